@@ -1,0 +1,101 @@
+//! One form only for each JSON value, and its hash.
+//!
+//! Keys sorted by their UTF-8 bytes, no white space, strings and numbers as
+//! `serde_json` prints them. Two values have the same text exactly when they are
+//! the same value, whatever order their keys came in.
+
+use std::io::{self, Write};
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// The canonical text.
+pub fn to_string(value: &Value) -> String {
+    let mut text = Vec::new();
+    // Writing to a Vec cannot fail.
+    let _ = write(value, &mut text);
+    String::from_utf8(text).unwrap_or_default()
+}
+
+/// SHA-256 of the canonical text, in hexadecimal.
+pub fn sha256(value: &Value) -> String {
+    let mut hasher = Hasher(Sha256::new());
+    let _ = write(value, &mut hasher);
+    hex(&hasher.0.finalize())
+}
+
+/// Lower-case hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        text.push(DIGITS[usize::from(byte >> 4)] as char);
+        text.push(DIGITS[usize::from(byte & 15)] as char);
+    }
+    text
+}
+
+/// Hashes what is written to it, so that a large value needs no second copy.
+struct Hasher(Sha256);
+
+impl Write for Hasher {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn write(value: &Value, out: &mut impl Write) -> io::Result<()> {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_unstable_by_key(|(key, _)| *key);
+            out.write_all(b"{")?;
+            for (index, (key, value)) in entries.into_iter().enumerate() {
+                if index > 0 {
+                    out.write_all(b",")?;
+                }
+                serde_json::to_writer(&mut *out, key)?;
+                out.write_all(b":")?;
+                write(value, out)?;
+            }
+            out.write_all(b"}")
+        }
+        Value::Array(items) => {
+            out.write_all(b"[")?;
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.write_all(b",")?;
+                }
+                write(item, out)?;
+            }
+            out.write_all(b"]")
+        }
+        scalar => Ok(serde_json::to_writer(out, scalar)?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn key_order_does_not_matter() {
+        let one = json!({ "b": [1, { "y": null, "x": "é" }], "a": 1.5 });
+        let other = json!({ "a": 1.5, "b": [1, { "x": "é", "y": null }] });
+        assert_eq!(super::to_string(&one), r#"{"a":1.5,"b":[1,{"x":"é","y":null}]}"#);
+        assert_eq!(super::sha256(&one), super::sha256(&other));
+    }
+
+    #[test]
+    fn hash_is_the_sha256_of_the_text() {
+        assert_eq!(
+            super::sha256(&json!({})),
+            "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+        );
+    }
+}

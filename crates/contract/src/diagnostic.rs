@@ -1,0 +1,101 @@
+//! A mistake in a file, shown where it stands.
+
+use std::{ops::Range, sync::Arc};
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use serde::Serialize;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth mending; nothing is refused.
+    Warning,
+    /// The file is refused.
+    Error,
+}
+
+/// What is wrong at a place in a file.
+#[derive(Debug, Clone, Serialize)]
+pub struct Diagnostic {
+    /// Whether the file is refused for it.
+    pub severity: Severity,
+    /// The file, as the person named it.
+    pub file: String,
+    /// Counted from 1.
+    pub line: usize,
+    /// Counted from 1, in characters.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it, when we know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    #[serde(skip)]
+    span: Range<usize>,
+    #[serde(skip)]
+    text: Arc<str>,
+}
+
+impl Diagnostic {
+    /// A mistake at a byte range of the text.
+    pub fn new(
+        severity: Severity,
+        file: &str,
+        text: &Arc<str>,
+        span: Range<usize>,
+        message: impl Into<String>,
+    ) -> Self {
+        let start = floor(text, span.start);
+        let end = floor(text, span.end.max(start));
+        let before = &text[..start];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Self {
+            severity,
+            file: file.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            message: message.into(),
+            hint: None,
+            span: start..end,
+            text: text.clone(),
+        }
+    }
+
+    /// The same with a word on what to do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The file, the line and the offending words underlined.
+    pub fn render(&self, colour: bool) -> String {
+        let level = match self.severity {
+            Severity::Warning => Level::WARNING,
+            Severity::Error => Level::ERROR,
+        };
+        // Only the first line of a longer range is underlined: a whole mapping in red
+        // hides the place more than it shows it.
+        let first_line = self.text[self.span.clone()].find('\n');
+        let end = first_line.map_or(self.span.end, |length| self.span.start + length);
+        let snippet = Snippet::source(&*self.text)
+            .path(&self.file)
+            .annotation(AnnotationKind::Primary.span(self.span.start..end));
+        let mut group = level.primary_title(&self.message).element(snippet);
+        if let Some(hint) = &self.hint {
+            group = group.element(Level::HELP.with_name("hint").message(hint));
+        }
+        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+        renderer.render(&[group])
+    }
+}
+
+/// The nearest character boundary at or before the offset.
+fn floor(text: &str, offset: usize) -> usize {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
+}

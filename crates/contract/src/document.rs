@@ -1,0 +1,282 @@
+//! A YAML (or JSON) document that remembers where everything stands.
+//!
+//! A document is checked against the JSON Schema of the type that it should become,
+//! with the same validator that judges calls. That finds every mistake in one run,
+//! and the pointer of each leads back to its place in the text.
+
+use std::{collections::HashMap, fmt, ops::Range, sync::Arc};
+
+use schemars::JsonSchema;
+use serde::{
+    Deserialize,
+    de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::{Map, Number, Value};
+use serde_saphyr::Spanned;
+
+use crate::{
+    Diagnostic, Schema, Severity, Violation,
+    violation::escape,
+};
+
+/// The largest document that is read, in bytes.
+pub const MAX_DOCUMENT_BYTES: usize = 1_048_576;
+
+/// A parsed document and the places of its parts.
+#[derive(Debug, Clone)]
+pub struct Document {
+    name: String,
+    text: Arc<str>,
+    value: Value,
+    places: HashMap<String, Place>,
+}
+
+#[derive(Debug, Clone)]
+struct Place {
+    key: Option<Range<usize>>,
+    value: Range<usize>,
+}
+
+impl Document {
+    /// Reads one document; `name` is what messages call it.
+    pub fn parse(name: &str, text: &str) -> Result<Self, Box<Diagnostic>> {
+        let text: Arc<str> = Arc::from(text);
+        let refuse = |span, message: String| {
+            Box::new(Diagnostic::new(Severity::Error, name, &text, span, message))
+        };
+        if text.len() > MAX_DOCUMENT_BYTES {
+            let message = format!("the document is larger than {MAX_DOCUMENT_BYTES} bytes");
+            return Err(refuse(0..0, message));
+        }
+        if text.trim().is_empty() {
+            return Err(refuse(0..0, "the document is empty".into()));
+        }
+        let options = serde_saphyr::options! { strict_booleans: true, with_snippet: false };
+        let root: Spanned<Node> =
+            serde_saphyr::from_str_with_options(&text, options).map_err(|error| {
+                let at = error.location().map_or(0..0, |location| bytes_of(&location, &text));
+                refuse(at, plain_words(&error))
+            })?;
+        let mut places = HashMap::new();
+        let value = unfold(root, &text, String::new(), None, &mut places);
+        Ok(Self { name: name.to_owned(), text, value, places })
+    }
+
+    /// What messages call the document.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The document as a value.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Puts a value in place of another, for overrides from outside the text.
+    pub fn set(&mut self, path: &[&str], value: Value) {
+        let mut place = &mut self.value;
+        for step in path {
+            if !place.is_object() {
+                *place = Value::Object(Map::new());
+            }
+            let Value::Object(map) = place else { return };
+            place = map.entry((*step).to_owned()).or_insert(Value::Null);
+        }
+        *place = value;
+    }
+
+    /// The typed content, or everything that keeps it from being that.
+    pub fn check<T: JsonSchema + DeserializeOwned>(&self) -> Result<T, Vec<Diagnostic>> {
+        let schema = schemars::schema_for!(T).to_value();
+        let schema = Schema::compile(&schema)
+            .map_err(|error| vec![self.error("", format!("internal schema: {error}"))])?;
+        let violations = schema.violations(&self.value);
+        if !violations.is_empty() {
+            return Err(violations.iter().map(|violation| self.violation(violation)).collect());
+        }
+        serde_json::from_value(self.value.clone())
+            .map_err(|error| vec![self.error("", error.to_string())])
+    }
+
+    /// A refusal at the place that the pointer names.
+    pub fn error(&self, pointer: &str, message: impl Into<String>) -> Diagnostic {
+        self.diagnostic(Severity::Error, pointer, message)
+    }
+
+    /// A remark at the place that the pointer names.
+    pub fn warning(&self, pointer: &str, message: impl Into<String>) -> Diagnostic {
+        self.diagnostic(Severity::Warning, pointer, message)
+    }
+
+    fn diagnostic(
+        &self,
+        severity: Severity,
+        pointer: &str,
+        message: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic::new(severity, &self.name, &self.text, self.find(pointer), message)
+    }
+
+    fn violation(&self, violation: &Violation) -> Diagnostic {
+        let name = violation.pointer.rsplit('/').next().unwrap_or_default();
+        match violation.keyword.as_str() {
+            // The key itself is what is wrong, so the key is underlined and the nearest
+            // known one becomes the hint.
+            "additionalProperties" => {
+                let diagnostic = self.error(&violation.pointer, format!("unknown key `{name}`"));
+                match violation.message.split('`').nth(1) {
+                    Some(near) => diagnostic.hint(format!("did you mean `{near}`?")),
+                    None => diagnostic,
+                }
+            }
+            "required" => {
+                let parent = violation.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
+                self.error(parent, format!("`{name}` is missing"))
+            }
+            _ => self.error(&violation.pointer, violation.to_string()),
+        }
+    }
+
+    /// Where the pointer leads, or the nearest place above it that exists in the text.
+    fn find(&self, pointer: &str) -> Range<usize> {
+        let mut pointer = pointer;
+        loop {
+            if let Some(place) = self.places.get(pointer) {
+                // A mapping or list is shown by its key: its own range is many lines.
+                let whole = &self.text[place.value.clone()];
+                return match &place.key {
+                    Some(key) if whole.is_empty() || whole.contains('\n') => key.clone(),
+                    _ => place.value.clone(),
+                };
+            }
+            match pointer.rsplit_once('/') {
+                Some((parent, _)) => pointer = parent,
+                None => return 0..0,
+            }
+        }
+    }
+
+    /// Where the key at the pointer stands.
+    pub fn key_error(&self, pointer: &str, message: impl Into<String>) -> Diagnostic {
+        let span = self
+            .places
+            .get(pointer)
+            .and_then(|place| place.key.clone())
+            .unwrap_or_else(|| self.find(pointer));
+        Diagnostic::new(Severity::Error, &self.name, &self.text, span, message)
+    }
+}
+
+/// The parser's message without the place, which the diagnostic shows itself.
+fn plain_words(error: &serde_saphyr::Error) -> String {
+    let text = error.without_snippet().to_string();
+    let text = text.lines().next().unwrap_or("is not YAML").to_owned();
+    let words = text.split(" at line ").next().unwrap_or(&text);
+    words.strip_prefix("error: ").unwrap_or(words).trim_end_matches(':').to_owned()
+}
+
+fn unfold(
+    node: Spanned<Node>,
+    text: &str,
+    pointer: String,
+    key: Option<Range<usize>>,
+    places: &mut HashMap<String, Place>,
+) -> Value {
+    let value = match node.value {
+        Node::Scalar(value) => value,
+        Node::Sequence(items) => {
+            let items = items.into_iter().enumerate();
+            let unfolded = items
+                .map(|(index, item)| unfold(item, text, format!("{pointer}/{index}"), None, places));
+            Value::Array(unfolded.collect())
+        }
+        Node::Mapping(entries) => {
+            let mut map = Map::new();
+            for (key, item) in entries {
+                let pointer = format!("{pointer}/{}", escape(&key.value));
+                let place = bytes_of(&key.referenced, text);
+                let value = unfold(item, text, pointer, Some(place), places);
+                map.insert(key.value, value);
+            }
+            Value::Object(map)
+        }
+    };
+    places.insert(pointer, Place { key, value: bytes_of(&node.referenced, text) });
+    value
+}
+
+fn bytes_of(location: &serde_saphyr::Location, text: &str) -> Range<usize> {
+    let span = location.span();
+    let offset = |number: Option<u64>| number.and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+    let start = offset(span.byte_offset()).min(text.len());
+    let end = start.saturating_add(offset(span.byte_len())).min(text.len());
+    start..end
+}
+
+/// Any YAML value whose parts know where they stand.
+enum Node {
+    Scalar(Value),
+    Sequence(Vec<Spanned<Node>>),
+    Mapping(Vec<(Spanned<String>, Spanned<Node>)>),
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NodeVisitor)
+    }
+}
+
+struct NodeVisitor;
+
+impl<'de> Visitor<'de> for NodeVisitor {
+    type Value = Node;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a YAML value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Node, E> {
+        Ok(Node::Scalar(Value::Null))
+    }
+
+    fn visit_none<E>(self) -> Result<Node, E> {
+        Ok(Node::Scalar(Value::Null))
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Node, E> {
+        Ok(Node::Scalar(Value::Bool(value)))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Node, E> {
+        Ok(Node::Scalar(Value::Number(value.into())))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Node, E> {
+        Ok(Node::Scalar(Value::Number(value.into())))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Node, E> {
+        let number = Number::from_f64(value).ok_or_else(|| E::custom("number is out of range"))?;
+        Ok(Node::Scalar(Value::Number(number)))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Node, E> {
+        Ok(Node::Scalar(Value::String(value.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Node, A::Error> {
+        let mut sequence = Vec::new();
+        while let Some(item) = items.next_element()? {
+            sequence.push(item);
+        }
+        Ok(Node::Sequence(sequence))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Node, A::Error> {
+        let mut mapping = Vec::new();
+        while let Some(entry) = entries.next_entry()? {
+            mapping.push(entry);
+        }
+        Ok(Node::Mapping(mapping))
+    }
+}

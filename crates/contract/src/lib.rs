@@ -1,0 +1,45 @@
+//! What a tool promises, as values.
+//!
+//! This crate is pure: text comes in, values and texts go out. It never opens a
+//! file, a socket or a clock, so everything here can be tested with a string.
+//!
+//! - [`Contract`] is the model; [`read`] turns YAML into it and reports every
+//!   mistake in place; [`lint`] judges what the types cannot.
+//! - [`Schema`] is a JSON Schema compiled once: it fills in defaults and names
+//!   every [`Violation`] by JSON pointer.
+//! - [`render`] makes everything that describes a tool to somebody else: the REST
+//!   descriptor, the MCP listing, OpenAPI 3.1, the Markdown reference.
+//! - [`json`] reads JSON strictly; [`canonical`] writes it in one form only.
+//!
+//! ```
+//! let schema = contract::Schema::compile(&serde_json::json!({
+//!     "type": "object",
+//!     "properties": { "n": { "type": "integer", "minimum": 1, "default": 1 } },
+//!     "additionalProperties": false,
+//! })).unwrap();
+//! let mut input = serde_json::json!({});
+//! schema.fill_defaults(&mut input);
+//! assert_eq!(input["n"], 1);
+//! assert_eq!(schema.violations(&serde_json::json!({ "n": 0 }))[0].pointer, "/n");
+//! ```
+
+pub mod canonical;
+pub mod codes;
+pub mod diagnostic;
+pub mod document;
+mod graph;
+pub mod json;
+pub mod limits;
+pub mod lint;
+mod model;
+pub mod read;
+pub mod render;
+mod schema;
+mod violation;
+
+pub use diagnostic::{Diagnostic, Severity};
+pub use document::Document;
+pub use limits::{LimitOverrides, Limits, ProcessLimitOverrides, ProcessLimits};
+pub use model::{Approval, Contract, DeclaredError, Effects, Example, Stability, Status};
+pub use schema::{Schema, SchemaError};
+pub use violation::Violation;

@@ -1,0 +1,298 @@
+//! What makes a contract worth having, beyond being well formed.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::{Approval, Contract, Diagnostic, Document, Effects, Schema, Violation, codes};
+
+/// Names that are routes and so cannot be tools.
+pub const RESERVED_NAMES: &[&str] = &["execute"];
+
+/// Everything that is wrong or could be better, in the order of the contract's fields.
+pub fn lint(contract: &Contract, document: &Document) -> Vec<Diagnostic> {
+    let mut lint = Lint { contract, document, found: Vec::new() };
+    lint.names();
+    lint.description("/description", Some(&contract.description));
+    lint.input();
+    lint.output();
+    lint.errors();
+    lint.run();
+    lint.examples();
+    lint.found
+}
+
+/// Names that appear more than once among contracts, or twice in different roles.
+pub fn lint_together(contracts: &[(&Contract, &Document)]) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let mut tools: HashMap<&str, &Document> = HashMap::new();
+    for (contract, document) in contracts {
+        if let Some(first) = tools.insert(&contract.name, document) {
+            let message = format!("the name `{}` is already taken", contract.name);
+            found.push(document.error("/name", message).hint(format!("by `{}`", first.name())));
+        }
+    }
+    let mut defaults: HashMap<&str, &str> = HashMap::new();
+    for (contract, document) in contracts {
+        if tools.contains_key(contract.toolset.as_str()) {
+            let message = format!("`{}` is the name of a tool", contract.toolset);
+            found.push(
+                document
+                    .error("/toolset", message)
+                    .hint("a toolset and a tool share one space of names"),
+            );
+        }
+        if contract.toolset_default
+            && let Some(other) = defaults.insert(&contract.toolset, &contract.name)
+        {
+            let message = format!("the toolset already has the default `{other}`");
+            found.push(document.error("/toolset_default", message));
+        }
+    }
+    found
+}
+
+struct Lint<'a> {
+    contract: &'a Contract,
+    document: &'a Document,
+    found: Vec<Diagnostic>,
+}
+
+impl Lint<'_> {
+    fn error(&mut self, pointer: &str, message: impl Into<String>) {
+        self.found.push(self.document.error(pointer, message));
+    }
+
+    fn warning(&mut self, pointer: &str, message: impl Into<String>) {
+        self.found.push(self.document.warning(pointer, message));
+    }
+
+    fn names(&mut self) {
+        for (pointer, name) in [("/name", &self.contract.name), ("/toolset", &self.contract.toolset)]
+        {
+            if RESERVED_NAMES.contains(&name.as_str()) {
+                self.error(pointer, format!("the name `{name}` is reserved"));
+            } else if name.chars().all(|character| character == '.') {
+                self.error(pointer, "a name of dots alone cannot stand in a URL");
+            }
+        }
+        for (index, tag) in self.contract.tags.iter().enumerate() {
+            if tag.trim() != tag || tag.is_empty() || tag.contains(',') {
+                let pointer = format!("/tags/{index}");
+                self.error(&pointer, "a tag has no spaces around it and no comma");
+            }
+        }
+    }
+
+    /// A description says something.
+    fn description(&mut self, pointer: &str, text: Option<&str>) -> bool {
+        let said = text.map(str::trim).unwrap_or_default();
+        let placeholder = ["todo", "tbd", "fixme", "description", "..."]
+            .iter()
+            .any(|word| said.trim_end_matches(['.', ':']).eq_ignore_ascii_case(word));
+        if said.is_empty() {
+            self.error(pointer, "the description is missing");
+        } else if placeholder || said.starts_with("[What") {
+            self.error(pointer, format!("`{said}` is a placeholder, not a description"));
+        } else {
+            return true;
+        }
+        false
+    }
+
+    fn input(&mut self) {
+        let schema = &self.contract.input_schema;
+        if schema.get("type").and_then(Value::as_str) != Some("object") {
+            self.error("/input_schema", "the arguments of a tool are an object: `type: object`");
+        }
+        if schema.get("additionalProperties") != Some(&Value::Bool(false)) {
+            let closed = self
+                .document
+                .error("/input_schema", "the input is open: undocumented arguments would pass")
+                .hint("add `additionalProperties: false`");
+            self.found.push(closed);
+        }
+        if !schema.get("properties").is_some_and(Value::is_object) {
+            self.error("/input_schema", "`properties` is missing (`{}` for a tool without arguments)");
+        }
+        if !schema.get("required").is_some_and(Value::is_array) {
+            self.error("/input_schema", "`required` is missing (`[]` where everything is optional)");
+        }
+        self.schema("/input_schema", schema, true);
+    }
+
+    fn output(&mut self) {
+        self.schema("/output_schema", &self.contract.output_schema, false);
+        if self.contract.output_schema.as_object().is_some_and(serde_json::Map::is_empty) {
+            self.error("/output_schema", "an empty schema promises nothing");
+        }
+    }
+
+    fn schema(&mut self, pointer: &str, schema: &Value, strict: bool) {
+        if let Err(error) = Schema::compile(schema) {
+            self.error(&format!("{pointer}{}", error.pointer), format!("the schema {error}"));
+            return;
+        }
+        self.required_are_described(pointer, schema);
+        self.descriptions(pointer, schema, strict);
+    }
+
+    /// Every property says what it is; in the input it must, in the output it should.
+    fn descriptions(&mut self, pointer: &str, schema: &Value, strict: bool) {
+        let described = |schema: &Value| {
+            schema.get("description").and_then(Value::as_str).is_some_and(|text| !text.is_empty())
+                || schema.get("$ref").is_some()
+        };
+        if strict && !described(schema) && pointer == "/input_schema" {
+            self.error(pointer, "the description of the input is missing");
+        }
+        let mut inner = Vec::new();
+        if let Some(Value::Object(properties)) = schema.get("properties") {
+            for (name, property) in properties {
+                let escaped = crate::violation::escape(name);
+                inner.push((format!("{pointer}/properties/{escaped}"), property, name.clone()));
+            }
+        }
+        if let Some(items @ Value::Object(_)) = schema.get("items") {
+            inner.push((format!("{pointer}/items"), items, "items".to_owned()));
+        }
+        for (pointer, property, name) in inner {
+            if property.is_object() && !described(property) {
+                let message = format!("`{name}` has no description");
+                if strict {
+                    self.error(&pointer, message);
+                } else {
+                    self.warning(&pointer, message);
+                }
+            } else if let Some(text) = property.get("description") {
+                self.description(&format!("{pointer}/description"), text.as_str());
+            }
+            self.descriptions(&pointer, property, strict);
+        }
+        if let Some(Value::Object(definitions)) = schema.get("$defs") {
+            for (name, definition) in definitions {
+                let escaped = crate::violation::escape(name);
+                self.descriptions(&format!("{pointer}/$defs/{escaped}"), definition, strict);
+            }
+        }
+    }
+
+    fn required_are_described(&mut self, pointer: &str, schema: &Value) {
+        let (Some(Value::Array(required)), Some(Value::Object(properties))) =
+            (schema.get("required"), schema.get("properties"))
+        else {
+            return;
+        };
+        for (index, name) in required.iter().enumerate() {
+            let name = name.as_str().unwrap_or_default();
+            if !properties.contains_key(name) {
+                let pointer = format!("{pointer}/required/{index}");
+                let message = format!("`{name}` is required but not among the properties");
+                let known = properties.keys().map(String::as_str);
+                let mut found = self.document.error(&pointer, message);
+                if let Some(near) = crate::violation::nearest(name, known) {
+                    found = found.hint(format!("did you mean `{near}`?"));
+                }
+                self.found.push(found);
+            }
+        }
+    }
+
+    fn errors(&mut self) {
+        for (index, error) in self.contract.errors.iter().enumerate() {
+            let pointer = format!("/errors/{index}/code");
+            if self.contract.errors[..index].iter().any(|earlier| earlier.code == error.code) {
+                self.error(&pointer, format!("`{}` is declared twice", error.code));
+            }
+            if let Some(standard) = codes::standard(&error.code)
+                && standard.http_status != error.http_status
+            {
+                let message = format!(
+                    "`{}` is a standard code with the status {}",
+                    error.code, standard.http_status
+                );
+                self.error(&format!("/errors/{index}/http_status"), message);
+            }
+        }
+    }
+
+    fn run(&mut self) {
+        if self.contract.run.is_none() {
+            if !self.contract.env.is_empty() {
+                self.error("/env", "`env` is for tools with `run`");
+            }
+            return;
+        }
+        for (index, variable) in self.contract.env.iter().enumerate() {
+            let name = variable.split('=').next().unwrap_or_default();
+            let fits = name.chars().all(|one| one.is_ascii_alphanumeric() || one == '_');
+            if name.is_empty() || !fits || variable.contains('\0') {
+                self.error(&format!("/env/{index}"), "must be `NAME` or `NAME=value`");
+            }
+        }
+    }
+
+    fn examples(&mut self) {
+        if self.contract.good_examples().next().is_none() {
+            self.error("/examples", "no example shows a call that succeeds");
+        }
+        let deterministic = self.contract.effects == Effects::None
+            && self.contract.approval == Approval::Never
+            && self.contract.run.is_none();
+        for (index, example) in self.contract.examples.iter().enumerate() {
+            let pointer = format!("/examples/{index}");
+            if [example.output.is_some(), example.error.is_some(), example.bad_output.is_some()]
+                .iter()
+                .filter(|given| **given)
+                .count()
+                > 1
+            {
+                self.error(&pointer, "an example has one of `output`, `error` and `bad_output`");
+            }
+            if deterministic && example.is_good() && example.output.is_none() {
+                self.warning(&pointer, "the output of a tool without effects can be shown");
+            }
+            self.example_matches(&pointer, example);
+        }
+    }
+
+    fn example_matches(&mut self, pointer: &str, example: &crate::Example) {
+        let (Ok(input), Ok(output)) = (
+            Schema::compile(&self.contract.input_schema),
+            Schema::compile(&self.contract.output_schema),
+        ) else {
+            return; // Already said.
+        };
+        let mut arguments = Value::Object(example.input.clone());
+        input.fill_defaults(&mut arguments);
+        let refused = input.violations(&arguments);
+        match &example.error {
+            Some(code) => {
+                if codes::standard(code).is_none() && self.contract.declared(code).is_none() {
+                    let message = format!("the error code `{code}` is not declared");
+                    self.error(&format!("{pointer}/error"), message);
+                }
+                if code == codes::INVALID_INPUT.code || refused.is_empty() {
+                    return;
+                }
+            }
+            None => {}
+        }
+        self.violations(&format!("{pointer}/input"), &refused);
+        if let Some(value) = &example.output {
+            self.violations(&format!("{pointer}/output"), &output.violations(value));
+        }
+        if let Some(value) = &example.bad_output
+            && output.is_valid(value)
+        {
+            self.error(&format!("{pointer}/bad_output"), "this answer matches the output schema");
+        }
+    }
+
+    fn violations(&mut self, base: &str, violations: &[Violation]) {
+        for violation in violations {
+            let message = format!("the example breaks the schema: {violation}");
+            self.error(&format!("{base}{}", violation.pointer), message);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The contract of one tool, field by field as it stands in its YAML file.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::limits::{LimitOverrides, ProcessLimitOverrides};
+
+/// What a tool promises to its callers.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Contract {
+    /// The name by which the tool is called. A shipped name never changes.
+    #[schemars(regex(pattern = r"^[A-Za-z0-9_.-]{1,64}$"))]
+    pub name: String,
+    /// A short name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What the tool does, for the model and the person who choose it.
+    pub description: String,
+    /// The version of this contract.
+    #[schemars(length(min = 1, max = 64))]
+    pub version: String,
+    /// Whether the tool is served. A planned tool is neither listed nor callable.
+    #[serde(default)]
+    pub status: Status,
+    /// How far a caller may rely on the tool staying as it is.
+    pub stability: Stability,
+    /// Words to filter by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// The toolset that the tool is served with.
+    #[schemars(regex(pattern = r"^[A-Za-z0-9_.-]{1,64}$"))]
+    pub toolset: String,
+    /// Whether a call of the toolset that names no `command` means this tool.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub toolset_default: bool,
+    /// What the tool changes in the world.
+    pub effects: Effects,
+    /// Whether a person must agree to each call.
+    #[serde(default)]
+    pub approval: Approval,
+    /// JSON Schema (2020-12) of the arguments: a closed object.
+    #[schemars(schema_with = "any_schema")]
+    pub input_schema: Value,
+    /// JSON Schema (2020-12) of the result.
+    #[schemars(schema_with = "any_schema")]
+    pub output_schema: Value,
+    /// The errors that the tool may answer with, beside the standard ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<DeclaredError>,
+    /// This tool's own defaults where they differ from the server's.
+    #[serde(default, skip_serializing_if = "LimitOverrides::is_empty")]
+    pub limits: LimitOverrides,
+    /// What the tool's process may use, where it differs from the server's settings.
+    #[serde(default, skip_serializing_if = "ProcessLimitOverrides::is_empty")]
+    pub process_limits: ProcessLimitOverrides,
+    /// Calls that show how the tool behaves; every one is run as a test.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Example>,
+    /// For a user's tool: the program and its arguments. `{contract_dir}` stands for the
+    /// folder of the contract file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub run: Option<Vec<String>>,
+    /// The environment of the program: names to pass on, or `NAME=value`. Nothing else is set.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<String>,
+    /// Whether the journal may keep the argument values and not only their hash.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub journal_values: bool,
+}
+
+impl Contract {
+    /// The contract as a JSON value with its fields in the order of the model.
+    pub fn to_value(&self) -> Value {
+        serde_json::to_value(self).unwrap_or(Value::Null)
+    }
+
+    /// SHA-256 of the canonical form, in hexadecimal: equal exactly when the promise is.
+    pub fn sha256(&self) -> String {
+        crate::canonical::sha256(&self.to_value())
+    }
+
+    /// Status and description of a code that this contract declares.
+    pub fn declared(&self, code: &str) -> Option<&DeclaredError> {
+        self.errors.iter().find(|error| error.code == code)
+    }
+
+    /// The examples that show a call which succeeds: those that are published.
+    pub fn good_examples(&self) -> impl Iterator<Item = &Example> {
+        self.examples.iter().filter(|example| example.is_good())
+    }
+}
+
+/// Whether a tool is served.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Listed and callable.
+    #[default]
+    Active,
+    /// Written down, neither listed nor callable.
+    Planned,
+}
+
+/// How far a caller may rely on a tool staying as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Stability {
+    /// Supported, changes are backward compatible.
+    Stable,
+    /// For evaluation; may change.
+    Experimental,
+    /// Kept for compatibility; will be removed.
+    Deprecated,
+}
+
+impl Stability {
+    /// Every value, in the order in which they are documented.
+    pub const ALL: [Stability; 3] =
+        [Stability::Stable, Stability::Experimental, Stability::Deprecated];
+
+    /// The word in contracts and in the `stability` filter.
+    pub fn word(self) -> &'static str {
+        match self {
+            Stability::Stable => "stable",
+            Stability::Experimental => "experimental",
+            Stability::Deprecated => "deprecated",
+        }
+    }
+}
+
+/// What a tool changes in the world, from nothing to everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Effects {
+    /// Computes from its arguments alone.
+    None,
+    /// Looks at the world and leaves it as it is.
+    Read,
+    /// Adds to something and never changes what was there.
+    Append,
+    /// Creates, changes or deletes.
+    Write,
+    /// Starts, stops or steers something.
+    Control,
+}
+
+impl Effects {
+    /// The word in contracts.
+    pub fn word(self) -> &'static str {
+        match self {
+            Effects::None => "none",
+            Effects::Read => "read",
+            Effects::Append => "append",
+            Effects::Write => "write",
+            Effects::Control => "control",
+        }
+    }
+
+    /// Whether a call leaves the world different from how it was.
+    pub fn changes_the_world(self) -> bool {
+        matches!(self, Effects::Append | Effects::Write | Effects::Control)
+    }
+}
+
+/// Whether a person must agree to each call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Approval {
+    /// Calls run at once.
+    #[default]
+    Never,
+    /// Every call waits for a person.
+    Required,
+}
+
+/// An error that a tool may answer with.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeclaredError {
+    /// The code that programs branch on.
+    #[schemars(regex(pattern = r"^[a-z][a-z0-9_]{0,63}$"))]
+    pub code: String,
+    /// The HTTP status of an answer with this code.
+    #[schemars(range(min = 400, max = 599))]
+    pub http_status: u16,
+    /// When it happens and what to do about it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+}
+
+/// A call that shows how the tool behaves. With `output` (or neither) it succeeds, with
+/// `error` it is refused with that code, with `bad_output` it shows an answer that the
+/// gate must stop.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    /// What the example shows.
+    pub title: String,
+    /// The arguments.
+    pub input: Map<String, Value>,
+    /// The result that these arguments yield.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "any_value")]
+    pub output: Option<Value>,
+    /// The code of the error that these arguments yield.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// An answer outside the contract: a provider that gives it is stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "any_value")]
+    pub bad_output: Option<Value>,
+    /// A word to the reader.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
+}
+
+impl Example {
+    /// Whether the example shows a call that succeeds.
+    pub fn is_good(&self) -> bool {
+        self.error.is_none() && self.bad_output.is_none()
+    }
+}
+
+/// A JSON Schema is an object here: `true` and `false` promise nothing worth a contract.
+fn any_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "type": "object", "description": "A JSON Schema (2020-12)." })
+}
+
+fn any_value(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "description": "Any JSON value." })
+}

@@ -1,0 +1,25 @@
+//! From a contract's text to the contract.
+
+use crate::{Contract, Diagnostic, Document, Severity, lint};
+
+/// Reads one contract and judges it. All that is wrong comes back at once; the
+/// contract comes back only where nothing is refused.
+pub fn contract(name: &str, text: &str) -> (Option<Contract>, Vec<Diagnostic>) {
+    let document = match Document::parse(name, text) {
+        Ok(document) => document,
+        Err(diagnostic) => return (None, vec![*diagnostic]),
+    };
+    let contract: Contract = match document.check() {
+        Ok(contract) => contract,
+        Err(diagnostics) => return (None, diagnostics),
+    };
+    let diagnostics = lint::lint(&contract, &document);
+    let refused = diagnostics.iter().any(|one| one.severity == Severity::Error);
+    ((!refused).then_some(contract), diagnostics)
+}
+
+/// Reads a contract that a test has already judged: the ones in the binary.
+/// Nothing is linted, so that starting costs what parsing costs.
+pub fn trusted(text: &str) -> Result<Contract, String> {
+    serde_saphyr::from_str(text).map_err(|error| error.to_string())
+}

@@ -1,0 +1,185 @@
+//! One way in which a value breaks a schema, said for a person.
+//!
+//! The texts name what was expected and never repeat the value: it may be secret,
+//! it may be large, and these texts end up in answers and in logs.
+
+use std::fmt;
+
+use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
+use serde::Serialize;
+use serde_json::Value;
+
+/// The most violations that are named in one refusal.
+pub const MAX_VIOLATIONS: usize = 32;
+
+/// Where a value breaks a schema, and what was expected there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Violation {
+    /// JSON pointer into the value; empty for the whole.
+    pub pointer: String,
+    /// The schema keyword that refuses.
+    pub keyword: String,
+    /// What was expected, to be read after the pointer.
+    pub message: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.pointer.is_empty() {
+            write!(formatter, "the value {}", self.message)
+        } else {
+            write!(formatter, "`{}` {}", self.pointer, self.message)
+        }
+    }
+}
+
+impl Violation {
+    /// A violation found by other means than a schema.
+    pub fn new(pointer: &str, keyword: &str, message: &str) -> Self {
+        Self { pointer: pointer.into(), keyword: keyword.into(), message: message.into() }
+    }
+
+    /// A key that nobody knows, with the nearest one that is known.
+    pub fn unknown_key<'a>(
+        parent: &str,
+        key: &str,
+        known: impl Iterator<Item = &'a str>,
+    ) -> Self {
+        let message = match nearest(key, known) {
+            Some(near) => format!("is not a known key; did you mean `{near}`?"),
+            None => "is not a known key".to_owned(),
+        };
+        let shown: String = key.chars().take(64).collect();
+        Self {
+            pointer: format!("{parent}/{}", escape(&shown)),
+            keyword: "additionalProperties".into(),
+            message,
+        }
+    }
+
+    /// All the violations on one line.
+    pub fn list(violations: &[Violation]) -> String {
+        let mut line = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        if violations.len() >= MAX_VIOLATIONS {
+            line.push_str("; and perhaps more");
+        }
+        line
+    }
+
+    /// What the validator says, in our words. An unknown key is one violation a key.
+    pub(crate) fn from_error(error: &jsonschema::ValidationError<'_>, schema: &Value) -> Vec<Self> {
+        let pointer = error.instance_path().to_string();
+        let keyword = error.kind().keyword();
+        match error.kind() {
+            Kind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                let pointer = format!("{pointer}/{}", escape(name));
+                vec![Self::new(&pointer, keyword, "is required")]
+            }
+            Kind::AdditionalProperties { unexpected }
+            | Kind::UnevaluatedProperties { unexpected } => {
+                let known = known_keys(error, schema);
+                let known = || known.iter().map(String::as_str);
+                unexpected.iter().map(|key| Self::unknown_key(&pointer, key, known())).collect()
+            }
+            kind => vec![Self::new(&pointer, keyword, &expected(kind, error))],
+        }
+    }
+}
+
+fn expected(kind: &Kind, error: &jsonschema::ValidationError<'_>) -> String {
+    match kind {
+        Kind::Type { kind } => format!("must be {}", types(kind)),
+        Kind::Enum { options } => match options.as_array() {
+            Some(options) => format!("must be one of {}", values(options)),
+            None => "must be one of the listed values".into(),
+        },
+        Kind::Constant { expected_value } => format!("must be {}", short(expected_value)),
+        Kind::Minimum { limit } => format!("must be at least {limit}"),
+        Kind::Maximum { limit } => format!("must be at most {limit}"),
+        Kind::ExclusiveMinimum { limit } => format!("must be more than {limit}"),
+        Kind::ExclusiveMaximum { limit } => format!("must be less than {limit}"),
+        Kind::MultipleOf { multiple_of } => format!("must be a multiple of {multiple_of}"),
+        Kind::MinLength { limit: 1 } => "must not be empty".into(),
+        Kind::MinLength { limit } => format!("must have at least {limit} characters"),
+        Kind::MaxLength { limit } => format!("must have at most {limit} characters"),
+        Kind::Pattern { pattern } => format!("must match the pattern `{pattern}`"),
+        Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => {
+            "is too hard to match against the pattern".into()
+        }
+        Kind::Format { format } => format!("must be a valid {format}"),
+        Kind::MinItems { limit } => format!("must have at least {limit} items"),
+        Kind::MaxItems { limit } => format!("must have at most {limit} items"),
+        Kind::AdditionalItems { limit } => format!("must have at most {limit} items"),
+        Kind::UniqueItems => "must not contain the same item twice".into(),
+        Kind::MinProperties { limit } => format!("must have at least {limit} keys"),
+        Kind::MaxProperties { limit } => format!("must have at most {limit} keys"),
+        Kind::FalseSchema => "is not allowed here".into(),
+        Kind::AnyOf { .. } => "matches none of the allowed forms".into(),
+        Kind::OneOfNotValid { .. } => "matches none of the allowed forms".into(),
+        Kind::OneOfMultipleValid { .. } => "matches more than one of the exclusive forms".into(),
+        Kind::PropertyNames { error } => {
+            format!("has a key that {}", expected(error.kind(), error))
+        }
+        Kind::UnevaluatedItems { .. } => "has items that the schema does not describe".into(),
+        _ => format!("breaks the contract: {}", error.masked()),
+    }
+}
+
+fn types(kind: &TypeKind) -> String {
+    let article = |name: &str| match name {
+        "integer" => "a whole number".to_owned(),
+        "array" | "object" => format!("an {name}"),
+        "null" => "null".to_owned(),
+        name => format!("a {name}"),
+    };
+    match kind {
+        TypeKind::Single(one) => article(&one.to_string()),
+        TypeKind::Multiple(set) => {
+            set.iter().map(|one| article(&one.to_string())).collect::<Vec<_>>().join(" or ")
+        }
+    }
+}
+
+fn values(options: &[Value]) -> String {
+    let mut shown: Vec<_> = options.iter().take(12).map(short).collect();
+    if options.len() > shown.len() {
+        shown.push("…".into());
+    }
+    shown.join(", ")
+}
+
+/// A value out of the contract itself: harmless to repeat, not always short.
+fn short(value: &Value) -> String {
+    let text = value.to_string();
+    if text.len() <= 80 { text } else { "a certain value".into() }
+}
+
+/// The keys that the object could have had, for a suggestion.
+fn known_keys(error: &jsonschema::ValidationError<'_>, schema: &Value) -> Vec<String> {
+    let path = error.schema_path().to_string();
+    let Some((parent, _)) = path.rsplit_once('/') else { return Vec::new() };
+    schema
+        .pointer(&format!("{parent}/properties"))
+        .and_then(Value::as_object)
+        .map(|properties| properties.keys().cloned().collect())
+        .unwrap_or_default()
+}
+
+/// The known word that the given one was probably meant to be.
+pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // Similarity is quadratic; nobody mistypes a kilobyte.
+    if word.len() > 64 {
+        return None;
+    }
+    known
+        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
+        .filter(|(similarity, _)| *similarity > 0.8)
+        .max_by(|one, other| one.0.total_cmp(&other.0))
+        .map(|(_, candidate)| candidate)
+}
+
+/// A key as a JSON pointer token.
+pub fn escape(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
