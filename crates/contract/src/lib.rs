@@ -42,4 +42,4 @@ pub use document::Document;
 pub use limits::{LimitOverrides, Limits, ProcessLimitOverrides, ProcessLimits};
 pub use model::{Approval, Contract, DeclaredError, Effects, Example, Stability, Status};
 pub use schema::{Schema, SchemaError};
-pub use violation::Violation;
+pub use violation::{Violation, nearest};

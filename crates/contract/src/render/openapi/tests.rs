@@ -1,0 +1,387 @@
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::{Settings, document};
+use crate::{
+    Contract, Schema,
+    render::{descriptor::descriptor, fixtures, references::target},
+};
+
+const SETTINGS: Settings =
+    Settings { version: "1.0", max_body_bytes: 2_000_000, server_url: None, bearer: false };
+
+fn built() -> Value {
+    build(&SETTINGS)
+}
+
+fn build(settings: &Settings) -> Value {
+    let contracts = fixtures::contracts();
+    document(&contracts.iter().collect::<Vec<_>>(), settings)
+}
+
+/// Every operation with its path and method.
+fn operations(document: &Value) -> Vec<(String, Value)> {
+    let mut operations = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            if method != "parameters" {
+                operations.push((format!("{method} {path}"), operation.clone()));
+            }
+        }
+    }
+    operations
+}
+
+fn operation(document: &Value, method: &str, path: &str) -> Value {
+    document["paths"][path][method].clone()
+}
+
+/// The value itself, or what it refers to.
+fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
+    match value.get("$ref").and_then(Value::as_str) {
+        Some(reference) => target(document, reference).unwrap(),
+        None => value,
+    }
+}
+
+fn compiled(document: &Value, schema: &Value) -> Schema {
+    let bundle = json!({ "allOf": [schema], "components": document["components"] });
+    Schema::compile(&bundle).unwrap_or_else(|error| panic!("{}: {error}", error.pointer))
+}
+
+/// The schema of an operation's response.
+fn answer(document: &Value, path: &str, method: &str, status: &str) -> Schema {
+    let operation = operation(document, method, path);
+    let response = resolved(document, &operation["responses"][status]);
+    compiled(document, &response["content"]["application/json"]["schema"])
+}
+
+fn request(document: &Value, path: &str) -> Schema {
+    let operation = operation(document, "post", path);
+    compiled(document, &operation["requestBody"]["content"]["application/json"]["schema"])
+}
+
+fn statuses(document: &Value, method: &str, path: &str) -> String {
+    let operation = operation(document, method, path);
+    let statuses: Vec<_> = operation["responses"].as_object().unwrap().keys().cloned().collect();
+    statuses.join(" ")
+}
+
+fn references(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                match value {
+                    Value::String(reference) if key == "$ref" => found.push(reference.clone()),
+                    value => references(value, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_reference_leads_somewhere() {
+    let document = built();
+    let mut found = Vec::new();
+    references(&document, &mut found);
+    // The fixture holds one piece of data that only looks like a reference.
+    found.retain(|reference| reference != "#nowhere");
+    assert!(found.iter().any(|one| one == "#/components/schemas/search.web.input/$defs/language"));
+    assert!(found.iter().any(|one| one == "#/components/schemas/search_web.output/$defs/entry"));
+    for reference in found {
+        assert!(target(&document, &reference).is_some(), "{reference}");
+    }
+}
+
+#[test]
+fn every_shared_part_is_used() {
+    let document = built();
+    let mut found = Vec::new();
+    references(&document, &mut found);
+    for (kind, parts) in document["components"].as_object().unwrap() {
+        for name in parts.as_object().unwrap().keys() {
+            let reference = format!("#/components/{kind}/{name}");
+            assert!(found.contains(&reference), "{reference} is not used");
+        }
+    }
+}
+
+#[test]
+fn every_shared_schema_compiles() {
+    let document = built();
+    for name in document["components"]["schemas"].as_object().unwrap().keys() {
+        compiled(&document, &json!({ "$ref": format!("#/components/schemas/{name}") }));
+    }
+}
+
+#[test]
+fn operations_have_names_of_their_own() {
+    let document = built();
+    let operations = operations(&document);
+    let names: BTreeSet<_> =
+        operations.iter().map(|(_, one)| one["operationId"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), operations.len());
+    let name = |path| operation(&document, "post", path)["operationId"].clone();
+    assert_eq!(name("/v1/tools/search.web"), "call_search_web");
+    assert_eq!(name("/v1/tools/search_web"), "call_search_web_2");
+}
+
+#[test]
+fn every_answer_carries_the_request_id() {
+    let document = build(&Settings { bearer: true, ..SETTINGS });
+    for (name, operation) in operations(&document) {
+        for (status, response) in operation["responses"].as_object().unwrap() {
+            let headers = &resolved(&document, response)["headers"];
+            assert!(headers.get("X-Request-Id").is_some(), "{name} {status}");
+            let later = matches!(status.as_str(), "429" | "503") && !name.ends_with("/readyz");
+            assert_eq!(headers.get("Retry-After").is_some(), later, "{name} {status}");
+        }
+    }
+    for (path, item) in document["paths"].as_object().unwrap() {
+        assert_eq!(
+            item["parameters"],
+            json!([{ "$ref": "#/components/parameters/RequestId" }]),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn the_routes_are_these() {
+    let document = built();
+    let mut shown = String::new();
+    for (name, operation) in operations(&document) {
+        let (method, path) = name.split_once(' ').unwrap();
+        let statuses = statuses(&document, method, path);
+        let id = operation["operationId"].as_str().unwrap();
+        shown.push_str(&format!("{name} ({id}): {statuses}\n"));
+    }
+    insta::assert_snapshot!(shown, @"");
+}
+
+#[test]
+fn the_order_of_the_contracts_does_not_matter() {
+    let contracts = fixtures::contracts();
+    let forward: Vec<&Contract> = contracts.iter().collect();
+    let backward: Vec<&Contract> = contracts.iter().rev().collect();
+    assert_eq!(
+        document(&forward, &SETTINGS).to_string(),
+        document(&backward, &SETTINGS).to_string()
+    );
+}
+
+#[test]
+fn a_token_is_asked_for_where_the_server_wants_one() {
+    let open = built();
+    assert_eq!((open.get("security"), open.get("servers")), (None, None));
+    assert_eq!(statuses(&open, "get", "/metrics"), "200");
+
+    let closed =
+        build(&Settings { bearer: true, server_url: Some("https://tools.example"), ..SETTINGS });
+    assert_eq!(closed["security"], json!([{ "bearer": [] }]));
+    assert_eq!(closed["servers"], json!([{ "url": "https://tools.example" }]));
+    assert_eq!(closed["components"]["securitySchemes"]["bearer"]["scheme"], "bearer");
+    for (name, operation) in operations(&closed) {
+        let is_open = name.ends_with("/healthz") || name.ends_with("/readyz");
+        assert_eq!(operation.get("security").is_some(), is_open, "{name}");
+        assert_eq!(operation["responses"].get("401").is_none(), is_open, "{name}");
+    }
+}
+
+#[test]
+fn a_call_is_described_by_its_contract() {
+    let document = built();
+    let call = operation(&document, "post", "/v1/tools/search.web");
+    assert_eq!(call["tags"], json!(["web"]));
+    assert_eq!(call["summary"], "Web search");
+    assert_eq!(operation(&document, "post", "/v1/tools/search_web")["deprecated"], true);
+
+    let accepts = |path: &str, body: &Value| request(&document, path).is_valid(body);
+    assert!(accepts("/v1/tools/search.web", &json!({ "args": { "query": "x" } })));
+    assert!(!accepts("/v1/tools/search.web", &json!({})));
+    assert!(!accepts("/v1/tools/search.web", &json!({ "args": { "query": "x" }, "limits": {} })));
+    let filter = json!({ "args": { "query": "x", "filter": { "all": [{ "word": "X" }] } } });
+    assert!(!accepts("/v1/tools/search.web", &filter));
+    assert!(accepts("/v1/tools/clock", &json!({})));
+
+    let result = json!({ "tool": "search.web", "ok": true, "result": { "results": [] } });
+    let done = answer(&document, "/v1/tools/search.web", "post", "200");
+    assert!(done.is_valid(&result));
+    assert!(!done.is_valid(&json!({ "tool": "search.web", "ok": true, "result": {} })));
+    assert!(!done.is_valid(&json!({ "tool": "other", "ok": true, "result": { "results": [] } })));
+}
+
+#[test]
+fn an_error_has_a_code_of_its_status() {
+    let document = built();
+    let failed = |code: &str| json!({ "tool": "x", "ok": false, "error": "no", "code": code });
+    let check = |path: &str, status: &str, code: &str, fits: bool| {
+        let schema = answer(&document, path, "post", status);
+        assert_eq!(schema.is_valid(&failed(code)), fits, "{path} {status} {code}");
+    };
+    check("/v1/tools/search.web", "502", "search_failed", true);
+    check("/v1/tools/search.web", "502", "invalid_output", true);
+    check("/v1/tools/search.web", "502", "invalid_input", false);
+    check("/v1/tools/search.web", "418", "teapot", true);
+    check("/v1/tools/search.web", "429", "rate_limited", true);
+    check("/v1/tools/web", "418", "teapot", true);
+    check("/v1/tools/search_web", "429", "rate_limited", false);
+    check("/v1/tools/search_web", "400", "invalid_input", true);
+    // What no contract adds to is written once.
+    let responses = &document["paths"]["/v1/tools/search_web"]["post"]["responses"];
+    assert_eq!(responses["400"], json!({ "$ref": "#/components/responses/CallError400" }));
+}
+
+#[test]
+fn examples_match_what_they_illustrate() {
+    let document = built();
+    let mut seen = 0;
+    for (name, operation) in operations(&document) {
+        let contents = [
+            &operation["requestBody"]["content"]["application/json"],
+            &operation["responses"]["200"]["content"]["application/json"],
+        ];
+        for content in contents {
+            let Some(examples) = content.get("examples").and_then(Value::as_object) else {
+                continue;
+            };
+            let schema = compiled(&document, &content["schema"]);
+            for example in examples.values() {
+                assert_eq!(schema.violations(&example["value"]), [], "{name}");
+                seen += 1;
+            }
+        }
+    }
+    assert_eq!(seen, 7);
+    let call = operation(&document, "post", "/v1/tools/search.web");
+    let examples = &call["requestBody"]["content"]["application/json"]["examples"];
+    assert_eq!(
+        examples["two_results"],
+        json!({
+            "summary": "two results",
+            "description": "The order is the service's.",
+            "value": { "args": { "query": "rust", "count": 2 } },
+        })
+    );
+}
+
+#[test]
+fn a_toolset_is_called_by_command_or_by_default() {
+    let document = built();
+    let accepts = |path: &str, body: &Value| request(&document, path).is_valid(body);
+    assert!(accepts("/v1/tools/web", &json!({ "args": { "query": "x" } })));
+    // The default tool needs arguments.
+    assert!(!accepts("/v1/tools/web", &json!({})));
+    assert!(!accepts("/v1/tools/notes", &json!({ "args": {} })));
+    assert!(accepts("/v1/tools/notes", &json!({ "args": { "command": "search_web", "a": 1 } })));
+    // A tool of that name wins over the toolset.
+    let clock = operation(&document, "post", "/v1/tools/clock");
+    assert_eq!(clock["description"], "Tells the time.");
+}
+
+#[test]
+fn a_tool_cannot_take_the_place_of_a_route() {
+    let mut contract = fixtures::named("clock");
+    contract.name = "execute".into();
+    let document = document(&[&contract], &SETTINGS);
+    assert_eq!(operation(&document, "post", "/v1/tools/execute")["operationId"], "execute");
+    assert_eq!(document["paths"]["/v1/tools/execute"].get("get"), None);
+}
+
+#[test]
+fn a_descriptor_matches_its_schema() {
+    let document = built();
+    for contract in fixtures::contracts() {
+        let path = "/v1/tools/{tool}";
+        let schema = answer(&document, path, "get", "200");
+        assert_eq!(schema.violations(&descriptor(&contract)), [], "{}", contract.name);
+    }
+}
+
+fn tool_result() -> Value {
+    json!({
+        "status": "ok", "solver": "clock", "summary": "", "stdout": "", "stderr": "",
+        "exit_code": 0, "artifacts": [{ "name": "a", "path": "b", "mime_type": "c", "bytes": 0 }],
+        "metrics": { "any": 1 }, "output": null,
+    })
+}
+
+#[test]
+fn execute_always_answers_with_a_tool_result() {
+    let document = built();
+    let path = "/v1/tools/execute";
+    assert_eq!(
+        statuses(&document, "post", path),
+        "200 400 401 403 404 409 413 418 429 500 502 503 504"
+    );
+    for status in statuses(&document, "post", path).split(' ') {
+        assert!(answer(&document, path, "post", status).is_valid(&tool_result()), "{status}");
+    }
+    let body = request(&document, path);
+    let limits = json!({ "timeout_ms": 1, "max_summary_characters": 16 });
+    assert!(body.is_valid(&json!({ "tool": "x", "input": {}, "context": { "limits": limits } })));
+    for wrong in [
+        json!({}),
+        json!({ "tool": "" }),
+        json!({ "tool": "x", "context": { "limits": { "timeout_ms": 0 } } }),
+        json!({ "tool": "x", "context": { "limits": { "max_summary_characters": 15 } } }),
+        json!({ "tool": "x", "context": { "limits": { "other": 1 } } }),
+        json!({ "tool": "x", "context": { "other": 1 } }),
+        json!({ "tool": "x", "args": {} }),
+    ] {
+        assert!(!body.is_valid(&wrong), "{wrong}");
+    }
+}
+
+#[test]
+fn jobs_have_the_shapes_of_the_interface() {
+    let document = built();
+    let body = request(&document, "/v1/jobs");
+    assert!(body.is_valid(&json!({ "tool": "x", "mode": "sync", "wait_ms": 120_000 })));
+    assert!(body.is_valid(&json!({ "tool_name": "x", "limits": { "timeout_ms": 5 } })));
+    for wrong in [
+        json!({ "mode": "sync" }),
+        json!({ "tool": "x", "tool_name": "x" }),
+        json!({ "tool": "x", "wait_ms": 120_001 }),
+    ] {
+        assert!(!body.is_valid(&wrong), "{wrong}");
+    }
+    let id = "job_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    let time = "2024-01-01T00:00:00Z";
+    let job = json!({
+        "id": id, "tool": "clock", "status": "running", "caller": "local", "request_id": "r",
+        "created_at": time, "started_at": time, "finished_at": null, "error_code": null,
+        "summary": null, "input": {}, "artifacts": [], "result": null,
+    });
+    let shown = answer(&document, "/v1/jobs/{id}", "get", "200");
+    assert_eq!(shown.violations(&job), []);
+    let mut ended = job.clone();
+    ended["result"] = tool_result();
+    assert_eq!(shown.violations(&ended), []);
+    let mut short: Map<String, Value> = job.as_object().unwrap().clone();
+    short.remove("result");
+    assert!(!shown.is_valid(&json!(short)));
+    let page = answer(&document, "/v1/jobs", "get", "200");
+    assert_eq!(page.violations(&json!({ "jobs": [job], "next_cursor": id })), []);
+}
+
+#[test]
+fn only_one_entry_of_the_quarantine_shows_its_payload() {
+    let document = built();
+    let mut entry = json!({
+        "id": "q_01ARZ3NDEKTSV4RRFFQ69G5FAV", "tool": "clock", "request_id": "r", "job_id": null,
+        "created_at": "2024-01-01T00:00:00Z", "reason": "no",
+        "violations": [{ "pointer": "/a", "keyword": "type", "message": "must be a string" }],
+    });
+    let list = answer(&document, "/v1/quarantine", "get", "200");
+    let one = answer(&document, "/v1/quarantine/{id}", "get", "200");
+    assert_eq!(list.violations(&json!({ "entries": [entry], "next_cursor": null })), []);
+    assert!(!one.is_valid(&entry));
+    entry["payload"] = json!([1]);
+    assert!(one.is_valid(&entry));
+    assert!(!list.is_valid(&json!({ "entries": [entry], "next_cursor": null })));
+}

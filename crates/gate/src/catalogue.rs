@@ -1,0 +1,125 @@
+//! The tools that are served: what is listed is exactly what can be called.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use contract::{Contract, Limits, Schema, SchemaError, Status};
+use serde_json::value::RawValue;
+
+use crate::{Provider, metrics::ToolMetrics};
+
+/// A tool that can be called.
+pub struct Tool {
+    /// What it promises.
+    pub contract: Arc<Contract>,
+    /// Its arguments.
+    pub input: Schema,
+    /// Its results.
+    pub output: Schema,
+    /// Its limits unless a request sets others.
+    pub limits: Limits,
+    /// Its descriptor, rendered once.
+    pub descriptor: Box<RawValue>,
+    pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) metrics: ToolMetrics,
+}
+
+impl Tool {
+    /// Makes a contract callable, or says which of its schemas cannot be enforced.
+    pub fn new(
+        contract: Contract,
+        provider: Arc<dyn Provider>,
+        defaults: &Limits,
+    ) -> Result<Self, SchemaError> {
+        let descriptor = contract::render::descriptor::descriptor(&contract);
+        Ok(Self {
+            input: Schema::compile(&contract.input_schema)?,
+            output: Schema::compile(&contract.output_schema)?,
+            limits: defaults.with(&contract.limits),
+            descriptor: serde_json::value::to_raw_value(&descriptor).map_err(|error| {
+                SchemaError { pointer: String::new(), message: error.to_string() }
+            })?,
+            contract: Arc::new(contract),
+            provider,
+            metrics: ToolMetrics::default(),
+        })
+    }
+}
+
+/// Tools that are served under one name.
+#[derive(Debug, Default)]
+pub struct Toolset {
+    /// Their names, sorted.
+    pub tools: Vec<String>,
+    /// The one that is meant where none is named.
+    pub default: Option<String>,
+}
+
+/// All the tools that are served.
+#[derive(Default)]
+pub struct Catalogue {
+    tools: BTreeMap<String, Arc<Tool>>,
+    /// The same once more for finding: a hash beats a tree of long names.
+    index: HashMap<String, Arc<Tool>>,
+    toolsets: BTreeMap<String, Toolset>,
+}
+
+impl Catalogue {
+    /// A catalogue of these tools; planned ones are left out.
+    pub fn new(tools: impl IntoIterator<Item = Tool>) -> Self {
+        let mut catalogue = Self::default();
+        for tool in tools {
+            if tool.contract.status == Status::Planned {
+                continue;
+            }
+            let name = tool.contract.name.clone();
+            let toolset = catalogue.toolsets.entry(tool.contract.toolset.clone()).or_default();
+            toolset.tools.push(name.clone());
+            toolset.tools.sort();
+            if tool.contract.toolset_default {
+                toolset.default = Some(name.clone());
+            }
+            let tool = Arc::new(tool);
+            catalogue.index.insert(name.clone(), tool.clone());
+            catalogue.tools.insert(name, tool);
+        }
+        catalogue
+    }
+
+    /// The tool of that name.
+    pub fn find(&self, name: &str) -> Option<&Arc<Tool>> {
+        self.index.get(name)
+    }
+
+    /// The toolset of that name.
+    pub fn toolset(&self, name: &str) -> Option<&Toolset> {
+        self.toolsets.get(name)
+    }
+
+    /// The tool whose name is nearest to a name that nobody has.
+    pub fn nearest(&self, name: &str) -> Option<&str> {
+        contract::nearest(name, self.tools.keys().map(String::as_str))
+    }
+
+    /// Every tool, sorted by name.
+    pub fn tools(&self) -> impl Iterator<Item = &Arc<Tool>> {
+        self.tools.values()
+    }
+
+    /// Every toolset, sorted by name.
+    pub fn toolsets(&self) -> impl Iterator<Item = (&String, &Toolset)> {
+        self.toolsets.iter()
+    }
+
+    /// How many tools there are.
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+}

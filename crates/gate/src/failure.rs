@@ -1,0 +1,91 @@
+//! How a call fails, for its two readers.
+
+use std::borrow::Cow;
+
+use contract::{Violation, codes, codes::StandardCode};
+use serde_json::{Value, json};
+
+/// A call that did not succeed.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    /// What programs branch on.
+    pub code: Cow<'static, str>,
+    /// The HTTP status that goes with it.
+    pub http_status: u16,
+    /// What the caller may read.
+    pub message: String,
+    /// More for the caller, in parts.
+    pub details: Option<Value>,
+    /// What only the operator reads.
+    pub operator: Option<String>,
+    /// One line for the summary of a `ToolResult`, where it differs from the usual one.
+    pub summary: Option<String>,
+    /// After how many seconds a retry makes sense.
+    pub retry_after: Option<u32>,
+}
+
+impl Failure {
+    /// A failure with a standard code.
+    pub fn new(code: StandardCode, message: impl Into<String>) -> Self {
+        Self {
+            code: Cow::Borrowed(code.code),
+            http_status: code.http_status,
+            message: message.into(),
+            details: None,
+            operator: None,
+            summary: None,
+            retry_after: None,
+        }
+    }
+
+    /// The same with parts for programs.
+    #[must_use]
+    pub fn details(mut self, details: Value) -> Self {
+        self.details = Some(details);
+        self
+    }
+
+    /// The same with a word for the operator.
+    #[must_use]
+    pub fn operator(mut self, words: impl Into<String>) -> Self {
+        self.operator = Some(words.into());
+        self
+    }
+
+    /// The same with its own summary.
+    #[must_use]
+    pub fn summary(mut self, summary: impl Into<String>) -> Self {
+        self.summary = Some(summary.into());
+        self
+    }
+
+    pub(crate) fn unknown_tool(name: &str, near: Option<&str>) -> Self {
+        let shown: String = name.chars().take(64).collect();
+        let message = "Unsupported tool.";
+        let failure = Self::new(codes::UNKNOWN_TOOL, message)
+            .summary(format!("Unsupported tool: {shown}."));
+        match near {
+            Some(near) => failure.details(json!({ "did_you_mean": near })),
+            None => failure,
+        }
+    }
+
+    pub(crate) fn busy() -> Self {
+        let mut failure = Self::new(codes::TOO_MANY_REQUESTS, codes::TOO_MANY_REQUESTS.code)
+            .summary("Server is busy; retry shortly.");
+        failure.retry_after = Some(1);
+        failure
+    }
+
+    pub(crate) fn invalid_input(violations: &[Violation]) -> Self {
+        Self::new(codes::INVALID_INPUT, Violation::list(violations))
+            .details(json!({ "violations": violations }))
+    }
+
+    pub(crate) fn unavailable(error: &dyn std::fmt::Display) -> Self {
+        let message = format!("the call could not be recorded: {error}");
+        let mut failure = Self::new(codes::UNAVAILABLE, message);
+        failure.retry_after = Some(5);
+        failure
+    }
+}

@@ -1,0 +1,153 @@
+//! The gate itself: what it needs, and the list of its steps.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use arc_swap::{ArcSwap, Guard};
+use contract::Limits;
+use tokio::sync::Semaphore;
+
+use crate::{
+    Blobs, Call, Catalogue, Clock, Failure, JobId, Journal, LiveJob, Metrics, Outcome, Store,
+    live::LiveJobs,
+    steps::{Conforming, Crossing, Refusal},
+};
+
+/// What a gate is made of.
+pub struct Parts {
+    /// The tools.
+    pub catalogue: Catalogue,
+    /// Where jobs, keys and quarantine are kept.
+    pub store: Arc<dyn Store>,
+    /// Where artifacts are kept.
+    pub blobs: Arc<dyn Blobs>,
+    /// Where calls are written down.
+    pub journal: Journal,
+    /// Where time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// How many calls run at once.
+    pub max_concurrency: usize,
+    /// The most that a request may ask for.
+    pub ceilings: Limits,
+}
+
+/// The one path of a call.
+pub struct Gate {
+    catalogue: ArcSwap<Catalogue>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) blobs: Arc<dyn Blobs>,
+    pub(crate) journal: Journal,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) slots: Arc<Semaphore>,
+    pub(crate) metrics: Metrics,
+    pub(crate) live: LiveJobs,
+    ceilings: Limits,
+    stopping: AtomicBool,
+}
+
+impl Gate {
+    /// A gate made of these parts.
+    pub fn new(parts: Parts) -> Self {
+        Self {
+            catalogue: ArcSwap::from_pointee(parts.catalogue),
+            store: parts.store,
+            blobs: parts.blobs,
+            journal: parts.journal,
+            clock: parts.clock,
+            slots: Arc::new(Semaphore::new(parts.max_concurrency)),
+            metrics: Metrics::default(),
+            live: LiveJobs::default(),
+            ceilings: parts.ceilings,
+            stopping: AtomicBool::new(false),
+        }
+    }
+
+    /// Takes a call along the whole path. Dropping the future cancels the call: it is
+    /// stopped, and recorded as cancelled.
+    pub async fn call(&self, call: Call) -> Outcome {
+        let mut crossing = Crossing::begin(self, call);
+        let result = self.cross(&mut crossing).await;
+        crossing.record(result).await
+    }
+
+    /// The steps, each made of what the one before has yielded.
+    async fn cross(&self, crossing: &mut Crossing<'_>) -> Result<Conforming, Refusal> {
+        let found = crossing.find()?;
+        let admitted = crossing.admit(found).await?;
+        let checked = crossing.check_input(admitted)?;
+        let claimed = crossing.claim(checked).await?;
+        let approved = crossing.approve(claimed)?;
+        let ran = crossing.run(approved).await?;
+        crossing.check_output(ran).await
+    }
+
+    /// The tools that are served now.
+    pub fn catalogue(&self) -> Guard<Arc<Catalogue>> {
+        self.catalogue.load()
+    }
+
+    /// The tools that are served now, to be kept.
+    pub fn catalogue_owned(&self) -> Arc<Catalogue> {
+        self.catalogue.load_full()
+    }
+
+    /// The most that a request may ask for.
+    pub fn ceilings(&self) -> &Limits {
+        &self.ceilings
+    }
+
+    /// Where state is kept.
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// Where artifacts are kept.
+    pub fn blobs(&self) -> &dyn Blobs {
+        &*self.blobs
+    }
+
+    /// Where calls are written down.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// Where time comes from.
+    pub fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    /// The numbers in the form that Prometheus reads.
+    pub fn metrics(&self) -> String {
+        self.metrics.render(&self.catalogue(), &self.journal)
+    }
+
+    /// A job that is not over.
+    pub fn live(&self, id: &JobId) -> Option<Arc<LiveJob>> {
+        self.live.get(id)
+    }
+
+    /// Refuses as the gate itself would for a tool that is not there.
+    pub fn unknown_tool(&self, name: &str) -> Failure {
+        Failure::unknown_tool(name, self.catalogue().nearest(name))
+    }
+
+    /// From now on nothing new begins; what still runs when its time is up is
+    /// recorded as interrupted.
+    pub fn begin_stopping(&self) {
+        self.stopping.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the server is on its way down.
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    /// Stops everything that is still running.
+    pub fn stop_all(&self) {
+        for job in self.live.all() {
+            job.stop().cancel();
+        }
+    }
+}

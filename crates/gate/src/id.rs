@@ -1,0 +1,113 @@
+//! Names for things that happen: sortable by time, not to be guessed.
+
+use std::fmt;
+
+use rand::Rng;
+use serde::{Serialize, Serializer};
+
+use crate::Timestamp;
+
+/// Crockford's base 32: no I, L, O or U.
+const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/// 48 bits of milliseconds and 80 random bits, five bits a digit.
+const ULID_LENGTH: usize = 26;
+
+/// A ULID: sorts by time, and its 80 random bits cannot be guessed.
+pub fn ulid(time: Timestamp) -> String {
+    let random: u128 = rand::rng().next_u64().into();
+    let more: u128 = rand::rng().next_u32().into();
+    let time = u128::try_from(time.0.max(0)).unwrap_or(0) & 0xFFFF_FFFF_FFFF;
+    let bits = (time << 80) | (((random << 32) | more) & ((1 << 80) - 1));
+    let mut text = String::with_capacity(ULID_LENGTH);
+    for digit in (0..ULID_LENGTH).rev() {
+        text.push(DIGITS[usize::try_from((bits >> (digit * 5)) & 31).unwrap_or(0)] as char);
+    }
+    text
+}
+
+/// The name of a job: `job_` and a ULID.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JobId(Box<str>);
+
+impl JobId {
+    /// A new one.
+    pub fn new(time: Timestamp) -> Self {
+        Self(format!("job_{}", ulid(time)).into())
+    }
+
+    /// The name if it has the form of one. Anything else names no job, and never
+    /// gets as far as a file name or a query.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix("job_")?;
+        (digits.len() == ULID_LENGTH && digits.bytes().all(|one| DIGITS.contains(&one)))
+            .then(|| Self(text.into()))
+    }
+
+    /// The whole name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for JobId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl Serialize for JobId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+/// The name of a request, its caller's or ours.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct RequestId(Box<str>);
+
+impl RequestId {
+    /// The longest name that is taken from a caller, in bytes.
+    pub const MAX_BYTES: usize = 128;
+
+    /// A new one.
+    pub fn new(time: Timestamp) -> Self {
+        Self(format!("req_{}", ulid(time)).into())
+    }
+
+    /// The caller's own name for the request, if it can stand in a header and a log.
+    pub fn given(text: &str) -> Option<Self> {
+        let text = text.trim();
+        (!text.is_empty()
+            && text.len() <= Self::MAX_BYTES
+            && text.bytes().all(|byte| byte.is_ascii_graphic()))
+        .then(|| Self(text.into()))
+    }
+
+    /// The whole name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn job_ids_sort_by_time_and_read_back() {
+        let earlier = JobId::new(Timestamp(1_000));
+        let later = JobId::new(Timestamp(2_000));
+        assert!(earlier < later);
+        assert_eq!(JobId::parse(earlier.as_str()), Some(earlier));
+        for wrong in ["job_9999", "job_", "", "job_../../../../../../../../etc", "JOB_0"] {
+            assert_eq!(JobId::parse(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Calls that are kept, and calls that run by themselves.
+
+mod engine;
+mod record;
+
+pub use engine::{Cancelled, Jobs, JobsSettings, SubmitError};
+pub use record::{Job, JobState};

@@ -1,0 +1,224 @@
+//! Jobs that run by themselves: a queue, and workers that take from it.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use serde_json::{Value, value::RawValue};
+use tokio::sync::{Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Call, Caller, Claim, Claimed, Door, Failure, Gate, Job, JobId, JobState, LiveJob, Recording,
+    RequestId, StoreError,
+};
+
+/// How long a cancelled job may take until its canceller is told "still stopping".
+const CANCEL_WAIT: Duration = Duration::from_secs(5);
+
+/// The bounds of the queue.
+#[derive(Debug, Clone, Copy)]
+pub struct JobsSettings {
+    /// How many jobs may wait.
+    pub max_queued: usize,
+    /// How many jobs run at once.
+    pub max_running: usize,
+}
+
+/// The queue of jobs.
+pub struct Jobs {
+    gate: Arc<Gate>,
+    queue: mpsc::UnboundedSender<Job>,
+    settings: JobsSettings,
+}
+
+/// Why a job was not accepted.
+pub type SubmitError = Box<Failure>;
+
+/// What came of cancelling.
+pub enum Cancelled {
+    /// There is no such job.
+    Unknown,
+    /// It had ended otherwise before.
+    TooLate(Box<Job>),
+    /// It is cancelled.
+    Done(Box<Job>),
+    /// It has been told to stop and has not stopped yet.
+    Stopping(Box<Job>),
+}
+
+impl Jobs {
+    /// Starts the workers. Jobs that were queued when the last process ended are queued
+    /// again; those that were running are interrupted.
+    pub async fn start(gate: Arc<Gate>, settings: JobsSettings) -> Result<Arc<Self>, StoreError> {
+        let (queue, waiting) = mpsc::unbounded_channel();
+        let recovered = gate.store.recover(gate.clock.now()).await?;
+        for id in &recovered.interrupted {
+            let fields = serde_json::json!({ "job_id": id });
+            gate.journal.event(gate.clock.now(), "job_interrupted", fields);
+        }
+        let jobs = Arc::new(Self { gate, queue, settings });
+        for job in recovered.queued {
+            jobs.enqueue(job);
+        }
+        tokio::spawn(work(jobs.gate.clone(), waiting, settings.max_running));
+        Ok(jobs)
+    }
+
+    /// Accepts a job. Once this returns, the job survives the death of the process.
+    pub async fn submit(&self, call: Call) -> Result<(JobId, Arc<LiveJob>), SubmitError> {
+        if self.gate.is_stopping() {
+            return Err(Box::new(Failure::unavailable(&"the server is shutting down")));
+        }
+        if self.gate.catalogue().find(&call.tool).is_none() {
+            return Err(Box::new(self.gate.unknown_tool(&call.tool)));
+        }
+        let waiting = self.gate.metrics.queued.load(Ordering::Relaxed);
+        if usize::try_from(waiting).unwrap_or(0) >= self.settings.max_queued {
+            return Err(Box::new(Failure::busy()));
+        }
+        let now = self.gate.clock.now();
+        let id = JobId::new(now);
+        if let Some(key) = &call.idempotency_key {
+            let claim = Claim {
+                caller: call.caller.name().to_owned(),
+                tool: call.tool.clone(),
+                key: key.clone(),
+                input_sha256: contract::canonical::sha256(&call.input),
+                job: id.clone(),
+                at: now,
+            };
+            if let Some(known) = self.claim(claim).await? {
+                return Ok(known);
+            }
+        }
+        let job = Job {
+            id: id.clone(),
+            tool: call.tool,
+            state: JobState::Queued,
+            caller: call.caller.name().to_owned(),
+            request_id: call.request_id.to_string(),
+            created_at: now,
+            started_at: None,
+            finished_at: None,
+            error_code: None,
+            summary: None,
+            input: serde_json::value::to_raw_value(&call.input).ok(),
+            artifacts: Vec::new(),
+            result: None,
+            http_status: 200,
+            limits: call.limits,
+        };
+        self.gate
+            .store
+            .save(job.clone())
+            .await
+            .map_err(|error| Box::new(Failure::unavailable(&error)))?;
+        Ok((id, self.enqueue(job)))
+    }
+
+    /// The job that an earlier submission with the same key made.
+    async fn claim(&self, claim: Claim) -> Result<Option<(JobId, Arc<LiveJob>)>, SubmitError> {
+        let claimed = self.gate.store.claim(claim).await;
+        match claimed.map_err(|error| Box::new(Failure::unavailable(&error)))? {
+            Claimed::New => Ok(None),
+            Claimed::Known(id) => {
+                let live = self.gate.live.get(&id).unwrap_or_else(|| {
+                    // It is over: whoever waits for it need not wait.
+                    let live = LiveJob::new(id.clone(), CancellationToken::new());
+                    live.state(JobState::Succeeded);
+                    live
+                });
+                Ok(Some((id, live)))
+            }
+            Claimed::Conflict => Err(Box::new(Failure::new(
+                contract::codes::CONFLICT,
+                "this idempotency key was used for a call with other arguments",
+            ))),
+        }
+    }
+
+    fn enqueue(&self, job: Job) -> Arc<LiveJob> {
+        let live = LiveJob::new(job.id.clone(), CancellationToken::new());
+        live.state(JobState::Queued);
+        self.gate.live.insert(live.clone());
+        self.gate.metrics.queued.fetch_add(1, Ordering::Relaxed);
+        // The receiver lives as long as the process.
+        let _ = self.queue.send(job);
+        live
+    }
+
+    /// Stops a job that is not over.
+    pub async fn cancel(&self, id: &JobId) -> Result<Cancelled, StoreError> {
+        let store = &self.gate.store;
+        let live = self.gate.live.get(id);
+        let now = self.gate.clock.now();
+        if store.cancel_queued(id, now).await? {
+            if let Some(live) = live {
+                self.gate.live.remove(id);
+                live.stop().cancel();
+                live.state(JobState::Cancelled);
+            }
+            let fields = serde_json::json!({ "job_id": id });
+            self.gate.journal.event(now, "job_cancelled", fields);
+        } else if let Some(live) = live {
+            live.stop().cancel();
+            let _ = tokio::time::timeout(CANCEL_WAIT, live.over()).await;
+        }
+        Ok(match store.job(id).await? {
+            None => Cancelled::Unknown,
+            Some(job) if job.state == JobState::Cancelled => Cancelled::Done(Box::new(job)),
+            Some(job) if job.state.is_final() => Cancelled::TooLate(Box::new(job)),
+            Some(job) => Cancelled::Stopping(Box::new(job)),
+        })
+    }
+}
+
+async fn work(gate: Arc<Gate>, mut waiting: mpsc::UnboundedReceiver<Job>, max_running: usize) {
+    let workers = Arc::new(Semaphore::new(max_running));
+    while let Some(job) = waiting.recv().await {
+        let Ok(worker) = workers.clone().acquire_owned().await else { return };
+        // What has not begun when the server stops is there when it starts again.
+        if gate.is_stopping() {
+            return;
+        }
+        gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
+        let gate = gate.clone();
+        tokio::spawn(async move {
+            run(&gate, job).await;
+            drop(worker);
+        });
+    }
+}
+
+async fn run(gate: &Gate, job: Job) {
+    match gate.store.start(&job.id, gate.clock.now()).await {
+        Ok(true) => {}
+        // Cancelled while it waited.
+        Ok(false) => return,
+        Err(error) => {
+            tracing::error!(%error, job = %job.id, "a job could not be started");
+            return;
+        }
+    }
+    let Some(live) = gate.live.get(&job.id) else { return };
+    live.state(JobState::Running);
+    let call = Call {
+        tool: job.tool,
+        input: job.input.as_deref().map_or(Value::Null, value_of),
+        limits: job.limits,
+        caller: Caller::named(&job.caller),
+        door: Door::Jobs,
+        request_id: RequestId::given(&job.request_id)
+            .unwrap_or_else(|| RequestId::new(gate.clock.now())),
+        recording: Recording::Job(job.id),
+        idempotency_key: None,
+        stop: live.stop().clone(),
+    };
+    gate.call(call).await;
+}
+
+fn value_of(raw: &RawValue) -> Value {
+    serde_json::from_str(raw.get()).unwrap_or_default()
+}

@@ -1,0 +1,105 @@
+//! One recorded call.
+
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::{Artifact, JobId, Timestamp};
+
+/// Where a job stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JobState {
+    /// Accepted; will run.
+    Queued,
+    /// Running.
+    Running,
+    /// Waits for a person.
+    WaitingApproval,
+    /// Ended well.
+    Succeeded,
+    /// Ended with an error.
+    Failed,
+    /// Stopped by its caller.
+    Cancelled,
+    /// The server stopped while it ran.
+    Interrupted,
+}
+
+impl JobState {
+    /// Every state.
+    pub const ALL: [JobState; 7] = [
+        JobState::Queued,
+        JobState::Running,
+        JobState::WaitingApproval,
+        JobState::Succeeded,
+        JobState::Failed,
+        JobState::Cancelled,
+        JobState::Interrupted,
+    ];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            JobState::Queued => "queued",
+            JobState::Running => "running",
+            JobState::WaitingApproval => "waiting_approval",
+            JobState::Succeeded => "succeeded",
+            JobState::Failed => "failed",
+            JobState::Cancelled => "cancelled",
+            JobState::Interrupted => "interrupted",
+        }
+    }
+
+    /// The state of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.word() == word)
+    }
+
+    /// Whether nothing more will happen.
+    pub fn is_final(self) -> bool {
+        !matches!(self, JobState::Queued | JobState::Running | JobState::WaitingApproval)
+    }
+}
+
+impl Serialize for JobState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+/// A recorded call.
+#[derive(Debug, Clone, Serialize)]
+pub struct Job {
+    /// Its name.
+    pub id: JobId,
+    /// The tool that was called.
+    pub tool: String,
+    /// Where it stands.
+    #[serde(rename = "status")]
+    pub state: JobState,
+    /// Who called.
+    pub caller: String,
+    /// The request that made it.
+    pub request_id: String,
+    /// When it was accepted.
+    pub created_at: Timestamp,
+    /// When it began to run.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub finished_at: Option<Timestamp>,
+    /// Why it failed.
+    pub error_code: Option<String>,
+    /// One line about how it ended.
+    pub summary: Option<String>,
+    /// The arguments, without secrets once it has ended.
+    pub input: Option<Box<RawValue>>,
+    /// The files that it left.
+    pub artifacts: Vec<Artifact>,
+    /// The whole result, as `POST /v1/tools/execute` answers it.
+    pub result: Option<Box<RawValue>>,
+    /// The HTTP status that goes with the result.
+    #[serde(skip)]
+    pub http_status: u16,
+    /// The limits that the request set.
+    #[serde(skip)]
+    pub limits: contract::LimitOverrides,
+}

@@ -1,0 +1,153 @@
+//! Jobs that are not over: who watches them, and how to stop them.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::{JobId, JobState};
+
+/// How many events of one job are kept for those who come late.
+const MAX_EVENTS: usize = 1_000;
+
+/// Something that happened to a job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// Counts from 1 within the job.
+    pub number: u64,
+    /// `state` or `progress`.
+    pub kind: &'static str,
+    /// What happened.
+    pub data: Value,
+}
+
+/// A job that is not over.
+#[derive(Debug)]
+pub struct LiveJob {
+    id: JobId,
+    stop: CancellationToken,
+    events: Mutex<Events>,
+    newest: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Events {
+    kept: VecDeque<Event>,
+    last: u64,
+    over: bool,
+}
+
+impl LiveJob {
+    pub(crate) fn new(id: JobId, stop: CancellationToken) -> Arc<Self> {
+        Arc::new(Self {
+            id,
+            stop,
+            events: Mutex::default(),
+            newest: watch::Sender::new(0),
+        })
+    }
+
+    /// Its name.
+    pub fn id(&self) -> &JobId {
+        &self.id
+    }
+
+    pub(crate) fn stop(&self) -> &CancellationToken {
+        &self.stop
+    }
+
+    pub(crate) fn progress(&self, fraction: Option<f64>, message: &str) {
+        let message: String = message.chars().take(500).collect();
+        let mut data = json!({ "job_id": self.id.as_str(), "message": message });
+        if let Some(fraction) = fraction {
+            data["progress"] = json!(fraction.clamp(0.0, 1.0));
+        }
+        self.push("progress", data, false);
+    }
+
+    pub(crate) fn state(&self, state: JobState) {
+        let data = json!({ "job_id": self.id.as_str(), "status": state.word() });
+        self.push("state", data, state.is_final());
+    }
+
+    fn push(&self, kind: &'static str, data: Value, over: bool) {
+        let mut events = self.lock();
+        if events.over {
+            return;
+        }
+        events.last += 1;
+        events.over = over;
+        let number = events.last;
+        events.kept.push_back(Event { number, kind, data });
+        if events.kept.len() > MAX_EVENTS {
+            events.kept.pop_front();
+        }
+        drop(events);
+        self.newest.send_replace(number);
+    }
+
+    /// The events after the given number, and whether they are the last. Waits for
+    /// one where there is none yet.
+    pub async fn events_after(&self, number: u64) -> (Vec<Event>, bool) {
+        let mut newest = self.newest.subscribe();
+        loop {
+            {
+                let events = self.lock();
+                let fresh: Vec<_> =
+                    events.kept.iter().filter(|event| event.number > number).cloned().collect();
+                if !fresh.is_empty() || events.over {
+                    return (fresh, events.over);
+                }
+            }
+            if newest.changed().await.is_err() {
+                return (Vec::new(), true);
+            }
+        }
+    }
+
+    /// Waits until the job is over.
+    pub async fn over(&self) {
+        let mut number = 0;
+        loop {
+            let (events, over) = self.events_after(number).await;
+            if over {
+                return;
+            }
+            number = events.last().map_or(number, |event| event.number);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Events> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The jobs that are not over, by name. A call that answers at once never gets here.
+#[derive(Debug, Default)]
+pub(crate) struct LiveJobs(Mutex<HashMap<JobId, Arc<LiveJob>>>);
+
+impl LiveJobs {
+    pub(crate) fn insert(&self, job: Arc<LiveJob>) {
+        self.lock().insert(job.id.clone(), job);
+    }
+
+    pub(crate) fn remove(&self, id: &JobId) -> Option<Arc<LiveJob>> {
+        self.lock().remove(id)
+    }
+
+    pub(crate) fn get(&self, id: &JobId) -> Option<Arc<LiveJob>> {
+        self.lock().get(id).cloned()
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<LiveJob>> {
+        self.lock().values().cloned().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, Arc<LiveJob>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,122 @@
+//! Numbers for `/metrics`, kept in atomics so that counting never waits.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicI64, AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+/// Upper bounds of the duration histogram, in microseconds.
+const BUCKETS_US: [u64; 12] = [
+    50, 100, 250, 500, 1_000, 5_000, 25_000, 100_000, 500_000, 2_500_000, 10_000_000, 60_000_000,
+];
+
+/// The numbers of one tool.
+#[derive(Debug, Default)]
+pub(crate) struct ToolMetrics {
+    succeeded: AtomicU64,
+    failed: Mutex<BTreeMap<String, u64>>,
+    buckets: [AtomicU64; BUCKETS_US.len()],
+    duration_us: AtomicU64,
+    output_bytes: AtomicU64,
+}
+
+impl ToolMetrics {
+    pub(crate) fn observe(&self, failed: Option<&str>, duration: Duration, output_bytes: u64) {
+        match failed {
+            None => {
+                self.succeeded.fetch_add(1, Relaxed);
+            }
+            // Failures are rare and their codes are few: a lock is good enough here.
+            Some(code) => {
+                let mut codes = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+                *codes.entry(code.to_owned()).or_default() += 1;
+            }
+        }
+        let microseconds = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        if let Some(bucket) = BUCKETS_US.iter().position(|bound| microseconds <= *bound) {
+            self.buckets[bucket].fetch_add(1, Relaxed);
+        }
+        self.duration_us.fetch_add(microseconds, Relaxed);
+        self.output_bytes.fetch_add(output_bytes, Relaxed);
+    }
+}
+
+/// The numbers of the whole server.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    /// Calls that no tool was found for.
+    pub(crate) unknown_tool: AtomicU64,
+    /// Calls that are running now.
+    pub(crate) running: AtomicI64,
+    /// Jobs that wait.
+    pub(crate) queued: AtomicI64,
+    /// Answers that broke their contract.
+    pub(crate) quarantined: AtomicU64,
+}
+
+impl Metrics {
+    /// Everything in the text form that Prometheus reads.
+    pub fn render(&self, catalogue: &crate::Catalogue, journal: &crate::Journal) -> String {
+        let mut text = String::with_capacity(4_096);
+        let mut one = |name: &str, kind: &str, help: &str, value: i64| {
+            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}");
+        };
+        let count = |counter: &AtomicU64| i64::try_from(counter.load(Relaxed)).unwrap_or(i64::MAX);
+        one("toolgate_calls_running", "gauge", "Calls that are running now.", self.running.load(Relaxed));
+        one("toolgate_jobs_queued", "gauge", "Jobs that wait to run.", self.queued.load(Relaxed));
+        one("toolgate_unknown_tool_total", "counter", "Calls of tools that do not exist.", count(&self.unknown_tool));
+        one("toolgate_quarantined_total", "counter", "Answers that broke their contract.", count(&self.quarantined));
+        let lost = i64::try_from(journal.failures()).unwrap_or(i64::MAX);
+        one("toolgate_journal_failures_total", "counter", "Journal lines that could not be written.", lost);
+        one("toolgate_tools", "gauge", "Tools that are served.", i64::try_from(catalogue.len()).unwrap_or(0));
+
+        text.push_str("# HELP toolgate_calls_total Calls by tool and code.\n# TYPE toolgate_calls_total counter\n");
+        for tool in catalogue.tools() {
+            let name = &tool.contract.name;
+            let succeeded = tool.metrics.succeeded.load(Relaxed);
+            let _ = writeln!(text, "toolgate_calls_total{{tool=\"{name}\",code=\"ok\"}} {succeeded}");
+            let failed = tool.metrics.failed.lock().unwrap_or_else(PoisonError::into_inner);
+            for (code, count) in failed.iter() {
+                let _ = writeln!(text, "toolgate_calls_total{{tool=\"{name}\",code=\"{code}\"}} {count}");
+            }
+        }
+        text.push_str("# HELP toolgate_output_bytes_total Bytes of results by tool.\n# TYPE toolgate_output_bytes_total counter\n");
+        for tool in catalogue.tools() {
+            let bytes = tool.metrics.output_bytes.load(Relaxed);
+            let _ = writeln!(text, "toolgate_output_bytes_total{{tool=\"{}\"}} {bytes}", tool.contract.name);
+        }
+        text.push_str("# HELP toolgate_call_duration_seconds How long calls take.\n# TYPE toolgate_call_duration_seconds histogram\n");
+        for tool in catalogue.tools() {
+            histogram(&mut text, &tool.contract.name, &tool.metrics);
+        }
+        text
+    }
+}
+
+#[allow(clippy::cast_precision_loss)] // Seconds for a chart.
+fn histogram(text: &mut String, name: &str, metrics: &ToolMetrics) {
+    let failed: u64 =
+        metrics.failed.lock().unwrap_or_else(PoisonError::into_inner).values().sum();
+    let count = metrics.succeeded.load(Relaxed) + failed;
+    let mut below = 0;
+    for (bound, bucket) in BUCKETS_US.iter().zip(&metrics.buckets) {
+        below += bucket.load(Relaxed);
+        let seconds = *bound as f64 / 1e6;
+        let _ = writeln!(
+            text,
+            "toolgate_call_duration_seconds_bucket{{tool=\"{name}\",le=\"{seconds}\"}} {below}"
+        );
+    }
+    let sum = metrics.duration_us.load(Relaxed) as f64 / 1e6;
+    let _ = writeln!(
+        text,
+        "toolgate_call_duration_seconds_bucket{{tool=\"{name}\",le=\"+Inf\"}} {count}\n\
+         toolgate_call_duration_seconds_sum{{tool=\"{name}\"}} {sum}\n\
+         toolgate_call_duration_seconds_count{{tool=\"{name}\"}} {count}"
+    );
+}

@@ -1,0 +1,167 @@
+//! The one internal result of a call, which each door renders in its own shape.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json, value::RawValue};
+
+use crate::{Artifact, Failure, Job, JobId, RequestId};
+
+/// What came of a call.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The tool, as it was asked for.
+    pub tool: String,
+    /// The name of the request.
+    pub request_id: RequestId,
+    /// The job that was kept, if one was.
+    pub job_id: Option<JobId>,
+    /// The result, or why there is none.
+    pub result: Result<Output, Failure>,
+    /// One line about it.
+    pub summary: String,
+    /// What the tool printed, within its limit.
+    pub stdout: String,
+    /// What the tool printed as errors, within its limit.
+    pub stderr: String,
+    /// 0, or the exit code of a command, or 1.
+    pub exit_code: i32,
+    /// The files that it left.
+    pub artifacts: Vec<Artifact>,
+    /// Numbers about the call.
+    pub metrics: Map<String, Value>,
+    /// How long it took.
+    pub duration: Duration,
+    /// Whether this is the recorded outcome of an earlier call with the same key.
+    pub replayed: bool,
+    /// The whole as it was recorded.
+    pub(crate) recorded: Option<Box<RawValue>>,
+}
+
+/// A result that matches its contract, printed once.
+#[derive(Debug)]
+pub struct Output {
+    /// As JSON text.
+    pub json: Box<RawValue>,
+}
+
+/// The shape of `POST /v1/tools/execute`, in the order of its document.
+#[derive(Serialize)]
+struct ToolResult<'a> {
+    status: &'a str,
+    solver: &'a str,
+    summary: &'a str,
+    stdout: &'a str,
+    stderr: &'a str,
+    exit_code: i32,
+    artifacts: &'a [Artifact],
+    metrics: &'a Map<String, Value>,
+    output: &'a RawValue,
+}
+
+impl Outcome {
+    /// A refusal before any tool was found, from a door or from the gate.
+    pub fn refused(tool: &str, request_id: RequestId, failure: Failure) -> Self {
+        let mut metrics = Map::new();
+        metrics.insert("request_id".into(), json!(request_id.as_str()));
+        metrics.insert("error_code".into(), json!(failure.code));
+        if let Some(details) = &failure.details {
+            metrics.insert("error_details".into(), details.clone());
+        }
+        Self {
+            tool: tool.to_owned(),
+            request_id,
+            job_id: None,
+            summary: failure.summary.clone().unwrap_or_else(|| FAILED.into()),
+            stdout: String::new(),
+            stderr: failure.message.clone(),
+            exit_code: 1,
+            artifacts: Vec::new(),
+            metrics,
+            duration: Duration::ZERO,
+            replayed: false,
+            recorded: None,
+            result: Err(failure),
+        }
+    }
+
+    /// The outcome that a finished job recorded.
+    pub(crate) fn of_job(job: &Job, request_id: RequestId) -> Option<Self> {
+        let recorded = job.result.clone()?;
+        let whole: Value = serde_json::from_str(recorded.get()).ok()?;
+        let text = |key: &str| whole[key].as_str().unwrap_or_default().to_owned();
+        let metrics = whole["metrics"].as_object().cloned().unwrap_or_default();
+        let result = match &job.error_code {
+            None => Ok(Output { json: serde_json::value::to_raw_value(&whole["output"]).ok()? }),
+            Some(code) => {
+                let mut failure = Failure::new(contract::codes::INTERNAL, text("stderr"));
+                failure.code = code.clone().into();
+                failure.http_status = job.http_status;
+                failure.details = metrics.get("error_details").cloned();
+                Err(failure)
+            }
+        };
+        Some(Self {
+            tool: job.tool.clone(),
+            request_id,
+            job_id: Some(job.id.clone()),
+            summary: text("summary"),
+            stdout: text("stdout"),
+            stderr: text("stderr"),
+            exit_code: whole["exit_code"].as_i64().and_then(|n| i32::try_from(n).ok()).unwrap_or(1),
+            artifacts: job.artifacts.clone(),
+            metrics,
+            duration: Duration::ZERO,
+            replayed: true,
+            recorded: Some(recorded),
+            result,
+        })
+    }
+
+    /// 200, or the status of the failure.
+    pub fn http_status(&self) -> u16 {
+        self.result.as_ref().map_or_else(|failure| failure.http_status, |_| 200)
+    }
+
+    /// `ok`, or the code of the failure.
+    pub fn code(&self) -> &str {
+        self.result.as_ref().map_or_else(|failure| &*failure.code, |_| "ok")
+    }
+
+    /// The outcome in the shape of `POST /v1/tools/execute`; always that shape.
+    pub fn tool_result(&self) -> Box<RawValue> {
+        if let Some(recorded) = &self.recorded {
+            return recorded.clone();
+        }
+        self.render()
+    }
+
+    /// The same without a copy where it was recorded.
+    pub fn into_tool_result(mut self) -> Box<RawValue> {
+        self.recorded.take().unwrap_or_else(|| self.render())
+    }
+
+    pub(crate) fn render(&self) -> Box<RawValue> {
+        let nothing = RawValue::from_string("{}".into()).unwrap_or_default();
+        let (status, output) = match &self.result {
+            Ok(output) => ("ok", &output.json),
+            Err(_) => ("error", &nothing),
+        };
+        let whole = ToolResult {
+            status,
+            solver: &self.tool,
+            summary: &self.summary,
+            stdout: &self.stdout,
+            stderr: &self.stderr,
+            exit_code: self.exit_code,
+            artifacts: &self.artifacts,
+            metrics: &self.metrics,
+            output,
+        };
+        // Strings, numbers and printed JSON: there is nothing in it that cannot be printed.
+        serde_json::value::to_raw_value(&whole).unwrap_or_default()
+    }
+}
+
+/// The summary of a failure that has no better one.
+pub(crate) const FAILED: &str = "Tool execution failed.";

@@ -1,0 +1,164 @@
+//! What runs a tool, as the gate sees it.
+
+use std::{future::Future, path::PathBuf, pin::Pin, sync::Arc};
+
+use contract::{Contract, Limits};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use crate::{Blobs, Caller, Failure, JobId, LiveJob, RequestId};
+
+/// A future that can be kept in a trait object.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Runs one tool: built-in code, a command, an upstream server.
+pub trait Provider: Send + Sync {
+    /// Answers a call whose input has passed its contract. It ends soon after
+    /// [`Running::stop`] fires; whatever it returns by then is kept.
+    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>>;
+}
+
+/// A call on its way through a provider.
+pub struct Running {
+    /// The arguments: valid, defaults filled in.
+    pub input: Value,
+    /// The tool's own contract.
+    pub contract: Arc<Contract>,
+    /// The bounds of this call.
+    pub limits: Limits,
+    /// Who calls.
+    pub caller: Caller,
+    /// The name of the request.
+    pub request_id: RequestId,
+    /// Fires when the time is up or nobody waits any more.
+    pub stop: CancellationToken,
+    pub(crate) job_id: JobId,
+    pub(crate) live: Option<Arc<LiveJob>>,
+    pub(crate) blobs: Arc<dyn Blobs>,
+    pub(crate) workspace: Arc<tokio::sync::OnceCell<PathBuf>>,
+}
+
+impl Running {
+    /// A text argument that the schema guarantees.
+    pub fn text(&self, name: &str) -> &str {
+        self.input.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// The folder of this call, made when first asked for. Plain files that are in it
+    /// when the call ends become artifacts.
+    pub async fn workspace(&self) -> Result<&PathBuf, ToolError> {
+        self.workspace
+            .get_or_try_init(|| self.blobs.begin(&self.job_id))
+            .await
+            .map_err(|error| ToolError::storage(&error))
+    }
+
+    /// Leaves an artifact. Its size is bounded by `max_artifact_bytes`.
+    pub async fn write_artifact(&self, name: &str, bytes: Vec<u8>) -> Result<(), ToolError> {
+        self.workspace().await?;
+        self.blobs
+            .write(&self.job_id, name, bytes)
+            .await
+            .map_err(|error| ToolError::storage(&error))
+    }
+
+    /// Tells whoever watches how far the call has come, from 0 to 1.
+    pub fn progress(&self, fraction: Option<f64>, message: &str) {
+        if let Some(live) = &self.live {
+            live.progress(fraction, message);
+        }
+    }
+}
+
+/// What a provider answers.
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// The result.
+    pub output: Payload,
+    /// One line for people; the gate writes one if there is none.
+    pub summary: Option<String>,
+    /// What the tool printed.
+    pub stdout: Captured,
+    /// What the tool printed as errors.
+    pub stderr: Captured,
+    /// Numbers about the call.
+    pub metrics: Map<String, Value>,
+}
+
+/// Printed text, and how many bytes of it were not even kept.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Captured {
+    /// What was kept.
+    pub text: String,
+    /// How many more bytes there were.
+    pub dropped: u64,
+}
+
+impl Answer {
+    /// A result and nothing else.
+    pub fn new(output: Value) -> Self {
+        Self { output: Payload::Json(output), ..Self::default() }
+    }
+}
+
+/// A result as it came out of a provider.
+#[derive(Debug, Default)]
+pub enum Payload {
+    /// A value, not yet judged.
+    Json(Value),
+    /// There is none.
+    #[default]
+    Missing,
+    /// There is something, and it is no value.
+    Unreadable {
+        /// What came instead, for quarantine.
+        text: String,
+        /// Why it is none.
+        reason: String,
+    },
+}
+
+/// A tool's own failure.
+#[derive(Debug, Default)]
+pub struct ToolError {
+    /// A code that the contract declares, or `invalid_input`.
+    pub code: String,
+    /// What the caller may read.
+    pub message: String,
+    /// More for the caller, in parts.
+    pub details: Option<Value>,
+    /// What only the operator reads.
+    pub operator: Option<String>,
+    /// What the tool printed.
+    pub stdout: Captured,
+    /// What the tool printed as errors.
+    pub stderr: Captured,
+    /// The exit code of a process.
+    pub exit_code: Option<i32>,
+    /// Numbers about the call.
+    pub metrics: Map<String, Value>,
+}
+
+impl ToolError {
+    /// A failure with a code and a text.
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), ..Self::default() }
+    }
+
+    /// The arguments fit the schema and still cannot be used.
+    pub fn invalid_input(message: impl Into<String>) -> Self {
+        Self::new(contract::codes::INVALID_INPUT.code, message)
+    }
+
+    /// Something went wrong that is not the caller's business.
+    pub fn internal(message: impl Into<String>, operator: impl Into<String>) -> Self {
+        let mut error = Self::new(contract::codes::INTERNAL.code, message);
+        error.operator = Some(operator.into());
+        error
+    }
+
+    fn storage(error: &dyn std::fmt::Display) -> Self {
+        let failure = Failure::unavailable(error);
+        Self::new(contract::codes::UNAVAILABLE.code, failure.message)
+    }
+}

@@ -1,0 +1,67 @@
+//! Finished jobs and their artifacts do not stay for ever.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::{Gate, StoreError, Timestamp, store::Overdue};
+
+/// How many jobs are removed in one go, so that a large backlog holds up nobody.
+const BATCH: usize = 500;
+
+/// What is kept, and for how long.
+#[derive(Debug, Clone, Copy)]
+pub struct Retention {
+    /// Finished jobs are kept so long.
+    pub max_age: Duration,
+    /// So many finished jobs are kept.
+    pub max_jobs: u64,
+    /// Artifacts take so many bytes.
+    pub max_artifact_bytes: u64,
+}
+
+/// Removes what is overdue and tells how many jobs went.
+pub async fn sweep(gate: &Gate, retention: &Retention) -> Result<usize, StoreError> {
+    let now = gate.clock.now();
+    let age = i64::try_from(retention.max_age.as_millis()).unwrap_or(i64::MAX);
+    let before = Timestamp(now.0.saturating_sub(age));
+    let mut removed = 0;
+    loop {
+        let policy = Overdue {
+            before,
+            max_jobs: retention.max_jobs,
+            max_artifact_bytes: retention.max_artifact_bytes,
+            limit: BATCH,
+        };
+        let ids = gate.store.overdue(policy).await?;
+        let count = ids.len();
+        for id in &ids {
+            // Files first: a row without files can be swept again, files without a row
+            // would be lost space.
+            if let Err(error) = gate.blobs.remove(id).await {
+                tracing::warn!(%error, job = %id, "artifacts could not be removed");
+            }
+        }
+        gate.store.forget(ids, before).await?;
+        removed += count;
+        if count < BATCH {
+            break;
+        }
+    }
+    if removed > 0 {
+        gate.journal.event(now, "jobs_removed", json!({ "jobs": removed }));
+    }
+    Ok(removed)
+}
+
+/// Sweeps now and then, for as long as the process lives.
+pub async fn keep_sweeping(gate: &Gate, retention: Retention, every: Duration) {
+    loop {
+        match sweep(gate, &retention).await {
+            Ok(0) => {}
+            Ok(removed) => tracing::info!(removed, "removed old jobs"),
+            Err(error) => tracing::warn!(%error, "old jobs could not be removed"),
+        }
+        tokio::time::sleep(every).await;
+    }
+}

@@ -1,0 +1,104 @@
+//! The steps of the gate. Each is a file; each yields a type that only it can make.
+
+mod admit;
+mod approve;
+mod claim;
+mod find;
+mod input;
+mod output;
+mod record;
+mod run;
+
+use std::{path::PathBuf, sync::Arc, time::Instant};
+
+use contract::Limits;
+use serde_json::{Map, Value, value::RawValue};
+use tokio::sync::OnceCell;
+
+pub(crate) use output::Conforming;
+
+use crate::{
+    Call, Captured, Failure, Gate, JobId, LiveJob, Outcome, Recording, Timestamp, Tool,
+};
+
+/// A call on its way, with all that is known of it so far. When it is dropped before it
+/// was recorded, it was cancelled, and is recorded as that.
+pub(crate) struct Crossing<'g> {
+    gate: &'g Gate,
+    call: Call,
+    began: Instant,
+    began_at: Timestamp,
+    tool: Option<Arc<Tool>>,
+    limits: Limits,
+    input_sha256: Option<String>,
+    /// The arguments as they may be kept.
+    input_kept: Option<Box<RawValue>>,
+    job_id: Option<JobId>,
+    live: Option<Arc<LiveJob>>,
+    /// Whether the job's row says `running` already.
+    running_saved: bool,
+    /// The folder of the call, if it asked for one.
+    workspace: Arc<OnceCell<PathBuf>>,
+    printed: Printed,
+    recorded: bool,
+}
+
+/// What a provider said beside its result.
+#[derive(Default)]
+struct Printed {
+    stdout: Captured,
+    stderr: Captured,
+    exit_code: Option<i32>,
+    summary: Option<String>,
+    metrics: Map<String, Value>,
+}
+
+/// Why a call ends before its result is judged good.
+pub(crate) enum Refusal {
+    /// It failed.
+    Failed(Box<Failure>),
+    /// It was made before, and this is what came of it.
+    Replayed(Box<Outcome>),
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Refusal::Failed(Box::new(failure))
+    }
+}
+
+impl<'g> Crossing<'g> {
+    pub(crate) fn begin(gate: &'g Gate, call: Call) -> Self {
+        let job_id = match &call.recording {
+            Recording::Job(id) => Some(id.clone()),
+            Recording::Always | Recording::WhenNeeded => None,
+        };
+        Self {
+            live: job_id.as_ref().and_then(|id| gate.live.get(id)),
+            running_saved: job_id.is_some(),
+            job_id,
+            gate,
+            began: Instant::now(),
+            began_at: gate.clock.now(),
+            tool: None,
+            limits: Limits::default(),
+            input_sha256: None,
+            input_kept: None,
+            workspace: Arc::default(),
+            printed: Printed::default(),
+            recorded: false,
+            call,
+        }
+    }
+
+    /// Whether a job is kept of this call.
+    fn is_job(&self) -> bool {
+        self.call.recording != Recording::WhenNeeded || self.call.idempotency_key.is_some()
+    }
+
+    /// The name that the job of this call has or would have.
+    fn job_id(&mut self) -> JobId {
+        let now = self.began_at;
+        self.job_id.get_or_insert_with(|| JobId::new(now)).clone()
+    }
+}

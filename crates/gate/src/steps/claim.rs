@@ -1,0 +1,71 @@
+//! Between the input and the approval: a call that was made before is not made again.
+
+use contract::codes;
+
+use super::{Crossing, Refusal, input::Checked};
+use crate::{Claim, Claimed, Failure, Job, JobState, Outcome};
+
+/// A call that is new, or that nobody asked to tell from others.
+pub(crate) struct Unique(pub(super) Checked);
+
+impl Crossing<'_> {
+    pub(crate) async fn claim(&mut self, checked: Checked) -> Result<Unique, Refusal> {
+        let Some(key) = self.call.idempotency_key.clone() else {
+            return Ok(Unique(checked));
+        };
+        let claim = Claim {
+            caller: self.call.caller.name().to_owned(),
+            tool: checked.admitted.tool.contract.name.clone(),
+            key,
+            input_sha256: self.input_sha256.clone().unwrap_or_default(),
+            job: self.job_id(),
+            at: self.began_at,
+        };
+        let store = self.gate.store.clone();
+        match store.claim(claim).await.map_err(|error| Failure::unavailable(&error))? {
+            Claimed::New => {
+                // The row must be there before the tool runs: a retry after a crash has
+                // to find that it may have taken effect.
+                self.save_running().await?;
+                Ok(Unique(checked))
+            }
+            Claimed::Conflict => {
+                self.live = None;
+                let message = "this idempotency key was used for a call with other arguments";
+                Err(Failure::new(codes::CONFLICT, message).into())
+            }
+            Claimed::Known(id) => {
+                // The job is the earlier call's, not this one's.
+                self.live = None;
+                let job = store.job(&id).await.map_err(|error| Failure::unavailable(&error))?;
+                Err(self.replay(job))
+            }
+        }
+    }
+
+    fn replay(&mut self, job: Option<Job>) -> Refusal {
+        let Some(job) = job else {
+            let gone = "the outcome of this idempotency key is no longer kept";
+            return Failure::new(codes::CONFLICT, gone).into();
+        };
+        if !job.state.is_final() {
+            let mut failure = Failure::new(
+                codes::CONFLICT,
+                format!("the call with this idempotency key still runs as {}", job.id),
+            );
+            failure.retry_after = Some(1);
+            return failure.into();
+        }
+        match Outcome::of_job(&job, self.call.request_id.clone()) {
+            Some(outcome) => Refusal::Replayed(Box::new(outcome)),
+            None if job.state == JobState::Cancelled => {
+                Failure::new(codes::CANCELLED, "the call with this key was cancelled").into()
+            }
+            None => Failure::new(
+                codes::INTERRUPTED,
+                "the server stopped while the call with this key ran; it may have taken effect",
+            )
+            .into(),
+        }
+    }
+}

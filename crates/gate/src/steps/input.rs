@@ -1,0 +1,29 @@
+//! Step 3: check the input.
+
+use serde_json::Value;
+
+use super::{Crossing, Refusal, admit::Admitted};
+use crate::Failure;
+
+/// Arguments that match their contract, with its defaults filled in.
+pub(crate) struct Checked {
+    pub(super) admitted: Admitted,
+    pub(super) input: Value,
+}
+
+impl Crossing<'_> {
+    pub(crate) fn check_input(&mut self, admitted: Admitted) -> Result<Checked, Refusal> {
+        let tool = &admitted.tool;
+        let mut input = std::mem::take(&mut self.call.input);
+        tool.input.fill_defaults(&mut input);
+        self.input_sha256 = Some(contract::canonical::sha256(&input));
+        if self.is_job() || tool.contract.journal_values {
+            let shown = tool.input.redacted(&input);
+            self.input_kept = serde_json::value::to_raw_value(&shown).ok();
+        }
+        if !tool.input.is_valid(&input) {
+            return Err(Failure::invalid_input(&tool.input.violations(&input)).into());
+        }
+        Ok(Checked { admitted, input })
+    }
+}

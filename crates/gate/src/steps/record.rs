@@ -1,0 +1,262 @@
+//! Step 7: record what came of it.
+
+use std::time::Duration;
+
+use contract::codes;
+use serde_json::{Map, Value, json};
+
+use super::{Conforming, Crossing, Refusal};
+use crate::{
+    Failure, JobState, Outcome, Recording,
+    blobs::Kept,
+    journal::ToolCall,
+    outcome::FAILED,
+    trim::{self, Cuts},
+};
+
+impl Crossing<'_> {
+    /// Ends the call: what it left is kept, the job is written, the journal has its line.
+    pub(crate) async fn record(mut self, result: Result<Conforming, Refusal>) -> Outcome {
+        let result = match result {
+            Ok(Conforming(output)) => Ok(output),
+            Err(Refusal::Failed(failure)) => Err(*failure),
+            Err(Refusal::Replayed(outcome)) => return self.replayed(*outcome),
+        };
+        let (kept, result) = match result {
+            Ok(output) => match self.keep_artifacts().await {
+                Ok(kept) => (kept, Ok(output)),
+                Err(failure) => (Kept::default(), Err(failure)),
+            },
+            Err(failure) => (Kept::default(), Err(failure)),
+        };
+        if result.is_err() {
+            self.discard();
+        }
+        let is_job = self.live.is_some() || !kept.artifacts.is_empty();
+        let mut outcome = self.outcome(result, kept, is_job);
+        if is_job && let Err(failure) = self.save(&mut outcome).await {
+            let job = self.job_id();
+            let _ = self.gate.blobs.remove(&job).await;
+            outcome = self.outcome(Err(failure), Kept::default(), false);
+        }
+        self.write_down(&outcome);
+        self.announce(state_of(&outcome));
+        self.recorded = true;
+        outcome
+    }
+
+    /// A replay is its own line in the journal and nothing more.
+    fn replayed(mut self, outcome: Outcome) -> Outcome {
+        self.job_id.clone_from(&outcome.job_id);
+        self.live = None;
+        self.write_down(&outcome);
+        self.recorded = true;
+        outcome
+    }
+
+    async fn keep_artifacts(&mut self) -> Result<Kept, Failure> {
+        if self.workspace.get().is_none() {
+            return Ok(Kept::default());
+        }
+        let job = self.job_id();
+        self.gate
+            .blobs
+            .keep(&job, &self.limits)
+            .await
+            .map_err(|error| Failure::unavailable(&error))
+    }
+
+    fn discard(&mut self) {
+        if self.workspace.get().is_some() {
+            let job = self.job_id();
+            self.gate.blobs.discard(&job);
+        }
+    }
+
+    /// Everything within its limits, and what was cut told.
+    fn outcome(
+        &mut self,
+        result: Result<crate::Output, Failure>,
+        kept: Kept,
+        is_job: bool,
+    ) -> Outcome {
+        let printed = std::mem::take(&mut self.printed);
+        let (mut stdout, mut stderr) = (printed.stdout.text, printed.stderr.text);
+        let mut cuts = Cuts {
+            stdout_bytes: printed.stdout.dropped
+                + trim::text(&mut stdout, self.limits.max_stdout_bytes),
+            stderr_bytes: printed.stderr.dropped
+                + trim::text(&mut stderr, self.limits.max_stderr_bytes),
+            summary: false,
+            oversize_artifacts: kept.removed_oversize,
+            artifact_count: kept.removed_count_cap,
+        };
+        let words = match &result {
+            Ok(_) => printed
+                .summary
+                .unwrap_or_else(|| format!("{} succeeded.", self.call.tool)),
+            Err(failure) => {
+                if stderr.is_empty() {
+                    stderr.clone_from(&failure.message);
+                }
+                failure.summary.clone().unwrap_or_else(|| FAILED.into())
+            }
+        };
+        let summary = trim::summary(&words, self.limits.max_summary_characters, &mut cuts);
+        let duration = self.began.elapsed();
+        let mut metrics = printed.metrics;
+        told(&mut metrics, cuts, kept.ignored);
+        let job_id = is_job.then(|| self.job_id());
+        if let Some(id) = &job_id {
+            metrics.insert("job_id".into(), json!(id));
+        }
+        metrics.insert("request_id".into(), json!(self.call.request_id));
+        metrics.insert("duration_ms".into(), json!(milliseconds(duration)));
+        if let Err(failure) = &result {
+            metrics.insert("error_code".into(), json!(failure.code));
+            if let Some(details) = &failure.details {
+                metrics.insert("error_details".into(), details.clone());
+            }
+        }
+        Outcome {
+            tool: self.call.tool.clone(),
+            request_id: self.call.request_id.clone(),
+            job_id,
+            summary,
+            stdout,
+            stderr,
+            exit_code: match (&result, printed.exit_code) {
+                (Ok(_), code) => code.unwrap_or(0),
+                // A command that exits 0 and still fails has failed.
+                (Err(_), Some(0) | None) => 1,
+                (Err(_), Some(code)) => code,
+            },
+            artifacts: kept.artifacts,
+            metrics,
+            duration,
+            replayed: false,
+            recorded: None,
+            result,
+        }
+    }
+
+    async fn save(&mut self, outcome: &mut Outcome) -> Result<(), Failure> {
+        let recorded = outcome.render();
+        let mut job = self.job(state_of(outcome));
+        job.finished_at = Some(self.gate.clock.now());
+        job.error_code = outcome.result.as_ref().err().map(|failure| failure.code.to_string());
+        job.summary = Some(outcome.summary.clone());
+        job.artifacts.clone_from(&outcome.artifacts);
+        job.http_status = outcome.http_status();
+        job.result = Some(recorded.clone());
+        outcome.recorded = Some(recorded);
+        self.gate.store.save(job).await.map_err(|error| {
+            tracing::error!(%error, tool = self.call.tool, "a job could not be recorded");
+            Failure::unavailable(&error)
+        })
+    }
+
+    fn write_down(&self, outcome: &Outcome) {
+        let output_bytes =
+            outcome.result.as_ref().map_or(0, |output| output.json.get().len() as u64);
+        let failure = outcome.result.as_ref().err();
+        if let Some(tool) = &self.tool {
+            let code = failure.map(|failure| &*failure.code);
+            tool.metrics.observe(code, outcome.duration, output_bytes);
+        }
+        let note = failure.and_then(|failure| failure.operator.as_deref());
+        if let Some(note) = note {
+            tracing::warn!(tool = self.call.tool, request_id = %self.call.request_id, "{note}");
+        }
+        let values = self.tool.as_ref().is_some_and(|tool| tool.contract.journal_values);
+        let tool: String = self.call.tool.chars().take(64).collect();
+        self.gate.journal.call(&ToolCall {
+            time: self.began_at,
+            event: "tool_call",
+            request_id: self.call.request_id.as_str(),
+            job_id: outcome.job_id.as_ref().map(crate::JobId::as_str),
+            caller: self.call.caller.name(),
+            door: self.call.door.word(),
+            tool: &tool,
+            input_sha256: self.input_sha256.as_deref(),
+            input: self.input_kept.as_deref().filter(|_| values),
+            code: outcome.code(),
+            duration_ms: milliseconds(outcome.duration),
+            output_bytes,
+            note: note.or(outcome.replayed.then_some("replayed")),
+        });
+        tracing::debug!(
+            tool, request_id = %self.call.request_id, code = outcome.code(),
+            duration_ms = milliseconds(outcome.duration), "call"
+        );
+    }
+
+    fn announce(&self, state: JobState) {
+        if let Some(live) = &self.live
+            && self.running_saved
+        {
+            self.gate.live.remove(live.id());
+            live.state(state);
+        }
+    }
+}
+
+/// A call that was dropped on its way was cancelled: whoever waited is gone, and the
+/// record has to say so all the same.
+impl Drop for Crossing<'_> {
+    fn drop(&mut self) {
+        if self.recorded {
+            return;
+        }
+        self.call.stop.cancel();
+        self.discard();
+        let failure = Failure::new(codes::CANCELLED, "the caller went away");
+        let is_job = self.live.is_some();
+        let outcome = self.outcome(Err(failure), Kept::default(), is_job);
+        if is_job || matches!(self.call.recording, Recording::Job(_)) {
+            let mut job = self.job(JobState::Cancelled);
+            job.finished_at = Some(self.gate.clock.now());
+            job.error_code = Some(codes::CANCELLED.code.into());
+            job.summary = Some(outcome.summary.clone());
+            job.http_status = outcome.http_status();
+            job.result = Some(outcome.render());
+            self.gate.store.save_later(job);
+        }
+        self.write_down(&outcome);
+        self.announce(JobState::Cancelled);
+    }
+}
+
+fn state_of(outcome: &Outcome) -> JobState {
+    match outcome.code() {
+        "ok" => JobState::Succeeded,
+        code if code == codes::CANCELLED.code => JobState::Cancelled,
+        code if code == codes::INTERRUPTED.code => JobState::Interrupted,
+        _ => JobState::Failed,
+    }
+}
+
+/// What was cut, as numbers; what was not cut is not mentioned.
+fn told(metrics: &mut Map<String, Value>, cuts: Cuts, ignored: u64) {
+    let counts = [
+        ("stdout_truncated_bytes", cuts.stdout_bytes),
+        ("stderr_truncated_bytes", cuts.stderr_bytes),
+        ("artifacts_removed_oversize", cuts.oversize_artifacts),
+        ("artifacts_removed_count_cap", cuts.artifact_count),
+        ("artifacts_ignored", ignored),
+    ];
+    for (name, count) in counts {
+        if count > 0 {
+            metrics.insert(name.into(), json!(count));
+        }
+    }
+    if cuts.summary {
+        metrics.insert("summary_truncated".into(), json!(true));
+    }
+}
+
+/// Milliseconds to the microsecond.
+#[allow(clippy::cast_precision_loss)]
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_micros() as f64 / 1_000.0
+}

@@ -1,0 +1,247 @@
+//! Step 5: run, within the limits.
+
+use std::{
+    future::Future,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    sync::{Arc, atomic::Ordering},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use contract::codes;
+
+use super::{Crossing, Printed, Refusal, admit::Admitted, approve::Approved, input::Checked};
+use crate::{Answer, BoxFuture, Failure, Job, JobState, Payload, Running, Tool, ToolError};
+
+/// After this time a call is worth watching: its job is written down as running.
+const WORTH_WATCHING: Duration = Duration::from_millis(100);
+/// How long a provider may take to come to an end after it was told to.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// What a provider answered.
+pub(crate) struct Ran {
+    pub(super) tool: Arc<Tool>,
+    pub(super) payload: Payload,
+}
+
+/// How running ended.
+enum Ending {
+    Answered(Result<Answer, ToolError>),
+    Panicked,
+    TimedOut(Option<ToolError>),
+    Stopped(Option<ToolError>),
+}
+
+impl Crossing<'_> {
+    pub(crate) async fn run(&mut self, approved: Approved) -> Result<Ran, Refusal> {
+        let Approved(Checked { admitted: Admitted { tool, permit }, input }) = approved;
+        // What changes the world is written down before it does.
+        if self.is_job() && tool.contract.effects.changes_the_world() {
+            self.save_running().await?;
+        }
+        let running = Running {
+            input,
+            contract: tool.contract.clone(),
+            limits: self.limits,
+            caller: self.call.caller.clone(),
+            request_id: self.call.request_id.clone(),
+            stop: self.call.stop.child_token(),
+            job_id: self.job_id(),
+            live: self.live.clone(),
+            blobs: self.gate.blobs.clone(),
+            workspace: self.workspace.clone(),
+        };
+        self.gate.metrics.running.fetch_add(1, Ordering::Relaxed);
+        let count = Counted(&self.gate.metrics.running);
+        let ending = self.watch(&tool, &running).await;
+        drop((count, permit));
+        let payload = self.judge(&tool, ending?)?;
+        Ok(Ran { tool, payload })
+    }
+
+    /// Runs the provider until it answers, its time is up, or nobody waits any more.
+    async fn watch(&mut self, tool: &Arc<Tool>, running: &Running) -> Result<Ending, Refusal> {
+        let limit = Duration::from_millis(self.limits.timeout_ms);
+        let mut answer = std::pin::pin!(Caught(tool.provider.run(running)));
+        let stop = self.call.stop.clone();
+        if self.is_job() && !self.running_saved && limit > WORTH_WATCHING {
+            tokio::select! {
+                biased;
+                answer = &mut answer => return Ok(answer),
+                () = stop.cancelled() => {}
+                () = tokio::time::sleep(WORTH_WATCHING) => {
+                    self.save_running().await?;
+                }
+            }
+        }
+        let rest = limit.saturating_sub(self.began.elapsed());
+        let timed_out = tokio::select! {
+            biased;
+            answer = &mut answer => return Ok(answer),
+            () = stop.cancelled() => false,
+            () = tokio::time::sleep(rest) => true,
+        };
+        running.stop.cancel();
+        // What it printed until now is worth having; what it answers now comes too late.
+        let last = match tokio::time::timeout(GRACE, answer).await {
+            Ok(Ending::Answered(Err(error))) => Some(error),
+            _ => None,
+        };
+        Ok(if timed_out { Ending::TimedOut(last) } else { Ending::Stopped(last) })
+    }
+
+    fn judge(&mut self, tool: &Tool, ending: Ending) -> Result<Payload, Failure> {
+        match ending {
+            Ending::Answered(Ok(answer)) => {
+                self.printed = Printed {
+                    stdout: answer.stdout,
+                    stderr: answer.stderr,
+                    exit_code: Some(0),
+                    summary: answer.summary,
+                    metrics: answer.metrics,
+                };
+                Ok(answer.output)
+            }
+            Ending::Answered(Err(error)) => Err(self.declared(tool, error)),
+            Ending::Panicked => Err(Failure::new(codes::INTERNAL, "the tool failed")
+                .operator("the tool's code panicked")),
+            Ending::TimedOut(last) => {
+                let message = format!(
+                    "the call took longer than its limit of {} ms (timeout_ms)",
+                    self.limits.timeout_ms
+                );
+                Err(self.ended_early(tool, last, codes::TIMEOUT, message))
+            }
+            Ending::Stopped(last) => {
+                let code =
+                    if self.gate.is_stopping() { codes::INTERRUPTED } else { codes::CANCELLED };
+                let message = match code {
+                    codes::INTERRUPTED => "the server stopped while the call ran",
+                    _ => "the call was cancelled",
+                };
+                Err(self.ended_early(tool, last, code, message.to_owned()))
+            }
+        }
+    }
+
+    fn ended_early(
+        &mut self,
+        tool: &Tool,
+        last: Option<ToolError>,
+        code: codes::StandardCode,
+        message: String,
+    ) -> Failure {
+        if let Some(last) = last {
+            self.print(last);
+        }
+        let mut failure = Failure::new(code, message.clone());
+        failure.summary = Some(format!("Tool execution failed: {message}."));
+        if let Some(declared) = tool.contract.declared(code.code) {
+            failure.http_status = declared.http_status;
+        }
+        failure
+    }
+
+    /// A tool's own failure, with the status that its contract gives it. A code that
+    /// the contract does not declare is nobody's to rely on.
+    fn declared(&mut self, tool: &Tool, mut error: ToolError) -> Failure {
+        let mut failure = Failure::new(codes::INTERNAL, std::mem::take(&mut error.message));
+        failure.details = error.details.take();
+        failure.operator = error.operator.take();
+        if error.exit_code.is_some() {
+            failure.summary = Some(format!("Tool execution failed: {}.", failure.message));
+        }
+        if let Some(declared) = tool.contract.declared(&error.code) {
+            failure.code = declared.code.clone().into();
+            failure.http_status = declared.http_status;
+        } else if let Some(standard) = ANY_TOOL_MAY.iter().find(|one| one.code == error.code) {
+            failure.code = standard.code.into();
+            failure.http_status = standard.http_status;
+        } else if error.code != codes::INTERNAL.code {
+            failure.operator = Some(format!(
+                "the tool answered with the undeclared code `{}`: {}",
+                error.code, failure.message
+            ));
+            failure.message =
+                "the tool failed with an error that its contract does not declare".into();
+            failure.details = None;
+        }
+        self.print(error);
+        failure
+    }
+
+    fn print(&mut self, error: ToolError) {
+        self.printed = Printed {
+            stdout: error.stdout,
+            stderr: error.stderr,
+            exit_code: error.exit_code,
+            summary: None,
+            metrics: error.metrics,
+        };
+    }
+
+    /// Writes the job down as running, and lets others watch and stop it.
+    pub(super) async fn save_running(&mut self) -> Result<(), Failure> {
+        if self.running_saved {
+            return Ok(());
+        }
+        let job = self.job(JobState::Running);
+        self.gate.store.save(job).await.map_err(|error| Failure::unavailable(&error))?;
+        self.running_saved = true;
+        if let Some(live) = &self.live {
+            live.state(JobState::Running);
+            self.gate.live.insert(live.clone());
+        }
+        Ok(())
+    }
+
+    /// The job as it stands before it ends.
+    pub(super) fn job(&mut self, state: JobState) -> Job {
+        Job {
+            id: self.job_id(),
+            tool: self.call.tool.clone(),
+            state,
+            caller: self.call.caller.name().to_owned(),
+            request_id: self.call.request_id.to_string(),
+            created_at: self.began_at,
+            started_at: Some(self.began_at),
+            finished_at: None,
+            error_code: None,
+            summary: None,
+            input: self.input_kept.clone(),
+            artifacts: Vec::new(),
+            result: None,
+            http_status: 200,
+            limits: self.call.limits,
+        }
+    }
+}
+
+/// Codes that mean the same for every tool, so that no contract has to repeat them.
+const ANY_TOOL_MAY: &[codes::StandardCode] =
+    &[codes::INVALID_INPUT, codes::TIMEOUT, codes::CANCELLED, codes::UNAVAILABLE];
+
+/// Counts a running call down again, also when it is dropped.
+struct Counted<'a>(&'a std::sync::atomic::AtomicI64);
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Runs a provider so that its panic ends one call and not the connection.
+struct Caught<'a>(BoxFuture<'a, Result<Answer, ToolError>>);
+
+impl Future for Caught<'_> {
+    type Output = Ending;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ending> {
+        match catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(context))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(answer)) => Poll::Ready(Ending::Answered(answer)),
+            Err(_) => Poll::Ready(Ending::Panicked),
+        }
+    }
+}

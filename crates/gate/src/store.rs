@@ -1,0 +1,142 @@
+//! What the gate asks of whoever keeps its state.
+
+use crate::{
+    BoxFuture, Job, JobId, JobState, Timestamp,
+    quarantine::{Entry, Summary},
+};
+
+/// Why state could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The disk is full.
+    #[error("the disk is full")]
+    Full,
+    /// The store cannot be written.
+    #[error("the data folder cannot be written")]
+    ReadOnly,
+    /// The store has been closed.
+    #[error("the store is closed")]
+    Closed,
+    /// Anything else, in the words of the store.
+    #[error("the store failed: {0}")]
+    Other(String),
+}
+
+/// The keeper of jobs, idempotency keys and quarantine. What it has acknowledged
+/// survives the death of the process.
+pub trait Store: Send + Sync {
+    /// Writes the job as it is now, over what was there before.
+    fn save(&self, job: Job) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Writes the job without anybody waiting for it.
+    fn save_later(&self, job: Job);
+
+    /// Turns a queued job into a running one; false if it is queued no more.
+    fn start(&self, id: &JobId, at: Timestamp) -> BoxFuture<'_, Result<bool, StoreError>>;
+
+    /// Turns a queued job into a cancelled one; false if it is queued no more.
+    fn cancel_queued(&self, id: &JobId, at: Timestamp) -> BoxFuture<'_, Result<bool, StoreError>>;
+
+    /// The job of that name.
+    fn job(&self, id: &JobId) -> BoxFuture<'_, Result<Option<Job>, StoreError>>;
+
+    /// Jobs, newest first.
+    fn jobs(&self, filter: JobFilter) -> BoxFuture<'_, Result<Vec<Job>, StoreError>>;
+
+    /// After a start: whatever was running is interrupted; what is queued comes back,
+    /// oldest first.
+    fn recover(&self, at: Timestamp) -> BoxFuture<'_, Result<Recovered, StoreError>>;
+
+    /// Takes an idempotency key for a call, or finds who has it.
+    fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Claimed, StoreError>>;
+
+    /// Keeps an answer that broke its contract.
+    fn quarantine(&self, entry: Entry) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// The kept answer of that name.
+    fn quarantined(&self, id: &str) -> BoxFuture<'_, Result<Option<Entry>, StoreError>>;
+
+    /// Kept answers, newest first, older than the cursor.
+    fn all_quarantined(
+        &self,
+        cursor: Option<String>,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>>;
+
+    /// Finished jobs that have to go, oldest first: those that ended before the time,
+    /// and the oldest ones above the number of jobs or the bytes of artifacts.
+    fn overdue(&self, policy: Overdue) -> BoxFuture<'_, Result<Vec<JobId>, StoreError>>;
+
+    /// Forgets jobs, and keys and quarantine that are as old.
+    fn forget(
+        &self,
+        ids: Vec<JobId>,
+        before: Timestamp,
+    ) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Whether the store can be written right now.
+    fn check(&self) -> BoxFuture<'_, Result<(), StoreError>>;
+}
+
+/// Which jobs to list.
+#[derive(Debug, Clone, Default)]
+pub struct JobFilter {
+    /// Only in this state.
+    pub state: Option<JobState>,
+    /// Only of this tool.
+    pub tool: Option<String>,
+    /// Only older than this one.
+    pub cursor: Option<JobId>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// What was found after a start.
+#[derive(Debug, Default)]
+pub struct Recovered {
+    /// Jobs that were running when the process died.
+    pub interrupted: Vec<JobId>,
+    /// Jobs that still wait, oldest first.
+    pub queued: Vec<Job>,
+}
+
+/// A caller's key for one call.
+#[derive(Debug, Clone)]
+pub struct Claim {
+    /// Whose key it is.
+    pub caller: String,
+    /// For which tool.
+    pub tool: String,
+    /// The key.
+    pub key: String,
+    /// The hash of the arguments.
+    pub input_sha256: String,
+    /// The job that will carry the outcome.
+    pub job: JobId,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What came of a claim.
+#[derive(Debug)]
+pub enum Claimed {
+    /// The key is new: go on.
+    New,
+    /// The key was used for the same call: its job.
+    Known(JobId),
+    /// The key was used for other arguments.
+    Conflict,
+}
+
+/// When finished jobs have to go.
+#[derive(Debug, Clone, Copy)]
+pub struct Overdue {
+    /// Those that ended before.
+    pub before: Timestamp,
+    /// All but the newest so many.
+    pub max_jobs: u64,
+    /// The oldest, until artifacts take no more than this.
+    pub max_artifact_bytes: u64,
+    /// At most so many at a time.
+    pub limit: usize,
+}

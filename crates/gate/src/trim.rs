@@ -1,0 +1,143 @@
+//! Cutting what is too long, and saying so.
+
+use std::fmt::Write;
+
+/// What was cut from one result, in the order in which it is told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Cuts {
+    pub stdout_bytes: u64,
+    pub stderr_bytes: u64,
+    pub summary: bool,
+    pub oversize_artifacts: u64,
+    pub artifact_count: u64,
+}
+
+impl Cuts {
+    /// Long and short name of everything that was cut.
+    fn names(self) -> Vec<(&'static str, &'static str)> {
+        [
+            (self.stdout_bytes > 0, ("stdout truncated", "stdout")),
+            (self.stderr_bytes > 0, ("stderr truncated", "stderr")),
+            (self.summary, ("summary truncated", "summary")),
+            (self.oversize_artifacts > 0, ("oversize artifacts removed", "oversize")),
+            (self.artifact_count > 0, ("artifact count capped", "count")),
+        ]
+        .into_iter()
+        .filter_map(|(cut, names)| cut.then_some(names))
+        .collect()
+    }
+}
+
+/// Keeps at most so many bytes, whole characters only, and tells how many went.
+pub(crate) fn text(text: &mut String, max_bytes: u64) -> u64 {
+    let Ok(max) = usize::try_from(max_bytes) else { return 0 };
+    if text.len() <= max {
+        return 0;
+    }
+    let mut end = max;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let removed = text.len() - end;
+    text.truncate(end);
+    removed as u64
+}
+
+/// The summary within its limit, ended by a note on everything that was cut. Room for
+/// the note is set aside first, so that the note itself is never cut.
+pub(crate) fn summary(words: &str, max_characters: u64, cuts: &mut Cuts) -> String {
+    let max = usize::try_from(max_characters).unwrap_or(usize::MAX);
+    let length = words.chars().count();
+    let note = note(*cuts, max);
+    if length + note.chars().count() <= max {
+        return format!("{words}{note}");
+    }
+    cuts.summary = true;
+    let note = self::note(*cuts, max);
+    let room = max.saturating_sub(note.chars().count());
+    // Three dots need a word to follow.
+    let kept = if room > 3 {
+        words.chars().take(room - 3).chain("...".chars()).collect()
+    } else {
+        String::new()
+    };
+    let whole = format!("{kept}{note}");
+    if kept.is_empty() { whole.trim_start().to_owned() } else { whole }
+}
+
+/// ` [limits: …]`, naming what was cut as fully as the room allows. The shortest form
+/// fits the least summary there can be.
+fn note(cuts: Cuts, max: usize) -> String {
+    let names = cuts.names();
+    if names.is_empty() {
+        return String::new();
+    }
+    let list = |names: Vec<&str>| format!(" [limits: {}]", names.join(", "));
+    let long = list(names.iter().map(|(long, _)| *long).collect());
+    if long.len() <= max {
+        return long;
+    }
+    let short = list(names.iter().map(|(_, short)| *short).collect());
+    if short.trim_start().len() <= max {
+        return short;
+    }
+    let mut count = String::new();
+    let _ = write!(count, " [limits: {} cuts]", names.len());
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_what_was_cut_in_the_agreed_order() {
+        let mut cuts = Cuts { stdout_bytes: 192, stderr_bytes: 144, ..Cuts::default() };
+        assert_eq!(
+            summary("Noisy output for truncation testing.", 96, &mut cuts),
+            "Noisy output for truncation testing. [limits: stdout truncated, stderr truncated]"
+        );
+        let mut cuts = Cuts::default();
+        assert_eq!(summary(&"word ".repeat(40), 60, &mut cuts).len(), 60);
+        assert!(cuts.summary);
+    }
+
+    #[test]
+    fn cuts_between_characters() {
+        let mut word = "aé€😀".to_owned();
+        assert_eq!(text(&mut word, 5), 5);
+        assert_eq!(word, "aé");
+        assert_eq!(text(&mut word, 3), 0);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_summary_fits_and_its_note_is_whole(
+            words in ".{0,400}",
+            max in 16u64..400,
+            stdout_bytes in 0u64..2, stderr_bytes in 0u64..2,
+            oversize_artifacts in 0u64..2, artifact_count in 0u64..2,
+        ) {
+            let mut cuts = Cuts {
+                stdout_bytes, stderr_bytes, oversize_artifacts, artifact_count, summary: false,
+            };
+            let any = cuts != Cuts::default();
+            let result = summary(&words, max, &mut cuts);
+            proptest::prop_assert!(result.chars().count() as u64 <= max, "{result}");
+            if any || cuts.summary {
+                let note = &result[result.rfind("[limits: ").expect("a note")..];
+                proptest::prop_assert!(note.ends_with(']'));
+            } else {
+                proptest::prop_assert_eq!(result, words);
+            }
+        }
+
+        #[test]
+        fn a_text_loses_only_its_end(word in ".{0,60}", max in 0u64..60) {
+            let mut cut = word.clone();
+            let removed = text(&mut cut, max);
+            proptest::prop_assert!(word.starts_with(&cut));
+            proptest::prop_assert_eq!(cut.len() as u64 + removed, word.len() as u64);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Supervised, bounded children: a command never outlives its call.
+//!
+//! Three processes take part, because none of them alone can promise that:
+//!
+//! ```text
+//! server ──channel──▶ supervisor ──▶ the tool (and whatever it forks)
+//! ```
+//!
+//! - The **server** ([`Spawner`]) starts a supervisor for each command and reads the tool's pipes.
+//! - The **supervisor** is our own binary again. It is a child subreaper, so that a descendant which
+//!   forks twice and leaves its session still ends up below it. When the tool ends, or the channel
+//!   to the server closes because the server stopped the call, dropped it or was killed with
+//!   `kill -9`, it kills and reaps all that is left, and then reports how the tool ended.
+//! - A **confined** start, our binary a third time, sets the resource limits on itself and becomes
+//!   the tool by `exec`. The supervisor cannot set them on itself: a supervisor that runs out of
+//!   memory or of open files loses its tree. And without `unsafe` nothing can run between `fork`
+//!   and `exec`.
+//!
+//! The report travels over the channel and not in an exit code, so that "could not be started",
+//! "exited with 127" and "died of a signal" are never mistaken for each other.
+//!
+//! What this does not stop: a tool of the same user that means harm can kill its supervisor, then
+//! the server finds and kills the rest of the session, but not a process that had left it. Keeping
+//! hostile code in needs a sandbox around the tool.
+
+mod capture;
+mod channel;
+mod confine;
+mod launch;
+mod program;
+mod spawner;
+mod supervised;
+mod supervisor;
+mod table;
+mod tree;
+
+pub use capture::MAX_STDERR_LINE_BYTES;
+pub use launch::{Captured, Ending, Finished, Launch, ResourceLimits, StartError};
+pub use spawner::Spawner;
+
+/// First argument that makes our binary a supervisor.
+const SUPERVISE: &str = "__supervise";
+/// First argument that makes our binary become a tool within limits.
+const CONFINE: &str = "__confine";
+
+/// Turns this process into a supervisor if it was started as one, and then never returns.
+///
+/// Must be the first line of `main` in a program that uses [`Spawner::of_this_program`], before
+/// threads, logging or a runtime exist.
+pub fn supervise_if_asked() {
+    let mut arguments = std::env::args_os().skip(1);
+    match arguments.next() {
+        Some(word) if word == SUPERVISE => supervisor::main(arguments),
+        Some(word) if word == CONFINE => confine::main(arguments),
+        _ => {}
+    }
+}

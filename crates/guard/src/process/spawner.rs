@@ -1,0 +1,147 @@
+//! The server's side: start a command, feed it, read it, wait for it.
+#![allow(clippy::disallowed_types, reason = "this is the supervised way to start a child")]
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::pipe;
+use tokio::process::Command;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::capture::{Capture, Lines, OnLine, drain};
+use super::supervised::Supervised;
+use super::{Finished, Launch, StartError, channel, program};
+
+/// How long the outputs are read on after the tool and all its descendants are gone. They end by then
+/// unless the tool handed them to a process that is not its own.
+const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Starts commands under supervision. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Spawner {
+    helper: Arc<Path>,
+}
+
+/// Our ends of a tool's standard streams.
+struct Streams {
+    stdin: pipe::Sender,
+    stdout: pipe::Receiver,
+    stderr: pipe::Receiver,
+}
+
+impl Spawner {
+    /// Uses the program at `helper`, whose `main` must call
+    /// [`supervise_if_asked`](super::supervise_if_asked). An absolute path.
+    pub fn new(helper: PathBuf) -> Spawner {
+        Spawner { helper: helper.into() }
+    }
+
+    /// Uses the running program itself, even if its file was replaced in the meantime. Its `main`
+    /// must call [`supervise_if_asked`](super::supervise_if_asked) first.
+    pub fn of_this_program() -> Spawner {
+        Spawner::new(PathBuf::from("/proc/self/exe"))
+    }
+
+    /// Runs a command to its end.
+    ///
+    /// When this returns, the command and everything that it started are gone. When the future is
+    /// dropped, they are killed at once. When `stop` is cancelled, they are killed and what was read
+    /// until then is returned with [`Ending::Stopped`](super::Ending::Stopped).
+    ///
+    /// `on_stderr_line` is called with each complete line of standard error of at most
+    /// [`MAX_STDERR_LINE_BYTES`](super::MAX_STDERR_LINE_BYTES), without its line end; a line for which
+    /// it returns true is not kept.
+    pub async fn run(
+        &self,
+        launch: Launch,
+        stop: &CancellationToken,
+        on_stderr_line: Option<OnLine<'_>>,
+    ) -> Result<Finished, StartError> {
+        let path = check(&launch)?;
+        let (mut supervised, streams) =
+            self.start(&launch, &path).map_err(|source| StartError::Supervisor { source })?;
+        let mut stdout = Capture::new(launch.max_stdout_bytes);
+        let mut stderr = Lines::new(Capture::new(launch.max_stderr_bytes), on_stderr_line);
+        let ending = {
+            let mut moving = pin!(async {
+                tokio::join!(
+                    feed(streams.stdin, &launch.stdin),
+                    drain(streams.stdout, |bytes| stdout.push(bytes)),
+                    drain(streams.stderr, |bytes| stderr.push(bytes)),
+                );
+            });
+            let program = launch.program.to_string_lossy();
+            let mut ending = pin!(supervised.ending(&program, stop));
+            tokio::select! {
+                ending = &mut ending => {
+                    let _ = timeout(DRAIN_PATIENCE, moving).await;
+                    ending
+                }
+                // It closed its streams, and may run on.
+                () = &mut moving => ending.await,
+            }
+        };
+        Ok(Finished { ending: ending?, stdout: stdout.finish(), stderr: stderr.finish() })
+    }
+
+    fn start(&self, launch: &Launch, program: &Path) -> io::Result<(Supervised, Streams)> {
+        let (stdin_theirs, stdin) = io::pipe()?;
+        let (stdout, stdout_theirs) = io::pipe()?;
+        let (stderr, stderr_theirs) = io::pipe()?;
+        let streams = Streams {
+            stdin: pipe::Sender::from_owned_fd(stdin.into())?,
+            stdout: pipe::Receiver::from_owned_fd(stdout.into())?,
+            stderr: pipe::Receiver::from_owned_fd(stderr.into())?,
+        };
+
+        let (ours, theirs) = UnixStream::pair()?;
+        let handed = [stdin_theirs.as_fd(), stdout_theirs.as_fd(), stderr_theirs.as_fd()];
+        channel::send_streams(&ours, handed)?;
+        ours.set_nonblocking(true)?;
+        let ours = tokio::net::UnixStream::from_std(ours)?;
+
+        let limits = serde_json::to_string(&launch.limits)?;
+        // Program, arguments, environment and folder are those of the supervisor itself, which passes
+        // them on: they stand under the kernel's own limits and not under those of a message.
+        let child = Command::new(&*self.helper)
+            .arg(super::SUPERVISE)
+            .arg(limits)
+            .arg(program)
+            .args(&launch.args)
+            .env_clear()
+            .envs(launch.env.iter().map(|(name, value)| (name, value)))
+            .current_dir(&launch.cwd)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        Ok((Supervised::new(child, ours), streams))
+    }
+}
+
+/// Checks what can be checked before anything is started, and finds the program.
+fn check(launch: &Launch) -> Result<PathBuf, StartError> {
+    for (name, value) in &launch.env {
+        if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+            return Err(StartError::Environment { name: name.clone() });
+        }
+    }
+    let folder = launch.cwd.metadata().and_then(|metadata| {
+        if metadata.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    });
+    folder.map_err(|source| StartError::WorkFolder { path: launch.cwd.clone(), source })?;
+    program::resolve(&launch.program, &launch.cwd, std::env::var_os("PATH").as_deref())
+}
+
+/// Writes the tool's input. A tool that does not read it, or not to its end, is free to do so.
+async fn feed(mut stdin: pipe::Sender, bytes: &[u8]) {
+    let _ = stdin.write_all(bytes).await;
+}

@@ -1,0 +1,141 @@
+//! The server's hold on one supervisor. Letting go of it kills the tree.
+
+use std::io;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::process::Child;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::channel::{MAX_REPORT_BYTES, Report, Step};
+use super::tree::{kill_descendants, kill_session};
+use super::{Ending, StartError};
+
+/// How long the supervisor may take to clear up after it was told to stop, before we do it for it.
+const STOP_PATIENCE: Duration = Duration::from_secs(1);
+/// How long it may take to exit after its last word.
+const EXIT_PATIENCE: Duration = Duration::from_secs(1);
+
+/// A running supervisor with a tool below it.
+pub(super) struct Supervised {
+    child: Child,
+    channel: UnixStream,
+    /// What it has said so far.
+    words: Vec<u8>,
+    gone: bool,
+}
+
+impl Supervised {
+    pub(super) fn new(child: Child, channel: UnixStream) -> Supervised {
+        Supervised { child, channel, words: Vec::new(), gone: false }
+    }
+
+    /// Waits until the tool ended or `stop` is cancelled, and until nothing of it is left.
+    pub(super) async fn ending(
+        &mut self,
+        program: &str,
+        stop: &CancellationToken,
+    ) -> Result<Ending, StartError> {
+        let stopped = tokio::select! {
+            // A tool that ended at the same moment has ended.
+            biased;
+            () = self.last_word() => false,
+            () = stop.cancelled() => true,
+        };
+        if stopped {
+            self.stop().await;
+        }
+        let report = Report::from_json(&self.words);
+        let status = self.reap(report.is_some()).await;
+        match report {
+            _ if stopped => Ok(Ending::Stopped),
+            Some(Report::Exited(code)) => Ok(Ending::Exited(code)),
+            Some(Report::Signalled(signal)) => Ok(Ending::Signalled(signal)),
+            Some(Report::NotStarted { step, errno }) => {
+                let source = io::Error::from_raw_os_error(errno);
+                Err(match step {
+                    Step::Execute => StartError::Failed { program: program.to_owned(), source },
+                    Step::Prepare => StartError::Supervisor { source },
+                })
+            }
+            // Somebody killed it, and the kernel then killed the tool.
+            None if status.is_none_or(|status| status.code().is_none()) => {
+                Ok(Ending::Signalled(Signal::KILL.as_raw()))
+            }
+            None => Err(StartError::Supervisor {
+                source: io::Error::other("it ended without a report"),
+            }),
+        }
+    }
+
+    /// Reads until the supervisor closes the channel, which it does by exiting.
+    async fn last_word(&mut self) {
+        // Cancel-safe: what was read is in `words`.
+        let room = MAX_REPORT_BYTES;
+        while (self.words.len() as u64) < room
+            && matches!(self.channel.read_buf(&mut self.words).await, Ok(1..))
+        {}
+    }
+
+    /// Tells the supervisor to clear up, and does it itself if that takes too long.
+    async fn stop(&mut self) {
+        let _ = self.channel.shutdown().await;
+        if timeout(STOP_PATIENCE, self.last_word()).await.is_err() {
+            tracing::warn!("a supervisor did not clear up in time and was killed with its tree");
+            self.destroy();
+            self.signal(Signal::KILL);
+        }
+    }
+
+    /// Takes the supervisor's exit status, so that no zombie stays.
+    async fn reap(&mut self, cleared_up: bool) -> Option<std::process::ExitStatus> {
+        if let (false, Some(pid)) = (cleared_up, self.pid()) {
+            kill_session(pid);
+        }
+        let status = match timeout(EXIT_PATIENCE, self.child.wait()).await {
+            Ok(status) => status.ok(),
+            Err(_) => {
+                self.signal(Signal::KILL);
+                None
+            }
+        };
+        self.gone = true;
+        status
+    }
+
+    /// Kills the tree at once, without waiting for anyone.
+    fn destroy(&self) {
+        let Some(pid) = self.pid() else { return };
+        // Stopped, it can start nothing while we look.
+        self.signal(Signal::STOP);
+        if kill_descendants(pid) {
+            // It reaps the dead, and exits because the channel closes. Were it killed, they would be
+            // handed to process 1, which in a container may be the server, and stay there.
+            self.signal(Signal::CONT);
+        } else {
+            self.signal(Signal::KILL);
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(pid) = self.pid() {
+            let _ = kill_process(pid, signal);
+        }
+    }
+
+    /// The supervisor's number, while it is certainly its own: until it was reaped.
+    fn pid(&self) -> Option<Pid> {
+        self.child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?))
+    }
+}
+
+impl Drop for Supervised {
+    fn drop(&mut self) {
+        if !self.gone {
+            self.destroy();
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The folder that holds everything the server keeps.
+
+use std::{
+    fs::{DirBuilder, File, OpenOptions, TryLockError},
+    io::{self, Read, Seek, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+/// The file that a running server holds locked.
+const LOCK_FILE: &str = "server.lock";
+
+/// Why the data folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DataFolderError {
+    /// It cannot be made or written.
+    #[error("the data folder `{path}` cannot be written: {source}")]
+    Unusable {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Another server has it.
+    #[error(
+        "another server (process {process}) already uses the data folder `{path}`; \
+         stop it, or choose another folder with --data-dir"
+    )]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+        /// Whose it is, as far as we know.
+        process: String,
+    },
+}
+
+/// The data folder, made if it was not there.
+#[derive(Debug, Clone)]
+pub struct DataFolder {
+    path: PathBuf,
+}
+
+/// Proof that this process is the only server on the folder; given back when dropped.
+#[derive(Debug)]
+pub struct Lock(#[allow(dead_code)] File);
+
+impl DataFolder {
+    /// Makes the folder where it is missing and proves that it can be written.
+    pub fn open(path: &Path) -> Result<Self, DataFolderError> {
+        let unusable = |source| DataFolderError::Unusable { path: path.to_owned(), source };
+        DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(unusable)?;
+        let path = path.canonicalize().map_err(unusable)?;
+        // Asking for permission bits would not tell about a read-only mount or a full
+        // disk; writing a byte does.
+        let probe = path.join(format!(".probe-{}", std::process::id()));
+        std::fs::write(&probe, b".").map_err(unusable)?;
+        std::fs::remove_file(&probe).map_err(unusable)?;
+        Ok(Self { path })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Takes the folder for this server.
+    pub fn lock(&self) -> Result<Lock, DataFolderError> {
+        let unusable = |source| DataFolderError::Unusable { path: self.path.clone(), source };
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .mode(0o600)
+            .open(self.path.join(LOCK_FILE))
+            .map_err(unusable)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut process = String::new();
+                let _ = file.read_to_string(&mut process);
+                return Err(DataFolderError::InUse {
+                    path: self.path.clone(),
+                    process: process.trim().to_owned(),
+                });
+            }
+            Err(TryLockError::Error(source)) => return Err(unusable(source)),
+        }
+        file.set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| writeln!(file, "{}", std::process::id()))
+            .map_err(unusable)?;
+        Ok(Lock(file))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_server_has_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataFolder::open(&folder.path().join("a/b")).unwrap();
+        let lock = data.lock().unwrap();
+        let error = data.lock().unwrap_err().to_string();
+        assert!(error.contains(&format!("process {}", std::process::id())), "{error}");
+        drop(lock);
+        data.lock().unwrap();
+    }
+}

@@ -1,0 +1,222 @@
+//! Artifacts on the local disk.
+//!
+//! `work/<job>` is the folder of a call that runs, `artifacts/<job>` what it left. The
+//! step from one to the other is a rename, so an artifact is there whole or not at all,
+//! and nothing else is ever kept beside artifacts that a name could collide with.
+
+use std::{
+    io::{self, Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use contract::Limits;
+use gate::{
+    Artifact, Blobs, BoxFuture, JobId,
+    blobs::{BlobError, Kept, Reader, artifact_path},
+};
+use guard::files::{Entry, EntryKind, Folder, plain_name};
+
+/// Artifacts under a data folder.
+#[derive(Clone)]
+pub struct LocalBlobs {
+    folders: Arc<Folders>,
+}
+
+struct Folders {
+    work: Folder,
+    artifacts: Folder,
+}
+
+impl LocalBlobs {
+    /// Opens the folders, or makes them.
+    pub fn open(data: &Path) -> io::Result<Self> {
+        let work = Folder::open_or_create(&data.join("work"))?;
+        let artifacts = Folder::open_or_create(&data.join("artifacts"))?;
+        Ok(Self { folders: Arc::new(Folders { work, artifacts }) })
+    }
+
+    /// After a start: removes the folders of calls that the last process did not end.
+    pub fn clear_work(&self) -> io::Result<()> {
+        for entry in self.folders.work.entries()? {
+            if let Some(name) = entry.name.to_str() {
+                self.folders.work.remove_tree(name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The jobs that have artifacts on the disk.
+    pub fn jobs(&self) -> io::Result<Vec<JobId>> {
+        let entries = self.folders.artifacts.entries()?;
+        Ok(entries.iter().filter_map(|entry| JobId::parse(entry.name.to_str()?)).collect())
+    }
+
+    /// Does blocking work on a thread that may wait for the disk.
+    fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Folders) -> io::Result<T> + Send + 'static,
+    ) -> BoxFuture<'_, io::Result<T>> {
+        let folders = self.folders.clone();
+        Box::pin(async move {
+            tokio::task::spawn_blocking(move || work(&folders)).await.map_err(io::Error::other)?
+        })
+    }
+}
+
+impl Blobs for LocalBlobs {
+    fn begin(&self, job: &JobId) -> BoxFuture<'_, Result<PathBuf, BlobError>> {
+        let job = job.clone();
+        self.blocking(move |folders| {
+            Ok(folders.work.create_dir(job.as_str())?.path().to_owned())
+        })
+    }
+
+    fn write(
+        &self,
+        job: &JobId,
+        name: &str,
+        bytes: Vec<u8>,
+    ) -> BoxFuture<'_, Result<(), BlobError>> {
+        let (job, name) = (job.clone(), name.to_owned());
+        self.blocking(move |folders| {
+            folders.work.open_dir(job.as_str())?.write_new(&name, &bytes)
+        })
+    }
+
+    fn keep(&self, job: &JobId, limits: &Limits) -> BoxFuture<'_, Result<Kept, BlobError>> {
+        let (job, limits) = (job.clone(), *limits);
+        self.blocking(move |folders| folders.keep(&job, &limits))
+    }
+
+    fn discard(&self, job: &JobId) {
+        let (folders, job) = (self.folders.clone(), job.clone());
+        let remove = move || {
+            if let Err(error) = folders.work.remove_tree(job.as_str()) {
+                tracing::warn!(%error, %job, "the folder of a call could not be removed");
+            }
+        };
+        // Called while a future is dropped, perhaps with the runtime on its way down.
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(remove)),
+            Err(_) => remove(),
+        }
+    }
+
+    fn read(
+        &self,
+        job: &JobId,
+        name: &str,
+        start: u64,
+        length: u64,
+    ) -> BoxFuture<'_, Result<Option<Reader>, BlobError>> {
+        let (job, name) = (job.clone(), name.to_owned());
+        self.blocking(move |folders| {
+            if plain_name(&name).is_err() {
+                return Ok(None);
+            }
+            let opened = folders
+                .artifacts
+                .open_dir(job.as_str())
+                .and_then(|folder| folder.open_regular(&name));
+            let mut file = match opened {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                result => result?,
+            };
+            file.seek(SeekFrom::Start(start))?;
+            let part = tokio::io::AsyncReadExt::take(tokio::fs::File::from_std(file), length);
+            Ok(Some(Box::new(part) as Reader))
+        })
+    }
+
+    fn remove(&self, job: &JobId) -> BoxFuture<'_, Result<(), BlobError>> {
+        let job = job.clone();
+        self.blocking(move |folders| folders.artifacts.remove_tree(job.as_str()))
+    }
+}
+
+impl Folders {
+    fn keep(&self, job: &JobId, limits: &Limits) -> io::Result<Kept> {
+        let folder = self.work.open_dir(job.as_str())?;
+        let mut kept = Kept::default();
+        for entry in folder.entries()? {
+            match may_stay(&entry, limits) {
+                Stay::Yes(name, bytes) if (kept.artifacts.len() as u64) < limits.max_artifacts => {
+                    kept.artifacts.push(Artifact {
+                        path: artifact_path(job, name),
+                        mime_type: mime_type(name, &folder),
+                        name: name.to_owned(),
+                        bytes,
+                    });
+                    continue;
+                }
+                Stay::Yes(..) => kept.removed_count_cap += 1,
+                Stay::TooLarge => kept.removed_oversize += 1,
+                Stay::No => kept.ignored += 1,
+            }
+            remove(&folder, &entry)?;
+        }
+        if kept.artifacts.is_empty() {
+            self.work.remove_tree(job.as_str())?;
+        } else {
+            self.work.rename_into(job.as_str(), &self.artifacts, job.as_str())?;
+        }
+        Ok(kept)
+    }
+}
+
+enum Stay<'a> {
+    Yes(&'a str, u64),
+    TooLarge,
+    No,
+}
+
+/// Only plain files stay that are nobody else's too: a link could lead anywhere.
+fn may_stay<'a>(entry: &'a Entry, limits: &Limits) -> Stay<'a> {
+    match (entry.name.to_str(), &entry.kind) {
+        (Some(name), EntryKind::Regular { bytes, links: 1 }) if plain_name(name).is_ok() => {
+            if *bytes > limits.max_artifact_bytes {
+                Stay::TooLarge
+            } else {
+                Stay::Yes(name, *bytes)
+            }
+        }
+        _ => Stay::No,
+    }
+}
+
+fn remove(folder: &Folder, entry: &Entry) -> io::Result<()> {
+    match entry.name.to_str() {
+        Some(name) if plain_name(name).is_ok() => folder.remove_tree(name),
+        // Not a name that can be served, so it does no harm where it is: nothing lists
+        // it, and it goes when the job goes.
+        _ => Ok(()),
+    }
+}
+
+/// The type by the ending of the name; a text without a known ending by its content.
+fn mime_type(name: &str, folder: &Folder) -> String {
+    let ending = Path::new(name).extension().and_then(|ending| ending.to_str()).unwrap_or("");
+    let guess = match ending.to_ascii_lowercase().as_str() {
+        "txt" | "log" | "cir" | "mesh" => "text/plain",
+        "md" => "text/markdown",
+        "jsonl" => "application/jsonl",
+        "vtk" => "application/octet-stream",
+        _ => match mime_guess::from_path(name).first_raw() {
+            Some(guess) => guess,
+            None if starts_with_text(name, folder) => "text/plain",
+            None => "application/octet-stream",
+        },
+    };
+    if guess.starts_with("text/") { format!("{guess}; charset=utf-8") } else { guess.to_owned() }
+}
+
+fn starts_with_text(name: &str, folder: &Folder) -> bool {
+    let mut start = Vec::new();
+    let read = folder
+        .open_regular(name)
+        .and_then(|file| file.take(512).read_to_end(&mut start));
+    // The cut may fall into a character: the last three bytes do not count.
+    let end = start.len().saturating_sub(if start.len() == 512 { 3 } else { 0 });
+    read.is_ok() && !start.contains(&0) && std::str::from_utf8(&start[..end]).is_ok()
+}

@@ -1,0 +1,171 @@
+//! The embedded store.
+
+mod jobs;
+mod keys;
+mod quarantine;
+mod retention;
+mod schema;
+mod writer;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use gate::{
+    BoxFuture, Claim, Claimed, Job, JobFilter, JobId, Store, StoreError, Timestamp,
+    quarantine::{Entry, Summary},
+};
+use rusqlite::{Connection, OpenFlags};
+
+use writer::Writer;
+
+/// What an acknowledged write survives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// The death of the process, at any moment.
+    #[default]
+    Process,
+    /// Also a power failure: every batch is flushed to the disk.
+    Power,
+}
+
+/// How many connections read at once.
+const MAX_READERS: usize = 4;
+
+/// State in one SQLite file.
+pub struct Sqlite {
+    writer: Writer,
+    readers: Arc<Readers>,
+}
+
+struct Readers {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Sqlite {
+    /// Opens the file, or makes it.
+    pub fn open(path: &Path, durability: Durability) -> Result<Self, StoreError> {
+        let connection = Connection::open(path).map_err(|error| failed(&error))?;
+        schema::prepare(&connection, durability).map_err(|error| failed(&error))?;
+        Ok(Self {
+            writer: Writer::start(connection, path)?,
+            readers: Arc::new(Readers { path: path.to_owned(), idle: Mutex::default() }),
+        })
+    }
+
+    /// Reads on a thread that may wait for the disk.
+    fn read<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> BoxFuture<'_, Result<T, StoreError>> {
+        let readers = self.readers.clone();
+        Box::pin(async move {
+            tokio::task::spawn_blocking(move || {
+                let connection = readers.take().map_err(|error| failed(&error))?;
+                let result = query(&connection).map_err(|error| failed(&error));
+                readers.give_back(connection);
+                result
+            })
+            .await
+            .map_err(|_| StoreError::Closed)?
+        })
+    }
+}
+
+impl Readers {
+    fn take(&self) -> rusqlite::Result<Connection> {
+        if let Some(idle) = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop() {
+            return Ok(idle);
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.path, flags)?;
+        connection.busy_timeout(schema::BUSY_TIMEOUT)?;
+        Ok(connection)
+    }
+
+    fn give_back(&self, connection: Connection) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < MAX_READERS {
+            idle.push(connection);
+        }
+    }
+}
+
+/// What went wrong, in the words of the gate.
+fn failed(error: &rusqlite::Error) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full,
+        Some(rusqlite::ErrorCode::ReadOnly) => StoreError::ReadOnly,
+        _ => StoreError::Other(error.to_string()),
+    }
+}
+
+impl Store for Sqlite {
+    fn save(&self, job: Job) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.writer.write(move |connection| jobs::save(connection, &job))
+    }
+
+    fn save_later(&self, job: Job) {
+        self.writer.write_later(move |connection| jobs::save(connection, &job));
+    }
+
+    fn start(&self, id: &JobId, at: Timestamp) -> BoxFuture<'_, Result<bool, StoreError>> {
+        let id = id.clone();
+        self.writer.write(move |connection| jobs::start(connection, &id, at))
+    }
+
+    fn cancel_queued(&self, id: &JobId, at: Timestamp) -> BoxFuture<'_, Result<bool, StoreError>> {
+        let id = id.clone();
+        self.writer.write(move |connection| jobs::cancel_queued(connection, &id, at))
+    }
+
+    fn job(&self, id: &JobId) -> BoxFuture<'_, Result<Option<Job>, StoreError>> {
+        let id = id.clone();
+        self.read(move |connection| jobs::find(connection, &id))
+    }
+
+    fn jobs(&self, filter: JobFilter) -> BoxFuture<'_, Result<Vec<Job>, StoreError>> {
+        self.read(move |connection| jobs::list(connection, &filter))
+    }
+
+    fn recover(&self, at: Timestamp) -> BoxFuture<'_, Result<gate::Recovered, StoreError>> {
+        self.writer.write(move |connection| jobs::recover(connection, at))
+    }
+
+    fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Claimed, StoreError>> {
+        self.writer.write(move |connection| keys::claim(connection, &claim))
+    }
+
+    fn quarantine(&self, entry: Entry) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.writer.write(move |connection| quarantine::save(connection, &entry))
+    }
+
+    fn quarantined(&self, id: &str) -> BoxFuture<'_, Result<Option<Entry>, StoreError>> {
+        let id = id.to_owned();
+        self.read(move |connection| quarantine::find(connection, &id))
+    }
+
+    fn all_quarantined(
+        &self,
+        cursor: Option<String>,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+        self.read(move |connection| quarantine::list(connection, cursor.as_deref(), limit))
+    }
+
+    fn overdue(&self, policy: gate::Overdue) -> BoxFuture<'_, Result<Vec<JobId>, StoreError>> {
+        self.read(move |connection| retention::overdue(connection, &policy))
+    }
+
+    fn forget(&self, ids: Vec<JobId>, before: Timestamp) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.writer.write(move |connection| retention::forget(connection, &ids, before))
+    }
+
+    fn check(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.writer.write(|connection| {
+            connection.execute("UPDATE health SET checked = checked + 1", []).map(|_| ())
+        })
+    }
+}

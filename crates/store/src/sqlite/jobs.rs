@@ -1,0 +1,154 @@
+//! Jobs as rows.
+
+use gate::{Job, JobFilter, JobId, JobState, Recovered, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::value::RawValue;
+
+pub(super) fn save(connection: &Connection, job: &Job) -> rusqlite::Result<()> {
+    // What a job was accepted with stays; how it went is written over.
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO jobs (id, tool, state, caller, request_id, created_at, started_at,
+             finished_at, error_code, http_status, summary, limits, input, artifacts,
+             artifact_bytes, result)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+         ON CONFLICT (id) DO UPDATE SET
+             state = excluded.state, started_at = excluded.started_at,
+             finished_at = excluded.finished_at, error_code = excluded.error_code,
+             http_status = excluded.http_status, summary = excluded.summary,
+             input = excluded.input, artifacts = excluded.artifacts,
+             artifact_bytes = excluded.artifact_bytes, result = excluded.result",
+    )?;
+    let artifact_bytes: u64 = job.artifacts.iter().map(|artifact| artifact.bytes).sum();
+    statement.execute(params![
+        job.id.as_str(),
+        job.tool,
+        job.state.word(),
+        job.caller,
+        job.request_id,
+        job.created_at.0,
+        job.started_at.map(|time| time.0),
+        job.finished_at.map(|time| time.0),
+        job.error_code,
+        job.http_status,
+        job.summary,
+        if job.limits.is_empty() { String::new() } else { to_text(&job.limits) },
+        job.input.as_deref().map(RawValue::get),
+        (!job.artifacts.is_empty()).then(|| to_text(&job.artifacts)),
+        i64::try_from(artifact_bytes).unwrap_or(i64::MAX),
+        job.result.as_deref().map(RawValue::get),
+    ])?;
+    Ok(())
+}
+
+pub(super) fn start(connection: &Connection, id: &JobId, at: Timestamp) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(
+            "UPDATE jobs SET state = 'running', started_at = ?2 WHERE id = ?1 AND state = 'queued'",
+        )?
+        .execute(params![id.as_str(), at.0])
+        .map(|changed| changed == 1)
+}
+
+pub(super) fn cancel_queued(
+    connection: &Connection,
+    id: &JobId,
+    at: Timestamp,
+) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(
+            "UPDATE jobs SET state = 'cancelled', finished_at = ?2, error_code = 'cancelled',
+                 http_status = 409
+             WHERE id = ?1 AND state = 'queued'",
+        )?
+        .execute(params![id.as_str(), at.0])
+        .map(|changed| changed == 1)
+}
+
+pub(super) fn recover(connection: &Connection, at: Timestamp) -> rusqlite::Result<Recovered> {
+    let interrupted = connection
+        .prepare(
+            "UPDATE jobs SET state = 'interrupted', finished_at = ?1, error_code = 'interrupted',
+                 http_status = 500
+             WHERE state = 'running' RETURNING id",
+        )?
+        .query_map([at.0], |row| row.get::<_, String>(0))?
+        .filter_map(|id| id.map(|id| JobId::parse(&id)).transpose())
+        .collect::<rusqlite::Result<_>>()?;
+    let queued = connection
+        .prepare(&format!("{SELECT} WHERE state = 'queued' ORDER BY id"))?
+        .query_map([], read)?
+        .collect::<rusqlite::Result<_>>()?;
+    Ok(Recovered { interrupted, queued })
+}
+
+const SELECT: &str = "SELECT id, tool, state, caller, request_id, created_at, started_at,
+    finished_at, error_code, http_status, summary, limits, input, artifacts, result FROM jobs";
+
+pub(super) fn find(connection: &Connection, id: &JobId) -> rusqlite::Result<Option<Job>> {
+    connection
+        .prepare_cached(&format!("{SELECT} WHERE id = ?1"))?
+        .query_row([id.as_str()], read)
+        .optional()
+}
+
+pub(super) fn list(connection: &Connection, filter: &JobFilter) -> rusqlite::Result<Vec<Job>> {
+    // One text for every filter: what is NULL does not filter.
+    connection
+        .prepare_cached(&format!(
+            "{SELECT} WHERE (?1 IS NULL OR id < ?1) AND (?2 IS NULL OR state = ?2)
+                 AND (?3 IS NULL OR tool = ?3)
+             ORDER BY id DESC LIMIT ?4"
+        ))?
+        .query_map(
+            params![
+                filter.cursor.as_ref().map(JobId::as_str),
+                filter.state.map(JobState::word),
+                filter.tool,
+                i64::try_from(filter.limit).unwrap_or(i64::MAX),
+            ],
+            read,
+        )?
+        .collect()
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Job> {
+    let time = |index: usize| row.get::<_, Option<i64>>(index).map(|time| time.map(Timestamp));
+    let raw = |index: usize| {
+        let text: Option<String> = row.get(index)?;
+        Ok::<_, rusqlite::Error>(text.and_then(|text| RawValue::from_string(text).ok()))
+    };
+    let unreadable = |column: usize, what: &str| {
+        rusqlite::Error::FromSqlConversionFailure(
+            column,
+            rusqlite::types::Type::Text,
+            format!("not a {what}").into(),
+        )
+    };
+    let limits: String = row.get(11)?;
+    let artifacts: Option<String> = row.get(13)?;
+    Ok(Job {
+        id: JobId::parse(&row.get::<_, String>(0)?).ok_or_else(|| unreadable(0, "job id"))?,
+        tool: row.get(1)?,
+        state: JobState::parse(&row.get::<_, String>(2)?).ok_or_else(|| unreadable(2, "state"))?,
+        caller: row.get(3)?,
+        request_id: row.get(4)?,
+        created_at: Timestamp(row.get(5)?),
+        started_at: time(6)?,
+        finished_at: time(7)?,
+        error_code: row.get(8)?,
+        http_status: row.get(9)?,
+        summary: row.get(10)?,
+        limits: from_text(&limits),
+        input: raw(12)?,
+        artifacts: artifacts.map(|text| from_text(&text)).unwrap_or_default(),
+        result: raw(14)?,
+    })
+}
+
+fn to_text(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn from_text<T: serde::de::DeserializeOwned + Default>(text: &str) -> T {
+    serde_json::from_str(text).unwrap_or_default()
+}

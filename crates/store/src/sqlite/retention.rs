@@ -1,0 +1,65 @@
+//! Which rows have to go.
+
+use gate::{JobId, Overdue, Timestamp};
+use rusqlite::{Connection, params};
+
+const FINISHED: &str = "state NOT IN ('queued', 'running', 'waiting_approval')";
+
+pub(super) fn overdue(connection: &Connection, policy: &Overdue) -> rusqlite::Result<Vec<JobId>> {
+    let limit = i64::try_from(policy.limit).unwrap_or(i64::MAX);
+    let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    // Names sort by time, so the oldest come first without a look at their times.
+    let too_old = format!(
+        "SELECT id FROM jobs WHERE {FINISHED} AND finished_at < ?1 ORDER BY id LIMIT ?2"
+    );
+    let ids = select(connection, &too_old, params![policy.before.0, limit])?;
+    if !ids.is_empty() {
+        return Ok(ids);
+    }
+    let too_many = format!(
+        "SELECT id FROM jobs WHERE {FINISHED} ORDER BY id
+         LIMIT min(?2, max(0, (SELECT count(*) FROM jobs) - ?1))"
+    );
+    let ids = select(connection, &too_many, params![whole(policy.max_jobs), limit])?;
+    if !ids.is_empty() {
+        return Ok(ids);
+    }
+    // Newest first, adding up; what lies beyond the sum has to go.
+    let too_large = format!(
+        "SELECT id FROM (
+             SELECT id, state, sum(artifact_bytes) OVER (ORDER BY id DESC) AS total
+             FROM jobs WHERE artifact_bytes > 0
+         ) WHERE total > ?1 AND {FINISHED} ORDER BY id LIMIT ?2"
+    );
+    select(connection, &too_large, params![whole(policy.max_artifact_bytes), limit])
+}
+
+fn select(
+    connection: &Connection,
+    query: &str,
+    parameters: impl rusqlite::Params,
+) -> rusqlite::Result<Vec<JobId>> {
+    connection
+        .prepare_cached(query)?
+        .query_map(parameters, |row| row.get::<_, String>(0))?
+        .filter_map(|id| id.map(|id| JobId::parse(&id)).transpose())
+        .collect()
+}
+
+pub(super) fn forget(
+    connection: &Connection,
+    ids: &[JobId],
+    before: Timestamp,
+) -> rusqlite::Result<()> {
+    let mut job = connection.prepare_cached("DELETE FROM jobs WHERE id = ?1")?;
+    for id in ids {
+        job.execute([id.as_str()])?;
+    }
+    connection
+        .prepare_cached("DELETE FROM idempotency_keys WHERE created_at < ?1")?
+        .execute([before.0])?;
+    connection
+        .prepare_cached("DELETE FROM quarantine WHERE created_at < ?1")?
+        .execute([before.0])?;
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! The tables, and how they came to be what they are.
+
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::Durability;
+
+/// How long a statement waits for another process, a `toolgate call` beside a server.
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Every step from an empty file to today's tables. Steps are added, never changed.
+const MIGRATIONS: &[&str] = &["
+    CREATE TABLE jobs (
+        id TEXT NOT NULL PRIMARY KEY,
+        tool TEXT NOT NULL,
+        state TEXT NOT NULL,
+        caller TEXT NOT NULL,
+        request_id TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        started_at INTEGER,
+        finished_at INTEGER,
+        error_code TEXT,
+        http_status INTEGER NOT NULL,
+        summary TEXT,
+        limits TEXT NOT NULL,
+        input TEXT,
+        artifacts TEXT,
+        artifact_bytes INTEGER NOT NULL,
+        result TEXT
+    ) STRICT, WITHOUT ROWID;
+    -- Only the few that are not over: finished jobs cost nothing here.
+    CREATE INDEX jobs_open ON jobs (state, id)
+        WHERE state IN ('queued', 'running', 'waiting_approval');
+    CREATE INDEX jobs_with_artifacts ON jobs (id, artifact_bytes) WHERE artifact_bytes > 0;
+    CREATE TABLE idempotency_keys (
+        caller TEXT NOT NULL,
+        tool TEXT NOT NULL,
+        key TEXT NOT NULL,
+        input_sha256 TEXT NOT NULL,
+        job TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        PRIMARY KEY (caller, tool, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE quarantine (
+        id TEXT NOT NULL PRIMARY KEY,
+        tool TEXT NOT NULL,
+        request_id TEXT NOT NULL,
+        job TEXT,
+        created_at INTEGER NOT NULL,
+        reason TEXT NOT NULL,
+        violations TEXT NOT NULL,
+        payload TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE health (checked INTEGER NOT NULL) STRICT;
+    INSERT INTO health VALUES (0);
+"];
+
+pub(super) fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // NORMAL writes the log before the acknowledgement and flushes it now and then;
+    // FULL flushes it every time.
+    let synchronous = match durability {
+        Durability::Process => "NORMAL",
+        Durability::Power => "FULL",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    // The writer decides when to fold the log into the file, off the callers' path.
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    migrate(connection)
+}
+
+fn migrate(connection: &Connection) -> rusqlite::Result<()> {
+    let transaction = rusqlite::Transaction::new_unchecked(
+        connection,
+        rusqlite::TransactionBehavior::Immediate,
+    )?;
+    let version: usize = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    for (index, migration) in MIGRATIONS.iter().enumerate().skip(version) {
+        transaction.execute_batch(migration)?;
+        transaction.pragma_update(None, "user_version", index + 1)?;
+    }
+    transaction.commit()
+}
