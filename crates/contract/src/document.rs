@@ -14,10 +14,7 @@ use serde::{
 use serde_json::{Map, Number, Value};
 use serde_saphyr::Spanned;
 
-use crate::{
-    Diagnostic, Schema, Severity, Violation,
-    violation::escape,
-};
+use crate::{Diagnostic, Schema, Severity, Violation, violation::escape};
 
 /// The largest document that is read, in bytes.
 pub const MAX_DOCUMENT_BYTES: usize = 1_048_576;
@@ -186,8 +183,9 @@ fn unfold(
         Node::Scalar(value) => value,
         Node::Sequence(items) => {
             let items = items.into_iter().enumerate();
-            let unfolded = items
-                .map(|(index, item)| unfold(item, text, format!("{pointer}/{index}"), None, places));
+            let unfolded = items.map(|(index, item)| {
+                unfold(item, text, format!("{pointer}/{index}"), None, places)
+            });
             Value::Array(unfolded.collect())
         }
         Node::Mapping(entries) => {
@@ -279,4 +277,9 @@ impl<'de> Visitor<'de> for NodeVisitor {
         }
         Ok(Node::Mapping(mapping))
     }
+}
+
+/// A value as YAML, for people.
+pub fn to_yaml(value: &Value) -> String {
+    serde_saphyr::to_string(value).unwrap_or_default()
 }

@@ -192,7 +192,9 @@ impl<'a> Builder<'a> {
                         node.properties.push((name.clone(), self.place(below(name))));
                     }
                 }
-                ("items", Value::Object(_)) => node.items = Some(self.place(format!("{pointer}/{key}"))),
+                ("items", Value::Object(_)) => {
+                    node.items = Some(self.place(format!("{pointer}/{key}")))
+                }
                 ("additionalProperties", Value::Object(_)) => {
                     node.additional = Some(self.place(format!("{pointer}/{key}")));
                 }

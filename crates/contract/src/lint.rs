@@ -68,7 +68,8 @@ impl Lint<'_> {
     }
 
     fn names(&mut self) {
-        for (pointer, name) in [("/name", &self.contract.name), ("/toolset", &self.contract.toolset)]
+        for (pointer, name) in
+            [("/name", &self.contract.name), ("/toolset", &self.contract.toolset)]
         {
             if RESERVED_NAMES.contains(&name.as_str()) {
                 self.error(pointer, format!("the name `{name}` is reserved"));
@@ -113,10 +114,16 @@ impl Lint<'_> {
             self.found.push(closed);
         }
         if !schema.get("properties").is_some_and(Value::is_object) {
-            self.error("/input_schema", "`properties` is missing (`{}` for a tool without arguments)");
+            self.error(
+                "/input_schema",
+                "`properties` is missing (`{}` for a tool without arguments)",
+            );
         }
         if !schema.get("required").is_some_and(Value::is_array) {
-            self.error("/input_schema", "`required` is missing (`[]` where everything is optional)");
+            self.error(
+                "/input_schema",
+                "`required` is missing (`[]` where everything is optional)",
+            );
         }
         self.schema("/input_schema", schema, true);
     }

@@ -78,8 +78,15 @@ impl Contract {
     }
 
     /// SHA-256 of the canonical form, in hexadecimal: equal exactly when the promise is.
+    /// How the tool is run is no part of the promise, and its environment may be secret.
     pub fn sha256(&self) -> String {
-        crate::canonical::sha256(&self.to_value())
+        let mut promise = self.to_value();
+        if let Value::Object(fields) = &mut promise {
+            for private in ["run", "env", "process_limits", "journal_values"] {
+                fields.remove(private);
+            }
+        }
+        crate::canonical::sha256(&promise)
     }
 
     /// Status and description of a code that this contract declares.

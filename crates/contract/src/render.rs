@@ -2,7 +2,7 @@
 //!
 //! - [`descriptor`]: what `GET /v1/tools` says of a tool.
 //! - [`mcp`]: what `tools/list` says of it.
-//! - [`openapi`]: the whole HTTP interface, OpenAPI 3.1.
+//! - [`openapi`]: the whole HTTP interface, `OpenAPI` 3.1.
 //! - [`markdown`]: the reference page.
 //!
 //! All of it is deterministic: the same contracts yield the same bytes, in whatever

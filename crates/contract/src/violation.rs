@@ -40,11 +40,7 @@ impl Violation {
     }
 
     /// A key that nobody knows, with the nearest one that is known.
-    pub fn unknown_key<'a>(
-        parent: &str,
-        key: &str,
-        known: impl Iterator<Item = &'a str>,
-    ) -> Self {
+    pub fn unknown_key<'a>(parent: &str, key: &str, known: impl Iterator<Item = &'a str>) -> Self {
         let message = match nearest(key, known) {
             Some(near) => format!("is not a known key; did you mean `{near}`?"),
             None => "is not a known key".to_owned(),

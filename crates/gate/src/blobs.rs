@@ -49,7 +49,12 @@ pub trait Blobs: Send + Sync {
     fn begin(&self, job: &JobId) -> BoxFuture<'_, Result<PathBuf, BlobError>>;
 
     /// Writes a file into the folder of a call.
-    fn write(&self, job: &JobId, name: &str, bytes: Vec<u8>) -> BoxFuture<'_, Result<(), BlobError>>;
+    fn write(
+        &self,
+        job: &JobId,
+        name: &str,
+        bytes: Vec<u8>,
+    ) -> BoxFuture<'_, Result<(), BlobError>>;
 
     /// Ends the call: keeps what is within the limits and serves it from now on.
     fn keep(&self, job: &JobId, limits: &Limits) -> BoxFuture<'_, Result<Kept, BlobError>>;

@@ -62,8 +62,8 @@ impl Failure {
     pub(crate) fn unknown_tool(name: &str, near: Option<&str>) -> Self {
         let shown: String = name.chars().take(64).collect();
         let message = "Unsupported tool.";
-        let failure = Self::new(codes::UNKNOWN_TOOL, message)
-            .summary(format!("Unsupported tool: {shown}."));
+        let failure =
+            Self::new(codes::UNKNOWN_TOOL, message).summary(format!("Unsupported tool: {shown}."));
         match near {
             Some(near) => failure.details(json!({ "did_you_mean": near })),
             None => failure,

@@ -9,8 +9,8 @@
 //! one file that it writes by itself.
 
 pub mod blobs;
-mod caller;
 mod call;
+mod caller;
 mod catalogue;
 mod clock;
 mod failure;

@@ -43,12 +43,7 @@ struct Events {
 
 impl LiveJob {
     pub(crate) fn new(id: JobId, stop: CancellationToken) -> Arc<Self> {
-        Arc::new(Self {
-            id,
-            stop,
-            events: Mutex::default(),
-            newest: watch::Sender::new(0),
-        })
+        Arc::new(Self { id, stop, events: Mutex::default(), newest: watch::Sender::new(0) })
     }
 
     /// Its name.

@@ -11,9 +11,8 @@ use std::{
 };
 
 /// Upper bounds of the duration histogram, in microseconds.
-const BUCKETS_US: [u64; 12] = [
-    50, 100, 250, 500, 1_000, 5_000, 25_000, 100_000, 500_000, 2_500_000, 10_000_000, 60_000_000,
-];
+const BUCKETS_US: [u64; 12] =
+    [50, 100, 250, 500, 1_000, 5_000, 25_000, 100_000, 500_000, 2_500_000, 10_000_000, 60_000_000];
 
 /// The numbers of one tool.
 #[derive(Debug, Default)]
@@ -67,28 +66,61 @@ impl Metrics {
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}");
         };
         let count = |counter: &AtomicU64| i64::try_from(counter.load(Relaxed)).unwrap_or(i64::MAX);
-        one("toolgate_calls_running", "gauge", "Calls that are running now.", self.running.load(Relaxed));
+        one(
+            "toolgate_calls_running",
+            "gauge",
+            "Calls that are running now.",
+            self.running.load(Relaxed),
+        );
         one("toolgate_jobs_queued", "gauge", "Jobs that wait to run.", self.queued.load(Relaxed));
-        one("toolgate_unknown_tool_total", "counter", "Calls of tools that do not exist.", count(&self.unknown_tool));
-        one("toolgate_quarantined_total", "counter", "Answers that broke their contract.", count(&self.quarantined));
+        one(
+            "toolgate_unknown_tool_total",
+            "counter",
+            "Calls of tools that do not exist.",
+            count(&self.unknown_tool),
+        );
+        one(
+            "toolgate_quarantined_total",
+            "counter",
+            "Answers that broke their contract.",
+            count(&self.quarantined),
+        );
         let lost = i64::try_from(journal.failures()).unwrap_or(i64::MAX);
-        one("toolgate_journal_failures_total", "counter", "Journal lines that could not be written.", lost);
-        one("toolgate_tools", "gauge", "Tools that are served.", i64::try_from(catalogue.len()).unwrap_or(0));
+        one(
+            "toolgate_journal_failures_total",
+            "counter",
+            "Journal lines that could not be written.",
+            lost,
+        );
+        one(
+            "toolgate_tools",
+            "gauge",
+            "Tools that are served.",
+            i64::try_from(catalogue.len()).unwrap_or(0),
+        );
 
         text.push_str("# HELP toolgate_calls_total Calls by tool and code.\n# TYPE toolgate_calls_total counter\n");
         for tool in catalogue.tools() {
             let name = &tool.contract.name;
             let succeeded = tool.metrics.succeeded.load(Relaxed);
-            let _ = writeln!(text, "toolgate_calls_total{{tool=\"{name}\",code=\"ok\"}} {succeeded}");
+            let _ =
+                writeln!(text, "toolgate_calls_total{{tool=\"{name}\",code=\"ok\"}} {succeeded}");
             let failed = tool.metrics.failed.lock().unwrap_or_else(PoisonError::into_inner);
             for (code, count) in failed.iter() {
-                let _ = writeln!(text, "toolgate_calls_total{{tool=\"{name}\",code=\"{code}\"}} {count}");
+                let _ = writeln!(
+                    text,
+                    "toolgate_calls_total{{tool=\"{name}\",code=\"{code}\"}} {count}"
+                );
             }
         }
         text.push_str("# HELP toolgate_output_bytes_total Bytes of results by tool.\n# TYPE toolgate_output_bytes_total counter\n");
         for tool in catalogue.tools() {
             let bytes = tool.metrics.output_bytes.load(Relaxed);
-            let _ = writeln!(text, "toolgate_output_bytes_total{{tool=\"{}\"}} {bytes}", tool.contract.name);
+            let _ = writeln!(
+                text,
+                "toolgate_output_bytes_total{{tool=\"{}\"}} {bytes}",
+                tool.contract.name
+            );
         }
         text.push_str("# HELP toolgate_call_duration_seconds How long calls take.\n# TYPE toolgate_call_duration_seconds histogram\n");
         for tool in catalogue.tools() {
@@ -100,8 +132,7 @@ impl Metrics {
 
 #[allow(clippy::cast_precision_loss)] // Seconds for a chart.
 fn histogram(text: &mut String, name: &str, metrics: &ToolMetrics) {
-    let failed: u64 =
-        metrics.failed.lock().unwrap_or_else(PoisonError::into_inner).values().sum();
+    let failed: u64 = metrics.failed.lock().unwrap_or_else(PoisonError::into_inner).values().sum();
     let count = metrics.succeeded.load(Relaxed) + failed;
     let mut below = 0;
     for (bound, bucket) in BUCKETS_US.iter().zip(&metrics.buckets) {

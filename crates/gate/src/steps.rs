@@ -17,9 +17,7 @@ use tokio::sync::OnceCell;
 
 pub(crate) use output::Conforming;
 
-use crate::{
-    Call, Captured, Failure, Gate, JobId, LiveJob, Outcome, Recording, Timestamp, Tool,
-};
+use crate::{Call, Captured, Failure, Gate, JobId, LiveJob, Outcome, Recording, Timestamp, Tool};
 
 /// A call on its way, with all that is known of it so far. When it is dropped before it
 /// was recorded, it was cancelled, and is recorded as that.

@@ -68,11 +68,7 @@ pub trait Store: Send + Sync {
     fn overdue(&self, policy: Overdue) -> BoxFuture<'_, Result<Vec<JobId>, StoreError>>;
 
     /// Forgets jobs, and keys and quarantine that are as old.
-    fn forget(
-        &self,
-        ids: Vec<JobId>,
-        before: Timestamp,
-    ) -> BoxFuture<'_, Result<(), StoreError>>;
+    fn forget(&self, ids: Vec<JobId>, before: Timestamp) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Whether the store can be written right now.
     fn check(&self) -> BoxFuture<'_, Result<(), StoreError>>;

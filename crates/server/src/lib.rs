@@ -1,1 +1,12 @@
-//! stub
+//! The doors of HTTP: they parse a request and render an outcome, and decide nothing.
+//!
+//! [`App`] holds what the doors need; [`serve`] answers connections until it is told to
+//! stop. `http` is about HTTP itself (sizes, times, names, who may knock), `rest` has a
+//! file for every noun.
+
+mod app;
+mod http;
+mod rest;
+
+pub use app::{App, Settings, Token};
+pub use http::accept::serve;

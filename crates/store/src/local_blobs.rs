@@ -67,9 +67,7 @@ impl LocalBlobs {
 impl Blobs for LocalBlobs {
     fn begin(&self, job: &JobId) -> BoxFuture<'_, Result<PathBuf, BlobError>> {
         let job = job.clone();
-        self.blocking(move |folders| {
-            Ok(folders.work.create_dir(job.as_str())?.path().to_owned())
-        })
+        self.blocking(move |folders| Ok(folders.work.create_dir(job.as_str())?.path().to_owned()))
     }
 
     fn write(
@@ -79,9 +77,7 @@ impl Blobs for LocalBlobs {
         bytes: Vec<u8>,
     ) -> BoxFuture<'_, Result<(), BlobError>> {
         let (job, name) = (job.clone(), name.to_owned());
-        self.blocking(move |folders| {
-            folders.work.open_dir(job.as_str())?.write_new(&name, &bytes)
-        })
+        self.blocking(move |folders| folders.work.open_dir(job.as_str())?.write_new(&name, &bytes))
     }
 
     fn keep(&self, job: &JobId, limits: &Limits) -> BoxFuture<'_, Result<Kept, BlobError>> {
@@ -213,10 +209,11 @@ fn mime_type(name: &str, folder: &Folder) -> String {
 
 fn starts_with_text(name: &str, folder: &Folder) -> bool {
     let mut start = Vec::new();
-    let read = folder
-        .open_regular(name)
-        .and_then(|file| file.take(512).read_to_end(&mut start));
-    // The cut may fall into a character: the last three bytes do not count.
-    let end = start.len().saturating_sub(if start.len() == 512 { 3 } else { 0 });
-    read.is_ok() && !start.contains(&0) && std::str::from_utf8(&start[..end]).is_ok()
+    let read = folder.open_regular(name).and_then(|file| file.take(512).read_to_end(&mut start));
+    // Where the cut falls into a character, what comes before it decides.
+    let is_text = match std::str::from_utf8(&start) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    };
+    read.is_ok() && !start.contains(&0) && is_text
 }

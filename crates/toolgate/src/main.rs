@@ -1,1 +1,63 @@
-fn main(){}
+//! The binary: settings, commands (one file each), wiring, printing.
+
+mod arguments;
+mod commands;
+mod examples;
+mod logging;
+mod printer;
+mod settings;
+mod wiring;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::{commands::Command, printer::Printer};
+
+/// The gate between AI agents and their tools.
+///
+/// Every tool has a contract. Every call goes through one gate, and crosses it only if
+/// it matches the contract: arguments on the way in, results on the way out.
+#[derive(Parser)]
+#[command(name = "toolgate", version, max_term_width = 100)]
+struct Arguments {
+    #[command(flatten)]
+    common: settings::Flags,
+    #[command(subcommand)]
+    command: Command,
+}
+
+fn main() -> ExitCode {
+    // A child of ours is started through this same binary; then nothing below happens.
+    guard::process::supervise_if_asked();
+    let arguments = Arguments::parse();
+    let printer = Printer::new();
+    match arguments.command.run(&arguments.common, &printer) {
+        Ok(answer) => answer.into(),
+        Err(error) => {
+            printer.error(&error);
+            Answer::CouldNotTell.into()
+        }
+    }
+}
+
+/// What a command's exit code says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// Done.
+    Yes,
+    /// The answer is no: the tool failed, the file has mistakes.
+    No,
+    /// We could not tell: wrong usage, nothing could be read.
+    CouldNotTell,
+}
+
+impl From<Answer> for ExitCode {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Yes => ExitCode::SUCCESS,
+            Answer::No => ExitCode::from(1),
+            Answer::CouldNotTell => ExitCode::from(2),
+        }
+    }
+}

@@ -1,1 +1,48 @@
-//! stub
+//! The built-in tools, one file each, and the provider of users' commands.
+//!
+//! A new tool is `contracts/<name>.yaml`, `src/<name>.rs` and one line in [`built_in`].
+//! Everything else follows from its contract.
+
+pub mod command;
+mod echo_json;
+mod hello;
+mod write_text_artifact;
+
+use std::sync::Arc;
+
+use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+
+/// A tool that is part of the binary.
+pub struct BuiltIn {
+    /// Its contract, as YAML.
+    pub contract: &'static str,
+    /// What runs it.
+    pub provider: Arc<dyn Provider>,
+}
+
+macro_rules! tool {
+    ($name:literal, $provider:expr) => {
+        BuiltIn {
+            contract: include_str!(concat!("../../../contracts/", $name, ".yaml")),
+            provider: Arc::new($provider),
+        }
+    };
+}
+
+/// Every tool that is part of the binary.
+pub fn built_in() -> Vec<BuiltIn> {
+    vec![
+        tool!("echo_json", Pure(echo_json::run)),
+        tool!("hello", Pure(hello::run)),
+        tool!("write_text_artifact", write_text_artifact::WriteTextArtifact),
+    ]
+}
+
+/// A tool that computes its answer from its arguments and waits for nothing.
+struct Pure(fn(&Running) -> Result<Answer, ToolError>);
+
+impl Provider for Pure {
+    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Box::pin(async move { (self.0)(call) })
+    }
+}

@@ -115,7 +115,7 @@ examples:
   - { title: a note, input: {}, output: { id: "1", parent: { id: "0" } } }
 "##;
 
-const CLOCK: &str = r##"
+const CLOCK: &str = r#"
 name: clock
 description: Tells the time.
 version: 2.0.0
@@ -131,7 +131,7 @@ input_schema:
 output_schema: { type: string, format: date-time, description: The time. }
 examples:
   - { title: now, input: {}, output: "2024-01-01T00:00:00Z" }
-"##;
+"#;
 
 /// Three tools that are served, not sorted, and one that is only planned.
 pub(crate) fn contracts() -> Vec<Contract> {

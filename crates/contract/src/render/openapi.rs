@@ -1,9 +1,8 @@
-//! The whole HTTP interface as an OpenAPI 3.1 document.
+//! The whole HTTP interface as an `OpenAPI` 3.1 document.
 //!
-//! The routes that are always there stand in [`server`], [`listing`], [`execute`],
-//! [`jobs`] and [`quarantine`], one file a noun; [`call`] makes a path for every tool
-//! and every toolset. What they share is in [`components`], and [`operation`] is how
-//! one is put together.
+//! The routes that are always there stand in `server`, `listing`, `execute`, `jobs` and
+//! `quarantine`, one file a noun; `call` makes a path for every tool and every toolset.
+//! What they share is in `components`, and `operation` is how one is put together.
 
 mod call;
 mod components;

@@ -94,20 +94,17 @@ impl Index {
     }
 }
 
+type Visit<'a> = dyn FnMut(&mut Map<String, Value>, &str, &str) + 'a;
+
 /// Calls `visit` for every schema inside a schema, with its pointer and the identifier
-/// that its references count from, outermost first.
-fn walk(
-    schema: &mut Value,
-    pointer: &str,
-    base: &str,
-    visit: &mut dyn FnMut(&mut Map<String, Value>, &str, &str),
-) {
+/// that its references count from. Innermost first, so that what `visit` adds is not
+/// visited.
+fn walk(schema: &mut Value, pointer: &str, base: &str, visit: &mut Visit) {
     match schema {
         Value::Object(map) => {
             let id = map.get("$id").and_then(Value::as_str);
             let base = id.map_or(base.to_owned(), |id| join(base, id.trim_end_matches('#')));
-            visit(map, pointer, &base);
-            for (keyword, value) in map {
+            for (keyword, value) in &mut *map {
                 let pointer = format!("{pointer}/{}", escape(keyword));
                 match (holds(keyword), value) {
                     (Holds::Data, _) => {}
@@ -119,6 +116,7 @@ fn walk(
                     (_, value) => walk(value, &pointer, &base, visit),
                 }
             }
+            visit(map, pointer, &base);
         }
         Value::Array(schemas) => {
             for (index, schema) in schemas.iter_mut().enumerate() {

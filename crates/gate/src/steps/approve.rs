@@ -14,11 +14,10 @@ impl Crossing<'_> {
         match checked.admitted.tool.contract.approval {
             Approval::Never => Ok(Approved(checked)),
             // There is no way yet to give one, so there is no way past this.
-            Approval::Required => Err(Failure::new(
-                codes::APPROVAL_REQUIRED,
-                "a person must approve this call first",
-            )
-            .into()),
+            Approval::Required => {
+                Err(Failure::new(codes::APPROVAL_REQUIRED, "a person must approve this call first")
+                    .into())
+            }
         }
     }
 }

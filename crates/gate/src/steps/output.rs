@@ -67,9 +67,8 @@ impl Crossing<'_> {
 }
 
 fn judge(tool: &Tool, payload: Payload, max_output_bytes: u64) -> Result<Output, Box<Broken>> {
-    let broken = |reason: String, violations, payload| {
-        Box::new(Broken { reason, violations, payload })
-    };
+    let broken =
+        |reason: String, violations, payload| Box::new(Broken { reason, violations, payload });
     let value = match payload {
         Payload::Json(value) => value,
         Payload::Missing => {

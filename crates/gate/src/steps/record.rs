@@ -59,11 +59,7 @@ impl Crossing<'_> {
             return Ok(Kept::default());
         }
         let job = self.job_id();
-        self.gate
-            .blobs
-            .keep(&job, &self.limits)
-            .await
-            .map_err(|error| Failure::unavailable(&error))
+        self.gate.blobs.keep(&job, &self.limits).await.map_err(|error| Failure::unavailable(&error))
     }
 
     fn discard(&mut self) {
@@ -92,9 +88,7 @@ impl Crossing<'_> {
             artifact_count: kept.removed_count_cap,
         };
         let words = match &result {
-            Ok(_) => printed
-                .summary
-                .unwrap_or_else(|| format!("{} succeeded.", self.call.tool)),
+            Ok(_) => printed.summary.unwrap_or_else(|| format!("{} succeeded.", self.call.tool)),
             Err(failure) => {
                 if stderr.is_empty() {
                     stderr.clone_from(&failure.message);

@@ -11,8 +11,8 @@ use rustix::process::{
     Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit,
 };
 
-use super::channel::{self, Report, Step};
 use super::ResourceLimits;
+use super::channel::{self, Report, Step};
 
 /// Between the soft limit of processor time, which tells the tool by `SIGXCPU`, and the hard one.
 const CPU_GRACE_SECONDS: u64 = 1;

@@ -138,7 +138,10 @@ fn check(launch: &Launch) -> Result<PathBuf, StartError> {
         if metadata.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
     });
     folder.map_err(|source| StartError::WorkFolder { path: launch.cwd.clone(), source })?;
-    program::resolve(&launch.program, &launch.cwd, std::env::var_os("PATH").as_deref())
+    // Absolute, because the supervisor that will read it has another current folder than we have.
+    let folder = std::path::absolute(&launch.cwd)
+        .map_err(|source| StartError::WorkFolder { path: launch.cwd.clone(), source })?;
+    program::resolve(&launch.program, &folder, std::env::var_os("PATH").as_deref())
 }
 
 /// Writes the tool's input. A tool that does not read it, or not to its end, is free to do so.

@@ -95,15 +95,12 @@ impl Supervised {
         if let (false, Some(pid)) = (cleared_up, self.pid()) {
             kill_session(pid);
         }
-        let status = match timeout(EXIT_PATIENCE, self.child.wait()).await {
-            Ok(status) => status.ok(),
-            Err(_) => {
-                self.signal(Signal::KILL);
-                None
-            }
-        };
+        let status = timeout(EXIT_PATIENCE, self.child.wait()).await;
+        if status.is_err() {
+            self.signal(Signal::KILL);
+        }
         self.gone = true;
-        status
+        status.ok()?.ok()
     }
 
     /// Kills the tree at once, without waiting for anyone.

@@ -9,9 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{
-    Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper, setsid, wait,
-};
+use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper, setsid, wait};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -151,7 +149,9 @@ impl Tool {
     fn report(self) -> Report {
         let killed = Report::Signalled(rustix::process::Signal::KILL.as_raw());
         // It holds a SIGKILL and hangs in the kernel.
-        let Some(status) = self.ended else { return killed };
+        let Some(status) = self.ended else {
+            return killed;
+        };
         // The other end closed when the tool was executed, or when the process ended.
         let mut words = Vec::new();
         let _ = self.start.take(MAX_REPORT_BYTES).read_to_end(&mut words);

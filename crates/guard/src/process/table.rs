@@ -65,11 +65,13 @@ fn children_of(parent: Pid) -> Vec<Process> {
     let mut children = Vec::new();
     // Each thread has the children that it forked itself.
     for task in numbers_in(&tasks) {
-        let Ok(list) = std::fs::read_to_string(format!("{tasks}/{}/children", task.as_raw_nonzero()))
+        let Ok(list) =
+            std::fs::read_to_string(format!("{tasks}/{}/children", task.as_raw_nonzero()))
         else {
             continue;
         };
-        let pids = list.split_ascii_whitespace().filter_map(|number| Pid::from_raw(number.parse().ok()?));
+        let pids =
+            list.split_ascii_whitespace().filter_map(|number| Pid::from_raw(number.parse().ok()?));
         // The number may be another's by now. One that has not this parent is not of the tree.
         children.extend(
             pids.filter_map(Process::read)
@@ -85,7 +87,9 @@ fn kernel_lists_children() -> bool {
 }
 
 fn numbers_in(folder: &str) -> Vec<Pid> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
     entries
         .filter_map(|entry| Pid::from_raw(entry.ok()?.file_name().to_str()?.parse().ok()?))
         .collect()

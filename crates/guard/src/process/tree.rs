@@ -3,15 +3,13 @@
 use std::collections::HashSet;
 
 use rustix::io::Errno;
-use rustix::process::{
-    Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal,
-};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use super::table::{self, Process};
 
 /// How often a tree is looked at again. Each round catches what was forked during the one before;
 /// a tree that is frozen grows no more, so that a handful is enough even for a fork bomb.
-const MAX_ROUNDS: usize = 1000;
+const MAX_ROUNDS: usize = 100;
 
 /// Kills everything below `root`, but not `root` itself. Says whether there was anything, zombies
 /// included. Returns once every process has its `SIGKILL`, which may be shortly before it is gone.

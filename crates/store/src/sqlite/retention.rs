@@ -9,9 +9,8 @@ pub(super) fn overdue(connection: &Connection, policy: &Overdue) -> rusqlite::Re
     let limit = i64::try_from(policy.limit).unwrap_or(i64::MAX);
     let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     // Names sort by time, so the oldest come first without a look at their times.
-    let too_old = format!(
-        "SELECT id FROM jobs WHERE {FINISHED} AND finished_at < ?1 ORDER BY id LIMIT ?2"
-    );
+    let too_old =
+        format!("SELECT id FROM jobs WHERE {FINISHED} AND finished_at < ?1 ORDER BY id LIMIT ?2");
     let ids = select(connection, &too_old, params![policy.before.0, limit])?;
     if !ids.is_empty() {
         return Ok(ids);

@@ -73,14 +73,14 @@ pub(super) fn prepare(connection: &Connection, durability: Durability) -> rusqli
 }
 
 fn migrate(connection: &Connection) -> rusqlite::Result<()> {
-    let transaction = rusqlite::Transaction::new_unchecked(
-        connection,
-        rusqlite::TransactionBehavior::Immediate,
-    )?;
-    let version: usize = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    for (index, migration) in MIGRATIONS.iter().enumerate().skip(version) {
-        transaction.execute_batch(migration)?;
-        transaction.pragma_update(None, "user_version", index + 1)?;
+    let transaction =
+        rusqlite::Transaction::new_unchecked(connection, rusqlite::TransactionBehavior::Immediate)?;
+    let version: u32 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    for (step, migration) in (1..).zip(MIGRATIONS) {
+        if step > version {
+            transaction.execute_batch(migration)?;
+            transaction.pragma_update(None, "user_version", step)?;
+        }
     }
     transaction.commit()
 }

@@ -137,7 +137,8 @@ fn write_all(connection: &Connection, waiting: &Receiver<Write>, log_pages: &Ato
 }
 
 fn write_batch(connection: &Connection, batch: impl Iterator<Item = Write>) {
-    let begun = connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute([]));
+    let begun =
+        connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute([]));
     let acknowledgements: Vec<_> = batch.map(|write| write(connection)).collect();
     let committed = begun.and_then(|_| {
         if connection.is_autocommit() {
@@ -181,6 +182,8 @@ fn fold_now_and_then(path: &Path, log_pages: &AtomicI64, stopped: &Receiver<()>)
 fn fold(connection: &Connection) -> i64 {
     connection
         .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(2))
-        .inspect_err(|error| tracing::warn!(%error, "the log could not be folded into the database"))
+        .inspect_err(
+            |error| tracing::warn!(%error, "the log could not be folded into the database"),
+        )
         .unwrap_or(0)
 }

@@ -53,7 +53,7 @@ fn tool(contract: &Contract) -> Operation {
         let output = example.output.as_ref()?;
         Some(json!({ "tool": name, "ok": true, "result": output }))
     });
-    let success = success(name, schema(&format!("{name}.output")));
+    let success = success(name, &schema(&format!("{name}.output")));
     let done = response("The result.", json_content(success, answered));
     let summary = contract.title.as_ref().unwrap_or(name);
     let operation = Operation::new(&format!("call_{name}"), &contract.toolset, summary)
@@ -68,10 +68,9 @@ fn tool(contract: &Contract) -> Operation {
 fn toolset_call(toolset: &str, tools: &[&Contract]) -> Operation {
     let default = tools.iter().find(|tool| tool.toolset_default);
     let names: Vec<_> = tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
-    let mut command = format!("Picks the tool: {}.", names.join(", "));
-    if let Some(default) = default {
-        command.push_str(&format!(" Without it `{}` is called.", default.name));
-    }
+    let otherwise =
+        default.map(|tool| format!(" Without it `{}` is called.", tool.name)).unwrap_or_default();
+    let command = format!("Picks the tool: {}.{otherwise}", names.join(", "));
     let mut arguments = json!({
         "type": "object",
         "description": "`command` picks the tool; the rest are its arguments.",
@@ -86,7 +85,7 @@ fn toolset_call(toolset: &str, tools: &[&Contract]) -> Operation {
         "additionalProperties": false,
     });
     let body = with_required(body, default.is_none_or(|tool| needs_arguments(tool)));
-    let success = success(toolset, json!({ "description": "The result of the picked tool." }));
+    let success = success(toolset, &json!({ "description": "The result of the picked tool." }));
     let summary = format!("A tool of `{toolset}`");
     let operation = Operation::new(&format!("call_{toolset}"), toolset, &summary)
         .parameter("IdempotencyKey")
@@ -107,7 +106,7 @@ fn with_required(mut body: Value, arguments: bool) -> Value {
     body
 }
 
-fn success(tool: &str, result: Value) -> Value {
+fn success(tool: &str, result: &Value) -> Value {
     json!({
         "type": "object",
         "properties": {

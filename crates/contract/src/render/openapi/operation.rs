@@ -8,16 +8,16 @@ use serde_json::{Map, Value, json};
 pub(super) struct Paths {
     bearer: bool,
     identifiers: BTreeSet<String>,
-    paths: Map<String, Value>,
+    items: Map<String, Value>,
 }
 
 impl Paths {
     pub(super) fn new(bearer: bool) -> Self {
-        Self { bearer, identifiers: BTreeSet::new(), paths: Map::new() }
+        Self { bearer, identifiers: BTreeSet::new(), items: Map::new() }
     }
 
     pub(super) fn contains(&self, path: &str) -> bool {
-        self.paths.contains_key(path)
+        self.items.contains_key(path)
     }
 
     /// Adds an operation, under an identifier that no other has.
@@ -27,14 +27,14 @@ impl Paths {
             operation.responses.entry(401).or_insert_with(|| error(401));
         }
         // Every operation takes the request id, so the path says it once for all of them.
-        let item = self.paths.entry(path).or_insert_with(
+        let item = self.items.entry(path).or_insert_with(
             || json!({ "parameters": [{ "$ref": "#/components/parameters/RequestId" }] }),
         );
         item[method] = operation.into_value(self.bearer);
     }
 
     pub(super) fn into_value(self) -> Value {
-        Value::Object(self.paths)
+        Value::Object(self.items)
     }
 
     fn unique(&mut self, wanted: &str) -> String {
@@ -100,9 +100,9 @@ impl Operation {
 
     /// Takes something in the query that no other operation takes.
     pub(super) fn query(mut self, name: &str, description: &str, schema: Value) -> Self {
-        self.parameters.push(json!({
-            "name": name, "in": "query", "description": description, "schema": schema,
-        }));
+        let mut parameter = json!({ "name": name, "in": "query", "description": description });
+        parameter["schema"] = schema;
+        self.parameters.push(parameter);
         self
     }
 
@@ -184,9 +184,9 @@ pub(super) fn asks_to_retry(status: u16) -> bool {
 }
 
 pub(super) fn json_content(schema: Value, examples: Map<String, Value>) -> Value {
-    let mut content = json!({ "schema": schema });
+    let mut content = Map::from_iter([("schema".to_owned(), schema)]);
     if !examples.is_empty() {
-        content["examples"] = Value::Object(examples);
+        content.insert("examples".into(), Value::Object(examples));
     }
     json!({ "application/json": content })
 }

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Write};
 
 use serde_json::{Map, Value, json};
 
@@ -158,9 +158,36 @@ fn the_routes_are_these() {
         let (method, path) = name.split_once(' ').unwrap();
         let statuses = statuses(&document, method, path);
         let id = operation["operationId"].as_str().unwrap();
-        shown.push_str(&format!("{name} ({id}): {statuses}\n"));
+        let _ = writeln!(shown, "{name} ({id}): {statuses}");
     }
-    insta::assert_snapshot!(shown, @"");
+    insta::assert_snapshot!(shown, @r"
+    get /healthz (health): 200
+    get /readyz (ready): 200 503
+    get /metrics (metrics): 200
+    get /openapi.json (openapi_json): 200
+    get /openapi.yaml (openapi_yaml): 200
+    get /docs (docs): 200
+    get /v1/tools (list_tools): 200 304 400
+    get /v1/tools/{tool} (describe_tool): 200 304 404
+    post /v1/tools/execute (execute): 200 400 401 403 404 409 413 418 429 500 502 503 504
+    get /v1/tools/clock (describe_clock): 200 304 404
+    post /v1/tools/clock (call_clock): 200 400 401 403 404 409 413 429 500 502 503 504
+    get /v1/tools/search.web (describe_search_web): 200 304 404
+    post /v1/tools/search.web (call_search_web): 200 400 401 403 404 409 413 418 429 500 502 503 504
+    get /v1/tools/search_web (describe_search_web_2): 200 304 404
+    post /v1/tools/search_web (call_search_web_2): 200 400 401 403 404 409 413 429 500 502 503 504
+    post /v1/tools/notes (call_notes): 200 400 401 403 404 409 413 429 500 502 503 504
+    post /v1/tools/web (call_web): 200 400 401 403 404 409 413 418 429 500 502 503 504
+    post /v1/jobs (create_job): 200 202 400 401 404 409 413 429 503
+    get /v1/jobs (list_jobs): 200 400
+    get /v1/jobs/{id} (get_job): 200 404
+    delete /v1/jobs/{id} (cancel_job): 200 202 404 409
+    get /v1/jobs/{id}/events (job_events): 200 404
+    get /v1/jobs/{id}/artifacts (list_artifacts): 200 404
+    get /v1/jobs/{id}/artifacts/{name} (get_artifact): 200 206 304 404 416
+    get /v1/quarantine (list_quarantine): 200 400
+    get /v1/quarantine/{id} (get_quarantine_entry): 200 404
+    ");
 }
 
 #[test]

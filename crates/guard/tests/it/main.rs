@@ -1,0 +1,8 @@
+//! What the crate promises, seen from outside.
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its message")]
+
+mod clearing;
+mod files;
+mod harness;
+mod limits;
+mod running;

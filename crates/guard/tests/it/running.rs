@@ -1,0 +1,215 @@
+//! A command runs, and its end, output and failure to start are told exactly.
+
+use std::os::unix::fs::PermissionsExt;
+
+use guard::process::{Captured, Ending, Launch, StartError};
+use tokio_util::sync::CancellationToken;
+
+use crate::harness::{launch, run, shell, spawner, within};
+
+#[tokio::test]
+async fn input_goes_in_and_output_comes_out() {
+    let input = "hello ".repeat(100_000).into_bytes();
+    let cat = Launch { stdin: input.clone(), ..launch("cat", &[]) };
+    let finished = run(cat).await.unwrap();
+    assert_eq!(finished.ending, Ending::Exited(0));
+    assert!(finished.stdout.bytes == input);
+    assert_eq!(finished.stdout.dropped, 0);
+    assert_eq!(finished.stderr, Captured::default());
+}
+
+#[tokio::test]
+async fn endings_are_told_apart() {
+    for (script, ending) in [
+        ("exit 0", Ending::Exited(0)),
+        ("exit 7", Ending::Exited(7)),
+        ("exit 126", Ending::Exited(126)),
+        ("exit 137", Ending::Exited(137)),
+        ("kill -9 $$", Ending::Signalled(9)),
+        ("kill -15 $$", Ending::Signalled(15)),
+        // Those that a Rust program ignores or catches itself.
+        ("kill -11 $$", Ending::Signalled(11)),
+        ("kill -13 $$", Ending::Signalled(13)),
+    ] {
+        assert_eq!(run(shell(script)).await.unwrap().ending, ending, "{script}");
+    }
+}
+
+#[tokio::test]
+async fn signals_are_as_usual_in_the_tool() {
+    // Of those that have a name: the C library leaves its own two, 32 and 33, ignored.
+    const NAMED: u64 = (1 << 31) - 1;
+    let status = run(launch("grep", &["^Sig[BI]", "/proc/self/status"])).await.unwrap();
+    let text = String::from_utf8(status.stdout.bytes).unwrap();
+    assert_eq!(text.lines().count(), 2);
+    for line in text.lines() {
+        let mask = u64::from_str_radix(line.split('\t').nth(1).unwrap(), 16).unwrap();
+        assert_eq!(mask & NAMED, 0, "{line}");
+    }
+}
+
+#[tokio::test]
+async fn the_environment_is_exactly_what_was_given() {
+    let env = vec![("ONE".to_owned(), "1=\n".to_owned()), ("LEER".to_owned(), String::new())];
+    let finished = run(Launch { env, ..launch("env", &["-0"]) }).await.unwrap();
+    let mut variables: Vec<_> = finished.stdout.bytes.split(|byte| *byte == 0).collect();
+    variables.sort_unstable();
+    assert_eq!(variables, [&b""[..], b"LEER=", b"ONE=1=\n"]);
+}
+
+#[tokio::test]
+async fn arguments_and_folder_are_what_was_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let long = "x".repeat(100_000);
+    let script = r#"pwd; printf '%s\n' "$1" "$2"; printf '%s' "$3$4" | wc -c"#;
+    let arguments = ["-c", script, "name", "a b", "*", &long, &long];
+    let finished = run(Launch { cwd: folder.clone(), ..launch("sh", &arguments) }).await.unwrap();
+    let text = String::from_utf8(finished.stdout.bytes).unwrap();
+    assert_eq!(text, format!("{}\na b\n*\n200000\n", folder.display()));
+}
+
+#[tokio::test]
+async fn none_of_our_descriptors_is_passed_on() {
+    let finished = run(shell("ls /proc/$$/fd")).await.unwrap();
+    let text = String::from_utf8(finished.stdout.bytes).unwrap();
+    // What the tests themselves were started with is not ours, and cannot be told to close.
+    let not_ours: Vec<String> = std::fs::read_dir("/proc/self/fdinfo")
+        .unwrap()
+        .filter_map(|entry| {
+            const CLOSE_ON_EXEC: u32 = 0o2_000_000;
+            let entry = entry.ok()?;
+            let info = std::fs::read_to_string(entry.path()).ok()?;
+            let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?.trim();
+            let flags = u32::from_str_radix(flags, 8).ok()?;
+            (flags & CLOSE_ON_EXEC == 0).then(|| entry.file_name().into_string().unwrap())
+        })
+        .collect();
+    let passed_on: Vec<&str> =
+        text.lines().filter(|line| !not_ours.iter().any(|number| number == line)).collect();
+    assert_eq!(passed_on, Vec::<&str>::new());
+}
+
+#[tokio::test]
+async fn a_terminal_is_out_of_reach() {
+    let finished = run(shell("exec 3</dev/tty && echo reached")).await.unwrap();
+    assert_eq!(finished.stdout.bytes, b"");
+}
+
+#[tokio::test]
+async fn a_tool_may_ignore_its_input() {
+    for script in ["exit 3", "exec <&-; exit 3", "head -c 10 >/dev/null; exit 3"] {
+        let launch = Launch { stdin: vec![b'x'; 2_000_000], ..shell(script) };
+        assert_eq!(run(launch).await.unwrap().ending, Ending::Exited(3), "{script}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_may_close_its_outputs_and_run_on() {
+    let finished = run(shell("exec >&- 2>&-; sleep 0.1; exit 4")).await.unwrap();
+    assert_eq!(finished.ending, Ending::Exited(4));
+}
+
+#[tokio::test]
+async fn both_outputs_are_read_at_the_same_time() {
+    let script = "head -c 1000000 /dev/zero; head -c 1000000 /dev/zero >&2; echo end; echo end >&2";
+    let finished = run(Launch { max_stderr_bytes: 10, ..shell(script) }).await.unwrap();
+    assert_eq!(finished.stdout.bytes.len() as u64, Launch::DEFAULT_OUTPUT_BYTES);
+    assert_eq!(finished.stdout.dropped, 4);
+    assert_eq!(finished.stderr, Captured { bytes: vec![0; 10], dropped: 1_000_004 - 10 });
+}
+
+#[tokio::test]
+async fn endless_output_costs_no_memory() {
+    const WRITTEN: u64 = 300_000_000;
+    let before = peak_memory_kib();
+    let finished = run(launch("head", &["-c", &WRITTEN.to_string(), "/dev/zero"])).await.unwrap();
+    assert_eq!(finished.ending, Ending::Exited(0));
+    assert_eq!(finished.stdout.bytes.len() as u64, Launch::DEFAULT_OUTPUT_BYTES);
+    assert_eq!(finished.stdout.dropped, WRITTEN - Launch::DEFAULT_OUTPUT_BYTES);
+    let grown = peak_memory_kib() - before;
+    assert!(grown < 64 * 1024, "memory grew by {grown} KiB");
+}
+
+fn peak_memory_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_ascii_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn lines_of_standard_error_can_be_consumed() {
+    let mut lines = Vec::new();
+    let mut on_line = |line: &str| {
+        lines.push(line.to_owned());
+        line.starts_with("progress ")
+    };
+    let script =
+        "echo progress 1 >&2; echo careful >&2; echo progress 2 >&2; printf 'progress 3' >&2";
+    let stop = CancellationToken::new();
+    let finished = within(spawner().run(shell(script), &stop, Some(&mut on_line))).await.unwrap();
+    assert_eq!(lines, ["progress 1", "careful", "progress 2"]);
+    assert_eq!(finished.stderr.bytes, b"careful\nprogress 3");
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_start_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str, mode| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    write("plain", "", 0o644);
+    write("orphan", "#!/nowhere/interpreter\n", 0o755);
+    let start = async |program: &str| {
+        run(Launch { cwd: folder.path().to_owned(), ..launch(program, &[]) }).await.unwrap_err()
+    };
+    let missing = start("no-such-program-here").await;
+    assert!(matches!(missing, StartError::NotFound { .. }), "{missing:?}");
+    assert_eq!(missing.to_string(), "program `no-such-program-here` was not found");
+    let missing = start("./missing").await;
+    assert!(matches!(missing, StartError::NotFound { .. }), "{missing:?}");
+    let plain = start("./plain").await;
+    assert!(matches!(plain, StartError::NotExecutable { .. }), "{plain:?}");
+    let orphan = start("./orphan").await;
+    assert!(
+        matches!(&orphan, StartError::Failed { source, .. } if source.raw_os_error() == Some(2)),
+        "{orphan:?}"
+    );
+    assert_eq!(orphan.to_string(), "`./orphan` could not be executed");
+}
+
+#[tokio::test]
+async fn what_no_process_can_be_given_is_refused() {
+    let nowhere = Launch { cwd: "/nowhere".into(), ..shell("true") };
+    let error = run(nowhere).await.unwrap_err();
+    assert!(matches!(error, StartError::WorkFolder { .. }), "{error:?}");
+
+    for (name, value) in [("", "x"), ("A=B", "x"), ("A\0", "x"), ("A", "\0")] {
+        let env = vec![(name.to_owned(), value.to_owned())];
+        let error = run(Launch { env, ..shell("true") }).await.unwrap_err();
+        assert!(matches!(error, StartError::Environment { .. }), "{error:?}");
+    }
+
+    let too_long = "x".repeat(200_000);
+    for argument in ["a\0b", &too_long] {
+        let error = run(launch("true", &[argument])).await.unwrap_err();
+        assert!(matches!(error, StartError::Supervisor { .. }), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_helper_that_supervises_nothing_is_an_error() {
+    let spawner = guard::process::Spawner::new("/bin/true".into());
+    let error = within(spawner.run(shell("true"), &CancellationToken::new(), None)).await;
+    let error = error.unwrap_err();
+    assert!(matches!(error, StartError::Supervisor { .. }), "{error:?}");
+}
+
+#[test]
+fn a_running_command_can_move_between_threads() {
+    fn check<T: Send>(_: &T) {}
+    let (spawner, stop) = (spawner(), CancellationToken::new());
+    check(&spawner.run(shell("true"), &stop, None));
+}

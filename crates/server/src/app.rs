@@ -1,0 +1,72 @@
+//! What the doors need.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use gate::{Catalogue, Gate, Jobs};
+
+use crate::rest::documents::Documents;
+
+/// The settings of the doors.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The version that the server tells.
+    pub version: &'static str,
+    /// The largest body that is read, in bytes.
+    pub max_body_bytes: usize,
+    /// How long a client may take to send a body.
+    pub body_timeout: Duration,
+    /// How long a client may take to send the head of a request.
+    pub header_timeout: Duration,
+    /// How many connections are open at once.
+    pub max_connections: usize,
+    /// How long running calls may take to end when the server stops.
+    pub drain_timeout: Duration,
+    /// Names under which the server may be called, beside addresses and `localhost`.
+    pub allowed_hosts: HashSet<String>,
+    /// Pages of other origins that may call.
+    pub allowed_origins: HashSet<String>,
+    /// Who may call; nobody is asked where there are none.
+    pub tokens: Vec<Token>,
+}
+
+/// A credential, kept as its hash.
+#[derive(Debug, Clone)]
+pub struct Token {
+    /// Whose it is.
+    pub name: String,
+    /// SHA-256 of the secret.
+    pub sha256: [u8; 32],
+}
+
+/// What the doors need, shared by all connections.
+pub struct App {
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) jobs: Arc<Jobs>,
+    pub(crate) settings: Settings,
+    documents: Mutex<Option<Arc<Documents>>>,
+}
+
+impl App {
+    /// The doors to this gate.
+    pub fn new(gate: Arc<Gate>, jobs: Arc<Jobs>, settings: Settings) -> Arc<Self> {
+        Arc::new(Self { gate, jobs, settings, documents: Mutex::new(None) })
+    }
+
+    /// Everything that describes the catalogue of now, rendered once for each.
+    pub(crate) fn documents(&self) -> Arc<Documents> {
+        let catalogue: Arc<Catalogue> = self.gate.catalogue_owned();
+        let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*documents {
+            Some(known) if known.describe(&catalogue) => known.clone(),
+            _ => {
+                let fresh = Arc::new(Documents::new(catalogue, &self.settings));
+                *documents = Some(fresh.clone());
+                fresh
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Bodies, read up to a limit.
+
+use std::time::Duration;
+
+use axum::{
+    body::{Body, HttpBody},
+    http::{HeaderMap, header},
+};
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use tokio::time::timeout;
+
+/// How much of a refused body is thrown away so that the refusal can be read: a client
+/// that is cut off while it sends often never looks at what it was told.
+const MAX_DISCARDED_BYTES: u64 = 256 * 1_024 * 1_024;
+/// And for how long.
+const DISCARD_TIME: Duration = Duration::from_secs(2);
+
+/// Why a body was not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyError {
+    /// Larger than the limit.
+    TooLarge,
+    /// It did not come in time, or not whole.
+    Incomplete,
+}
+
+/// The whole body, if it is within the limit. One that says that it is larger is
+/// refused before it is read, one that turns out to be larger as soon as it does.
+pub(crate) async fn read(
+    headers: &HeaderMap,
+    mut body: Body,
+    max_bytes: usize,
+    time: Duration,
+) -> Result<Bytes, BodyError> {
+    let announced = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > max_bytes as u64) {
+        discard(body);
+        return Err(BodyError::TooLarge);
+    }
+    match timeout(time, collect(&mut body, max_bytes)).await {
+        Ok(Err(BodyError::TooLarge)) => {
+            discard(body);
+            Err(BodyError::TooLarge)
+        }
+        Ok(result) => result,
+        Err(_) => Err(BodyError::Incomplete),
+    }
+}
+
+async fn collect(body: &mut Body, max_bytes: usize) -> Result<Bytes, BodyError> {
+    let mut first: Option<Bytes> = None;
+    let mut rest = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| BodyError::Incomplete)?;
+        let Ok(data) = frame.into_data() else { continue };
+        let length = first.as_ref().map_or(0, Bytes::len).max(rest.len()) + data.len();
+        if length > max_bytes {
+            return Err(BodyError::TooLarge);
+        }
+        // Most bodies come in one piece, which then needs no copy.
+        match first.take() {
+            None if rest.is_empty() => first = Some(data),
+            Some(begin) => {
+                rest.extend_from_slice(&begin);
+                rest.extend_from_slice(&data);
+            }
+            None => rest.extend_from_slice(&data),
+        }
+    }
+    Ok(first.unwrap_or_else(|| rest.freeze()))
+}
+
+/// Reads on and keeps nothing, beside the answer that is already on its way.
+fn discard(mut body: Body) {
+    if body.is_end_stream() {
+        return;
+    }
+    tokio::spawn(timeout(DISCARD_TIME, async move {
+        let mut discarded = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            discarded += frame.data_ref().map_or(0, |data| data.len() as u64);
+            if discarded > MAX_DISCARDED_BYTES {
+                break;
+            }
+        }
+    }));
+}

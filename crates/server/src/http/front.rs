@@ -1,0 +1,139 @@
+//! What happens to every request before a route is looked for: it gets a name, and is
+//! asked where it comes from and who sent it.
+
+use axum::{
+    Router,
+    body::Body,
+    http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header, uri::Authority},
+    response::Response,
+};
+use contract::codes;
+use gate::{Caller, Failure, Outcome, RequestId};
+use hyper::service::Service as _;
+use hyper_util::service::TowerToHyperService;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::{App, Settings, http::answer, rest};
+
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Who sent a request, and what it is called.
+#[derive(Debug, Clone)]
+pub(crate) struct Context {
+    pub caller: Caller,
+    pub request_id: RequestId,
+}
+
+/// Answers a request.
+pub(crate) async fn answer(app: &App, router: Router, mut request: Request<Body>) -> Response {
+    let given = request.headers().get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
+    let request_id =
+        given.and_then(RequestId::given).unwrap_or_else(|| RequestId::new(app.gate.clock().now()));
+    let mut response = match identify(&app.settings, &request) {
+        Ok(caller) => {
+            request.extensions_mut().insert(Context { caller, request_id: request_id.clone() });
+            match TowerToHyperService::new(router).call(request).await {
+                Ok(response) => response,
+                Err(impossible) => match impossible {},
+            }
+        }
+        Err(failure) => refuse(&request, &request_id, failure),
+    };
+    if let Ok(value) = HeaderValue::from_str(request_id.as_str()) {
+        response.headers_mut().insert(X_REQUEST_ID, value);
+    }
+    response
+}
+
+/// A refusal in the shape that the route would have answered in.
+fn refuse(request: &Request<Body>, request_id: &RequestId, failure: Failure) -> Response {
+    let path = request.uri().path();
+    let mut response = if request.method() != Method::POST {
+        answer::failure(&failure)
+    } else if path == rest::execute::PATH {
+        rest::execute::render(Outcome::refused("unknown", request_id.clone(), failure.clone()))
+    } else if let Some(tool) = path.strip_prefix(rest::call::PREFIX) {
+        let outcome = Outcome::refused(tool, request_id.clone(), failure.clone());
+        rest::call::render(tool, &outcome)
+    } else {
+        answer::failure(&failure)
+    };
+    if failure.http_status == codes::UNAUTHORIZED.http_status {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+}
+
+fn identify(settings: &Settings, request: &Request<Body>) -> Result<Caller, Failure> {
+    let headers = request.headers();
+    let host = check_host(settings, headers)?;
+    check_origin(settings, headers, host)?;
+    if settings.tokens.is_empty() || matches!(request.uri().path(), "/healthz" | "/readyz") {
+        return Ok(Caller::local());
+    }
+    check_token(settings, headers)
+}
+
+/// A page that has its name point at this machine (DNS rebinding) still sends that name:
+/// only addresses, `localhost` and the names that the operator lists are answered.
+fn check_host<'a>(settings: &Settings, headers: &'a HeaderMap) -> Result<Option<&'a str>, Failure> {
+    let Some(value) = headers.get(header::HOST) else { return Ok(None) };
+    let refused = || {
+        Failure::new(
+            codes::NOT_ALLOWED,
+            "this server does not answer to that Host; list it under server.allowed_hosts",
+        )
+    };
+    let text = value.to_str().map_err(|_| refused())?;
+    let authority: Authority = text.parse().map_err(|_| refused())?;
+    let host = authority.host();
+    let name = host.trim_start_matches('[').trim_end_matches(']');
+    let is_address = name.parse::<std::net::IpAddr>().is_ok();
+    let lower = host.trim_end_matches('.').to_ascii_lowercase();
+    if is_address || lower == "localhost" || settings.allowed_hosts.contains(&lower) {
+        Ok(Some(text))
+    } else {
+        Err(refused())
+    }
+}
+
+/// Browsers say which page a request comes from; only our own pages may call.
+fn check_origin(
+    settings: &Settings,
+    headers: &HeaderMap,
+    host: Option<&str>,
+) -> Result<(), Failure> {
+    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
+    let origin = origin.to_str().unwrap_or_default();
+    let own = host.is_some_and(|host| {
+        origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")) == Some(host)
+    });
+    if own || settings.allowed_origins.contains(origin) {
+        return Ok(());
+    }
+    Err(Failure::new(
+        codes::NOT_ALLOWED,
+        "pages of that Origin may not call; list it under server.allowed_origins",
+    ))
+}
+
+fn check_token(settings: &Settings, headers: &HeaderMap) -> Result<Caller, Failure> {
+    let given = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| Sha256::digest(token.trim().as_bytes()));
+    let Some(given) = given else {
+        return Err(Failure::new(codes::UNAUTHORIZED, "a bearer token is required"));
+    };
+    // Every token is compared, so that the time tells nothing about which one was near.
+    let mut caller = None;
+    for token in &settings.tokens {
+        if bool::from(token.sha256.as_slice().ct_eq(given.as_slice())) {
+            caller = Some(Caller::named(&token.name));
+        }
+    }
+    caller.ok_or_else(|| Failure::new(codes::UNAUTHORIZED, "the bearer token is not known"))
+}

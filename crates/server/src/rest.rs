@@ -1,0 +1,105 @@
+//! The REST doors, a file for every noun.
+
+mod artifacts;
+pub(crate) mod call;
+mod docs;
+pub(crate) mod documents;
+mod events;
+pub(crate) mod execute;
+mod health;
+mod jobs;
+mod openapi;
+mod quarantine;
+mod tools;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::rejection::PathRejection,
+    response::Response,
+    routing::{get, post},
+};
+use contract::codes;
+use gate::StoreError;
+
+use crate::{App, http::answer};
+
+/// Every route.
+pub(crate) fn router(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .route("/metrics", get(health::metrics))
+        .route("/openapi.json", get(openapi::json))
+        .route("/openapi.yaml", get(openapi::yaml))
+        .route("/docs", get(docs::page))
+        .route("/docs/{file}", get(docs::file))
+        .route("/v1/tools", get(tools::list))
+        .route(execute::PATH, post(execute::execute))
+        .route("/v1/tools/{tool}", get(tools::one).post(call::call))
+        .route("/v1/jobs", get(jobs::list).post(jobs::submit))
+        .route("/v1/jobs/{id}", get(jobs::one).delete(jobs::cancel))
+        .route("/v1/jobs/{id}/events", get(events::watch))
+        .route("/v1/jobs/{id}/artifacts", get(artifacts::list))
+        .route("/v1/jobs/{id}/artifacts/{name}", get(artifacts::download))
+        .route("/v1/quarantine", get(quarantine::list))
+        .route("/v1/quarantine/{id}", get(quarantine::one))
+        .fallback(async || answer::error(codes::NOT_FOUND, "Unknown route.", None))
+        .method_not_allowed_fallback(async || {
+            answer::error(codes::METHOD_NOT_ALLOWED, "The route has no such method.", None)
+        })
+        .with_state(app)
+}
+
+/// A part of a path that is no text names nothing.
+fn unreadable_path(_: &PathRejection) -> Response {
+    answer::error(codes::NOT_FOUND, "Unknown route.", None)
+}
+
+fn store_failed(error: &StoreError) -> Response {
+    tracing::error!(%error, "the store failed");
+    let mut response = answer::error(codes::UNAVAILABLE, &error.to_string(), None);
+    answer::retry_after(&mut response, Some(5));
+    response
+}
+
+/// The fields of a query: the last one wins where a name comes twice.
+fn query(uri: &axum::http::Uri) -> std::collections::HashMap<String, String> {
+    let decode = |text: &str| {
+        let spaced = text.replace('+', " ");
+        percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
+    };
+    uri.query()
+        .unwrap_or_default()
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (decode(name), decode(value))
+        })
+        .collect()
+}
+
+/// Refuses a value of a query.
+fn bad_query(field: &str, message: &str, accepted: serde_json::Value) -> Response {
+    let mut details = serde_json::json!({ "field": field });
+    if !accepted.is_null() {
+        details["accepted"] = accepted;
+    }
+    answer::error(codes::INVALID_REQUEST, message, Some(details))
+}
+
+/// The number of entries of a page.
+fn page_limit(given: Option<&String>) -> Result<usize, Box<Response>> {
+    const DEFAULT: usize = 50;
+    const MAX: usize = 200;
+    match given.map(|text| text.trim().parse::<usize>()) {
+        None => Ok(DEFAULT),
+        Some(Ok(limit)) if (1..=MAX).contains(&limit) => Ok(limit),
+        Some(_) => {
+            let message = format!("limit must be a whole number from 1 to {MAX}.");
+            Err(Box::new(bad_query("limit", &message, serde_json::Value::Null)))
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! `/v1/jobs/{id}/artifacts`: the files that a job left.
+
+use std::{ops::Range, sync::Arc};
+
+use axum::{
+    body::Body,
+    extract::{Path, State},
+    http::{HeaderMap, Method, StatusCode, header},
+    response::Response,
+};
+use contract::codes;
+use gate::Artifact;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::json;
+use tokio_util::io::ReaderStream;
+
+use crate::{
+    App,
+    http::answer,
+    rest::{self, jobs, tools::matches_tag},
+};
+
+/// How much of a file is read at a time.
+const CHUNK_BYTES: usize = 64 * 1_024;
+
+pub(crate) async fn list(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response {
+    match jobs::find(&app, &id).await {
+        Ok(job) => answer::json(200, &json!({ "job_id": job.id, "files": job.artifacts })),
+        Err(response) => *response,
+    }
+}
+
+pub(crate) async fn download(
+    State(app): State<Arc<App>>,
+    Path((id, name)): Path<(String, String)>,
+    method: Method,
+    headers: HeaderMap,
+) -> Response {
+    let job = match jobs::find(&app, &id).await {
+        Ok(job) => job,
+        Err(response) => return *response,
+    };
+    // Only what the job lists is served, whatever else lies in its folder.
+    let Some(artifact) = job.artifacts.iter().find(|artifact| artifact.name == name) else {
+        return missing(&name);
+    };
+    let etag = format!("\"{}-{}\"", job.id, artifact.bytes);
+    let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    if known.is_some_and(|tags| matches_tag(tags, &etag)) {
+        let mut response = Response::default();
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        answer::set(&mut response, header::ETAG, &etag);
+        return response;
+    }
+    let range = match wanted(&headers, artifact.bytes) {
+        Ok(range) => range,
+        Err(Unsatisfiable) => return outside(artifact.bytes),
+    };
+    let part = range.clone().unwrap_or(0..artifact.bytes);
+    let length = part.end - part.start;
+    let body = if method == Method::HEAD {
+        Body::empty()
+    } else {
+        match app.gate.blobs().read(&job.id, &name, part.start, length).await {
+            Ok(Some(reader)) => Body::from_stream(ReaderStream::with_capacity(reader, CHUNK_BYTES)),
+            Ok(None) => return missing(&name),
+            Err(error) => {
+                return rest::store_failed(&gate::StoreError::Other(error.to_string()));
+            }
+        }
+    };
+    let mut response = Response::new(body);
+    describe(&mut response, artifact, &etag, length);
+    if let Some(range) = range {
+        *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+        let text = format!("bytes {}-{}/{}", range.start, range.end - 1, artifact.bytes);
+        answer::set(&mut response, header::CONTENT_RANGE, &text);
+    }
+    response
+}
+
+/// The head of an artifact: what it is, and that a browser must not guess or run it.
+fn describe(response: &mut Response, artifact: &Artifact, etag: &str, length: u64) {
+    let encoded = utf8_percent_encode(&artifact.name, NON_ALPHANUMERIC);
+    let plain: String = artifact
+        .name
+        .chars()
+        .map(|one| if one.is_ascii_graphic() && !"\"\\%".contains(one) { one } else { '_' })
+        .collect();
+    let disposition = format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}");
+    answer::set(response, header::CONTENT_TYPE, &artifact.mime_type);
+    answer::set(response, header::CONTENT_LENGTH, &length.to_string());
+    answer::set(response, header::CONTENT_DISPOSITION, &disposition);
+    answer::set(response, header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    answer::set(response, header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'");
+    answer::set(response, header::ACCEPT_RANGES, "bytes");
+    answer::set(response, header::ETAG, etag);
+}
+
+struct Unsatisfiable;
+
+/// The one range that is asked for. What cannot be understood is not asked for, as
+/// RFC 9110 has it, and so are several ranges at once.
+fn wanted(headers: &HeaderMap, bytes: u64) -> Result<Option<Range<u64>>, Unsatisfiable> {
+    let asked = headers
+        .get(header::RANGE)
+        .and_then(|value| value.to_str().ok()?.strip_prefix("bytes="))
+        .and_then(|range| range.split_once('-'));
+    let Some((first, last)) = asked else { return Ok(None) };
+    let range = match (first.trim().parse::<u64>(), last.trim().parse::<u64>()) {
+        (Ok(first), Ok(last)) if first <= last => first..last.saturating_add(1).min(bytes),
+        (Ok(first), Err(_)) if last.trim().is_empty() => first..bytes,
+        (Err(_), Ok(suffix)) if first.trim().is_empty() => bytes.saturating_sub(suffix)..bytes,
+        _ => return Ok(None),
+    };
+    if range.start < range.end { Ok(Some(range)) } else { Err(Unsatisfiable) }
+}
+
+fn outside(bytes: u64) -> Response {
+    let mut response = answer::error(
+        codes::RANGE_NOT_SATISFIABLE,
+        "The range lies outside the artifact.",
+        Some(json!({ "bytes": bytes })),
+    );
+    answer::set(&mut response, header::CONTENT_RANGE, &format!("bytes */{bytes}"));
+    response
+}
+
+fn missing(name: &str) -> Response {
+    let shown: String = name.chars().take(255).collect();
+    answer::error(codes::NOT_FOUND, "Artifact not found.", Some(json!({ "name": shown })))
+}

@@ -1,0 +1,179 @@
+//! `POST /v1/tools/{tool}`: the simple envelope, for a tool or for a toolset.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension,
+    body::Body,
+    extract::{Path, State, rejection::PathRejection},
+    http::HeaderMap,
+    response::Response,
+};
+use contract::codes;
+use gate::{Call, Catalogue, Door, Failure, Outcome, Recording};
+use serde::Serialize;
+use serde_json::{Map, Value, json, value::RawValue};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    App,
+    http::{answer, body, front::Context},
+    rest::{self, execute},
+};
+
+/// What comes before the name of the tool.
+pub(crate) const PREFIX: &str = "/v1/tools/";
+
+pub(crate) async fn call(
+    State(app): State<Arc<App>>,
+    Extension(context): Extension<Context>,
+    tool: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let Path(asked) = match tool {
+        Ok(name) => name,
+        Err(rejection) => return rest::unreadable_path(&rejection),
+    };
+    match read(&app, &asked, &headers, body).await {
+        Ok((tool, input, idempotency_key)) => {
+            let outcome = app
+                .gate
+                .call(Call {
+                    tool,
+                    input: Value::Object(input),
+                    limits: contract::LimitOverrides::default(),
+                    caller: context.caller,
+                    door: Door::Rest,
+                    request_id: context.request_id,
+                    recording: Recording::WhenNeeded,
+                    idempotency_key,
+                    stop: CancellationToken::new(),
+                })
+                .await;
+            render(&asked, &outcome)
+        }
+        Err(failure) => render(&asked, &Outcome::refused(&asked, context.request_id, *failure)),
+    }
+}
+
+/// The tool that is meant, its arguments, and the key of the call.
+async fn read(
+    app: &App,
+    asked: &str,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(String, Map<String, Value>, Option<String>), Box<Failure>> {
+    let settings = &app.settings;
+    let bytes = body::read(headers, body, settings.max_body_bytes, settings.body_timeout)
+        .await
+        .map_err(|error| execute::unread(error, settings.max_body_bytes))?;
+    let key = execute::idempotency_key(headers)?;
+    let invalid = |message: String| Box::new(Failure::new(codes::INVALID_REQUEST, message));
+    if bytes.is_empty() {
+        return Err(invalid("the request is missing a JSON body".into()));
+    }
+    let request = contract::json::parse(&bytes)
+        .map_err(|error| invalid(format!("the request body is invalid JSON: {error}")))?;
+    let Value::Object(mut request) = request else {
+        return Err(invalid("the request body must be an object with `args`".into()));
+    };
+    let args = request.remove("args").unwrap_or_else(|| Value::Object(Map::new()));
+    if let Some(key) = request.keys().next() {
+        let shown: String = key.chars().take(64).collect();
+        return Err(invalid(format!("`{shown}` is not a known key; the arguments go into `args`")));
+    }
+    let Value::Object(mut args) = args else {
+        return Err(invalid("`args` must be an object".into()));
+    };
+    let tool = choose(&app.gate.catalogue(), asked, &mut args)?;
+    Ok((tool, args, key))
+}
+
+/// The tool of that name; or of the toolset of that name the one that `command` picks,
+/// or its default.
+fn choose(
+    catalogue: &Catalogue,
+    asked: &str,
+    args: &mut Map<String, Value>,
+) -> Result<String, Box<Failure>> {
+    if catalogue.find(asked).is_some() {
+        return Ok(asked.to_owned());
+    }
+    let Some(toolset) = catalogue.toolset(asked) else {
+        // The gate says that there is no such tool.
+        return Ok(asked.to_owned());
+    };
+    let refuse = |code, message: String| {
+        Box::new(Failure::new(code, message).details(json!({ "commands": toolset.tools })))
+    };
+    let commands = toolset.tools.join(", ");
+    match (args.get("command"), &toolset.default) {
+        (Some(Value::String(command)), _) if toolset.tools.contains(command) => {
+            let command = command.clone();
+            args.remove("command");
+            Ok(command)
+        }
+        (Some(Value::String(command)), _) => {
+            let shown: String = command.chars().take(64).collect();
+            let message = format!("`{asked}` has no command `{shown}`; it has {commands}");
+            Err(refuse(codes::UNKNOWN_TOOL, message))
+        }
+        (Some(_), _) => Err(refuse(codes::INVALID_REQUEST, "`command` must be a string".into())),
+        (None, Some(default)) => Ok(default.clone()),
+        (None, None) => {
+            let message = format!("`command` is required: one of {commands}");
+            Err(refuse(codes::INVALID_REQUEST, message))
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Succeeded<'a> {
+    tool: &'a str,
+    ok: bool,
+    result: &'a RawValue,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    artifacts: &'a [gate::Artifact],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job_id: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Failed<'a> {
+    tool: &'a str,
+    ok: bool,
+    error: &'a str,
+    code: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<&'a Value>,
+}
+
+/// The outcome in the simple envelope.
+pub(crate) fn render(asked: &str, outcome: &Outcome) -> Response {
+    let tool: String = asked.chars().take(64).collect();
+    let mut response = match &outcome.result {
+        Ok(output) => answer::json(
+            200,
+            &Succeeded {
+                tool: &tool,
+                ok: true,
+                result: &output.json,
+                artifacts: &outcome.artifacts,
+                job_id: outcome.job_id.as_ref().map(gate::JobId::as_str),
+            },
+        ),
+        Err(failure) => answer::json(
+            failure.http_status,
+            &Failed {
+                tool: &tool,
+                ok: false,
+                error: &failure.message,
+                code: &failure.code,
+                details: failure.details.as_ref(),
+            },
+        ),
+    };
+    execute::headers(&mut response, outcome);
+    response
+}

@@ -1,0 +1,200 @@
+//! `POST /v1/tools/execute`: a call that is always recorded and always answered in the
+//! same shape, whatever went wrong.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension,
+    body::Body,
+    extract::State,
+    http::{HeaderMap, HeaderName},
+    response::Response,
+};
+use contract::{LimitOverrides, Limits, Violation, codes};
+use gate::{Call, Door, Failure, Outcome, Recording};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    App,
+    http::{
+        answer,
+        body::{self, BodyError},
+        front::Context,
+    },
+};
+
+/// The route.
+pub(crate) const PATH: &str = "/v1/tools/execute";
+
+/// The longest idempotency key, in bytes.
+const MAX_KEY_BYTES: usize = 255;
+
+pub(crate) async fn execute(
+    State(app): State<Arc<App>>,
+    Extension(context): Extension<Context>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let request = match read(&app, &headers, body).await {
+        Ok(request) => request,
+        Err(refused) => {
+            let (tool, failure) = *refused;
+            return render(Outcome::refused(&tool, context.request_id, failure));
+        }
+    };
+    let outcome = app
+        .gate
+        .call(Call {
+            tool: request.tool,
+            input: request.input,
+            limits: request.limits,
+            caller: context.caller,
+            door: Door::Rest,
+            request_id: context.request_id,
+            recording: Recording::Always,
+            idempotency_key: request.idempotency_key,
+            stop: CancellationToken::new(),
+        })
+        .await;
+    render(outcome)
+}
+
+/// The outcome as a `ToolResult`.
+pub(crate) fn render(outcome: Outcome) -> Response {
+    let mut response =
+        answer::printed(outcome.http_status(), outcome.tool_result().get().to_owned());
+    headers(&mut response, &outcome);
+    response
+}
+
+/// What an outcome adds to the head of its answer.
+pub(crate) fn headers(response: &mut Response, outcome: &Outcome) {
+    if let Err(failure) = &outcome.result {
+        answer::retry_after(response, failure.retry_after);
+    }
+    if outcome.replayed {
+        answer::set(response, HeaderName::from_static("idempotency-replayed"), "true");
+    }
+}
+
+/// What the body of a call says.
+pub(crate) struct Request {
+    pub tool: String,
+    pub input: Value,
+    pub limits: LimitOverrides,
+    pub idempotency_key: Option<String>,
+    /// What else it says, for doors that know more.
+    pub rest: Map<String, Value>,
+}
+
+/// A refusal and the name that it is told under.
+pub(crate) type Refused = Box<(String, Failure)>;
+
+async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Request, Refused> {
+    let request = parse(app, headers, body).await?;
+    match request.rest.keys().next() {
+        None => Ok(request),
+        Some(key) => {
+            let known = ["tool", "input", "context"];
+            let violation = Violation::unknown_key("", key, known.into_iter());
+            Err(Box::new((request.tool, bad_request(&violation.to_string()))))
+        }
+    }
+}
+
+/// Reads the body of a call; what it does not know it leaves in `rest`.
+pub(crate) async fn parse(app: &App, headers: &HeaderMap, body: Body) -> Result<Request, Refused> {
+    let unknown = |failure: Failure| Box::new(("unknown".to_owned(), failure));
+    let settings = &app.settings;
+    let bytes = body::read(headers, body, settings.max_body_bytes, settings.body_timeout)
+        .await
+        .map_err(|error| unknown(*unread(error, settings.max_body_bytes)))?;
+    if bytes.is_empty() {
+        return Err(unknown(
+            Failure::new(codes::INVALID_REQUEST, "Missing request body.")
+                .summary("Tool execution request is missing a JSON body."),
+        ));
+    }
+    let whole = contract::json::parse(&bytes).map_err(|error| {
+        unknown(
+            Failure::new(codes::INVALID_REQUEST, "Failed to decode request JSON.")
+                .summary("Tool execution request body is invalid JSON.")
+                .details(json!({ "reason": error.to_string() })),
+        )
+    })?;
+    let Value::Object(mut rest) = whole else {
+        return Err(unknown(bad_request("the body must be an object")));
+    };
+    let tool = match rest.remove("tool").or_else(|| rest.remove("tool_name")) {
+        Some(Value::String(tool)) if !tool.trim().is_empty() => tool.trim().to_owned(),
+        _ => {
+            return Err(unknown(
+                Failure::new(codes::INVALID_REQUEST, "Missing required field: tool.")
+                    .summary("tool must be a non-empty string."),
+            ));
+        }
+    };
+    let refuse = |failure: Failure| Box::new((tool.chars().take(64).collect(), failure));
+    let idempotency_key = idempotency_key(headers).map_err(|failure| refuse(*failure))?;
+    let input = rest.remove("input").unwrap_or_else(|| Value::Object(Map::new()));
+    if !input.is_object() {
+        return Err(refuse(bad_request("`input` must be an object")));
+    }
+    let limits = match rest.remove("context") {
+        None => None,
+        Some(Value::Object(mut context)) => {
+            let limits = context.remove("limits");
+            if let Some(key) = context.keys().next() {
+                let violation = Violation::unknown_key("/context", key, ["limits"].into_iter());
+                return Err(refuse(bad_request(&violation.to_string())));
+            }
+            limits
+        }
+        Some(_) => return Err(refuse(bad_request("`context` must be an object"))),
+    };
+    let limits =
+        read_limits(limits.as_ref(), app.gate.ceilings()).map_err(|failure| refuse(*failure))?;
+    Ok(Request { tool: tool.clone(), input, limits, idempotency_key, rest })
+}
+
+/// The limits that a request sets.
+pub(crate) fn read_limits(
+    given: Option<&Value>,
+    ceilings: &Limits,
+) -> Result<LimitOverrides, Box<Failure>> {
+    let Some(given) = given else { return Ok(LimitOverrides::default()) };
+    LimitOverrides::from_request(given, ceilings).map_err(|violations| {
+        let failure = bad_request(&format!("limits: {}", Violation::list(&violations)));
+        Box::new(failure.details(json!({ "violations": violations })))
+    })
+}
+
+pub(crate) fn bad_request(message: &str) -> Failure {
+    Failure::new(codes::INVALID_REQUEST, message).summary("Tool execution request is invalid.")
+}
+
+/// Why a body was not read.
+pub(crate) fn unread(error: BodyError, max_bytes: usize) -> Box<Failure> {
+    Box::new(match error {
+        BodyError::TooLarge => {
+            Failure::new(codes::PAYLOAD_TOO_LARGE, codes::PAYLOAD_TOO_LARGE.code)
+                .summary(format!("Request body exceeds max size ({max_bytes} bytes)."))
+                .details(json!({ "max_body_bytes": max_bytes }))
+        }
+        BodyError::Incomplete => bad_request("the request body did not arrive whole"),
+    })
+}
+
+/// The caller's key for this call.
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Box<Failure>> {
+    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+    let key = value.to_str().unwrap_or_default().trim();
+    let printable = key.bytes().all(|byte| byte.is_ascii_graphic());
+    if key.is_empty() || key.len() > MAX_KEY_BYTES || !printable {
+        let message =
+            format!("Idempotency-Key must be 1 to {MAX_KEY_BYTES} visible ASCII characters");
+        return Err(Box::new(bad_request(&message)));
+    }
+    Ok(Some(key.to_owned()))
+}

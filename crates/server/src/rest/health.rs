@@ -1,0 +1,36 @@
+//! `/healthz`, `/readyz`, `/metrics`: how the server is.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::HeaderValue, response::Response};
+use serde_json::json;
+
+use crate::{App, http::answer};
+
+/// The process answers.
+pub(crate) async fn alive(State(app): State<Arc<App>>) -> Response {
+    let version = app.settings.version;
+    answer::json(200, &json!({ "status": "ok", "name": "toolgate", "version": version }))
+}
+
+/// The server can do its work: what it keeps can be written.
+pub(crate) async fn ready(State(app): State<Arc<App>>) -> Response {
+    let mut reasons = Vec::new();
+    if app.gate.is_stopping() {
+        reasons.push("the server is shutting down".to_owned());
+    }
+    if let Err(error) = app.gate.store().check().await {
+        reasons.push(error.to_string());
+    }
+    if reasons.is_empty() {
+        answer::json(200, &json!({ "status": "ready" }))
+    } else {
+        answer::json(503, &json!({ "status": "not_ready", "reasons": reasons }))
+    }
+}
+
+/// The numbers, for Prometheus.
+pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    answer::with_type(200, kind, app.gate.metrics())
+}

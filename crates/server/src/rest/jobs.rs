@@ -1,0 +1,189 @@
+//! `/v1/jobs`: calls that run by themselves, and calls that were kept.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Extension,
+    body::Body,
+    extract::{Path, State},
+    http::{HeaderMap, Uri},
+    response::Response,
+};
+use contract::codes;
+use gate::{Call, Door, Failure, Job, JobFilter, JobId, JobState, Recording, jobs::Cancelled};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    App,
+    http::{answer, front::Context},
+    rest::{self, execute},
+};
+
+/// How long a sync request may wait, in milliseconds.
+const MAX_WAIT_MS: u64 = 120_000;
+/// How long it waits where it does not say.
+const DEFAULT_WAIT_MS: u64 = 5_000;
+
+/// Accepts a job; in the mode `sync` waits for it for a while.
+pub(crate) async fn submit(
+    State(app): State<Arc<App>>,
+    Extension(context): Extension<Context>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let mut request = match execute::parse(&app, &headers, body).await {
+        Ok(request) => request,
+        Err(refused) => return refuse(&refused.1),
+    };
+    let wait = match read_mode(&app, &mut request) {
+        Ok(wait) => wait,
+        Err(failure) => return answer::failure(&failure),
+    };
+    let submitted = app.jobs.submit(Call {
+        tool: request.tool,
+        input: request.input,
+        limits: request.limits,
+        caller: context.caller,
+        door: Door::Jobs,
+        request_id: context.request_id,
+        recording: Recording::Always,
+        idempotency_key: request.idempotency_key,
+        stop: CancellationToken::new(),
+    });
+    let (id, live) = match submitted.await {
+        Ok(submitted) => submitted,
+        Err(failure) => return refuse(&failure),
+    };
+    let Some(wait) = wait else {
+        return answer::json(202, &json!({ "job_id": id, "status": JobState::Queued }));
+    };
+    let _ = tokio::time::timeout(wait, live.over()).await;
+    match app.gate.store().job(&id).await {
+        Ok(Some(job)) => {
+            let status = if job.state.is_final() { 200 } else { 202 };
+            answer::json(status, &json!({ "job_id": id, "status": job.state, "job": job }))
+        }
+        Ok(None) => answer::json(202, &json!({ "job_id": id, "status": JobState::Queued })),
+        Err(error) => rest::store_failed(&error),
+    }
+}
+
+/// A refusal outside a tool call: the summary says it better than the stderr would.
+fn refuse(failure: &Failure) -> Response {
+    let mut failure = failure.clone();
+    if let Some(summary) = failure.summary.take() {
+        failure.message = summary;
+    }
+    answer::failure(&failure)
+}
+
+/// How long to wait, if at all, and the older spelling of the limits.
+fn read_mode(app: &App, request: &mut execute::Request) -> Result<Option<Duration>, Box<Failure>> {
+    let invalid = |message: String| Box::new(Failure::new(codes::INVALID_REQUEST, message));
+    if let Some(limits) = request.rest.remove("limits") {
+        request.limits = execute::read_limits(Some(&limits), app.gate.ceilings())?;
+    }
+    let wait = match request.rest.remove("wait_ms") {
+        None => DEFAULT_WAIT_MS,
+        Some(value) => value
+            .as_u64()
+            .filter(|milliseconds| (1..=MAX_WAIT_MS).contains(milliseconds))
+            .ok_or_else(|| {
+                invalid(format!("wait_ms must be a whole number from 1 to {MAX_WAIT_MS}"))
+            })?,
+    };
+    let mode = match request.rest.remove("mode") {
+        None => "async".to_owned(),
+        Some(Value::String(mode)) => mode,
+        Some(_) => String::new(),
+    };
+    if let Some(key) = request.rest.keys().next() {
+        let known = ["tool", "input", "context", "mode", "wait_ms", "limits"];
+        let violation = contract::Violation::unknown_key("", key, known.into_iter());
+        return Err(invalid(violation.to_string()));
+    }
+    match mode.as_str() {
+        "async" => Ok(None),
+        "sync" => Ok(Some(Duration::from_millis(wait))),
+        _ => Err(invalid("mode must be `async` or `sync`".into())),
+    }
+}
+
+pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Response {
+    let query = rest::query(&uri);
+    let limit = match rest::page_limit(query.get("limit")) {
+        Ok(limit) => limit,
+        Err(response) => return *response,
+    };
+    let state = match query.get("status").map(|word| word.trim().to_lowercase()) {
+        None => None,
+        Some(word) if word.is_empty() => None,
+        Some(word) => match JobState::parse(&word) {
+            Some(state) => Some(state),
+            None => {
+                let accepted = json!(JobState::ALL.map(JobState::word));
+                return rest::bad_query("status", "Invalid status query value.", accepted);
+            }
+        },
+    };
+    let cursor = match query.get("cursor").filter(|cursor| !cursor.is_empty()) {
+        None => None,
+        Some(cursor) => match JobId::parse(cursor) {
+            Some(id) => Some(id),
+            None => return rest::bad_query("cursor", "cursor must be a job id.", Value::Null),
+        },
+    };
+    let tool = query.get("tool").filter(|tool| !tool.is_empty()).cloned();
+    // One more than asked for tells whether there is a next page.
+    let filter = JobFilter { state, tool, cursor, limit: limit + 1 };
+    match app.gate.store().jobs(filter).await {
+        Ok(mut jobs) => {
+            let more = jobs.len() > limit;
+            jobs.truncate(limit);
+            let next = jobs.last().filter(|_| more).map(|job| job.id.clone());
+            answer::json(200, &json!({ "jobs": jobs, "next_cursor": next }))
+        }
+        Err(error) => rest::store_failed(&error),
+    }
+}
+
+pub(crate) async fn one(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response {
+    match find(&app, &id).await {
+        Ok(job) => answer::json(200, &job),
+        Err(response) => *response,
+    }
+}
+
+pub(crate) async fn cancel(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response {
+    let Some(known) = JobId::parse(&id) else { return *unknown(&id) };
+    match app.jobs.cancel(&known).await {
+        Ok(Cancelled::Unknown) => *unknown(&id),
+        Ok(Cancelled::Done(job)) => answer::json(200, &job),
+        Ok(Cancelled::Stopping(job)) => answer::json(202, &job),
+        Ok(Cancelled::TooLate(job)) => {
+            let message = format!("Job already ended: {} is {}.", job.id, job.state.word());
+            answer::error(codes::CONFLICT, &message, Some(json!({ "status": job.state })))
+        }
+        Err(error) => rest::store_failed(&error),
+    }
+}
+
+/// The job of that name, or the answer that there is none.
+pub(crate) async fn find(app: &App, id: &str) -> Result<Job, Box<Response>> {
+    let Some(known) = JobId::parse(id) else { return Err(unknown(id)) };
+    match app.gate.store().job(&known).await {
+        Ok(Some(job)) => Ok(job),
+        Ok(None) => Err(unknown(id)),
+        Err(error) => Err(Box::new(rest::store_failed(&error))),
+    }
+}
+
+fn unknown(id: &str) -> Box<Response> {
+    let shown: String = id.chars().take(64).collect();
+    Box::new(answer::error(
+        codes::NOT_FOUND,
+        &format!("Job not found: {shown}."),
+        Some(json!({ "job_id": shown })),
+    ))
+}

@@ -1,0 +1,79 @@
+//! The commands, one file each.
+
+mod call;
+mod completions;
+mod config;
+mod contracts;
+mod init;
+mod serve;
+mod tools;
+
+use clap::Subcommand;
+
+use crate::{
+    Answer,
+    printer::Printer,
+    settings::{Flags, Loaded},
+    wiring::{self, Bound},
+};
+
+/// What to do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Answer calls over HTTP
+    Serve(serve::Serve),
+    /// List the tools that are served, or show one
+    Tools(tools::Tools),
+    /// Call a tool
+    Call(call::Call),
+    /// Look at the settings
+    Config(config::Config),
+    /// Write a commented settings file to start from
+    Init(init::Init),
+    /// Write, judge, run and export contracts
+    Contracts(contracts::Contracts),
+    /// Print completions for a shell
+    Completions(completions::Completions),
+}
+
+impl Command {
+    /// Does it.
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+        match self {
+            Command::Serve(serve) => serve.run(flags, printer),
+            Command::Tools(tools) => tools.run(flags, printer),
+            Command::Call(call) => call.run(flags, printer),
+            Command::Config(config) => config.run(flags, printer),
+            Command::Init(init) => init.run(printer),
+            Command::Contracts(contracts) => contracts.run(flags, printer),
+            Command::Completions(completions) => completions.run(),
+        }
+    }
+}
+
+/// Settings and contracts without a mistake; otherwise they are shown and the command
+/// ends.
+fn ready(flags: &Flags, printer: &Printer) -> anyhow::Result<Result<(Loaded, Vec<Bound>), Answer>> {
+    let loaded = match flags.load()? {
+        Ok(loaded) => loaded,
+        Err(diagnostics) => {
+            printer.diagnostics(&diagnostics);
+            return Ok(Err(Answer::CouldNotTell));
+        }
+    };
+    let contracts = wiring::contracts(&loaded)?;
+    let refused: Vec<_> = contracts
+        .diagnostics
+        .into_iter()
+        .filter(|one| one.severity == contract::Severity::Error)
+        .collect();
+    if printer.diagnostics(&refused) {
+        return Ok(Err(Answer::CouldNotTell));
+    }
+    Ok(Ok((loaded, contracts.bound)))
+}
+
+/// A runtime for commands that wait.
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+}

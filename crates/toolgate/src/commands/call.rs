@@ -1,0 +1,138 @@
+//! `toolgate call`: the gate from a terminal.
+
+use clap::Args;
+use gate::{Caller, Door, Gate, Outcome, Recording, RequestId};
+use serde_json::{Value, json};
+use store::DataFolder;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Answer, arguments, commands, printer::Printer, settings::Flags, wiring};
+
+/// Call a tool
+///
+/// The call takes the same path as one over HTTP, is recorded as a job, and its artifacts
+/// are kept in the data folder. A server need not be running.
+#[derive(Args)]
+pub struct Call {
+    /// The name of the tool
+    tool: String,
+    /// name=text, name:=json, name=@file, or - for a JSON object on stdin
+    arguments: Vec<String>,
+    /// Print the whole result, with metrics and artifacts, as JSON
+    #[arg(long)]
+    json: bool,
+    /// How long the call may take, in milliseconds
+    #[arg(long, value_name = "MS")]
+    timeout_ms: Option<u64>,
+}
+
+impl Call {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+        let (loaded, bound) = match commands::ready(flags, printer)? {
+            Ok(ready) => ready,
+            Err(answer) => return Ok(answer),
+        };
+        let input = Value::Object(arguments::parse(&self.arguments)?);
+        let catalogue = wiring::catalogue(bound, &loaded)?;
+        let data = DataFolder::open(&loaded.data_dir())?;
+        let kept = wiring::gate(catalogue, &loaded, data)?;
+        let limits = match self.timeout_ms {
+            None => contract::LimitOverrides::default(),
+            Some(milliseconds) => contract::LimitOverrides::from_request(
+                &json!({ "timeout_ms": milliseconds }),
+                kept.gate.ceilings(),
+            )
+            .map_err(|violations| anyhow::anyhow!(contract::Violation::list(&violations)))?,
+        };
+        let outcome = commands::runtime()?.block_on(call(&kept.gate, &self.tool, input, limits));
+        Ok(self.print(&outcome, &kept, printer))
+    }
+
+    fn print(&self, outcome: &Outcome, kept: &wiring::Kept, printer: &Printer) -> Answer {
+        if self.json {
+            let whole: Value =
+                serde_json::from_str(outcome.tool_result().get()).unwrap_or_default();
+            printer.json(&whole);
+        }
+        match &outcome.result {
+            Ok(output) => {
+                if !self.json {
+                    let value: Value = serde_json::from_str(output.json.get()).unwrap_or_default();
+                    printer.json(&value);
+                    self.name_artifacts(outcome, kept, printer);
+                }
+                Answer::Yes
+            }
+            Err(failure) => {
+                let stderr = outcome.stderr.trim_end();
+                if !self.json && stderr != failure.message && !stderr.is_empty() {
+                    printer.say(stderr);
+                }
+                printer.say(format!("{}: {}", failure.code, told(outcome, failure)));
+                for hint in self.hints(failure) {
+                    printer.say(hint);
+                }
+                Answer::No
+            }
+        }
+    }
+
+    fn name_artifacts(&self, outcome: &Outcome, kept: &wiring::Kept, printer: &Printer) {
+        let Some(job) = &outcome.job_id else { return };
+        for artifact in &outcome.artifacts {
+            let path = kept.data.path().join("artifacts").join(job.as_str()).join(&artifact.name);
+            printer.say(format!("artifact {} ({} bytes)", path.display(), artifact.bytes));
+        }
+    }
+
+    /// `n=2` is a text; where a number was wanted, say how to write one.
+    fn hints(&self, failure: &gate::Failure) -> Vec<String> {
+        let violations =
+            failure.details.as_ref().and_then(|details| details["violations"].as_array());
+        let mut hints: Vec<String> = violations
+            .into_iter()
+            .flatten()
+            .filter(|violation| violation["keyword"] == "type")
+            .filter_map(|violation| violation["pointer"].as_str()?.strip_prefix('/'))
+            .filter_map(|name| {
+                let text = self
+                    .arguments
+                    .iter()
+                    .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))?;
+                Some(format!("hint: write {name}:={text} for a value that is not text"))
+            })
+            .collect();
+        if let Some(near) = failure.details.as_ref().and_then(|all| all["did_you_mean"].as_str()) {
+            hints.push(format!("hint: did you mean `{near}`?"));
+        }
+        hints
+    }
+}
+
+/// What went wrong, in the words that say most.
+fn told<'a>(outcome: &'a Outcome, failure: &'a gate::Failure) -> &'a str {
+    if failure.summary.is_some() { &outcome.summary } else { &failure.message }
+}
+
+async fn call(gate: &Gate, tool: &str, input: Value, limits: contract::LimitOverrides) -> Outcome {
+    let stop = CancellationToken::new();
+    let call = gate.call(gate::Call {
+        tool: tool.to_owned(),
+        input,
+        limits,
+        caller: Caller::named("cli"),
+        door: Door::Cli,
+        request_id: RequestId::new(gate.clock().now()),
+        recording: Recording::Always,
+        idempotency_key: None,
+        stop: stop.clone(),
+    });
+    let mut call = std::pin::pin!(call);
+    tokio::select! {
+        outcome = &mut call => outcome,
+        _ = tokio::signal::ctrl_c() => {
+            stop.cancel();
+            call.await
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! `toolgate init`: a commented settings file to start from.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::Args;
+
+use crate::{Answer, commands::contracts::write_new, printer::Printer};
+
+/// Everything that can be set, commented out, with its default.
+const STARTER: &str = include_str!("../starter/toolgate.yaml");
+
+/// Write a commented settings file to start from
+#[derive(Args)]
+pub struct Init {
+    /// Where to write it
+    #[arg(default_value = "toolgate.yaml")]
+    file: PathBuf,
+}
+
+impl Init {
+    pub fn run(&self, printer: &Printer) -> anyhow::Result<Answer> {
+        if self.file.exists() {
+            bail!("`{}` is there already", self.file.display());
+        }
+        write_new(&self.file, STARTER)?;
+        printer.say(format!("wrote {}", self.file.display()));
+        if self.file == Path::new("toolgate.yaml") {
+            printer.say("next: toolgate config check, then toolgate serve");
+        }
+        Ok(Answer::Yes)
+    }
+}

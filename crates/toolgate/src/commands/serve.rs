@@ -1,0 +1,181 @@
+//! `toolgate serve`: answers calls over HTTP until it is told to stop.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use gate::{
+    Jobs,
+    jobs::JobsSettings,
+    retention::{self, Retention},
+};
+use serde_json::json;
+use server::{App, Token};
+use sha2::{Digest, Sha256};
+use store::DataFolder;
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Answer, commands, logging, printer::Printer, settings::Flags, settings::Loaded, wiring,
+};
+
+/// Answer calls over HTTP
+#[derive(Args)]
+pub struct Serve {}
+
+impl Serve {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+        let (loaded, bound) = match commands::ready(flags, printer)? {
+            Ok(ready) => ready,
+            Err(answer) => return Ok(answer),
+        };
+        logging::start(&loaded.settings.log)?;
+        let tokens = tokens(&loaded)?;
+        let catalogue = wiring::catalogue(bound, &loaded)?;
+        let data = DataFolder::open(&loaded.data_dir())?;
+        let lock = data.lock()?;
+        let kept = wiring::gate(catalogue, &loaded, data)?;
+        let runtime = commands::runtime()?;
+        runtime.block_on(serve(&loaded, &kept, tokens, printer))?;
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        drop(lock);
+        Ok(Answer::Yes)
+    }
+}
+
+async fn serve(
+    loaded: &Loaded,
+    kept: &wiring::Kept,
+    tokens: Vec<Token>,
+    printer: &Printer,
+) -> anyhow::Result<()> {
+    let settings = &loaded.settings;
+    let gate = kept.gate.clone();
+    let listener = bind(&settings.server.listen, tokens.is_empty()).await?;
+    let address = listener.local_addr()?;
+    kept.blobs.clear_work().context("cannot clear the work folder")?;
+    let jobs_settings = JobsSettings {
+        max_queued: settings.jobs.max_queued,
+        max_running: settings.jobs.max_running,
+    };
+    let jobs = Jobs::start(gate.clone(), jobs_settings).await?;
+    remove_orphans(kept).await;
+    sweep(gate.clone(), loaded);
+    let app = App::new(gate.clone(), jobs, doors(loaded, tokens));
+    let stop = CancellationToken::new();
+    stop_on_signal(stop.clone())?;
+    let tools = gate.catalogue().len();
+    gate.journal().event(
+        gate.clock().now(),
+        "server_started",
+        json!({ "address": address.to_string(), "tools": tools }),
+    );
+    printer.data(format!("toolgate {} listens on http://{address} with {tools} tools", version()));
+    printer.say(format!("data in {}; stop with Ctrl-C", kept.data.path().display()));
+    server::serve(app, listener, stop).await;
+    gate.journal().event(gate.clock().now(), "server_stopped", json!({}));
+    Ok(())
+}
+
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+fn doors(loaded: &Loaded, tokens: Vec<Token>) -> server::Settings {
+    let server = &loaded.settings.server;
+    server::Settings {
+        version: version(),
+        max_body_bytes: server.max_body_bytes,
+        body_timeout: Duration::from_millis(server.body_timeout_ms),
+        header_timeout: Duration::from_millis(server.header_timeout_ms),
+        max_connections: server.max_connections,
+        drain_timeout: Duration::from_millis(server.drain_timeout_ms),
+        allowed_hosts: server.allowed_hosts.iter().map(|host| host.to_lowercase()).collect(),
+        allowed_origins: server.allowed_origins.iter().cloned().collect(),
+        tokens,
+    }
+}
+
+/// The tokens that the settings name, out of the environment.
+fn tokens(loaded: &Loaded) -> anyhow::Result<Vec<Token>> {
+    let named = &loaded.settings.server.tokens;
+    named
+        .iter()
+        .map(|token| {
+            let secret = std::env::var(&token.token_env).unwrap_or_default();
+            if secret.trim().len() < 16 {
+                bail!(
+                    "server.tokens: the environment variable `{}` of `{}` must hold at least 16 \
+                     characters",
+                    token.token_env,
+                    token.name
+                );
+            }
+            let sha256 = Sha256::digest(secret.trim().as_bytes()).into();
+            Ok(Token { name: token.name.clone(), sha256 })
+        })
+        .collect()
+}
+
+/// Without credentials only this machine may call.
+async fn bind(listen: &str, open: bool) -> anyhow::Result<TcpListener> {
+    let addresses: Vec<SocketAddr> = tokio::net::lookup_host(listen)
+        .await
+        .with_context(|| format!("server.listen: `{listen}` is no address and port"))?
+        .collect();
+    if open && !addresses.iter().all(|address| address.ip().is_loopback()) {
+        bail!(
+            "server.listen: `{listen}` can be reached from other machines; set server.tokens, or \
+             listen on 127.0.0.1"
+        );
+    }
+    TcpListener::bind(&*addresses)
+        .await
+        .with_context(|| format!("server.listen: cannot listen on {listen}"))
+}
+
+/// Artifacts whose job was never written down belong to nobody.
+async fn remove_orphans(kept: &wiring::Kept) {
+    let Ok(ids) = kept.blobs.jobs() else { return };
+    for id in ids {
+        if let Ok(None) = kept.gate.store().job(&id).await {
+            let _ = kept.gate.blobs().remove(&id).await;
+        }
+    }
+}
+
+fn sweep(gate: Arc<gate::Gate>, loaded: &Loaded) {
+    let settings = &loaded.settings.retention;
+    let retention = Retention {
+        max_age: Duration::from_secs(settings.max_age_days.saturating_mul(86_400)),
+        max_jobs: settings.max_jobs,
+        max_artifact_bytes: settings.max_artifact_bytes,
+    };
+    let every = Duration::from_secs(settings.sweep_interval_s);
+    tokio::spawn(async move { retention::keep_sweeping(&gate, retention, every).await });
+}
+
+/// The first signal asks, the second does not.
+fn stop_on_signal(stop: CancellationToken) -> anyhow::Result<()> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::spawn(async move {
+        for patience in [true, false] {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            if patience {
+                tracing::info!("stopping; once more to stop at once");
+                stop.cancel();
+            } else {
+                std::process::exit(130);
+            }
+        }
+    });
+    Ok(())
+}

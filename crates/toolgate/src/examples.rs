@@ -1,0 +1,110 @@
+//! The examples of contracts, run as tests through the real gate.
+//!
+//! A good call must succeed, with the shown output where one is shown; a bad call must be
+//! refused with its code; a bad answer, put into the mouth of a stand-in for the tool,
+//! must be stopped.
+
+use std::sync::Arc;
+
+use contract::{Approval, Contract, Example, codes};
+use gate::{
+    Answer, BoxFuture, Call, Caller, Door, Outcome, Provider, Recording, RequestId, Running,
+    ToolError,
+};
+use serde::Serialize;
+use serde_json::Value;
+use store::DataFolder;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    settings::Loaded,
+    wiring::{self, Bound},
+};
+
+/// What came of one example.
+#[derive(Debug, Serialize)]
+pub struct ExampleResult {
+    /// The tool.
+    pub tool: String,
+    /// What the example shows.
+    pub title: String,
+    /// What went otherwise than shown.
+    pub problem: Option<String>,
+}
+
+/// Runs every example of every contract in a folder that is thrown away.
+pub async fn run(bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Vec<ExampleResult>> {
+    let folder = tempfile::tempdir()?;
+    let mut results = Vec::new();
+    for Bound { contract, provider } in bound {
+        for (index, example) in contract.examples.iter().enumerate() {
+            let provider: Arc<dyn Provider> = match &example.bad_output {
+                Some(value) => Arc::new(Saying(value.clone())),
+                None => provider.clone(),
+            };
+            let one = Bound { contract: contract.clone(), provider };
+            let data = folder.path().join(format!("{}-{index}", contract.name));
+            let outcome = call(one, example, loaded, &data).await?;
+            results.push(ExampleResult {
+                tool: contract.name.clone(),
+                title: example.title.clone(),
+                problem: problem(&contract, example, &outcome),
+            });
+        }
+    }
+    Ok(results)
+}
+
+async fn call(
+    bound: Bound,
+    example: &Example,
+    loaded: &Loaded,
+    data: &std::path::Path,
+) -> anyhow::Result<Outcome> {
+    let tool = bound.contract.name.clone();
+    let catalogue = wiring::catalogue(vec![bound], loaded)?;
+    let kept = wiring::gate(catalogue, loaded, DataFolder::open(data)?)?;
+    let call = Call {
+        tool,
+        input: Value::Object(example.input.clone()),
+        limits: contract::LimitOverrides::default(),
+        caller: Caller::named("examples"),
+        door: Door::Cli,
+        request_id: RequestId::new(kept.gate.clock().now()),
+        recording: Recording::Always,
+        idempotency_key: None,
+        stop: CancellationToken::new(),
+    };
+    Ok(kept.gate.call(call).await)
+}
+
+fn problem(contract: &Contract, example: &Example, outcome: &Outcome) -> Option<String> {
+    let code = outcome.code();
+    // Nobody is there to approve: such a call gets no further than that.
+    let expected = if contract.approval == Approval::Required
+        && example.error.as_deref() != Some(codes::INVALID_INPUT.code)
+    {
+        codes::APPROVAL_REQUIRED.code
+    } else if example.bad_output.is_some() {
+        codes::INVALID_OUTPUT.code
+    } else {
+        example.error.as_deref().unwrap_or("ok")
+    };
+    if code != expected {
+        let said = outcome.result.as_ref().err().map(|failure| failure.message.as_str());
+        let said = said.map(|said| format!(" ({said})")).unwrap_or_default();
+        return Some(format!("expected `{expected}`, got `{code}`{said}"));
+    }
+    let (Ok(output), Some(shown)) = (&outcome.result, &example.output) else { return None };
+    let got: Value = serde_json::from_str(output.json.get()).unwrap_or_default();
+    (got != *shown).then(|| format!("expected the output {shown}, got {got}"))
+}
+
+/// A provider that says what it was told to say.
+struct Saying(Value);
+
+impl Provider for Saying {
+    fn run<'a>(&'a self, _: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Box::pin(async { Ok(Answer::new(self.0.clone())) })
+    }
+}

@@ -1,0 +1,20 @@
+//! Logs: to stderr, for people or for programs.
+
+use tracing_subscriber::EnvFilter;
+
+use crate::settings::{Log, LogFormat};
+
+/// Begins to log as the settings say.
+pub fn start(settings: &Log) -> anyhow::Result<()> {
+    let filter = EnvFilter::try_new(&settings.level)
+        .map_err(|error| anyhow::anyhow!("log.level `{}`: {error}", settings.level))?;
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match settings.format {
+        LogFormat::Human => {
+            let colour = std::io::IsTerminal::is_terminal(&std::io::stderr());
+            builder.with_target(false).with_ansi(colour).init();
+        }
+        LogFormat::Json => builder.json().flatten_event(true).init(),
+    }
+    Ok(())
+}

@@ -1,0 +1,7 @@
+//! The settings file: one YAML document, read strictly, with a few overrides.
+
+mod load;
+mod model;
+
+pub use load::{Flags, Loaded, schema};
+pub use model::{Durability, Log, LogFormat, Settings};

@@ -1,0 +1,120 @@
+//! From the file, the environment and the flags to the settings.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+use contract::{Diagnostic, Document, Violation};
+use serde_json::Value;
+
+use super::Settings;
+
+/// The file that is read where none is named.
+const DEFAULT_FILE: &str = "toolgate.yaml";
+/// Environment variables that begin like this set one setting each:
+/// `TOOLGATE_SERVER__MAX_BODY_BYTES=1000` is `server.max_body_bytes: 1000`.
+const PREFIX: &str = "TOOLGATE_";
+
+/// What every command takes.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Flags {
+    /// The settings file [default: ./toolgate.yaml if there is one]
+    #[arg(long, global = true, value_name = "FILE", env = "TOOLGATE_CONFIG")]
+    pub config: Option<PathBuf>,
+    /// Address and port, in place of server.listen
+    #[arg(long, global = true, value_name = "ADDRESS", env = "TOOLGATE_LISTEN")]
+    pub listen: Option<String>,
+    /// The folder that holds everything, in place of data_dir
+    #[arg(long, global = true, value_name = "FOLDER", env = "TOOLGATE_DATA_DIR")]
+    pub data_dir: Option<PathBuf>,
+}
+
+/// Settings and where they came from.
+pub struct Loaded {
+    /// The settings.
+    pub settings: Settings,
+    /// The folder that relative paths in the settings start at.
+    base: PathBuf,
+    /// The data folder from the flags, which starts where the person is.
+    data_dir: Option<PathBuf>,
+}
+
+impl Loaded {
+    /// A path of the settings, from where it starts.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.base.join(path)
+    }
+
+    /// Where everything is kept.
+    pub fn data_dir(&self) -> PathBuf {
+        self.data_dir.clone().unwrap_or_else(|| self.path(&self.settings.data_dir))
+    }
+}
+
+impl Flags {
+    /// Reads the settings. Mistakes in the file come back as diagnostics, all at once.
+    pub fn load(&self) -> anyhow::Result<Result<Loaded, Vec<Diagnostic>>> {
+        let file = match &self.config {
+            Some(file) => Some(file.clone()),
+            None => Some(PathBuf::from(DEFAULT_FILE)).filter(|file| file.exists()),
+        };
+        let (name, text) = match &file {
+            Some(file) => {
+                let text = std::fs::read_to_string(file)
+                    .with_context(|| format!("cannot read the settings `{}`", file.display()))?;
+                (file.display().to_string(), text)
+            }
+            None => ("defaults".to_owned(), "{}".to_owned()),
+        };
+        // A file of comments alone means the defaults.
+        let only_comments =
+            text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#'));
+        let text = if only_comments { "{}".to_owned() } else { text };
+        let mut document = match Document::parse(&name, &text) {
+            Ok(document) => document,
+            Err(diagnostic) => return Ok(Err(vec![*diagnostic])),
+        };
+        if let Err(diagnostics) = document.check::<Settings>() {
+            return Ok(Err(diagnostics));
+        }
+        let settings = self.override_with_environment(&mut document)?;
+        let base = file
+            .as_deref()
+            .and_then(Path::parent)
+            .filter(|parent| !parent.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
+        let base = base
+            .canonicalize()
+            .with_context(|| format!("cannot find the folder `{}`", base.display()))?;
+        Ok(Ok(Loaded { settings, base, data_dir: self.data_dir.clone() }))
+    }
+
+    fn override_with_environment(&self, document: &mut Document) -> anyhow::Result<Settings> {
+        let mut names = Vec::new();
+        for (name, text) in std::env::vars() {
+            let Some(path) = name.strip_prefix(PREFIX).filter(|path| path.contains("__")) else {
+                continue;
+            };
+            let path = path.to_lowercase();
+            let value = Document::parse(&name, &text)
+                .map_or(Value::String(text), |document| document.value().clone());
+            document.set(&path.split("__").collect::<Vec<_>>(), value);
+            names.push(name);
+        }
+        if let Some(listen) = &self.listen {
+            document.set(&["server", "listen"], Value::String(listen.clone()));
+        }
+        let schema = contract::Schema::compile(&schema()).context("the settings' own schema")?;
+        let violations = schema.violations(document.value());
+        if !violations.is_empty() {
+            // The file was fine before, so it is the environment that is not.
+            anyhow::bail!("{}: {}", names.join(", "), Violation::list(&violations));
+        }
+        serde_json::from_value(document.value().clone()).context("the settings")
+    }
+}
+
+/// The JSON Schema of the settings file.
+pub fn schema() -> Value {
+    schemars::schema_for!(Settings).to_value()
+}

@@ -1,0 +1,282 @@
+//! Every setting, its default and what it means. The schema and the reference page are
+//! made from these types.
+
+use contract::{LimitOverrides, Limits, ProcessLimits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The settings of a server.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// The HTTP server.
+    pub server: Server,
+    /// Where everything is kept.
+    pub data_dir: String,
+    /// Folders or files of your own contracts.
+    pub contracts: Vec<String>,
+    /// The defaults of every call.
+    pub limits: CallLimits,
+    /// What the process of a command may use.
+    pub process_limits: ProcessLimits,
+    /// Which tools are served.
+    pub tools: Tools,
+    /// Calls that run by themselves.
+    pub jobs: Jobs,
+    /// How long finished jobs are kept.
+    pub retention: Retention,
+    /// The database.
+    pub store: Store,
+    /// The record of what happened.
+    pub journal: Journal,
+    /// What the server says on stderr.
+    pub log: Log,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            server: Server::default(),
+            data_dir: "./data".into(),
+            contracts: Vec::new(),
+            limits: CallLimits::default(),
+            process_limits: ProcessLimits::default(),
+            tools: Tools::default(),
+            jobs: Jobs::default(),
+            retention: Retention::default(),
+            store: Store::default(),
+            journal: Journal::default(),
+            log: Log::default(),
+        }
+    }
+}
+
+/// The HTTP server.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Server {
+    /// Address and port. Anything but loopback wants `tokens`.
+    pub listen: String,
+    /// The largest request body, in bytes.
+    #[schemars(range(min = 1, max = 1_073_741_824_u64))]
+    pub max_body_bytes: usize,
+    /// How many calls run at once; more are answered with 429.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub max_concurrency: usize,
+    /// How many connections are open at once; more wait.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub max_connections: usize,
+    /// How long a client may take to send the head of a request, in milliseconds.
+    #[schemars(range(min = 1))]
+    pub header_timeout_ms: u64,
+    /// How long a client may take to send a body, in milliseconds.
+    #[schemars(range(min = 1))]
+    pub body_timeout_ms: u64,
+    /// How long running calls may take to end when the server stops, in milliseconds.
+    pub drain_timeout_ms: u64,
+    /// Names that the server answers to, beside addresses and `localhost`.
+    pub allowed_hosts: Vec<String>,
+    /// Origins of web pages that may call, beside the server's own.
+    pub allowed_origins: Vec<String>,
+    /// Who may call. Where there are none, everybody who can reach the server may.
+    pub tokens: Vec<Token>,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:8000".into(),
+            max_body_bytes: 2_000_000,
+            max_concurrency: 64,
+            max_connections: 1_024,
+            header_timeout_ms: 10_000,
+            body_timeout_ms: 30_000,
+            drain_timeout_ms: 10_000,
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            tokens: Vec::new(),
+        }
+    }
+}
+
+/// A caller and its bearer token.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Token {
+    /// What the journal calls the caller.
+    #[schemars(length(min = 1, max = 64))]
+    pub name: String,
+    /// The environment variable that holds the token.
+    #[schemars(length(min = 1))]
+    pub token_env: String,
+}
+
+/// The defaults of every call; a contract may set its own.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CallLimits {
+    /// How long a call may take, in milliseconds (30000).
+    #[schemars(range(min = 1))]
+    pub timeout_ms: Option<u64>,
+    /// How much of what a tool prints is kept, in bytes (1000000).
+    #[schemars(range(min = 1))]
+    pub max_stdout_bytes: Option<u64>,
+    /// How much of what a tool prints as errors is kept, in bytes (1000000).
+    #[schemars(range(min = 1))]
+    pub max_stderr_bytes: Option<u64>,
+    /// The largest artifact that is kept, in bytes (25000000).
+    #[schemars(range(min = 1))]
+    pub max_artifact_bytes: Option<u64>,
+    /// How many artifacts of a call are kept (64).
+    #[schemars(range(min = 1))]
+    pub max_artifacts: Option<u64>,
+    /// The length of a summary, in characters (280).
+    #[schemars(range(min = 16))]
+    pub max_summary_characters: Option<u64>,
+    /// The largest result, in bytes of JSON (5242880).
+    #[schemars(range(min = 1))]
+    pub max_output_bytes: Option<u64>,
+    /// The most that a request may ask for.
+    pub ceilings: LimitOverrides,
+}
+
+impl CallLimits {
+    /// The limits of a call that asks for nothing.
+    pub fn defaults(&self) -> Limits {
+        Limits::default().with(&LimitOverrides {
+            timeout_ms: self.timeout_ms,
+            max_stdout_bytes: self.max_stdout_bytes,
+            max_stderr_bytes: self.max_stderr_bytes,
+            max_artifact_bytes: self.max_artifact_bytes,
+            max_artifacts: self.max_artifacts,
+            max_summary_characters: self.max_summary_characters,
+            max_output_bytes: self.max_output_bytes,
+        })
+    }
+
+    /// The most that a request may ask for.
+    pub fn ceilings(&self) -> Limits {
+        Limits::default_ceilings().with(&self.ceilings)
+    }
+}
+
+/// Which tools are served.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Tools {
+    /// The toolsets to serve; all where this is left out.
+    pub enable: Option<Vec<String>>,
+}
+
+/// Calls that run by themselves.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Jobs {
+    /// How many jobs may wait; more are answered with 429.
+    #[schemars(range(min = 1))]
+    pub max_queued: usize,
+    /// How many jobs run at once.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub max_running: usize,
+}
+
+impl Default for Jobs {
+    fn default() -> Self {
+        Self { max_queued: 1_000, max_running: 16 }
+    }
+}
+
+/// How long finished jobs are kept.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Retention {
+    /// For so many days.
+    #[schemars(range(min = 1))]
+    pub max_age_days: u64,
+    /// So many of them.
+    #[schemars(range(min = 1))]
+    pub max_jobs: u64,
+    /// With so many bytes of artifacts in all.
+    pub max_artifact_bytes: u64,
+    /// How often the old ones are removed, in seconds.
+    #[schemars(range(min = 1))]
+    pub sweep_interval_s: u64,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self {
+            max_age_days: 30,
+            max_jobs: 100_000,
+            max_artifact_bytes: 10_737_418_240,
+            sweep_interval_s: 600,
+        }
+    }
+}
+
+/// The database.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Store {
+    /// What an acknowledged write survives.
+    pub durability: Durability,
+}
+
+/// What an acknowledged write survives.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    /// The death of the process at any moment. After a power failure the last moments
+    /// may be missing.
+    #[default]
+    Process,
+    /// Also a power failure; every answer waits for the disk.
+    Power,
+}
+
+/// The record of what happened.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Journal {
+    /// The file; `journal.jsonl` in the data folder where this is left out.
+    pub path: Option<String>,
+    /// Put aside when it has grown to so many bytes.
+    #[schemars(range(min = 4_096))]
+    pub max_bytes: u64,
+    /// How many of those are kept.
+    #[schemars(range(min = 1, max = 1_000))]
+    pub max_files: u32,
+}
+
+impl Default for Journal {
+    fn default() -> Self {
+        Self { path: None, max_bytes: 67_108_864, max_files: 5 }
+    }
+}
+
+/// What the server says on stderr.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Log {
+    /// For people or for programs.
+    pub format: LogFormat,
+    /// `error`, `warn`, `info`, `debug` or `trace`, or a filter of `tracing`.
+    pub level: String,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { format: LogFormat::default(), level: "info".into() }
+    }
+}
+
+/// For people or for programs.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// A line for people.
+    #[default]
+    Human,
+    /// A JSON object a line.
+    Json,
+}

@@ -1,0 +1,174 @@
+//! From settings to a catalogue, and from a catalogue to a gate.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use anyhow::{Context, bail};
+use contract::{Contract, Diagnostic, Document, Status, lint, read};
+use gate::{Catalogue, Gate, Journal, Parts, Provider, SystemClock, Tool};
+use guard::process::Spawner;
+use store::{DataFolder, LocalBlobs, Sqlite};
+use tools::command::Command;
+
+use crate::settings::{Durability, Loaded};
+
+/// A contract and what runs it.
+pub struct Bound {
+    /// The contract.
+    pub contract: Contract,
+    /// What runs it.
+    pub provider: Arc<dyn Provider>,
+}
+
+/// The contracts that the settings ask for, and all that is wrong or could be better.
+pub struct Contracts {
+    /// Those that can be served.
+    pub bound: Vec<Bound>,
+    /// What is wrong or could be better.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads the contracts of the binary and those of the user.
+pub fn contracts(loaded: &Loaded) -> anyhow::Result<Contracts> {
+    let mut bound = Vec::new();
+    let mut diagnostics = Vec::new();
+    let built_in = tools::built_in();
+    let files = user_files(loaded)?;
+    let mut documents: Vec<(Contract, Document)> = Vec::new();
+    let spawner = Spawner::of_this_program();
+    for file in &files {
+        let name = file.display().to_string();
+        let text = std::fs::read_to_string(file)
+            .with_context(|| format!("cannot read the contract `{name}`"))?;
+        let (contract, mut found) = read::contract(&name, &text);
+        diagnostics.append(&mut found);
+        let (Some(contract), Ok(document)) = (contract, Document::parse(&name, &text)) else {
+            continue;
+        };
+        let folder = file.parent().unwrap_or(Path::new("."));
+        let limits = &loaded.settings.process_limits;
+        match Command::new(&contract, folder, limits, spawner.clone()) {
+            Some(command) => {
+                bound.push(Bound { contract: contract.clone(), provider: Arc::new(command) });
+            }
+            None if contract.status == Status::Planned => {}
+            None => diagnostics.push(
+                document
+                    .error("/name", "nothing runs this tool")
+                    .hint("add `run: [program, arguments…]`, or `status: planned`"),
+            ),
+        }
+        documents.push((contract, document));
+    }
+    for tool in built_in {
+        let contract = read::trusted(tool.contract).map_err(anyhow::Error::msg)?;
+        if !files.is_empty() {
+            let name = format!("built-in contract {}", contract.name);
+            if let Ok(document) = Document::parse(&name, tool.contract) {
+                documents.insert(0, (contract.clone(), document));
+            }
+        }
+        bound.push(Bound { contract, provider: tool.provider });
+    }
+    let together: Vec<_> =
+        documents.iter().map(|(contract, document)| (contract, document)).collect();
+    diagnostics.extend(lint::lint_together(&together));
+    enable(&mut bound, loaded)?;
+    Ok(Contracts { bound, diagnostics })
+}
+
+/// Leaves only the toolsets that the settings name.
+fn enable(bound: &mut Vec<Bound>, loaded: &Loaded) -> anyhow::Result<()> {
+    let Some(enabled) = &loaded.settings.tools.enable else { return Ok(()) };
+    for toolset in enabled {
+        let known = || bound.iter().map(|one| one.contract.toolset.as_str());
+        if !known().any(|name| name == toolset) {
+            match contract::nearest(toolset, known()) {
+                Some(near) => {
+                    bail!("tools.enable: there is no toolset `{toolset}`; did you mean `{near}`?")
+                }
+                None => bail!("tools.enable: there is no toolset `{toolset}`"),
+            }
+        }
+    }
+    bound.retain(|one| enabled.contains(&one.contract.toolset));
+    Ok(())
+}
+
+/// The files that `contracts` names: each file, and every `.yaml`, `.yml` and `.json` of
+/// each folder, sorted.
+fn user_files(loaded: &Loaded) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in &loaded.settings.contracts {
+        let path = loaded.path(entry);
+        let found = || format!("contracts: cannot read `{}`", path.display());
+        if path.is_dir() {
+            let mut inside = Vec::new();
+            for entry in std::fs::read_dir(&path).with_context(found)? {
+                let file = entry.with_context(found)?.path();
+                let ending = file.extension().and_then(|ending| ending.to_str());
+                if matches!(ending, Some("yaml" | "yml" | "json")) {
+                    inside.push(file);
+                }
+            }
+            inside.sort();
+            files.append(&mut inside);
+        } else {
+            std::fs::metadata(&path).with_context(found)?;
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// The tools of these contracts.
+pub fn catalogue(bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Catalogue> {
+    let defaults = loaded.settings.limits.defaults();
+    let tools = bound.into_iter().map(|Bound { contract, provider }| {
+        let name = contract.name.clone();
+        Tool::new(contract, provider, &defaults)
+            .map_err(|error| anyhow::anyhow!("the contract of `{name}`: {error}"))
+    });
+    Ok(Catalogue::new(tools.collect::<anyhow::Result<Vec<_>>>()?))
+}
+
+/// What a gate keeps things in.
+pub struct Kept {
+    /// The folder of it all.
+    pub data: DataFolder,
+    /// The artifacts.
+    pub blobs: LocalBlobs,
+    /// The gate.
+    pub gate: Arc<Gate>,
+}
+
+/// A gate on the data folder of the settings.
+pub fn gate(catalogue: Catalogue, loaded: &Loaded, data: DataFolder) -> anyhow::Result<Kept> {
+    let settings = &loaded.settings;
+    let durability = match settings.store.durability {
+        Durability::Process => store::Durability::Process,
+        Durability::Power => store::Durability::Power,
+    };
+    let database = data.path().join("toolgate.db");
+    let sqlite = Sqlite::open(&database, durability)
+        .with_context(|| format!("cannot open the database `{}`", database.display()))?;
+    let blobs = LocalBlobs::open(data.path()).context("cannot open the artifact folders")?;
+    let path = match &settings.journal.path {
+        Some(path) => loaded.path(path),
+        None => data.path().join("journal.jsonl"),
+    };
+    let journal = Journal::open(&path, settings.journal.max_bytes, settings.journal.max_files)
+        .with_context(|| format!("cannot open the journal `{}`", path.display()))?;
+    let gate = Gate::new(Parts {
+        catalogue,
+        store: Arc::new(sqlite),
+        blobs: Arc::new(blobs.clone()),
+        journal,
+        clock: Arc::new(SystemClock),
+        max_concurrency: settings.server.max_concurrency,
+        ceilings: settings.limits.ceilings(),
+    });
+    Ok(Kept { data, blobs, gate: Arc::new(gate) })
+}

@@ -1,0 +1,141 @@
+//! The provider of tools that users add: a program that reads its arguments as JSON on
+//! stdin and answers with JSON on stdout.
+//!
+//! - Exit 0: stdout is the result. It may be wrapped in the shape of
+//!   `POST /v1/tools/execute` to carry a summary, metrics or printed text as well.
+//! - Any other end is a failure. To name one of the contract's codes, the program prints
+//!   `{"error": {"code": …, "message": …}}`.
+//! - A line `{"progress": 0.4, "message": …}` on stderr is a progress report.
+
+mod answer;
+
+use std::path::{Path, PathBuf};
+
+use contract::{ProcessLimits, codes};
+use gate::{Answer, BoxFuture, Captured, Provider, Running, ToolError};
+use guard::process::{Ending, Finished, Launch, ResourceLimits, Spawner, StartError};
+use serde_json::Value;
+
+/// A tool that is a program.
+pub struct Command {
+    spawner: Spawner,
+    program: String,
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
+    limits: ProcessLimits,
+}
+
+impl Command {
+    /// The command that a contract names with `run`. `{contract_dir}` in it, and a program
+    /// with a relative path, start at the folder of the contract.
+    pub fn new(
+        contract: &contract::Contract,
+        contract_dir: &Path,
+        defaults: &ProcessLimits,
+        spawner: Spawner,
+    ) -> Option<Self> {
+        let run = contract.run.as_ref()?;
+        let folder = contract_dir.to_string_lossy();
+        let mut words = run.iter().map(|word| word.replace("{contract_dir}", &folder));
+        let program = words.next()?;
+        let program = if program.contains('/') && Path::new(&program).is_relative() {
+            contract_dir.join(&program).to_string_lossy().into_owned()
+        } else {
+            program
+        };
+        Some(Self {
+            spawner,
+            program,
+            arguments: words.collect(),
+            environment: contract.env.iter().filter_map(|entry| variable(entry)).collect(),
+            limits: defaults.with(&contract.process_limits),
+        })
+    }
+
+    async fn launch(&self, call: &Running) -> Result<Answer, ToolError> {
+        let folder: &PathBuf = call.workspace().await?;
+        let launch = Launch {
+            program: self.program.clone().into(),
+            args: self.arguments.clone(),
+            env: self.environment.clone(),
+            cwd: folder.clone(),
+            stdin: call.input.to_string().into_bytes(),
+            limits: ResourceLimits {
+                max_memory_bytes: self.limits.max_memory_bytes,
+                max_cpu_seconds: self.limits.max_cpu_seconds,
+                max_file_bytes: self.limits.max_file_bytes,
+                max_open_files: self.limits.max_open_files,
+            },
+            // One byte more than the largest result tells a full answer from a cut one.
+            max_stdout_bytes: call.limits.max_output_bytes.max(call.limits.max_stdout_bytes) + 1,
+            max_stderr_bytes: call.limits.max_stderr_bytes,
+        };
+        let mut progress = |line: &str| report(call, line);
+        let finished = self
+            .spawner
+            .run(launch, &call.stop, Some(&mut progress))
+            .await
+            .map_err(|error| not_started(&error))?;
+        judge(call, finished)
+    }
+}
+
+impl Provider for Command {
+    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Box::pin(self.launch(call))
+    }
+}
+
+/// `NAME` passes on what the server has, `NAME=value` sets it.
+fn variable(entry: &str) -> Option<(String, String)> {
+    match entry.split_once('=') {
+        Some((name, value)) => Some((name.to_owned(), value.to_owned())),
+        None => std::env::var(entry).ok().map(|value| (entry.to_owned(), value)),
+    }
+}
+
+/// Whether the line is a progress report, which is then passed on.
+fn report(call: &Running, line: &str) -> bool {
+    if !line.starts_with('{') || !line.contains("\"progress\"") {
+        return false;
+    }
+    let Ok(Value::Object(fields)) = contract::json::parse(line.as_bytes()) else { return false };
+    let Some(fraction) = fields.get("progress").and_then(Value::as_f64) else { return false };
+    let message = fields.get("message").and_then(Value::as_str).unwrap_or_default();
+    call.progress(Some(fraction), message);
+    true
+}
+
+fn not_started(error: &StartError) -> ToolError {
+    let mut failure = ToolError::internal("the command could not be started", error.to_string());
+    failure.exit_code = Some(127);
+    failure
+}
+
+fn judge(call: &Running, finished: Finished) -> Result<Answer, ToolError> {
+    let stderr = captured(finished.stderr);
+    match finished.ending {
+        Ending::Exited(0) => answer::read(call, finished.stdout, stderr),
+        Ending::Exited(code) => {
+            let message = format!("the command exited with status {code}");
+            Err(answer::failure(finished.stdout, stderr, code, message))
+        }
+        Ending::Signalled(signal) => {
+            let message = format!("the command was ended by signal {signal}");
+            Err(answer::failure(finished.stdout, stderr, 128 + signal, message))
+        }
+        Ending::Stopped => {
+            let mut error = ToolError::new(codes::CANCELLED.code, "the command was stopped");
+            error.stdout = captured(finished.stdout);
+            error.stderr = stderr;
+            Err(error)
+        }
+    }
+}
+
+fn captured(captured: guard::process::Captured) -> Captured {
+    Captured {
+        text: String::from_utf8_lossy(&captured.bytes).into_owned(),
+        dropped: captured.dropped,
+    }
+}

@@ -1,0 +1,25 @@
+//! `echo_json`: says what it was told.
+
+use gate::{Answer, Running, ToolError};
+use serde_json::{Value, json};
+
+pub(crate) fn run(call: &Running) -> Result<Answer, ToolError> {
+    let message = call.text("message").trim();
+    if message.is_empty() {
+        return Err(ToolError::invalid_input("message must be a non-empty string."));
+    }
+    let count = call.input.get("n").and_then(whole).unwrap_or(1);
+    let mut answer = Answer::new(json!({
+        "message": message,
+        "repeat": vec![message; usize::try_from(count).unwrap_or(1)],
+    }));
+    answer.summary = Some(format!("Echoed message {count} time(s)."));
+    answer.metrics.insert("repeat_count".into(), json!(count));
+    Ok(answer)
+}
+
+/// JSON Schema takes `2.0` for an integer too. The contract bounds it to 1..=64.
+fn whole(value: &Value) -> Option<u64> {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    value.as_u64().or_else(|| value.as_f64().map(|number| number as u64))
+}
