@@ -74,9 +74,11 @@ fn lift(folder: &OwnedFd, name: &CString, top: &OwnedFd, lifted: &mut u64) -> io
     let mut opened = false;
     loop {
         let target = format!(".lifted-{lifted}");
+        *lifted += 1;
         match renameat(folder, name, top, target.as_str()) {
             Ok(()) | Err(Errno::NOENT) => return Ok(()),
-            Err(Errno::EXIST | Errno::NOTEMPTY | Errno::NOTDIR) => *lifted += 1,
+            // The tool itself has something of that name.
+            Err(Errno::EXIST | Errno::NOTEMPTY | Errno::NOTDIR) => {}
             // A folder that moves gets another parent written into it, which needs the permission.
             Err(Errno::ACCESS) if !opened => {
                 open_accessible(folder.as_fd(), name)?;

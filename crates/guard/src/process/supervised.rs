@@ -74,8 +74,7 @@ impl Supervised {
     /// Reads until the supervisor closes the channel, which it does by exiting.
     async fn last_word(&mut self) {
         // Cancel-safe: what was read is in `words`.
-        let room = MAX_REPORT_BYTES;
-        while (self.words.len() as u64) < room
+        while (self.words.len() as u64) < MAX_REPORT_BYTES
             && matches!(self.channel.read_buf(&mut self.words).await, Ok(1..))
         {}
     }
@@ -84,9 +83,8 @@ impl Supervised {
     async fn stop(&mut self) {
         let _ = self.channel.shutdown().await;
         if timeout(STOP_PATIENCE, self.last_word()).await.is_err() {
-            tracing::warn!("a supervisor did not clear up in time and was killed with its tree");
+            tracing::warn!("a supervisor did not clear up in time; its tree was killed");
             self.destroy();
-            self.signal(Signal::KILL);
         }
     }
 

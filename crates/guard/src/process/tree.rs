@@ -37,7 +37,8 @@ pub(super) fn kill_descendants(root: Pid) -> bool {
 
 /// Kills what is left of the session that `leader` led, after it died without doing so itself.
 ///
-/// The caller must be the parent of `leader` and not have reaped it, so that the number is still its own.
+/// The caller must be the parent of `leader` and not have reaped it, so that the number is still its
+/// own.
 pub(super) fn kill_session(leader: Pid) {
     let mut doomed = HashSet::new();
     for _ in 0..MAX_ROUNDS {

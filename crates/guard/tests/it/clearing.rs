@@ -4,13 +4,13 @@
     reason = "a test starts a process of its own in order to kill it"
 )]
 
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use guard::process::{Ending, Finished, Launch};
+use guard::process::{Ending, Finished, Launch, Spawner};
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::{DEADLINE, Mark, run, spawner, wait_until, wait_until_async, within};
+use crate::harness::{DEADLINE, Mark, run, shell, spawner, wait_until, wait_until_async, within};
 
 /// What a stopped call may take, by promise.
 const STOP_DEADLINE: Duration = Duration::from_secs(2);
@@ -125,14 +125,7 @@ async fn a_dropped_call_is_killed_at_once() {
 async fn a_call_dropped_while_it_starts_leaves_nothing() {
     let mark = Mark::new();
     for _ in 0..30 {
-        let spawner = spawner();
-        let stop = CancellationToken::new();
-        let call = spawner.run(mark.launch("sleep", &["MARK"]), &stop, None);
-        tokio::select! {
-            biased;
-            finished = call => panic!("ended by itself: {finished:?}"),
-            () = tokio::task::yield_now() => {}
-        }
+        drop_while_running(&spawner(), mark.launch("sleep", &["MARK"])).await;
     }
     wait_until("nothing is left", STOP_DEADLINE, || mark.running().is_empty());
 }
@@ -155,8 +148,19 @@ fn zombies_of_ours() -> usize {
 async fn no_zombie_stays() {
     for _ in 0..5 {
         run(shell("true & exit 0")).await.unwrap();
+        drop_while_running(&spawner(), shell("true & sleep 1000")).await;
     }
     wait_until_async("all are reaped", || zombies_of_ours() == 0).await;
+}
+
+/// Lets go of a call before it had the chance to do anything.
+async fn drop_while_running(spawner: &Spawner, launch: Launch) {
+    let stop = CancellationToken::new();
+    tokio::select! {
+        biased;
+        finished = spawner.run(launch, &stop, None) => panic!("ended by itself: {finished:?}"),
+        () = tokio::task::yield_now() => {}
+    }
 }
 
 #[tokio::test]
@@ -221,20 +225,29 @@ fn victim() {
     let _ = runtime.block_on(spawner().run(launch, &CancellationToken::new(), None));
 }
 
+/// A process that gets its `SIGKILL` even when the test fails.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
 #[test]
 fn a_killed_server_leaves_nothing() {
     let mark = Mark::new();
-    let mut server = Command::new(std::env::current_exe().unwrap())
+    let server = Command::new(std::env::current_exe().unwrap())
         .args(["clearing::victim", "--exact", "--ignored"])
         .env(VICTIM, mark.number())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
+    let server = Killed(server);
     wait_until("the command runs", DEADLINE, || mark.sleeps() == 3);
-    // SIGKILL.
-    server.kill().unwrap();
-    server.wait().unwrap();
+    drop(server);
     wait_until("nothing is left", FORCED_DEADLINE, || mark.running().is_empty());
 }
 
