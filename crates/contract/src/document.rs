@@ -89,7 +89,10 @@ impl Document {
             .map_err(|error| vec![self.error("", format!("internal schema: {error}"))])?;
         let violations = schema.violations(&self.value);
         if !violations.is_empty() {
-            return Err(violations.iter().map(|violation| self.violation(violation)).collect());
+            let mut found: Vec<_> =
+                violations.iter().map(|violation| self.violation(violation)).collect();
+            found.sort_by_key(|one| (one.line, one.column));
+            return Err(found);
         }
         serde_json::from_value(self.value.clone())
             .map_err(|error| vec![self.error("", error.to_string())])
@@ -120,7 +123,8 @@ impl Document {
             // The key itself is what is wrong, so the key is underlined and the nearest
             // known one becomes the hint.
             "additionalProperties" => {
-                let diagnostic = self.error(&violation.pointer, format!("unknown key `{name}`"));
+                let message = format!("unknown key `{name}`");
+                let diagnostic = self.key_error(&violation.pointer, message);
                 match violation.message.split('`').nth(1) {
                     Some(near) => diagnostic.hint(format!("did you mean `{near}`?")),
                     None => diagnostic,

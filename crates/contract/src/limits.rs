@@ -120,8 +120,9 @@ limits! { ProcessLimits, ProcessLimitOverrides,
     max_open_files: 256 .. 65_536, from 16;
 }
 
-/// A number without a fractional part that fits: `2` and `2.0`, not `2.5`, `-1` or `1e99`.
-fn whole_number(value: &Value) -> Option<u64> {
+/// A number without a fractional part that fits, as JSON Schema understands `integer`: `2`
+/// and `2.0`, not `2.5`, `-1` or `1e99`.
+pub fn whole_number(value: &Value) -> Option<u64> {
     if let Some(number) = value.as_u64() {
         return Some(number);
     }

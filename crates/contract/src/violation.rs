@@ -78,9 +78,31 @@ impl Violation {
                 let known = || known.iter().map(String::as_str);
                 unexpected.iter().map(|key| Self::unknown_key(&pointer, key, known())).collect()
             }
+            Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => {
+                let message = match constants(error, schema) {
+                    Some(allowed) => format!("must be one of {}", values(&allowed)),
+                    None => "matches none of the allowed forms".to_owned(),
+                };
+                vec![Self::new(&pointer, keyword, &message)]
+            }
             kind => vec![Self::new(&pointer, keyword, &expected(kind, error))],
         }
     }
+}
+
+/// The values of a choice that is nothing but values, each in a branch of its own so that
+/// it can have a description.
+fn constants(error: &jsonschema::ValidationError<'_>, schema: &Value) -> Option<Vec<Value>> {
+    let branches = schema.pointer(&error.schema_path().to_string())?.as_array()?;
+    let mut allowed = Vec::new();
+    for branch in branches {
+        match (branch.get("const"), branch.get("enum").and_then(Value::as_array)) {
+            (Some(value), _) => allowed.push(value.clone()),
+            (None, Some(options)) => allowed.extend(options.iter().cloned()),
+            (None, None) => return None,
+        }
+    }
+    Some(allowed)
 }
 
 fn expected(kind: &Kind, error: &jsonschema::ValidationError<'_>) -> String {
@@ -111,8 +133,9 @@ fn expected(kind: &Kind, error: &jsonschema::ValidationError<'_>) -> String {
         Kind::MinProperties { limit } => format!("must have at least {limit} keys"),
         Kind::MaxProperties { limit } => format!("must have at most {limit} keys"),
         Kind::FalseSchema => "is not allowed here".into(),
-        Kind::AnyOf { .. } => "matches none of the allowed forms".into(),
-        Kind::OneOfNotValid { .. } => "matches none of the allowed forms".into(),
+        Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => {
+            "matches none of the allowed forms".into()
+        }
         Kind::OneOfMultipleValid { .. } => "matches more than one of the exclusive forms".into(),
         Kind::PropertyNames { error } => {
             format!("has a key that {}", expected(error.kind(), error))

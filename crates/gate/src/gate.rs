@@ -10,7 +10,7 @@ use contract::Limits;
 use tokio::sync::Semaphore;
 
 use crate::{
-    Blobs, Call, Catalogue, Clock, Failure, JobId, Journal, LiveJob, Metrics, Outcome, Store,
+    Blobs, BoxFuture, Call, Catalogue, Clock, Failure, JobId, Journal, LiveJob, Metrics, Outcome, Store,
     live::LiveJobs,
     steps::{Conforming, Crossing, Refusal},
 };
@@ -66,10 +66,14 @@ impl Gate {
 
     /// Takes a call along the whole path. Dropping the future cancels the call: it is
     /// stopped, and recorded as cancelled.
-    pub async fn call(&self, call: Call) -> Outcome {
-        let mut crossing = Crossing::begin(self, call);
-        let result = self.cross(&mut crossing).await;
-        crossing.record(result).await
+    pub fn call(&self, call: Call) -> BoxFuture<'_, Outcome> {
+        // Boxed here, once: a door that holds the whole path inside its own future would
+        // move kilobytes about at every turn.
+        Box::pin(async move {
+            let mut crossing = Crossing::begin(self, call);
+            let result = self.cross(&mut crossing).await;
+            crossing.record(result).await
+        })
     }
 
     /// The steps, each made of what the one before has yielded.
@@ -142,6 +146,11 @@ impl Gate {
     /// Whether the server is on its way down.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::SeqCst)
+    }
+
+    /// Whether any call is running.
+    pub fn is_running(&self) -> bool {
+        self.metrics.running.load(Ordering::SeqCst) > 0
     }
 
     /// Stops everything that is still running.

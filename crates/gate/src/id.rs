@@ -14,11 +14,17 @@ const ULID_LENGTH: usize = 26;
 
 /// A ULID: sorts by time, and its 80 random bits cannot be guessed.
 pub fn ulid(time: Timestamp) -> String {
-    let random: u128 = rand::rng().next_u64().into();
-    let more: u128 = rand::rng().next_u32().into();
+    prefixed("", time)
+}
+
+/// A word and a ULID, printed at one go: every request needs one.
+fn prefixed(prefix: &str, time: Timestamp) -> String {
+    let mut random = rand::rng();
+    let random = (u128::from(random.next_u64()) << 32) | u128::from(random.next_u32());
     let time = u128::try_from(time.0.max(0)).unwrap_or(0) & 0xFFFF_FFFF_FFFF;
-    let bits = (time << 80) | (((random << 32) | more) & ((1 << 80) - 1));
-    let mut text = String::with_capacity(ULID_LENGTH);
+    let bits = (time << 80) | (random & ((1 << 80) - 1));
+    let mut text = String::with_capacity(prefix.len() + ULID_LENGTH);
+    text.push_str(prefix);
     for digit in (0..ULID_LENGTH).rev() {
         text.push(DIGITS[usize::try_from((bits >> (digit * 5)) & 31).unwrap_or(0)] as char);
     }
@@ -32,7 +38,7 @@ pub struct JobId(Box<str>);
 impl JobId {
     /// A new one.
     pub fn new(time: Timestamp) -> Self {
-        Self(format!("job_{}", ulid(time)).into())
+        Self(prefixed("job_", time).into())
     }
 
     /// The name if it has the form of one. Anything else names no job, and never
@@ -72,7 +78,7 @@ impl RequestId {
 
     /// A new one.
     pub fn new(time: Timestamp) -> Self {
-        Self(format!("req_{}", ulid(time)).into())
+        Self(prefixed("req_", time).into())
     }
 
     /// The caller's own name for the request, if it can stand in a header and a log.

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-use serde_json::{Map, Value, json, value::RawValue};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Map, Value, value::RawValue};
 
-use crate::{Artifact, Failure, Job, JobId, RequestId};
+use crate::{Artifact, Failure, Job, JobId, RequestId, trim::Cuts};
 
 /// What came of a call.
 #[derive(Debug)]
@@ -28,8 +28,10 @@ pub struct Outcome {
     pub exit_code: i32,
     /// The files that it left.
     pub artifacts: Vec<Artifact>,
-    /// Numbers about the call.
+    /// The tool's own numbers about the call.
     pub metrics: Map<String, Value>,
+    /// What was cut to keep within the limits.
+    pub(crate) cuts: Cuts,
     /// How long it took.
     pub duration: Duration,
     /// Whether this is the recorded outcome of an earlier call with the same key.
@@ -55,19 +57,70 @@ struct ToolResult<'a> {
     stderr: &'a str,
     exit_code: i32,
     artifacts: &'a [Artifact],
-    metrics: &'a Map<String, Value>,
+    metrics: Metrics<'a>,
     output: &'a RawValue,
+}
+
+/// The tool's own numbers and then ours: where both have a name, ours counts.
+struct Metrics<'a>(&'a Outcome);
+
+impl Serialize for Metrics<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Metrics(outcome) = self;
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in &outcome.metrics {
+            if !OWN_METRICS.contains(&name.as_str()) {
+                map.serialize_entry(name, value)?;
+            }
+        }
+        let cuts = &outcome.cuts;
+        for (name, count) in cuts.counts() {
+            if count > 0 {
+                map.serialize_entry(name, &count)?;
+            }
+        }
+        if cuts.summary {
+            map.serialize_entry("summary_truncated", &true)?;
+        }
+        if let Some(id) = &outcome.job_id {
+            map.serialize_entry("job_id", id)?;
+        }
+        map.serialize_entry("request_id", &outcome.request_id)?;
+        map.serialize_entry("duration_ms", &milliseconds(outcome.duration))?;
+        if let Err(failure) = &outcome.result {
+            map.serialize_entry("error_code", &failure.code)?;
+            if let Some(details) = &failure.details {
+                map.serialize_entry("error_details", details)?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// Names in the metrics that no tool can set.
+const OWN_METRICS: [&str; 11] = [
+    "stdout_truncated_bytes",
+    "stderr_truncated_bytes",
+    "artifacts_removed_oversize",
+    "artifacts_removed_count_cap",
+    "artifacts_ignored",
+    "summary_truncated",
+    "job_id",
+    "request_id",
+    "duration_ms",
+    "error_code",
+    "error_details",
+];
+
+/// Milliseconds to the microsecond.
+#[allow(clippy::cast_precision_loss)]
+pub(crate) fn milliseconds(duration: Duration) -> f64 {
+    duration.as_micros() as f64 / 1_000.0
 }
 
 impl Outcome {
     /// A refusal before any tool was found, from a door or from the gate.
     pub fn refused(tool: &str, request_id: RequestId, failure: Failure) -> Self {
-        let mut metrics = Map::new();
-        metrics.insert("request_id".into(), json!(request_id.as_str()));
-        metrics.insert("error_code".into(), json!(failure.code));
-        if let Some(details) = &failure.details {
-            metrics.insert("error_details".into(), details.clone());
-        }
         Self {
             tool: tool.to_owned(),
             request_id,
@@ -77,7 +130,8 @@ impl Outcome {
             stderr: failure.message.clone(),
             exit_code: 1,
             artifacts: Vec::new(),
-            metrics,
+            metrics: Map::new(),
+            cuts: Cuts::default(),
             duration: Duration::ZERO,
             replayed: false,
             recorded: None,
@@ -111,6 +165,7 @@ impl Outcome {
             exit_code: whole["exit_code"].as_i64().and_then(|n| i32::try_from(n).ok()).unwrap_or(1),
             artifacts: job.artifacts.clone(),
             metrics,
+            cuts: Cuts::default(),
             duration: Duration::ZERO,
             replayed: true,
             recorded: Some(recorded),
@@ -155,7 +210,7 @@ impl Outcome {
             stderr: &self.stderr,
             exit_code: self.exit_code,
             artifacts: &self.artifacts,
-            metrics: &self.metrics,
+            metrics: Metrics(self),
             output,
         };
         // Strings, numbers and printed JSON: there is nothing in it that cannot be printed.

@@ -10,9 +10,22 @@ pub(crate) struct Cuts {
     pub summary: bool,
     pub oversize_artifacts: u64,
     pub artifact_count: u64,
+    /// Files that could never have been artifacts; counted, not told in the summary.
+    pub ignored: u64,
 }
 
 impl Cuts {
+    /// What was cut, as numbers by name.
+    pub(crate) fn counts(self) -> [(&'static str, u64); 5] {
+        [
+            ("stdout_truncated_bytes", self.stdout_bytes),
+            ("stderr_truncated_bytes", self.stderr_bytes),
+            ("artifacts_removed_oversize", self.oversize_artifacts),
+            ("artifacts_removed_count_cap", self.artifact_count),
+            ("artifacts_ignored", self.ignored),
+        ]
+    }
+
     /// Long and short name of everything that was cut.
     fn names(self) -> Vec<(&'static str, &'static str)> {
         [
@@ -119,7 +132,7 @@ mod tests {
             oversize_artifacts in 0u64..2, artifact_count in 0u64..2,
         ) {
             let mut cuts = Cuts {
-                stdout_bytes, stderr_bytes, oversize_artifacts, artifact_count, summary: false,
+                stdout_bytes, stderr_bytes, oversize_artifacts, artifact_count, ..Cuts::default()
             };
             let any = cuts != Cuts::default();
             let result = summary(&words, max, &mut cuts);

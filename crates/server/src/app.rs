@@ -21,6 +21,8 @@ pub struct Settings {
     pub body_timeout: Duration,
     /// How long a client may take to send the head of a request.
     pub header_timeout: Duration,
+    /// How long a connection may do nothing, or a client take nothing of an answer.
+    pub idle_timeout: Duration,
     /// How many connections are open at once.
     pub max_connections: usize,
     /// How long running calls may take to end when the server stops.
@@ -63,7 +65,8 @@ impl App {
         match &*documents {
             Some(known) if known.describe(&catalogue) => known.clone(),
             _ => {
-                let fresh = Arc::new(Documents::new(catalogue, &self.settings));
+                let ceilings = *self.gate.ceilings();
+                let fresh = Arc::new(Documents::new(catalogue, &self.settings, ceilings));
                 *documents = Some(fresh.clone());
                 fresh
             }

@@ -8,6 +8,7 @@ mod events;
 pub(crate) mod execute;
 mod health;
 mod jobs;
+mod named;
 mod openapi;
 mod quarantine;
 mod tools;
@@ -46,9 +47,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/quarantine", get(quarantine::list))
         .route("/v1/quarantine/{id}", get(quarantine::one))
         .fallback(async || answer::error(codes::NOT_FOUND, "Unknown route.", None))
-        .method_not_allowed_fallback(async || {
-            answer::error(codes::METHOD_NOT_ALLOWED, "The route has no such method.", None)
-        })
+        .method_not_allowed_fallback(tools::no_such_method)
         .with_state(app)
 }
 
@@ -64,7 +63,8 @@ fn store_failed(error: &StoreError) -> Response {
     response
 }
 
-/// The fields of a query: the last one wins where a name comes twice.
+/// The fields of a query. The last one wins where a name comes twice, and one without a
+/// value is as good as none: forms send those.
 fn query(uri: &axum::http::Uri) -> std::collections::HashMap<String, String> {
     let decode = |text: &str| {
         let spaced = text.replace('+', " ");
@@ -78,6 +78,7 @@ fn query(uri: &axum::http::Uri) -> std::collections::HashMap<String, String> {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             (decode(name), decode(value))
         })
+        .filter(|(_, value)| !value.is_empty())
         .collect()
 }
 

@@ -1,1 +1,26 @@
-//! stub
+//! For tests only: a [`World`] with a real server on a port of its own, and what a test
+//! needs to talk to it.
+//!
+//! ```no_run
+//! # async fn example() {
+//! let world = testkit::World::start(env!("CARGO_BIN_EXE_toolgate"), "").await;
+//! let answer = world.post("/v1/tools/echo_json", r#"{"args":{"message":"hi"}}"#).await;
+//! assert_eq!(answer.status, 200);
+//! # }
+//! ```
+
+#![allow(clippy::missing_panics_doc, clippy::unwrap_used)] // A panic is how a test fails.
+
+mod answer;
+mod raw;
+pub mod replay;
+mod shapes;
+mod shell;
+mod wait;
+mod world;
+
+pub use answer::Answer;
+pub use raw::Raw;
+pub use shell::{Shell, Spoken};
+pub use wait::eventually;
+pub use world::World;

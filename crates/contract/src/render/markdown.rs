@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::CALL_CODES;
 use crate::{Approval, Contract, Example};
-use rows::{Row, rows};
+pub use rows::{Row, rows};
 use words::{cell, code};
 
 /// The page for these tools, by toolset and name; those that are not served are left

@@ -2,7 +2,8 @@
 //!
 //! The routes that are always there stand in `server`, `listing`, `execute`, `jobs` and
 //! `quarantine`, one file a noun; `call` makes a path for every tool and every toolset.
-//! What they share is in `components`, and `operation` is how one is put together.
+//! What they share is in `components` and `schemas`, and `operation` is how one is put
+//! together.
 
 mod call;
 mod components;
@@ -11,6 +12,7 @@ mod jobs;
 mod listing;
 mod operation;
 mod quarantine;
+mod schemas;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -19,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use crate::{Contract, render::references::relocate};
+use crate::{Contract, Limits, render::references::relocate};
 use operation::Paths;
 
 /// What the document must know of the server beside its tools.
@@ -41,13 +43,18 @@ const ABOUT: &str = "A gate between AI agents and their tools. Every tool has a 
 
 /// The document for these tools; those that are not served are left out.
 pub fn document(contracts: &[&Contract], settings: &Settings) -> Value {
+    document_within(contracts, settings, &Limits::default_ceilings())
+}
+
+/// The same for a server that lets a request ask for these limits at most.
+pub fn document_within(contracts: &[&Contract], settings: &Settings, ceilings: &Limits) -> Value {
     let contracts = super::served(contracts.iter().copied());
     let mut paths = Paths::new(settings.bearer);
     server::paths(&mut paths);
     listing::paths(&mut paths);
     execute::paths(&mut paths, &contracts);
     call::paths(&mut paths, &contracts);
-    jobs::paths(&mut paths);
+    jobs::paths(&mut paths, &contracts);
     quarantine::paths(&mut paths);
 
     let mut document = Map::new();
@@ -64,7 +71,7 @@ pub fn document(contracts: &[&Contract], settings: &Settings) -> Value {
     }
     put("tags", tags(&contracts));
     put("paths", paths.into_value());
-    put("components", all_components(&contracts, settings));
+    put("components", all_components(&contracts, settings, ceilings));
     Value::Object(document)
 }
 
@@ -91,8 +98,8 @@ fn tags(contracts: &[&Contract]) -> Value {
     Value::Array(tags)
 }
 
-fn all_components(contracts: &[&Contract], settings: &Settings) -> Value {
-    let mut schemas = components::schemas();
+fn all_components(contracts: &[&Contract], settings: &Settings, ceilings: &Limits) -> Value {
+    let mut schemas = schemas::all(ceilings);
     for contract in contracts {
         let schemas = &mut schemas;
         for (role, schema) in
@@ -107,7 +114,7 @@ fn all_components(contracts: &[&Contract], settings: &Settings) -> Value {
         "schemas": schemas,
         "responses": components::responses(settings),
         "parameters": components::parameters(),
-        "headers": components::headers(),
+        "headers": components::headers(settings),
     });
     if settings.bearer {
         all["securitySchemes"] = json!({ "bearer": {

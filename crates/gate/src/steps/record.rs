@@ -1,16 +1,13 @@
 //! Step 7: record what came of it.
 
-use std::time::Duration;
-
 use contract::codes;
-use serde_json::{Map, Value, json};
 
 use super::{Conforming, Crossing, Refusal};
 use crate::{
     Failure, JobState, Outcome, Recording,
     blobs::Kept,
     journal::ToolCall,
-    outcome::FAILED,
+    outcome::{FAILED, milliseconds},
     trim::{self, Cuts},
 };
 
@@ -86,6 +83,7 @@ impl Crossing<'_> {
             summary: false,
             oversize_artifacts: kept.removed_oversize,
             artifact_count: kept.removed_count_cap,
+            ignored: kept.ignored,
         };
         let words = match &result {
             Ok(_) => printed.summary.unwrap_or_else(|| format!("{} succeeded.", self.call.tool)),
@@ -98,20 +96,7 @@ impl Crossing<'_> {
         };
         let summary = trim::summary(&words, self.limits.max_summary_characters, &mut cuts);
         let duration = self.began.elapsed();
-        let mut metrics = printed.metrics;
-        told(&mut metrics, cuts, kept.ignored);
         let job_id = is_job.then(|| self.job_id());
-        if let Some(id) = &job_id {
-            metrics.insert("job_id".into(), json!(id));
-        }
-        metrics.insert("request_id".into(), json!(self.call.request_id));
-        metrics.insert("duration_ms".into(), json!(milliseconds(duration)));
-        if let Err(failure) = &result {
-            metrics.insert("error_code".into(), json!(failure.code));
-            if let Some(details) = &failure.details {
-                metrics.insert("error_details".into(), details.clone());
-            }
-        }
         Outcome {
             tool: self.call.tool.clone(),
             request_id: self.call.request_id.clone(),
@@ -126,7 +111,8 @@ impl Crossing<'_> {
                 (Err(_), Some(code)) => code,
             },
             artifacts: kept.artifacts,
-            metrics,
+            metrics: printed.metrics,
+            cuts,
             duration,
             replayed: false,
             recorded: None,
@@ -228,29 +214,4 @@ fn state_of(outcome: &Outcome) -> JobState {
         code if code == codes::INTERRUPTED.code => JobState::Interrupted,
         _ => JobState::Failed,
     }
-}
-
-/// What was cut, as numbers; what was not cut is not mentioned.
-fn told(metrics: &mut Map<String, Value>, cuts: Cuts, ignored: u64) {
-    let counts = [
-        ("stdout_truncated_bytes", cuts.stdout_bytes),
-        ("stderr_truncated_bytes", cuts.stderr_bytes),
-        ("artifacts_removed_oversize", cuts.oversize_artifacts),
-        ("artifacts_removed_count_cap", cuts.artifact_count),
-        ("artifacts_ignored", ignored),
-    ];
-    for (name, count) in counts {
-        if count > 0 {
-            metrics.insert(name.into(), json!(count));
-        }
-    }
-    if cuts.summary {
-        metrics.insert("summary_truncated".into(), json!(true));
-    }
-}
-
-/// Milliseconds to the microsecond.
-#[allow(clippy::cast_precision_loss)]
-fn milliseconds(duration: Duration) -> f64 {
-    duration.as_micros() as f64 / 1_000.0
 }

@@ -4,31 +4,50 @@ use std::{convert::Infallible, sync::Arc};
 
 use axum::{Router, body::Body};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
-    time::{Duration, timeout},
+    time::{Duration, Instant},
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{App, http::front, rest};
+use crate::{
+    App,
+    http::{
+        connection::{Activity, Keeper, Patience, TICK, Watched},
+        front,
+    },
+    rest,
+};
 
 /// How much of a request's head is read, in bytes.
 const MAX_HEAD_BYTES: usize = 64 * 1_024;
 /// How long to wait when the system has no more files or memory for connections.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How long calls that were told to stop have to be recorded.
+const LAST_MOMENT: Duration = Duration::from_secs(4);
 
 /// Answers connections until told to stop; then lets what runs come to its end, for as
 /// long as the settings allow.
 pub async fn serve(app: Arc<App>, listener: TcpListener, stop: CancellationToken) {
     let router = rest::router(app.clone());
     let places = Arc::new(Semaphore::new(app.settings.max_connections));
+    let keeper = Arc::new(Keeper::default());
+    let patience = Patience { head: app.settings.header_timeout, idle: app.settings.idle_timeout };
+    let mut tick = tokio::time::interval(TICK);
     loop {
-        let place = places.clone().acquire_owned();
+        let next = async {
+            let place = places.clone().acquire_owned().await;
+            (place, listener.accept().await)
+        };
         let (place, stream) = tokio::select! {
             () = stop.cancelled() => break,
-            (place, stream) = async { (place.await, listener.accept().await) } => (place, stream),
+            _ = tick.tick() => {
+                keeper.tick(patience);
+                continue;
+            }
+            accepted = next => accepted,
         };
         let stream = match stream {
             Ok((stream, _)) => stream,
@@ -38,48 +57,56 @@ pub async fn serve(app: Arc<App>, listener: TcpListener, stop: CancellationToken
                 continue;
             }
         };
-        let (app, router, stop) = (app.clone(), router.clone(), stop.clone());
-        tokio::spawn(async move {
-            connection(app, router, stream, stop).await;
+        let activity = keeper.activity();
+        let (app, router, noted) = (app.clone(), router.clone(), activity.clone());
+        let task = tokio::spawn(async move {
+            connection(app, router, stream, noted).await;
             drop(place);
         });
+        keeper.keep(activity, task.abort_handle());
     }
     drop(listener);
     app.gate.begin_stopping();
-    let all = u32::try_from(app.settings.max_connections).unwrap_or(u32::MAX);
-    if timeout(app.settings.drain_timeout, places.acquire_many(all)).await.is_err() {
-        tracing::warn!("calls were still running when the time to stop was up");
-        app.gate.stop_all();
-        // Those that were told to stop get a moment to be recorded.
-        let _ = timeout(Duration::from_secs(4), places.acquire_many(all)).await;
+    drain(&app, &keeper).await;
+}
+
+/// Waits for the connections that are at work. From now on every answer says that it is
+/// the last one on its connection.
+async fn drain(app: &App, keeper: &Keeper) {
+    let end = Instant::now() + app.settings.drain_timeout;
+    while keeper.end_idle() > 0 && Instant::now() < end {
+        tokio::time::sleep(TICK).await;
+    }
+    // Jobs of the queue run without a connection.
+    while app.gate.is_running() && Instant::now() < end {
+        tokio::time::sleep(TICK).await;
+    }
+    if keeper.end_idle() == 0 && !app.gate.is_running() {
+        return;
+    }
+    tracing::warn!("calls were still running when the time to stop was up");
+    app.gate.stop_all();
+    let end = Instant::now() + LAST_MOMENT;
+    while (app.gate.is_running() || keeper.end_idle() > 0) && Instant::now() < end {
+        tokio::time::sleep(TICK).await;
     }
 }
 
-async fn connection(app: Arc<App>, router: Router, stream: TcpStream, stop: CancellationToken) {
+async fn connection(app: Arc<App>, router: Router, stream: TcpStream, activity: Arc<Activity>) {
     // An answer is one small write: waiting to fill a packet only adds delay.
     let _ = stream.set_nodelay(true);
-    let header_timeout = app.settings.header_timeout;
+    let stream = TokioIo::new(Watched { stream, activity: activity.clone() });
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let (app, router) = (app.clone(), router.clone());
+        let (app, router, busy) = (app.clone(), router.clone(), activity.busy());
         async move {
-            let request = request.map(Body::new);
-            Ok::<_, Infallible>(front::answer(&app, router, request).await)
+            let response = front::answer(&app, router, request.map(Body::new)).await;
+            drop(busy);
+            Ok::<_, Infallible>(response)
         }
     });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(header_timeout)
-        .max_buf_size(MAX_HEAD_BYTES)
-        .serve_connection(TokioIo::new(stream), service);
-    let mut connection = std::pin::pin!(connection);
-    let result = tokio::select! {
-        result = connection.as_mut() => result,
-        () = stop.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = result {
+    let connection =
+        http1::Builder::new().max_buf_size(MAX_HEAD_BYTES).serve_connection(stream, service);
+    if let Err(error) = connection.await {
         tracing::debug!(%error, "a connection ended badly");
     }
 }

@@ -1,6 +1,10 @@
 //! Bodies, read up to a limit.
 
-use std::time::Duration;
+use std::{
+    future::{Future, poll_fn},
+    task::Poll,
+    time::Duration,
+};
 
 use axum::{
     body::{Body, HttpBody},
@@ -40,14 +44,18 @@ pub(crate) async fn read(
         discard(body);
         return Err(BodyError::TooLarge);
     }
-    match timeout(time, collect(&mut body, max_bytes)).await {
-        Ok(Err(BodyError::TooLarge)) => {
-            discard(body);
-            Err(BodyError::TooLarge)
+    let result = {
+        let mut whole = std::pin::pin!(collect(&mut body, max_bytes));
+        // Mostly it is there already, and then no clock has to be set for it.
+        match poll_fn(|context| Poll::Ready(whole.as_mut().poll(context))).await {
+            Poll::Ready(result) => result,
+            Poll::Pending => timeout(time, whole).await.unwrap_or(Err(BodyError::Incomplete)),
         }
-        Ok(result) => result,
-        Err(_) => Err(BodyError::Incomplete),
+    };
+    if result == Err(BodyError::TooLarge) {
+        discard(body);
     }
+    result
 }
 
 async fn collect(body: &mut Body, max_bytes: usize) -> Result<Bytes, BodyError> {

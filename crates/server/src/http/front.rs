@@ -1,10 +1,12 @@
 //! What happens to every request before a route is looked for: it gets a name, and is
 //! asked where it comes from and who sent it.
 
+use std::net::IpAddr;
+
 use axum::{
     Router,
     body::Body,
-    http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header, uri::Authority},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header},
     response::Response,
 };
 use contract::codes;
@@ -42,6 +44,9 @@ pub(crate) async fn answer(app: &App, router: Router, mut request: Request<Body>
     };
     if let Ok(value) = HeaderValue::from_str(request_id.as_str()) {
         response.headers_mut().insert(X_REQUEST_ID, value);
+    }
+    if app.gate.is_stopping() {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
 }
@@ -86,16 +91,15 @@ fn check_host<'a>(settings: &Settings, headers: &'a HeaderMap) -> Result<Option<
         )
     };
     let text = value.to_str().map_err(|_| refused())?;
-    let authority: Authority = text.parse().map_err(|_| refused())?;
-    let host = authority.host();
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, port),
+        _ => (text, "0"),
+    };
     let name = host.trim_start_matches('[').trim_end_matches(']');
-    let is_address = name.parse::<std::net::IpAddr>().is_ok();
-    let lower = host.trim_end_matches('.').to_ascii_lowercase();
-    if is_address || lower == "localhost" || settings.allowed_hosts.contains(&lower) {
-        Ok(Some(text))
-    } else {
-        Err(refused())
-    }
+    let answered = name.parse::<IpAddr>().is_ok()
+        || name.eq_ignore_ascii_case("localhost")
+        || settings.allowed_hosts.contains(&name.trim_end_matches('.').to_ascii_lowercase());
+    if answered && port.parse::<u16>().is_ok() { Ok(Some(text)) } else { Err(refused()) }
 }
 
 /// Browsers say which page a request comes from; only our own pages may call.

@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use axum::{
     body::Body,
-    extract::{Path, State},
+    extract::State,
     http::{HeaderMap, Method, StatusCode, header},
     response::Response,
 };
@@ -17,13 +17,13 @@ use tokio_util::io::ReaderStream;
 use crate::{
     App,
     http::answer,
-    rest::{self, jobs, tools::matches_tag},
+    rest::{self, jobs, named::Named, tools::matches_tag},
 };
 
 /// How much of a file is read at a time.
 const CHUNK_BYTES: usize = 64 * 1_024;
 
-pub(crate) async fn list(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response {
+pub(crate) async fn list(State(app): State<Arc<App>>, Named(id): Named<String>) -> Response {
     match jobs::find(&app, &id).await {
         Ok(job) => answer::json(200, &json!({ "job_id": job.id, "files": job.artifacts })),
         Err(response) => *response,
@@ -32,7 +32,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, Path(id): Path<String>) ->
 
 pub(crate) async fn download(
     State(app): State<Arc<App>>,
-    Path((id, name)): Path<(String, String)>,
+    Named((id, name)): Named<(String, String)>,
     method: Method,
     headers: HeaderMap,
 ) -> Response {

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     Extension,
-    body::Body,
-    extract::{Path, State, rejection::PathRejection},
-    http::HeaderMap,
+    extract::{Path, Request, State, rejection::PathRejection},
     response::Response,
 };
 use contract::codes;
@@ -18,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     App,
     http::{answer, body, front::Context},
-    rest::{self, execute},
+    rest::execute,
 };
 
 /// What comes before the name of the tool.
@@ -28,14 +26,14 @@ pub(crate) async fn call(
     State(app): State<Arc<App>>,
     Extension(context): Extension<Context>,
     tool: Result<Path<String>, PathRejection>,
-    headers: HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Response {
     let Path(asked) = match tool {
         Ok(name) => name,
-        Err(rejection) => return rest::unreadable_path(&rejection),
+        // Bytes that are no text are the name of no tool, and the gate says so.
+        Err(_) => Path(request.uri().path().trim_start_matches(PREFIX).to_owned()),
     };
-    match read(&app, &asked, &headers, body).await {
+    match read(&app, &asked, request).await {
         Ok((tool, input, idempotency_key)) => {
             let outcome = app
                 .gate
@@ -61,14 +59,14 @@ pub(crate) async fn call(
 async fn read(
     app: &App,
     asked: &str,
-    headers: &HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Result<(String, Map<String, Value>, Option<String>), Box<Failure>> {
+    let (head, body) = request.into_parts();
     let settings = &app.settings;
-    let bytes = body::read(headers, body, settings.max_body_bytes, settings.body_timeout)
+    let bytes = body::read(&head.headers, body, settings.max_body_bytes, settings.body_timeout)
         .await
         .map_err(|error| execute::unread(error, settings.max_body_bytes))?;
-    let key = execute::idempotency_key(headers)?;
+    let key = execute::idempotency_key(&head.headers)?;
     let invalid = |message: String| Box::new(Failure::new(codes::INVALID_REQUEST, message));
     if bytes.is_empty() {
         return Err(invalid("the request is missing a JSON body".into()));

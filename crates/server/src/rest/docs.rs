@@ -1,20 +1,100 @@
-//! `/docs`: the API for people, without anything from outside.
+//! `/docs`: the API for people, made from the contracts and without anything from outside.
+//!
+//! The page is rendered once for each catalogue and reads well without its script; that
+//! only adds a filter, copying, and forms that call a tool. [`html`] is the only way onto
+//! the page, [`page`] is the whole, [`tool`] a tool with its tables in [`fields`], [`routes`]
+//! everything else that the server answers to.
 
-use std::sync::Arc;
+mod fields;
+mod html;
+mod page;
+mod prose;
+mod routes;
+mod sample;
+#[cfg(test)]
+mod tests;
+mod tool;
+
+use std::sync::{Arc, LazyLock};
 
 use axum::{
-    extract::{Path, State},
+    extract::State,
+    http::{HeaderMap, HeaderValue, header},
     response::Response,
 };
 use contract::codes;
+use serde_json::Value;
 
-use crate::{App, http::answer};
+use crate::{
+    App,
+    http::answer,
+    rest::{documents::Rendered, named::Named, tools::tagged},
+};
 
-pub(crate) async fn page(State(app): State<Arc<App>>) -> Response {
-    let bytes = app.documents().page(|_| String::from("<!doctype html>"));
-    answer::with_type(200, axum::http::HeaderValue::from_static("text/html; charset=utf-8"), bytes)
+/// A page made of texts by strangers: should one of them ever get through as markup, it
+/// still finds nothing that it may load, run, send to or be framed by.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
+     img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
+);
+
+/// A file that belongs to the page.
+struct File {
+    name: &'static str,
+    kind: HeaderValue,
+    content: Rendered,
 }
 
-pub(crate) async fn file(Path(_): Path<String>) -> Response {
-    answer::error(codes::NOT_FOUND, "Unknown route.", None)
+static FILES: LazyLock<[File; 2]> = LazyLock::new(|| {
+    [
+        File {
+            name: "page.css",
+            kind: HeaderValue::from_static("text/css; charset=utf-8"),
+            content: Rendered::new(concat!(
+                include_str!("docs/assets/frame.css"),
+                include_str!("docs/assets/parts.css"),
+            )),
+        },
+        File {
+            name: "page.js",
+            kind: HeaderValue::from_static("text/javascript; charset=utf-8"),
+            content: Rendered::new(include_str!("docs/assets/page.js")),
+        },
+    ]
+});
+
+pub(crate) async fn page(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+    let documents = app.documents();
+    let bytes = documents.page(|catalogue| {
+        let openapi: Value =
+            serde_json::from_slice(&documents.openapi().0.bytes).unwrap_or_default();
+        let facts = page::Facts {
+            version: app.settings.version,
+            bearer: !app.settings.tokens.is_empty(),
+            ceilings: app.gate.ceilings(),
+            openapi: &openapi,
+        };
+        page::render(catalogue, &facts)
+    });
+    let kind = HeaderValue::from_static("text/html; charset=utf-8");
+    guarded(&Rendered::new(bytes), kind, &headers)
+}
+
+pub(crate) async fn file(Named(name): Named<String>, headers: HeaderMap) -> Response {
+    match FILES.iter().find(|file| file.name == name) {
+        Some(file) => guarded(&file.content, file.kind.clone(), &headers),
+        None => answer::error(codes::NOT_FOUND, "Unknown route.", None),
+    }
+}
+
+/// The content, unless the browser has it, and what a browser must not do with it.
+fn guarded(content: &Rendered, kind: HeaderValue, headers: &HeaderMap) -> Response {
+    let mut response = tagged(content, headers);
+    let head = response.headers_mut();
+    if head.contains_key(header::CONTENT_TYPE) {
+        head.insert(header::CONTENT_TYPE, kind);
+    }
+    head.insert(header::CONTENT_SECURITY_POLICY, POLICY);
+    head.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
 }

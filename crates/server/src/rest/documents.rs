@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use contract::{Contract, render::openapi};
+use contract::{Contract, Limits, render::openapi};
 use gate::Catalogue;
 
 use crate::Settings;
@@ -12,6 +12,7 @@ use crate::Settings;
 pub(crate) struct Documents {
     catalogue: Arc<Catalogue>,
     settings: Settings,
+    ceilings: Limits,
     listing: Rendered,
     openapi: OnceLock<(Rendered, Rendered)>,
     page: OnceLock<Bytes>,
@@ -33,11 +34,12 @@ impl Rendered {
 }
 
 impl Documents {
-    pub(crate) fn new(catalogue: Arc<Catalogue>, settings: &Settings) -> Self {
+    pub(crate) fn new(catalogue: Arc<Catalogue>, settings: &Settings, ceilings: Limits) -> Self {
         let listing = listing(catalogue.tools().map(|tool| tool.descriptor.get()));
         Self {
             catalogue,
             settings: settings.clone(),
+            ceilings,
             listing: Rendered::new(listing),
             openapi: OnceLock::new(),
             page: OnceLock::new(),
@@ -62,7 +64,7 @@ impl Documents {
         self.openapi.get_or_init(|| {
             let contracts: Vec<&Contract> =
                 self.catalogue.tools().map(|tool| &*tool.contract).collect();
-            let document = openapi::document(
+            let document = openapi::document_within(
                 &contracts,
                 &openapi::Settings {
                     version: self.settings.version,
@@ -70,6 +72,7 @@ impl Documents {
                     server_url: None,
                     bearer: !self.settings.tokens.is_empty(),
                 },
+                &self.ceilings,
             );
             let json = serde_json::to_vec_pretty(&document).unwrap_or_default();
             (Rendered::new(json), Rendered::new(contract::document::to_yaml(&document)))

@@ -4,7 +4,7 @@ use std::{convert::Infallible, fmt::Write, sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
-    extract::{Path, State},
+    extract::State,
     http::{HeaderMap, HeaderValue, header},
     response::Response,
 };
@@ -13,14 +13,17 @@ use futures_util::stream;
 use gate::{Event, JobId, LiveJob};
 use serde_json::json;
 
-use crate::{App, rest::jobs};
+use crate::{
+    App,
+    rest::{jobs, named::Named},
+};
 
 /// How often a quiet stream says that it is still there.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 pub(crate) async fn watch(
     State(app): State<Arc<App>>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Response {
     // Whoever comes back says what it has seen.

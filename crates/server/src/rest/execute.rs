@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use axum::{
     Extension,
-    body::Body,
-    extract::State,
+    extract::{Request, State},
     http::{HeaderMap, HeaderName},
     response::Response,
 };
@@ -33,10 +32,9 @@ const MAX_KEY_BYTES: usize = 255;
 pub(crate) async fn execute(
     State(app): State<Arc<App>>,
     Extension(context): Extension<Context>,
-    headers: HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Response {
-    let request = match read(&app, &headers, body).await {
+    let request = match read(&app, request).await {
         Ok(request) => request,
         Err(refused) => {
             let (tool, failure) = *refused;
@@ -79,7 +77,7 @@ pub(crate) fn headers(response: &mut Response, outcome: &Outcome) {
 }
 
 /// What the body of a call says.
-pub(crate) struct Request {
+pub(crate) struct Execution {
     pub tool: String,
     pub input: Value,
     pub limits: LimitOverrides,
@@ -91,8 +89,8 @@ pub(crate) struct Request {
 /// A refusal and the name that it is told under.
 pub(crate) type Refused = Box<(String, Failure)>;
 
-async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Request, Refused> {
-    let request = parse(app, headers, body).await?;
+async fn read(app: &App, request: Request) -> Result<Execution, Refused> {
+    let request = parse(app, request, &["tool"]).await?;
     match request.rest.keys().next() {
         None => Ok(request),
         Some(key) => {
@@ -103,11 +101,17 @@ async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Request, Ref
     }
 }
 
-/// Reads the body of a call; what it does not know it leaves in `rest`.
-pub(crate) async fn parse(app: &App, headers: &HeaderMap, body: Body) -> Result<Request, Refused> {
+/// Reads the body of a call, which names the tool under one of these keys; what it does not
+/// know it leaves in `rest`.
+pub(crate) async fn parse(
+    app: &App,
+    request: Request,
+    tool_keys: &[&str],
+) -> Result<Execution, Refused> {
+    let (head, body) = request.into_parts();
     let unknown = |failure: Failure| Box::new(("unknown".to_owned(), failure));
     let settings = &app.settings;
-    let bytes = body::read(headers, body, settings.max_body_bytes, settings.body_timeout)
+    let bytes = body::read(&head.headers, body, settings.max_body_bytes, settings.body_timeout)
         .await
         .map_err(|error| unknown(*unread(error, settings.max_body_bytes)))?;
     if bytes.is_empty() {
@@ -126,7 +130,7 @@ pub(crate) async fn parse(app: &App, headers: &HeaderMap, body: Body) -> Result<
     let Value::Object(mut rest) = whole else {
         return Err(unknown(bad_request("the body must be an object")));
     };
-    let tool = match rest.remove("tool").or_else(|| rest.remove("tool_name")) {
+    let tool = match tool_keys.iter().find_map(|key| rest.remove(*key)) {
         Some(Value::String(tool)) if !tool.trim().is_empty() => tool.trim().to_owned(),
         _ => {
             return Err(unknown(
@@ -136,7 +140,7 @@ pub(crate) async fn parse(app: &App, headers: &HeaderMap, body: Body) -> Result<
         }
     };
     let refuse = |failure: Failure| Box::new((tool.chars().take(64).collect(), failure));
-    let idempotency_key = idempotency_key(headers).map_err(|failure| refuse(*failure))?;
+    let idempotency_key = idempotency_key(&head.headers).map_err(|failure| refuse(*failure))?;
     let input = rest.remove("input").unwrap_or_else(|| Value::Object(Map::new()));
     if !input.is_object() {
         return Err(refuse(bad_request("`input` must be an object")));
@@ -155,7 +159,7 @@ pub(crate) async fn parse(app: &App, headers: &HeaderMap, body: Body) -> Result<
     };
     let limits =
         read_limits(limits.as_ref(), app.gate.ceilings()).map_err(|failure| refuse(*failure))?;
-    Ok(Request { tool: tool.clone(), input, limits, idempotency_key, rest })
+    Ok(Execution { tool: tool.clone(), input, limits, idempotency_key, rest })
 }
 
 /// The limits that a request sets.

@@ -4,9 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     Extension,
-    body::Body,
-    extract::{Path, State},
-    http::{HeaderMap, Uri},
+    extract::{Request, State},
+    http::Uri,
     response::Response,
 };
 use contract::codes;
@@ -17,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     App,
     http::{answer, front::Context},
-    rest::{self, execute},
+    rest::{self, execute, named::Named},
 };
 
 /// How long a sync request may wait, in milliseconds.
@@ -29,10 +28,9 @@ const DEFAULT_WAIT_MS: u64 = 5_000;
 pub(crate) async fn submit(
     State(app): State<Arc<App>>,
     Extension(context): Extension<Context>,
-    headers: HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Response {
-    let mut request = match execute::parse(&app, &headers, body).await {
+    let mut request = match execute::parse(&app, request, &["tool", "tool_name"]).await {
         Ok(request) => request,
         Err(refused) => return refuse(&refused.1),
     };
@@ -79,15 +77,17 @@ fn refuse(failure: &Failure) -> Response {
 }
 
 /// How long to wait, if at all, and the older spelling of the limits.
-fn read_mode(app: &App, request: &mut execute::Request) -> Result<Option<Duration>, Box<Failure>> {
+fn read_mode(
+    app: &App,
+    request: &mut execute::Execution,
+) -> Result<Option<Duration>, Box<Failure>> {
     let invalid = |message: String| Box::new(Failure::new(codes::INVALID_REQUEST, message));
     if let Some(limits) = request.rest.remove("limits") {
         request.limits = execute::read_limits(Some(&limits), app.gate.ceilings())?;
     }
     let wait = match request.rest.remove("wait_ms") {
         None => DEFAULT_WAIT_MS,
-        Some(value) => value
-            .as_u64()
+        Some(value) => contract::limits::whole_number(&value)
             .filter(|milliseconds| (1..=MAX_WAIT_MS).contains(milliseconds))
             .ok_or_else(|| {
                 invalid(format!("wait_ms must be a whole number from 1 to {MAX_WAIT_MS}"))
@@ -127,14 +127,14 @@ pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Response {
             }
         },
     };
-    let cursor = match query.get("cursor").filter(|cursor| !cursor.is_empty()) {
+    let cursor = match query.get("cursor") {
         None => None,
         Some(cursor) => match JobId::parse(cursor) {
             Some(id) => Some(id),
             None => return rest::bad_query("cursor", "cursor must be a job id.", Value::Null),
         },
     };
-    let tool = query.get("tool").filter(|tool| !tool.is_empty()).cloned();
+    let tool = query.get("tool").cloned();
     // One more than asked for tells whether there is a next page.
     let filter = JobFilter { state, tool, cursor, limit: limit + 1 };
     match app.gate.store().jobs(filter).await {
@@ -148,14 +148,14 @@ pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Response {
     }
 }
 
-pub(crate) async fn one(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response {
+pub(crate) async fn one(State(app): State<Arc<App>>, Named(id): Named<String>) -> Response {
     match find(&app, &id).await {
         Ok(job) => answer::json(200, &job),
         Err(response) => *response,
     }
 }
 
-pub(crate) async fn cancel(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response {
+pub(crate) async fn cancel(State(app): State<Arc<App>>, Named(id): Named<String>) -> Response {
     let Some(known) = JobId::parse(&id) else { return *unknown(&id) };
     match app.jobs.cancel(&known).await {
         Ok(Cancelled::Unknown) => *unknown(&id),

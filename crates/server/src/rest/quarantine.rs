@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::{
-    extract::{Path, State},
-    http::Uri,
-    response::Response,
-};
+use axum::{extract::State, http::Uri, response::Response};
 use contract::codes;
 use serde_json::json;
 
-use crate::{App, http::answer, rest};
+use crate::{
+    App,
+    http::answer,
+    rest::{self, named::Named},
+};
 
 pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Response {
     let query = rest::query(&uri);
@@ -18,7 +18,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Response {
         Ok(limit) => limit,
         Err(response) => return *response,
     };
-    let cursor = query.get("cursor").filter(|cursor| !cursor.is_empty()).cloned();
+    let cursor = query.get("cursor").cloned();
     match app.gate.store().all_quarantined(cursor, limit + 1).await {
         Ok(mut entries) => {
             let more = entries.len() > limit;
@@ -30,7 +30,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Response {
     }
 }
 
-pub(crate) async fn one(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response {
+pub(crate) async fn one(State(app): State<Arc<App>>, Named(id): Named<String>) -> Response {
     match app.gate.store().quarantined(&id).await {
         Ok(Some(entry)) => answer::json(200, &entry),
         Ok(None) => {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{
-    extract::{Path, State, rejection::PathRejection},
+    extract::State,
     http::{HeaderMap, StatusCode, Uri, header},
     response::Response,
 };
@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::{
     App,
     http::answer,
-    rest::{self, documents::Rendered},
+    rest::{self, documents::Rendered, named::Named},
 };
 
 pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Response {
@@ -48,15 +48,12 @@ pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri, headers: HeaderM
 
 pub(crate) async fn one(
     State(app): State<Arc<App>>,
-    tool: Result<Path<String>, PathRejection>,
+    Named(name): Named<String>,
     headers: HeaderMap,
 ) -> Response {
-    let Path(name) = match tool {
-        Ok(name) => name,
-        Err(rejection) => return rest::unreadable_path(&rejection),
-    };
     match app.gate.catalogue().find(&name) {
         Some(tool) => tagged(&Rendered::new(tool.descriptor.get().to_owned()), &headers),
+        None if app.gate.catalogue().toolset(&name).is_some() => only_called(&name),
         None => {
             let shown: String = name.chars().take(64).collect();
             let near =
@@ -64,6 +61,27 @@ pub(crate) async fn one(
             answer::error(codes::UNKNOWN_TOOL, &format!("Unknown tool: {shown}."), near)
         }
     }
+}
+
+/// A toolset has no contract to show. Its path is there to be called.
+fn only_called(toolset: &str) -> Response {
+    let message = format!(
+        "{toolset} is a toolset: call it with POST, or list it with GET /v1/tools?toolset={toolset}."
+    );
+    let mut response = answer::error(codes::METHOD_NOT_ALLOWED, &message, None);
+    answer::set(&mut response, header::ALLOW, "POST");
+    response
+}
+
+/// What a path lacks a method with. Which ones it has, the router adds; for a toolset they
+/// are fewer than for a tool.
+pub(crate) async fn no_such_method(State(app): State<Arc<App>>, uri: Uri) -> Response {
+    let name = uri.path().strip_prefix(rest::call::PREFIX).unwrap_or_default();
+    let catalogue = app.gate.catalogue();
+    if catalogue.find(name).is_none() && catalogue.toolset(name).is_some() {
+        return only_called(name);
+    }
+    answer::error(codes::METHOD_NOT_ALLOWED, "The route has no such method.", None)
 }
 
 /// The document, or nothing where the client has it already.

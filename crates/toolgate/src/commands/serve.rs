@@ -92,6 +92,7 @@ fn doors(loaded: &Loaded, tokens: Vec<Token>) -> server::Settings {
         max_body_bytes: server.max_body_bytes,
         body_timeout: Duration::from_millis(server.body_timeout_ms),
         header_timeout: Duration::from_millis(server.header_timeout_ms),
+        idle_timeout: Duration::from_millis(server.idle_timeout_ms),
         max_connections: server.max_connections,
         drain_timeout: Duration::from_millis(server.drain_timeout_ms),
         allowed_hosts: server.allowed_hosts.iter().map(|host| host.to_lowercase()).collect(),

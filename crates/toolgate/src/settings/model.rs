@@ -72,6 +72,10 @@ pub struct Server {
     /// How long a client may take to send a body, in milliseconds.
     #[schemars(range(min = 1))]
     pub body_timeout_ms: u64,
+    /// How long a connection may do nothing, or a client take nothing of an answer, in
+    /// milliseconds.
+    #[schemars(range(min = 1))]
+    pub idle_timeout_ms: u64,
     /// How long running calls may take to end when the server stops, in milliseconds.
     pub drain_timeout_ms: u64,
     /// Names that the server answers to, beside addresses and `localhost`.
@@ -91,6 +95,7 @@ impl Default for Server {
             max_connections: 1_024,
             header_timeout_ms: 10_000,
             body_timeout_ms: 30_000,
+            idle_timeout_ms: 75_000,
             drain_timeout_ms: 10_000,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),

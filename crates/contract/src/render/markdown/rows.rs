@@ -12,17 +12,19 @@ const MAX_ROWS: usize = 300;
 
 /// One value that can appear.
 #[derive(Debug, PartialEq)]
-pub(super) struct Row {
+pub struct Row {
     /// Dotted; `[]` stands for any item of an array, `*` for any other key.
-    pub(super) name: String,
-    pub(super) kind: String,
+    pub name: String,
+    /// The type in words.
+    pub kind: String,
     /// `yes`, `no`, `sometimes` (some forms ask for it), or nothing where it makes no sense.
-    pub(super) required: &'static str,
-    pub(super) description: String,
+    pub required: &'static str,
+    /// What it means and what it must be, in Markdown.
+    pub description: String,
 }
 
 /// The rows of a schema; `whole` names a value that is not an object.
-pub(super) fn rows(schema: &Value, whole: &str) -> Vec<Row> {
+pub fn rows(schema: &Value, whole: &str) -> Vec<Row> {
     // Its own document, so that every reference is a pointer from its root.
     let root = relocate(schema, "#");
     let mut table = Table { root: &root, rows: Vec::new() };

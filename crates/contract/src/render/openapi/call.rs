@@ -12,26 +12,53 @@ use super::{
     },
     toolsets,
 };
-use crate::{Contract, Example, Stability, render::CALL_CODES};
+use crate::{Contract, Example, Stability, codes, render::CALL_CODES};
+
+/// How many tools the routes that call any tool show an example of. The rest is shown at
+/// the tools' own paths.
+const MAX_EXAMPLES: usize = 8;
 
 /// The errors that a call can end with: code and description, by status.
 pub(super) type CallErrors<'a> = BTreeMap<u16, Vec<(&'a str, &'a str)>>;
 
 pub(super) fn paths(paths: &mut Paths, contracts: &[&Contract]) {
+    let bearer = paths.bearer();
+    paths.add("/v1/tools/{tool}", "post", any_tool(contracts, bearer));
     for contract in contracts {
         let path = format!("/v1/tools/{}", contract.name);
         // A route of our own wins over a tool of that name.
         if !paths.contains(&path) {
             paths.add(&path, "get", describe(contract));
-            paths.add(&path, "post", tool(contract));
+            paths.add(&path, "post", tool(contract, bearer));
         }
     }
     for (toolset, tools) in toolsets(contracts) {
         let path = format!("/v1/tools/{toolset}");
         if !paths.contains(&path) {
-            paths.add(&path, "post", toolset_call(toolset, &tools));
+            paths.add(&path, "post", toolset_call(toolset, &tools, bearer));
         }
     }
+}
+
+fn any_tool(contracts: &[&Contract], bearer: bool) -> Operation {
+    let body = json!({
+        "type": "object",
+        "properties": {
+            "args": { "type": "object", "description": "The arguments, as the tool's input schema says." },
+        },
+        "additionalProperties": false,
+    });
+    let result = json!({ "description": "The result, which matches the tool's output schema." });
+    let operation = Operation::new("call_tool", "Tools", "Calls a tool by its path")
+        .description(
+            "What `POST` on a path of this form does, also for tools that came after this \
+             document was read. Each tool has a path of its own with its schemas.",
+        )
+        .parameter("Tool")
+        .parameter("IdempotencyKey")
+        .body(body, Map::new())
+        .response(200, done(success(&json!({ "type": "string" }), &result), Map::new()));
+    with_errors(operation, &errors(contracts, bearer), bearer)
 }
 
 fn describe(contract: &Contract) -> Operation {
@@ -40,7 +67,7 @@ fn describe(contract: &Contract) -> Operation {
     listing::describe(&identifier, &contract.toolset, &summary)
 }
 
-fn tool(contract: &Contract) -> Operation {
+fn tool(contract: &Contract, bearer: bool) -> Operation {
     let name = &contract.name;
     let body = json!({
         "type": "object",
@@ -48,33 +75,37 @@ fn tool(contract: &Contract) -> Operation {
         "additionalProperties": false,
     });
     let body = with_required(body, needs_arguments(contract));
-    let asked = examples(contract, |example| Some(json!({ "args": example.input })));
-    let answered = examples(contract, |example| {
+    let asked = good_examples(contract)
+        .into_iter()
+        .map(|example| (example.title.as_str(), example, json!({ "args": example.input })));
+    let answered = good_examples(contract).into_iter().filter_map(|example| {
         let output = example.output.as_ref()?;
-        Some(json!({ "tool": name, "ok": true, "result": output }))
+        let answer = json!({ "tool": name, "ok": true, "result": output });
+        Some((example.title.as_str(), example, answer))
     });
-    let success = success(name, &schema(&format!("{name}.output")));
-    let done = response("The result.", json_content(success, answered));
+    let success = success(&exactly(name), &schema(&format!("{name}.output")));
     let summary = contract.title.as_ref().unwrap_or(name);
     let operation = Operation::new(&format!("call_{name}"), &contract.toolset, summary)
         .description(&contract.description)
         .deprecated(contract.stability == Stability::Deprecated)
         .parameter("IdempotencyKey")
-        .body(body, asked)
-        .response(200, done);
-    with_errors(operation, &errors(&[contract]))
+        .body(body, examples(asked))
+        .response(200, done(success, examples(answered)));
+    with_errors(operation, &errors(&[contract], bearer), bearer)
 }
 
-fn toolset_call(toolset: &str, tools: &[&Contract]) -> Operation {
+fn toolset_call(toolset: &str, tools: &[&Contract], bearer: bool) -> Operation {
     let default = tools.iter().find(|tool| tool.toolset_default);
-    let names: Vec<_> = tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
+    let names: Vec<_> = tools.iter().map(|tool| &tool.name).collect();
     let otherwise =
         default.map(|tool| format!(" Without it `{}` is called.", tool.name)).unwrap_or_default();
-    let command = format!("Picks the tool: {}.{otherwise}", names.join(", "));
+    let command = json!({
+        "type": "string", "enum": names, "description": format!("Picks the tool.{otherwise}"),
+    });
     let mut arguments = json!({
         "type": "object",
         "description": "`command` picks the tool; the rest are its arguments.",
-        "properties": { "command": { "type": "string", "description": command } },
+        "properties": { "command": command },
     });
     if default.is_none() {
         arguments["required"] = json!(["command"]);
@@ -85,13 +116,28 @@ fn toolset_call(toolset: &str, tools: &[&Contract]) -> Operation {
         "additionalProperties": false,
     });
     let body = with_required(body, default.is_none_or(|tool| needs_arguments(tool)));
-    let success = success(toolset, &json!({ "description": "The result of the picked tool." }));
+    let result = json!({ "description": "The result of the picked tool." });
+    let success = success(&exactly(toolset), &result);
+    let asked = first_examples(tools).map(|(name, example)| {
+        let mut arguments = Map::from_iter([("command".to_owned(), json!(name))]);
+        arguments.extend(example.input.clone());
+        (name, example, json!({ "args": arguments }))
+    });
     let summary = format!("A tool of `{toolset}`");
     let operation = Operation::new(&format!("call_{toolset}"), toolset, &summary)
         .parameter("IdempotencyKey")
-        .body(body, Map::new())
-        .response(200, json_response("The result.", success));
-    with_errors(operation, &errors(tools))
+        .body(body, examples(asked))
+        .response(200, done(success, Map::new()));
+    with_errors(operation, &errors(tools, bearer), bearer)
+}
+
+/// Calls of some of the tools, for the routes that take the tool's name in the body.
+pub(super) fn requests(contracts: &[&Contract]) -> Map<String, Value> {
+    examples(
+        first_examples(contracts).map(|(name, example)| {
+            (name, example, json!({ "tool": name, "input": example.input }))
+        }),
+    )
 }
 
 fn needs_arguments(contract: &Contract) -> bool {
@@ -106,11 +152,20 @@ fn with_required(mut body: Value, arguments: bool) -> Value {
     body
 }
 
-fn success(tool: &str, result: &Value) -> Value {
+fn exactly(text: &str) -> Value {
+    json!({ "type": "string", "const": text })
+}
+
+fn done(success: Value, examples: Map<String, Value>) -> Value {
+    let response = response("The result.", json_content(success, examples));
+    with_header(response, "Idempotency-Replayed")
+}
+
+fn success(tool: &Value, result: &Value) -> Value {
     json!({
         "type": "object",
         "properties": {
-            "tool": { "type": "string", "const": tool },
+            "tool": tool,
             "ok": { "type": "boolean", "const": true },
             "result": result,
             "artifacts": { "type": "array", "items": schema("Artifact") },
@@ -121,19 +176,31 @@ fn success(tool: &str, result: &Value) -> Value {
     })
 }
 
-/// The good examples by title, under keys that are words.
-fn examples(contract: &Contract, value: impl Fn(&Example) -> Option<Value>) -> Map<String, Value> {
+/// The good examples by title.
+fn good_examples(contract: &Contract) -> Vec<&Example> {
     let mut good: Vec<_> = contract.good_examples().collect();
     good.sort_by(|one, other| one.title.cmp(&other.title));
+    good
+}
+
+/// A good example of each of the first tools.
+fn first_examples<'a>(contracts: &[&'a Contract]) -> impl Iterator<Item = (&'a str, &'a Example)> {
+    contracts
+        .iter()
+        .filter_map(|tool| Some((tool.name.as_str(), *good_examples(tool).first()?)))
+        .take(MAX_EXAMPLES)
+}
+
+/// Examples as the document has them, under keys that are words.
+fn examples<'a>(all: impl Iterator<Item = (&'a str, &'a Example, Value)>) -> Map<String, Value> {
     let mut shown = Map::new();
-    for example in good {
-        let Some(value) = value(example) else { continue };
+    for (name, example, value) in all {
         let mut entry = json!({ "summary": example.title });
         if let Some(notes) = &example.notes {
             entry["description"] = json!(notes);
         }
         entry["value"] = value;
-        let mut key = word(&example.title);
+        let mut key = word(name);
         while shown.contains_key(&key) {
             key.push('_');
         }
@@ -143,14 +210,17 @@ fn examples(contract: &Contract, value: impl Fn(&Example) -> Option<Value>) -> M
 }
 
 /// What a call of any of these tools can end with. A code that a contract declares is
-/// described in the contract's words.
-pub(super) fn errors<'a>(contracts: &[&'a Contract]) -> CallErrors<'a> {
+/// described in the contract's words; a token is missed only where one is wanted.
+pub(super) fn errors<'a>(contracts: &[&'a Contract], bearer: bool) -> CallErrors<'a> {
     let mut errors = CallErrors::new();
     let declared = contracts.iter().flat_map(|contract| &contract.errors);
     let declared: Vec<_> = declared
         .map(|error| (error.http_status, error.code.as_str(), error.description.as_str()))
         .collect();
-    let standard = CALL_CODES.iter().map(|one| (one.http_status, one.code, one.description));
+    let standard = CALL_CODES
+        .iter()
+        .filter(|one| bearer || **one != codes::UNAUTHORIZED)
+        .map(|one| (one.http_status, one.code, one.description));
     for (status, code, description) in standard.chain(declared) {
         let known = errors.entry(status).or_default();
         match known.iter_mut().find(|(other, _)| *other == code) {
@@ -162,8 +232,8 @@ pub(super) fn errors<'a>(contracts: &[&'a Contract]) -> CallErrors<'a> {
     errors
 }
 
-fn with_errors(mut operation: Operation, errors: &CallErrors) -> Operation {
-    let standard = self::errors(&[]);
+fn with_errors(mut operation: Operation, errors: &CallErrors, bearer: bool) -> Operation {
+    let standard = self::errors(&[], bearer);
     for (status, codes) in errors {
         let shared = standard.get(status) == Some(codes);
         let failed = if shared {
@@ -199,5 +269,6 @@ pub(super) fn error_response(status: u16, codes: &[(&str, &str)]) -> Value {
         "additionalProperties": false,
     });
     let response = json_response(&lines.join("\n"), schema);
+    let response = with_header(response, "Idempotency-Replayed");
     if asks_to_retry(status) { with_header(response, "Retry-After") } else { response }
 }

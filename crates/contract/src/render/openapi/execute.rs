@@ -1,6 +1,6 @@
 //! The route that calls any tool and always answers with a `ToolResult`.
 
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::{
     call,
@@ -12,9 +12,9 @@ pub(super) fn paths(paths: &mut Paths, contracts: &[&Contract]) {
     let mut operation = Operation::new("execute", "Tools", "Calls any tool")
         .description("Every answer is a `ToolResult`, whatever its status.")
         .parameter("IdempotencyKey")
-        .body(schema("ExecuteRequest"), Map::new())
+        .body(schema("ExecuteRequest"), call::requests(contracts))
         .response(200, json!({ "$ref": "#/components/responses/ToolResult" }));
-    for (status, codes) in call::errors(contracts) {
+    for (status, codes) in call::errors(contracts, paths.bearer()) {
         let codes: Vec<_> = codes.iter().map(|(code, _)| format!("`{code}`")).collect();
         let shape = if asks_to_retry(status) { "ToolResultLater" } else { "ToolResult" };
         let failed = json!({

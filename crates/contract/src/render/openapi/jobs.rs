@@ -1,13 +1,15 @@
 //! The routes of jobs and their artifacts.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
+    call,
     listing::not_modified,
-    operation::{Operation, Paths, json_response, response, schema, with_header},
+    operation::{Operation, Paths, json_response, response, schema, with_header, with_link},
 };
+use crate::Contract;
 
-pub(super) fn paths(paths: &mut Paths) {
+pub(super) fn paths(paths: &mut Paths, contracts: &[&Contract]) {
     let operation = |id: &str, summary: &str| Operation::new(id, "Jobs", summary);
     let started = json!({
         "type": "object",
@@ -19,6 +21,12 @@ pub(super) fn paths(paths: &mut Paths) {
         "required": ["job_id", "status"],
         "additionalProperties": false,
     });
+    let accepted = |description: &str| {
+        let response = json_response(description, started.clone());
+        ["get_job", "cancel_job", "job_events", "list_artifacts"]
+            .into_iter()
+            .fold(response, |response, next| with_link(response, next, "/job_id"))
+    };
     paths.add(
         "/v1/jobs",
         "post",
@@ -28,10 +36,10 @@ pub(super) fn paths(paths: &mut Paths) {
                  ended, but after `wait_ms` at the latest.",
             )
             .parameter("IdempotencyKey")
-            .body(schema("JobRequest"), Map::new())
-            .response(200, json_response("The job has ended.", started.clone()))
-            .response(202, json_response("The job is under way.", started))
-            .errors(&[400, 401, 404, 409, 413, 429, 503]),
+            .body(schema("JobRequest"), call::requests(contracts))
+            .response(200, accepted("The job has ended."))
+            .response(202, accepted("The job is under way."))
+            .errors(&[400, 404, 409, 413, 429, 503]),
     );
     let page = page("jobs", &schema("Job"));
     paths.add(
@@ -41,9 +49,12 @@ pub(super) fn paths(paths: &mut Paths) {
             .query("status", "Only jobs in this state.", schema("JobStatus"))
             .query("tool", "Only jobs of this tool.", json!({ "type": "string" }))
             .parameter("Limit")
-            .parameter("Cursor")
-            .response(200, json_response("A page of jobs.", page))
-            .errors(&[400]),
+            .query("cursor", "The last id of the page before.", schema("JobId"))
+            .response(
+                200,
+                with_link(json_response("A page of jobs.", page), "get_job", "/jobs/0/id"),
+            )
+            .errors(&[400, 503]),
     );
     paths.add(
         "/v1/jobs/{id}",
@@ -51,7 +62,7 @@ pub(super) fn paths(paths: &mut Paths) {
         operation("get_job", "One job")
             .parameter("JobId")
             .response(200, json_response("The job.", schema("Job")))
-            .errors(&[404]),
+            .errors(&[404, 503]),
     );
     paths.add(
         "/v1/jobs/{id}",
@@ -60,16 +71,17 @@ pub(super) fn paths(paths: &mut Paths) {
             .parameter("JobId")
             .response(200, json_response("The job is cancelled.", schema("Job")))
             .response(202, json_response("The job is still stopping.", schema("Job")))
-            .errors(&[404, 409]),
+            .errors(&[404, 409, 503]),
     );
-    let events = json!({ "text/event-stream": { "schema": { "type": "string" } } });
+    let events = json!({ "text/event-stream": { "schema": schema("JobEvent") } });
     paths.add(
         "/v1/jobs/{id}/events",
         "get",
         operation("job_events", "What happens to a job, as it happens")
             .parameter("JobId")
-            .response(200, response("Server-sent events.", events))
-            .errors(&[404]),
+            .parameter("LastEventId")
+            .response(200, response("Server-sent events, each as the schema says.", events))
+            .errors(&[404, 503]),
     );
     artifacts(paths);
 }
@@ -90,7 +102,7 @@ fn artifacts(paths: &mut Paths) {
         Operation::new("list_artifacts", "Jobs", "The files that a job left")
             .parameter("JobId")
             .response(200, json_response("The files.", files))
-            .errors(&[404]),
+            .errors(&[404, 503]),
     );
     // No schema: the bytes are of whatever type the tool says they are.
     let bytes = || json!({ "*/*": {} });
@@ -107,7 +119,7 @@ fn artifacts(paths: &mut Paths) {
             .response(200, whole)
             .response(206, with_header(part, "Content-Range"))
             .response(304, not_modified())
-            .errors(&[404, 416]),
+            .errors(&[404, 416, 503]),
     );
 }
 

@@ -31,7 +31,8 @@ pub(super) fn paths(paths: &mut Paths) {
         .errors(&[400]);
     paths.add("/v1/tools", "get", list);
     let describe = describe("describe_tool", "Tools", "The contract of one tool");
-    paths.add("/v1/tools/{tool}", "get", describe.parameter("Tool"));
+    // The path is a toolset's too, which can be called and not shown.
+    paths.add("/v1/tools/{tool}", "get", describe.parameter("Tool").errors(&[405]));
 }
 
 /// The operation that shows one tool's contract.

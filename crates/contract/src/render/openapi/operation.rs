@@ -16,6 +16,11 @@ impl Paths {
         Self { bearer, identifiers: BTreeSet::new(), items: Map::new() }
     }
 
+    /// Whether callers must show a token.
+    pub(super) fn bearer(&self) -> bool {
+        self.bearer
+    }
+
     pub(super) fn contains(&self, path: &str) -> bool {
         self.items.contains_key(path)
     }
@@ -26,6 +31,8 @@ impl Paths {
         if self.bearer && !operation.open {
             operation.responses.entry(401).or_insert_with(|| error(401));
         }
+        // `Host` and `Origin` are looked at before the route is.
+        operation.responses.entry(403).or_insert_with(|| error(403));
         // Every operation takes the request id, so the path says it once for all of them.
         let item = self.items.entry(path).or_insert_with(
             || json!({ "parameters": [{ "$ref": "#/components/parameters/RequestId" }] }),
@@ -100,9 +107,7 @@ impl Operation {
 
     /// Takes something in the query that no other operation takes.
     pub(super) fn query(mut self, name: &str, description: &str, schema: Value) -> Self {
-        let mut parameter = json!({ "name": name, "in": "query", "description": description });
-        parameter["schema"] = schema;
-        self.parameters.push(parameter);
+        self.parameters.push(query(name, description, schema));
         self
     }
 
@@ -155,6 +160,15 @@ impl Operation {
     }
 }
 
+/// Something in the query. Without a value it is as good as not given.
+pub(super) fn query(name: &str, description: &str, schema: Value) -> Value {
+    let mut parameter = json!({
+        "name": name, "in": "query", "description": description, "allowEmptyValue": true,
+    });
+    parameter["schema"] = schema;
+    parameter
+}
+
 /// A response with a JSON body.
 pub(super) fn json_response(description: &str, schema: Value) -> Value {
     response(description, json_content(schema, Map::new()))
@@ -175,6 +189,13 @@ pub(super) fn response(description: &str, content: Value) -> Value {
 /// The response with one more of the headers in the components.
 pub(super) fn with_header(mut response: Value, name: &str) -> Value {
     response["headers"][name] = json!({ "$ref": format!("#/components/headers/{name}") });
+    response
+}
+
+/// The response with a pointer to an operation that takes the id that stands in its body.
+pub(super) fn with_link(mut response: Value, operation: &str, pointer: &str) -> Value {
+    let id = format!("$response.body#{pointer}");
+    response["links"][operation] = json!({ "operationId": operation, "parameters": { "id": id } });
     response
 }
 

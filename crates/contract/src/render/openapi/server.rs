@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
-use super::operation::{Operation, Paths, json_response, response};
+use super::{
+    listing::not_modified,
+    operation::{Operation, Paths, json_response, response, with_header},
+};
 
 pub(super) fn paths(paths: &mut Paths) {
     let get = |id: &str, summary: &str| Operation::new(id, "Server", summary);
@@ -47,6 +50,7 @@ pub(super) fn paths(paths: &mut Paths) {
             .response(503, json_response("It does not, and why.", not_ready)),
     );
     let text = |kind: &str| json!({ kind: { "schema": { "type": "string" } } });
+    let any_object = || json!({ "type": "object" });
     paths.add(
         "/metrics",
         "get",
@@ -57,18 +61,26 @@ pub(super) fn paths(paths: &mut Paths) {
         "/openapi.json",
         "get",
         get("openapi_json", "This document, in JSON")
-            .response(200, json_response("This document.", json!({ "type": "object" }))),
+            .parameter("IfNoneMatch")
+            .response(200, with_header(json_response("This document.", any_object()), "ETag"))
+            .response(304, not_modified()),
     );
+    let yaml =
+        response("This document.", json!({ "application/yaml": { "schema": any_object() } }));
     paths.add(
         "/openapi.yaml",
         "get",
         get("openapi_yaml", "This document, in YAML")
-            .response(200, response("This document.", text("application/yaml"))),
+            .parameter("IfNoneMatch")
+            .response(200, with_header(yaml, "ETag"))
+            .response(304, not_modified()),
     );
     paths.add(
         "/docs",
         "get",
         get("docs", "This document, for people")
-            .response(200, response("A page.", text("text/html"))),
+            .parameter("IfNoneMatch")
+            .response(200, with_header(response("A page.", text("text/html")), "ETag"))
+            .response(304, not_modified()),
     );
 }

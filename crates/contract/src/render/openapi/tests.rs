@@ -2,9 +2,9 @@ use std::{collections::BTreeSet, fmt::Write};
 
 use serde_json::{Map, Value, json};
 
-use super::{Settings, document};
+use super::{Settings, document, document_within};
 use crate::{
-    Contract, Schema,
+    Contract, Limits, Schema,
     render::{descriptor::descriptor, fixtures, references::target},
 };
 
@@ -161,32 +161,33 @@ fn the_routes_are_these() {
         let _ = writeln!(shown, "{name} ({id}): {statuses}");
     }
     insta::assert_snapshot!(shown, @r"
-    get /healthz (health): 200
-    get /readyz (ready): 200 503
-    get /metrics (metrics): 200
-    get /openapi.json (openapi_json): 200
-    get /openapi.yaml (openapi_yaml): 200
-    get /docs (docs): 200
-    get /v1/tools (list_tools): 200 304 400
-    get /v1/tools/{tool} (describe_tool): 200 304 404
-    post /v1/tools/execute (execute): 200 400 401 403 404 409 413 418 429 500 502 503 504
-    get /v1/tools/clock (describe_clock): 200 304 404
-    post /v1/tools/clock (call_clock): 200 400 401 403 404 409 413 429 500 502 503 504
-    get /v1/tools/search.web (describe_search_web): 200 304 404
-    post /v1/tools/search.web (call_search_web): 200 400 401 403 404 409 413 418 429 500 502 503 504
-    get /v1/tools/search_web (describe_search_web_2): 200 304 404
-    post /v1/tools/search_web (call_search_web_2): 200 400 401 403 404 409 413 429 500 502 503 504
-    post /v1/tools/notes (call_notes): 200 400 401 403 404 409 413 429 500 502 503 504
-    post /v1/tools/web (call_web): 200 400 401 403 404 409 413 418 429 500 502 503 504
-    post /v1/jobs (create_job): 200 202 400 401 404 409 413 429 503
-    get /v1/jobs (list_jobs): 200 400
-    get /v1/jobs/{id} (get_job): 200 404
-    delete /v1/jobs/{id} (cancel_job): 200 202 404 409
-    get /v1/jobs/{id}/events (job_events): 200 404
-    get /v1/jobs/{id}/artifacts (list_artifacts): 200 404
-    get /v1/jobs/{id}/artifacts/{name} (get_artifact): 200 206 304 404 416
-    get /v1/quarantine (list_quarantine): 200 400
-    get /v1/quarantine/{id} (get_quarantine_entry): 200 404
+    get /healthz (health): 200 403
+    get /readyz (ready): 200 403 503
+    get /metrics (metrics): 200 403
+    get /openapi.json (openapi_json): 200 304 403
+    get /openapi.yaml (openapi_yaml): 200 304 403
+    get /docs (docs): 200 304 403
+    get /v1/tools (list_tools): 200 304 400 403
+    get /v1/tools/{tool} (describe_tool): 200 304 403 404 405
+    post /v1/tools/{tool} (call_tool): 200 400 403 404 409 413 418 429 500 502 503 504
+    post /v1/tools/execute (execute): 200 400 403 404 409 413 418 429 500 502 503 504
+    get /v1/tools/clock (describe_clock): 200 304 403 404
+    post /v1/tools/clock (call_clock): 200 400 403 404 409 413 429 500 502 503 504
+    get /v1/tools/search.web (describe_search_web): 200 304 403 404
+    post /v1/tools/search.web (call_search_web): 200 400 403 404 409 413 418 429 500 502 503 504
+    get /v1/tools/search_web (describe_search_web_2): 200 304 403 404
+    post /v1/tools/search_web (call_search_web_2): 200 400 403 404 409 413 429 500 502 503 504
+    post /v1/tools/notes (call_notes): 200 400 403 404 409 413 429 500 502 503 504
+    post /v1/tools/web (call_web): 200 400 403 404 409 413 418 429 500 502 503 504
+    post /v1/jobs (create_job): 200 202 400 403 404 409 413 429 503
+    get /v1/jobs (list_jobs): 200 400 403 503
+    get /v1/jobs/{id} (get_job): 200 403 404 503
+    delete /v1/jobs/{id} (cancel_job): 200 202 403 404 409 503
+    get /v1/jobs/{id}/events (job_events): 200 403 404 503
+    get /v1/jobs/{id}/artifacts (list_artifacts): 200 403 404 503
+    get /v1/jobs/{id}/artifacts/{name} (get_artifact): 200 206 304 403 404 416 503
+    get /v1/quarantine (list_quarantine): 200 400 403 503
+    get /v1/quarantine/{id} (get_quarantine_entry): 200 403 404 503
     ");
 }
 
@@ -205,7 +206,10 @@ fn the_order_of_the_contracts_does_not_matter() {
 fn a_token_is_asked_for_where_the_server_wants_one() {
     let open = built();
     assert_eq!((open.get("security"), open.get("servers")), (None, None));
-    assert_eq!(statuses(&open, "get", "/metrics"), "200");
+    assert_eq!(statuses(&open, "get", "/metrics"), "200 403");
+    for (name, operation) in operations(&open) {
+        assert_eq!(operation["responses"].get("401"), None, "{name}");
+    }
 
     let closed =
         build(&Settings { bearer: true, server_url: Some("https://tools.example"), ..SETTINGS });
@@ -217,6 +221,59 @@ fn a_token_is_asked_for_where_the_server_wants_one() {
         assert_eq!(operation.get("security").is_some(), is_open, "{name}");
         assert_eq!(operation["responses"].get("401").is_none(), is_open, "{name}");
     }
+    // Whoever lacks it is told how to show it.
+    let refused = resolved(&closed, &closed["paths"]["/v1/jobs"]["get"]["responses"]["401"]);
+    assert!(refused["headers"].get("WWW-Authenticate").is_some());
+}
+
+#[test]
+fn a_foreign_host_or_page_is_refused_everywhere() {
+    let document = built();
+    for (name, operation) in operations(&document) {
+        assert!(operation["responses"].get("403").is_some(), "{name}");
+    }
+}
+
+#[test]
+fn a_toolset_can_be_called_and_not_shown() {
+    let document = built();
+    let shown = &document["paths"]["/v1/tools/{tool}"]["get"]["responses"]["405"];
+    assert!(resolved(&document, shown)["headers"].get("Allow").is_some());
+    assert_eq!(document["paths"]["/v1/tools/web"].get("get"), None);
+}
+
+#[test]
+fn links_lead_to_operations() {
+    let document = built();
+    let operations = operations(&document);
+    let known: Vec<_> = operations.iter().map(|(_, one)| &one["operationId"]).collect();
+    let mut seen = 0;
+    for (name, operation) in &operations {
+        for response in operation["responses"].as_object().unwrap().values() {
+            let Some(links) = response.get("links").and_then(Value::as_object) else { continue };
+            for link in links.values() {
+                assert!(known.contains(&&link["operationId"]), "{name}: {link}");
+                seen += 1;
+            }
+        }
+    }
+    assert_eq!(seen, 10);
+}
+
+#[test]
+fn a_request_may_ask_for_what_the_server_allows() {
+    let contracts = fixtures::contracts();
+    let contracts: Vec<&Contract> = contracts.iter().collect();
+    let ceilings = Limits { timeout_ms: 100, ..Limits::default_ceilings() };
+    let document = document_within(&contracts, &SETTINGS, &ceilings);
+    let body = request(&document, "/v1/tools/execute");
+    let asks =
+        |timeout: u64| json!({ "tool": "x", "context": { "limits": { "timeout_ms": timeout } } });
+    assert!(body.is_valid(&asks(100)));
+    assert!(!body.is_valid(&asks(101)));
+    // A contract is not bound by it.
+    let schema = answer(&document, "/v1/tools/{tool}", "get", "200");
+    assert_eq!(schema.violations(&descriptor(contracts[0])), []);
 }
 
 #[test]
@@ -283,7 +340,7 @@ fn examples_match_what_they_illustrate() {
             }
         }
     }
-    assert_eq!(seen, 7);
+    assert_eq!(seen, 15);
     let call = operation(&document, "post", "/v1/tools/search.web");
     let examples = &call["requestBody"]["content"]["application/json"]["examples"];
     assert_eq!(
@@ -305,6 +362,7 @@ fn a_toolset_is_called_by_command_or_by_default() {
     assert!(!accepts("/v1/tools/web", &json!({})));
     assert!(!accepts("/v1/tools/notes", &json!({ "args": {} })));
     assert!(accepts("/v1/tools/notes", &json!({ "args": { "command": "search_web", "a": 1 } })));
+    assert!(!accepts("/v1/tools/notes", &json!({ "args": { "command": "clock" } })));
     // A tool of that name wins over the toolset.
     let clock = operation(&document, "post", "/v1/tools/clock");
     assert_eq!(clock["description"], "Tells the time.");
@@ -343,7 +401,7 @@ fn execute_always_answers_with_a_tool_result() {
     let path = "/v1/tools/execute";
     assert_eq!(
         statuses(&document, "post", path),
-        "200 400 401 403 404 409 413 418 429 500 502 503 504"
+        "200 400 403 404 409 413 418 429 500 502 503 504"
     );
     for status in statuses(&document, "post", path).split(' ') {
         assert!(answer(&document, path, "post", status).is_valid(&tool_result()), "{status}");
@@ -354,6 +412,7 @@ fn execute_always_answers_with_a_tool_result() {
     for wrong in [
         json!({}),
         json!({ "tool": "" }),
+        json!({ "tool": "  " }),
         json!({ "tool": "x", "context": { "limits": { "timeout_ms": 0 } } }),
         json!({ "tool": "x", "context": { "limits": { "max_summary_characters": 15 } } }),
         json!({ "tool": "x", "context": { "limits": { "other": 1 } } }),

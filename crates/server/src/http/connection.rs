@@ -1,0 +1,190 @@
+//! One connection: what it is doing, so that others can judge whether to end it.
+//!
+//! Timers and cancellation that every request would have to arm and to look at cost more
+//! than the request does. So a connection only notes what it is doing, in atomics, and a
+//! keeper looks at all of them now and then.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU8, AtomicU64, Ordering::Relaxed},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+    task::AbortHandle,
+};
+
+/// How often the keeper looks.
+pub(crate) const TICK: Duration = Duration::from_millis(100);
+
+/// Between requests, or sending a long answer.
+const IDLE: u8 = 0;
+/// A request has begun to come in.
+const HEAD: u8 = 1;
+/// A request is being answered.
+const BUSY: u8 = 2;
+
+/// What a connection is doing, and since which tick.
+#[derive(Debug, Default)]
+pub(crate) struct Activity {
+    phase: AtomicU8,
+    since: AtomicU64,
+    clock: Arc<AtomicU64>,
+}
+
+impl Activity {
+    fn enter(&self, phase: u8) {
+        self.phase.store(phase, Relaxed);
+        self.touch();
+    }
+
+    fn touch(&self) {
+        self.since.store(self.clock.load(Relaxed), Relaxed);
+    }
+
+    /// A request is being answered, until the guard is dropped.
+    pub(crate) fn busy(self: &Arc<Self>) -> Busy {
+        self.enter(BUSY);
+        Busy(self.clone())
+    }
+}
+
+/// Ends the answering of a request, also one that was given up.
+pub(crate) struct Busy(Arc<Activity>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.enter(IDLE);
+    }
+}
+
+/// How long a connection may be in a phase.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// For the head of a request to come in.
+    pub head: Duration,
+    /// Between requests, and for a client to take what it is sent.
+    pub idle: Duration,
+}
+
+/// All the connections that are open.
+#[derive(Debug, Default)]
+pub(crate) struct Keeper {
+    clock: Arc<AtomicU64>,
+    open: Mutex<Vec<(Arc<Activity>, AbortHandle)>>,
+}
+
+impl Keeper {
+    /// The note of a new connection.
+    pub(crate) fn activity(&self) -> Arc<Activity> {
+        let activity = Activity { clock: self.clock.clone(), ..Activity::default() };
+        activity.touch();
+        Arc::new(activity)
+    }
+
+    /// Takes a connection into keeping.
+    pub(crate) fn keep(&self, activity: Arc<Activity>, task: AbortHandle) {
+        self.lock().push((activity, task));
+    }
+
+    /// Looks at all connections once: those that are over are forgotten, those that took
+    /// too long are ended.
+    pub(crate) fn tick(&self, patience: Patience) {
+        let now = self.clock.fetch_add(1, Relaxed) + 1;
+        let ticks = |time: Duration| {
+            u64::try_from(time.as_millis() / TICK.as_millis()).unwrap_or(u64::MAX).max(1)
+        };
+        let (head, idle) = (ticks(patience.head), ticks(patience.idle));
+        self.lock().retain(|(activity, task)| {
+            let age = now.saturating_sub(activity.since.load(Relaxed));
+            let too_long = match activity.phase.load(Relaxed) {
+                HEAD => age > head,
+                IDLE => age > idle,
+                _ => false,
+            };
+            if too_long {
+                task.abort();
+            }
+            !task.is_finished()
+        });
+    }
+
+    /// Ends the connections that do nothing; tells how many are still at work.
+    pub(crate) fn end_idle(&self) -> usize {
+        // One that moved a byte within the last two ticks may be in the middle of an answer.
+        let now = self.clock.fetch_add(1, Relaxed) + 1;
+        let mut open = self.lock();
+        open.retain(|(activity, task)| {
+            let quiet = now.saturating_sub(activity.since.load(Relaxed)) > 2;
+            if activity.phase.load(Relaxed) == IDLE && quiet {
+                task.abort();
+            }
+            !task.is_finished()
+        });
+        open.len()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(Arc<Activity>, AbortHandle)>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A stream that notes when bytes move.
+pub(crate) struct Watched {
+    pub stream: TcpStream,
+    pub activity: Arc<Activity>,
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let result = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if buffer.filled().len() > before && self.activity.phase.load(Relaxed) == IDLE {
+            self.activity.enter(HEAD);
+        }
+        result
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.activity.touch();
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.activity.touch();
+        Pin::new(&mut self.stream).poll_write_vectored(context, bytes)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

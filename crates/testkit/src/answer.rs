@@ -1,0 +1,49 @@
+//! What a server answered.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// An HTTP answer, read whole.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The headers, by lower-case name.
+    pub headers: BTreeMap<String, String>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&self.body)))
+    }
+
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).unwrap()
+    }
+
+    /// A header that must be there.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).unwrap_or_else(|| panic!("no {name} in {:?}", self.headers))
+    }
+
+    pub(crate) async fn read(response: reqwest::Response) -> Self {
+        let headers = response
+            .headers()
+            .iter()
+            .map(|(name, value)| {
+                (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+            })
+            .collect();
+        Self {
+            status: response.status().as_u16(),
+            headers,
+            body: response.bytes().await.unwrap().to_vec(),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! A connection by hand, for what a well-behaved client would never send.
+
+use std::{io, time::Duration};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::timeout,
+};
+
+use crate::{Answer, World};
+
+/// How long a server may take to answer or to close.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A connection that sends exactly the bytes it is given.
+pub struct Raw {
+    stream: TcpStream,
+    read: Vec<u8>,
+}
+
+impl Raw {
+    /// Sends the bytes; fails where the server has closed.
+    pub async fn send(&mut self, bytes: impl AsRef<[u8]>) -> io::Result<()> {
+        self.stream.write_all(bytes.as_ref()).await
+    }
+
+    /// The next answer, with as much body as its head announces.
+    pub async fn answer(&mut self) -> Answer {
+        let mut answer = self.head().await;
+        let length = match answer.headers.get("content-length") {
+            Some(length) => length.parse().unwrap(),
+            None => usize::MAX,
+        };
+        while self.read.len() < length && self.fill().await > 0 {}
+        let rest = self.read.split_off(length.min(self.read.len()));
+        answer.body = std::mem::replace(&mut self.read, rest);
+        answer
+    }
+
+    /// The head of the next answer, where it has no body whatever it announces.
+    pub async fn head(&mut self) -> Answer {
+        let end = loop {
+            if let Some(end) = self.read.windows(4).position(|four| four == b"\r\n\r\n") {
+                break end;
+            }
+            let shown = String::from_utf8_lossy(&self.read).into_owned();
+            assert!(self.fill().await > 0, "closed before an answer: `{shown}`");
+        };
+        let head = String::from_utf8_lossy(&self.read[..end]).into_owned();
+        self.read.drain(..end + 4);
+        let mut lines = head.split("\r\n");
+        let status = lines.next().and_then(|line| line.split(' ').nth(1)).unwrap();
+        let headers = lines.map(|line| {
+            let (name, value) = line.split_once(':').unwrap();
+            (name.to_ascii_lowercase(), value.trim().to_owned())
+        });
+        Answer { status: status.parse().unwrap(), headers: headers.collect(), body: Vec::new() }
+    }
+
+    /// Waits until the server closes; what it said until then.
+    pub async fn closed(mut self) -> Vec<u8> {
+        while self.fill().await > 0 {}
+        self.read
+    }
+
+    /// Reads what comes; 0 where the connection is closed.
+    async fn fill(&mut self) -> usize {
+        let read = timeout(PATIENCE, self.stream.read_buf(&mut self.read)).await;
+        read.expect("an answer or the end of the connection").unwrap_or(0)
+    }
+}
+
+impl World {
+    /// A connection by hand.
+    pub async fn connect(&self) -> Raw {
+        let stream = TcpStream::connect(("127.0.0.1", self.port())).await.unwrap();
+        Raw { stream, read: Vec::new() }
+    }
+
+    /// Sends a request whose path stays as it is written: a URL library would tidy it up.
+    pub async fn raw(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
+        let mut request = format!("{method} {path} HTTP/1.1\r\n");
+        let port = self.port();
+        if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+            request += &format!("host: 127.0.0.1:{port}\r\n");
+        }
+        for (name, value) in headers {
+            request += &format!("{name}: {value}\r\n");
+        }
+        let mut raw = self.connect().await;
+        raw.send(request + "\r\n").await.unwrap();
+        match raw.head().await {
+            answer if method == "HEAD" || answer.status == 304 => answer,
+            mut answer => {
+                let length = answer.headers.get("content-length");
+                let length = length.map_or(usize::MAX, |length| length.parse().unwrap());
+                while raw.read.len() < length && raw.fill().await > 0 {}
+                answer.body = raw.read;
+                answer
+            }
+        }
+    }
+}

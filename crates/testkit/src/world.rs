@@ -1,0 +1,231 @@
+//! A folder, a settings file, and a server that runs on them.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    path::{Path, PathBuf},
+    process::{Child, Stdio},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use reqwest::Method;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::Answer;
+
+// The server is started as a person starts it, and killed as a machine kills it.
+#[allow(clippy::disallowed_types)]
+type Command = std::process::Command;
+
+/// A server on a folder of its own.
+pub struct World {
+    binary: PathBuf,
+    folder: TempDir,
+    child: Option<Child>,
+    port: u16,
+    stderr: Arc<Mutex<String>>,
+    environment: Vec<(String, String)>,
+    /// A client that keeps its connections.
+    pub client: reqwest::Client,
+}
+
+impl World {
+    /// A folder with these settings, and no server yet.
+    pub fn new(binary: impl AsRef<Path>, settings: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("toolgate.yaml"), settings).unwrap();
+        Self {
+            binary: binary.as_ref().to_owned(),
+            folder,
+            child: None,
+            port: 0,
+            stderr: Arc::default(),
+            environment: Vec::new(),
+            client: reqwest::Client::builder().no_proxy().build().unwrap(),
+        }
+    }
+
+    /// A server with these settings.
+    pub async fn start(binary: impl AsRef<Path>, settings: &str) -> Self {
+        let mut world = Self::new(binary, settings);
+        world.run().await;
+        world
+    }
+
+    /// Sets a variable of the server's environment.
+    #[must_use]
+    pub fn with_env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Writes a file into the folder.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// Writes a program into the folder.
+    pub fn write_program(&self, path: &str, text: &str) {
+        use std::os::unix::fs::PermissionsExt;
+        self.write(path, text);
+        let path = self.folder.path().join(path);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Starts the server (again) and waits until it says where it listens.
+    pub async fn run(&mut self) {
+        let mut child = self
+            .command(&["serve", "--listen", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stdout = child.stdout.take().unwrap();
+        let mut stderr = child.stderr.take().unwrap();
+        let kept = self.stderr.clone();
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4_096];
+            while let Ok(read @ 1..) = stderr.read(&mut bytes) {
+                kept.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..read]));
+            }
+        });
+        let line = tokio::task::spawn_blocking(move || {
+            let mut line = String::new();
+            BufReader::new(stdout).read_line(&mut line).unwrap();
+            line
+        });
+        let line = tokio::time::timeout(Duration::from_secs(20), line).await.unwrap().unwrap();
+        self.port = line
+            .split("http://127.0.0.1:")
+            .nth(1)
+            .and_then(|rest| rest.split_whitespace().next()?.parse().ok())
+            .unwrap_or_else(|| panic!("no port in `{line}`: {}", self.stderr()));
+        self.child = Some(child);
+    }
+
+    /// A command line of the binary in the folder, with nothing of our environment that
+    /// could change what it does.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.args(arguments).current_dir(self.folder.path());
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TOOLGATE_")) {
+            command.env_remove(name);
+        }
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Runs a command line to its end: exit code, stdout, stderr.
+    pub fn cli(&self, arguments: &[&str]) -> (i32, String, String) {
+        let output = self.command(arguments).output().unwrap();
+        (
+            output.status.code().unwrap_or(-1),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    }
+
+    /// What the server has said on stderr.
+    pub fn stderr(&self) -> String {
+        self.stderr.lock().unwrap().clone()
+    }
+
+    /// The port of the server.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The process of the server.
+    pub fn pid(&self) -> u32 {
+        self.child.as_ref().unwrap().id()
+    }
+
+    /// The address of a path.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// Kills the server at once.
+    pub fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    /// Asks the server to stop, and waits until it has; its exit code.
+    pub async fn stop(&mut self) -> i32 {
+        let mut child = self.child.take().unwrap();
+        let killed = Command::new("kill").arg(child.id().to_string()).status().unwrap();
+        assert!(killed.success());
+        tokio::task::spawn_blocking(move || child.wait().unwrap().code().unwrap_or(-1))
+            .await
+            .unwrap()
+    }
+
+    /// A request with headers and a body.
+    pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<Vec<u8>>,
+    ) -> Answer {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        let mut request = self.client.request(method, self.url(path));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(body) = body {
+            request = request.body(body);
+        }
+        Answer::read(request.send().await.unwrap()).await
+    }
+
+    /// `GET`.
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, &[], None).await
+    }
+
+    /// `DELETE`.
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.send("DELETE", path, &[], None).await
+    }
+
+    /// `POST` of a JSON text.
+    pub async fn post(&self, path: &str, body: &str) -> Answer {
+        let headers = [("content-type", "application/json")];
+        self.send("POST", path, &headers, Some(body.as_bytes().to_vec())).await
+    }
+
+    /// `POST /v1/tools/execute`.
+    pub async fn execute(&self, body: &Value) -> Answer {
+        self.post("/v1/tools/execute", &body.to_string()).await
+    }
+
+    /// The lines of the journal.
+    pub fn journal(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.folder.path().join("data/journal.jsonl")).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.kill();
+        if std::thread::panicking() {
+            #[allow(clippy::print_stderr)] // Shown only where a test fails.
+            {
+                eprintln!("the server said:\n{}", self.stderr());
+            }
+        }
+    }
+}

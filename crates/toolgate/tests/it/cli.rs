@@ -1,0 +1,177 @@
+//! The command line: data on stdout, words on stderr, exit codes 0, 1 and 2.
+
+use serde_json::{Value, json};
+use testkit::World;
+
+use crate::BINARY;
+
+fn world() -> World {
+    World::new(BINARY, "")
+}
+
+#[test]
+fn call_prints_the_result() {
+    let world = world();
+    let (code, stdout, stderr) = world.cli(&["call", "echo_json", "message=hello", "n:=2"]);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    let got: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(got, json!({ "message": "hello", "repeat": ["hello", "hello"] }));
+}
+
+#[test]
+fn call_with_json_prints_the_whole() {
+    let world = world();
+    let (code, stdout, _) = world.cli(&["call", "write_text_artifact", "text=hi", "--json"]);
+    assert_eq!(code, 0);
+    let got: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(got["artifacts"][0]["bytes"], 2);
+    let job = got["metrics"]["job_id"].as_str().unwrap();
+    let kept = world.folder().join("data/artifacts").join(job).join("note.txt");
+    assert_eq!(std::fs::read_to_string(kept).unwrap(), "hi");
+}
+
+#[test]
+fn call_reads_stdin_and_files() {
+    use std::io::Write;
+    let world = world();
+    world.write("text.txt", "from a file\n");
+    let (code, stdout, _) = world.cli(&["call", "echo_json", "message=@text.txt"]);
+    assert_eq!(code, 0);
+    assert!(stdout.contains("\"message\": \"from a file\""), "{stdout}");
+    let mut child = world
+        .command(&["call", "echo_json", "-"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(br#"{"message":"from stdin"}"#).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("from stdin"));
+}
+
+#[test]
+fn a_refusal_is_1_and_says_what_to_do() {
+    let world = world();
+    let (code, stdout, stderr) = world.cli(&["call", "echo_json", "message=hi", "n=2"]);
+    assert_eq!((code, stdout.as_str()), (1, ""));
+    assert!(stderr.contains("invalid_input: `/n` must be a whole number"), "{stderr}");
+    assert!(stderr.contains("hint: write n:=2"), "{stderr}");
+    let (code, _, stderr) = world.cli(&["call", "echo_jsn", "message=hi"]);
+    assert_eq!(code, 1);
+    assert!(stderr.contains("did you mean `echo_json`?"), "{stderr}");
+}
+
+#[test]
+fn wrong_usage_is_2() {
+    let world = world();
+    assert_eq!(world.cli(&["cal"]).0, 2);
+    assert_eq!(world.cli(&["call", "echo_json", "hello"]).0, 2);
+    assert_eq!(world.cli(&["--config", "missing.yaml", "tools"]).0, 2);
+}
+
+#[test]
+fn tools_are_listed_and_shown() {
+    let world = world();
+    let (code, stdout, _) = world.cli(&["tools"]);
+    assert_eq!(code, 0);
+    assert!(stdout.lines().next().unwrap().starts_with("TOOL "), "{stdout}");
+    assert!(!stdout.contains('\u{1b}'), "no colour where nobody looks");
+    let listing: Value = serde_json::from_str(&world.cli(&["tools", "--json"]).1).unwrap();
+    assert_eq!(listing["tools"][0]["name"], "echo_json");
+    let (code, stdout, _) = world.cli(&["tools", "show", "echo_json"]);
+    assert_eq!(code, 0);
+    assert!(stdout.contains("Echoes a message deterministically"), "{stdout}");
+    let one: Value =
+        serde_json::from_str(&world.cli(&["tools", "show", "echo_json", "--json"]).1).unwrap();
+    assert_eq!(one["input_schema"]["required"], json!(["message"]));
+    let (code, _, stderr) = world.cli(&["tools", "show", "helo"]);
+    assert_eq!(code, 1);
+    assert!(stderr.contains("did you mean `hello`?"), "{stderr}");
+}
+
+#[test]
+fn init_writes_settings_that_are_fine_and_never_over_others() {
+    let world = world();
+    std::fs::remove_file(world.folder().join("toolgate.yaml")).unwrap();
+    assert_eq!(world.cli(&["init"]).0, 0);
+    let (code, _, stderr) = world.cli(&["config", "check"]);
+    assert_eq!(code, 0, "{stderr}");
+    let (code, _, stderr) = world.cli(&["init"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("`toolgate.yaml` is there already"), "{stderr}");
+}
+
+#[test]
+fn every_default_that_init_shows_is_the_default() {
+    let world = world();
+    world.cli(&["init", "shown.yaml"]);
+    let shown = std::fs::read_to_string(world.folder().join("shown.yaml")).unwrap();
+    // With every # taken away the settings are the same as without the file.
+    let uncommented: String = shown
+        .lines()
+        .filter_map(|line| line.strip_prefix("# ").or(Some("").filter(|_| line == "#")))
+        .filter(|line| {
+            let key = line.trim_start().split([':', ' ']).next().unwrap_or_default();
+            line.contains(':') && key.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+                && !line.contains("toolgate contracts new") && !line.starts_with("contracts")
+                && !line.contains("enable:") && !line.contains("path:") && *line != "tools:"
+        })
+        .map(|line| format!("{line}\n"))
+        .collect();
+    world.write("bare.yaml", &uncommented);
+    let (code, with, stderr) = world.cli(&["config", "show", "--config", "bare.yaml"]);
+    assert_eq!(code, 0, "{stderr}\n{uncommented}");
+    let (_, without, _) = world.cli(&["config", "show"]);
+    let (mut with, without): (Value, Value) =
+        (serde_json::from_str(&with).unwrap(), serde_json::from_str(&without).unwrap());
+    // Limits are shown with their values, which are unset until somebody sets them.
+    with["limits"] = without["limits"].clone();
+    assert_eq!(with, without);
+}
+
+#[test]
+fn a_new_contract_works_as_it_stands() {
+    let world = World::new(BINARY, "contracts: [ ./contracts ]\n");
+    std::fs::create_dir(world.folder().join("contracts")).unwrap();
+    assert_eq!(world.cli(&["contracts", "new", "util_repeat"]).0, 0);
+    let (code, stdout, stderr) = world.cli(&["contracts", "test", "util_repeat"]);
+    assert_eq!(code, 0, "{stdout}{stderr}");
+    assert_eq!(stdout.lines().count(), 3);
+    let (code, stdout, _) = world.cli(&["call", "util_repeat", "text=hello"]);
+    assert_eq!(code, 0);
+    assert!(stdout.contains("hello"), "{stdout}");
+    assert_eq!(world.cli(&["contracts", "new", "util_repeat"]).0, 2);
+    assert_eq!(world.cli(&["contracts", "new", "execute"]).0, 2);
+    assert_eq!(world.cli(&["contracts", "new", "a/b"]).0, 2);
+    let (code, stdout, _) = world.cli(&["contracts", "lint", "contracts/util_repeat.yaml"]);
+    assert_eq!((code, stdout.as_str()), (0, ""));
+}
+
+#[test]
+fn contracts_are_exported_in_every_form() {
+    let world = world();
+    let (code, stdout, _) = world.cli(&["contracts", "export", "--format", "markdown"]);
+    assert_eq!(code, 0);
+    assert!(stdout.starts_with("# Tools"), "{stdout}");
+    let mcp: Value =
+        serde_json::from_str(&world.cli(&["contracts", "export", "--format", "mcp"]).1).unwrap();
+    assert_eq!(mcp["tools"][0]["inputSchema"]["type"], "object");
+    let openapi: Value =
+        serde_json::from_str(&world.cli(&["contracts", "export", "--format", "openapi"]).1)
+            .unwrap();
+    assert!(openapi["paths"]["/v1/tools/echo_json"]["post"].is_object());
+}
+
+#[test]
+fn help_and_completions_are_there() {
+    let world = world();
+    let (code, stdout, _) = world.cli(&["--help"]);
+    assert_eq!(code, 0);
+    for command in ["serve", "tools", "call", "config", "init", "contracts", "completions"] {
+        assert!(stdout.contains(command), "{stdout}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let (code, stdout, _) = world.cli(&["completions", shell]);
+        assert!(code == 0 && stdout.contains("toolgate"), "{shell}");
+    }
+}

@@ -1,0 +1,41 @@
+//! Published documents are made from the code; a test makes them again and compares.
+//! `UPDATE_DOCUMENTS=1 cargo test -p toolgate --test it documents` writes them.
+
+use testkit::World;
+
+use crate::{BINARY, root};
+
+fn is_current(path: &str, made: &str) {
+    let file = root().join(path);
+    if std::env::var_os("UPDATE_DOCUMENTS").is_some() {
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, made).unwrap();
+        return;
+    }
+    let kept = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        kept == made,
+        "{path} is not what the code says; run UPDATE_DOCUMENTS=1 cargo test -p toolgate --test it documents"
+    );
+}
+
+fn said(arguments: &[&str]) -> String {
+    let (code, stdout, stderr) = World::new(BINARY, "").cli(arguments);
+    assert_eq!(code, 0, "{stderr}");
+    stdout
+}
+
+#[test]
+fn the_reference_of_tools() {
+    is_current("docs/reference/tools.md", &said(&["contracts", "export", "--format", "markdown"]));
+}
+
+#[test]
+fn openapi() {
+    is_current("docs/reference/openapi.json", &said(&["contracts", "export", "--format", "openapi"]));
+}
+
+#[test]
+fn the_schema_of_the_settings() {
+    is_current("docs/reference/settings.schema.json", &said(&["config", "schema"]));
+}

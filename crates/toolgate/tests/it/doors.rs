@@ -1,0 +1,121 @@
+//! The same call through every door has the same output and the same code.
+
+use serde_json::{Value, json};
+
+/// Code and output of a call through a door.
+type Seen = (String, Value);
+
+async fn simple(world: &testkit::World, tool: &str, input: &Value) -> Seen {
+    let body = json!({ "args": input }).to_string();
+    let answer = world.post(&format!("/v1/tools/{tool}"), &body).await;
+    let json = answer.json();
+    match json["ok"].as_bool() {
+        Some(true) => ("ok".into(), json["result"].clone()),
+        _ => (json["code"].as_str().unwrap().into(), Value::Null),
+    }
+}
+
+fn tool_result(result: &Value) -> Seen {
+    match result["status"].as_str() {
+        Some("ok") => ("ok".into(), result["output"].clone()),
+        _ => (result["metrics"]["error_code"].as_str().unwrap().into(), Value::Null),
+    }
+}
+
+async fn execute(world: &testkit::World, tool: &str, input: &Value) -> Seen {
+    tool_result(&world.execute(&json!({ "tool": tool, "input": input })).await.json())
+}
+
+async fn job(world: &testkit::World, tool: &str, input: &Value) -> Seen {
+    let body = json!({ "tool": tool, "input": input, "mode": "sync", "wait_ms": 10_000 });
+    let answer = world.post("/v1/jobs", &body.to_string()).await.json();
+    match answer["job"]["result"].is_object() {
+        true => tool_result(&answer["job"]["result"]),
+        false => (answer["error"]["code"].as_str().unwrap().into(), Value::Null),
+    }
+}
+
+fn cli(world: &testkit::World, tool: &str, input: &Value) -> Seen {
+    let words: Vec<String> = input
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(name, value)| format!("{name}:={value}"))
+        .collect();
+    let mut arguments = vec!["call", tool, "--json"];
+    arguments.extend(words.iter().map(String::as_str));
+    let (code, stdout, _) = world.cli(&arguments);
+    let seen = tool_result(&serde_json::from_str(&stdout).unwrap());
+    assert_eq!(code == 0, seen.0 == "ok");
+    seen
+}
+
+/// Values of every kind, from a fixed seed, so that a failure can be repeated.
+fn values(count: usize) -> Vec<Value> {
+    let mut state = 0x2545_F491_4F6C_DD1D_u64;
+    let mut next = move |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    let words = ["", " ", "hello", "é\u{0}", "a/b", "note.txt", "..", "😀", "x\ny"];
+    (0..count)
+        .map(|_| match next(7) {
+            0 => Value::Null,
+            1 => json!(next(2) == 0),
+            2 => json!(next(100)),
+            3 => json!(-1.5),
+            4 => json!([next(3)]),
+            5 => json!({ "a": next(3) }),
+            _ => json!(words[usize::try_from(next(9)).unwrap()]),
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn doors_agree() {
+    let world = crate::start("").await;
+    let values = values(40);
+    let mut value = values.iter().cycle();
+    let mut any = || value.next().unwrap().clone();
+    let mut calls = vec![
+        ("echo_json", json!({ "message": "hello", "n": 2 })),
+        ("echo_json", json!({})),
+        ("hello", json!({ "name": "Ada" })),
+        ("write_text_artifact", json!({ "text": "x", "filename": "a b.txt" })),
+        ("no_such_tool", json!({})),
+    ];
+    for _ in 0..12 {
+        calls.push(("echo_json", json!({ "message": any(), "n": any() })));
+        calls.push(("hello", json!({ "name": any() })));
+        calls.push(("write_text_artifact", json!({ "text": any(), "filename": any() })));
+    }
+    for (tool, input) in calls {
+        let expected = execute(&world, tool, &input).await;
+        assert_eq!(simple(&world, tool, &input).await, expected, "simple: {tool} {input}");
+        assert_eq!(job(&world, tool, &input).await, expected, "job: {tool} {input}");
+        assert_eq!(cli(&world, tool, &input), expected, "cli: {tool} {input}");
+    }
+}
+
+#[tokio::test]
+async fn tokens_are_asked_for_and_name_the_caller() {
+    let settings = "server: { tokens: [ { name: ada, token_env: ADA_TOKEN } ] }\n";
+    let mut world = testkit::World::new(crate::BINARY, settings)
+        .with_env("ADA_TOKEN", "a-long-enough-secret");
+    world.run().await;
+    assert_eq!(world.get("/healthz").await.status, 200);
+    let refused = world.get("/v1/tools").await;
+    assert_eq!((refused.status, refused.header("www-authenticate")), (401, "Bearer"));
+    let refused = world.execute(&json!({ "tool": "hello", "input": { "name": "x" } })).await;
+    assert_eq!(refused.json()["metrics"]["error_code"], "unauthorized");
+    let wrong = [("authorization", "Bearer a-long-enough-secreT")];
+    assert_eq!(world.send("GET", "/v1/tools", &wrong, None).await.status, 401);
+    let right = [("authorization", "Bearer a-long-enough-secret")];
+    let body = br#"{"args":{"name":"x"}}"#.to_vec();
+    assert_eq!(world.send("POST", "/v1/tools/hello", &right, Some(body)).await.status, 200);
+    assert_eq!(world.journal().last().unwrap()["caller"], "ada");
+    let journal = std::fs::read_to_string(world.folder().join("data/journal.jsonl")).unwrap();
+    assert!(!journal.contains("a-long-enough-secret"));
+}

@@ -1,0 +1,64 @@
+//! Every folder under `examples/` is loaded, started and replayed.
+
+use testkit::{World, replay::replay};
+
+use crate::{BINARY, root};
+
+/// Starts an example where it lies, with its state elsewhere.
+async fn example(name: &str) -> World {
+    let folder = root().join("examples").join(name);
+    let settings = std::fs::read_to_string(folder.join("toolgate.yaml")).unwrap();
+    let mut world = World::new(BINARY, &settings);
+    for entry in std::fs::read_dir(folder.join("contracts")).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        world.write_program(&format!("contracts/{name}"), &std::fs::read_to_string(path).unwrap());
+    }
+    world.run().await;
+    world
+}
+
+async fn replays(name: &str) -> usize {
+    let world = example(name).await;
+    let lines = root().join("examples").join(name).join("replay.jsonl");
+    replay(&world, &std::fs::read_to_string(lines).unwrap()).await
+}
+
+#[tokio::test]
+async fn autosage() {
+    assert_eq!(replays("autosage").await, 32);
+}
+
+#[tokio::test]
+async fn the_contracts_of_every_example_hold() {
+    for entry in std::fs::read_dir(root().join("examples")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let world = example(&name).await;
+        let (code, stdout, stderr) = world.cli(&["contracts", "test"]);
+        assert_eq!(code, 0, "{name}: {stdout}{stderr}");
+    }
+}
+
+#[test]
+fn the_contracts_of_the_binary_hold() {
+    let world = World::new(BINARY, "");
+    let (code, stdout, stderr) = world.cli(&["contracts", "test"]);
+    assert_eq!(code, 0, "{stdout}{stderr}");
+    for shown in ["echo_json: Echo message twice", "hello: An answer that is no text"] {
+        assert!(stdout.contains(shown), "{stdout}");
+    }
+}
+
+#[test]
+fn the_contracts_of_the_binary_are_linted() {
+    for entry in std::fs::read_dir(root().join("contracts")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (contract, found) = contract::read::contract(&path.display().to_string(), &text);
+        let found: Vec<_> = found.iter().map(|one| one.render(false)).collect();
+        assert!(found.is_empty(), "{}", found.join("\n"));
+        // What is not linted at start must come out the same.
+        let trusted = contract::read::trusted(&text).unwrap();
+        assert_eq!(contract.unwrap().to_value(), trusted.to_value());
+    }
+}

@@ -1,0 +1,205 @@
+//! Jobs: accepted, watched, cancelled, listed, and there again after a restart.
+
+use serde_json::{Value, json};
+use testkit::{World, eventually};
+
+async fn submit(world: &World, tool: &str, more: Value) -> String {
+    let mut body = json!({ "tool": tool });
+    for (key, value) in more.as_object().unwrap() {
+        body[key] = value.clone();
+    }
+    let answer = world.post("/v1/jobs", &body.to_string()).await;
+    assert_eq!(answer.status, 202, "{}", answer.text());
+    answer.json()["job_id"].as_str().unwrap().to_owned()
+}
+
+async fn until(world: &World, id: &str, status: &str) -> Value {
+    eventually(&format!("{id} is {status}"), async || {
+        let job = world.get(&format!("/v1/jobs/{id}")).await.json();
+        (job["status"] == status).then_some(job)
+    })
+    .await
+}
+
+const SLEEP: &str = "cat > /dev/null; sleep 1000";
+const ANSWER: &str = "cat > /dev/null; echo '{\"answer\":1}'";
+
+#[tokio::test]
+async fn a_job_runs_by_itself() {
+    let world = crate::start("").await;
+    let id = submit(&world, "echo_json", json!({ "input": { "message": "alpha" } })).await;
+    let job = until(&world, &id, "succeeded").await;
+    assert_eq!(job["result"]["output"]["message"], "alpha");
+    assert_eq!(job["input"], json!({ "message": "alpha", "n": 1 }));
+    for time in ["created_at", "started_at", "finished_at"] {
+        let text = job[time].as_str().unwrap();
+        assert!(text.len() == 24 && text.ends_with('Z'), "{time}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_whose_tool_failed_is_failed() {
+    let world = crate::start("").await;
+    let id = submit(&world, "echo_json", json!({ "input": { "message": " " } })).await;
+    let job = until(&world, &id, "failed").await;
+    assert_eq!(job["error_code"], "invalid_input");
+    assert_eq!(job["result"]["stderr"], "message must be a non-empty string.");
+    let unknown = world.post("/v1/jobs", r#"{"tool":"nope"}"#).await;
+    assert_eq!((unknown.status, &unknown.json()["error"]["code"]), (404, &json!("unknown_tool")));
+}
+
+#[tokio::test]
+async fn waiting_has_an_end() {
+    let world = crate::with_commands("", &[("sleeper", SLEEP)]).await;
+    let body = r#"{"tool":"sleeper","mode":"sync","wait_ms":50}"#;
+    let answer = world.post("/v1/jobs", body).await;
+    assert_eq!(answer.status, 202);
+    let status = answer.json()["status"].as_str().unwrap().to_owned();
+    assert!(["queued", "running"].contains(&status.as_str()), "{status}");
+    for body in [
+        r#"{"tool":"sleeper","mode":"sync","wait_ms":0}"#,
+        r#"{"tool":"sleeper","mode":"sync","wait_ms":120001}"#,
+        r#"{"tool":"sleeper","mode":"later"}"#,
+        r#"{"tool":"sleeper","prio":1}"#,
+        r#"{"tool":"sleeper","limits":{"timeout_ms":0}}"#,
+    ] {
+        assert_eq!(world.post("/v1/jobs", body).await.status, 400, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_running_job_is_cancelled_with_all_its_processes() {
+    let script = "cat > /dev/null; sleep 72513 & sleep 72513";
+    let world = crate::with_commands("", &[("sleeper", script)]).await;
+    let id = submit(&world, "sleeper", json!({})).await;
+    until(&world, &id, "running").await;
+    eventually("it sleeps", async || (sleepers("72513") == 2).then_some(())).await;
+    let answer = world.delete(&format!("/v1/jobs/{id}")).await;
+    assert_eq!((answer.status, &answer.json()["status"]), (200, &json!("cancelled")));
+    eventually("nothing sleeps", async || (sleepers("72513") == 0).then_some(())).await;
+    // Once more is fine; a job that ended otherwise cannot be cancelled.
+    assert_eq!(world.delete(&format!("/v1/jobs/{id}")).await.status, 200);
+    let done = submit(&world, "hello", json!({ "input": { "name": "x" } })).await;
+    until(&world, &done, "succeeded").await;
+    assert_eq!(world.delete(&format!("/v1/jobs/{done}")).await.status, 409);
+    let unknown = "/v1/jobs/job_00000000000000000000000000";
+    assert_eq!(world.delete(unknown).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_queued_job_is_cancelled_before_it_runs() {
+    let settings = "jobs: { max_running: 1, max_queued: 2 }";
+    let world = crate::with_commands(settings, &[("sleeper", SLEEP)]).await;
+    let first = submit(&world, "sleeper", json!({})).await;
+    until(&world, &first, "running").await;
+    // One may be with the worker that waits for a place, two wait behind it.
+    let mut queued = Vec::new();
+    let busy = loop {
+        let answer = world.post("/v1/jobs", r#"{"tool":"sleeper"}"#).await;
+        if answer.status == 429 {
+            break answer;
+        }
+        queued.push(answer.json()["job_id"].as_str().unwrap().to_owned());
+        assert!(queued.len() <= 4);
+    };
+    assert_eq!(busy.header("retry-after"), "1");
+    let last = queued.last().unwrap();
+    let answer = world.delete(&format!("/v1/jobs/{last}")).await;
+    assert_eq!(answer.json()["status"], "cancelled");
+    assert!(answer.json()["started_at"].is_null());
+}
+
+#[tokio::test]
+async fn what_happens_to_a_job_can_be_watched() {
+    let script = "cat > /dev/null
+echo '{\"progress\":0.25,\"message\":\"a quarter\"}' >&2
+echo plain >&2
+echo '{\"progress\":1,\"message\":\"all\"}' >&2
+echo '{\"answer\":1}'";
+    let world = crate::with_commands("", &[("worker", script)]).await;
+    let id = submit(&world, "worker", json!({})).await;
+    let answer = world.get(&format!("/v1/jobs/{id}/events")).await;
+    assert_eq!(answer.header("content-type"), "text/event-stream");
+    let events = answer.text();
+    let last = events.trim_end().rsplit("\n\n").next().unwrap();
+    assert!(last.contains("event: state") && last.contains("succeeded"), "{events}");
+    // Whoever comes late still learns how it ended.
+    until(&world, &id, "succeeded").await;
+    let late = world.get(&format!("/v1/jobs/{id}/events")).await.text();
+    assert!(late.contains("\"status\":\"succeeded\""), "{late}");
+    assert_eq!(world.get("/v1/jobs/job_x/events").await.status, 404);
+}
+
+#[tokio::test]
+async fn jobs_are_listed_in_pages_newest_first() {
+    let world = crate::start("").await;
+    let mut ids = Vec::new();
+    for number in 0..5 {
+        let message = format!("m{number}");
+        let body = json!({ "tool": "echo_json", "input": { "message": message } });
+        let answer = world.execute(&body).await.json();
+        ids.push(answer["metrics"]["job_id"].as_str().unwrap().to_owned());
+        // Names sort by the millisecond.
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+    }
+    world.execute(&json!({ "tool": "hello", "input": {} })).await;
+    ids.reverse();
+    let page = world.get("/v1/jobs?tool=echo_json&limit=3").await.json();
+    let listed = |page: &Value| -> Vec<String> {
+        let jobs = page["jobs"].as_array().unwrap();
+        jobs.iter().map(|job| job["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(listed(&page), ids[..3]);
+    let cursor = page["next_cursor"].as_str().unwrap();
+    let rest = world.get(&format!("/v1/jobs?tool=echo_json&limit=3&cursor={cursor}")).await.json();
+    assert_eq!(listed(&rest), ids[3..]);
+    assert!(rest["next_cursor"].is_null());
+    let failed = world.get("/v1/jobs?status=Failed").await.json();
+    assert_eq!(failed["jobs"][0]["tool"], "hello");
+    for query in ["limit=0", "limit=201", "limit=x", "status=done", "cursor=x"] {
+        assert_eq!(world.get(&format!("/v1/jobs?{query}")).await.status, 400, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn after_a_crash_queued_jobs_run_and_running_ones_are_interrupted() {
+    let settings = "jobs: { max_running: 1 }";
+    let mut world =
+        crate::with_commands(settings, &[("sleeper", SLEEP), ("answerer", ANSWER)]).await;
+    let running = submit(&world, "sleeper", json!({})).await;
+    until(&world, &running, "running").await;
+    let mut queued = Vec::new();
+    for _ in 0..5 {
+        queued.push(submit(&world, "answerer", json!({})).await);
+    }
+    let url = world.url("/v1/tools/execute");
+    let client = world.client.clone();
+    let watched = tokio::spawn(async move {
+        client.post(url).body(r#"{"tool":"sleeper"}"#).send().await
+    });
+    eventually("the other call is on record", async || {
+        let jobs = world.get("/v1/jobs?status=running").await.json();
+        (jobs["jobs"].as_array().unwrap().len() == 2).then_some(())
+    })
+    .await;
+    world.kill();
+    assert!(watched.await.unwrap().is_err());
+    world.run().await;
+    let job = world.get(&format!("/v1/jobs/{running}")).await.json();
+    assert_eq!((&job["status"], &job["error_code"]), (&json!("interrupted"), &json!("interrupted")));
+    for id in queued {
+        until(&world, &id, "succeeded").await;
+    }
+    let interrupted = world.get("/v1/jobs?status=interrupted").await.json();
+    assert_eq!(interrupted["jobs"].as_array().unwrap().len(), 2);
+    assert!(world.journal().iter().any(|line| line["event"] == "job_interrupted"));
+}
+
+/// How many processes sleep for so many seconds.
+pub fn sleepers(seconds: &str) -> usize {
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| std::fs::read(entry.ok()?.path().join("cmdline")).ok())
+        .filter(|line| line.starts_with(b"sleep\0") && line.ends_with(format!("{seconds}\0").as_bytes()))
+        .count()
+}

@@ -1,0 +1,82 @@
+//! Toolgate seen from outside: HTTP exchanges, command lines, files.
+
+mod artifacts;
+mod bad_bodies;
+mod bad_commands;
+mod cli;
+mod crash;
+mod disk;
+mod documents;
+mod doors;
+mod examples;
+mod idempotency;
+mod jobs;
+mod limits;
+mod listing;
+mod seeds;
+mod settings;
+mod shutdown;
+
+use std::path::Path;
+
+use testkit::World;
+
+/// The binary under test.
+pub const BINARY: &str = env!("CARGO_BIN_EXE_toolgate");
+
+/// A server with these settings.
+pub async fn start(settings: &str) -> World {
+    World::start(BINARY, settings).await
+}
+
+/// The root of the repository.
+pub fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// A server whose contracts are the given commands: name and shell script of each. They
+/// take anything under `input` and promise an object.
+pub async fn with_commands(settings: &str, commands: &[(&str, &str)]) -> World {
+    let mut world = World::new(BINARY, &format!("contracts: [ ./contracts ]\n{settings}"));
+    for (name, script) in commands {
+        command(&world, name, script, "");
+    }
+    world.run().await;
+    world
+}
+
+/// Writes a command tool: a contract and its shell script.
+pub fn command(world: &World, name: &str, script: &str, more: &str) {
+    world.write_program(&format!("contracts/{name}.sh"), &format!("#!/bin/sh\n{script}\n"));
+    world.write(
+        &format!("contracts/{name}.yaml"),
+        &format!(
+            "name: {name}
+description: A command of a test.
+version: \"1\"
+stability: experimental
+toolset: commands
+effects: none
+run: [./{name}.sh]
+{more}
+input_schema:
+  type: object
+  description: Anything.
+  properties:
+    value: {{ description: Any value. }}
+  required: []
+  additionalProperties: false
+output_schema:
+  type: object
+  description: The answer.
+  properties:
+    answer: {{ description: Any value. }}
+  required: [answer]
+  additionalProperties: false
+examples:
+  - title: A call
+    input: {{}}
+"
+        ),
+    );
+}

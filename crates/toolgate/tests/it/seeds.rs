@@ -1,0 +1,160 @@
+//! The commands of the seed documents, as they are written there.
+//!
+//! The envelope of seed 001 is served by stand-ins here: contracts of the same names whose
+//! programs answer in the shape that the document gives.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use testkit::{Shell, World};
+
+use crate::BINARY;
+
+/// A tool of a toolset that answers with a fixed text.
+fn stand_in(world: &World, name: &str, toolset: &str, more: &str, properties: &str, answer: &str) {
+    world.write_program(
+        &format!("contracts/{name}.sh"),
+        &format!("#!/bin/sh\nprintf '%s' '{answer}'\n"),
+    );
+    world.write(
+        &format!("contracts/{name}.yaml"),
+        &format!(
+            "name: {name}
+description: Stands in for a tool of the document.
+version: \"1\"
+stability: experimental
+toolset: {toolset}
+effects: read
+run: [./{name}.sh]
+{more}
+input_schema:
+  type: object
+  description: Its arguments.
+  properties: {{ {properties} }}
+  required: []
+  additionalProperties: false
+output_schema:
+  type: object
+  description: Its result.
+  properties: {{}}
+examples:
+  - title: A call
+    input: {{}}
+"
+        ),
+    );
+}
+
+async fn adam() -> World {
+    let mut world = World::new(BINARY, "contracts: [ ./contracts ]\n");
+    let url = "url: { type: string, description: The URL. }";
+    let path = "path: { type: string, description: The path. }";
+    let content = "content: { type: string, description: The content. }";
+    let fetched = r#"{"ok":true,"status":200,"content":"<html>"}"#;
+    stand_in(&world, "fetch_url", "web-fetch", "toolset_default: true", url, fetched);
+    stand_in(&world, "read_file", "file-io", "", path, r#"{"ok":true,"contents":"notes"}"#);
+    let both = format!("{path}, {content}");
+    stand_in(&world, "write_file", "file-io", "", &both, r#"{"ok":true,"bytes_written":16}"#);
+    stand_in(&world, "list_hardware", "adam-sys-audit", "", "", r#"{"os":"linux"}"#);
+    world.run().await;
+    world
+}
+
+/// Every curl command of seed 001 is taken from its text.
+#[tokio::test]
+async fn the_curl_commands_of_seed_001_work_as_written() {
+    let world = adam().await;
+    let shell = Shell::new(&world, 8_000);
+    let cases = [
+        (
+            r#"curl -X POST http://127.0.0.1:8000/v1/tools/web-fetch \
+  -H "Content-Type: application/json" \
+  -d '{"args": {"url": "https://example.com"}}'"#,
+            json!({ "tool": "web-fetch", "ok": true,
+                "result": { "ok": true, "status": 200, "content": "<html>" } }),
+        ),
+        (
+            r#"# Read a file
+curl -X POST http://127.0.0.1:8000/v1/tools/file-io \
+  -H "Content-Type: application/json" \
+  -d '{"args": {"command": "read_file", "path": "my-notes.txt"}}'"#,
+            json!({ "tool": "file-io", "ok": true,
+                "result": { "ok": true, "contents": "notes" } }),
+        ),
+        (
+            r#"# Write a file
+curl -X POST http://127.0.0.1:8000/v1/tools/file-io \
+  -H "Content-Type: application/json" \
+  -d '{"args": {"command": "write_file", "path": "new-file.txt", "content": "Hello from Adam!"}}'"#,
+            json!({ "tool": "file-io", "ok": true,
+                "result": { "ok": true, "bytes_written": 16 } }),
+        ),
+        (
+            r#"curl -X POST http://127.0.0.1:8000/v1/tools/adam-sys-audit \
+  -H "Content-Type: application/json" \
+  -d '{"args": {"command": "list_hardware"}}'"#,
+            json!({ "tool": "adam-sys-audit", "ok": true, "result": { "os": "linux" } }),
+        ),
+    ];
+    for (command, expected) in cases {
+        let spoken = shell.run(Path::new(BINARY), command);
+        let got: Value = serde_json::from_str(&spoken.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {spoken:?}"));
+        assert_eq!(got, expected, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn a_toolset_is_called_by_command_or_by_its_default() {
+    let world = adam().await;
+    let check = async |path: &str, args: Value, status: u16, part: &str| {
+        let answer = world.post(path, &json!({ "args": args }).to_string()).await;
+        assert_eq!(answer.status, status, "{}", answer.text());
+        assert!(answer.text().contains(part), "{}", answer.text());
+    };
+    let (files, web) = ("/v1/tools/file-io", "/v1/tools/web-fetch");
+    check(web, json!({ "command": "fetch_url", "url": "x" }), 200, "\"ok\":true").await;
+    check(web, json!({ "command": "read_file" }), 404, "`web-fetch` has no command").await;
+    check(files, json!({ "command": "chmod" }), 404, "it has read_file, write_file").await;
+    check(files, json!({ "path": "x" }), 400, "`command` is required").await;
+    check(files, json!({ "command": 1 }), 400, "`command` must be a string").await;
+    check(files, json!({ "command": "read_file", "mode": 1 }), 400, "`/mode`").await;
+    check("/v1/tools/read_file", json!({ "path": "x" }), 200, "notes").await;
+    check("/v1/tools/read_file", json!({ "command": "read_file" }), 400, "`/command`").await;
+}
+
+/// Seed 004 shows a descriptor; ours has every field of it.
+#[tokio::test]
+async fn the_descriptor_of_seed_004_is_ours() {
+    let world = crate::start("").await;
+    let got = world.get("/v1/tools/echo_json").await.json();
+    let shown = json!({
+        "name": "echo_json",
+        "version": "1",
+        "stability": "stable",
+        "tags": ["deterministic", "util"],
+        "description": "Echoes a message deterministically and optionally repeats it n times.",
+    });
+    for (key, value) in shown.as_object().unwrap() {
+        assert_eq!(&got[key], value, "{key}");
+    }
+    assert_eq!(got["examples"][0]["title"], "Echo message twice");
+    assert_eq!(got["examples"][0]["input"], json!({ "message": "hello", "n": 2 }));
+    let schema = &got["input_schema"];
+    assert_eq!(schema["description"], "Input parameters for echo_json.");
+    assert_eq!(schema["required"], json!(["message"]));
+    assert_eq!(schema["additionalProperties"], json!(false));
+    assert_eq!(schema["properties"]["n"]["maximum"], 64);
+}
+
+/// Seed 002's `hello`, and its rule that an invalid input does not run.
+#[tokio::test]
+async fn hello_of_seed_002() {
+    let world = crate::start("").await;
+    let answer = world.post("/v1/tools/hello", r#"{"args":{"name":"Ada"}}"#).await.json();
+    assert_eq!(answer["result"], json!({ "greeting": "Hello, Ada!" }));
+    let long = json!({ "args": { "name": "x".repeat(101) } }).to_string();
+    let refused = world.post("/v1/tools/hello", &long).await;
+    assert_eq!(refused.status, 400);
+    assert_eq!(refused.json()["error"], "`/name` must have at most 100 characters");
+}

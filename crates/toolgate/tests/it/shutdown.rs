@@ -1,0 +1,62 @@
+//! Stopping: what runs comes to its end, within its time.
+
+use serde_json::json;
+use testkit::eventually;
+
+async fn running(world: &testkit::World) {
+    eventually("a call runs", async || {
+        world.get("/metrics").await.text().contains("toolgate_calls_running 1").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_running_call_is_answered_before_the_server_ends() {
+    let script = "cat > /dev/null; while [ ! -e \"$DONE\" ]; do sleep 0.02; done; echo '{\"answer\":1}'";
+    let mut world = testkit::World::new(crate::BINARY, "contracts: [ ./contracts ]\n");
+    let done = world.folder().join("done");
+    crate::command(&world, "waiter", script, &format!("env: [ \"DONE={}\", PATH ]", done.display()));
+    world.run().await;
+    let (client, url) = (world.client.clone(), world.url("/v1/tools/waiter"));
+    let call =
+        tokio::spawn(async move { client.post(url).body(r#"{"args":{}}"#).send().await.unwrap() });
+    running(&world).await;
+    let port = world.port();
+    let opened = tokio::spawn(async move {
+        // As soon as nobody is let in any more, the call may end.
+        eventually("nobody is let in", async || {
+            tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_err().then_some(())
+        })
+        .await;
+        std::fs::write(done, "").unwrap();
+    });
+    assert_eq!(world.stop().await, 0);
+    opened.await.unwrap();
+    let answer = call.await.unwrap();
+    assert_eq!(answer.status().as_u16(), 200);
+    assert_eq!(answer.json::<serde_json::Value>().await.unwrap()["result"], json!({ "answer": 1 }));
+}
+
+#[tokio::test]
+async fn a_call_that_takes_too_long_is_stopped_and_on_record() {
+    let settings = "server: { drain_timeout_ms: 200 }";
+    let script = "cat > /dev/null; sleep 72514";
+    let mut world = crate::with_commands(settings, &[("sleeper", script)]).await;
+    let (client, url) = (world.client.clone(), world.url("/v1/tools/execute"));
+    let call = tokio::spawn(async move {
+        client.post(url).body(r#"{"tool":"sleeper"}"#).send().await.unwrap()
+    });
+    eventually("it is on record", async || {
+        let jobs = world.get("/v1/jobs?status=running").await.json();
+        (jobs["jobs"].as_array().unwrap().len() == 1).then_some(())
+    })
+    .await;
+    assert_eq!(world.stop().await, 0);
+    assert_eq!(call.await.unwrap().status().as_u16(), 500);
+    assert_eq!(crate::jobs::sleepers("72514"), 0);
+    world.run().await;
+    let jobs = world.get("/v1/jobs?status=interrupted").await.json();
+    assert_eq!(jobs["jobs"].as_array().unwrap().len(), 1);
+    let events: Vec<_> = world.journal();
+    assert!(events.iter().any(|line| line["event"] == "server_stopped"));
+}
