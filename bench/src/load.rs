@@ -54,11 +54,7 @@ pub async fn run(target: &Target, connections: usize, time: Duration) -> anyhow:
         latencies.extend(task??);
     }
     latencies.sort_unstable();
-    #[allow(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss
-    )]
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let at = |share: f64| {
         let index = ((latencies.len() as f64 - 1.0) * share) as usize;
         latencies.get(index).map_or(f64::NAN, |latency| latency.as_nanos() as f64 / 1_000.0)
@@ -109,7 +105,9 @@ async fn answer(stream: &mut TcpStream, buffer: &mut [u8]) -> anyhow::Result<()>
         }
         let length: usize = text
             .lines()
-            .find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok())
+            .find_map(|line| {
+                line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok()
+            })
             .context("no content-length")?;
         while filled < head + 4 + length {
             let read = stream.read(&mut buffer[filled..]).await?;

@@ -98,7 +98,7 @@ impl Graph {
         match value {
             Value::Object(map) => {
                 for (name, child) in map {
-                    let named = nodes().flat_map(|node| {
+                    let named = nodes().filter_map(|node| {
                         let named = node.properties.iter().find(|(known, _)| known == name);
                         named.map(|(_, place)| *place).or(node.additional)
                     });
@@ -151,7 +151,7 @@ struct Builder<'a> {
 impl<'a> Builder<'a> {
     fn new(root: &'a Value) -> Self {
         let mut anchors = HashMap::new();
-        find_anchors(root, String::new(), &mut anchors);
+        find_anchors(root, "", &mut anchors);
         Self { root, anchors, known: HashMap::new(), open: Vec::new(), graph: Graph::default() }
     }
 
@@ -193,7 +193,7 @@ impl<'a> Builder<'a> {
                     }
                 }
                 ("items", Value::Object(_)) => {
-                    node.items = Some(self.place(format!("{pointer}/{key}")))
+                    node.items = Some(self.place(format!("{pointer}/{key}")));
                 }
                 ("additionalProperties", Value::Object(_)) => {
                     node.additional = Some(self.place(format!("{pointer}/{key}")));
@@ -241,23 +241,23 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn find_anchors<'a>(schema: &'a Value, pointer: String, anchors: &mut HashMap<&'a str, String>) {
+fn find_anchors<'a>(schema: &'a Value, pointer: &str, anchors: &mut HashMap<&'a str, String>) {
     match schema {
         Value::Object(map) => {
             for (key, value) in map {
                 if let ("$anchor" | "$dynamicAnchor", Some(name)) = (key.as_str(), value.as_str()) {
-                    anchors.insert(name, pointer.clone());
+                    anchors.insert(name, pointer.to_owned());
                 }
                 find_anchors(
                     value,
-                    format!("{pointer}/{}", crate::violation::escape(key)),
+                    &format!("{pointer}/{}", crate::violation::escape(key)),
                     anchors,
                 );
             }
         }
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                find_anchors(item, format!("{pointer}/{index}"), anchors);
+                find_anchors(item, &format!("{pointer}/{index}"), anchors);
             }
         }
         _ => {}

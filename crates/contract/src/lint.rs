@@ -273,17 +273,14 @@ impl Lint<'_> {
         let mut arguments = Value::Object(example.input.clone());
         input.fill_defaults(&mut arguments);
         let refused = input.violations(&arguments);
-        match &example.error {
-            Some(code) => {
-                if codes::standard(code).is_none() && self.contract.declared(code).is_none() {
-                    let message = format!("the error code `{code}` is not declared");
-                    self.error(&format!("{pointer}/error"), message);
-                }
-                if code == codes::INVALID_INPUT.code || refused.is_empty() {
-                    return;
-                }
+        if let Some(code) = &example.error {
+            if codes::standard(code).is_none() && self.contract.declared(code).is_none() {
+                let message = format!("the error code `{code}` is not declared");
+                self.error(&format!("{pointer}/error"), message);
             }
-            None => {}
+            if code == codes::INVALID_INPUT.code || refused.is_empty() {
+                return;
+            }
         }
         self.violations(&format!("{pointer}/input"), &refused);
         if let Some(value) = &example.output {

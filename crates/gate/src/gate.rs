@@ -10,7 +10,8 @@ use contract::Limits;
 use tokio::sync::Semaphore;
 
 use crate::{
-    Blobs, BoxFuture, Call, Catalogue, Clock, Failure, JobId, Journal, LiveJob, Metrics, Outcome, Store,
+    Blobs, BoxFuture, Call, Catalogue, Clock, Failure, JobId, Journal, LiveJob, Metrics, Outcome,
+    Store,
     live::LiveJobs,
     steps::{Conforming, Crossing, Refusal},
 };

@@ -29,6 +29,7 @@ impl Raw {
     pub async fn answer(&mut self) -> Answer {
         let mut answer = self.head().await;
         let length = match answer.headers.get("content-length") {
+            _ if answer.status == 304 => 0,
             Some(length) => length.parse().unwrap(),
             None => usize::MAX,
         };
@@ -90,15 +91,6 @@ impl World {
         }
         let mut raw = self.connect().await;
         raw.send(request + "\r\n").await.unwrap();
-        match raw.head().await {
-            answer if method == "HEAD" || answer.status == 304 => answer,
-            mut answer => {
-                let length = answer.headers.get("content-length");
-                let length = length.map_or(usize::MAX, |length| length.parse().unwrap());
-                while raw.read.len() < length && raw.fill().await > 0 {}
-                answer.body = raw.read;
-                answer
-            }
-        }
+        if method == "HEAD" { raw.head().await } else { raw.answer().await }
     }
 }

@@ -62,9 +62,9 @@ async fn request(world: &World, case: &Value) -> crate::Answer {
 }
 
 fn substitute(line: &str, known: &BTreeMap<String, String>) -> String {
-    known.iter().fold(line.to_owned(), |line, (name, value)| {
-        line.replace(&format!("${{{name}}}"), value)
-    })
+    known
+        .iter()
+        .fold(line.to_owned(), |line, (name, value)| line.replace(&format!("${{{name}}}"), value))
 }
 
 fn matches(

@@ -113,27 +113,27 @@ fn not_started(error: &StartError) -> ToolError {
 }
 
 fn judge(call: &Running, finished: Finished) -> Result<Answer, ToolError> {
-    let stderr = captured(finished.stderr);
+    let stderr = captured(&finished.stderr);
     match finished.ending {
-        Ending::Exited(0) => answer::read(call, finished.stdout, stderr),
+        Ending::Exited(0) => answer::read(call, &finished.stdout, stderr),
         Ending::Exited(code) => {
             let message = format!("the command exited with status {code}");
-            Err(answer::failure(finished.stdout, stderr, code, message))
+            Err(answer::failure(&finished.stdout, stderr, code, message))
         }
         Ending::Signalled(signal) => {
             let message = format!("the command was ended by signal {signal}");
-            Err(answer::failure(finished.stdout, stderr, 128 + signal, message))
+            Err(answer::failure(&finished.stdout, stderr, 128 + signal, message))
         }
         Ending::Stopped => {
             let mut error = ToolError::new(codes::CANCELLED.code, "the command was stopped");
-            error.stdout = captured(finished.stdout);
+            error.stdout = captured(&finished.stdout);
             error.stderr = stderr;
             Err(error)
         }
     }
 }
 
-fn captured(captured: guard::process::Captured) -> Captured {
+fn captured(captured: &guard::process::Captured) -> Captured {
     Captured {
         text: String::from_utf8_lossy(&captured.bytes).into_owned(),
         dropped: captured.dropped,

@@ -115,7 +115,7 @@ impl Crossing<'_> {
                     "the call took longer than its limit of {} ms (timeout_ms)",
                     self.limits.timeout_ms
                 );
-                Err(self.ended_early(tool, last, codes::TIMEOUT, message))
+                Err(self.ended_early(tool, last, codes::TIMEOUT, &message))
             }
             Ending::Stopped(last) => {
                 let code =
@@ -124,7 +124,7 @@ impl Crossing<'_> {
                     codes::INTERRUPTED => "the server stopped while the call ran",
                     _ => "the call was cancelled",
                 };
-                Err(self.ended_early(tool, last, code, message.to_owned()))
+                Err(self.ended_early(tool, last, code, message))
             }
         }
     }
@@ -134,12 +134,12 @@ impl Crossing<'_> {
         tool: &Tool,
         last: Option<ToolError>,
         code: codes::StandardCode,
-        message: String,
+        message: &str,
     ) -> Failure {
         if let Some(last) = last {
             self.print(last);
         }
-        let mut failure = Failure::new(code, message.clone());
+        let mut failure = Failure::new(code, message);
         failure.summary = Some(format!("Tool execution failed: {message}."));
         if let Some(declared) = tool.contract.declared(code.code) {
             failure.http_status = declared.http_status;

@@ -40,7 +40,7 @@ pub(crate) async fn answer(app: &App, router: Router, mut request: Request<Body>
                 Err(impossible) => match impossible {},
             }
         }
-        Err(failure) => refuse(&request, &request_id, failure),
+        Err(failure) => refuse(&request, &request_id, &failure),
     };
     if let Ok(value) = HeaderValue::from_str(request_id.as_str()) {
         response.headers_mut().insert(X_REQUEST_ID, value);
@@ -52,17 +52,17 @@ pub(crate) async fn answer(app: &App, router: Router, mut request: Request<Body>
 }
 
 /// A refusal in the shape that the route would have answered in.
-fn refuse(request: &Request<Body>, request_id: &RequestId, failure: Failure) -> Response {
+fn refuse(request: &Request<Body>, request_id: &RequestId, failure: &Failure) -> Response {
     let path = request.uri().path();
     let mut response = if request.method() != Method::POST {
-        answer::failure(&failure)
+        answer::failure(failure)
     } else if path == rest::execute::PATH {
         rest::execute::render(Outcome::refused("unknown", request_id.clone(), failure.clone()))
     } else if let Some(tool) = path.strip_prefix(rest::call::PREFIX) {
         let outcome = Outcome::refused(tool, request_id.clone(), failure.clone());
         rest::call::render(tool, &outcome)
     } else {
-        answer::failure(&failure)
+        answer::failure(failure)
     };
     if failure.http_status == codes::UNAUTHORIZED.http_status {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use axum::{
     Extension,
+    body::Body,
     extract::{Request, State},
     http::{HeaderMap, HeaderName},
     response::Response,
 };
+use bytes::Bytes;
 use contract::{LimitOverrides, Limits, Violation, codes};
 use gate::{Call, Door, Failure, Outcome, Recording};
 use serde_json::{Map, Value, json};
@@ -60,9 +62,11 @@ pub(crate) async fn execute(
 
 /// The outcome as a `ToolResult`.
 pub(crate) fn render(outcome: Outcome) -> Response {
-    let mut response =
-        answer::printed(outcome.http_status(), outcome.tool_result().get().to_owned());
+    let mut response = answer::printed(outcome.http_status(), Bytes::new());
     headers(&mut response, &outcome);
+    // The text that was recorded is the text that is sent, without a copy.
+    let text: Box<str> = outcome.into_tool_result().into();
+    *response.body_mut() = Body::from(String::from(text));
     response
 }
 

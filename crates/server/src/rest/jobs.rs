@@ -156,9 +156,9 @@ pub(crate) async fn one(State(app): State<Arc<App>>, Named(id): Named<String>) -
 }
 
 pub(crate) async fn cancel(State(app): State<Arc<App>>, Named(id): Named<String>) -> Response {
-    let Some(known) = JobId::parse(&id) else { return *unknown(&id) };
+    let Some(known) = JobId::parse(&id) else { return unknown(&id) };
     match app.jobs.cancel(&known).await {
-        Ok(Cancelled::Unknown) => *unknown(&id),
+        Ok(Cancelled::Unknown) => unknown(&id),
         Ok(Cancelled::Done(job)) => answer::json(200, &job),
         Ok(Cancelled::Stopping(job)) => answer::json(202, &job),
         Ok(Cancelled::TooLate(job)) => {
@@ -171,19 +171,19 @@ pub(crate) async fn cancel(State(app): State<Arc<App>>, Named(id): Named<String>
 
 /// The job of that name, or the answer that there is none.
 pub(crate) async fn find(app: &App, id: &str) -> Result<Job, Box<Response>> {
-    let Some(known) = JobId::parse(id) else { return Err(unknown(id)) };
+    let Some(known) = JobId::parse(id) else { return Err(Box::new(unknown(id))) };
     match app.gate.store().job(&known).await {
         Ok(Some(job)) => Ok(job),
-        Ok(None) => Err(unknown(id)),
+        Ok(None) => Err(Box::new(unknown(id))),
         Err(error) => Err(Box::new(rest::store_failed(&error))),
     }
 }
 
-fn unknown(id: &str) -> Box<Response> {
+fn unknown(id: &str) -> Response {
     let shown: String = id.chars().take(64).collect();
-    Box::new(answer::error(
+    answer::error(
         codes::NOT_FOUND,
         &format!("Job not found: {shown}."),
         Some(json!({ "job_id": shown })),
-    ))
+    )
 }

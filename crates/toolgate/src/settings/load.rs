@@ -24,7 +24,7 @@ pub struct Flags {
     /// Address and port, in place of server.listen
     #[arg(long, global = true, value_name = "ADDRESS", env = "TOOLGATE_LISTEN")]
     pub listen: Option<String>,
-    /// The folder that holds everything, in place of data_dir
+    /// The folder that holds everything, in place of `data_dir`
     #[arg(long, global = true, value_name = "FOLDER", env = "TOOLGATE_DATA_DIR")]
     pub data_dir: Option<PathBuf>,
 }

@@ -1,1 +1,479 @@
-//! stub
+//! Requests that are wrong before any tool is looked at: bodies, heads, routes.
+
+use testkit::{Answer, World};
+
+use crate::{BINARY, command, start};
+
+const EXECUTE: &str = "/v1/tools/execute";
+const SIMPLE: &str = "/v1/tools/echo_json";
+const JOBS: &str = "/v1/jobs";
+const DOORS: [&str; 3] = [EXECUTE, SIMPLE, JOBS];
+
+/// A body that no door reads.
+const HUNDRED_MEGABYTES: usize = 100 * 1_024 * 1_024;
+
+/// The refusal must be in the shape of its door, with this status and code, and say the words.
+fn refused(path: &str, answer: &Answer, (status, code): (u16, &str), words: &str) {
+    let context = format!("{path}: {} {:.500}", answer.status, answer.text());
+    let got = match path.split('?').next().unwrap() {
+        EXECUTE => answer.tool_result()["metrics"]["error_code"].clone(),
+        path if path.starts_with("/v1/tools/") => answer.envelope()["code"].clone(),
+        _ => answer.error()["code"].clone(),
+    };
+    assert_eq!((answer.status, got.as_str().unwrap()), (status, code), "{context}");
+    assert!(answer.text().contains(words), "no `{words}` in {context}");
+}
+
+/// Posts the body and expects a refusal.
+async fn check(
+    world: &World,
+    path: &str,
+    body: impl Into<Vec<u8>>,
+    expected: (u16, &str),
+    words: &str,
+) {
+    let headers = [("content-type", "application/json")];
+    let answer = world.send("POST", path, &headers, Some(body.into())).await;
+    refused(path, &answer, expected, words);
+}
+
+async fn jobs(world: &World) -> usize {
+    world.get(JOBS).await.json()["jobs"].as_array().unwrap().len()
+}
+
+async fn lives(world: &World) {
+    let answer = world.post(SIMPLE, r#"{"args":{"message":"hi"}}"#).await;
+    assert_eq!(answer.envelope()["result"]["message"], "hi");
+}
+
+#[tokio::test]
+async fn a_body_that_is_not_json_is_refused_by_every_door() {
+    let world = start("").await;
+    let arrays = "[".repeat(100_000) + &"]".repeat(100_000);
+    let objects = r#"{"a":"#.repeat(100_000) + "1" + &"}".repeat(100_000);
+    let inside = format!(r#"{{"tool":"echo_json","input":{{"message":{arrays}}}}}"#);
+    let cases: [(&[u8], &str); 19] = [
+        (b"{", "EOF while parsing"),
+        (b"not json", "line 1, column"),
+        (b"{'args':{}}", "key must be a string"),
+        (br#"{"tool":"echo_json","input":{"message":"he"#, "EOF while parsing a string"),
+        (br#"{"args":{"message":"hi"}"#, "EOF while parsing an object"),
+        (br#"{"args":{},}"#, "trailing comma"),
+        (br#"{"args":{}} {"args":{}}"#, "trailing characters"),
+        (br#"{"tool":"echo_json","tool":"hello"}"#, "key `tool` appears twice"),
+        (br#"{"args":{"message":"a"},"args":{}}"#, "key `args` appears twice"),
+        (br#"{"input":{"message":"a","message":"b"}}"#, "key `message` appears twice"),
+        (br#"{"args":{"a":[{"n":1,"\u006e":2}]}}"#, "key `n` appears twice"),
+        (br#"{"args":{"message":NaN}}"#, "line 1, column"),
+        (br#"{"args":{"n":1e999}}"#, "number out of range"),
+        (br#"{"args":{"message":"\ud800"}}"#, "line 1, column"),
+        (b"{\"args\":{\"message\":\"\xff\xfe\"}}", "line 1, column"),
+        (b"\xff\xfe{\x00}\x00", "line 1, column"),
+        (arrays.as_bytes(), "recursion limit exceeded"),
+        (objects.as_bytes(), "recursion limit exceeded"),
+        (inside.as_bytes(), "recursion limit exceeded"),
+    ];
+    for (body, words) in cases {
+        for door in DOORS {
+            check(&world, door, body, (400, "invalid_request"), words).await;
+        }
+    }
+    assert_eq!(jobs(&world).await, 0);
+    lives(&world).await;
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_object_or_not_there_is_refused_by_every_door() {
+    let world = start("").await;
+    for body in ["null", "[]", "\"x\"", "5", "true"] {
+        for door in DOORS {
+            check(&world, door, body, (400, "invalid_request"), "must be an object").await;
+        }
+    }
+    for (door, words) in [
+        (EXECUTE, "Tool execution request is missing a JSON body."),
+        (SIMPLE, "the request is missing a JSON body"),
+        (JOBS, "missing a JSON body"),
+    ] {
+        check(&world, door, "", (400, "invalid_request"), words).await;
+        let answer = world.send("POST", door, &[], None).await;
+        refused(door, &answer, (400, "invalid_request"), words);
+        // White space is something, and it is not JSON.
+        check(&world, door, " \n", (400, "invalid_request"), "EOF while parsing").await;
+    }
+    let missing = world.send("POST", EXECUTE, &[], None).await.tool_result();
+    assert_eq!((&missing["solver"], &missing["exit_code"]), (&"unknown".into(), &1.into()));
+    assert_eq!(missing["stderr"], "Missing request body.");
+    assert_eq!(jobs(&world).await, 0);
+}
+
+#[tokio::test]
+async fn execute_refuses_fields_of_the_wrong_type_and_keys_it_does_not_know() {
+    let world = start("").await;
+    for tool in ["null", "5", "true", "[]", "{}", "\"\"", "\"  \""] {
+        let body = format!(r#"{{"tool":{tool},"input":{{}}}}"#);
+        let words = "tool must be a non-empty string.";
+        check(&world, EXECUTE, body, (400, "invalid_request"), words).await;
+    }
+    for wrong in ["null", "5", "true", "[]", "\"x\""] {
+        for (field, words) in [
+            (format!(r#""input":{wrong}"#), "`input` must be an object"),
+            (format!(r#""context":{wrong}"#), "`context` must be an object"),
+            (format!(r#""context":{{"limits":{wrong}}}"#), "must be an object of limits"),
+        ] {
+            let body = format!(r#"{{"tool":"echo_json",{field}}}"#);
+            check(&world, EXECUTE, body, (400, "invalid_request"), words).await;
+        }
+    }
+    for (body, words) in [
+        (r#"{"input":{}}"#, "Missing required field: tool."),
+        (r#"{"tool":"echo_json","inputs":{}}"#, "did you mean `input`?"),
+        (r#"{"tool":"echo_json","args":{}}"#, "`/args` is not a known key"),
+        (r#"{"tool":"echo_json","mode":"sync"}"#, "`/mode` is not a known key"),
+        (r#"{"tool":"echo_json","context":{"limit":{}}}"#, "did you mean `limits`?"),
+    ] {
+        check(&world, EXECUTE, body, (400, "invalid_request"), words).await;
+    }
+    assert_eq!(jobs(&world).await, 0);
+    let unknown = r#"{"tool":"echo_jsom"}"#;
+    check(&world, EXECUTE, unknown, (404, "unknown_tool"), "Unsupported tool: echo_jsom.").await;
+}
+
+#[tokio::test]
+async fn the_simple_envelope_refuses_fields_of_the_wrong_type_and_keys_it_does_not_know() {
+    let world = start("").await;
+    for wrong in ["null", "5", "true", "[]", "\"x\""] {
+        let body = format!(r#"{{"args":{wrong}}}"#);
+        check(&world, SIMPLE, body, (400, "invalid_request"), "`args` must be an object").await;
+    }
+    for body in [r#"{"message":"hi"}"#, r#"{"args":{"message":"hi"},"input":{}}"#] {
+        check(&world, SIMPLE, body, (400, "invalid_request"), "go into `args`").await;
+    }
+    for path in ["/v1/tools/nope", "/v1/tools/%FF", "/v1/tools/..%2f..", "/v1/tools/%20"] {
+        let answer = world.raw("POST", path, &[("content-length", "0")]).await;
+        refused(path, &answer, (400, "invalid_request"), "missing a JSON body");
+        check(&world, path, "{}", (404, "unknown_tool"), "Unsupported tool.").await;
+    }
+}
+
+#[tokio::test]
+async fn jobs_refuse_fields_of_the_wrong_type_and_keys_they_do_not_know() {
+    let world = start("").await;
+    for (field, wrong, words) in [
+        ("mode", &["null", "5", "[]", "\"later\"", "\"\""][..], "mode must be `async` or `sync`"),
+        ("wait_ms", &["null", "0", "-1", "1.5", "\"5\"", "120001", "1e99"], "from 1 to 120000"),
+        ("input", &["null", "5", "[]", "\"x\""], "`input` must be an object"),
+        ("limits", &["null", "5", "[]", "\"x\""], "must be an object of limits"),
+        ("context", &["null", "5", "[]", "\"x\""], "`context` must be an object"),
+        ("wait", &["5"], "did you mean `wait_ms`?"),
+        ("tool_name", &["\"echo_json\""], "`/tool_name` is not a known key"),
+    ] {
+        for wrong in wrong {
+            let body = format!(r#"{{"tool":"echo_json","{field}":{wrong}}}"#);
+            check(&world, JOBS, body, (400, "invalid_request"), words).await;
+        }
+    }
+    check(&world, JOBS, "{}", (400, "invalid_request"), "tool must be a non-empty string.").await;
+    check(&world, JOBS, r#"{"tool":"nope"}"#, (404, "unknown_tool"), "Unsupported tool: nope.")
+        .await;
+    assert_eq!(jobs(&world).await, 0);
+}
+
+#[tokio::test]
+async fn arguments_outside_the_contract_are_named_one_by_one() {
+    let world = start("").await;
+    for (input, words) in [
+        ("{}", "`/message` is required"),
+        (r#"{"message":5}"#, "`/message` must be a string"),
+        (r#"{"message":"a","n":"2"}"#, "`/n` must be an integer"),
+        (r#"{"message":"a","n":0}"#, "`/n` must be at least 1"),
+        (r#"{"mesage":"a","message":"a"}"#, "did you mean `message`?"),
+        (r#"{"message":null,"n":1.5}"#, "`/message` must be a string; `/n` must be an integer"),
+    ] {
+        let expected = (400, "invalid_input");
+        let body = format!(r#"{{"tool":"echo_json","input":{input}}}"#);
+        check(&world, EXECUTE, body, expected, words).await;
+        check(&world, SIMPLE, format!(r#"{{"args":{input}}}"#), expected, words).await;
+    }
+}
+
+#[tokio::test]
+async fn a_body_over_the_limit_is_refused_with_the_agreed_words() {
+    let world = start("server: { max_body_bytes: 64 }").await;
+    let message = "a".repeat(800);
+    let body = format!(r#"{{"tool":"echo_json","input":{{"message":"{message}"}}}}"#);
+    for door in DOORS {
+        check(&world, door, body.clone(), (413, "payload_too_large"), "payload_too_large").await;
+    }
+    let result = world.post(EXECUTE, &body).await.tool_result();
+    assert_eq!(result["summary"], "Request body exceeds max size (64 bytes).");
+    assert_eq!(
+        (&result["stderr"], &result["solver"]),
+        (&"payload_too_large".into(), &"unknown".into())
+    );
+    // To the byte: 64 pass, 65 do not.
+    let fitting = |length: usize| {
+        let frame = r#"{"args":{"message":""}}"#.len();
+        format!(r#"{{"args":{{"message":"{}"}}}}"#, "a".repeat(length - frame))
+    };
+    assert_eq!(world.post(SIMPLE, &fitting(64)).await.status, 200);
+    check(&world, SIMPLE, fitting(65), (413, "payload_too_large"), "64").await;
+}
+
+/// The head of a request whose body is announced in one of the two ways, and how to send a
+/// piece of that body.
+fn large(path: &str, chunked: bool) -> (String, fn(&[u8]) -> Vec<u8>) {
+    let (framing, piece): (String, fn(&[u8]) -> Vec<u8>) = if chunked {
+        let piece =
+            |bytes: &[u8]| [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat();
+        ("transfer-encoding: chunked".into(), piece)
+    } else {
+        (format!("content-length: {HUNDRED_MEGABYTES}"), <[u8]>::to_vec)
+    };
+    (format!("POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{framing}\r\n\r\n"), piece)
+}
+
+#[tokio::test]
+async fn a_hundred_megabytes_are_refused_before_they_are_read() {
+    let world = start("").await;
+    for door in DOORS {
+        for chunked in [false, true] {
+            let (head, piece) = large(door, chunked);
+            let mut raw = world.connect().await;
+            raw.send(head).await.unwrap();
+            raw.send(piece(&[b' '; 3_000_000])).await.unwrap();
+            // The rest is never sent.
+            let answer = raw.answer().await;
+            refused(door, &answer, (413, "payload_too_large"), "payload_too_large");
+        }
+    }
+    lives(&world).await;
+}
+
+#[tokio::test]
+async fn whoever_sends_a_hundred_megabytes_can_still_read_the_refusal() {
+    let world = start("").await;
+    check(&world, EXECUTE, vec![b' '; HUNDRED_MEGABYTES], (413, "payload_too_large"), "").await;
+    for chunked in [false, true] {
+        let (head, piece) = large(SIMPLE, chunked);
+        let mut raw = world.connect().await;
+        raw.send(head).await.unwrap();
+        let megabyte = piece(&vec![b' '; 1_024 * 1_024]);
+        for _ in 0..100 {
+            raw.send(&megabyte).await.unwrap();
+        }
+        refused(SIMPLE, &raw.answer().await, (413, "payload_too_large"), "payload_too_large");
+    }
+    let most = crate::bad_commands::peak_bytes(&world);
+    assert!(most < 100 * 1_024 * 1_024, "the server took {most} bytes");
+    lives(&world).await;
+}
+
+#[tokio::test]
+async fn a_client_that_stalls_in_the_body_is_answered_and_let_go() {
+    let world = start("server: { body_timeout_ms: 200 }").await;
+    for door in DOORS {
+        for framing in ["content-length: 40", "transfer-encoding: chunked"] {
+            let mut raw = world.connect().await;
+            let head = format!("POST {door} HTTP/1.1\r\nhost: 127.0.0.1\r\n{framing}\r\n\r\n");
+            raw.send(head).await.unwrap();
+            let half =
+                if framing.ends_with("chunked") { "8\r\n{\"tool\":\r\n" } else { "{\"tool\":" };
+            raw.send(half).await.unwrap();
+            let answer = raw.answer().await;
+            refused(door, &answer, (400, "invalid_request"), "did not arrive whole");
+            assert_eq!(raw.closed().await, b"");
+        }
+    }
+    // One that hangs up in the middle gets no answer, and hurts nobody.
+    let mut raw = world.connect().await;
+    raw.send("POST /v1/jobs HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 40\r\n\r\n{")
+        .await
+        .unwrap();
+    drop(raw);
+    lives(&world).await;
+    assert_eq!(jobs(&world).await, 0);
+}
+
+#[tokio::test]
+async fn a_client_that_stalls_in_the_head_is_let_go() {
+    let world = start("server: { header_timeout_ms: 200 }").await;
+    for half in ["P", "POST /v1/jobs HTTP/1.1\r\nhost: 127.0", "GET /healthz HTTP/1.1\r\n"] {
+        let mut raw = world.connect().await;
+        raw.send(half).await.unwrap();
+        assert_eq!(raw.closed().await, b"");
+    }
+    // A byte now and then does not help.
+    let mut raw = world.connect().await;
+    raw.send("GET /healthz HTTP/1.1\r\nx: ").await.unwrap();
+    let mut pause = tokio::time::interval(std::time::Duration::from_millis(20));
+    let dripping = async {
+        while raw.send("a").await.is_ok() {
+            pause.tick().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(10), dripping).await.unwrap();
+    lives(&world).await;
+}
+
+#[tokio::test]
+async fn an_unknown_route_is_told_so() {
+    let world = start("").await;
+    for method in ["GET", "POST", "DELETE"] {
+        for path in
+            ["/", "/v1", "/v1/tools/", "/v1/tools/a/b", "/v1/tools/execute/", "/v1/job", "/V1/jobs"]
+        {
+            let answer = world.raw(method, path, &[("content-length", "0")]).await;
+            assert_eq!(answer.status, 404, "{method} {path}");
+            let error = answer.error();
+            assert_eq!(
+                (&error["code"], &error["message"]),
+                (&"not_found".into(), &"Unknown route.".into())
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_method_is_told_which_ones_there_are() {
+    let world = start("").await;
+    for (method, path, allowed) in [
+        ("GET", EXECUTE, "POST"),
+        ("PUT", EXECUTE, "POST"),
+        ("DELETE", SIMPLE, "GET,HEAD,POST"),
+        ("POST", "/healthz", "GET,HEAD"),
+        ("POST", "/v1/tools", "GET,HEAD"),
+        ("DELETE", JOBS, "GET,HEAD,POST"),
+        ("PATCH", "/v1/jobs/job_1", "DELETE,GET,HEAD"),
+        ("DELETE", "/v1/jobs/job_1/artifacts/a", "GET,HEAD"),
+        ("GET", "/v1/tools/autosage", "POST"),
+    ] {
+        let answer = world.send(method, path, &[], None).await;
+        assert_eq!(answer.status, 405, "{method} {path}");
+        assert_eq!(answer.error()["code"], "method_not_allowed");
+        let mut given: Vec<_> = answer.header("allow").split(',').map(str::trim).collect();
+        given.sort_unstable();
+        assert_eq!(given.join(","), allowed, "{method} {path}");
+    }
+}
+
+#[test]
+fn a_tool_named_execute_is_refused_at_the_start() {
+    let world = World::new(BINARY, "contracts: [ ./contracts ]");
+    command(&world, "execute", "echo '{\"answer\":1}'", "");
+    let (code, stdout, stderr) = world.cli(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
+    for words in ["the name `execute` is reserved", "execute.yaml:1"] {
+        assert!(stderr.contains(words), "{stderr}");
+    }
+}
+
+#[tokio::test]
+async fn a_foreign_host_or_origin_is_refused() {
+    let world =
+        start("server: { allowed_hosts: [Gate.example], allowed_origins: ['https://ui.example'] }")
+            .await;
+    let own = format!("127.0.0.1:{}", world.port());
+    let own_origin = format!("http://{own}");
+    let named = format!("http://localhost:{}", world.port());
+    let host = "does not answer to that Host";
+    let origin = "pages of that Origin may not call";
+    for (headers, refusal) in [
+        (&[("host", "evil.example")][..], Some(host)),
+        (&[("host", "evil.example:8000")], Some(host)),
+        (&[("host", "127.0.0.1.evil.example")], Some(host)),
+        (&[("host", "localhost:port")], Some(host)),
+        (&[("host", "user@127.0.0.1")], Some(host)),
+        (&[("host", "")], Some(host)),
+        (&[("origin", "http://evil.example")], Some(origin)),
+        (&[("origin", "null")], Some(origin)),
+        (&[("origin", "http://127.0.0.1:1")], Some(origin)),
+        (&[("origin", &*named)], Some(origin)),
+        (&[("origin", &*own_origin)], None),
+        (&[("origin", "https://ui.example")], None),
+        (&[("host", &*named[7..]), ("origin", &*named)], None),
+        (&[("host", "[::1]:8000")], None),
+        (&[("host", "gate.example:80")], None),
+    ] {
+        for door in [EXECUTE, SIMPLE, JOBS] {
+            let answer =
+                world.raw("POST", door, &[headers, &[("content-length", "0")]].concat()).await;
+            match refusal {
+                Some(words) => refused(door, &answer, (403, "not_allowed"), words),
+                // It came as far as its body.
+                None => refused(door, &answer, (400, "invalid_request"), "missing a JSON body"),
+            }
+        }
+        let answer = world.raw("GET", JOBS, headers).await;
+        assert_eq!(answer.status, if refusal.is_some() { 403 } else { 200 }, "{headers:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_is_too_large_or_no_head_ends_only_its_connection() {
+    let world = start("").await;
+    let many = "x: y\r\n".repeat(5_000);
+    for head in [
+        format!("GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\nx: {}\r\n\r\n", "a".repeat(1_000_000)),
+        format!("GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n{many}\r\n"),
+        format!("GET /{} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n", "a".repeat(1_000_000)),
+        "no request at all\r\n\r\n".to_owned(),
+        "GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\na b: c\r\n\r\n".to_owned(),
+        "\x16\x03\x01\x02\r\n\r\n".to_owned(),
+    ] {
+        let mut raw = world.connect().await;
+        // It may be cut off while it still sends.
+        let _ = raw.send(&head).await;
+        let said = String::from_utf8_lossy(&raw.closed().await).into_owned();
+        let refused = ["HTTP/1.1 400", "HTTP/1.1 414", "HTTP/1.1 431"];
+        let told = refused.iter().any(|start| said.starts_with(start));
+        assert!(told || (said.is_empty() && head.len() > 65_536), "{head:.60}: `{said}`");
+        lives(&world).await;
+    }
+}
+
+#[tokio::test]
+async fn a_request_keeps_its_own_name_only_if_that_can_be_printed() {
+    let world = start("").await;
+    let longest = "r".repeat(128);
+    let too_long = "r".repeat(129);
+    for (given, kept) in [
+        ("my-request.1", true),
+        (&*longest, true),
+        (&*too_long, false),
+        ("two words", false),
+        ("", false),
+        ("é", false),
+        ("a\tb", false),
+    ] {
+        for (method, path) in [("GET", "/healthz"), ("GET", "/nope"), ("POST", EXECUTE)] {
+            let headers = [("x-request-id", given), ("content-length", "0")];
+            let answer = world.raw(method, path, &headers).await;
+            let name = answer.header("x-request-id");
+            if kept {
+                assert_eq!(name, given);
+            } else {
+                assert!(name.starts_with("req_") && name.len() == 30, "{given}: {name}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_idempotency_key_that_cannot_be_one_is_refused() {
+    let world = start("").await;
+    let too_long = "k".repeat(256);
+    for key in ["", " ", "two words", "ключ", &too_long] {
+        for (door, body) in [
+            (EXECUTE, r#"{"tool":"echo_json","input":{"message":"a"}}"#),
+            (SIMPLE, r#"{"args":{"message":"a"}}"#),
+            (JOBS, r#"{"tool":"echo_json","input":{"message":"a"}}"#),
+        ] {
+            let headers = [("idempotency-key", key)];
+            let answer = world.send("POST", door, &headers, Some(body.into())).await;
+            let words = "Idempotency-Key must be 1 to 255 visible ASCII characters";
+            refused(door, &answer, (400, "invalid_request"), words);
+        }
+    }
+    assert_eq!(jobs(&world).await, 0);
+}

@@ -112,9 +112,13 @@ fn every_default_that_init_shows_is_the_default() {
         .filter_map(|line| line.strip_prefix("# ").or(Some("").filter(|_| line == "#")))
         .filter(|line| {
             let key = line.trim_start().split([':', ' ']).next().unwrap_or_default();
-            line.contains(':') && key.chars().all(|c| c.is_ascii_lowercase() || c == '_')
-                && !line.contains("toolgate contracts new") && !line.starts_with("contracts")
-                && !line.contains("enable:") && !line.contains("path:") && *line != "tools:"
+            line.contains(':')
+                && key.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+                && !line.contains("toolgate contracts new")
+                && !line.starts_with("contracts")
+                && !line.contains("enable:")
+                && !line.contains("path:")
+                && *line != "tools:"
         })
         .map(|line| format!("{line}\n"))
         .collect();

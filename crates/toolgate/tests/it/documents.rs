@@ -32,7 +32,10 @@ fn the_reference_of_tools() {
 
 #[test]
 fn openapi() {
-    is_current("docs/reference/openapi.json", &said(&["contracts", "export", "--format", "openapi"]));
+    is_current(
+        "docs/reference/openapi.json",
+        &said(&["contracts", "export", "--format", "openapi"]),
+    );
 }
 
 #[test]

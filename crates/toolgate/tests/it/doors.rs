@@ -29,19 +29,16 @@ async fn execute(world: &testkit::World, tool: &str, input: &Value) -> Seen {
 async fn job(world: &testkit::World, tool: &str, input: &Value) -> Seen {
     let body = json!({ "tool": tool, "input": input, "mode": "sync", "wait_ms": 10_000 });
     let answer = world.post("/v1/jobs", &body.to_string()).await.json();
-    match answer["job"]["result"].is_object() {
-        true => tool_result(&answer["job"]["result"]),
-        false => (answer["error"]["code"].as_str().unwrap().into(), Value::Null),
+    if answer["job"]["result"].is_object() {
+        tool_result(&answer["job"]["result"])
+    } else {
+        (answer["error"]["code"].as_str().unwrap().into(), Value::Null)
     }
 }
 
 fn cli(world: &testkit::World, tool: &str, input: &Value) -> Seen {
-    let words: Vec<String> = input
-        .as_object()
-        .unwrap()
-        .iter()
-        .map(|(name, value)| format!("{name}:={value}"))
-        .collect();
+    let words: Vec<String> =
+        input.as_object().unwrap().iter().map(|(name, value)| format!("{name}:={value}")).collect();
     let mut arguments = vec!["call", tool, "--json"];
     arguments.extend(words.iter().map(String::as_str));
     let (code, stdout, _) = world.cli(&arguments);
@@ -102,8 +99,8 @@ async fn doors_agree() {
 #[tokio::test]
 async fn tokens_are_asked_for_and_name_the_caller() {
     let settings = "server: { tokens: [ { name: ada, token_env: ADA_TOKEN } ] }\n";
-    let mut world = testkit::World::new(crate::BINARY, settings)
-        .with_env("ADA_TOKEN", "a-long-enough-secret");
+    let mut world =
+        testkit::World::new(crate::BINARY, settings).with_env("ADA_TOKEN", "a-long-enough-secret");
     world.run().await;
     assert_eq!(world.get("/healthz").await.status, 200);
     let refused = world.get("/v1/tools").await;

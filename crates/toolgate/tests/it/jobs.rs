@@ -174,9 +174,8 @@ async fn after_a_crash_queued_jobs_run_and_running_ones_are_interrupted() {
     }
     let url = world.url("/v1/tools/execute");
     let client = world.client.clone();
-    let watched = tokio::spawn(async move {
-        client.post(url).body(r#"{"tool":"sleeper"}"#).send().await
-    });
+    let watched =
+        tokio::spawn(async move { client.post(url).body(r#"{"tool":"sleeper"}"#).send().await });
     eventually("the other call is on record", async || {
         let jobs = world.get("/v1/jobs?status=running").await.json();
         (jobs["jobs"].as_array().unwrap().len() == 2).then_some(())
@@ -186,7 +185,10 @@ async fn after_a_crash_queued_jobs_run_and_running_ones_are_interrupted() {
     assert!(watched.await.unwrap().is_err());
     world.run().await;
     let job = world.get(&format!("/v1/jobs/{running}")).await.json();
-    assert_eq!((&job["status"], &job["error_code"]), (&json!("interrupted"), &json!("interrupted")));
+    assert_eq!(
+        (&job["status"], &job["error_code"]),
+        (&json!("interrupted"), &json!("interrupted"))
+    );
     for id in queued {
         until(&world, &id, "succeeded").await;
     }
@@ -200,6 +202,8 @@ pub fn sleepers(seconds: &str) -> usize {
     std::fs::read_dir("/proc")
         .unwrap()
         .filter_map(|entry| std::fs::read(entry.ok()?.path().join("cmdline")).ok())
-        .filter(|line| line.starts_with(b"sleep\0") && line.ends_with(format!("{seconds}\0").as_bytes()))
+        .filter(|line| {
+            line.starts_with(b"sleep\0") && line.ends_with(format!("{seconds}\0").as_bytes())
+        })
         .count()
 }

@@ -25,7 +25,9 @@ async fn every_descriptor_is_complete_and_sorted() {
     for tool in tools {
         let name = tool["name"].as_str().unwrap();
         assert!(!tool["version"].as_str().unwrap().is_empty());
-        assert!(["stable", "experimental", "deprecated"].contains(&tool["stability"].as_str().unwrap()));
+        assert!(
+            ["stable", "experimental", "deprecated"].contains(&tool["stability"].as_str().unwrap())
+        );
         assert!(!tool["description"].as_str().unwrap().is_empty());
         let schema = &tool["input_schema"];
         assert_eq!(schema["type"], "object");

@@ -62,7 +62,10 @@ fn contracts_are_judged_with_the_settings() {
     let (code, shown) = check("contracts: [ ./c ]\n", &[("c/broken.yaml", BROKEN)]);
     assert_eq!(code, 1);
     assert!(shown.contains("broken.yaml:4:12"), "{shown}");
-    assert!(shown.contains("must be one of \"stable\", \"experimental\", \"deprecated\""), "{shown}");
+    assert!(
+        shown.contains("must be one of \"stable\", \"experimental\", \"deprecated\""),
+        "{shown}"
+    );
     let mended = BROKEN.replace("stabel", "stable");
     let (code, shown) = check("contracts: [ ./c ]\n", &[("c/broken.yaml", &mended)]);
     assert_eq!(code, 1);

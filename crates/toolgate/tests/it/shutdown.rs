@@ -12,10 +12,16 @@ async fn running(world: &testkit::World) {
 
 #[tokio::test]
 async fn a_running_call_is_answered_before_the_server_ends() {
-    let script = "cat > /dev/null; while [ ! -e \"$DONE\" ]; do sleep 0.02; done; echo '{\"answer\":1}'";
+    let script =
+        "cat > /dev/null; while [ ! -e \"$DONE\" ]; do sleep 0.02; done; echo '{\"answer\":1}'";
     let mut world = testkit::World::new(crate::BINARY, "contracts: [ ./contracts ]\n");
     let done = world.folder().join("done");
-    crate::command(&world, "waiter", script, &format!("env: [ \"DONE={}\", PATH ]", done.display()));
+    crate::command(
+        &world,
+        "waiter",
+        script,
+        &format!("env: [ \"DONE={}\", PATH ]", done.display()),
+    );
     world.run().await;
     let (client, url) = (world.client.clone(), world.url("/v1/tools/waiter"));
     let call =

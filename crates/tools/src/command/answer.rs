@@ -20,7 +20,7 @@ const TOOL_RESULT_KEYS: [&str; 9] = [
 /// The answer of a command that exited with 0.
 pub(super) fn read(
     call: &Running,
-    stdout: guard::process::Captured,
+    stdout: &guard::process::Captured,
     stderr: Captured,
 ) -> Result<Answer, ToolError> {
     let bytes = &stdout.bytes;
@@ -94,7 +94,7 @@ fn unwrap(mut whole: Map<String, Value>, stderr: Captured) -> Result<Answer, Too
 
 /// The failure of a command that did not exit with 0: the one it names, or that.
 pub(super) fn failure(
-    stdout: guard::process::Captured,
+    stdout: &guard::process::Captured,
     stderr: Captured,
     exit_code: i32,
     message: String,

@@ -27,6 +27,11 @@ pub(super) fn paths(paths: &mut Paths, contracts: &[&Contract]) {
             .into_iter()
             .fold(response, |response, next| with_link(response, next, "/job_id"))
     };
+    let mut asked = call::requests(contracts);
+    // One of them shows how to wait.
+    if let Some(first) = asked.values_mut().next() {
+        first["value"]["mode"] = json!("sync");
+    }
     paths.add(
         "/v1/jobs",
         "post",
@@ -36,7 +41,7 @@ pub(super) fn paths(paths: &mut Paths, contracts: &[&Contract]) {
                  ended, but after `wait_ms` at the latest.",
             )
             .parameter("IdempotencyKey")
-            .body(schema("JobRequest"), call::requests(contracts))
+            .body(schema("JobRequest"), asked)
             .response(200, accepted("The job has ended."))
             .response(202, accepted("The job is under way."))
             .errors(&[400, 404, 409, 413, 429, 503]),
