@@ -50,7 +50,7 @@ impl Sqlite {
         let connection = Connection::open(path).map_err(|error| failed(&error))?;
         schema::prepare(&connection, durability).map_err(|error| failed(&error))?;
         Ok(Self {
-            writer: Writer::start(connection, path)?,
+            writer: Writer::start(connection, path, durability)?,
             readers: Arc::new(Readers { path: path.to_owned(), idle: Mutex::default() }),
         })
     }

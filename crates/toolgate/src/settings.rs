@@ -2,6 +2,8 @@
 
 mod load;
 mod model;
+mod reference;
 
 pub use load::{Flags, Loaded, schema};
+pub use reference::markdown;
 pub use model::{Durability, Log, LogFormat, Settings};

@@ -76,7 +76,7 @@ impl Command {
             .run(launch, &call.stop, Some(&mut progress))
             .await
             .map_err(|error| not_started(&error))?;
-        judge(call, finished)
+        judge(call, &finished)
     }
 }
 
@@ -112,7 +112,7 @@ fn not_started(error: &StartError) -> ToolError {
     failure
 }
 
-fn judge(call: &Running, finished: Finished) -> Result<Answer, ToolError> {
+fn judge(call: &Running, finished: &Finished) -> Result<Answer, ToolError> {
     let stderr = captured(&finished.stderr);
     match finished.ending {
         Ending::Exited(0) => answer::read(call, &finished.stdout, stderr),

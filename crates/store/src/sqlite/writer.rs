@@ -1,14 +1,16 @@
-//! One thread that writes.
+//! Who writes.
 //!
-//! Everything that waits is written in one transaction, and acknowledged when that is
-//! committed: under load the cost of a commit is shared by all who wait for it.
+//! A write is put on a list; whoever finds the connection free takes the whole list,
+//! writes it in one transaction, and acknowledges each when that is committed. A caller
+//! who is alone so writes at once, on its own thread; under load the cost of a commit is
+//! shared by all who wait for it.
 
 use std::{
     path::Path,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicI64, Ordering},
-        mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     },
     time::Duration,
 };
@@ -17,15 +19,14 @@ use gate::{BoxFuture, StoreError};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::failed;
+use super::{Durability, failed};
 
-/// How many writes may wait. Beyond that callers wait before they hand theirs in.
-const MAX_WAITING: usize = 4_096;
 /// How many writes share a transaction.
-const MAX_BATCH: usize = 512;
-/// The log is folded into the file beside the writer when it has grown by so many pages
-/// (of 4 KiB), and by the writer itself when it has become so long: only then can it
-/// start over, and most of the work is done by then.
+const MAX_BATCH: usize = 256;
+/// How many transactions a caller writes for others after its own.
+const MAX_TURNS: usize = 2;
+/// The log is folded into the file when it has grown by so many pages (of 4 KiB), and
+/// made to start over when it has become so long.
 const FOLD_AFTER_PAGES: i64 = 4_096;
 const START_OVER_AFTER_PAGES: i64 = 16_384;
 /// How often the length of the log is looked at.
@@ -36,12 +37,26 @@ type Write = Box<dyn FnOnce(&Connection) -> Acknowledge + Send>;
 type Acknowledge = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
 pub(super) struct Writer {
-    queue: SyncSender<Write>,
+    shared: Arc<Shared>,
+    /// Whether a commit waits for the disk, and so must not be done on a thread that
+    /// others need.
+    waits: bool,
+    /// Dropped with the writer, which ends the thread that folds.
+    _alive: SyncSender<()>,
+}
+
+struct Shared {
+    connection: Mutex<Connection>,
+    list: Mutex<Vec<Write>>,
+    log_pages: Arc<AtomicI64>,
 }
 
 impl Writer {
-    pub(super) fn start(mut connection: Connection, path: &Path) -> Result<Self, StoreError> {
-        let (queue, waiting) = sync_channel(MAX_WAITING);
+    pub(super) fn start(
+        mut connection: Connection,
+        path: &Path,
+        durability: Durability,
+    ) -> Result<Self, StoreError> {
         let log_pages = Arc::new(AtomicI64::new(0));
         let seen = log_pages.clone();
         connection
@@ -50,22 +65,18 @@ impl Writer {
                 Ok(())
             }))
             .map_err(|error| failed(&error))?;
-        let pages = log_pages.clone();
-        let (stop, stopped) = sync_channel::<()>(0);
-        let other = |error: std::io::Error| StoreError::Other(error.to_string());
+        let shared = Arc::new(Shared {
+            connection: Mutex::new(connection),
+            list: Mutex::default(),
+            log_pages,
+        });
+        let (alive, over) = sync_channel(0);
+        let (path, folded) = (path.to_owned(), shared.clone());
         std::thread::Builder::new()
-            .name("store-writer".into())
-            .spawn(move || {
-                write_all(&connection, &waiting, &pages);
-                drop(stop);
-            })
-            .map_err(other)?;
-        let path = path.to_owned();
-        std::thread::Builder::new()
-            .name("store-checkpoint".into())
-            .spawn(move || fold_now_and_then(&path, &log_pages, &stopped))
-            .map_err(other)?;
-        Ok(Self { queue })
+            .name("store-fold".into())
+            .spawn(move || fold_now_and_then(&path, &folded, &over))
+            .map_err(|error| StoreError::Other(error.to_string()))?;
+        Ok(Self { shared, waits: durability == Durability::Power, _alive: alive })
     }
 
     /// Writes, and waits until it is committed.
@@ -73,16 +84,15 @@ impl Writer {
         &self,
         statement: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> BoxFuture<'_, Result<T, StoreError>> {
-        let (acknowledge, acknowledged) = oneshot::channel();
-        let write: Write = Box::new(move |connection| {
-            let result = statement(connection).map_err(|error| failed(&error));
-            Box::new(move |committed: Result<(), StoreError>| {
-                // Whoever asked may be gone.
-                let _ = acknowledge.send(result.and_then(|value| committed.map(|()| value)));
-            })
-        });
         Box::pin(async move {
-            self.hand_in(write).await?;
+            let (acknowledge, acknowledged) = oneshot::channel();
+            self.hand_in(Box::new(move |connection| {
+                let result = statement(connection).map_err(|error| failed(&error));
+                Box::new(move |committed: Result<(), StoreError>| {
+                    // Whoever asked may be gone.
+                    let _ = acknowledge.send(result.and_then(|value| committed.map(|()| value)));
+                })
+            }));
             acknowledged.await.map_err(|_| StoreError::Closed)?
         })
     }
@@ -92,54 +102,85 @@ impl Writer {
         &self,
         statement: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) {
-        let write: Write = Box::new(move |connection| {
+        self.hand_in(Box::new(move |connection| {
             let result = statement(connection).map_err(|error| failed(&error));
             Box::new(move |committed: Result<(), StoreError>| {
                 if let Err(error) = result.and(committed) {
                     tracing::error!(%error, "a write that nobody waits for failed");
                 }
             })
-        });
-        if let Err(TrySendError::Full(write)) = self.queue.try_send(write) {
-            let queue = self.queue.clone();
-            // Rare, and there is nobody to slow down: let a thread wait for room.
-            std::thread::spawn(move || queue.send(write));
-        }
+        }));
     }
 
-    async fn hand_in(&self, write: Write) -> Result<(), StoreError> {
-        let mut write = write;
-        loop {
-            match self.queue.try_send(write) {
-                Ok(()) => return Ok(()),
-                Err(TrySendError::Disconnected(_)) => return Err(StoreError::Closed),
-                Err(TrySendError::Full(again)) => {
-                    write = again;
-                    tokio::time::sleep(Duration::from_millis(1)).await;
-                }
+    fn hand_in(&self, write: Write) {
+        self.shared.list().push(write);
+        if self.waits {
+            let shared = self.shared.clone();
+            elsewhere(move || shared.write_all());
+        } else {
+            self.shared.write_some();
+        }
+    }
+}
+
+impl Shared {
+    /// Writes what is on the list, and a little of what comes meanwhile; the rest is
+    /// somebody else's.
+    fn write_some(self: &Arc<Self>) {
+        for _ in 0..MAX_TURNS {
+            if !self.write_batch() {
+                return;
             }
         }
-    }
-}
-
-fn write_all(connection: &Connection, waiting: &Receiver<Write>, log_pages: &AtomicI64) {
-    let mut batch = Vec::with_capacity(MAX_BATCH);
-    while let Ok(first) = waiting.recv() {
-        batch.push(first);
-        batch.extend(waiting.try_iter().take(MAX_BATCH - 1));
-        write_batch(connection, batch.drain(..));
-        if log_pages.load(Ordering::Relaxed) >= START_OVER_AFTER_PAGES {
-            fold(connection);
-            // Until the next commit says otherwise.
-            log_pages.store(0, Ordering::Relaxed);
+        if !self.list().is_empty() {
+            let shared = self.clone();
+            elsewhere(move || shared.write_all());
         }
     }
+
+    fn write_all(&self) {
+        while self.write_batch() {}
+    }
+
+    /// Writes one batch, if the connection is free; tells whether there may be more to do.
+    fn write_batch(&self) -> bool {
+        // Where it is not free, its holder looks at the list once more after giving it
+        // back, so nothing stays on the list.
+        let connection = match self.connection.try_lock() {
+            Ok(connection) => connection,
+            Err(std::sync::TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(std::sync::TryLockError::WouldBlock) => return false,
+        };
+        let batch: Vec<Write> = {
+            let mut list = self.list();
+            let count = list.len().min(MAX_BATCH);
+            list.drain(..count).collect()
+        };
+        if !batch.is_empty() {
+            commit(&connection, batch);
+        }
+        drop(connection);
+        !self.list().is_empty()
+    }
+
+    fn list(&self) -> MutexGuard<'_, Vec<Write>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-fn write_batch(connection: &Connection, batch: impl Iterator<Item = Write>) {
+/// On a thread that may wait for the disk.
+fn elsewhere(work: impl FnOnce() + Send + 'static) {
+    match tokio::runtime::Handle::try_current() {
+        Ok(runtime) => drop(runtime.spawn_blocking(work)),
+        // The runtime is on its way down: whoever is here writes.
+        Err(_) => work(),
+    }
+}
+
+fn commit(connection: &Connection, batch: Vec<Write>) {
     let begun =
         connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute([]));
-    let acknowledgements: Vec<_> = batch.map(|write| write(connection)).collect();
+    let acknowledgements: Vec<_> = batch.into_iter().map(|write| write(connection)).collect();
     let committed = begun.and_then(|_| {
         if connection.is_autocommit() {
             // A full disk ends the whole transaction by itself.
@@ -161,19 +202,28 @@ fn write_batch(connection: &Connection, batch: impl Iterator<Item = Write>) {
     }
 }
 
-/// Folds the log into the file beside the writer, on a connection of its own, so that
+/// Folds the log into the file beside the writers, on a connection of its own, so that
 /// no caller waits for the disk.
-fn fold_now_and_then(path: &Path, log_pages: &AtomicI64, stopped: &Receiver<()>) {
+fn fold_now_and_then(path: &Path, shared: &Shared, over: &Receiver<()>) {
     let Ok(connection) = Connection::open(path) else { return };
     let mut folded = 0;
-    while stopped.recv_timeout(FOLD_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-        let pages = log_pages.load(Ordering::Relaxed);
+    while over.recv_timeout(FOLD_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+        let pages = shared.log_pages.load(Ordering::Relaxed);
         if pages < folded {
             // The log has started over.
             folded = 0;
         }
         if pages - folded >= FOLD_AFTER_PAGES {
             folded = fold(&connection).max(folded);
+        }
+        if pages >= START_OVER_AFTER_PAGES {
+            // It can only start over when nothing of it is left, so nobody may write
+            // during the last, short part.
+            let writing = shared.connection.lock().unwrap_or_else(PoisonError::into_inner);
+            fold(&connection);
+            drop(writing);
+            // Whoever found the connection taken has left its write on the list.
+            shared.write_all();
         }
     }
 }
@@ -182,8 +232,8 @@ fn fold_now_and_then(path: &Path, log_pages: &AtomicI64, stopped: &Receiver<()>)
 fn fold(connection: &Connection) -> i64 {
     connection
         .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(2))
-        .inspect_err(
-            |error| tracing::warn!(%error, "the log could not be folded into the database"),
-        )
+        .inspect_err(|error| {
+            tracing::warn!(%error, "the log could not be folded into the database");
+        })
         .unwrap_or(0)
 }

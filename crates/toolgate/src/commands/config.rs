@@ -28,7 +28,11 @@ enum Command {
     /// Print the settings as they are after all overrides
     Show,
     /// Print the JSON Schema of the settings file
-    Schema,
+    Schema {
+        /// Print a reference page instead
+        #[arg(long)]
+        markdown: bool,
+    },
 }
 
 impl Config {
@@ -45,7 +49,11 @@ impl Config {
                     Ok(Answer::No)
                 }
             },
-            Command::Schema => {
+            Command::Schema { markdown: true } => {
+                printer.data(settings::markdown().trim_end());
+                Ok(Answer::Yes)
+            }
+            Command::Schema { markdown: false } => {
                 printer.json(&settings::schema());
                 Ok(Answer::Yes)
             }

@@ -391,7 +391,7 @@ async fn a_foreign_host_or_origin_is_refused() {
         (&[("origin", &*named)], Some(origin)),
         (&[("origin", &*own_origin)], None),
         (&[("origin", "https://ui.example")], None),
-        (&[("host", &*named[7..]), ("origin", &*named)], None),
+        (&[("host", &named[7..]), ("origin", &*named)], None),
         (&[("host", "[::1]:8000")], None),
         (&[("host", "gate.example:80")], None),
     ] {

@@ -42,3 +42,39 @@ fn openapi() {
 fn the_schema_of_the_settings() {
     is_current("docs/reference/settings.schema.json", &said(&["config", "schema"]));
 }
+
+#[test]
+fn the_reference_of_the_settings() {
+    is_current("docs/reference/settings.md", &said(&["config", "schema", "--markdown"]));
+}
+
+#[test]
+fn the_reference_of_the_command_line() {
+    let commands: &[&[&str]] = &[
+        &[],
+        &["serve"],
+        &["tools"],
+        &["tools", "show"],
+        &["call"],
+        &["config"],
+        &["config", "check"],
+        &["config", "show"],
+        &["config", "schema"],
+        &["init"],
+        &["contracts"],
+        &["contracts", "new"],
+        &["contracts", "lint"],
+        &["contracts", "test"],
+        &["contracts", "export"],
+        &["completions"],
+    ];
+    let mut page = String::from("# Command line\n\nExit codes: 0 done, 1 the answer is no, 2 we could not tell.\n");
+    for command in commands {
+        let mut arguments = command.to_vec();
+        arguments.push("--help");
+        let help = said(&arguments);
+        let name = [&["toolgate"], *command].concat().join(" ");
+        page.push_str(&format!("\n## `{name}`\n\n```text\n{}\n```\n", help.trim_end()));
+    }
+    is_current("docs/reference/cli.md", &page);
+}

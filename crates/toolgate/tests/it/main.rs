@@ -11,6 +11,7 @@ mod disk;
 mod documents;
 mod doors;
 mod examples;
+mod guides;
 mod idempotency;
 mod jobs;
 mod limits;
