@@ -20,6 +20,8 @@ pub struct Failure {
     pub operator: Option<String>,
     /// One line for the summary of a `ToolResult`, where it differs from the usual one.
     pub summary: Option<String>,
+    /// What stands in the `stderr` of a `ToolResult`, where it is not the message.
+    pub stderr: Option<&'static str>,
     /// After how many seconds a retry makes sense.
     pub retry_after: Option<u32>,
 }
@@ -34,6 +36,7 @@ impl Failure {
             details: None,
             operator: None,
             summary: None,
+            stderr: None,
             retry_after: None,
         }
     }
@@ -59,11 +62,18 @@ impl Failure {
         self
     }
 
+    /// The same where a `ToolResult` has the message as its summary and another stderr.
+    #[must_use]
+    pub fn stderr(mut self, stderr: &'static str) -> Self {
+        self.summary = Some(self.message.clone());
+        self.stderr = Some(stderr);
+        self
+    }
+
     pub(crate) fn unknown_tool(name: &str, near: Option<&str>) -> Self {
         let shown: String = name.chars().take(64).collect();
-        let message = "Unsupported tool.";
-        let failure =
-            Self::new(codes::UNKNOWN_TOOL, message).summary(format!("Unsupported tool: {shown}."));
+        let failure = Self::new(codes::UNKNOWN_TOOL, format!("Unsupported tool: {shown}."))
+            .stderr("Unsupported tool.");
         match near {
             Some(near) => failure.details(json!({ "did_you_mean": near })),
             None => failure,
@@ -71,8 +81,8 @@ impl Failure {
     }
 
     pub(crate) fn busy() -> Self {
-        let mut failure = Self::new(codes::TOO_MANY_REQUESTS, codes::TOO_MANY_REQUESTS.code)
-            .summary("Server is busy; retry shortly.");
+        let mut failure = Self::new(codes::TOO_MANY_REQUESTS, "Server is busy; retry shortly.")
+            .stderr(codes::TOO_MANY_REQUESTS.code);
         failure.retry_after = Some(1);
         failure
     }

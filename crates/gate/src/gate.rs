@@ -8,6 +8,7 @@ use std::sync::{
 use arc_swap::{ArcSwap, Guard};
 use contract::Limits;
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     Blobs, BoxFuture, Call, Catalogue, Clock, Failure, JobId, Journal, LiveJob, Metrics, Outcome,
@@ -46,6 +47,8 @@ pub struct Gate {
     pub(crate) live: LiveJobs,
     ceilings: Limits,
     stopping: AtomicBool,
+    /// Fires when whatever still runs has to end.
+    pub(crate) halt: CancellationToken,
 }
 
 impl Gate {
@@ -62,6 +65,7 @@ impl Gate {
             live: LiveJobs::default(),
             ceilings: parts.ceilings,
             stopping: AtomicBool::new(false),
+            halt: CancellationToken::new(),
         }
     }
 
@@ -156,8 +160,6 @@ impl Gate {
 
     /// Stops everything that is still running.
     pub fn stop_all(&self) {
-        for job in self.live.all() {
-            job.stop().cancel();
-        }
+        self.halt.cancel();
     }
 }

@@ -138,10 +138,6 @@ impl LiveJobs {
         self.lock().get(id).cloned()
     }
 
-    pub(crate) fn all(&self) -> Vec<Arc<LiveJob>> {
-        self.lock().values().cloned().collect()
-    }
-
     fn lock(&self) -> MutexGuard<'_, HashMap<JobId, Arc<LiveJob>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

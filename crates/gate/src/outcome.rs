@@ -127,7 +127,7 @@ impl Outcome {
             job_id: None,
             summary: failure.summary.clone().unwrap_or_else(|| FAILED.into()),
             stdout: String::new(),
-            stderr: failure.message.clone(),
+            stderr: failure.stderr.map_or_else(|| failure.message.clone(), str::to_owned),
             exit_code: 1,
             artifacts: Vec::new(),
             metrics: Map::new(),

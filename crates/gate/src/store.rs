@@ -28,6 +28,11 @@ pub trait Store: Send + Sync {
     /// Writes the job as it is now, over what was there before.
     fn save(&self, job: Job) -> BoxFuture<'_, Result<(), StoreError>>;
 
+    /// Writes a job that is over and was never written before.
+    fn record(&self, job: Job) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.save(job)
+    }
+
     /// Writes the job without anybody waiting for it.
     fn save_later(&self, job: Job);
 
@@ -40,15 +45,16 @@ pub trait Store: Send + Sync {
     /// The job of that name.
     fn job(&self, id: &JobId) -> BoxFuture<'_, Result<Option<Job>, StoreError>>;
 
-    /// Jobs, newest first.
+    /// Jobs, newest first, without their arguments and results.
     fn jobs(&self, filter: JobFilter) -> BoxFuture<'_, Result<Vec<Job>, StoreError>>;
 
     /// After a start: whatever was running is interrupted; what is queued comes back,
     /// oldest first.
     fn recover(&self, at: Timestamp) -> BoxFuture<'_, Result<Recovered, StoreError>>;
 
-    /// Takes an idempotency key for a call, or finds who has it.
-    fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Claimed, StoreError>>;
+    /// Takes an idempotency key for a call and writes the job that will carry its outcome,
+    /// both or neither; or finds who has the key.
+    fn claim(&self, claim: Claim, job: Job) -> BoxFuture<'_, Result<Claimed, StoreError>>;
 
     /// Keeps an answer that broke its contract.
     fn quarantine(&self, entry: Entry) -> BoxFuture<'_, Result<(), StoreError>>;
@@ -107,10 +113,6 @@ pub struct Claim {
     pub key: String,
     /// The hash of the arguments.
     pub input_sha256: String,
-    /// The job that will carry the outcome.
-    pub job: JobId,
-    /// When.
-    pub at: Timestamp,
 }
 
 /// What came of a claim.

@@ -14,7 +14,7 @@ const LOCK_FILE: &str = "server.lock";
 #[derive(Debug, thiserror::Error)]
 pub enum DataFolderError {
     /// It cannot be made or written.
-    #[error("the data folder `{path}` cannot be written: {source}")]
+    #[error("the data folder `{path}` cannot be written")]
     Unusable {
         /// The folder.
         path: PathBuf,

@@ -135,6 +135,7 @@ impl Folders {
     fn keep(&self, job: &JobId, limits: &Limits) -> io::Result<Kept> {
         let folder = self.work.open_dir(job.as_str())?;
         let mut kept = Kept::default();
+        let mut all_removed = true;
         for entry in folder.entries()? {
             match may_stay(&entry, limits) {
                 Stay::Yes(name, bytes) if (kept.artifacts.len() as u64) < limits.max_artifacts => {
@@ -150,14 +151,27 @@ impl Folders {
                 Stay::TooLarge => kept.removed_oversize += 1,
                 Stay::No => kept.ignored += 1,
             }
-            remove(&folder, &entry)?;
+            all_removed &= remove(&folder, &entry)?;
         }
         if kept.artifacts.is_empty() {
             self.work.remove_tree(job.as_str())?;
-        } else {
+        } else if all_removed {
             self.work.rename_into(job.as_str(), &self.artifacts, job.as_str())?;
+        } else {
+            self.move_out(job, &folder, &kept.artifacts)?;
         }
         Ok(kept)
+    }
+
+    /// Serves the artifacts without what lies beside them under names that cannot be spelt.
+    fn move_out(&self, job: &JobId, folder: &Folder, artifacts: &[Artifact]) -> io::Result<()> {
+        let clean = format!("{job}-kept");
+        let target = self.work.create_dir(&clean)?;
+        for artifact in artifacts {
+            folder.rename_into(&artifact.name, &target, &artifact.name)?;
+        }
+        self.work.remove_tree(job.as_str())?;
+        self.work.rename_into(&clean, &self.artifacts, job.as_str())
     }
 }
 
@@ -181,12 +195,11 @@ fn may_stay<'a>(entry: &'a Entry, limits: &Limits) -> Stay<'a> {
     }
 }
 
-fn remove(folder: &Folder, entry: &Entry) -> io::Result<()> {
+/// False: its name is none that a folder takes, so that it can only go with the whole folder.
+fn remove(folder: &Folder, entry: &Entry) -> io::Result<bool> {
     match entry.name.to_str() {
-        Some(name) if plain_name(name).is_ok() => folder.remove_tree(name),
-        // Not a name that can be served, so it does no harm where it is: nothing lists
-        // it, and it goes when the job goes.
-        _ => Ok(()),
+        Some(name) if plain_name(name).is_ok() => folder.remove_tree(name).map(|()| true),
+        _ => Ok(false),
     }
 }
 

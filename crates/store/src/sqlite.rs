@@ -5,6 +5,7 @@ mod keys;
 mod quarantine;
 mod retention;
 mod schema;
+mod spool;
 mod writer;
 
 use std::{
@@ -18,6 +19,7 @@ use gate::{
 };
 use rusqlite::{Connection, OpenFlags};
 
+use spool::Spool;
 use writer::Writer;
 
 /// What an acknowledged write survives.
@@ -35,8 +37,11 @@ const MAX_READERS: usize = 4;
 
 /// State in one SQLite file.
 pub struct Sqlite {
+    /// Before the writer: what it holds is written when it goes.
+    spool: Option<Spool>,
     writer: Writer,
     readers: Arc<Readers>,
+    durability: Durability,
 }
 
 struct Readers {
@@ -45,14 +50,33 @@ struct Readers {
 }
 
 impl Sqlite {
-    /// Opens the file, or makes it.
+    /// Opens the file, or makes it. Any number of processes may.
     pub fn open(path: &Path, durability: Durability) -> Result<Self, StoreError> {
         let connection = Connection::open(path).map_err(|error| failed(&error))?;
         schema::prepare(&connection, durability).map_err(|error| failed(&error))?;
         Ok(Self {
+            spool: None,
             writer: Writer::start(connection, path, durability)?,
             readers: Arc::new(Readers { path: path.to_owned(), idle: Mutex::default() }),
+            durability,
         })
+    }
+
+    /// Takes in what the last server left in the spool, and lets finished jobs come together
+    /// there from now on, unless they have to survive more than the death of the process.
+    /// Only the holder of the data folder may.
+    pub fn with_spool(mut self, folder: &Path, _held: &crate::Lock) -> Result<Self, StoreError> {
+        spool::take_in_files(folder, &self.writer.shared)?;
+        if self.durability == Durability::Process {
+            self.spool = Some(Spool::open(folder, self.writer.shared.clone())?);
+        }
+        Ok(self)
+    }
+
+    /// Everything is in the database once this is done.
+    async fn flush(&self) -> Result<(), StoreError> {
+        let Some(spool) = &self.spool else { return Ok(()) };
+        tokio::task::spawn_blocking(spool.flush()).await.map_err(|_| StoreError::Closed)?
     }
 
     /// Reads on a thread that may wait for the disk.
@@ -107,6 +131,15 @@ impl Store for Sqlite {
         self.writer.write(move |connection| jobs::save(connection, &job))
     }
 
+    fn record(&self, job: Job) -> BoxFuture<'_, Result<(), StoreError>> {
+        let Some(spool) = &self.spool else { return self.save(job) };
+        match spool.keep(job) {
+            Ok(()) => Box::pin(std::future::ready(Ok(()))),
+            Err((_, Some(error))) => Box::pin(std::future::ready(Err(error))),
+            Err((job, None)) => self.save(job),
+        }
+    }
+
     fn save_later(&self, job: Job) {
         self.writer.write_later(move |connection| jobs::save(connection, &job));
     }
@@ -122,20 +155,28 @@ impl Store for Sqlite {
     }
 
     fn job(&self, id: &JobId) -> BoxFuture<'_, Result<Option<Job>, StoreError>> {
+        // What is taken in is in the database before it leaves the spool, so that it is
+        // always in one of the two.
+        if let Some(job) = self.spool.as_ref().and_then(|spool| spool.find(id)) {
+            return Box::pin(std::future::ready(Ok(Some(job))));
+        }
         let id = id.clone();
         self.read(move |connection| jobs::find(connection, &id))
     }
 
     fn jobs(&self, filter: JobFilter) -> BoxFuture<'_, Result<Vec<Job>, StoreError>> {
-        self.read(move |connection| jobs::list(connection, &filter))
+        Box::pin(async move {
+            self.flush().await?;
+            self.read(move |connection| jobs::list(connection, &filter)).await
+        })
     }
 
     fn recover(&self, at: Timestamp) -> BoxFuture<'_, Result<gate::Recovered, StoreError>> {
         self.writer.write(move |connection| jobs::recover(connection, at))
     }
 
-    fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Claimed, StoreError>> {
-        self.writer.write(move |connection| keys::claim(connection, &claim))
+    fn claim(&self, claim: Claim, job: Job) -> BoxFuture<'_, Result<Claimed, StoreError>> {
+        self.writer.write(move |connection| keys::claim(connection, &claim, &job))
     }
 
     fn quarantine(&self, entry: Entry) -> BoxFuture<'_, Result<(), StoreError>> {
@@ -156,7 +197,10 @@ impl Store for Sqlite {
     }
 
     fn overdue(&self, policy: gate::Overdue) -> BoxFuture<'_, Result<Vec<JobId>, StoreError>> {
-        self.read(move |connection| retention::overdue(connection, &policy))
+        Box::pin(async move {
+            self.flush().await?;
+            self.read(move |connection| retention::overdue(connection, &policy)).await
+        })
     }
 
     fn forget(&self, ids: Vec<JobId>, before: Timestamp) -> BoxFuture<'_, Result<(), StoreError>> {

@@ -63,7 +63,7 @@ async fn call(
 ) -> anyhow::Result<Outcome> {
     let tool = bound.contract.name.clone();
     let catalogue = wiring::catalogue(vec![bound], loaded)?;
-    let kept = wiring::gate(catalogue, loaded, DataFolder::open(data)?)?;
+    let kept = wiring::gate(catalogue, loaded, DataFolder::open(data)?, None)?;
     let call = Call {
         tool,
         input: Value::Object(example.input.clone()),

@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use contract::{Contract, Diagnostic, Document, Status, lint, read};
 use gate::{Catalogue, Gate, Journal, Parts, Provider, SystemClock, Tool};
 use guard::process::Spawner;
-use store::{DataFolder, LocalBlobs, Sqlite};
+use store::{DataFolder, LocalBlobs, Lock, Sqlite};
 use tools::command::Command;
 
 use crate::settings::{Durability, Loaded};
@@ -144,16 +144,25 @@ pub struct Kept {
     pub gate: Arc<Gate>,
 }
 
-/// A gate on the data folder of the settings.
-pub fn gate(catalogue: Catalogue, loaded: &Loaded, data: DataFolder) -> anyhow::Result<Kept> {
+/// A gate on the data folder of the settings: a server's, if it holds the folder's lock.
+pub fn gate(
+    catalogue: Catalogue,
+    loaded: &Loaded,
+    data: DataFolder,
+    lock: Option<&Lock>,
+) -> anyhow::Result<Kept> {
     let settings = &loaded.settings;
     let durability = match settings.store.durability {
         Durability::Process => store::Durability::Process,
         Durability::Power => store::Durability::Power,
     };
     let database = data.path().join("toolgate.db");
-    let sqlite = Sqlite::open(&database, durability)
-        .with_context(|| format!("cannot open the database `{}`", database.display()))?;
+    let opened = Sqlite::open(&database, durability).and_then(|sqlite| match lock {
+        Some(lock) => sqlite.with_spool(&data.path().join("spool"), lock),
+        None => Ok(sqlite),
+    });
+    let sqlite =
+        opened.with_context(|| format!("cannot open the database `{}`", database.display()))?;
     let blobs = LocalBlobs::open(data.path()).context("cannot open the artifact folders")?;
     let path = match &settings.journal.path {
         Some(path) => loaded.path(path),

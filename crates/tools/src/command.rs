@@ -107,7 +107,9 @@ fn report(call: &Running, line: &str) -> bool {
 }
 
 fn not_started(error: &StartError) -> ToolError {
-    let mut failure = ToolError::internal("the command could not be started", error.to_string());
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+    let operator = format!("{error}{}", cause.unwrap_or_default());
+    let mut failure = ToolError::internal("the command could not be started", operator);
     failure.exit_code = Some(127);
     failure
 }
@@ -134,8 +136,21 @@ fn judge(call: &Running, finished: &Finished) -> Result<Answer, ToolError> {
 }
 
 fn captured(captured: &guard::process::Captured) -> Captured {
+    let bytes = &captured.bytes;
+    // Where the limit falls into a character, what is left of it was cut off too.
+    let torn = if captured.dropped > 0 { torn_character(bytes) } else { 0 };
+    let whole = bytes.len() - torn;
     Captured {
-        text: String::from_utf8_lossy(&captured.bytes).into_owned(),
-        dropped: captured.dropped,
+        text: String::from_utf8_lossy(&bytes[..whole]).into_owned(),
+        dropped: captured.dropped + torn as u64,
     }
+}
+
+/// How many bytes at the end are the beginning of a character that does not end.
+fn torn_character(bytes: &[u8]) -> usize {
+    let begins_one = |length: &usize| {
+        let end = std::str::from_utf8(&bytes[bytes.len() - length..]);
+        end.is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+    };
+    (1..=bytes.len().min(3)).find(begins_one).unwrap_or(0)
 }

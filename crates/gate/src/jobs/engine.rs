@@ -17,6 +17,9 @@ use crate::{
 /// How long a cancelled job may take until its canceller is told "still stopping".
 const CANCEL_WAIT: Duration = Duration::from_secs(5);
 
+/// How long to wait before a job is started that could not be written down as running.
+const START_AGAIN: Duration = Duration::from_secs(1);
+
 /// The bounds of the queue.
 #[derive(Debug, Clone, Copy)]
 pub struct JobsSettings {
@@ -71,30 +74,17 @@ impl Jobs {
         if self.gate.is_stopping() {
             return Err(Box::new(Failure::unavailable(&"the server is shutting down")));
         }
-        if self.gate.catalogue().find(&call.tool).is_none() {
+        let Some(tool) = self.gate.catalogue().find(&call.tool).cloned() else {
             return Err(Box::new(self.gate.unknown_tool(&call.tool)));
-        }
+        };
         let waiting = self.gate.metrics.queued.load(Ordering::Relaxed);
         if usize::try_from(waiting).unwrap_or(0) >= self.settings.max_queued {
             return Err(Box::new(Failure::busy()));
         }
         let now = self.gate.clock.now();
-        let id = JobId::new(now);
-        if let Some(key) = &call.idempotency_key {
-            let claim = Claim {
-                caller: call.caller.name().to_owned(),
-                tool: call.tool.clone(),
-                key: key.clone(),
-                input_sha256: contract::canonical::sha256(&call.input),
-                job: id.clone(),
-                at: now,
-            };
-            if let Some(known) = self.claim(claim).await? {
-                return Ok(known);
-            }
-        }
+        let shown = tool.input.redacted(&call.input);
         let job = Job {
-            id: id.clone(),
+            id: JobId::new(now),
             tool: call.tool,
             state: JobState::Queued,
             caller: call.caller.name().to_owned(),
@@ -104,23 +94,42 @@ impl Jobs {
             finished_at: None,
             error_code: None,
             summary: None,
-            input: serde_json::value::to_raw_value(&call.input).ok(),
+            input: serde_json::value::to_raw_value(&shown).ok(),
             artifacts: Vec::new(),
             result: None,
+            pending: serde_json::value::to_raw_value(&call.input).ok(),
             http_status: 200,
             limits: call.limits,
         };
-        self.gate
-            .store
-            .save(job.clone())
-            .await
-            .map_err(|error| Box::new(Failure::unavailable(&error)))?;
-        Ok((id, self.enqueue(job)))
+        match call.idempotency_key {
+            None => {
+                let saved = self.gate.store.save(job.clone()).await;
+                saved.map_err(|error| Box::new(Failure::unavailable(&error)))?;
+            }
+            Some(key) => {
+                let mut input = call.input;
+                tool.input.fill_defaults(&mut input);
+                let claim = Claim {
+                    caller: job.caller.clone(),
+                    tool: job.tool.clone(),
+                    key,
+                    input_sha256: contract::canonical::sha256(&input),
+                };
+                if let Some(known) = self.claim(claim, job.clone()).await? {
+                    return Ok(known);
+                }
+            }
+        }
+        Ok((job.id.clone(), self.enqueue(job)))
     }
 
     /// The job that an earlier submission with the same key made.
-    async fn claim(&self, claim: Claim) -> Result<Option<(JobId, Arc<LiveJob>)>, SubmitError> {
-        let claimed = self.gate.store.claim(claim).await;
+    async fn claim(
+        &self,
+        claim: Claim,
+        job: Job,
+    ) -> Result<Option<(JobId, Arc<LiveJob>)>, SubmitError> {
+        let claimed = self.gate.store.claim(claim, job).await;
         match claimed.map_err(|error| Box::new(Failure::unavailable(&error)))? {
             Claimed::New => Ok(None),
             Claimed::Known(id) => {
@@ -193,12 +202,19 @@ async fn work(gate: Arc<Gate>, mut waiting: mpsc::UnboundedReceiver<Job>, max_ru
 }
 
 async fn run(gate: &Gate, job: Job) {
-    match gate.store.start(&job.id, gate.clock.now()).await {
-        Ok(true) => {}
-        // Cancelled while it waited.
-        Ok(false) => return,
-        Err(error) => {
-            tracing::error!(%error, job = %job.id, "a job could not be started");
+    loop {
+        match gate.store.start(&job.id, gate.clock.now()).await {
+            Ok(true) => break,
+            // Cancelled while it waited.
+            Ok(false) => return,
+            // It has been promised that it will run. A server that stops meanwhile finds it
+            // queued when it starts again.
+            Err(error) => {
+                tracing::error!(%error, job = %job.id, "a job could not be started yet");
+                tokio::time::sleep(START_AGAIN).await;
+            }
+        }
+        if gate.is_stopping() {
             return;
         }
     }
@@ -206,7 +222,7 @@ async fn run(gate: &Gate, job: Job) {
     live.state(JobState::Running);
     let call = Call {
         tool: job.tool,
-        input: job.input.as_deref().map_or(Value::Null, value_of),
+        input: job.pending.as_deref().map_or(Value::Null, value_of),
         limits: job.limits,
         caller: Caller::named(&job.caller),
         door: Door::Jobs,

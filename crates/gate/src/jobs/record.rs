@@ -90,12 +90,15 @@ pub struct Job {
     pub error_code: Option<String>,
     /// One line about how it ended.
     pub summary: Option<String>,
-    /// The arguments, without secrets once it has ended.
+    /// The arguments, without secrets.
     pub input: Option<Box<RawValue>>,
     /// The files that it left.
     pub artifacts: Vec<Artifact>,
     /// The whole result, as `POST /v1/tools/execute` answers it.
     pub result: Option<Box<RawValue>>,
+    /// The arguments as they were given, for as long as the job waits to run.
+    #[serde(skip)]
+    pub pending: Option<Box<RawValue>>,
     /// The HTTP status that goes with the result.
     #[serde(skip)]
     pub http_status: u16,

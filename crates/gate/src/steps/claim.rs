@@ -18,15 +18,14 @@ impl Crossing<'_> {
             tool: checked.admitted.tool.contract.name.clone(),
             key,
             input_sha256: self.input_sha256.clone().unwrap_or_default(),
-            job: self.job_id(),
-            at: self.began_at,
         };
         let store = self.gate.store.clone();
-        match store.claim(claim).await.map_err(|error| Failure::unavailable(&error))? {
+        // The job must be on record before the tool runs: a retry after a crash has to find
+        // that it may have taken effect.
+        let job = self.job(JobState::Running);
+        match store.claim(claim, job).await.map_err(|error| Failure::unavailable(&error))? {
             Claimed::New => {
-                // The row must be there before the tool runs: a retry after a crash has
-                // to find that it may have taken effect.
-                self.save_running().await?;
+                self.let_others_watch();
                 Ok(Unique(checked))
             }
             Claimed::Conflict => {

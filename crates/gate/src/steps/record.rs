@@ -1,15 +1,20 @@
 //! Step 7: record what came of it.
 
+use std::time::Duration;
+
 use contract::codes;
 
 use super::{Conforming, Crossing, Refusal};
 use crate::{
-    Failure, JobState, Outcome, Recording,
+    Failure, Job, JobState, Outcome, Recording, StoreError,
     blobs::Kept,
     journal::ToolCall,
     outcome::{FAILED, milliseconds},
     trim::{self, Cuts},
 };
+
+/// How long to wait before a job is saved again that could not be.
+const SAVE_AGAIN: Duration = Duration::from_secs(1);
 
 impl Crossing<'_> {
     /// Ends the call: what it left is kept, the job is written, the journal has its line.
@@ -34,7 +39,10 @@ impl Crossing<'_> {
         if is_job && let Err(failure) = self.save(&mut outcome).await {
             let job = self.job_id();
             let _ = self.gate.blobs.remove(&job).await;
-            outcome = self.outcome(Err(failure), Kept::default(), false);
+            outcome = self.outcome(Err(failure), Kept::default(), self.running_saved);
+            if self.running_saved {
+                self.save_when_possible(&outcome);
+            }
         }
         self.write_down(&outcome);
         self.announce(state_of(&outcome));
@@ -89,7 +97,7 @@ impl Crossing<'_> {
             Ok(_) => printed.summary.unwrap_or_else(|| format!("{} succeeded.", self.call.tool)),
             Err(failure) => {
                 if stderr.is_empty() {
-                    stderr.clone_from(&failure.message);
+                    stderr = failure.stderr.map_or_else(|| failure.message.clone(), str::to_owned);
                 }
                 failure.summary.clone().unwrap_or_else(|| FAILED.into())
             }
@@ -121,19 +129,37 @@ impl Crossing<'_> {
     }
 
     async fn save(&mut self, outcome: &mut Outcome) -> Result<(), Failure> {
-        let recorded = outcome.render();
+        let job = self.finished(outcome);
+        outcome.recorded.clone_from(&job.result);
+        let store = &self.gate.store;
+        let saved = if self.running_saved { store.save(job) } else { store.record(job) };
+        saved.await.map_err(|error| {
+            tracing::error!(%error, tool = self.call.tool, "a job could not be recorded");
+            Failure::unavailable(&error)
+        })
+    }
+
+    /// The job says `running` to everybody. That it is over is written as soon as it can be.
+    fn save_when_possible(&mut self, outcome: &Outcome) {
+        let job = self.finished(outcome);
+        let store = self.gate.store.clone();
+        tokio::spawn(async move {
+            while !matches!(store.save(job.clone()).await, Ok(()) | Err(StoreError::Closed)) {
+                tokio::time::sleep(SAVE_AGAIN).await;
+            }
+        });
+    }
+
+    /// The job as it ended.
+    fn finished(&mut self, outcome: &Outcome) -> Job {
         let mut job = self.job(state_of(outcome));
         job.finished_at = Some(self.gate.clock.now());
         job.error_code = outcome.result.as_ref().err().map(|failure| failure.code.to_string());
         job.summary = Some(outcome.summary.clone());
         job.artifacts.clone_from(&outcome.artifacts);
         job.http_status = outcome.http_status();
-        job.result = Some(recorded.clone());
-        outcome.recorded = Some(recorded);
-        self.gate.store.save(job).await.map_err(|error| {
-            tracing::error!(%error, tool = self.call.tool, "a job could not be recorded");
-            Failure::unavailable(&error)
-        })
+        job.result = Some(outcome.render());
+        job
     }
 
     fn write_down(&self, outcome: &Outcome) {
@@ -194,12 +220,7 @@ impl Drop for Crossing<'_> {
         let is_job = self.live.is_some();
         let outcome = self.outcome(Err(failure), Kept::default(), is_job);
         if is_job || matches!(self.call.recording, Recording::Job(_)) {
-            let mut job = self.job(JobState::Cancelled);
-            job.finished_at = Some(self.gate.clock.now());
-            job.error_code = Some(codes::CANCELLED.code.into());
-            job.summary = Some(outcome.summary.clone());
-            job.http_status = outcome.http_status();
-            job.result = Some(outcome.render());
+            let job = self.finished(&outcome);
             self.gate.store.save_later(job);
         }
         self.write_down(&outcome);

@@ -68,12 +68,19 @@ impl Crossing<'_> {
         if let Poll::Ready(answer) = poll_once(answer.as_mut()).await {
             return Ok(answer);
         }
-        let stop = self.call.stop.clone();
+        let (stop, halt) = (self.call.stop.clone(), self.gate.halt.clone());
+        let stopped = async move {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = halt.cancelled() => {}
+            }
+        };
+        let mut stopped = std::pin::pin!(stopped);
         if self.is_job() && !self.running_saved && limit > WORTH_WATCHING {
             tokio::select! {
                 biased;
                 answer = &mut answer => return Ok(answer),
-                () = stop.cancelled() => {}
+                () = &mut stopped => return self.end(running, answer, false).await,
                 () = tokio::time::sleep(WORTH_WATCHING) => {
                     self.save_running().await?;
                 }
@@ -83,11 +90,21 @@ impl Crossing<'_> {
         let timed_out = tokio::select! {
             biased;
             answer = &mut answer => return Ok(answer),
-            () = stop.cancelled() => false,
+            () = &mut stopped => false,
             () = tokio::time::sleep(rest) => true,
         };
+        self.end(running, answer, timed_out).await
+    }
+
+    /// Tells the provider to come to an end. What it printed until now is worth having; what
+    /// it answers now comes too late.
+    async fn end(
+        &self,
+        running: &Running,
+        answer: Pin<&mut Caught<'_>>,
+        timed_out: bool,
+    ) -> Result<Ending, Refusal> {
         running.stop.cancel();
-        // What it printed until now is worth having; what it answers now comes too late.
         let last = match tokio::time::timeout(GRACE, answer).await {
             Ok(Ending::Answered(Err(error))) => Some(error),
             _ => None,
@@ -153,9 +170,6 @@ impl Crossing<'_> {
         let mut failure = Failure::new(codes::INTERNAL, std::mem::take(&mut error.message));
         failure.details = error.details.take();
         failure.operator = error.operator.take();
-        if error.exit_code.is_some() {
-            failure.summary = Some(format!("Tool execution failed: {}.", failure.message));
-        }
         if let Some(declared) = tool.contract.declared(&error.code) {
             failure.code = declared.code.clone().into();
             failure.http_status = declared.http_status;
@@ -170,6 +184,11 @@ impl Crossing<'_> {
             failure.message =
                 "the tool failed with an error that its contract does not declare".into();
             failure.details = None;
+        }
+        // What a command printed takes the place of the message, so the summary has it.
+        if error.exit_code.is_some() {
+            let words = failure.message.trim_end_matches('.');
+            failure.summary = Some(format!("Tool execution failed: {words}."));
         }
         self.print(error);
         failure
@@ -192,12 +211,17 @@ impl Crossing<'_> {
         }
         let job = self.job(JobState::Running);
         self.gate.store.save(job).await.map_err(|error| Failure::unavailable(&error))?;
+        self.let_others_watch();
+        Ok(())
+    }
+
+    /// The job is on record as running: others may watch and stop it.
+    pub(super) fn let_others_watch(&mut self) {
         self.running_saved = true;
         if let Some(live) = &self.live {
             live.state(JobState::Running);
             self.gate.live.insert(live.clone());
         }
-        Ok(())
     }
 
     /// The job as it stands before it ends.
@@ -216,6 +240,7 @@ impl Crossing<'_> {
             input: self.input_kept.clone(),
             artifacts: Vec::new(),
             result: None,
+            pending: None,
             http_status: 200,
             limits: self.call.limits,
         }

@@ -107,10 +107,15 @@ fn wanted(headers: &HeaderMap, bytes: u64) -> Result<Option<Range<u64>>, Unsatis
         .and_then(|value| value.to_str().ok()?.strip_prefix("bytes="))
         .and_then(|range| range.split_once('-'));
     let Some((first, last)) = asked else { return Ok(None) };
-    let range = match (first.trim().parse::<u64>(), last.trim().parse::<u64>()) {
-        (Ok(first), Ok(last)) if first <= last => first..last.saturating_add(1).min(bytes),
-        (Ok(first), Err(_)) if last.trim().is_empty() => first..bytes,
-        (Err(_), Ok(suffix)) if first.trim().is_empty() => bytes.saturating_sub(suffix)..bytes,
+    // Digits alone: Rust would take a sign as well.
+    let number = |text: &str| {
+        let digits = text.trim();
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<u64>().ok())?
+    };
+    let range = match (number(first), number(last)) {
+        (Some(first), Some(last)) if first <= last => first..last.saturating_add(1).min(bytes),
+        (Some(first), None) if last.trim().is_empty() => first..bytes,
+        (None, Some(suffix)) if first.trim().is_empty() => bytes.saturating_sub(suffix)..bytes,
         _ => return Ok(None),
     };
     if range.start < range.end { Ok(Some(range)) } else { Err(Unsatisfiable) }

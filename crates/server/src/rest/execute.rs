@@ -120,14 +120,17 @@ pub(crate) async fn parse(
         .map_err(|error| unknown(*unread(error, settings.max_body_bytes)))?;
     if bytes.is_empty() {
         return Err(unknown(
-            Failure::new(codes::INVALID_REQUEST, "Missing request body.")
-                .summary("Tool execution request is missing a JSON body."),
+            Failure::new(
+                codes::INVALID_REQUEST,
+                "Tool execution request is missing a JSON body.",
+            )
+            .stderr("Missing request body."),
         ));
     }
     let whole = contract::json::parse(&bytes).map_err(|error| {
         unknown(
-            Failure::new(codes::INVALID_REQUEST, "Failed to decode request JSON.")
-                .summary("Tool execution request body is invalid JSON.")
+            Failure::new(codes::INVALID_REQUEST, "Tool execution request body is invalid JSON.")
+                .stderr("Failed to decode request JSON.")
                 .details(json!({ "reason": error.to_string() })),
         )
     })?;
@@ -138,8 +141,8 @@ pub(crate) async fn parse(
         Some(Value::String(tool)) if !tool.trim().is_empty() => tool.trim().to_owned(),
         _ => {
             return Err(unknown(
-                Failure::new(codes::INVALID_REQUEST, "Missing required field: tool.")
-                    .summary("tool must be a non-empty string."),
+                Failure::new(codes::INVALID_REQUEST, "tool must be a non-empty string.")
+                    .stderr("Missing required field: tool."),
             ));
         }
     };
@@ -186,8 +189,9 @@ pub(crate) fn bad_request(message: &str) -> Failure {
 pub(crate) fn unread(error: BodyError, max_bytes: usize) -> Box<Failure> {
     Box::new(match error {
         BodyError::TooLarge => {
-            Failure::new(codes::PAYLOAD_TOO_LARGE, codes::PAYLOAD_TOO_LARGE.code)
-                .summary(format!("Request body exceeds max size ({max_bytes} bytes)."))
+            let message = format!("Request body exceeds max size ({max_bytes} bytes).");
+            Failure::new(codes::PAYLOAD_TOO_LARGE, message)
+                .stderr(codes::PAYLOAD_TOO_LARGE.code)
                 .details(json!({ "max_body_bytes": max_bytes }))
         }
         BodyError::Incomplete => bad_request("the request body did not arrive whole"),

@@ -32,7 +32,7 @@ pub(crate) async fn submit(
 ) -> Response {
     let mut request = match execute::parse(&app, request, &["tool", "tool_name"]).await {
         Ok(request) => request,
-        Err(refused) => return refuse(&refused.1),
+        Err(refused) => return answer::failure(&refused.1),
     };
     let wait = match read_mode(&app, &mut request) {
         Ok(wait) => wait,
@@ -51,7 +51,7 @@ pub(crate) async fn submit(
     });
     let (id, live) = match submitted.await {
         Ok(submitted) => submitted,
-        Err(failure) => return refuse(&failure),
+        Err(failure) => return answer::failure(&failure),
     };
     let Some(wait) = wait else {
         return answer::json(202, &json!({ "job_id": id, "status": JobState::Queued }));
@@ -65,15 +65,6 @@ pub(crate) async fn submit(
         Ok(None) => answer::json(202, &json!({ "job_id": id, "status": JobState::Queued })),
         Err(error) => rest::store_failed(&error),
     }
-}
-
-/// A refusal outside a tool call: the summary says it better than the stderr would.
-fn refuse(failure: &Failure) -> Response {
-    let mut failure = failure.clone();
-    if let Some(summary) = failure.summary.take() {
-        failure.message = summary;
-    }
-    answer::failure(&failure)
 }
 
 /// How long to wait, if at all, and the older spelling of the limits.

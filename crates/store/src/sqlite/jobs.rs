@@ -9,14 +9,15 @@ pub(super) fn save(connection: &Connection, job: &Job) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO jobs (id, tool, state, caller, request_id, created_at, started_at,
              finished_at, error_code, http_status, summary, limits, input, artifacts,
-             artifact_bytes, result)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+             artifact_bytes, result, pending)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
          ON CONFLICT (id) DO UPDATE SET
              state = excluded.state, started_at = excluded.started_at,
              finished_at = excluded.finished_at, error_code = excluded.error_code,
              http_status = excluded.http_status, summary = excluded.summary,
              input = excluded.input, artifacts = excluded.artifacts,
-             artifact_bytes = excluded.artifact_bytes, result = excluded.result",
+             artifact_bytes = excluded.artifact_bytes, result = excluded.result,
+             pending = excluded.pending",
     )?;
     let artifact_bytes: u64 = job.artifacts.iter().map(|artifact| artifact.bytes).sum();
     statement.execute(params![
@@ -36,6 +37,7 @@ pub(super) fn save(connection: &Connection, job: &Job) -> rusqlite::Result<()> {
         (!job.artifacts.is_empty()).then(|| to_text(&job.artifacts)),
         i64::try_from(artifact_bytes).unwrap_or(i64::MAX),
         job.result.as_deref().map(RawValue::get),
+        job.pending.as_deref().map(RawValue::get),
     ])?;
     Ok(())
 }
@@ -43,7 +45,8 @@ pub(super) fn save(connection: &Connection, job: &Job) -> rusqlite::Result<()> {
 pub(super) fn start(connection: &Connection, id: &JobId, at: Timestamp) -> rusqlite::Result<bool> {
     connection
         .prepare_cached(
-            "UPDATE jobs SET state = 'running', started_at = ?2 WHERE id = ?1 AND state = 'queued'",
+            "UPDATE jobs SET state = 'running', started_at = ?2, pending = NULL
+             WHERE id = ?1 AND state = 'queued'",
         )?
         .execute(params![id.as_str(), at.0])
         .map(|changed| changed == 1)
@@ -57,7 +60,7 @@ pub(super) fn cancel_queued(
     connection
         .prepare_cached(
             "UPDATE jobs SET state = 'cancelled', finished_at = ?2, error_code = 'cancelled',
-                 http_status = 409
+                 http_status = 409, pending = NULL
              WHERE id = ?1 AND state = 'queued'",
         )?
         .execute(params![id.as_str(), at.0])
@@ -82,7 +85,12 @@ pub(super) fn recover(connection: &Connection, at: Timestamp) -> rusqlite::Resul
 }
 
 const SELECT: &str = "SELECT id, tool, state, caller, request_id, created_at, started_at,
-    finished_at, error_code, http_status, summary, limits, input, artifacts, result FROM jobs";
+    finished_at, error_code, http_status, summary, limits, artifacts, input, result, pending
+    FROM jobs";
+
+/// The same without what may be large.
+const SELECT_SHORT: &str = "SELECT id, tool, state, caller, request_id, created_at, started_at,
+    finished_at, error_code, http_status, summary, limits, artifacts, NULL, NULL, NULL FROM jobs";
 
 pub(super) fn find(connection: &Connection, id: &JobId) -> rusqlite::Result<Option<Job>> {
     connection
@@ -95,7 +103,7 @@ pub(super) fn list(connection: &Connection, filter: &JobFilter) -> rusqlite::Res
     // One text for every filter: what is NULL does not filter.
     connection
         .prepare_cached(&format!(
-            "{SELECT} WHERE (?1 IS NULL OR id < ?1) AND (?2 IS NULL OR state = ?2)
+            "{SELECT_SHORT} WHERE (?1 IS NULL OR id < ?1) AND (?2 IS NULL OR state = ?2)
                  AND (?3 IS NULL OR tool = ?3)
              ORDER BY id DESC LIMIT ?4"
         ))?
@@ -125,7 +133,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Job> {
         )
     };
     let limits: String = row.get(11)?;
-    let artifacts: Option<String> = row.get(13)?;
+    let artifacts: Option<String> = row.get(12)?;
     Ok(Job {
         id: JobId::parse(&row.get::<_, String>(0)?).ok_or_else(|| unreadable(0, "job id"))?,
         tool: row.get(1)?,
@@ -139,9 +147,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Job> {
         http_status: row.get(9)?,
         summary: row.get(10)?,
         limits: from_text(&limits),
-        input: raw(12)?,
         artifacts: artifacts.map(|text| from_text(&text)).unwrap_or_default(),
+        input: raw(13)?,
         result: raw(14)?,
+        pending: raw(15)?,
     })
 }
 

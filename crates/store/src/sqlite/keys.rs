@@ -1,9 +1,15 @@
 //! Idempotency keys as rows.
 
-use gate::{Claim, Claimed, JobId};
+use gate::{Claim, Claimed, Job, JobId};
 use rusqlite::{Connection, OptionalExtension, params};
 
-pub(super) fn claim(connection: &Connection, claim: &Claim) -> rusqlite::Result<Claimed> {
+use super::jobs;
+
+pub(super) fn claim(
+    connection: &Connection,
+    claim: &Claim,
+    job: &Job,
+) -> rusqlite::Result<Claimed> {
     let new = connection
         .prepare_cached(
             "INSERT INTO idempotency_keys (caller, tool, key, input_sha256, job, created_at)
@@ -14,10 +20,15 @@ pub(super) fn claim(connection: &Connection, claim: &Claim) -> rusqlite::Result<
             claim.tool,
             claim.key,
             claim.input_sha256,
-            claim.job.as_str(),
-            claim.at.0,
+            job.id.as_str(),
+            job.created_at.0,
         ])?;
     if new == 1 {
+        if let Err(error) = jobs::save(connection, job) {
+            // A key without a job would block the call for ever.
+            connection.execute("DELETE FROM idempotency_keys WHERE job = ?1", [job.id.as_str()])?;
+            return Err(error);
+        }
         return Ok(Claimed::New);
     }
     let known: Option<(String, String)> = connection

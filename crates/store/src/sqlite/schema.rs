@@ -27,7 +27,9 @@ const MIGRATIONS: &[&str] = &["
         input TEXT,
         artifacts TEXT,
         artifact_bytes INTEGER NOT NULL,
-        result TEXT
+        result TEXT,
+        -- The arguments as given, until the job runs; `input` is without secrets.
+        pending TEXT
     ) STRICT, WITHOUT ROWID;
     -- Only the few that are not over: finished jobs cost nothing here.
     CREATE INDEX jobs_open ON jobs (state, id)

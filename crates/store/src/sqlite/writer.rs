@@ -37,7 +37,7 @@ type Write = Box<dyn FnOnce(&Connection) -> Acknowledge + Send>;
 type Acknowledge = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
 pub(super) struct Writer {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     /// Whether a commit waits for the disk, and so must not be done on a thread that
     /// others need.
     waits: bool,
@@ -45,7 +45,7 @@ pub(super) struct Writer {
     _alive: SyncSender<()>,
 }
 
-struct Shared {
+pub(super) struct Shared {
     connection: Mutex<Connection>,
     list: Mutex<Vec<Write>>,
     log_pages: Arc<AtomicI64>,
@@ -140,6 +140,22 @@ impl Shared {
 
     fn write_all(&self) {
         while self.write_batch() {}
+    }
+
+    /// Writes in a transaction of its own, on a thread that may wait for it.
+    pub(super) fn transaction(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+    ) -> Result<(), StoreError> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = connection
+            .unchecked_transaction()
+            .and_then(|transaction| work(&transaction).and_then(|()| transaction.commit()))
+            .map_err(|error| failed(&error));
+        drop(connection);
+        // Whoever found the connection taken has left its write on the list.
+        self.write_all();
+        result
     }
 
     /// Writes one batch, if the connection is free; tells whether there may be more to do.

@@ -35,7 +35,7 @@ impl Call {
         let input = Value::Object(arguments::parse(&self.arguments)?);
         let catalogue = wiring::catalogue(bound, &loaded)?;
         let data = DataFolder::open(&loaded.data_dir())?;
-        let kept = wiring::gate(catalogue, &loaded, data)?;
+        let kept = wiring::gate(catalogue, &loaded, data, None)?;
         let limits = match self.timeout_ms {
             None => contract::LimitOverrides::default(),
             Some(milliseconds) => contract::LimitOverrides::from_request(
@@ -68,7 +68,7 @@ impl Call {
                 if !self.json && stderr != failure.message && !stderr.is_empty() {
                     printer.say(stderr);
                 }
-                printer.say(format!("{}: {}", failure.code, told(outcome, failure)));
+                printer.say(format!("{}: {}", failure.code, failure.message));
                 for hint in self.hints(failure) {
                     printer.say(hint);
                 }
@@ -107,11 +107,6 @@ impl Call {
         }
         hints
     }
-}
-
-/// What went wrong, in the words that say most.
-fn told<'a>(outcome: &'a Outcome, failure: &'a gate::Failure) -> &'a str {
-    if failure.summary.is_some() { &outcome.summary } else { &failure.message }
 }
 
 async fn call(gate: &Gate, tool: &str, input: Value, limits: contract::LimitOverrides) -> Outcome {

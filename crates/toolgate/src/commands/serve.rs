@@ -38,7 +38,7 @@ impl Serve {
         let catalogue = wiring::catalogue(bound, &loaded)?;
         let data = DataFolder::open(&loaded.data_dir())?;
         let lock = data.lock()?;
-        let kept = wiring::gate(catalogue, &loaded, data)?;
+        let kept = wiring::gate(catalogue, &loaded, data, Some(&lock))?;
         let runtime = commands::runtime()?;
         runtime.block_on(serve(&loaded, &kept, tokens, printer))?;
         runtime.shutdown_timeout(Duration::from_secs(1));

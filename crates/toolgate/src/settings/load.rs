@@ -42,7 +42,8 @@ pub struct Loaded {
 impl Loaded {
     /// A path of the settings, from where it starts.
     pub fn path(&self, path: &str) -> PathBuf {
-        self.base.join(path)
+        // Taken apart and put together again it is without the `./` of the settings.
+        self.base.join(path).components().collect()
     }
 
     /// Where everything is kept.

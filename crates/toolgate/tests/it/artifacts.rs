@@ -94,7 +94,8 @@ async fn every_plain_name_is_served_under_the_path_that_is_listed() {
         let text = format!("this is {name}");
         let artifact = written(&world, name, &text).await;
         let path = artifact["path"].as_str().unwrap();
-        let (job, file) = path.strip_prefix("/v1/jobs/").unwrap().split_once("/artifacts/").unwrap();
+        let (job, file) =
+            path.strip_prefix("/v1/jobs/").unwrap().split_once("/artifacts/").unwrap();
         assert_eq!((artifact["name"].as_str().unwrap(), file), (name, encoded));
         assert_eq!(artifact["bytes"], text.len());
         // Exactly as given, and as a URL library would have it.
@@ -152,7 +153,10 @@ async fn the_type_follows_from_the_ending_and_is_never_guessed_by_a_browser() {
         let artifact = written(&world, name, text).await;
         assert_eq!(artifact["mime_type"], kind, "{name}");
         let answer = world.get(artifact["path"].as_str().unwrap()).await;
-        assert_eq!((answer.header("content-type"), answer.body.as_slice()), (kind, text.as_bytes()));
+        assert_eq!(
+            (answer.header("content-type"), answer.body.as_slice()),
+            (kind, text.as_bytes())
+        );
         assert_eq!(answer.header("x-content-type-options"), "nosniff");
         assert!(answer.header("content-disposition").starts_with("attachment; "));
         assert!(answer.header("content-security-policy").contains("sandbox"));
@@ -205,13 +209,9 @@ async fn a_client_that_has_an_artifact_is_not_sent_it_again() {
     let etag = world.get(&path).await.header("etag").to_owned();
     let weak = format!("W/{etag}");
     let among = format!("\"other\", {etag}");
-    for (tags, status) in [
-        (&*etag, 304),
-        (&*weak, 304),
-        (&*among, 304),
-        ("*", 304),
-        ("\"other\"", 200),
-    ] {
+    for (tags, status) in
+        [(&*etag, 304), (&*weak, 304), (&*among, 304), ("*", 304), ("\"other\"", 200)]
+    {
         let answer = world.raw("GET", &path, &[("if-none-match", tags)]).await;
         assert_eq!((answer.status, answer.header("etag")), (status, &*etag), "{tags}");
         assert_eq!(answer.body.is_empty(), status == 304);
@@ -219,7 +219,9 @@ async fn a_client_that_has_an_artifact_is_not_sent_it_again() {
     }
     let head = world.raw("HEAD", &path, &[]).await;
     assert_eq!((head.status, head.header("content-length")), (200, "4"));
-    for name in ["etag", "content-type", "content-disposition", "x-content-type-options", "accept-ranges"] {
+    for name in
+        ["etag", "content-type", "content-disposition", "x-content-type-options", "accept-ranges"]
+    {
         assert_eq!(head.header(name), world.get(&path).await.header(name));
     }
 }
@@ -231,7 +233,10 @@ async fn an_empty_file_is_an_artifact_too() {
     let path = artifact["path"].as_str().unwrap();
     assert_eq!(artifact["bytes"], 0);
     let answer = world.get(path).await;
-    assert_eq!((answer.status, answer.header("content-length"), answer.text().as_str()), (200, "0", ""));
+    assert_eq!(
+        (answer.status, answer.header("content-length"), answer.text().as_str()),
+        (200, "0", "")
+    );
     for range in ["bytes=0-", "bytes=-1", "bytes=0-0"] {
         let answer = world.raw("GET", path, &[("range", range)]).await;
         assert_eq!((answer.status, answer.header("content-range")), (416, "bytes */0"), "{range}");
@@ -267,12 +272,22 @@ async fn only_what_a_job_lists_can_be_reached_through_it() {
         &"x".repeat(5_000),
     ] {
         let answer = world.raw("GET", &format!("{folder}/{name}"), &[]).await;
-        assert_eq!((answer.status, &answer.error()["code"]), (404, &"not_found".into()), "{name:.80}");
+        assert_eq!(
+            (answer.status, &answer.error()["code"]),
+            (404, &"not_found".into()),
+            "{name:.80}"
+        );
     }
-    for id in ["job_9999", "..", "%2e%2e", "..%2f..", &job.to_lowercase(), "%FF", &format!("{job}%2f")] {
+    for id in
+        ["job_9999", "..", "%2e%2e", "..%2f..", &job.to_lowercase(), "%FF", &format!("{job}%2f")]
+    {
         for rest in ["", "/artifacts", "/artifacts/mine.txt", "/events"] {
             let answer = world.raw("GET", &format!("/v1/jobs/{id}{rest}"), &[]).await;
-            assert_eq!((answer.status, &answer.error()["code"]), (404, &"not_found".into()), "{id}{rest}");
+            assert_eq!(
+                (answer.status, &answer.error()["code"]),
+                (404, &"not_found".into()),
+                "{id}{rest}"
+            );
         }
     }
 }

@@ -152,7 +152,7 @@ async fn the_simple_envelope_refuses_fields_of_the_wrong_type_and_keys_it_does_n
     for path in ["/v1/tools/nope", "/v1/tools/%FF", "/v1/tools/..%2f..", "/v1/tools/%20"] {
         let answer = world.raw("POST", path, &[("content-length", "0")]).await;
         refused(path, &answer, (400, "invalid_request"), "missing a JSON body");
-        check(&world, path, "{}", (404, "unknown_tool"), "Unsupported tool.").await;
+        check(&world, path, "{}", (404, "unknown_tool"), "Unsupported tool").await;
     }
 }
 
@@ -185,10 +185,10 @@ async fn arguments_outside_the_contract_are_named_one_by_one() {
     for (input, words) in [
         ("{}", "`/message` is required"),
         (r#"{"message":5}"#, "`/message` must be a string"),
-        (r#"{"message":"a","n":"2"}"#, "`/n` must be an integer"),
+        (r#"{"message":"a","n":"2"}"#, "`/n` must be a whole number"),
         (r#"{"message":"a","n":0}"#, "`/n` must be at least 1"),
         (r#"{"mesage":"a","message":"a"}"#, "did you mean `message`?"),
-        (r#"{"message":null,"n":1.5}"#, "`/message` must be a string; `/n` must be an integer"),
+        (r#"{"message":null,"n":1.5}"#, "`/message` must be a string; `/n` must be a whole number"),
     ] {
         let expected = (400, "invalid_input");
         let body = format!(r#"{{"tool":"echo_json","input":{input}}}"#);
@@ -220,28 +220,43 @@ async fn a_body_over_the_limit_is_refused_with_the_agreed_words() {
     check(&world, SIMPLE, fitting(65), (413, "payload_too_large"), "64").await;
 }
 
-/// The head of a request whose body is announced in one of the two ways, and how to send a
-/// piece of that body.
-fn large(path: &str, chunked: bool) -> (String, fn(&[u8]) -> Vec<u8>) {
-    let (framing, piece): (String, fn(&[u8]) -> Vec<u8>) = if chunked {
-        let piece =
-            |bytes: &[u8]| [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat();
-        ("transfer-encoding: chunked".into(), piece)
-    } else {
-        (format!("content-length: {HUNDRED_MEGABYTES}"), <[u8]>::to_vec)
-    };
-    (format!("POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{framing}\r\n\r\n"), piece)
+/// How a body of unknown or of known length is put on the wire.
+#[derive(Clone, Copy)]
+enum Framing {
+    Length,
+    Chunked,
+}
+
+impl Framing {
+    const BOTH: [Framing; 2] = [Framing::Length, Framing::Chunked];
+
+    /// The head of a request with a hundred megabytes.
+    fn head(self, path: &str) -> String {
+        let framing = match self {
+            Framing::Length => format!("content-length: {HUNDRED_MEGABYTES}"),
+            Framing::Chunked => "transfer-encoding: chunked".to_owned(),
+        };
+        format!("POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{framing}\r\n\r\n")
+    }
+
+    /// So many bytes of the body.
+    fn piece(self, length: usize) -> Vec<u8> {
+        let bytes = vec![b' '; length];
+        match self {
+            Framing::Length => bytes,
+            Framing::Chunked => [format!("{length:x}\r\n").as_bytes(), &bytes, b"\r\n"].concat(),
+        }
+    }
 }
 
 #[tokio::test]
 async fn a_hundred_megabytes_are_refused_before_they_are_read() {
     let world = start("").await;
     for door in DOORS {
-        for chunked in [false, true] {
-            let (head, piece) = large(door, chunked);
+        for framing in Framing::BOTH {
             let mut raw = world.connect().await;
-            raw.send(head).await.unwrap();
-            raw.send(piece(&[b' '; 3_000_000])).await.unwrap();
+            raw.send(framing.head(door)).await.unwrap();
+            raw.send(framing.piece(3_000_000)).await.unwrap();
             // The rest is never sent.
             let answer = raw.answer().await;
             refused(door, &answer, (413, "payload_too_large"), "payload_too_large");
@@ -254,11 +269,10 @@ async fn a_hundred_megabytes_are_refused_before_they_are_read() {
 async fn whoever_sends_a_hundred_megabytes_can_still_read_the_refusal() {
     let world = start("").await;
     check(&world, EXECUTE, vec![b' '; HUNDRED_MEGABYTES], (413, "payload_too_large"), "").await;
-    for chunked in [false, true] {
-        let (head, piece) = large(SIMPLE, chunked);
+    for framing in Framing::BOTH {
         let mut raw = world.connect().await;
-        raw.send(head).await.unwrap();
-        let megabyte = piece(&vec![b' '; 1_024 * 1_024]);
+        raw.send(framing.head(SIMPLE)).await.unwrap();
+        let megabyte = framing.piece(1_024 * 1_024);
         for _ in 0..100 {
             raw.send(&megabyte).await.unwrap();
         }

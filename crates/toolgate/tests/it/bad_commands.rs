@@ -88,7 +88,11 @@ async fn an_answer_outside_the_contract_is_quarantined_and_not_passed_on() {
             "trailing characters",
             json!("{\"answer\":\"MARKER\"}\n{\"answer\":\"MARKER\"}\n"),
         ),
-        ("same_key_twice", "key `answer` appears twice", json!("{\"answer\":\"MARKER\",\"answer\":2}\n")),
+        (
+            "same_key_twice",
+            "key `answer` appears twice",
+            json!("{\"answer\":\"MARKER\",\"answer\":2}\n"),
+        ),
         ("no_text", "is not JSON", json!("{\"answer\":\"MARKER\u{fffd}\"}")),
         ("wrapped", "did you mean `answer`?", json!({ "answers": "MARKER" })),
         ("wrapped_nothing", "the tool answered nothing", Value::Null),
@@ -111,7 +115,7 @@ async fn an_answer_outside_the_contract_is_quarantined_and_not_passed_on() {
         assert_eq!(world.get(&format!("/v1/quarantine/{id}")).await.json()["payload"], payload);
     }
     let listed = world.get("/v1/quarantine?limit=200").await;
-    assert_eq!(listed.json()["entries"].as_array().unwrap().len(), 20);
+    assert_eq!(listed.json()["entries"].as_array().unwrap().len(), 30);
     assert!(!listed.text().contains("MARKER"), "the list has no payloads");
     assert!(world.journal().iter().all(|line| !line.to_string().contains("MARKER")));
     let missing = world.get("/v1/quarantine/q_nope").await;
@@ -174,7 +178,7 @@ async fn a_command_that_sleeps_for_ever_is_ended_and_what_it_said_is_kept() {
 #[tokio::test]
 async fn nothing_that_a_command_starts_outlives_it() {
     let sleep = unique_sleep(2);
-    let forks = |how: &str| format!("{how}; echo '{{\"answer\":1}}'");
+    let forks = |how: &str| format!("{how}\necho '{{\"answer\":1}}'");
     let world = with_commands(
         "",
         &[
@@ -183,7 +187,12 @@ async fn nothing_that_a_command_starts_outlives_it() {
             ("many", &forks(&format!("for i in 1 2 3 4 5 6 7 8; do sleep {sleep} & done"))),
             ("nested", &forks(&format!("sh -c 'sh -c \"sleep {sleep} & sleep {sleep}\" &' &"))),
             ("daemon", &forks(&format!("(setsid sleep {sleep} </dev/null >/dev/null 2>&1 &)"))),
-            ("deaf", &forks(&format!("(trap '' TERM HUP INT; setsid nohup sleep {sleep} >/dev/null 2>&1 &)"))),
+            (
+                "deaf",
+                &forks(&format!(
+                    "(trap '' TERM HUP INT; setsid nohup sleep {sleep} >/dev/null 2>&1 &)"
+                )),
+            ),
         ],
     )
     .await;
@@ -235,7 +244,9 @@ const DECLARED: &str = "errors:
 async fn a_command_names_its_errors_and_only_declared_ones_count() {
     let mut world = World::new(BINARY, "contracts: [ ./contracts ]");
     let error = |code: &str| {
-        format!(r#"echo said >&2; echo '{{"error":{{"code":"{code}","message":"No city there.","details":{{"near":"Ulm"}}}}}}'; exit 1"#)
+        format!(
+            r#"echo said >&2; echo '{{"error":{{"code":"{code}","message":"No city there.","details":{{"near":"Ulm"}}}}}}'; exit 1"#
+        )
     };
     command(&world, "declared", &error("no_such_city"), DECLARED);
     command(&world, "undeclared", &error("no_such_street"), DECLARED);
@@ -274,7 +285,10 @@ async fn a_wrapped_answer_carries_more_than_the_result() {
     let result = execute(&world, "wrapped").await.tool_result();
     assert_eq!(result["summary"], "All is well.");
     assert_eq!((&result["stdout"], &result["stderr"]), (&"out".into(), &"printed\n".into()));
-    assert_eq!((&result["output"], &result["solver"]), (&json!({ "answer": 1 }), &"wrapped".into()));
+    assert_eq!(
+        (&result["output"], &result["solver"]),
+        (&json!({ "answer": 1 }), &"wrapped".into())
+    );
     assert_eq!(result["metrics"]["cities"], 3);
     assert!(result["metrics"]["job_id"].as_str().unwrap().starts_with("job_"));
     assert_eq!(simple(&world, "wrapped").await.envelope()["result"], json!({ "answer": 1 }));
@@ -350,7 +364,8 @@ async fn the_environment_is_what_the_contract_lists_and_nothing_else() {
 #[tokio::test]
 async fn arguments_arrive_on_stdin_with_defaults_filled_in() {
     let mut world = World::new(BINARY, "contracts: [ ./contracts ]");
-    let script = r#"printf '{"answer":{"arguments":%s,"count":%s,"folder":"%s"}}' "$(cat)" $# "$PWD""#;
+    let script =
+        r#"printf '{"answer":{"arguments":%s,"count":%s,"folder":"%s"}}' "$(cat)" $# "$PWD""#;
     command(&world, "shown", script, "");
     let path = world.folder().join("contracts/shown.yaml");
     let contract = std::fs::read_to_string(&path).unwrap().replace(
@@ -402,7 +417,7 @@ async fn a_program_that_cannot_be_started_is_an_error_of_the_call() {
         ("missing", "was not found"),
         ("not_executable", "is not a file that may be executed"),
         ("folder", "is not a file that may be executed"),
-        ("no_interpreter", "could not be executed"),
+        ("no_interpreter", "could not be executed: No such file or directory"),
     ] {
         let words = "the command could not be started";
         let result = check(&world, tool, (500, "internal"), words).await;
@@ -419,18 +434,21 @@ async fn a_program_that_cannot_be_started_is_an_error_of_the_call() {
 async fn a_closed_connection_ends_the_command_and_is_recorded_as_cancelled() {
     let sleep = unique_sleep(3);
     let world = with_commands("", &[("sleeper", &format!("sleep {sleep}"))]).await;
-    for (path, body) in [
-        ("/v1/tools/execute", r#"{"tool":"sleeper"}"#),
-        ("/v1/tools/sleeper", r#"{"args":{}}"#),
-    ] {
+    for (path, body) in
+        [("/v1/tools/execute", r#"{"tool":"sleeper"}"#), ("/v1/tools/sleeper", r#"{"args":{}}"#)]
+    {
         let before = world.journal().len();
         let mut raw = world.connect().await;
-        let head = format!("POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {}\r\n\r\n", body.len());
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
         raw.send(head + body).await.unwrap();
         eventually("the command runs", async || (!running(&sleep).is_empty()).then_some(())).await;
         drop(raw);
         eventually("the command is gone", async || running(&sleep).is_empty().then_some(())).await;
-        let line = eventually("it is journalled", async || world.journal().get(before).cloned()).await;
+        let line =
+            eventually("it is journalled", async || world.journal().get(before).cloned()).await;
         assert_eq!((&line["event"], &line["code"]), (&"tool_call".into(), &"cancelled".into()));
         let folder = world.folder().to_str().unwrap();
         eventually("all of it is gone", async || running(folder).is_empty().then_some(())).await;
@@ -482,7 +500,17 @@ echo '{{\"answer\":1}}'",
     );
     assert_eq!(result["metrics"]["artifacts_ignored"], 8, "{result}");
     assert_eq!(world.get(&path("report.txt")).await.text(), "kept");
-    for name in ["link.txt", "dangling", "hard.txt", "pipe", "folder", "folder%2Fdeeper%2Ffile.txt", "new%0Aline", "no-text-%FF", "back%5Cslash"] {
+    for name in [
+        "link.txt",
+        "dangling",
+        "hard.txt",
+        "pipe",
+        "folder",
+        "folder%2Fdeeper%2Ffile.txt",
+        "new%0Aline",
+        "no-text-%FF",
+        "back%5Cslash",
+    ] {
         assert_eq!(world.raw("GET", &path(name), &[]).await.status, 404, "{name}");
     }
     // What is not listed takes no room either, and what was linked to is as it was.
@@ -501,24 +529,44 @@ async fn artifacts_over_the_limits_are_counted_and_told() {
 printf 'much too large' > large-1.txt
 printf 'much too large' > large-2.txt
 echo '{\"answer\":1}'";
-    let world = with_commands("", &[("leaves", script), ("fails", &format!("{script}\nexit 1"))]).await;
+    let world =
+        with_commands("", &[("leaves", script), ("fails", &format!("{script}\nexit 1"))]).await;
     let oversize = " [limits: oversize artifacts removed]";
     let count = " [limits: artifact count capped]";
     let both = " [limits: oversize artifacts removed, artifact count capped]";
     for (limits, names, removed, note) in [
-        (json!({}), &["a.txt", "b.txt", "c.txt", "d.txt", "e.txt", "large-1.txt", "large-2.txt"][..], (0, 0), ""),
-        (json!({ "max_artifact_bytes": 5 }), &["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"], (2, 0), oversize),
-        (json!({ "max_artifacts": 6 }), &["a.txt", "b.txt", "c.txt", "d.txt", "e.txt", "large-1.txt"], (0, 1), count),
+        (
+            json!({}),
+            &["a.txt", "b.txt", "c.txt", "d.txt", "e.txt", "large-1.txt", "large-2.txt"][..],
+            (0, 0),
+            "",
+        ),
+        (
+            json!({ "max_artifact_bytes": 5 }),
+            &["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"],
+            (2, 0),
+            oversize,
+        ),
+        (
+            json!({ "max_artifacts": 6 }),
+            &["a.txt", "b.txt", "c.txt", "d.txt", "e.txt", "large-1.txt"],
+            (0, 1),
+            count,
+        ),
         (json!({ "max_artifacts": 2, "max_artifact_bytes": 5 }), &["a.txt", "b.txt"], (2, 3), both),
         (json!({ "max_artifact_bytes": 4 }), &[], (7, 0), oversize),
     ] {
         let call = json!({ "tool": "leaves", "context": { "limits": limits } });
         let result = world.execute(&call).await.tool_result();
-        let kept: Vec<_> = result["artifacts"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
+        let kept: Vec<_> =
+            result["artifacts"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
         assert_eq!(kept, names, "{limits}");
         let metrics = &result["metrics"];
         let number = |name: &str| metrics[name].as_u64().unwrap_or(0);
-        assert_eq!((number("artifacts_removed_oversize"), number("artifacts_removed_count_cap")), removed);
+        assert_eq!(
+            (number("artifacts_removed_oversize"), number("artifacts_removed_count_cap")),
+            removed
+        );
         assert_eq!(result["summary"], format!("leaves succeeded.{note}"));
         let job = metrics["job_id"].as_str().unwrap();
         let folder = world.folder().join("data/artifacts").join(job);

@@ -44,7 +44,20 @@ async fn a_limit_outside_its_range_is_refused_by_name() {
     ] {
         let above = range.rsplit(' ').next().unwrap().parse::<u64>().unwrap() + 1;
         let above = above.to_string();
-        for value in ["0", "-1", "1e99", "-1e99", "2.5", "\"5\"", "null", "true", "[]", "{}", "18446744073709551616", &above] {
+        for value in [
+            "0",
+            "-1",
+            "1e99",
+            "-1e99",
+            "2.5",
+            "\"5\"",
+            "null",
+            "true",
+            "[]",
+            "{}",
+            "18446744073709551616",
+            &above,
+        ] {
             let words = format!("`/{name}` must be a whole number from {range}");
             check(&world, &format!(r#"{{"{name}":{value}}}"#), &words).await;
         }
@@ -137,7 +150,11 @@ async fn text_is_cut_between_characters() {
             for stream in ["stdout", "stderr"] {
                 assert_eq!(result[stream], kept, "{tool} {stream} {max}");
                 let cut = result["metrics"][format!("{stream}_truncated_bytes")].as_u64();
-                assert_eq!(cut.unwrap_or(0) as usize, text.len() - kept.len(), "{tool} {stream} {max}");
+                assert_eq!(
+                    cut.unwrap_or(0),
+                    (text.len() - kept.len()) as u64,
+                    "{tool} {stream} {max}"
+                );
             }
         }
     }
@@ -146,7 +163,9 @@ async fn text_is_cut_between_characters() {
 #[tokio::test]
 async fn a_summary_is_cut_by_characters_and_its_note_is_whole() {
     let long = "é".repeat(400);
-    let script = format!(r#"printf '{{"status":"ok","summary":"{long}","stdout":"out","output":{{"answer":1}}}}'"#);
+    let script = format!(
+        r#"printf '{{"status":"ok","summary":"{long}","stdout":"out","output":{{"answer":1}}}}'"#
+    );
     let world = with_commands("", &[("long", &script), ("short", "echo '{\"answer\":1}'")]).await;
     let cut = |characters: usize, note: &str| {
         format!("{}...{note}", "é".repeat(characters - 3 - note.chars().count()))
@@ -154,7 +173,11 @@ async fn a_summary_is_cut_by_characters_and_its_note_is_whole() {
     for (tool, limits, summary) in [
         ("long", json!({}), cut(280, " [limits: summary truncated]")),
         ("long", json!({ "max_summary_characters": 400 }), long.clone()),
-        ("long", json!({ "max_summary_characters": 399 }), cut(399, " [limits: summary truncated]")),
+        (
+            "long",
+            json!({ "max_summary_characters": 399 }),
+            cut(399, " [limits: summary truncated]"),
+        ),
         (
             "long",
             json!({ "max_summary_characters": 60, "max_stdout_bytes": 1 }),
@@ -191,8 +214,12 @@ async fn a_result_over_its_limit_is_quarantined() {
         assert!(!result.to_string().contains("0123456789"), "{result}");
         let id = result["metrics"]["error_details"]["quarantine_id"].as_str().unwrap();
         let entry = world.get(&format!("/v1/quarantine/{id}")).await.json();
-        let reason = format!("the answer has {size} bytes, more than its limit of {max} (max_output_bytes)");
-        assert_eq!((&entry["reason"], &entry["payload"]), (&reason.into(), &json!({ "answer": "0123456789" })));
+        let reason =
+            format!("the answer has {size} bytes, more than its limit of {max} (max_output_bytes)");
+        assert_eq!(
+            (&entry["reason"], &entry["payload"]),
+            (&reason.into(), &json!({ "answer": "0123456789" }))
+        );
     }
     // Also where it is built in.
     let call = json!({ "tool": "hello", "input": { "name": "Ada" }, "context": { "limits": { "max_output_bytes": 5 } } });
@@ -201,13 +228,15 @@ async fn a_result_over_its_limit_is_quarantined() {
 
 #[tokio::test]
 async fn the_settings_bound_what_a_request_may_ask_for() {
-    let settings = "limits: { max_output_bytes: 20, ceilings: { max_output_bytes: 40, timeout_ms: 5000 } }";
-    let world = with_commands(settings, &[("thirty", r#"printf '{"answer":"01234567890123456"}'"#)]).await;
+    let settings =
+        "limits: { max_output_bytes: 20, ceilings: { max_output_bytes: 40, timeout_ms: 5000 } }";
+    let world =
+        with_commands(settings, &[("thirty", r#"printf '{"answer":"01234567890123456"}'"#)]).await;
     for (limits, status) in [
         (json!({}), 502),
         (json!({ "max_output_bytes": 40 }), 200),
-        (json!({ "max_output_bytes": 29 }), 200),
-        (json!({ "max_output_bytes": 28 }), 502),
+        (json!({ "max_output_bytes": 30 }), 200),
+        (json!({ "max_output_bytes": 29 }), 502),
         (json!({ "max_output_bytes": 41 }), 400),
         (json!({ "timeout_ms": 5_001 }), 400),
         (json!({ "max_output_bytes": 40, "timeout_ms": 5_000 }), 200),
