@@ -5,6 +5,7 @@
 mod artifacts;
 mod bad_bodies;
 mod bad_commands;
+mod busy;
 mod cli;
 mod crash;
 mod disk;

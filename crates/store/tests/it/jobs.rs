@@ -1,0 +1,136 @@
+//! Jobs: written, read back, listed, recovered.
+
+use gate::{Claim, Claimed, JobFilter, JobState, Store, Timestamp};
+use store::Sqlite;
+
+use crate::{direct, job, spooled, with_artifact};
+
+/// Every test is asked of both kinds.
+async fn both(test: impl AsyncFn(Sqlite)) {
+    for open in [direct, spooled] {
+        let folder = tempfile::tempdir().unwrap();
+        test(open(folder.path())).await;
+    }
+}
+
+#[tokio::test]
+async fn a_job_comes_back_as_it_was() {
+    both(async |store| {
+        let saved = with_artifact(job(1_000, JobState::Succeeded), 7);
+        store.record(saved.clone()).await.unwrap();
+        let found = store.job(&saved.id).await.unwrap().unwrap();
+        assert_eq!(
+            serde_json::to_string(&found).unwrap(),
+            serde_json::to_string(&saved).unwrap()
+        );
+        assert_eq!((found.limits, found.http_status), (saved.limits, 200));
+        assert!(store.job(&job(1, JobState::Failed).id).await.unwrap().is_none());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_a_job_was_accepted_with_stays() {
+    both(async |store| {
+        let accepted = job(1_000, JobState::Queued);
+        store.save(accepted.clone()).await.unwrap();
+        assert!(store.start(&accepted.id, Timestamp(2_000)).await.unwrap());
+        assert!(!store.start(&accepted.id, Timestamp(2_000)).await.unwrap(), "only once");
+        let mut ended = accepted.clone();
+        ended.state = JobState::Succeeded;
+        ended.created_at = Timestamp(9_999);
+        ended.pending = None;
+        store.save(ended).await.unwrap();
+        let found = store.job(&accepted.id).await.unwrap().unwrap();
+        assert_eq!((found.state, found.created_at), (JobState::Succeeded, Timestamp(1_000)));
+        assert!(found.pending.is_none(), "the arguments as given are gone");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn jobs_are_listed_newest_first_and_short() {
+    both(async |store| {
+        let jobs: Vec<_> = (1..=5).map(|at| job(at * 1_000, JobState::Succeeded)).collect();
+        for job in &jobs {
+            store.record(job.clone()).await.unwrap();
+        }
+        let filter = JobFilter { limit: 3, ..JobFilter::default() };
+        let page = store.jobs(filter).await.unwrap();
+        let ids = |jobs: &[gate::Job]| jobs.iter().map(|job| job.id.clone()).collect::<Vec<_>>();
+        assert_eq!(ids(&page), [&jobs[4], &jobs[3], &jobs[2]].map(|job| job.id.clone()));
+        assert!(page[0].result.is_none());
+        let cursor = Some(page[2].id.clone());
+        let rest = store.jobs(JobFilter { cursor, limit: 9, ..JobFilter::default() }).await.unwrap();
+        assert_eq!(ids(&rest), [&jobs[1], &jobs[0]].map(|job| job.id.clone()));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn after_a_start_running_jobs_are_interrupted_and_queued_ones_come_back() {
+    both(async |store| {
+        let running = job(1_000, JobState::Running);
+        let queued = [job(2_000, JobState::Queued), job(3_000, JobState::Queued)];
+        for job in [&running, &queued[1], &queued[0]] {
+            store.save(job.clone()).await.unwrap();
+        }
+        let recovered = store.recover(Timestamp(9_000)).await.unwrap();
+        assert_eq!(recovered.interrupted, [running.id.clone()]);
+        let ids: Vec<_> = recovered.queued.iter().map(|job| job.id.clone()).collect();
+        assert_eq!(ids, [queued[0].id.clone(), queued[1].id.clone()]);
+        assert_eq!(recovered.queued[0].pending.as_ref().unwrap().get(), r#"{"message":"secret"}"#);
+        let found = store.job(&running.id).await.unwrap().unwrap();
+        assert_eq!(found.state, JobState::Interrupted);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_key_is_taken_once_and_with_its_job() {
+    both(async |store| {
+        let claim = |input: &str| Claim {
+            caller: "ada".into(),
+            tool: "echo_json".into(),
+            key: "k".into(),
+            input_sha256: input.into(),
+        };
+        let first = job(1_000, JobState::Running);
+        let claimed = store.claim(claim("one"), first.clone()).await.unwrap();
+        assert!(matches!(claimed, Claimed::New));
+        assert!(store.job(&first.id).await.unwrap().is_some());
+        let again = job(2_000, JobState::Running);
+        let claimed = store.claim(claim("one"), again.clone()).await.unwrap();
+        assert!(matches!(claimed, Claimed::Known(id) if id == first.id));
+        assert!(store.job(&again.id).await.unwrap().is_none());
+        let other = store.claim(claim("two"), again).await.unwrap();
+        assert!(matches!(other, Claimed::Conflict));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_writers_at_once_lose_nothing() {
+    both(async |store| {
+        let store = std::sync::Arc::new(store);
+        let mut tasks = tokio::task::JoinSet::new();
+        for number in 0..400 {
+            let store = store.clone();
+            tasks.spawn(async move {
+                let job = job(1_000 + number, JobState::Succeeded);
+                if number % 2 == 0 {
+                    store.record(job.clone()).await.unwrap();
+                } else {
+                    store.save(job.clone()).await.unwrap();
+                }
+                assert!(store.job(&job.id).await.unwrap().is_some());
+            });
+        }
+        while let Some(task) = tasks.join_next().await {
+            task.unwrap();
+        }
+        let filter = JobFilter { limit: 1_000, ..JobFilter::default() };
+        assert_eq!(store.jobs(filter).await.unwrap().len(), 400);
+    })
+    .await;
+}

@@ -1,0 +1,45 @@
+//! As many calls run at once as the settings say; one more is told to come back.
+
+use serde_json::json;
+use testkit::{World, eventually};
+
+const WAIT: &str =
+    "cat > /dev/null; while [ ! -e \"$DONE\" ]; do sleep 0.02; done; echo '{\"answer\":1}'";
+
+#[tokio::test]
+async fn one_call_too_many_is_answered_with_429() {
+    let settings = "contracts: [ ./contracts ]\nserver: { max_concurrency: 1 }\n";
+    let mut world = World::new(crate::BINARY, settings);
+    let done = world.folder().join("done");
+    crate::command(&world, "blocking.tool", WAIT, &format!("env: [ \"DONE={}\" ]", done.display()));
+    world.run().await;
+    let (client, url) = (world.client.clone(), world.url("/v1/tools/execute"));
+    let first = tokio::spawn(async move {
+        client.post(url).body(r#"{"tool":"blocking.tool"}"#).send().await.unwrap()
+    });
+    eventually("the first call runs", async || {
+        world.get("/metrics").await.text().contains("toolgate_calls_running 1").then_some(())
+    })
+    .await;
+    let busy = world.execute(&json!({ "tool": "blocking.tool", "input": {} })).await;
+    assert_eq!((busy.status, busy.header("retry-after")), (429, "1"));
+    let result = busy.json();
+    assert_eq!(result["status"], "error");
+    assert_eq!(result["summary"], "Server is busy; retry shortly.");
+    assert_eq!(result["stderr"], "too_many_requests");
+    assert_eq!(result["metrics"]["error_code"], "too_many_requests");
+    assert!(result["metrics"]["job_id"].is_null(), "no job was made");
+    let simple = world.post("/v1/tools/hello", r#"{"args":{"name":"x"}}"#).await;
+    assert_eq!((simple.status, &simple.json()["code"]), (429, &json!("too_many_requests")));
+    // A job waits for its turn instead.
+    let job = world.post("/v1/jobs", r#"{"tool":"hello","input":{"name":"x"}}"#).await;
+    assert_eq!(job.status, 202);
+    std::fs::write(done, "").unwrap();
+    assert_eq!(first.await.unwrap().status().as_u16(), 200);
+    let id = job.json()["job_id"].as_str().unwrap().to_owned();
+    eventually("the job has had its turn", async || {
+        let job = world.get(&format!("/v1/jobs/{id}")).await.json();
+        (job["status"] == "succeeded").then_some(())
+    })
+    .await;
+}
