@@ -1,6 +1,7 @@
 //! Data folders that cannot be used, that another server uses, or that are full.
 
 use std::{
+    collections::BTreeSet,
     io::Write,
     path::{Path, PathBuf},
 };
@@ -263,6 +264,42 @@ async fn jobs_that_were_accepted_before_the_disk_was_full_are_not_lost() {
         (state(&jobs[0]).await != "running").then_some(())
     })
     .await;
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_on_a_full_disk_survives_a_kill() {
+    let Some(mut small) = Small::new("") else { return };
+    small.world.run().await;
+    let mut acknowledged = BTreeSet::new();
+    // There may be room for a few more where a file has begun a page.
+    for call in 0..40 {
+        if call == 5 {
+            small.fill();
+        }
+        let input = json!({ "message": format!("call {call}") });
+        let answer = small.world.execute(&json!({ "tool": "echo_json", "input": input })).await;
+        let result = answer.tool_result();
+        match answer.status {
+            200 => {
+                let job = result["metrics"]["job_id"].as_str().unwrap().to_owned();
+                acknowledged.insert((job, format!("call {call}")));
+            }
+            503 => says_that_it_is_full(result["stderr"].as_str().unwrap()),
+            _ => panic!("{result}"),
+        }
+    }
+    assert!((5..40).contains(&acknowledged.len()), "{acknowledged:?}");
+    small.world.kill();
+    small.free();
+    small.world.run().await;
+    let listed = small.world.get("/v1/jobs?status=succeeded&limit=200").await.json();
+    let mut found = BTreeSet::new();
+    for job in listed["jobs"].as_array().unwrap() {
+        let id = job["id"].as_str().unwrap().to_owned();
+        let job = small.world.get(&format!("/v1/jobs/{id}")).await.json();
+        found.insert((id, job["result"]["output"]["message"].as_str().unwrap().to_owned()));
+    }
+    assert_eq!(found, acknowledged);
 }
 
 #[tokio::test]
