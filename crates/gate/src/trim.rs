@@ -1,7 +1,5 @@
 //! Cutting what is too long, and saying so.
 
-use std::fmt::Write;
-
 /// What was cut from one result, in the order in which it is told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Cuts {
@@ -94,9 +92,8 @@ fn note(cuts: Cuts, max: usize) -> String {
     if short.trim_start().len() <= max {
         return short;
     }
-    let mut count = String::new();
-    let _ = write!(count, " [limits: {} cuts]", names.len());
-    count
+    let plural = if names.len() == 1 { "" } else { "s" };
+    format!(" [limits: {} cut{plural}]", names.len())
 }
 
 #[cfg(test)]

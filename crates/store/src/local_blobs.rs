@@ -139,6 +139,8 @@ impl Folders {
         for entry in folder.entries()? {
             match may_stay(&entry, limits) {
                 Stay::Yes(name, bytes) if (kept.artifacts.len() as u64) < limits.max_artifacts => {
+                    // Whatever the command made of it, we have to be able to serve it.
+                    folder.make_readable(name)?;
                     kept.artifacts.push(Artifact {
                         path: artifact_path(job, name),
                         mime_type: mime_type(name, &folder),

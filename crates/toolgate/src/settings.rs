@@ -5,5 +5,5 @@ mod model;
 mod reference;
 
 pub use load::{Flags, Loaded, schema};
-pub use reference::markdown;
 pub use model::{Durability, Log, LogFormat, Settings};
+pub use reference::markdown;

@@ -143,11 +143,15 @@ impl Crossing<'_> {
     fn save_when_possible(&mut self, outcome: &Outcome) {
         let job = self.finished(outcome);
         let store = self.gate.store.clone();
-        tokio::spawn(async move {
-            while !matches!(store.save(job.clone()).await, Ok(()) | Err(StoreError::Closed)) {
-                tokio::time::sleep(SAVE_AGAIN).await;
-            }
-        });
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(async move {
+                while !matches!(store.save(job.clone()).await, Ok(()) | Err(StoreError::Closed)) {
+                    tokio::time::sleep(SAVE_AGAIN).await;
+                }
+            })),
+            // The runtime is on its way down: once is all there is.
+            Err(_) => store.save_later(job),
+        }
     }
 
     /// The job as it ended.
@@ -220,8 +224,7 @@ impl Drop for Crossing<'_> {
         let is_job = self.live.is_some();
         let outcome = self.outcome(Err(failure), Kept::default(), is_job);
         if is_job || matches!(self.call.recording, Recording::Job(_)) {
-            let job = self.finished(&outcome);
-            self.gate.store.save_later(job);
+            self.save_when_possible(&outcome);
         }
         self.write_down(&outcome);
         self.announce(JobState::Cancelled);

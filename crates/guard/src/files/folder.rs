@@ -151,6 +151,14 @@ impl Folder {
         self.dir.remove_file(name)
     }
 
+    /// Lets us, and nobody else, read and write a file. Not for a folder that somebody else
+    /// still changes: the name is looked up once more.
+    pub fn make_readable(&self, name: &str) -> io::Result<()> {
+        check(name)?;
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        self.dir.set_permissions(name, cap_std::fs::Permissions::from_std(permissions))
+    }
+
     /// Forces the folder's names to the disk. A file's bytes are forced by `sync_all` on the file.
     pub fn sync(&self) -> io::Result<()> {
         // The handle may be one that only serves to find other files by, and cannot be synced itself.

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use axum::{
     Router,
     body::Body,
-    http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Version, header},
     response::Response,
 };
 use contract::codes;
@@ -72,7 +72,7 @@ fn refuse(request: &Request<Body>, request_id: &RequestId, failure: &Failure) ->
 
 fn identify(settings: &Settings, request: &Request<Body>) -> Result<Caller, Failure> {
     let headers = request.headers();
-    let host = check_host(settings, headers)?;
+    let host = check_host(settings, headers, request.version())?;
     check_origin(settings, headers, host)?;
     if settings.tokens.is_empty() || matches!(request.uri().path(), "/healthz" | "/readyz") {
         return Ok(Caller::local());
@@ -82,8 +82,18 @@ fn identify(settings: &Settings, request: &Request<Body>) -> Result<Caller, Fail
 
 /// A page that has its name point at this machine (DNS rebinding) still sends that name:
 /// only addresses, `localhost` and the names that the operator lists are answered.
-fn check_host<'a>(settings: &Settings, headers: &'a HeaderMap) -> Result<Option<&'a str>, Failure> {
-    let Some(value) = headers.get(header::HOST) else { return Ok(None) };
+fn check_host<'a>(
+    settings: &Settings,
+    headers: &'a HeaderMap,
+    version: Version,
+) -> Result<Option<&'a str>, Failure> {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let value = match (hosts.next(), hosts.next()) {
+        (Some(value), None) => value,
+        // HTTP/1.0 knows no such header.
+        (None, _) if version <= Version::HTTP_10 => return Ok(None),
+        _ => return Err(Failure::new(codes::INVALID_REQUEST, "a request has one Host header")),
+    };
     let refused = || {
         Failure::new(
             codes::NOT_ALLOWED,

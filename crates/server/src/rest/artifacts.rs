@@ -52,9 +52,12 @@ pub(crate) async fn download(
         answer::set(&mut response, header::ETAG, &etag);
         return response;
     }
+    // A part is asked for by GET, and only of the artifact that the client has the rest of.
+    let same = headers.get(header::IF_RANGE).is_none_or(|tag| tag.as_bytes() == etag.as_bytes());
     let range = match wanted(&headers, artifact.bytes) {
-        Ok(range) => range,
-        Err(Unsatisfiable) => return outside(artifact.bytes),
+        Ok(range) => range.filter(|_| method == Method::GET && same),
+        Err(Unsatisfiable) if method == Method::GET && same => return outside(artifact.bytes),
+        Err(Unsatisfiable) => None,
     };
     let part = range.clone().unwrap_or(0..artifact.bytes);
     let length = part.end - part.start;

@@ -120,11 +120,8 @@ pub(crate) async fn parse(
         .map_err(|error| unknown(*unread(error, settings.max_body_bytes)))?;
     if bytes.is_empty() {
         return Err(unknown(
-            Failure::new(
-                codes::INVALID_REQUEST,
-                "Tool execution request is missing a JSON body.",
-            )
-            .stderr("Missing request body."),
+            Failure::new(codes::INVALID_REQUEST, "Tool execution request is missing a JSON body.")
+                .stderr("Missing request body."),
         ));
     }
     let whole = contract::json::parse(&bytes).map_err(|error| {

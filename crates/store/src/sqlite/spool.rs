@@ -61,7 +61,8 @@ struct State {
     bytes: usize,
     /// Files whose jobs are all waiting or taken in.
     full: Vec<PathBuf>,
-    torn: bool,
+    /// How many bytes of the file are whole lines.
+    length: u64,
     over: bool,
 }
 
@@ -79,7 +80,7 @@ impl Spool {
                 by_id: HashMap::new(),
                 bytes: 0,
                 full: Vec::new(),
-                torn: false,
+                length: 0,
                 over: false,
             }),
             wake: Condvar::new(),
@@ -141,12 +142,17 @@ impl Drop for Spool {
 
 impl State {
     fn append(&mut self, line: &[u8]) -> io::Result<()> {
-        // A line that was cut short was never acknowledged: begin a new one after it.
-        if self.torn {
-            self.file.write_all(b"\n")?;
-            self.torn = false;
+        match self.file.write_all(line) {
+            Ok(()) => {
+                self.length += line.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                // What was cut short was never acknowledged, and must not come back.
+                self.file.set_len(self.length)?;
+                Err(error)
+            }
         }
-        self.file.write_all(line).inspect_err(|_| self.torn = true)
     }
 }
 
@@ -185,13 +191,16 @@ impl Inner {
             if state.waiting.is_empty() && state.full.is_empty() {
                 return Ok(());
             }
-            let next = state.number + 1;
-            let file = create(&self.folder, next).map_err(|error| failed_io(&error))?;
-            let full = path(&self.folder, state.number);
-            state.file = file;
-            state.number = next;
-            state.torn = false;
-            state.full.push(full);
+            // While the database cannot be written, an empty file is as good as a new one.
+            if state.length > 0 {
+                let next = state.number + 1;
+                let file = create(&self.folder, next).map_err(|error| failed_io(&error))?;
+                let full = path(&self.folder, state.number);
+                state.file = file;
+                state.number = next;
+                state.length = 0;
+                state.full.push(full);
+            }
             (std::mem::take(&mut state.waiting), state.full.clone(), state.bytes)
         };
         for (index, batch) in jobs.chunks(BATCH).enumerate() {

@@ -19,10 +19,7 @@ async fn a_job_comes_back_as_it_was() {
         let saved = with_artifact(job(1_000, JobState::Succeeded), 7);
         store.record(saved.clone()).await.unwrap();
         let found = store.job(&saved.id).await.unwrap().unwrap();
-        assert_eq!(
-            serde_json::to_string(&found).unwrap(),
-            serde_json::to_string(&saved).unwrap()
-        );
+        assert_eq!(serde_json::to_string(&found).unwrap(), serde_json::to_string(&saved).unwrap());
         assert_eq!((found.limits, found.http_status), (saved.limits, 200));
         assert!(store.job(&job(1, JobState::Failed).id).await.unwrap().is_none());
     })
@@ -61,7 +58,8 @@ async fn jobs_are_listed_newest_first_and_short() {
         assert_eq!(ids(&page), [&jobs[4], &jobs[3], &jobs[2]].map(|job| job.id.clone()));
         assert!(page[0].result.is_none());
         let cursor = Some(page[2].id.clone());
-        let rest = store.jobs(JobFilter { cursor, limit: 9, ..JobFilter::default() }).await.unwrap();
+        let rest =
+            store.jobs(JobFilter { cursor, limit: 9, ..JobFilter::default() }).await.unwrap();
         assert_eq!(ids(&rest), [&jobs[1], &jobs[0]].map(|job| job.id.clone()));
     })
     .await;
@@ -76,7 +74,7 @@ async fn after_a_start_running_jobs_are_interrupted_and_queued_ones_come_back() 
             store.save(job.clone()).await.unwrap();
         }
         let recovered = store.recover(Timestamp(9_000)).await.unwrap();
-        assert_eq!(recovered.interrupted, [running.id.clone()]);
+        assert_eq!(recovered.interrupted, std::slice::from_ref(&running.id));
         let ids: Vec<_> = recovered.queued.iter().map(|job| job.id.clone()).collect();
         assert_eq!(ids, [queued[0].id.clone(), queued[1].id.clone()]);
         assert_eq!(recovered.queued[0].pending.as_ref().unwrap().get(), r#"{"message":"secret"}"#);

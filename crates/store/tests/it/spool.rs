@@ -55,8 +55,11 @@ async fn a_line_that_was_cut_short_costs_only_itself() {
         for entry in std::fs::read_dir(left.path().join("spool")).unwrap() {
             let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
             let half = &text[..text.len() / 2];
-            std::fs::write(spool.join("99999999999999999999.jsonl"), format!("{half}\n{text}{half}"))
-                .unwrap();
+            std::fs::write(
+                spool.join("99999999999999999999.jsonl"),
+                format!("{half}\n{text}{half}"),
+            )
+            .unwrap();
         }
     }
     let store = spooled(folder.path());

@@ -59,9 +59,7 @@ fn kind(property: &Value, target: &Value, root: &Value) -> String {
         .into_iter()
         .flatten()
         .filter_map(|branch| branch["const"].as_str().map(|word| format!("`{word}`")))
-        .chain(
-            target["enum"].as_array().into_iter().flatten().map(|value| format!("`{value}`")),
-        )
+        .chain(target["enum"].as_array().into_iter().flatten().map(|value| format!("`{value}`")))
         .collect();
     if !choices.is_empty() {
         return choices.join(" or ");

@@ -68,7 +68,9 @@ fn the_reference_of_the_command_line() {
         &["contracts", "export"],
         &["completions"],
     ];
-    let mut page = String::from("# Command line\n\nExit codes: 0 done, 1 the answer is no, 2 we could not tell.\n");
+    let mut page = String::from(
+        "# Command line\n\nExit codes: 0 done, 1 the answer is no, 2 we could not tell.\n",
+    );
     for command in commands {
         let mut arguments = command.to_vec();
         arguments.push("--help");

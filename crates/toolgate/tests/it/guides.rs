@@ -117,9 +117,12 @@ async fn run(document: &Path) -> usize {
                 continue;
             }
             let spoken = Shell::new(&world, port).run(Path::new(BINARY), &command);
-            let whole = format!("{}{}{}", spoken.stdout,
+            let whole = format!(
+                "{}{}{}",
+                spoken.stdout,
                 if spoken.stdout.ends_with('\n') || spoken.stdout.is_empty() { "" } else { "\n" },
-                spoken.stderr);
+                spoken.stderr
+            );
             let said: Vec<&str> = whole.lines().collect();
             assert!(
                 matches(&expected, &said) || expected.is_empty(),
@@ -139,7 +142,7 @@ fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
         let name = path.file_name().unwrap().to_str().unwrap();
         if path.is_dir() && name != "target" && !name.starts_with('.') {
             documents(&path, found);
-        } else if name.ends_with(".md") {
+        } else if path.extension().is_some_and(|ending| ending == "md") {
             found.push(path);
         }
     }

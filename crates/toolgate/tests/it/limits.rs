@@ -183,7 +183,7 @@ async fn a_summary_is_cut_by_characters_and_its_note_is_whole() {
             json!({ "max_summary_characters": 60, "max_stdout_bytes": 1 }),
             cut(60, " [limits: stdout truncated, summary truncated]"),
         ),
-        ("long", json!({ "max_summary_characters": 16 }), "[limits: 1 cuts]".into()),
+        ("long", json!({ "max_summary_characters": 16 }), "[limits: 1 cut]".into()),
         ("short", json!({ "max_summary_characters": 16 }), "short succeeded.".into()),
     ] {
         let (_, result) = execute(&world, tool, &limits).await;
@@ -196,7 +196,7 @@ async fn a_summary_is_cut_by_characters_and_its_note_is_whole() {
     // A failure has a summary too.
     let call = json!({ "tool": "echo_json", "input": {}, "context": { "limits": { "max_summary_characters": 16 } } });
     let failed = world.execute(&call).await.tool_result();
-    assert_eq!(failed["summary"], "[limits: 1 cuts]");
+    assert_eq!(failed["summary"], "[limits: 1 cut]");
 }
 
 #[tokio::test]
