@@ -19,9 +19,10 @@ pub fn to_string(value: &Value) -> String {
 
 /// SHA-256 of the canonical text, in hexadecimal.
 pub fn sha256(value: &Value) -> String {
-    let mut hasher = Hasher(Sha256::new());
+    let mut hasher = Hasher { hash: Sha256::new(), buffer: Vec::with_capacity(256) };
     let _ = write(value, &mut hasher);
-    hex(&hasher.0.finalize())
+    hasher.hash.update(&hasher.buffer);
+    hex(&hasher.hash.finalize())
 }
 
 /// Lower-case hexadecimal.
@@ -35,12 +36,23 @@ pub fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// Hashes what is written to it, so that a large value needs no second copy.
-struct Hasher(Sha256);
+/// Hashes what is written to it: a small value at one go, a large one in parts and without
+/// a second copy of the whole.
+struct Hasher {
+    hash: Sha256,
+    buffer: Vec<u8>,
+}
+
+/// How much is hashed at a time.
+const PART_BYTES: usize = 16 * 1_024;
 
 impl Write for Hasher {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= PART_BYTES {
+            self.hash.update(&self.buffer);
+            self.buffer.clear();
+        }
         Ok(bytes.len())
     }
 

@@ -27,7 +27,7 @@ macro_rules! limits {
 
         impl $limits {
             /// The most that a caller may ask for unless the operator says otherwise.
-            pub fn default_ceilings() -> Self {
+            pub const fn default_ceilings() -> Self {
                 Self { $($field: $ceiling,)* }
             }
 

@@ -35,6 +35,8 @@ pub struct Settings<'a> {
     pub server_url: Option<&'a str>,
     /// Whether callers must show a bearer token.
     pub bearer: bool,
+    /// The most that a request may ask for.
+    pub ceilings: Limits,
 }
 
 const ABOUT: &str = "A gate between AI agents and their tools. Every tool has a contract, and a \
@@ -43,11 +45,7 @@ const ABOUT: &str = "A gate between AI agents and their tools. Every tool has a 
 
 /// The document for these tools; those that are not served are left out.
 pub fn document(contracts: &[&Contract], settings: &Settings) -> Value {
-    document_within(contracts, settings, &Limits::default_ceilings())
-}
-
-/// The same for a server that lets a request ask for these limits at most.
-pub fn document_within(contracts: &[&Contract], settings: &Settings, ceilings: &Limits) -> Value {
+    let ceilings = &settings.ceilings;
     let contracts = super::served(contracts.iter().copied());
     let mut paths = Paths::new(settings.bearer);
     server::paths(&mut paths);

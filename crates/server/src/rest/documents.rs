@@ -64,15 +64,15 @@ impl Documents {
         self.openapi.get_or_init(|| {
             let contracts: Vec<&Contract> =
                 self.catalogue.tools().map(|tool| &*tool.contract).collect();
-            let document = openapi::document_within(
+            let document = openapi::document(
                 &contracts,
                 &openapi::Settings {
                     version: self.settings.version,
                     max_body_bytes: self.settings.max_body_bytes as u64,
                     server_url: None,
                     bearer: !self.settings.tokens.is_empty(),
+                    ceilings: self.ceilings,
                 },
-                &self.ceilings,
             );
             let json = serde_json::to_vec_pretty(&document).unwrap_or_default();
             (Rendered::new(json), Rendered::new(contract::document::to_yaml(&document)))

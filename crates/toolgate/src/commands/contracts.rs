@@ -191,6 +191,7 @@ fn export(flags: &Flags, format: Format, printer: &Printer) -> anyhow::Result<An
                 max_body_bytes: loaded.settings.server.max_body_bytes as u64,
                 server_url: None,
                 bearer: !loaded.settings.server.tokens.is_empty(),
+                ceilings: loaded.settings.limits.ceilings(),
             },
         )),
     }

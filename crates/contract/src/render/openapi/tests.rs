@@ -2,14 +2,20 @@ use std::{collections::BTreeSet, fmt::Write};
 
 use serde_json::{Map, Value, json};
 
-use super::{Settings, document, document_within};
+use super::{Settings, document};
 use crate::{
     Contract, Limits, Schema,
     render::{descriptor::descriptor, fixtures, references::target},
 };
 
 const SETTINGS: Settings =
-    Settings { version: "1.0", max_body_bytes: 2_000_000, server_url: None, bearer: false };
+    Settings {
+        version: "1.0",
+        max_body_bytes: 2_000_000,
+        server_url: None,
+        bearer: false,
+        ceilings: Limits::default_ceilings(),
+    };
 
 fn built() -> Value {
     build(&SETTINGS)
@@ -265,7 +271,7 @@ fn a_request_may_ask_for_what_the_server_allows() {
     let contracts = fixtures::contracts();
     let contracts: Vec<&Contract> = contracts.iter().collect();
     let ceilings = Limits { timeout_ms: 100, ..Limits::default_ceilings() };
-    let document = document_within(&contracts, &SETTINGS, &ceilings);
+    let document = document(&contracts, &Settings { ceilings, ..SETTINGS });
     let body = request(&document, "/v1/tools/execute");
     let asks =
         |timeout: u64| json!({ "tool": "x", "context": { "limits": { "timeout_ms": timeout } } });

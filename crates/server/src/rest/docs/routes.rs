@@ -120,8 +120,13 @@ mod tests {
     use contract::render::openapi;
 
     fn document() -> Value {
-        let settings =
-            openapi::Settings { version: "1", max_body_bytes: 1, server_url: None, bearer: false };
+        let settings = openapi::Settings {
+            version: "1",
+            max_body_bytes: 1,
+            server_url: None,
+            bearer: false,
+            ceilings: contract::Limits::default_ceilings(),
+        };
         let tool = "name: hi\ndescription: x\nversion: '1'\nstability: stable\ntoolset: Jobs\n\
                     effects: none\ninput_schema: {}\noutput_schema: {}\n";
         openapi::document(&[&contract::read::trusted(tool).unwrap()], &settings)
