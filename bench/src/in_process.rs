@@ -14,13 +14,13 @@ use tokio_util::sync::CancellationToken;
 const CALLS: u32 = 200_000;
 
 /// A gate on a folder that is thrown away.
-fn gate(folder: &std::path::Path) -> anyhow::Result<Gate> {
+fn gate(folder: &std::path::Path) -> anyhow::Result<Arc<Gate>> {
     let mut tools = Vec::new();
     for built_in in tools::built_in() {
         let contract = contract::read::trusted(built_in.contract).map_err(anyhow::Error::msg)?;
         tools.push(Tool::new(contract, built_in.provider, &Limits::default())?);
     }
-    Ok(Gate::new(Parts {
+    Ok(Arc::new(Gate::new(Parts {
         catalogue: Catalogue::new(tools),
         store: Arc::new(Sqlite::open(&folder.join("toolgate.db"), Durability::Process)?),
         blobs: Arc::new(LocalBlobs::open(folder)?),
@@ -28,7 +28,7 @@ fn gate(folder: &std::path::Path) -> anyhow::Result<Gate> {
         clock: Arc::new(SystemClock),
         max_concurrency: 64,
         ceilings: Limits::default_ceilings(),
-    }))
+    })))
 }
 
 /// Microseconds a call.

@@ -43,8 +43,9 @@ impl Graph {
         self.nodes.iter().any(|node| node.default.is_some())
     }
 
-    pub(crate) fn has_secrets(&self) -> bool {
-        self.nodes.iter().any(|node| node.secret)
+    /// How many places are marked as secret.
+    pub(crate) fn secrets(&self) -> usize {
+        self.nodes.iter().filter(|node| node.secret).count()
     }
 
     /// Puts defaults where they are certain: behind `properties`, `items`, `allOf` and
@@ -264,7 +265,8 @@ fn find_anchors<'a>(schema: &'a Value, pointer: &str, anchors: &mut HashMap<&'a 
     }
 }
 
-fn is_secret(schema: &serde_json::Map<String, Value>) -> bool {
+/// Whether the schema marks its value as secret.
+pub(crate) fn is_secret(schema: &serde_json::Map<String, Value>) -> bool {
     let marked = |key: &str| schema.get(key) == Some(&Value::Bool(true));
     marked("x-secret")
         || marked("writeOnly")

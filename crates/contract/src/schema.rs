@@ -16,6 +16,8 @@ pub const REDACTED: &str = "[redacted]";
 pub const MAX_SCHEMA_DEPTH: usize = 64;
 /// How large a schema may be, in nodes.
 pub const MAX_SCHEMA_NODES: usize = 20_000;
+/// Up to how many parts of a value every violation is listed, beyond that only the first.
+pub const MAX_LISTED_NODES: usize = 10_000;
 /// How large a compiled pattern may be, in bytes.
 pub const MAX_REGEX_BYTES: usize = 1_048_576;
 /// How often a pattern with look-around may step back in one match.
@@ -46,6 +48,7 @@ pub struct Schema {
     graph: Graph,
     has_defaults: bool,
     has_secrets: bool,
+    follows_all_secrets: bool,
 }
 
 impl Schema {
@@ -76,7 +79,8 @@ impl Schema {
             source: source.clone(),
             validator,
             has_defaults: graph.has_defaults(),
-            has_secrets: graph.has_secrets(),
+            has_secrets: marks(source) > 0,
+            follows_all_secrets: !graph.incomplete && graph.secrets() >= marks(source),
             graph,
         })
     }
@@ -93,6 +97,11 @@ impl Schema {
         }
     }
 
+    /// Whether the schema marks anything as secret.
+    pub fn has_secrets(&self) -> bool {
+        self.has_secrets
+    }
+
     /// The value without what the schema marks as secret (`x-secret: true`,
     /// `writeOnly: true` or `format: password`). Where the marks cannot all be
     /// followed, nothing of the value is shown.
@@ -100,7 +109,7 @@ impl Schema {
         if !self.has_secrets {
             return Cow::Borrowed(value);
         }
-        if self.graph.incomplete {
+        if !self.follows_all_secrets {
             return Cow::Owned(Value::String(REDACTED.into()));
         }
         let mut copy = value.clone();
@@ -115,6 +124,14 @@ impl Schema {
 
     /// Every way in which the value does not match, up to [`MAX_VIOLATIONS`].
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
+        // All errors are collected before the first is seen, and a large value can have one in
+        // every part: there the first has to do.
+        if is_large(value) {
+            let first = self.validator.validate(value).err();
+            return first
+                .map(|error| Violation::from_error(&error, &self.source))
+                .unwrap_or_default();
+        }
         let mut violations = Vec::new();
         for error in self.validator.iter_errors(value) {
             violations.extend(Violation::from_error(&error, &self.source));
@@ -125,6 +142,35 @@ impl Schema {
         }
         violations
     }
+}
+
+/// How many marks of secrecy there are in the whole document, wherever they stand.
+fn marks(schema: &Value) -> usize {
+    match schema {
+        Value::Object(map) => {
+            usize::from(crate::graph::is_secret(map)) + map.values().map(marks).sum::<usize>()
+        }
+        Value::Array(items) => items.iter().map(marks).sum(),
+        _ => 0,
+    }
+}
+
+/// Whether the value has more parts than are all looked at for errors.
+fn is_large(value: &Value) -> bool {
+    fn count(value: &Value, left: &mut usize) {
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            return;
+        }
+        match value {
+            Value::Array(items) => items.iter().take(*left).for_each(|item| count(item, left)),
+            Value::Object(map) => map.values().take(*left).for_each(|item| count(item, left)),
+            _ => {}
+        }
+    }
+    let mut left = MAX_LISTED_NODES;
+    count(value, &mut left);
+    left == 0
 }
 
 /// Refuses what would reach out of the document or out of bounds.

@@ -76,7 +76,11 @@ impl Violation {
             | Kind::UnevaluatedProperties { unexpected } => {
                 let known = known_keys(error, schema);
                 let known = || known.iter().map(String::as_str);
-                unexpected.iter().map(|key| Self::unknown_key(&pointer, key, known())).collect()
+                unexpected
+                    .iter()
+                    .take(MAX_VIOLATIONS)
+                    .map(|key| Self::unknown_key(&pointer, key, known()))
+                    .collect()
             }
             Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => {
                 let message = match constants(error, schema) {

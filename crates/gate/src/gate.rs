@@ -1,20 +1,23 @@
 //! The gate itself: what it needs, and the list of its steps.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::Poll,
 };
 
 use arc_swap::{ArcSwap, Guard};
-use contract::Limits;
+use contract::{Limits, codes};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     Blobs, BoxFuture, Call, Catalogue, Clock, Failure, JobId, Journal, LiveJob, Metrics, Outcome,
-    Store,
+    RequestId, Store,
     live::LiveJobs,
-    steps::{Conforming, Crossing, Refusal},
+    steps::{Conforming, Crossing, Refusal, poll_once},
 };
 
 /// What a gate is made of.
@@ -71,18 +74,28 @@ impl Gate {
 
     /// Takes a call along the whole path. Dropping the future cancels the call: it is
     /// stopped, and recorded as cancelled.
-    pub fn call(&self, call: Call) -> BoxFuture<'_, Outcome> {
+    pub fn call(self: &Arc<Self>, call: Call) -> BoxFuture<'static, Outcome> {
+        let mut crossing = Crossing::begin(self.clone(), call);
+        let clock = self.clock.clone();
         // Boxed here, once: a door that holds the whole path inside its own future would
         // move kilobytes about at every turn.
         Box::pin(async move {
-            let mut crossing = Crossing::begin(self, call);
-            let result = self.cross(&mut crossing).await;
-            crossing.record(result).await
+            let result = Self::cross(&mut crossing).await;
+            let mut recording = Box::pin(crossing.record(result));
+            // What has happened has to be recorded as that, also if the caller goes away now.
+            match poll_once(recording.as_mut()).await {
+                Poll::Ready(outcome) => outcome,
+                Poll::Pending => tokio::spawn(recording).await.unwrap_or_else(|_| {
+                    // Recording panicked, or the runtime is gone.
+                    let failure = Failure::new(codes::INTERNAL, "the call could not be recorded");
+                    Outcome::refused("unknown", RequestId::new(clock.now()), failure)
+                }),
+            }
         })
     }
 
     /// The steps, each made of what the one before has yielded.
-    async fn cross(&self, crossing: &mut Crossing<'_>) -> Result<Conforming, Refusal> {
+    async fn cross(crossing: &mut Crossing) -> Result<Conforming, Refusal> {
         let found = crossing.find()?;
         let admitted = crossing.admit(found).await?;
         let checked = crossing.check_input(admitted)?;

@@ -18,6 +18,8 @@ pub struct Retention {
     pub max_jobs: u64,
     /// Artifacts take so many bytes.
     pub max_artifact_bytes: u64,
+    /// So many answers are kept in quarantine.
+    pub max_quarantined: u64,
 }
 
 /// Removes what is overdue and tells how many jobs went.
@@ -35,16 +37,21 @@ pub async fn sweep(gate: &Gate, retention: &Retention) -> Result<usize, StoreErr
         };
         let ids = gate.store.overdue(policy).await?;
         let count = ids.len();
-        for id in &ids {
+        let mut gone = Vec::with_capacity(count);
+        for id in ids {
             // Files first: a row without files can be swept again, files without a row
             // would be lost space.
-            if let Err(error) = gate.blobs.remove(id).await {
-                tracing::warn!(%error, job = %id, "artifacts could not be removed");
+            match gate.blobs.remove(&id).await {
+                Ok(()) => gone.push(id),
+                Err(error) => {
+                    tracing::warn!(%error, job = %id, "artifacts could not be removed");
+                }
             }
         }
-        gate.store.forget(ids, before).await?;
-        removed += count;
-        if count < BATCH {
+        let stuck = gone.is_empty();
+        removed += gone.len();
+        gate.store.forget(gone, before, retention.max_quarantined).await?;
+        if count < BATCH || stuck {
             break;
         }
     }

@@ -9,7 +9,14 @@ mod output;
 mod record;
 mod run;
 
-use std::{path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    future::{Future, poll_fn},
+    path::PathBuf,
+    pin::Pin,
+    sync::Arc,
+    task::Poll,
+    time::Instant,
+};
 
 use contract::Limits;
 use serde_json::{Map, Value, value::RawValue};
@@ -21,8 +28,8 @@ use crate::{Call, Captured, Failure, Gate, JobId, LiveJob, Outcome, Recording, T
 
 /// A call on its way, with all that is known of it so far. When it is dropped before it
 /// was recorded, it was cancelled, and is recorded as that.
-pub(crate) struct Crossing<'g> {
-    gate: &'g Gate,
+pub(crate) struct Crossing {
+    gate: Arc<Gate>,
     call: Call,
     began: Instant,
     began_at: Timestamp,
@@ -39,6 +46,8 @@ pub(crate) struct Crossing<'g> {
     workspace: Arc<OnceCell<PathBuf>>,
     printed: Printed,
     recorded: bool,
+    /// Whether the call counts among those that are running.
+    counted: bool,
 }
 
 /// What a provider said beside its result.
@@ -65,8 +74,8 @@ impl From<Failure> for Refusal {
     }
 }
 
-impl<'g> Crossing<'g> {
-    pub(crate) fn begin(gate: &'g Gate, call: Call) -> Self {
+impl Crossing {
+    pub(crate) fn begin(gate: Arc<Gate>, call: Call) -> Self {
         let job_id = match &call.recording {
             Recording::Job(id) => Some(id.clone()),
             Recording::Always | Recording::WhenNeeded => None,
@@ -75,9 +84,10 @@ impl<'g> Crossing<'g> {
             live: job_id.as_ref().and_then(|id| gate.live.get(id)),
             running_saved: job_id.is_some(),
             job_id,
-            gate,
             began: Instant::now(),
             began_at: gate.clock.now(),
+            gate,
+            counted: false,
             tool: None,
             limits: Limits::default(),
             input_sha256: None,
@@ -99,4 +109,9 @@ impl<'g> Crossing<'g> {
         let now = self.began_at;
         self.job_id.get_or_insert_with(|| JobId::new(now)).clone()
     }
+}
+
+/// Polls a future a single time, on behalf of the task that waits for it.
+pub(crate) async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Poll<F::Output> {
+    poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
 }

@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Why state could not be read or written.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
     /// The disk is full.
     #[error("the disk is full")]
@@ -48,9 +48,9 @@ pub trait Store: Send + Sync {
     /// Jobs, newest first, without their arguments and results.
     fn jobs(&self, filter: JobFilter) -> BoxFuture<'_, Result<Vec<Job>, StoreError>>;
 
-    /// After a start: whatever was running is interrupted; what is queued comes back,
-    /// oldest first.
-    fn recover(&self, at: Timestamp) -> BoxFuture<'_, Result<Recovered, StoreError>>;
+    /// After a start: whatever was running is interrupted, if nobody else may be running it;
+    /// what is queued comes back, oldest first.
+    fn recover(&self, at: Timestamp, alone: bool) -> BoxFuture<'_, Result<Recovered, StoreError>>;
 
     /// Takes an idempotency key for a call and writes the job that will carry its outcome,
     /// both or neither; or finds who has the key.
@@ -73,8 +73,14 @@ pub trait Store: Send + Sync {
     /// and the oldest ones above the number of jobs or the bytes of artifacts.
     fn overdue(&self, policy: Overdue) -> BoxFuture<'_, Result<Vec<JobId>, StoreError>>;
 
-    /// Forgets jobs, and keys and quarantine that are as old.
-    fn forget(&self, ids: Vec<JobId>, before: Timestamp) -> BoxFuture<'_, Result<(), StoreError>>;
+    /// Forgets jobs, keys and quarantine that are as old, and the oldest of quarantine above
+    /// the number.
+    fn forget(
+        &self,
+        ids: Vec<JobId>,
+        before: Timestamp,
+        max_quarantined: u64,
+    ) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Whether the store can be written right now.
     fn check(&self) -> BoxFuture<'_, Result<(), StoreError>>;

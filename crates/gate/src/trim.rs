@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn cuts_between_characters() {
         let mut word = "aé€😀".to_owned();
-        assert_eq!(text(&mut word, 5), 5);
+        assert_eq!(text(&mut word, 5), 7);
         assert_eq!(word, "aé");
         assert_eq!(text(&mut word, 3), 0);
     }

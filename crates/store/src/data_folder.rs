@@ -9,6 +9,8 @@ use std::{
 
 /// The file that a running server holds locked.
 const LOCK_FILE: &str = "server.lock";
+/// The file that every call of the command line holds locked together with the others.
+const CALLS_FILE: &str = "calls.lock";
 
 /// Why the data folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +46,10 @@ pub struct DataFolder {
 #[derive(Debug)]
 pub struct Lock(#[allow(dead_code)] File);
 
+/// Proof that a call of the command line is under way; given back when dropped.
+#[derive(Debug)]
+pub struct Visit(#[allow(dead_code)] File);
+
 impl DataFolder {
     /// Makes the folder where it is missing and proves that it can be written.
     pub fn open(path: &Path) -> Result<Self, DataFolderError> {
@@ -63,17 +69,33 @@ impl DataFolder {
         &self.path
     }
 
-    /// Takes the folder for this server.
-    pub fn lock(&self) -> Result<Lock, DataFolderError> {
+    /// Says that a call of the command line is under way. A server may run beside it.
+    pub fn visit(&self) -> Result<Visit, DataFolderError> {
         let unusable = |source| DataFolderError::Unusable { path: self.path.clone(), source };
-        let mut file = OpenOptions::new()
+        let file = self.open_lock(CALLS_FILE).map_err(unusable)?;
+        file.lock_shared().map_err(unusable)?;
+        Ok(Visit(file))
+    }
+
+    /// Whether no call of the command line is under way.
+    pub fn is_alone(&self) -> bool {
+        self.open_lock(CALLS_FILE).is_ok_and(|file| file.try_lock().is_ok())
+    }
+
+    fn open_lock(&self, name: &str) -> io::Result<File> {
+        OpenOptions::new()
             .create(true)
             .truncate(false)
             .read(true)
             .write(true)
             .mode(0o600)
-            .open(self.path.join(LOCK_FILE))
-            .map_err(unusable)?;
+            .open(self.path.join(name))
+    }
+
+    /// Takes the folder for this server.
+    pub fn lock(&self) -> Result<Lock, DataFolderError> {
+        let unusable = |source| DataFolderError::Unusable { path: self.path.clone(), source };
+        let mut file = self.open_lock(LOCK_FILE).map_err(unusable)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

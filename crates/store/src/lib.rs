@@ -1,8 +1,8 @@
 //! Where state is kept: jobs, idempotency keys and quarantine in SQLite, artifacts in
 //! folders on the local disk.
 //!
-//! - [`Sqlite`] is the embedded store. One thread writes, in batches, and acknowledges
-//!   a write only when its transaction is committed.
+//! - [`Sqlite`] is the embedded store. Writes share transactions, and each is
+//!   acknowledged only when it survives the death of the process.
 //! - [`LocalBlobs`] keeps artifacts under the data folder.
 //! - [`DataFolder`] opens the folder that holds both, once per server.
 
@@ -10,6 +10,6 @@ mod data_folder;
 mod local_blobs;
 mod sqlite;
 
-pub use data_folder::{DataFolder, DataFolderError, Lock};
+pub use data_folder::{DataFolder, DataFolderError, Lock, Visit};
 pub use local_blobs::LocalBlobs;
 pub use sqlite::{Durability, Sqlite};

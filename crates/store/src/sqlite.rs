@@ -171,8 +171,12 @@ impl Store for Sqlite {
         })
     }
 
-    fn recover(&self, at: Timestamp) -> BoxFuture<'_, Result<gate::Recovered, StoreError>> {
-        self.writer.write(move |connection| jobs::recover(connection, at))
+    fn recover(
+        &self,
+        at: Timestamp,
+        alone: bool,
+    ) -> BoxFuture<'_, Result<gate::Recovered, StoreError>> {
+        self.writer.write(move |connection| jobs::recover(connection, at, alone))
     }
 
     fn claim(&self, claim: Claim, job: Job) -> BoxFuture<'_, Result<Claimed, StoreError>> {
@@ -198,13 +202,20 @@ impl Store for Sqlite {
 
     fn overdue(&self, policy: gate::Overdue) -> BoxFuture<'_, Result<Vec<JobId>, StoreError>> {
         Box::pin(async move {
-            self.flush().await?;
+            // On a full disk what waits cannot be taken in until something has gone.
+            let _ = self.flush().await;
             self.read(move |connection| retention::overdue(connection, &policy)).await
         })
     }
 
-    fn forget(&self, ids: Vec<JobId>, before: Timestamp) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.writer.write(move |connection| retention::forget(connection, &ids, before))
+    fn forget(
+        &self,
+        ids: Vec<JobId>,
+        before: Timestamp,
+        max_quarantined: u64,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.writer
+            .write(move |connection| retention::forget(connection, &ids, before, max_quarantined))
     }
 
     fn check(&self) -> BoxFuture<'_, Result<(), StoreError>> {

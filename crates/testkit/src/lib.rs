@@ -3,7 +3,7 @@
 //!
 //! ```no_run
 //! # async fn example() {
-//! let world = testkit::World::start(env!("CARGO_BIN_EXE_toolgate"), "").await;
+//! let world = testkit::World::start("target/debug/toolgate", "").await;
 //! let answer = world.post("/v1/tools/echo_json", r#"{"args":{"message":"hi"}}"#).await;
 //! assert_eq!(answer.status, 200);
 //! # }

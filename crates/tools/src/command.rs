@@ -67,7 +67,11 @@ impl Command {
                 max_open_files: self.limits.max_open_files,
             },
             // One byte more than the largest result tells a full answer from a cut one.
-            max_stdout_bytes: call.limits.max_output_bytes.max(call.limits.max_stdout_bytes) + 1,
+            max_stdout_bytes: call
+                .limits
+                .max_output_bytes
+                .max(call.limits.max_stdout_bytes)
+                .saturating_add(1),
             max_stderr_bytes: call.limits.max_stderr_bytes,
         };
         let mut progress = |line: &str| report(call, line);

@@ -9,6 +9,10 @@ pub(crate) fn run(call: &Running) -> Result<Answer, ToolError> {
         return Err(ToolError::invalid_input("message must be a non-empty string."));
     }
     let count = call.input.get("n").and_then(whole).unwrap_or(1);
+    let bytes = (message.len() as u64).saturating_mul(count);
+    if bytes > call.limits.max_output_bytes {
+        return Err(ToolError::invalid_input("message is too long to be repeated that often."));
+    }
     let mut answer = Answer::new(json!({
         "message": message,
         "repeat": vec![message; usize::try_from(count).unwrap_or(1)],

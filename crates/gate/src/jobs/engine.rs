@@ -53,10 +53,14 @@ pub enum Cancelled {
 
 impl Jobs {
     /// Starts the workers. Jobs that were queued when the last process ended are queued
-    /// again; those that were running are interrupted.
-    pub async fn start(gate: Arc<Gate>, settings: JobsSettings) -> Result<Arc<Self>, StoreError> {
+    /// again; those that were running are interrupted, if nobody else may be running them.
+    pub async fn start(
+        gate: Arc<Gate>,
+        settings: JobsSettings,
+        alone: bool,
+    ) -> Result<Arc<Self>, StoreError> {
         let (queue, waiting) = mpsc::unbounded_channel();
-        let recovered = gate.store.recover(gate.clock.now()).await?;
+        let recovered = gate.store.recover(gate.clock.now(), alone).await?;
         for id in &recovered.interrupted {
             let fields = serde_json::json!({ "job_id": id });
             gate.journal.event(gate.clock.now(), "job_interrupted", fields);
@@ -70,7 +74,10 @@ impl Jobs {
     }
 
     /// Accepts a job. Once this returns, the job survives the death of the process.
-    pub async fn submit(&self, call: Call) -> Result<(JobId, Arc<LiveJob>), SubmitError> {
+    pub async fn submit(
+        self: &Arc<Self>,
+        call: Call,
+    ) -> Result<(JobId, Arc<LiveJob>), SubmitError> {
         if self.gate.is_stopping() {
             return Err(Box::new(Failure::unavailable(&"the server is shutting down")));
         }
@@ -101,20 +108,36 @@ impl Jobs {
             http_status: 200,
             limits: call.limits,
         };
-        match call.idempotency_key {
+        let claim = call.idempotency_key.map(|key| {
+            let mut input = call.input;
+            tool.input.fill_defaults(&mut input);
+            Claim {
+                caller: job.caller.clone(),
+                tool: job.tool.clone(),
+                key,
+                input_sha256: contract::canonical::sha256(&input),
+            }
+        });
+        // Written and queued, or neither: a submitter that goes away in between must not leave
+        // a job behind that nobody runs.
+        let jobs = self.clone();
+        let accepted = tokio::spawn(async move { jobs.accept(job, claim).await });
+        accepted.await.unwrap_or_else(|_| {
+            Err(Box::new(Failure::unavailable(&"the job could not be accepted")))
+        })
+    }
+
+    async fn accept(
+        &self,
+        job: Job,
+        claim: Option<Claim>,
+    ) -> Result<(JobId, Arc<LiveJob>), SubmitError> {
+        match claim {
             None => {
                 let saved = self.gate.store.save(job.clone()).await;
                 saved.map_err(|error| Box::new(Failure::unavailable(&error)))?;
             }
-            Some(key) => {
-                let mut input = call.input;
-                tool.input.fill_defaults(&mut input);
-                let claim = Claim {
-                    caller: job.caller.clone(),
-                    tool: job.tool.clone(),
-                    key,
-                    input_sha256: contract::canonical::sha256(&input),
-                };
+            Some(claim) => {
                 if let Some(known) = self.claim(claim, job.clone()).await? {
                     return Ok(known);
                 }
@@ -201,7 +224,7 @@ async fn work(gate: Arc<Gate>, mut waiting: mpsc::UnboundedReceiver<Job>, max_ru
     }
 }
 
-async fn run(gate: &Gate, job: Job) {
+async fn run(gate: &Arc<Gate>, job: Job) {
     loop {
         match gate.store.start(&job.id, gate.clock.now()).await {
             Ok(true) => break,

@@ -1,6 +1,9 @@
 //! Step 2: admit the caller.
 
-use std::sync::Arc;
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
+};
 
 use contract::codes;
 use tokio::sync::OwnedSemaphorePermit;
@@ -14,24 +17,37 @@ pub(crate) struct Admitted {
     pub(super) permit: OwnedSemaphorePermit,
 }
 
-impl Crossing<'_> {
+impl Crossing {
     pub(crate) async fn admit(&mut self, found: Found) -> Result<Admitted, Refusal> {
-        let slots = self.gate.slots.clone();
+        let (slots, halt) = (self.gate.slots.clone(), self.gate.halt.clone());
+        let is_waiting = matches!(self.call.recording, Recording::Job(_));
+        if self.gate.is_stopping() && !is_waiting {
+            return Err(Failure::unavailable(&"the server is shutting down").into());
+        }
         let permit = match &self.call.recording {
             // A queued job has been promised that it will run: it waits for its turn.
             Recording::Job(_) => tokio::select! {
                 permit = slots.acquire_owned() => permit.ok(),
                 () = self.call.stop.cancelled() => None,
+                () = halt.cancelled() => None,
             },
             Recording::Always | Recording::WhenNeeded => slots.try_acquire_owned().ok(),
         };
         let Some(permit) = permit else {
             return Err(if self.call.stop.is_cancelled() {
                 Failure::new(codes::CANCELLED, "the call was cancelled").into()
+            } else if is_waiting {
+                Failure::new(codes::INTERRUPTED, "the server stopped before the call ran").into()
             } else {
                 Failure::busy().into()
             });
         };
+        if is_waiting {
+            // Its time begins with its turn.
+            self.began = Instant::now();
+        }
+        self.counted = true;
+        self.gate.metrics.running.fetch_add(1, Ordering::Relaxed);
         // From here on the call is a job, also if it fails.
         if self.is_job() && self.live.is_none() {
             let id = self.job_id();

@@ -8,7 +8,7 @@ use crate::Failure;
 /// A call that needs no approval, or has one.
 pub(crate) struct Approved(pub(super) Checked);
 
-impl Crossing<'_> {
+impl Crossing {
     pub(crate) fn approve(&mut self, unique: Unique) -> Result<Approved, Refusal> {
         let Unique(checked) = unique;
         match checked.admitted.tool.contract.approval {

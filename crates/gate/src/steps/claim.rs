@@ -8,7 +8,7 @@ use crate::{Claim, Claimed, Failure, Job, JobState, Outcome};
 /// A call that is new, or that nobody asked to tell from others.
 pub(crate) struct Unique(pub(super) Checked);
 
-impl Crossing<'_> {
+impl Crossing {
     pub(crate) async fn claim(&mut self, checked: Checked) -> Result<Unique, Refusal> {
         let Some(key) = self.call.idempotency_key.clone() else {
             return Ok(Unique(checked));

@@ -8,7 +8,7 @@ use crate::{Failure, Tool};
 /// A tool that is served, and the limits of this call.
 pub(crate) struct Found(pub(super) Arc<Tool>);
 
-impl Crossing<'_> {
+impl Crossing {
     pub(crate) fn find(&mut self) -> Result<Found, Refusal> {
         let catalogue = self.gate.catalogue();
         let Some(tool) = catalogue.find(&self.call.tool) else {

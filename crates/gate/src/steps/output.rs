@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use contract::{Violation, codes};
 use serde_json::{Value, json, value::RawValue};
 
-use super::{Crossing, Refusal, run::Ran};
+use super::{Crossing, Printed, Refusal, run::Ran};
 use crate::{
     Failure, Output, Payload, Tool,
     quarantine::{Entry, Summary},
@@ -22,7 +22,7 @@ struct Broken {
     payload: Box<RawValue>,
 }
 
-impl Crossing<'_> {
+impl Crossing {
     pub(crate) async fn check_output(&mut self, ran: Ran) -> Result<Conforming, Refusal> {
         let max = self.limits.max_output_bytes;
         match judge(&ran.tool, ran.payload, max) {
@@ -44,7 +44,7 @@ impl Crossing<'_> {
             violations: broken.violations.iter().map(Into::into).collect(),
         };
         let id = summary.id.clone();
-        let entry = Entry { summary, payload: broken.payload };
+        let entry = Entry { summary, payload: kept_part(broken.payload) };
         let kept = self.gate.store.quarantine(entry).await;
         let mut failure = Failure::new(
             codes::INVALID_OUTPUT,
@@ -59,9 +59,7 @@ impl Crossing<'_> {
             }
         }
         // What the tool printed may be what it answered: none of it goes on.
-        self.printed.stdout = crate::Captured::default();
-        self.printed.summary = None;
-        self.printed.metrics.clear();
+        self.printed = Printed::default();
         failure
     }
 }
@@ -92,6 +90,19 @@ fn judge(tool: &Tool, payload: Payload, max_output_bytes: u64) -> Result<Output,
         return Err(broken(Violation::list(&violations), violations, json));
     }
     Ok(Output { json })
+}
+
+/// The largest answer that quarantine keeps whole, in bytes.
+const MAX_QUARANTINED_BYTES: usize = 1_048_576;
+
+/// The answer, or the beginning of one that is too large to keep.
+fn kept_part(payload: Box<RawValue>) -> Box<RawValue> {
+    if payload.get().len() <= MAX_QUARANTINED_BYTES {
+        return payload;
+    }
+    let mut text = payload.get().to_owned();
+    let cut = crate::trim::text(&mut text, MAX_QUARANTINED_BYTES as u64);
+    print(&Value::String(format!("{text} [{cut} more bytes were not kept]")))
 }
 
 /// Printed once: this text is what every door sends and every record keeps.

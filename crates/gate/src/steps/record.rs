@@ -1,6 +1,6 @@
 //! Step 7: record what came of it.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use contract::codes;
 
@@ -16,7 +16,7 @@ use crate::{
 /// How long to wait before a job is saved again that could not be.
 const SAVE_AGAIN: Duration = Duration::from_secs(1);
 
-impl Crossing<'_> {
+impl Crossing {
     /// Ends the call: what it left is kept, the job is written, the journal has its line.
     pub(crate) async fn record(mut self, result: Result<Conforming, Refusal>) -> Outcome {
         let result = match result {
@@ -213,8 +213,11 @@ impl Crossing<'_> {
 
 /// A call that was dropped on its way was cancelled: whoever waited is gone, and the
 /// record has to say so all the same.
-impl Drop for Crossing<'_> {
+impl Drop for Crossing {
     fn drop(&mut self) {
+        if self.counted {
+            self.gate.metrics.running.fetch_sub(1, Ordering::Relaxed);
+        }
         if self.recorded {
             return;
         }

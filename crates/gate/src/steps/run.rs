@@ -4,14 +4,16 @@ use std::{
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
-    sync::{Arc, atomic::Ordering},
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
 
 use contract::codes;
 
-use super::{Crossing, Printed, Refusal, admit::Admitted, approve::Approved, input::Checked};
+use super::{
+    Crossing, Printed, Refusal, admit::Admitted, approve::Approved, input::Checked, poll_once,
+};
 use crate::{Answer, BoxFuture, Failure, Job, JobState, Payload, Running, Tool, ToolError};
 
 /// After this time a call is worth watching: its job is written down as running.
@@ -33,7 +35,7 @@ enum Ending {
     Stopped(Option<ToolError>),
 }
 
-impl Crossing<'_> {
+impl Crossing {
     pub(crate) async fn run(&mut self, approved: Approved) -> Result<Ran, Refusal> {
         let Approved(Checked { admitted: Admitted { tool, permit }, input }) = approved;
         // What changes the world is written down before it does.
@@ -52,10 +54,8 @@ impl Crossing<'_> {
             blobs: self.gate.blobs.clone(),
             workspace: self.workspace.clone(),
         };
-        self.gate.metrics.running.fetch_add(1, Ordering::Relaxed);
-        let count = Counted(&self.gate.metrics.running);
         let ending = self.watch(&tool, &running).await;
-        drop((count, permit));
+        drop(permit);
         let payload = self.judge(&tool, ending?)?;
         Ok(Ran { tool, payload })
     }
@@ -247,23 +247,9 @@ impl Crossing<'_> {
     }
 }
 
-/// Polls a future a single time, on behalf of the task that waits for it.
-async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Poll<F::Output> {
-    std::future::poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
-}
-
 /// Codes that mean the same for every tool, so that no contract has to repeat them.
 const ANY_TOOL_MAY: &[codes::StandardCode] =
     &[codes::INVALID_INPUT, codes::TIMEOUT, codes::CANCELLED, codes::UNAVAILABLE];
-
-/// Counts a running call down again, also when it is dropped.
-struct Counted<'a>(&'a std::sync::atomic::AtomicI64);
-
-impl Drop for Counted<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
 
 /// Runs a provider so that its panic ends one call and not the connection.
 struct Caught<'a>(BoxFuture<'a, Result<Answer, ToolError>>);

@@ -38,7 +38,7 @@ pub(crate) async fn watch(
     match jobs::find(&app, &id).await {
         Ok(job) => {
             let data = json!({ "job_id": job.id, "status": job.state });
-            let only = print(&[Event { number: seen + 1, kind: "state", data }]);
+            let only = print(&[Event { number: seen.saturating_add(1), kind: "state", data }]);
             events(Body::from(only))
         }
         Err(response) => *response,

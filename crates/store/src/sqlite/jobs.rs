@@ -67,16 +67,12 @@ pub(super) fn cancel_queued(
         .map(|changed| changed == 1)
 }
 
-pub(super) fn recover(connection: &Connection, at: Timestamp) -> rusqlite::Result<Recovered> {
-    let interrupted = connection
-        .prepare(
-            "UPDATE jobs SET state = 'interrupted', finished_at = ?1, error_code = 'interrupted',
-                 http_status = 500
-             WHERE state = 'running' RETURNING id",
-        )?
-        .query_map([at.0], |row| row.get::<_, String>(0))?
-        .filter_map(|id| id.map(|id| JobId::parse(&id)).transpose())
-        .collect::<rusqlite::Result<_>>()?;
+pub(super) fn recover(
+    connection: &Connection,
+    at: Timestamp,
+    alone: bool,
+) -> rusqlite::Result<Recovered> {
+    let interrupted = if alone { interrupt(connection, at)? } else { Vec::new() };
     let queued = connection
         .prepare(&format!("{SELECT} WHERE state = 'queued' ORDER BY id"))?
         .query_map([], read)?
@@ -87,6 +83,18 @@ pub(super) fn recover(connection: &Connection, at: Timestamp) -> rusqlite::Resul
 const SELECT: &str = "SELECT id, tool, state, caller, request_id, created_at, started_at,
     finished_at, error_code, http_status, summary, limits, artifacts, input, result, pending
     FROM jobs";
+
+fn interrupt(connection: &Connection, at: Timestamp) -> rusqlite::Result<Vec<JobId>> {
+    connection
+        .prepare(
+            "UPDATE jobs SET state = 'interrupted', finished_at = ?1, error_code = 'interrupted',
+                 http_status = 500
+             WHERE state = 'running' RETURNING id",
+        )?
+        .query_map([at.0], |row| row.get::<_, String>(0))?
+        .filter_map(|id| id.map(|id| JobId::parse(&id)).transpose())
+        .collect()
+}
 
 /// The same without what may be large.
 const SELECT_SHORT: &str = "SELECT id, tool, state, caller, request_id, created_at, started_at,
@@ -103,7 +111,7 @@ pub(super) fn list(connection: &Connection, filter: &JobFilter) -> rusqlite::Res
     // One text for every filter: what is NULL does not filter.
     connection
         .prepare_cached(&format!(
-            "{SELECT_SHORT} WHERE (?1 IS NULL OR id < ?1) AND (?2 IS NULL OR state = ?2)
+            "{SELECT_SHORT} WHERE id < coalesce(?1, 'job_~') AND (?2 IS NULL OR state = ?2)
                  AND (?3 IS NULL OR tool = ?3)
              ORDER BY id DESC LIMIT ?4"
         ))?

@@ -49,6 +49,7 @@ pub(super) fn forget(
     connection: &Connection,
     ids: &[JobId],
     before: Timestamp,
+    max_quarantined: u64,
 ) -> rusqlite::Result<()> {
     let mut job = connection.prepare_cached("DELETE FROM jobs WHERE id = ?1")?;
     for id in ids {
@@ -58,7 +59,10 @@ pub(super) fn forget(
         .prepare_cached("DELETE FROM idempotency_keys WHERE created_at < ?1")?
         .execute([before.0])?;
     connection
-        .prepare_cached("DELETE FROM quarantine WHERE created_at < ?1")?
-        .execute([before.0])?;
+        .prepare_cached(
+            "DELETE FROM quarantine WHERE created_at < ?1
+                 OR id IN (SELECT id FROM quarantine ORDER BY id DESC LIMIT -1 OFFSET ?2)",
+        )?
+        .execute(params![before.0, i64::try_from(max_quarantined).unwrap_or(i64::MAX)])?;
     Ok(())
 }

@@ -33,7 +33,7 @@ const MIGRATIONS: &[&str] = &["
     ) STRICT, WITHOUT ROWID;
     -- Only the few that are not over: finished jobs cost nothing here.
     CREATE INDEX jobs_open ON jobs (state, id)
-        WHERE state IN ('queued', 'running', 'waiting_approval');
+        WHERE state = 'queued' OR state = 'running' OR state = 'waiting_approval';
     CREATE INDEX jobs_with_artifacts ON jobs (id, artifact_bytes) WHERE artifact_bytes > 0;
     CREATE TABLE idempotency_keys (
         caller TEXT NOT NULL,

@@ -63,6 +63,8 @@ struct State {
     full: Vec<PathBuf>,
     /// How many bytes of the file are whole lines.
     length: u64,
+    /// Whether something else comes after those.
+    broken: bool,
     over: bool,
 }
 
@@ -81,6 +83,7 @@ impl Spool {
                 bytes: 0,
                 full: Vec::new(),
                 length: 0,
+                broken: false,
                 over: false,
             }),
             wake: Condvar::new(),
@@ -142,14 +145,19 @@ impl Drop for Spool {
 
 impl State {
     fn append(&mut self, line: &[u8]) -> io::Result<()> {
+        if self.broken {
+            self.file.set_len(self.length)?;
+            self.broken = false;
+        }
         match self.file.write_all(line) {
             Ok(()) => {
                 self.length += line.len() as u64;
                 Ok(())
             }
             Err(error) => {
-                // What was cut short was never acknowledged, and must not come back.
-                self.file.set_len(self.length)?;
+                // What was cut short was never acknowledged, and must not come back. Where it
+                // cannot be cut off, nothing more may follow it.
+                self.broken = self.file.set_len(self.length).is_err();
                 Err(error)
             }
         }
@@ -199,6 +207,7 @@ impl Inner {
                 state.file = file;
                 state.number = next;
                 state.length = 0;
+                state.broken = false;
                 state.full.push(full);
             }
             (std::mem::take(&mut state.waiting), state.full.clone(), state.bytes)

@@ -32,8 +32,9 @@ const START_OVER_AFTER_PAGES: i64 = 16_384;
 /// How often the length of the log is looked at.
 const FOLD_INTERVAL: Duration = Duration::from_millis(200);
 
-/// A write, in two halves: what to do in the transaction, and what to say after it.
-type Write = Box<dyn FnOnce(&Connection) -> Acknowledge + Send>;
+/// A write, in two halves: what to do in the transaction, or what to make of there being
+/// none, and what to say after it.
+type Write = Box<dyn FnOnce(Result<&Connection, StoreError>) -> Acknowledge + Send>;
 type Acknowledge = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
 pub(super) struct Writer {
@@ -87,7 +88,8 @@ impl Writer {
         Box::pin(async move {
             let (acknowledge, acknowledged) = oneshot::channel();
             self.hand_in(Box::new(move |connection| {
-                let result = statement(connection).map_err(|error| failed(&error));
+                let result = connection
+                    .and_then(|connection| statement(connection).map_err(|error| failed(&error)));
                 Box::new(move |committed: Result<(), StoreError>| {
                     // Whoever asked may be gone.
                     let _ = acknowledge.send(result.and_then(|value| committed.map(|()| value)));
@@ -103,7 +105,8 @@ impl Writer {
         statement: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) {
         self.hand_in(Box::new(move |connection| {
-            let result = statement(connection).map_err(|error| failed(&error));
+            let result = connection
+                .and_then(|connection| statement(connection).map_err(|error| failed(&error)));
             Box::new(move |committed: Result<(), StoreError>| {
                 if let Err(error) = result.and(committed) {
                     tracing::error!(%error, "a write that nobody waits for failed");
@@ -196,16 +199,19 @@ fn elsewhere(work: impl FnOnce() + Send + 'static) {
 fn commit(connection: &Connection, batch: Vec<Write>) {
     let begun =
         connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute([]));
-    let acknowledgements: Vec<_> = batch.into_iter().map(|write| write(connection)).collect();
-    let committed = begun.and_then(|_| {
-        if connection.is_autocommit() {
-            // A full disk ends the whole transaction by itself.
-            return Err(rusqlite::Error::SqliteFailure(
-                rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL),
-                None,
-            ));
-        }
-        connection.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([]))
+    // A full disk ends the whole transaction by itself; what came after would be written
+    // one by one, and then be reported as lost.
+    let usable = || match &begun {
+        Err(error) => Err(failed(error)),
+        Ok(_) if connection.is_autocommit() => Err(StoreError::Full),
+        Ok(_) => Ok(connection),
+    };
+    let acknowledgements: Vec<_> = batch.into_iter().map(|write| write(usable())).collect();
+    let committed = usable().and_then(|_| {
+        connection
+            .prepare_cached("COMMIT")
+            .and_then(|mut commit| commit.execute([]))
+            .map_err(|error| failed(&error))
     });
     if let Err(error) = &committed {
         tracing::error!(%error, "a batch of writes could not be committed");
@@ -214,7 +220,7 @@ fn commit(connection: &Connection, batch: Vec<Write>) {
         }
     }
     for acknowledge in acknowledgements {
-        acknowledge(committed.as_ref().map(|_| ()).map_err(failed));
+        acknowledge(committed.as_ref().map(|_| ()).map_err(StoreError::clone));
     }
 }
 

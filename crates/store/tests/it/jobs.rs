@@ -73,7 +73,7 @@ async fn after_a_start_running_jobs_are_interrupted_and_queued_ones_come_back() 
         for job in [&running, &queued[1], &queued[0]] {
             store.save(job.clone()).await.unwrap();
         }
-        let recovered = store.recover(Timestamp(9_000)).await.unwrap();
+        let recovered = store.recover(Timestamp(9_000), true).await.unwrap();
         assert_eq!(recovered.interrupted, std::slice::from_ref(&running.id));
         let ids: Vec<_> = recovered.queued.iter().map(|job| job.id.clone()).collect();
         assert_eq!(ids, [queued[0].id.clone(), queued[1].id.clone()]);

@@ -1,5 +1,7 @@
 //! `toolgate call`: the gate from a terminal.
 
+use std::sync::Arc;
+
 use clap::Args;
 use gate::{Caller, Door, Gate, Outcome, Recording, RequestId};
 use serde_json::{Value, json};
@@ -35,6 +37,7 @@ impl Call {
         let input = Value::Object(arguments::parse(&self.arguments)?);
         let catalogue = wiring::catalogue(bound, &loaded)?;
         let data = DataFolder::open(&loaded.data_dir())?;
+        let _visit = data.visit()?;
         let kept = wiring::gate(catalogue, &loaded, data, None)?;
         let limits = match self.timeout_ms {
             None => contract::LimitOverrides::default(),
@@ -109,7 +112,12 @@ impl Call {
     }
 }
 
-async fn call(gate: &Gate, tool: &str, input: Value, limits: contract::LimitOverrides) -> Outcome {
+async fn call(
+    gate: &Arc<Gate>,
+    tool: &str,
+    input: Value,
+    limits: contract::LimitOverrides,
+) -> Outcome {
     let stop = CancellationToken::new();
     let call = gate.call(gate::Call {
         tool: tool.to_owned(),

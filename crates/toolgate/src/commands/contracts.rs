@@ -150,6 +150,7 @@ fn test(
         Ok(ready) => ready,
         Err(answer) => return Ok(answer),
     };
+    bound.retain(|one| one.contract.status == contract::Status::Active);
     for tool in tools {
         if !bound.iter().any(|one| one.contract.name == *tool) {
             bail!("there is no tool `{tool}`");

@@ -42,7 +42,7 @@ impl Serve {
         let runtime = commands::runtime()?;
         runtime.block_on(serve(&loaded, &kept, tokens, printer))?;
         runtime.shutdown_timeout(Duration::from_secs(1));
-        drop(lock);
+        // The lock goes last: what the store still holds is written while it is ours.
         Ok(Answer::Yes)
     }
 }
@@ -57,13 +57,20 @@ async fn serve(
     let gate = kept.gate.clone();
     let listener = bind(&settings.server.listen, tokens.is_empty()).await?;
     let address = listener.local_addr()?;
-    kept.blobs.clear_work().context("cannot clear the work folder")?;
+    // Calls of the command line on the same folder are not ours to clear away.
+    let alone = kept.data.is_alone();
+    let left = if alone {
+        kept.blobs.clear_work().context("cannot clear the work folder")?;
+        kept.blobs.jobs().context("cannot read the artifact folder")?
+    } else {
+        Vec::new()
+    };
     let jobs_settings = JobsSettings {
         max_queued: settings.jobs.max_queued,
         max_running: settings.jobs.max_running,
     };
-    let jobs = Jobs::start(gate.clone(), jobs_settings).await?;
-    remove_orphans(kept).await;
+    let jobs = Jobs::start(gate.clone(), jobs_settings, alone).await?;
+    tokio::spawn(remove_orphans(gate.clone(), left));
     sweep(gate.clone(), loaded);
     let app = App::new(gate.clone(), jobs, doors(loaded, tokens));
     let stop = CancellationToken::new();
@@ -139,12 +146,12 @@ async fn bind(listen: &str, open: bool) -> anyhow::Result<TcpListener> {
         .with_context(|| format!("server.listen: cannot listen on {listen}"))
 }
 
-/// Artifacts whose job was never written down belong to nobody.
-async fn remove_orphans(kept: &wiring::Kept) {
-    let Ok(ids) = kept.blobs.jobs() else { return };
-    for id in ids {
-        if let Ok(None) = kept.gate.store().job(&id).await {
-            let _ = kept.gate.blobs().remove(&id).await;
+/// Of the artifacts that were there at the start, those whose job was never written down
+/// belong to nobody.
+async fn remove_orphans(gate: Arc<gate::Gate>, left: Vec<gate::JobId>) {
+    for id in left {
+        if let Ok(None) = gate.store().job(&id).await {
+            let _ = gate.blobs().remove(&id).await;
         }
     }
 }
@@ -155,6 +162,7 @@ fn sweep(gate: Arc<gate::Gate>, loaded: &Loaded) {
         max_age: Duration::from_secs(settings.max_age_days.saturating_mul(86_400)),
         max_jobs: settings.max_jobs,
         max_artifact_bytes: settings.max_artifact_bytes,
+        max_quarantined: settings.max_quarantined,
     };
     let every = Duration::from_secs(settings.sweep_interval_s);
     tokio::spawn(async move { retention::keep_sweeping(&gate, retention, every).await });

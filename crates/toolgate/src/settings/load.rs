@@ -92,7 +92,9 @@ impl Flags {
 
     fn override_with_environment(&self, document: &mut Document) -> anyhow::Result<Settings> {
         let mut names = Vec::new();
-        for (name, text) in std::env::vars() {
+        let variables = std::env::vars_os()
+            .filter_map(|(name, text)| Some((name.into_string().ok()?, text.into_string().ok()?)));
+        for (name, text) in variables {
             let Some(path) = name.strip_prefix(PREFIX).filter(|path| path.contains("__")) else {
                 continue;
             };

@@ -203,6 +203,8 @@ pub struct Retention {
     pub max_jobs: u64,
     /// With so many bytes of artifacts in all.
     pub max_artifact_bytes: u64,
+    /// So many answers in quarantine.
+    pub max_quarantined: u64,
     /// How often the old ones are removed, in seconds.
     #[schemars(range(min = 1))]
     pub sweep_interval_s: u64,
@@ -214,6 +216,7 @@ impl Default for Retention {
             max_age_days: 30,
             max_jobs: 100_000,
             max_artifact_bytes: 10_737_418_240,
+            max_quarantined: 10_000,
             sweep_interval_s: 600,
         }
     }

@@ -8,14 +8,13 @@ use crate::{
     render::{descriptor::descriptor, fixtures, references::target},
 };
 
-const SETTINGS: Settings =
-    Settings {
-        version: "1.0",
-        max_body_bytes: 2_000_000,
-        server_url: None,
-        bearer: false,
-        ceilings: Limits::default_ceilings(),
-    };
+const SETTINGS: Settings = Settings {
+    version: "1.0",
+    max_body_bytes: 2_000_000,
+    server_url: None,
+    bearer: false,
+    ceilings: Limits::default_ceilings(),
+};
 
 fn built() -> Value {
     build(&SETTINGS)
