@@ -23,7 +23,7 @@ fn gate(folder: &std::path::Path) -> anyhow::Result<Arc<Gate>> {
     Ok(Arc::new(Gate::new(Parts {
         catalogue: Catalogue::new(tools),
         store: Arc::new(Sqlite::open(&folder.join("toolgate.db"), Durability::Process)?),
-        blobs: Arc::new(LocalBlobs::open(folder)?),
+        blobs: Arc::new(LocalBlobs::open(folder, Durability::Process)?),
         journal: Journal::open(&folder.join("journal.jsonl"), 1 << 30, 1)?,
         clock: Arc::new(SystemClock),
         max_concurrency: 64,

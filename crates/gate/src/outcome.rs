@@ -148,7 +148,8 @@ impl Outcome {
         let result = match &job.error_code {
             None => Ok(Output { json: serde_json::value::to_raw_value(&whole["output"]).ok()? }),
             Some(code) => {
-                let mut failure = Failure::new(contract::codes::INTERNAL, text("stderr"));
+                let message = job.error_message.clone().unwrap_or_else(|| text("stderr"));
+                let mut failure = Failure::new(contract::codes::INTERNAL, message);
                 failure.code = code.clone().into();
                 failure.http_status = job.http_status;
                 failure.details = metrics.get("error_details").cloned();

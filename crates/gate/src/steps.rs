@@ -5,6 +5,7 @@ mod approve;
 mod claim;
 mod find;
 mod input;
+mod job;
 mod output;
 mod record;
 mod run;

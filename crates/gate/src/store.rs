@@ -36,8 +36,9 @@ pub trait Store: Send + Sync {
     /// Writes the job without anybody waiting for it.
     fn save_later(&self, job: Job);
 
-    /// Turns a queued job into a running one; false if it is queued no more.
-    fn start(&self, id: &JobId, at: Timestamp) -> BoxFuture<'_, Result<bool, StoreError>>;
+    /// Turns a queued job into a running one and hands it out with the arguments as they were
+    /// given; nothing if it is queued no more.
+    fn start(&self, id: &JobId, at: Timestamp) -> BoxFuture<'_, Result<Option<Job>, StoreError>>;
 
     /// Turns a queued job into a cancelled one; false if it is queued no more.
     fn cancel_queued(&self, id: &JobId, at: Timestamp) -> BoxFuture<'_, Result<bool, StoreError>>;
@@ -105,7 +106,7 @@ pub struct Recovered {
     /// Jobs that were running when the process died.
     pub interrupted: Vec<JobId>,
     /// Jobs that still wait, oldest first.
-    pub queued: Vec<Job>,
+    pub queued: Vec<JobId>,
 }
 
 /// A caller's key for one call.

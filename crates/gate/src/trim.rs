@@ -1,5 +1,9 @@
 //! Cutting what is too long, and saying so.
 
+use std::io;
+
+use serde_json::Value;
+
 /// What was cut from one result, in the order in which it is told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Cuts {
@@ -52,6 +56,22 @@ pub(crate) fn text(text: &mut String, max_bytes: u64) -> u64 {
     let removed = text.len() - end;
     text.truncate(end);
     removed as u64
+}
+
+/// Whether the value takes no more than so many bytes as JSON; looks no further than that.
+pub(crate) fn is_short(value: &Value, max_bytes: usize) -> bool {
+    struct Room(usize);
+    impl io::Write for Room {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::WriteZero)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    serde_json::to_writer(Room(max_bytes), value).is_ok()
 }
 
 /// The summary within its limit, ended by a note on everything that was cut. Room for

@@ -10,6 +10,7 @@ use std::{
     sync::Arc,
 };
 
+use crate::Durability;
 use contract::Limits;
 use gate::{
     Artifact, Blobs, BoxFuture, JobId,
@@ -26,14 +27,15 @@ pub struct LocalBlobs {
 struct Folders {
     work: Folder,
     artifacts: Folder,
+    durability: Durability,
 }
 
 impl LocalBlobs {
     /// Opens the folders, or makes them.
-    pub fn open(data: &Path) -> io::Result<Self> {
+    pub fn open(data: &Path, durability: Durability) -> io::Result<Self> {
         let work = Folder::open_or_create(&data.join("work"))?;
         let artifacts = Folder::open_or_create(&data.join("artifacts"))?;
-        Ok(Self { folders: Arc::new(Folders { work, artifacts }) })
+        Ok(Self { folders: Arc::new(Folders { work, artifacts, durability }) })
     }
 
     /// After a start: removes the folders of calls that the last process did not end.
@@ -155,12 +157,21 @@ impl Folders {
             }
             all_removed &= remove(&folder, &entry)?;
         }
+        if self.durability == Durability::Power {
+            for artifact in &kept.artifacts {
+                folder.open_regular(&artifact.name)?.sync_all()?;
+            }
+            folder.sync()?;
+        }
         if kept.artifacts.is_empty() {
             self.work.remove_tree(job.as_str())?;
         } else if all_removed {
             self.work.rename_into(job.as_str(), &self.artifacts, job.as_str())?;
         } else {
             self.move_out(job, &folder, &kept.artifacts)?;
+        }
+        if self.durability == Durability::Power {
+            self.artifacts.sync()?;
         }
         Ok(kept)
     }

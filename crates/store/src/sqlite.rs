@@ -144,7 +144,7 @@ impl Store for Sqlite {
         self.writer.write_later(move |connection| jobs::save(connection, &job));
     }
 
-    fn start(&self, id: &JobId, at: Timestamp) -> BoxFuture<'_, Result<bool, StoreError>> {
+    fn start(&self, id: &JobId, at: Timestamp) -> BoxFuture<'_, Result<Option<Job>, StoreError>> {
         let id = id.clone();
         self.writer.write(move |connection| jobs::start(connection, &id, at))
     }

@@ -163,7 +163,8 @@ pub fn gate(
     });
     let sqlite =
         opened.with_context(|| format!("cannot open the database `{}`", database.display()))?;
-    let blobs = LocalBlobs::open(data.path()).context("cannot open the artifact folders")?;
+    let blobs =
+        LocalBlobs::open(data.path(), durability).context("cannot open the artifact folders")?;
     let path = match &settings.journal.path {
         Some(path) => loaded.path(path),
         None => data.path().join("journal.jsonl"),

@@ -32,7 +32,7 @@ pub struct JobsSettings {
 /// The queue of jobs.
 pub struct Jobs {
     gate: Arc<Gate>,
-    queue: mpsc::UnboundedSender<Job>,
+    queue: mpsc::UnboundedSender<JobId>,
     settings: JobsSettings,
 }
 
@@ -66,8 +66,8 @@ impl Jobs {
             gate.journal.event(gate.clock.now(), "job_interrupted", fields);
         }
         let jobs = Arc::new(Self { gate, queue, settings });
-        for job in recovered.queued {
-            jobs.enqueue(job);
+        for id in recovered.queued {
+            jobs.enqueue(id);
         }
         tokio::spawn(work(jobs.gate.clone(), waiting, settings.max_running));
         Ok(jobs)
@@ -105,6 +105,7 @@ impl Jobs {
             artifacts: Vec::new(),
             result: None,
             pending: serde_json::value::to_raw_value(&call.input).ok(),
+            error_message: None,
             http_status: 200,
             limits: call.limits,
         };
@@ -143,7 +144,8 @@ impl Jobs {
                 }
             }
         }
-        Ok((job.id.clone(), self.enqueue(job)))
+        let id = job.id;
+        Ok((id.clone(), self.enqueue(id)))
     }
 
     /// The job that an earlier submission with the same key made.
@@ -171,13 +173,13 @@ impl Jobs {
         }
     }
 
-    fn enqueue(&self, job: Job) -> Arc<LiveJob> {
-        let live = LiveJob::new(job.id.clone(), CancellationToken::new());
+    fn enqueue(&self, id: JobId) -> Arc<LiveJob> {
+        let live = LiveJob::new(id.clone(), CancellationToken::new());
         live.state(JobState::Queued);
         self.gate.live.insert(live.clone());
         self.gate.metrics.queued.fetch_add(1, Ordering::Relaxed);
         // The receiver lives as long as the process.
-        let _ = self.queue.send(job);
+        let _ = self.queue.send(id);
         live
     }
 
@@ -187,6 +189,7 @@ impl Jobs {
         let live = self.gate.live.get(id);
         let now = self.gate.clock.now();
         if store.cancel_queued(id, now).await? {
+            self.gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
             if let Some(live) = live {
                 self.gate.live.remove(id);
                 live.stop().cancel();
@@ -207,40 +210,40 @@ impl Jobs {
     }
 }
 
-async fn work(gate: Arc<Gate>, mut waiting: mpsc::UnboundedReceiver<Job>, max_running: usize) {
+async fn work(gate: Arc<Gate>, mut waiting: mpsc::UnboundedReceiver<JobId>, max_running: usize) {
     let workers = Arc::new(Semaphore::new(max_running));
-    while let Some(job) = waiting.recv().await {
+    while let Some(id) = waiting.recv().await {
         let Ok(worker) = workers.clone().acquire_owned().await else { return };
         // What has not begun when the server stops is there when it starts again.
         if gate.is_stopping() {
             return;
         }
-        gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
         let gate = gate.clone();
         tokio::spawn(async move {
-            run(&gate, job).await;
+            run(&gate, id).await;
             drop(worker);
         });
     }
 }
 
-async fn run(gate: &Arc<Gate>, job: Job) {
-    loop {
-        match gate.store.start(&job.id, gate.clock.now()).await {
-            Ok(true) => break,
+async fn run(gate: &Arc<Gate>, id: JobId) {
+    let job = loop {
+        match gate.store.start(&id, gate.clock.now()).await {
+            Ok(Some(job)) => break job,
             // Cancelled while it waited.
-            Ok(false) => return,
+            Ok(None) => return,
             // It has been promised that it will run. A server that stops meanwhile finds it
             // queued when it starts again.
             Err(error) => {
-                tracing::error!(%error, job = %job.id, "a job could not be started yet");
+                tracing::error!(%error, job = %id, "a job could not be started yet");
                 tokio::time::sleep(START_AGAIN).await;
             }
         }
         if gate.is_stopping() {
             return;
         }
-    }
+    };
+    gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
     let Some(live) = gate.live.get(&job.id) else { return };
     live.state(JobState::Running);
     let call = Call {

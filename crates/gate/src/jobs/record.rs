@@ -99,6 +99,9 @@ pub struct Job {
     /// The arguments as they were given, for as long as the job waits to run.
     #[serde(skip)]
     pub pending: Option<Box<RawValue>>,
+    /// What the caller was told of a failure, for whoever asks again with the same key.
+    #[serde(skip)]
+    pub error_message: Option<String>,
     /// The HTTP status that goes with the result.
     #[serde(skip)]
     pub http_status: u16,

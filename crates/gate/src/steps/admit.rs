@@ -13,8 +13,18 @@ use crate::{Failure, LiveJob, Recording, Tool};
 
 /// A caller who may call, and a place among the calls that run at once.
 pub(crate) struct Admitted {
-    pub(super) tool: Arc<Tool>,
-    pub(super) permit: OwnedSemaphorePermit,
+    tool: Arc<Tool>,
+    permit: OwnedSemaphorePermit,
+}
+
+impl Admitted {
+    pub(super) fn tool(&self) -> &Arc<Tool> {
+        &self.tool
+    }
+
+    pub(super) fn into_parts(self) -> (Arc<Tool>, OwnedSemaphorePermit) {
+        (self.tool, self.permit)
+    }
 }
 
 impl Crossing {
@@ -53,6 +63,6 @@ impl Crossing {
             let id = self.job_id();
             self.live = Some(LiveJob::new(id, self.call.stop.clone()));
         }
-        Ok(Admitted { tool: found.0, permit })
+        Ok(Admitted { tool: found.into_tool(), permit })
     }
 }

@@ -6,7 +6,13 @@ use super::{Crossing, Refusal, input::Checked};
 use crate::{Claim, Claimed, Failure, Job, JobState, Outcome};
 
 /// A call that is new, or that nobody asked to tell from others.
-pub(crate) struct Unique(pub(super) Checked);
+pub(crate) struct Unique(Checked);
+
+impl Unique {
+    pub(super) fn into_checked(self) -> Checked {
+        self.0
+    }
+}
 
 impl Crossing {
     pub(crate) async fn claim(&mut self, checked: Checked) -> Result<Unique, Refusal> {
@@ -15,7 +21,7 @@ impl Crossing {
         };
         let claim = Claim {
             caller: self.call.caller.name().to_owned(),
-            tool: checked.admitted.tool.contract.name.clone(),
+            tool: checked.tool().contract.name.clone(),
             key,
             input_sha256: self.input_sha256.clone().unwrap_or_default(),
         };

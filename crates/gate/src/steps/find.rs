@@ -6,7 +6,13 @@ use super::{Crossing, Refusal};
 use crate::{Failure, Tool};
 
 /// A tool that is served, and the limits of this call.
-pub(crate) struct Found(pub(super) Arc<Tool>);
+pub(crate) struct Found(Arc<Tool>);
+
+impl Found {
+    pub(super) fn into_tool(self) -> Arc<Tool> {
+        self.0
+    }
+}
 
 impl Crossing {
     pub(crate) fn find(&mut self) -> Result<Found, Refusal> {

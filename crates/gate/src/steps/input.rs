@@ -3,17 +3,27 @@
 use serde_json::Value;
 
 use super::{Crossing, Refusal, admit::Admitted};
-use crate::Failure;
+use crate::{Failure, Tool};
 
 /// Arguments that match their contract, with its defaults filled in.
 pub(crate) struct Checked {
-    pub(super) admitted: Admitted,
-    pub(super) input: Value,
+    admitted: Admitted,
+    input: Value,
+}
+
+impl Checked {
+    pub(super) fn tool(&self) -> &Tool {
+        self.admitted.tool()
+    }
+
+    pub(super) fn into_parts(self) -> (Admitted, Value) {
+        (self.admitted, self.input)
+    }
 }
 
 impl Crossing {
     pub(crate) fn check_input(&mut self, admitted: Admitted) -> Result<Checked, Refusal> {
-        let tool = &admitted.tool;
+        let tool = admitted.tool();
         let mut input = std::mem::take(&mut self.call.input);
         tool.input.fill_defaults(&mut input);
         self.input_sha256 = Some(contract::canonical::sha256(&input));

@@ -13,7 +13,13 @@ use crate::{
 };
 
 /// A result that matches its contract.
-pub(crate) struct Conforming(pub(super) Output);
+pub(crate) struct Conforming(Output);
+
+impl Conforming {
+    pub(super) fn into_output(self) -> Output {
+        self.0
+    }
+}
 
 /// Why a result does not pass, and what it was.
 struct Broken {
@@ -25,7 +31,8 @@ struct Broken {
 impl Crossing {
     pub(crate) async fn check_output(&mut self, ran: Ran) -> Result<Conforming, Refusal> {
         let max = self.limits.max_output_bytes;
-        match judge(&ran.tool, ran.payload, max) {
+        let (tool, payload) = ran.into_parts();
+        match judge(&tool, payload, max) {
             Ok(output) => Ok(Conforming(output)),
             Err(broken) => Err(self.quarantine(*broken).await.into()),
         }

@@ -20,7 +20,7 @@ impl Crossing {
     /// Ends the call: what it left is kept, the job is written, the journal has its line.
     pub(crate) async fn record(mut self, result: Result<Conforming, Refusal>) -> Outcome {
         let result = match result {
-            Ok(Conforming(output)) => Ok(output),
+            Ok(conforming) => Ok(conforming.into_output()),
             Err(Refusal::Failed(failure)) => Err(*failure),
             Err(Refusal::Replayed(outcome)) => return self.replayed(*outcome),
         };
@@ -158,7 +158,10 @@ impl Crossing {
     fn finished(&mut self, outcome: &Outcome) -> Job {
         let mut job = self.job(state_of(outcome));
         job.finished_at = Some(self.gate.clock.now());
-        job.error_code = outcome.result.as_ref().err().map(|failure| failure.code.to_string());
+        if let Err(failure) = &outcome.result {
+            job.error_code = Some(failure.code.to_string());
+            job.error_message = Some(failure.message.clone());
+        }
         job.summary = Some(outcome.summary.clone());
         job.artifacts.clone_from(&outcome.artifacts);
         job.http_status = outcome.http_status();

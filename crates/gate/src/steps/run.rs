@@ -10,21 +10,30 @@ use std::{
 };
 
 use contract::codes;
+use serde_json::{Map, Value};
 
-use super::{
-    Crossing, Printed, Refusal, admit::Admitted, approve::Approved, input::Checked, poll_once,
-};
-use crate::{Answer, BoxFuture, Failure, Job, JobState, Payload, Running, Tool, ToolError};
+use super::{Crossing, Printed, Refusal, approve::Approved, poll_once};
+use crate::{Answer, BoxFuture, Failure, Payload, Running, Tool, ToolError, trim};
 
 /// After this time a call is worth watching: its job is written down as running.
 const WORTH_WATCHING: Duration = Duration::from_millis(100);
+/// How much a tool may say about a failure, in bytes.
+const MAX_MESSAGE_BYTES: u64 = 4_096;
+/// How much it may say beside that or beside its result: details, metrics.
+const MAX_ASIDE_BYTES: usize = 65_536;
 /// How long a provider may take to come to an end after it was told to.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// What a provider answered.
 pub(crate) struct Ran {
-    pub(super) tool: Arc<Tool>,
-    pub(super) payload: Payload,
+    tool: Arc<Tool>,
+    payload: Payload,
+}
+
+impl Ran {
+    pub(super) fn into_parts(self) -> (Arc<Tool>, Payload) {
+        (self.tool, self.payload)
+    }
 }
 
 /// How running ended.
@@ -37,7 +46,8 @@ enum Ending {
 
 impl Crossing {
     pub(crate) async fn run(&mut self, approved: Approved) -> Result<Ran, Refusal> {
-        let Approved(Checked { admitted: Admitted { tool, permit }, input }) = approved;
+        let (admitted, input) = approved.into_checked().into_parts();
+        let (tool, permit) = admitted.into_parts();
         // What changes the world is written down before it does.
         if self.is_job() && tool.contract.effects.changes_the_world() {
             self.save_running().await?;
@@ -120,7 +130,7 @@ impl Crossing {
                     stderr: answer.stderr,
                     exit_code: Some(0),
                     summary: answer.summary,
-                    metrics: answer.metrics,
+                    metrics: short(answer.metrics),
                 };
                 Ok(answer.output)
             }
@@ -167,6 +177,8 @@ impl Crossing {
     /// A tool's own failure, with the status that its contract gives it. A code that
     /// the contract does not declare is nobody's to rely on.
     fn declared(&mut self, tool: &Tool, mut error: ToolError) -> Failure {
+        trim::text(&mut error.message, MAX_MESSAGE_BYTES);
+        error.details = error.details.filter(|details| trim::is_short(details, MAX_ASIDE_BYTES));
         let mut failure = Failure::new(codes::INTERNAL, std::mem::take(&mut error.message));
         failure.details = error.details.take();
         failure.operator = error.operator.take();
@@ -200,50 +212,19 @@ impl Crossing {
             stderr: error.stderr,
             exit_code: error.exit_code,
             summary: None,
-            metrics: error.metrics,
+            metrics: short(error.metrics),
         };
     }
+}
 
-    /// Writes the job down as running, and lets others watch and stop it.
-    pub(super) async fn save_running(&mut self) -> Result<(), Failure> {
-        if self.running_saved {
-            return Ok(());
-        }
-        let job = self.job(JobState::Running);
-        self.gate.store.save(job).await.map_err(|error| Failure::unavailable(&error))?;
-        self.let_others_watch();
-        Ok(())
-    }
-
-    /// The job is on record as running: others may watch and stop it.
-    pub(super) fn let_others_watch(&mut self) {
-        self.running_saved = true;
-        if let Some(live) = &self.live {
-            live.state(JobState::Running);
-            self.gate.live.insert(live.clone());
-        }
-    }
-
-    /// The job as it stands before it ends.
-    pub(super) fn job(&mut self, state: JobState) -> Job {
-        Job {
-            id: self.job_id(),
-            tool: self.call.tool.clone(),
-            state,
-            caller: self.call.caller.name().to_owned(),
-            request_id: self.call.request_id.to_string(),
-            created_at: self.began_at,
-            started_at: Some(self.began_at),
-            finished_at: None,
-            error_code: None,
-            summary: None,
-            input: self.input_kept.clone(),
-            artifacts: Vec::new(),
-            result: None,
-            pending: None,
-            http_status: 200,
-            limits: self.call.limits,
-        }
+/// A tool's own numbers, or none where they are more than numbers.
+fn short(metrics: Map<String, Value>) -> Map<String, Value> {
+    if metrics.values().all(|value| trim::is_short(value, MAX_ASIDE_BYTES / 64))
+        && metrics.len() <= 64
+    {
+        metrics
+    } else {
+        Map::new()
     }
 }
 

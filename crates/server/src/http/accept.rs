@@ -100,8 +100,7 @@ async fn connection(app: Arc<App>, router: Router, stream: TcpStream, activity: 
         let (app, router, busy) = (app.clone(), router.clone(), activity.busy());
         async move {
             let response = front::answer(&app, router, request.map(Body::new)).await;
-            drop(busy);
-            Ok::<_, Infallible>(response)
+            Ok::<_, Infallible>(busy.until_sent(response))
         }
     });
     let connection =

@@ -15,6 +15,12 @@ use std::{
     time::Duration,
 };
 
+use axum::{
+    body::{Body, HttpBody},
+    response::Response,
+};
+use bytes::Bytes;
+use hyper::body::{Frame, SizeHint};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
@@ -24,12 +30,14 @@ use tokio::{
 /// How often the keeper looks.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
-/// Between requests, or sending a long answer.
+/// Between requests.
 const IDLE: u8 = 0;
 /// A request has begun to come in.
 const HEAD: u8 = 1;
 /// A request is being answered.
 const BUSY: u8 = 2;
+/// A long answer is being sent.
+const SENDING: u8 = 3;
 
 /// What a connection is doing, and since which tick.
 #[derive(Debug, Default)]
@@ -58,6 +66,47 @@ impl Activity {
 
 /// Ends the answering of a request, also one that was given up.
 pub(crate) struct Busy(Arc<Activity>);
+
+/// How much of an answer the system takes at one go, in bytes.
+const SHORT_ANSWER_BYTES: u64 = 65_536;
+
+impl Busy {
+    /// The answer; one that takes a while to send is part of the answering until it is sent.
+    pub(crate) fn until_sent(self, response: Response) -> Response {
+        let short = response.body().size_hint().exact();
+        if short.is_some_and(|bytes| bytes <= SHORT_ANSWER_BYTES) {
+            return response;
+        }
+        self.0.enter(SENDING);
+        response.map(|body| Body::new(Sending { body, _busy: self }))
+    }
+}
+
+/// A body that keeps its connection busy.
+struct Sending {
+    body: Body,
+    _busy: Busy,
+}
+
+impl HttpBody for Sending {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
 
 impl Drop for Busy {
     fn drop(&mut self) {
@@ -106,7 +155,7 @@ impl Keeper {
             let age = now.saturating_sub(activity.since.load(Relaxed));
             let too_long = match activity.phase.load(Relaxed) {
                 HEAD => age > head,
-                IDLE => age > idle,
+                IDLE | SENDING => age > idle,
                 _ => false,
             };
             if too_long {

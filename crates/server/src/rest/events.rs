@@ -5,7 +5,7 @@ use std::{convert::Infallible, fmt::Write, sync::Arc, time::Duration};
 use axum::{
     body::Body,
     extract::State,
-    http::{HeaderMap, HeaderValue, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::Response,
 };
 use bytes::Bytes;
@@ -36,6 +36,12 @@ pub(crate) async fn watch(
         return stream_of(live, seen);
     }
     match jobs::find(&app, &id).await {
+        // Whoever comes back after the end need not come back again.
+        Ok(job) if job.state.is_final() && seen > 0 => {
+            let mut response = Response::default();
+            *response.status_mut() = StatusCode::NO_CONTENT;
+            response
+        }
         Ok(job) => {
             let data = json!({ "job_id": job.id, "status": job.state });
             let only = print(&[Event { number: seen.saturating_add(1), kind: "state", data }]);

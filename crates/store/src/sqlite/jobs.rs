@@ -9,15 +9,16 @@ pub(super) fn save(connection: &Connection, job: &Job) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO jobs (id, tool, state, caller, request_id, created_at, started_at,
              finished_at, error_code, http_status, summary, limits, input, artifacts,
-             artifact_bytes, result, pending)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
+             artifact_bytes, result, pending, error_message)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+             ?18)
          ON CONFLICT (id) DO UPDATE SET
              state = excluded.state, started_at = excluded.started_at,
              finished_at = excluded.finished_at, error_code = excluded.error_code,
              http_status = excluded.http_status, summary = excluded.summary,
              input = excluded.input, artifacts = excluded.artifacts,
              artifact_bytes = excluded.artifact_bytes, result = excluded.result,
-             pending = excluded.pending",
+             pending = excluded.pending, error_message = excluded.error_message",
     )?;
     let artifact_bytes: u64 = job.artifacts.iter().map(|artifact| artifact.bytes).sum();
     statement.execute(params![
@@ -38,18 +39,25 @@ pub(super) fn save(connection: &Connection, job: &Job) -> rusqlite::Result<()> {
         i64::try_from(artifact_bytes).unwrap_or(i64::MAX),
         job.result.as_deref().map(RawValue::get),
         job.pending.as_deref().map(RawValue::get),
+        job.error_message,
     ])?;
     Ok(())
 }
 
-pub(super) fn start(connection: &Connection, id: &JobId, at: Timestamp) -> rusqlite::Result<bool> {
-    connection
-        .prepare_cached(
-            "UPDATE jobs SET state = 'running', started_at = ?2, pending = NULL
-             WHERE id = ?1 AND state = 'queued'",
-        )?
-        .execute(params![id.as_str(), at.0])
-        .map(|changed| changed == 1)
+pub(super) fn start(
+    connection: &Connection,
+    id: &JobId,
+    at: Timestamp,
+) -> rusqlite::Result<Option<Job>> {
+    let job = find(connection, id)?.filter(|job| job.state == JobState::Queued);
+    if job.is_some() {
+        connection
+            .prepare_cached(
+                "UPDATE jobs SET state = 'running', started_at = ?2, pending = NULL WHERE id = ?1",
+            )?
+            .execute(params![id.as_str(), at.0])?;
+    }
+    Ok(job)
 }
 
 pub(super) fn cancel_queued(
@@ -74,15 +82,16 @@ pub(super) fn recover(
 ) -> rusqlite::Result<Recovered> {
     let interrupted = if alone { interrupt(connection, at)? } else { Vec::new() };
     let queued = connection
-        .prepare(&format!("{SELECT} WHERE state = 'queued' ORDER BY id"))?
-        .query_map([], read)?
+        .prepare("SELECT id FROM jobs WHERE state = 'queued' ORDER BY id")?
+        .query_map([], |row| row.get::<_, String>(0))?
+        .filter_map(|id| id.map(|id| JobId::parse(&id)).transpose())
         .collect::<rusqlite::Result<_>>()?;
     Ok(Recovered { interrupted, queued })
 }
 
 const SELECT: &str = "SELECT id, tool, state, caller, request_id, created_at, started_at,
-    finished_at, error_code, http_status, summary, limits, artifacts, input, result, pending
-    FROM jobs";
+    finished_at, error_code, http_status, summary, limits, artifacts, input, result, pending,
+    error_message FROM jobs";
 
 fn interrupt(connection: &Connection, at: Timestamp) -> rusqlite::Result<Vec<JobId>> {
     connection
@@ -98,7 +107,8 @@ fn interrupt(connection: &Connection, at: Timestamp) -> rusqlite::Result<Vec<Job
 
 /// The same without what may be large.
 const SELECT_SHORT: &str = "SELECT id, tool, state, caller, request_id, created_at, started_at,
-    finished_at, error_code, http_status, summary, limits, artifacts, NULL, NULL, NULL FROM jobs";
+    finished_at, error_code, http_status, summary, limits, artifacts, NULL, NULL, NULL, NULL
+    FROM jobs";
 
 pub(super) fn find(connection: &Connection, id: &JobId) -> rusqlite::Result<Option<Job>> {
     connection
@@ -159,6 +169,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Job> {
         input: raw(13)?,
         result: raw(14)?,
         pending: raw(15)?,
+        error_message: row.get(16)?,
     })
 }
 

@@ -29,7 +29,8 @@ const MIGRATIONS: &[&str] = &["
         artifact_bytes INTEGER NOT NULL,
         result TEXT,
         -- The arguments as given, until the job runs; `input` is without secrets.
-        pending TEXT
+        pending TEXT,
+        error_message TEXT
     ) STRICT, WITHOUT ROWID;
     -- Only the few that are not over: finished jobs cost nothing here.
     CREATE INDEX jobs_open ON jobs (state, id)

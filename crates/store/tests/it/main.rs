@@ -41,6 +41,7 @@ pub fn job(at: i64, state: JobState) -> Job {
         artifacts: Vec::new(),
         result: raw(r#"{"status":"ok"}"#),
         pending: raw(r#"{"message":"secret"}"#).filter(|_| state == JobState::Queued),
+        error_message: None,
         http_status: 200,
         limits: LimitOverrides { timeout_ms: Some(5), ..LimitOverrides::default() },
     }

@@ -86,6 +86,7 @@ pub(super) fn paths(paths: &mut Paths, contracts: &[&Contract]) {
             .parameter("JobId")
             .parameter("LastEventId")
             .response(200, response("Server-sent events, each as the schema says.", events))
+            .response(204, response("The job is over, and the client has seen it.", json!({})))
             .errors(&[404, 503]),
     );
     artifacts(paths);

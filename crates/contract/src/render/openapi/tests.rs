@@ -188,7 +188,7 @@ fn the_routes_are_these() {
     get /v1/jobs (list_jobs): 200 400 403 503
     get /v1/jobs/{id} (get_job): 200 403 404 503
     delete /v1/jobs/{id} (cancel_job): 200 202 403 404 409 503
-    get /v1/jobs/{id}/events (job_events): 200 403 404 503
+    get /v1/jobs/{id}/events (job_events): 200 204 403 404 503
     get /v1/jobs/{id}/artifacts (list_artifacts): 200 403 404 503
     get /v1/jobs/{id}/artifacts/{name} (get_artifact): 200 206 304 403 404 416 503
     get /v1/quarantine (list_quarantine): 200 400 403 503
