@@ -122,7 +122,7 @@ impl Schema {
         self.validator.is_valid(value)
     }
 
-    /// Every way in which the value does not match, up to [`MAX_VIOLATIONS`].
+    /// Every way in which the value does not match, up to 32 of them.
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
         // All errors are collected before the first is seen, and a large value can have one in
         // every part: there the first has to do.
