@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use serde_json::{Value, json};
@@ -118,6 +118,31 @@ impl LiveJob {
 
     fn lock(&self) -> MutexGuard<'_, Events> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What others could watch and stop, made when somebody first has reason to: a call that
+/// answers at once is over before.
+#[derive(Debug)]
+pub(crate) struct Watchable {
+    id: JobId,
+    stop: CancellationToken,
+    live: OnceLock<Arc<LiveJob>>,
+}
+
+impl Watchable {
+    pub(crate) fn new(id: JobId, stop: CancellationToken) -> Arc<Self> {
+        Arc::new(Self { id, stop, live: OnceLock::new() })
+    }
+
+    /// One that is watched already.
+    pub(crate) fn of(live: Arc<LiveJob>) -> Arc<Self> {
+        let (id, stop) = (live.id.clone(), live.stop.clone());
+        Arc::new(Self { id, stop, live: OnceLock::from(live) })
+    }
+
+    pub(crate) fn live(&self) -> &Arc<LiveJob> {
+        self.live.get_or_init(|| LiveJob::new(self.id.clone(), self.stop.clone()))
     }
 }
 

@@ -6,7 +6,7 @@ use contract::{Contract, Limits};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Blobs, Caller, Failure, JobId, LiveJob, RequestId};
+use crate::{Blobs, Caller, Failure, JobId, RequestId, live::Watchable};
 
 /// A future that can be kept in a trait object.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -33,7 +33,7 @@ pub struct Running {
     /// Fires when the time is up or nobody waits any more.
     pub stop: CancellationToken,
     pub(crate) job_id: JobId,
-    pub(crate) live: Option<Arc<LiveJob>>,
+    pub(crate) live: Option<Arc<Watchable>>,
     pub(crate) blobs: Arc<dyn Blobs>,
     pub(crate) workspace: Arc<tokio::sync::OnceCell<PathBuf>>,
 }
@@ -65,7 +65,7 @@ impl Running {
     /// Tells whoever watches how far the call has come, from 0 to 1.
     pub fn progress(&self, fraction: Option<f64>, message: &str) {
         if let Some(live) = &self.live {
-            live.progress(fraction, message);
+            live.live().progress(fraction, message);
         }
     }
 }

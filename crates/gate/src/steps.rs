@@ -25,7 +25,9 @@ use tokio::sync::OnceCell;
 
 pub(crate) use output::Conforming;
 
-use crate::{Call, Captured, Failure, Gate, JobId, LiveJob, Outcome, Recording, Timestamp, Tool};
+use crate::{
+    Call, Captured, Failure, Gate, JobId, Outcome, Recording, Timestamp, Tool, live::Watchable,
+};
 
 /// A call on its way, with all that is known of it so far. When it is dropped before it
 /// was recorded, it was cancelled, and is recorded as that.
@@ -40,7 +42,7 @@ pub(crate) struct Crossing {
     /// The arguments as they may be kept.
     input_kept: Option<Box<RawValue>>,
     job_id: Option<JobId>,
-    live: Option<Arc<LiveJob>>,
+    live: Option<Arc<Watchable>>,
     /// Whether the job's row says `running` already.
     running_saved: bool,
     /// The folder of the call, if it asked for one.
@@ -82,7 +84,7 @@ impl Crossing {
             Recording::Always | Recording::WhenNeeded => None,
         };
         Self {
-            live: job_id.as_ref().and_then(|id| gate.live.get(id)),
+            live: job_id.as_ref().and_then(|id| gate.live.get(id)).map(Watchable::of),
             running_saved: job_id.is_some(),
             job_id,
             began: Instant::now(),

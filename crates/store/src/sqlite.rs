@@ -134,9 +134,9 @@ impl Store for Sqlite {
     fn record(&self, job: Job) -> BoxFuture<'_, Result<(), StoreError>> {
         let Some(spool) = &self.spool else { return self.save(job) };
         match spool.keep(job) {
-            Ok(()) => Box::pin(std::future::ready(Ok(()))),
-            Err((_, Some(error))) => Box::pin(std::future::ready(Err(error))),
-            Err((job, None)) => self.save(job),
+            Ok(None) => Box::pin(std::future::ready(Ok(()))),
+            Ok(Some(job)) => self.save(*job),
+            Err(error) => Box::pin(std::future::ready(Err(error))),
         }
     }
 

@@ -9,7 +9,7 @@ use contract::codes;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{Crossing, Refusal, find::Found};
-use crate::{Failure, LiveJob, Recording, Tool};
+use crate::{Failure, Recording, Tool, live::Watchable};
 
 /// A caller who may call, and a place among the calls that run at once.
 pub(crate) struct Admitted {
@@ -61,7 +61,7 @@ impl Crossing {
         // From here on the call is a job, also if it fails.
         if self.is_job() && self.live.is_none() {
             let id = self.job_id();
-            self.live = Some(LiveJob::new(id, self.call.stop.clone()));
+            self.live = Some(Watchable::new(id, self.call.stop.clone()));
         }
         Ok(Admitted { tool: found.into_tool(), permit })
     }

@@ -19,8 +19,8 @@ impl Crossing {
     pub(super) fn let_others_watch(&mut self) {
         self.running_saved = true;
         if let Some(live) = &self.live {
-            live.state(JobState::Running);
-            self.gate.live.insert(live.clone());
+            live.live().state(JobState::Running);
+            self.gate.live.insert(live.live().clone());
         }
     }
 

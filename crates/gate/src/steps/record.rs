@@ -208,6 +208,7 @@ impl Crossing {
         if let Some(live) = &self.live
             && self.running_saved
         {
+            let live = live.live();
             self.gate.live.remove(live.id());
             live.state(state);
         }

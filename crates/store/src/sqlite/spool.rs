@@ -98,19 +98,17 @@ impl Spool {
         Ok(Self { inner, thread: Some(thread) })
     }
 
-    /// Keeps a finished job; gives it back where it has to be written directly.
-    pub(super) fn keep(&self, job: Job) -> Result<(), (Job, Option<StoreError>)> {
+    /// Keeps a finished job, or gives it back where it has to be written directly.
+    pub(super) fn keep(&self, job: Job) -> Result<Option<Box<Job>>, StoreError> {
         let line = line::print(&job);
         if line.len() > MAX_JOB_BYTES {
-            return Err((job, None));
+            return Ok(Some(Box::new(job)));
         }
         let mut state = self.inner.lock();
         if state.bytes + line.len() > MAX_BYTES {
-            return Err((job, None));
+            return Ok(Some(Box::new(job)));
         }
-        if let Err(error) = state.append(&line) {
-            return Err((job, Some(failed_io(&error))));
-        }
+        state.append(&line).map_err(|error| failed_io(&error))?;
         let job = Arc::new(job);
         state.bytes += line.len();
         state.by_id.insert(job.id.clone(), job.clone());
@@ -118,7 +116,7 @@ impl Spool {
         if state.waiting.len() == ENOUGH {
             self.inner.wake.notify_one();
         }
-        Ok(())
+        Ok(None)
     }
 
     /// A job that is not in the database yet.
