@@ -6,7 +6,7 @@ use std::{
 };
 
 use contract::{Contract, Limits, Schema, SchemaError, Status};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 use crate::{Provider, metrics::ToolMetrics};
 
@@ -45,6 +45,17 @@ impl Tool {
             provider,
             metrics: ToolMetrics::default(),
         })
+    }
+}
+
+impl Tool {
+    /// The arguments as they may be written down: without secrets, and not at all where they
+    /// do not fit and a secret may stand where nobody marks it.
+    pub(crate) fn to_keep(&self, input: &Value) -> Option<Box<RawValue>> {
+        if self.input.has_secrets() && !self.input.is_valid(input) {
+            return None;
+        }
+        serde_json::value::to_raw_value(&self.input.redacted(input)).ok()
     }
 }
 

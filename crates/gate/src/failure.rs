@@ -87,6 +87,11 @@ impl Failure {
         failure
     }
 
+    pub(crate) fn other_arguments() -> Self {
+        let message = "this idempotency key was used for a call with other arguments";
+        Self::new(codes::CONFLICT, message)
+    }
+
     pub(crate) fn invalid_input(violations: &[Violation]) -> Self {
         Self::new(codes::INVALID_INPUT, Violation::list(violations))
             .details(json!({ "violations": violations }))

@@ -89,7 +89,6 @@ impl Jobs {
             return Err(Box::new(Failure::busy()));
         }
         let now = self.gate.clock.now();
-        let shown = tool.input.redacted(&call.input);
         let job = Job {
             id: JobId::new(now),
             tool: call.tool,
@@ -101,7 +100,7 @@ impl Jobs {
             finished_at: None,
             error_code: None,
             summary: None,
-            input: serde_json::value::to_raw_value(&shown).ok(),
+            input: tool.to_keep(&call.input),
             artifacts: Vec::new(),
             result: None,
             pending: serde_json::value::to_raw_value(&call.input).ok(),
@@ -166,10 +165,7 @@ impl Jobs {
                 });
                 Ok(Some((id, live)))
             }
-            Claimed::Conflict => Err(Box::new(Failure::new(
-                contract::codes::CONFLICT,
-                "this idempotency key was used for a call with other arguments",
-            ))),
+            Claimed::Conflict => Err(Box::new(Failure::other_arguments())),
         }
     }
 

@@ -36,8 +36,7 @@ impl Crossing {
             }
             Claimed::Conflict => {
                 self.live = None;
-                let message = "this idempotency key was used for a call with other arguments";
-                Err(Failure::new(codes::CONFLICT, message).into())
+                Err(Failure::other_arguments().into())
             }
             Claimed::Known(id) => {
                 // The job is the earlier call's, not this one's.

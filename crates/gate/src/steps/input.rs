@@ -27,14 +27,10 @@ impl Crossing {
         let mut input = std::mem::take(&mut self.call.input);
         tool.input.fill_defaults(&mut input);
         self.input_sha256 = Some(contract::canonical::sha256(&input));
-        let valid = tool.input.is_valid(&input);
-        // In arguments that do not fit, a secret may stand where nobody marks it.
-        let may_be_kept = valid || !tool.input.has_secrets();
-        if may_be_kept && (self.is_job() || tool.contract.journal_values) {
-            let shown = tool.input.redacted(&input);
-            self.input_kept = serde_json::value::to_raw_value(&shown).ok();
+        if self.is_job() || tool.contract.journal_values {
+            self.input_kept = tool.to_keep(&input);
         }
-        if !valid {
+        if !tool.input.is_valid(&input) {
             return Err(Failure::invalid_input(&tool.input.violations(&input)).into());
         }
         Ok(Checked { admitted, input })

@@ -1,6 +1,6 @@
 //! Step 7: record what came of it.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::{borrow::Cow, sync::atomic::Ordering, time::Duration};
 
 use contract::codes;
 
@@ -182,7 +182,11 @@ impl Crossing {
             tracing::warn!(tool = self.call.tool, request_id = %self.call.request_id, "{note}");
         }
         let values = self.tool.as_ref().is_some_and(|tool| tool.contract.journal_values);
-        let tool: String = self.call.tool.chars().take(64).collect();
+        // A name that nobody has may be of any length.
+        let tool = match &self.tool {
+            Some(tool) => Cow::Borrowed(tool.contract.name.as_str()),
+            None => self.call.tool.chars().take(64).collect(),
+        };
         self.gate.journal.call(&ToolCall {
             time: self.began_at,
             event: "tool_call",
@@ -199,7 +203,7 @@ impl Crossing {
             note: note.or(outcome.replayed.then_some("replayed")),
         });
         tracing::debug!(
-            tool, request_id = %self.call.request_id, code = outcome.code(),
+            tool = &*tool, request_id = %self.call.request_id, code = outcome.code(),
             duration_ms = milliseconds(outcome.duration), "call"
         );
     }

@@ -19,6 +19,8 @@ use crate::{Answer, BoxFuture, Failure, Payload, Running, Tool, ToolError, trim}
 const WORTH_WATCHING: Duration = Duration::from_millis(100);
 /// How much a tool may say about a failure, in bytes.
 const MAX_MESSAGE_BYTES: u64 = 4_096;
+/// The longest code that a contract can declare, in bytes.
+const MAX_CODE_BYTES: u64 = 64;
 /// How much it may say beside that or beside its result: details, metrics.
 const MAX_ASIDE_BYTES: usize = 65_536;
 /// How long a provider may take to come to an end after it was told to.
@@ -178,6 +180,7 @@ impl Crossing {
     /// the contract does not declare is nobody's to rely on.
     fn declared(&mut self, tool: &Tool, mut error: ToolError) -> Failure {
         trim::text(&mut error.message, MAX_MESSAGE_BYTES);
+        trim::text(&mut error.code, MAX_CODE_BYTES);
         error.details = error.details.filter(|details| trim::is_short(details, MAX_ASIDE_BYTES));
         let mut failure = Failure::new(codes::INTERNAL, std::mem::take(&mut error.message));
         failure.details = error.details.take();

@@ -197,6 +197,28 @@ async fn after_a_crash_queued_jobs_run_and_running_ones_are_interrupted() {
     assert!(world.journal().iter().any(|line| line["event"] == "job_interrupted"));
 }
 
+#[tokio::test]
+async fn a_secret_is_not_kept_even_where_it_is_misspelt() {
+    let mut world = World::new(crate::BINARY, "contracts: [ ./contracts ]\n");
+    crate::command(&world, "login", ANSWER, "");
+    let path = world.folder().join("contracts/login.yaml");
+    let contract = std::fs::read_to_string(&path).unwrap();
+    let secret = "value: { type: string, x-secret: true, description: Any value. }";
+    std::fs::write(path, contract.replace("value: { description: Any value. }", secret)).unwrap();
+    world.run().await;
+    for input in [json!({ "value": "hunter2" }), json!({ "valeu": "hunter2" })] {
+        let done = world.execute(&json!({ "tool": "login", "input": input })).await.json();
+        let id = done["metrics"]["job_id"].as_str().unwrap();
+        let job = world.get(&format!("/v1/jobs/{id}")).await;
+        assert!(!job.text().contains("hunter2"), "{}", job.text());
+        let body = json!({ "tool": "login", "input": input, "mode": "sync", "wait_ms": 10_000 });
+        let answer = world.post("/v1/jobs", &body.to_string()).await;
+        assert!(!answer.text().contains("hunter2"), "{}", answer.text());
+    }
+    let journal = std::fs::read_to_string(world.folder().join("data/journal.jsonl")).unwrap();
+    assert!(!journal.contains("hunter2"), "{journal}");
+}
+
 /// How many processes sleep for so many seconds.
 pub fn sleepers(seconds: &str) -> usize {
     std::fs::read_dir("/proc")
