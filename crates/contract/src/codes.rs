@@ -33,6 +33,7 @@ codes! {
     NOT_FOUND = "not_found", 404, "There is no such thing.";
     METHOD_NOT_ALLOWED = "method_not_allowed", 405, "The route exists, but not for this method.";
     CONFLICT = "conflict", 409, "The request contradicts what is already there.";
+    INPUT_REQUIRED = "input_required", 409, "The tool asks something first, and this door has no way to ask it.";
     CANCELLED = "cancelled", 409, "The call was cancelled before it ended.";
     PAYLOAD_TOO_LARGE = "payload_too_large", 413, "The request body is larger than the server reads.";
     TOO_LARGE = "too_large", 413, "Something that the call names is larger than the tool takes.";

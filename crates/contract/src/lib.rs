@@ -31,6 +31,7 @@ mod graph;
 pub mod json;
 pub mod limits;
 pub mod lint;
+pub mod mirror;
 mod model;
 pub mod read;
 pub mod render;
@@ -40,6 +41,10 @@ mod violation;
 pub use diagnostic::{Diagnostic, Severity};
 pub use document::Document;
 pub use limits::{LimitOverrides, Limits, ProcessLimitOverrides, ProcessLimits};
-pub use model::{Approval, Contract, DeclaredError, Effects, Example, Stability, Status};
+pub use mirror::Mirror;
+pub use model::{
+    Approval, Contract, DeclaredError, Effects, Example, Icon, Presentation, Stability, Status,
+    Tasks, Theme,
+};
 pub use schema::{Schema, SchemaError};
 pub use violation::{Violation, nearest};

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::{Approval, Contract, Diagnostic, Document, Effects, Schema, Violation, codes};
+use crate::{
+    Approval, Contract, Diagnostic, Document, Effects, Presentation, Schema, Violation, codes,
+};
 
 /// Names that are routes and so cannot be tools.
 pub const RESERVED_NAMES: &[&str] = &["execute"];
@@ -126,12 +128,24 @@ impl Lint<'_> {
             );
         }
         self.schema("/input_schema", schema, true);
+        if let Err(mistake) = crate::mirror::mirrors(schema) {
+            self.error(&format!("/input_schema{}", mistake.pointer), mistake.message);
+        }
     }
 
     fn output(&mut self) {
         self.schema("/output_schema", &self.contract.output_schema, false);
         if self.contract.output_schema.as_object().is_some_and(serde_json::Map::is_empty) {
             self.error("/output_schema", "an empty schema promises nothing");
+        }
+        let schema = &self.contract.output_schema;
+        let has_blocks = schema["properties"]["content"]["type"] == "array"
+            && schema["required"].as_array().is_some_and(|keys| keys.contains(&"content".into()));
+        if self.contract.presentation == Presentation::Content && !has_blocks {
+            self.error(
+                "/presentation",
+                "`content` wants an output schema that requires an array `content`",
+            );
         }
     }
 

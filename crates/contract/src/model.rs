@@ -40,6 +40,15 @@ pub struct Contract {
     /// Whether a person must agree to each call.
     #[serde(default)]
     pub approval: Approval,
+    /// Whether an MCP client that knows tasks is handed one instead of the result.
+    #[serde(default, skip_serializing_if = "Tasks::is_default")]
+    pub tasks: Tasks,
+    /// How an MCP client sees the result.
+    #[serde(default, skip_serializing_if = "Presentation::is_default")]
+    pub presentation: Presentation,
+    /// Pictures for clients that show them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
     /// JSON Schema (2020-12) of the arguments: a closed object.
     #[schemars(schema_with = "any_schema")]
     pub input_schema: Value,
@@ -181,6 +190,73 @@ pub enum Approval {
     Never,
     /// Every call waits for a person.
     Required,
+}
+
+/// Whether an MCP client that knows tasks is handed one instead of the result.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Tasks {
+    /// When the call takes long.
+    #[default]
+    Auto,
+    /// Never: the client waits.
+    Never,
+    /// At once. Other clients wait for the result.
+    Always,
+    /// At once. Other clients are refused.
+    Required,
+}
+
+impl Tasks {
+    fn is_default(&self) -> bool {
+        *self == Tasks::default()
+    }
+}
+
+/// How an MCP client sees a result.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Presentation {
+    /// As structured content, and the same as text.
+    #[default]
+    Json,
+    /// The result is `{ "content": […] }` of MCP content blocks (text, images, audio,
+    /// resources), and the client gets these blocks.
+    Content,
+}
+
+impl Presentation {
+    fn is_default(&self) -> bool {
+        *self == Presentation::default()
+    }
+}
+
+/// A picture of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Icon {
+    /// Where it is: an `https:` or a `data:` URI.
+    #[schemars(regex(pattern = r"^(https://|data:image/)"))]
+    pub src: String,
+    /// Its media type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// Its sizes, as in `48x48`, or `any`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<String>,
+    /// The background that it is made for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub theme: Option<Theme>,
+}
+
+/// The background that an icon is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Theme {
+    /// A light one.
+    Light,
+    /// A dark one.
+    Dark,
 }
 
 /// An error that a tool may answer with.

@@ -4,7 +4,7 @@ use contract::LimitOverrides;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Caller, JobId, RequestId};
+use crate::{Caller, Exchange, JobId, RequestId};
 
 /// A call, parsed by a door and not yet judged by anybody.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub struct Call {
     pub recording: Recording,
     /// The caller's key for "this very call, however often I send it".
     pub idempotency_key: Option<String>,
+    /// What passes between the tool and the caller while it runs.
+    pub exchange: Exchange,
     /// Fires when the caller has lost interest.
     pub stop: CancellationToken,
 }
@@ -38,6 +40,10 @@ pub enum Door {
     Jobs,
     /// `toolgate call`.
     Cli,
+    /// MCP over HTTP.
+    McpHttp,
+    /// MCP on stdin and stdout.
+    McpStdio,
 }
 
 impl Door {
@@ -47,6 +53,8 @@ impl Door {
             Door::Rest => "rest",
             Door::Jobs => "jobs",
             Door::Cli => "cli",
+            Door::McpHttp => "mcp_http",
+            Door::McpStdio => "mcp_stdio",
         }
     }
 }
@@ -58,6 +66,8 @@ pub enum Recording {
     WhenNeeded,
     /// Always.
     Always,
+    /// Always, under a name that the door has already.
+    As(JobId),
     /// The job exists already and waits for this call.
     Job(JobId),
 }

@@ -1,9 +1,11 @@
 //! How a call fails, for its two readers.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use contract::{Violation, codes, codes::StandardCode};
 use serde_json::{Value, json};
+
+use crate::Questions;
 
 /// A call that did not succeed.
 #[derive(Debug, Clone)]
@@ -24,6 +26,8 @@ pub struct Failure {
     pub stderr: Option<&'static str>,
     /// After how many seconds a retry makes sense.
     pub retry_after: Option<u32>,
+    /// What the tool wants to know before it goes on.
+    pub questions: Option<Arc<Questions>>,
 }
 
 impl Failure {
@@ -38,6 +42,7 @@ impl Failure {
             summary: None,
             stderr: None,
             retry_after: None,
+            questions: None,
         }
     }
 
@@ -78,6 +83,19 @@ impl Failure {
             Some(near) => failure.details(json!({ "did_you_mean": near })),
             None => failure,
         }
+    }
+
+    /// The tool asks before it goes on. A door that can carry the questions does; at any other
+    /// one this is how the call ends.
+    pub(crate) fn asks(questions: Questions) -> Self {
+        let words = questions.values().find_map(|question| question.params["message"].as_str());
+        let message = match words {
+            Some(words) => format!("the tool asks, and there is nobody here to answer: {words}"),
+            None => "the tool asks for something that only its client can answer".into(),
+        };
+        let mut failure = Self::new(codes::INPUT_REQUIRED, message);
+        failure.questions = Some(Arc::new(questions));
+        failure
     }
 
     pub(crate) fn busy() -> Self {

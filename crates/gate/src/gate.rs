@@ -10,7 +10,7 @@ use std::{
 
 use arc_swap::{ArcSwap, Guard};
 use contract::{Limits, codes};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -41,6 +41,8 @@ pub struct Parts {
 /// The one path of a call.
 pub struct Gate {
     catalogue: ArcSwap<Catalogue>,
+    /// Counts how often the catalogue was replaced.
+    changes: watch::Sender<u64>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) blobs: Arc<dyn Blobs>,
     pub(crate) journal: Journal,
@@ -59,6 +61,7 @@ impl Gate {
     pub fn new(parts: Parts) -> Self {
         Self {
             catalogue: ArcSwap::from_pointee(parts.catalogue),
+            changes: watch::Sender::new(0),
             store: parts.store,
             blobs: parts.blobs,
             journal: parts.journal,
@@ -113,6 +116,17 @@ impl Gate {
     /// The tools that are served now, to be kept.
     pub fn catalogue_owned(&self) -> Arc<Catalogue> {
         self.catalogue.load_full()
+    }
+
+    /// From now on these tools are served. Calls that are on their way keep theirs.
+    pub fn replace_catalogue(&self, catalogue: Catalogue) {
+        self.catalogue.store(Arc::new(catalogue));
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Tells when the catalogue is replaced.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 
     /// The most that a request may ask for.

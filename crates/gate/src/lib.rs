@@ -13,6 +13,7 @@ mod call;
 mod caller;
 mod catalogue;
 mod clock;
+mod exchange;
 mod failure;
 #[allow(clippy::module_inception)]
 mod gate;
@@ -34,6 +35,7 @@ pub use call::{Call, Door, Recording};
 pub use caller::Caller;
 pub use catalogue::{Catalogue, Tool, Toolset};
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
+pub use exchange::{CanAsk, Exchange, LogLevel, Note, Notes, Question, Questions, Respondent};
 pub use failure::Failure;
 pub use gate::{Gate, Parts};
 pub use id::{JobId, RequestId, ulid};

@@ -5,11 +5,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-use serde_json::{Value, json};
-use tokio::sync::watch;
+use serde_json::{Map, Value, json};
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::{JobId, JobState};
+use crate::{JobId, JobState, Questions};
 
 /// How many events of one job are kept for those who come late.
 const MAX_EVENTS: usize = 1_000;
@@ -32,6 +32,15 @@ pub struct LiveJob {
     stop: CancellationToken,
     events: Mutex<Events>,
     newest: watch::Sender<u64>,
+    asking: Mutex<Asking>,
+    answered: Notify,
+}
+
+/// What a job that waits for input wants to know, and what it has been told.
+#[derive(Debug, Default)]
+struct Asking {
+    open: Questions,
+    replies: Map<String, Value>,
 }
 
 #[derive(Debug, Default)]
@@ -43,7 +52,14 @@ struct Events {
 
 impl LiveJob {
     pub(crate) fn new(id: JobId, stop: CancellationToken) -> Arc<Self> {
-        Arc::new(Self { id, stop, events: Mutex::default(), newest: watch::Sender::new(0) })
+        Arc::new(Self {
+            id,
+            stop,
+            events: Mutex::default(),
+            newest: watch::Sender::new(0),
+            asking: Mutex::default(),
+            answered: Notify::new(),
+        })
     }
 
     /// Its name.
@@ -116,8 +132,57 @@ impl LiveJob {
         }
     }
 
+    /// What the tool said last about how far it has come.
+    pub fn last_message(&self) -> Option<String> {
+        let events = self.lock();
+        let progress = events.kept.iter().rev().find(|event| event.kind == "progress")?;
+        Some(progress.data["message"].as_str()?.to_owned()).filter(|words| !words.is_empty())
+    }
+
+    /// What the job waits to be told.
+    pub fn questions(&self) -> Questions {
+        self.lock_asking().open.clone()
+    }
+
+    pub(crate) fn ask(&self, questions: Questions) {
+        self.lock_asking().open = questions;
+    }
+
+    /// Takes replies to questions that are open; others are nobody's business. The job goes on
+    /// when none is left.
+    pub(crate) fn answer(&self, replies: Map<String, Value>) {
+        let mut asking = self.lock_asking();
+        for (name, reply) in replies {
+            if asking.open.get(&name).is_some_and(|question| question.accepts(&reply)) {
+                asking.open.remove(&name);
+                asking.replies.insert(name, reply);
+            }
+        }
+        if asking.open.is_empty() {
+            drop(asking);
+            self.answered.notify_one();
+        }
+    }
+
+    /// Waits until every question has its reply; all that was ever replied.
+    pub(crate) async fn replies(&self) -> Map<String, Value> {
+        loop {
+            {
+                let asking = self.lock_asking();
+                if asking.open.is_empty() {
+                    return asking.replies.clone();
+                }
+            }
+            self.answered.notified().await;
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Events> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_asking(&self) -> MutexGuard<'_, Asking> {
+        self.asking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

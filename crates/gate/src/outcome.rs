@@ -20,6 +20,8 @@ pub struct Outcome {
     pub result: Result<Output, Failure>,
     /// One line about it.
     pub summary: String,
+    /// Whether the tool wrote that line itself.
+    pub own_summary: bool,
     /// What the tool printed, within its limit.
     pub stdout: String,
     /// What the tool printed as errors, within its limit.
@@ -126,6 +128,7 @@ impl Outcome {
             request_id,
             job_id: None,
             summary: failure.summary.clone().unwrap_or_else(|| FAILED.into()),
+            own_summary: false,
             stdout: String::new(),
             stderr: failure.stderr.map_or_else(|| failure.message.clone(), str::to_owned),
             exit_code: 1,
@@ -140,7 +143,7 @@ impl Outcome {
     }
 
     /// The outcome that a finished job recorded.
-    pub(crate) fn of_job(job: &Job, request_id: RequestId) -> Option<Self> {
+    pub fn of_job(job: &Job, request_id: RequestId) -> Option<Self> {
         let recorded = job.result.clone()?;
         let whole: Value = serde_json::from_str(recorded.get()).ok()?;
         let text = |key: &str| whole[key].as_str().unwrap_or_default().to_owned();
@@ -160,6 +163,7 @@ impl Outcome {
             tool: job.tool.clone(),
             request_id,
             job_id: Some(job.id.clone()),
+            own_summary: whole["summary"].as_str() != Some(&usual_summary(&job.tool)),
             summary: text("summary"),
             stdout: text("stdout"),
             stderr: text("stderr"),
@@ -217,6 +221,11 @@ impl Outcome {
         // Strings, numbers and printed JSON: there is nothing in it that cannot be printed.
         serde_json::value::to_raw_value(&whole).unwrap_or_default()
     }
+}
+
+/// The summary of a success whose tool gave none.
+pub(crate) fn usual_summary(tool: &str) -> String {
+    format!("{tool} succeeded.")
 }
 
 /// The summary of a failure that has no better one.

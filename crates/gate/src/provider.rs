@@ -6,7 +6,10 @@ use contract::{Contract, Limits};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Blobs, Caller, Failure, JobId, RequestId, live::Watchable};
+use crate::{
+    Blobs, Caller, CanAsk, Exchange, Failure, JobId, LogLevel, Note, Question, Questions,
+    RequestId, live::Watchable,
+};
 
 /// A future that can be kept in a trait object.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -33,6 +36,7 @@ pub struct Running {
     /// Fires when the time is up or nobody waits any more.
     pub stop: CancellationToken,
     pub(crate) job_id: JobId,
+    pub(crate) exchange: Exchange,
     pub(crate) live: Option<Arc<Watchable>>,
     pub(crate) blobs: Arc<dyn Blobs>,
     pub(crate) workspace: Arc<tokio::sync::OnceCell<PathBuf>>,
@@ -67,6 +71,44 @@ impl Running {
         if let Some(live) = &self.live {
             live.live().progress(fraction, message);
         }
+        if let Some(notes) = &self.exchange.notes {
+            notes.send(Note::Progress { fraction, message: message.to_owned() });
+        }
+    }
+
+    /// Tells whoever listens what the tool logs.
+    pub fn log(&self, level: LogLevel, data: Value) {
+        if let Some(notes) = &self.exchange.notes {
+            notes.send(Note::Log { level, data });
+        }
+    }
+
+    /// Whom the caller can ask.
+    pub fn can_ask(&self) -> CanAsk {
+        self.exchange.can_ask
+    }
+
+    /// The reply to a question. Where there is none yet the call ends here, to be made again
+    /// when there is: ask before doing anything.
+    pub fn ask(&self, name: &str, question: Question) -> Result<&Value, ToolError> {
+        match self.reply(name, &question) {
+            Some(reply) => Ok(reply),
+            None => Err(ToolError::asks(Questions::from([(name.to_owned(), question)]))),
+        }
+    }
+
+    /// The replies to several questions, asked together.
+    pub fn ask_all(&self, mut questions: Questions) -> Result<&Map<String, Value>, ToolError> {
+        questions.retain(|name, question| self.reply(name, question).is_none());
+        if questions.is_empty() {
+            Ok(&self.exchange.replies)
+        } else {
+            Err(ToolError::asks(questions))
+        }
+    }
+
+    fn reply(&self, name: &str, question: &Question) -> Option<&Value> {
+        self.exchange.replies.get(name).filter(|reply| question.accepts(reply))
     }
 }
 
@@ -137,6 +179,8 @@ pub struct ToolError {
     pub exit_code: Option<i32>,
     /// Numbers about the call.
     pub metrics: Map<String, Value>,
+    /// What the tool wants to know first.
+    pub questions: Option<Box<Questions>>,
 }
 
 impl ToolError {
@@ -155,6 +199,10 @@ impl ToolError {
         let mut error = Self::new(contract::codes::INTERNAL.code, message);
         error.operator = Some(operator.into());
         error
+    }
+
+    fn asks(questions: Questions) -> Self {
+        Self { questions: Some(Box::new(questions)), ..Self::default() }
     }
 
     fn storage(error: &dyn std::fmt::Display) -> Self {

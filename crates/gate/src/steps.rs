@@ -80,12 +80,13 @@ impl From<Failure> for Refusal {
 impl Crossing {
     pub(crate) fn begin(gate: Arc<Gate>, call: Call) -> Self {
         let job_id = match &call.recording {
-            Recording::Job(id) => Some(id.clone()),
+            Recording::Job(id) | Recording::As(id) => Some(id.clone()),
             Recording::Always | Recording::WhenNeeded => None,
         };
+        let queued = matches!(&call.recording, Recording::Job(_));
         Self {
             live: job_id.as_ref().and_then(|id| gate.live.get(id)).map(Watchable::of),
-            running_saved: job_id.is_some(),
+            running_saved: queued,
             job_id,
             began: Instant::now(),
             began_at: gate.clock.now(),

@@ -8,7 +8,10 @@ use std::{
 
 use gate::{Catalogue, Gate, Jobs};
 
-use crate::rest::documents::Documents;
+use crate::{
+    mcp::{EmptyLibrary, Library},
+    rest::documents::Documents,
+};
 
 /// The settings of the doors.
 #[derive(Debug, Clone)]
@@ -49,13 +52,24 @@ pub struct App {
     pub(crate) gate: Arc<Gate>,
     pub(crate) jobs: Arc<Jobs>,
     pub(crate) settings: Settings,
+    pub(crate) library: Arc<dyn Library>,
     documents: Mutex<Option<Arc<Documents>>>,
 }
 
 impl App {
     /// The doors to this gate.
     pub fn new(gate: Arc<Gate>, jobs: Arc<Jobs>, settings: Settings) -> Arc<Self> {
-        Arc::new(Self { gate, jobs, settings, documents: Mutex::new(None) })
+        Self::with_library(gate, jobs, settings, Arc::new(EmptyLibrary))
+    }
+
+    /// The doors to this gate, with prompts and resources beside its tools.
+    pub fn with_library(
+        gate: Arc<Gate>,
+        jobs: Arc<Jobs>,
+        settings: Settings,
+        library: Arc<dyn Library>,
+    ) -> Arc<Self> {
+        Arc::new(Self { gate, jobs, settings, library, documents: Mutex::new(None) })
     }
 
     /// Everything that describes the catalogue of now, rendered once for each.

@@ -6,6 +6,7 @@
 
 mod app;
 mod http;
+pub mod mcp;
 mod rest;
 
 pub use app::{App, Settings, Token};

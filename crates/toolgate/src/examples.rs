@@ -73,6 +73,7 @@ async fn call(
         request_id: RequestId::new(kept.gate.clock().now()),
         recording: Recording::Always,
         idempotency_key: None,
+        exchange: gate::Exchange::default(),
         stop: CancellationToken::new(),
     };
     Ok(kept.gate.call(call).await)

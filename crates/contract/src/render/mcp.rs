@@ -2,16 +2,27 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{Contract, Effects};
+use super::references::relocate;
+use crate::{Contract, Effects, Icon, Presentation};
+
+/// Which of the two families of the protocol a client speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Era {
+    /// 2025-11-25 and older: `initialize`, sessions.
+    Legacy,
+    /// 2026-07-28 and newer: every request stands alone.
+    Modern,
+}
 
 /// The tools that are served, by name, in the shape of a `tools/list` result.
-pub fn listing<'a>(contracts: impl Iterator<Item = &'a Contract>) -> Value {
-    let tools: Vec<Value> = super::served(contracts).into_iter().map(tool).collect();
+pub fn listing<'a>(contracts: impl Iterator<Item = &'a Contract>, era: Era) -> Value {
+    let tools: Vec<Value> =
+        super::served(contracts).into_iter().map(|contract| tool(contract, era)).collect();
     json!({ "tools": tools })
 }
 
 /// The tool as an MCP tool object.
-pub fn tool(contract: &Contract) -> Value {
+pub fn tool(contract: &Contract, era: Era) -> Value {
     let mut fields = Map::new();
     let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
     put("name", json!(contract.name));
@@ -19,19 +30,51 @@ pub fn tool(contract: &Contract) -> Value {
         put("title", json!(title));
     }
     put("description", json!(contract.description));
+    if !contract.icons.is_empty() {
+        put("icons", contract.icons.iter().map(icon).collect());
+    }
     put("inputSchema", contract.input_schema.clone());
-    if has_structured_output(contract) {
-        put("outputSchema", contract.output_schema.clone());
+    match contract.presentation {
+        Presentation::Content => {}
+        Presentation::Json if era == Era::Legacy && !is_object(contract) => {
+            put("outputSchema", wrapped(&contract.output_schema));
+        }
+        Presentation::Json => {
+            put("outputSchema", contract.output_schema.clone());
+        }
     }
     put("annotations", annotations(contract));
     Value::Object(fields)
 }
 
-/// Whether the result can be `structuredContent`. MCP (2025-06-18) has room for objects
-/// alone, and a client that meets an `outputSchema` of another type may refuse the
-/// whole listing; such a result goes as text.
-pub fn has_structured_output(contract: &Contract) -> bool {
+/// Whether every result is an object, as its schema says at first sight. Until 2025-11-25
+/// MCP had room for objects alone, and a client that meets an `outputSchema` of another type
+/// may refuse the whole listing. So another result is wrapped as `{ "result": … }` there.
+pub fn is_object(contract: &Contract) -> bool {
     contract.output_schema.get("type").and_then(Value::as_str) == Some("object")
+}
+
+fn wrapped(schema: &Value) -> Value {
+    json!({
+        "type": "object",
+        "properties": { "result": relocate(schema, "#/properties/result") },
+        "required": ["result"],
+        "additionalProperties": false,
+    })
+}
+
+fn icon(icon: &Icon) -> Value {
+    let mut shown = json!({ "src": icon.src });
+    if let Some(kind) = &icon.mime_type {
+        shown["mimeType"] = json!(kind);
+    }
+    if !icon.sizes.is_empty() {
+        shown["sizes"] = json!(icon.sizes);
+    }
+    if let Some(theme) = icon.theme {
+        shown["theme"] = json!(theme);
+    }
+    shown
 }
 
 fn annotations(contract: &Contract) -> Value {
@@ -56,15 +99,6 @@ mod tests {
     use crate::render::fixtures;
 
     #[test]
-    fn lists_what_is_served_by_name() {
-        let contracts = fixtures::contracts();
-        let listing = listing(contracts.iter());
-        let names: Vec<_> =
-            listing["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
-        assert_eq!(names, ["clock", "search.web", "search_web"]);
-    }
-
-    #[test]
     fn a_tool_carries_its_schemas_and_title() {
         let contract = fixtures::named("search.web");
         let expected = json!({
@@ -81,8 +115,25 @@ mod tests {
                 "openWorldHint": true,
             },
         });
-        assert_eq!(tool(&contract).to_string(), expected.to_string());
-        assert_eq!(tool(&fixtures::named("clock")).get("outputSchema"), None);
+        for era in [Era::Legacy, Era::Modern] {
+            assert_eq!(tool(&contract, era).to_string(), expected.to_string());
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_is_wrapped_for_older_clients() {
+        let mut contract = fixtures::named("clock");
+        contract.output_schema = json!({
+            "type": "array", "items": { "$ref": "#/$defs/name" },
+            "$defs": { "name": { "type": "string" } },
+        });
+        assert_eq!(tool(&contract, Era::Modern)["outputSchema"], contract.output_schema);
+        let wrapped = &tool(&contract, Era::Legacy)["outputSchema"];
+        let schema = crate::Schema::compile(wrapped).unwrap();
+        assert!(schema.is_valid(&json!({ "result": ["a"] })));
+        assert!(!schema.is_valid(&json!({ "result": [1] })));
+        contract.presentation = Presentation::Content;
+        assert_eq!(tool(&contract, Era::Modern).get("outputSchema"), None);
     }
 
     #[test]

@@ -5,13 +5,13 @@ use std::{
     time::Duration,
 };
 
-use serde_json::{Value, value::RawValue};
-use tokio::sync::{Semaphore, mpsc};
+use serde_json::{Map, Value, value::RawValue};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Call, Caller, Claim, Claimed, Door, Failure, Gate, Job, JobId, JobState, LiveJob, Recording,
-    RequestId, StoreError,
+    Call, Caller, CanAsk, Claim, Claimed, Door, Exchange, Failure, Gate, Job, JobId, JobState,
+    LiveJob, Recording, RequestId, StoreError,
 };
 
 /// How long a cancelled job may take until its canceller is told "still stopping".
@@ -27,6 +27,8 @@ pub struct JobsSettings {
     pub max_queued: usize,
     /// How many jobs run at once.
     pub max_running: usize,
+    /// How long a job waits for the answer to a question before it is cancelled.
+    pub input_timeout: Duration,
 }
 
 /// The queue of jobs.
@@ -69,7 +71,7 @@ impl Jobs {
         for id in recovered.queued {
             jobs.enqueue(id);
         }
-        tokio::spawn(work(jobs.gate.clone(), waiting, settings.max_running));
+        tokio::spawn(work(Workshop::new(jobs.gate.clone(), settings), waiting));
         Ok(jobs)
     }
 
@@ -179,6 +181,12 @@ impl Jobs {
         live
     }
 
+    /// Answers questions of a job that waits for input; false if it is not running at all.
+    pub fn answer(&self, id: &JobId, replies: Map<String, Value>) -> bool {
+        let live = self.gate.live.get(id);
+        live.inspect(|live| live.answer(replies)).is_some()
+    }
+
     /// Stops a job that is not over.
     pub async fn cancel(&self, id: &JobId) -> Result<Cancelled, StoreError> {
         let store = &self.gate.store;
@@ -206,55 +214,119 @@ impl Jobs {
     }
 }
 
-async fn work(gate: Arc<Gate>, mut waiting: mpsc::UnboundedReceiver<JobId>, max_running: usize) {
-    let workers = Arc::new(Semaphore::new(max_running));
+/// Where the jobs of the queue are run.
+struct Workshop {
+    gate: Arc<Gate>,
+    workers: Arc<Semaphore>,
+    /// Places for jobs that wait for an answer: they take no worker.
+    waiting_room: Semaphore,
+    input_timeout: Duration,
+}
+
+async fn work(workshop: Arc<Workshop>, mut waiting: mpsc::UnboundedReceiver<JobId>) {
     while let Some(id) = waiting.recv().await {
-        let Ok(worker) = workers.clone().acquire_owned().await else { return };
+        let Ok(worker) = workshop.workers.clone().acquire_owned().await else { return };
         // What has not begun when the server stops is there when it starts again.
-        if gate.is_stopping() {
+        if workshop.gate.is_stopping() {
             return;
         }
-        let gate = gate.clone();
-        tokio::spawn(async move {
-            run(&gate, id).await;
-            drop(worker);
-        });
+        let workshop = workshop.clone();
+        tokio::spawn(async move { workshop.run(id, worker).await });
     }
 }
 
-async fn run(gate: &Arc<Gate>, id: JobId) {
-    let job = loop {
-        match gate.store.start(&id, gate.clock.now()).await {
-            Ok(Some(job)) => break job,
-            // Cancelled while it waited.
-            Ok(None) => return,
-            // It has been promised that it will run. A server that stops meanwhile finds it
-            // queued when it starts again.
-            Err(error) => {
-                tracing::error!(%error, job = %id, "a job could not be started yet");
-                tokio::time::sleep(START_AGAIN).await;
+impl Workshop {
+    fn new(gate: Arc<Gate>, settings: JobsSettings) -> Arc<Self> {
+        Arc::new(Self {
+            gate,
+            workers: Arc::new(Semaphore::new(settings.max_running)),
+            waiting_room: Semaphore::new(settings.max_queued),
+            input_timeout: settings.input_timeout,
+        })
+    }
+
+    async fn run(&self, id: JobId, mut worker: OwnedSemaphorePermit) {
+        let gate = &self.gate;
+        let Some(mut job) = self.begin(&id).await else { return };
+        gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
+        let Some(live) = gate.live.get(&id) else { return };
+        live.state(JobState::Running);
+        let input = job.pending.take().map_or(Value::Null, |raw| value_of(&raw));
+        let mut replies = Map::new();
+        loop {
+            let outcome = gate.call(call(gate, &job, &input, replies, &live)).await;
+            if !matches!(&outcome.result, Err(failure) if failure.questions.is_some()) {
+                return;
+            }
+            drop(worker);
+            replies = self.replies(&live).await;
+            match self.workers.clone().acquire_owned().await {
+                Ok(next) => worker = next,
+                Err(_) => return,
+            }
+            live.state(JobState::Running);
+        }
+    }
+
+    /// The job, now running.
+    async fn begin(&self, id: &JobId) -> Option<Job> {
+        loop {
+            match self.gate.store.start(id, self.gate.clock.now()).await {
+                // None if it was cancelled while it waited.
+                Ok(job) => return job,
+                // It has been promised that it will run. A server that stops meanwhile finds
+                // it queued when it starts again.
+                Err(error) => {
+                    tracing::error!(%error, job = %id, "a job could not be started yet");
+                    tokio::time::sleep(START_AGAIN).await;
+                }
+            }
+            if self.gate.is_stopping() {
+                return None;
             }
         }
-        if gate.is_stopping() {
-            return;
+    }
+
+    /// Waits for the answers. A job that nobody answers is stopped, and the gate records it so.
+    async fn replies(&self, live: &LiveJob) -> Map<String, Value> {
+        if let Ok(_place) = self.waiting_room.try_acquire() {
+            tokio::select! {
+                replies = live.replies() => return replies,
+                () = live.stop().cancelled() => {}
+                () = self.gate.halt.cancelled() => {}
+                () = tokio::time::sleep(self.input_timeout) => {}
+            }
         }
-    };
-    gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
-    let Some(live) = gate.live.get(&job.id) else { return };
-    live.state(JobState::Running);
-    let call = Call {
-        tool: job.tool,
-        input: job.pending.as_deref().map_or(Value::Null, value_of),
+        live.stop().cancel();
+        Map::new()
+    }
+}
+
+fn call(
+    gate: &Gate,
+    job: &Job,
+    input: &Value,
+    replies: Map<String, Value>,
+    live: &LiveJob,
+) -> Call {
+    Call {
+        tool: job.tool.clone(),
+        input: input.clone(),
         limits: job.limits,
         caller: Caller::named(&job.caller),
         door: Door::Jobs,
         request_id: RequestId::given(&job.request_id)
             .unwrap_or_else(|| RequestId::new(gate.clock.now())),
-        recording: Recording::Job(job.id),
+        recording: Recording::Job(job.id.clone()),
         idempotency_key: None,
+        // Whoever waits for a job can be asked whatever it wants to know.
+        exchange: Exchange {
+            replies,
+            can_ask: CanAsk { person: true, model: true, roots: true },
+            notes: None,
+        },
         stop: live.stop().clone(),
-    };
-    gate.call(call).await;
+    }
 }
 
 fn value_of(raw: &RawValue) -> Value {

@@ -12,8 +12,10 @@ pub enum JobState {
     Queued,
     /// Running.
     Running,
-    /// Waits for a person.
+    /// Waits for a person to approve it.
     WaitingApproval,
+    /// Waits for its caller to answer a question.
+    WaitingInput,
     /// Ended well.
     Succeeded,
     /// Ended with an error.
@@ -26,10 +28,11 @@ pub enum JobState {
 
 impl JobState {
     /// Every state.
-    pub const ALL: [JobState; 7] = [
+    pub const ALL: [JobState; 8] = [
         JobState::Queued,
         JobState::Running,
         JobState::WaitingApproval,
+        JobState::WaitingInput,
         JobState::Succeeded,
         JobState::Failed,
         JobState::Cancelled,
@@ -42,6 +45,7 @@ impl JobState {
             JobState::Queued => "queued",
             JobState::Running => "running",
             JobState::WaitingApproval => "waiting_approval",
+            JobState::WaitingInput => "waiting_input",
             JobState::Succeeded => "succeeded",
             JobState::Failed => "failed",
             JobState::Cancelled => "cancelled",
@@ -56,7 +60,13 @@ impl JobState {
 
     /// Whether nothing more will happen.
     pub fn is_final(self) -> bool {
-        !matches!(self, JobState::Queued | JobState::Running | JobState::WaitingApproval)
+        !matches!(
+            self,
+            JobState::Queued
+                | JobState::Running
+                | JobState::WaitingApproval
+                | JobState::WaitingInput
+        )
     }
 }
 

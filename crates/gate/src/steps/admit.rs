@@ -34,6 +34,9 @@ impl Crossing {
         if self.gate.is_stopping() && !is_waiting {
             return Err(Failure::unavailable(&"the server is shutting down").into());
         }
+        if self.call.stop.is_cancelled() {
+            return Err(Failure::new(codes::CANCELLED, "the call was cancelled").into());
+        }
         let permit = match &self.call.recording {
             // A queued job has been promised that it will run: it waits for its turn.
             Recording::Job(_) => tokio::select! {
@@ -41,7 +44,9 @@ impl Crossing {
                 () = self.call.stop.cancelled() => None,
                 () = halt.cancelled() => None,
             },
-            Recording::Always | Recording::WhenNeeded => slots.try_acquire_owned().ok(),
+            Recording::Always | Recording::As(_) | Recording::WhenNeeded => {
+                slots.try_acquire_owned().ok()
+            }
         };
         let Some(permit) = permit else {
             return Err(if self.call.stop.is_cancelled() {

@@ -1,15 +1,19 @@
 //! Step 7: record what came of it.
 
-use std::{borrow::Cow, sync::atomic::Ordering, time::Duration};
+use std::{
+    borrow::Cow,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use contract::codes;
 
 use super::{Conforming, Crossing, Refusal};
 use crate::{
-    Failure, Job, JobState, Outcome, Recording, StoreError,
+    Failure, Job, JobState, Outcome, Questions, Recording, StoreError,
     blobs::Kept,
     journal::ToolCall,
-    outcome::{FAILED, milliseconds},
+    outcome::{FAILED, milliseconds, usual_summary},
     trim::{self, Cuts},
 };
 
@@ -36,6 +40,9 @@ impl Crossing {
         }
         let is_job = self.live.is_some() || !kept.artifacts.is_empty();
         let mut outcome = self.outcome(result, kept, is_job);
+        if let Some(questions) = self.questions(&outcome) {
+            return self.wait_for_input(outcome, &questions).await;
+        }
         if is_job && let Err(failure) = self.save(&mut outcome).await {
             let job = self.job_id();
             let _ = self.gate.blobs.remove(&job).await;
@@ -46,6 +53,29 @@ impl Crossing {
         }
         self.write_down(&outcome);
         self.announce(state_of(&outcome));
+        self.recorded = true;
+        outcome
+    }
+
+    /// What a job of the queue wants to know before it goes on. Any other call has ended.
+    fn questions(&self, outcome: &Outcome) -> Option<Arc<Questions>> {
+        let of_queue = matches!(self.call.recording, Recording::Job(_));
+        let failure = outcome.result.as_ref().err().filter(|_| of_queue)?;
+        failure.questions.clone()
+    }
+
+    /// The job is not over: whoever watches it sees what it asks.
+    async fn wait_for_input(mut self, outcome: Outcome, questions: &Questions) -> Outcome {
+        let job = self.job(JobState::WaitingInput);
+        if let Err(error) = self.gate.store.save(job).await {
+            // It waits all the same; only a restart would tell another story.
+            tracing::error!(%error, tool = self.call.tool, "a waiting job could not be recorded");
+        }
+        if let Some(live) = &self.live {
+            live.live().ask(questions.clone());
+            live.live().state(JobState::WaitingInput);
+        }
+        self.write_down(&outcome);
         self.recorded = true;
         outcome
     }
@@ -93,8 +123,9 @@ impl Crossing {
             artifact_count: kept.removed_count_cap,
             ignored: kept.ignored,
         };
+        let own_summary = result.is_ok() && printed.summary.is_some();
         let words = match &result {
-            Ok(_) => printed.summary.unwrap_or_else(|| format!("{} succeeded.", self.call.tool)),
+            Ok(_) => printed.summary.unwrap_or_else(|| usual_summary(&self.call.tool)),
             Err(failure) => {
                 if stderr.is_empty() {
                     stderr = failure.stderr.map_or_else(|| failure.message.clone(), str::to_owned);
@@ -110,6 +141,7 @@ impl Crossing {
             request_id: self.call.request_id.clone(),
             job_id,
             summary,
+            own_summary,
             stdout,
             stderr,
             exit_code: match (&result, printed.exit_code) {

@@ -13,7 +13,10 @@ use contract::codes;
 use serde_json::{Map, Value};
 
 use super::{Crossing, Printed, Refusal, approve::Approved, poll_once};
-use crate::{Answer, BoxFuture, Failure, Payload, Running, Tool, ToolError, trim};
+use crate::{
+    Answer, BoxFuture, Failure, Payload, Questions, Running, Tool, ToolError,
+    exchange::MAX_QUESTIONS, trim,
+};
 
 /// After this time a call is worth watching: its job is written down as running.
 const WORTH_WATCHING: Duration = Duration::from_millis(100);
@@ -62,6 +65,7 @@ impl Crossing {
             request_id: self.call.request_id.clone(),
             stop: self.call.stop.clone(),
             job_id: self.job_id(),
+            exchange: std::mem::take(&mut self.call.exchange),
             live: self.live.clone(),
             blobs: self.gate.blobs.clone(),
             workspace: self.workspace.clone(),
@@ -135,6 +139,9 @@ impl Crossing {
                     metrics: short(answer.metrics),
                 };
                 Ok(answer.output)
+            }
+            Ending::Answered(Err(ToolError { questions: Some(questions), .. })) => {
+                Err(asked(*questions))
             }
             Ending::Answered(Err(error)) => Err(self.declared(tool, error)),
             Ending::Panicked => Err(Failure::new(codes::INTERNAL, "the tool failed")
@@ -218,6 +225,18 @@ impl Crossing {
             metrics: short(error.metrics),
         };
     }
+}
+
+/// The questions, unless they are more than a client should be troubled with.
+fn asked(questions: Questions) -> Failure {
+    let bytes: usize = questions.values().map(|one| one.params.to_string().len()).sum();
+    if questions.len() > MAX_QUESTIONS || bytes > MAX_ASIDE_BYTES {
+        return Failure::new(codes::INTERNAL, "the tool asks too much at once").operator(format!(
+            "{} questions of {bytes} bytes; at most {MAX_QUESTIONS} of {MAX_ASIDE_BYTES}",
+            questions.len()
+        ));
+    }
+    Failure::asks(questions)
 }
 
 /// A tool's own numbers, or none where they are more than numbers.

@@ -46,6 +46,7 @@ pub(crate) async fn call(
                     request_id: context.request_id,
                     recording: Recording::WhenNeeded,
                     idempotency_key,
+                    exchange: gate::Exchange::default(),
                     stop: CancellationToken::new(),
                 })
                 .await;

@@ -54,6 +54,7 @@ pub(crate) async fn execute(
             request_id: context.request_id,
             recording: Recording::Always,
             idempotency_key: request.idempotency_key,
+            exchange: gate::Exchange::default(),
             stop: CancellationToken::new(),
         })
         .await;

@@ -47,6 +47,7 @@ pub(crate) async fn submit(
         request_id: context.request_id,
         recording: Recording::Always,
         idempotency_key: request.idempotency_key,
+        exchange: gate::Exchange::default(),
         stop: CancellationToken::new(),
     });
     let (id, live) = match submitted.await {

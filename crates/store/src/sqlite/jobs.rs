@@ -94,15 +94,20 @@ const SELECT: &str = "SELECT id, tool, state, caller, request_id, created_at, st
     error_message FROM jobs";
 
 fn interrupt(connection: &Connection, at: Timestamp) -> rusqlite::Result<Vec<JobId>> {
-    connection
-        .prepare(
-            "UPDATE jobs SET state = 'interrupted', finished_at = ?1, error_code = 'interrupted',
-                 http_status = 500
-             WHERE state = 'running' RETURNING id",
-        )?
-        .query_map([at.0], |row| row.get::<_, String>(0))?
-        .filter_map(|id| id.map(|id| JobId::parse(&id)).transpose())
-        .collect()
+    let mut interrupted = Vec::new();
+    // One state at a time, spelt out: that is how the index of open jobs is found.
+    for state in ["running", "waiting_input"] {
+        let ids = connection
+            .prepare(&format!(
+                "UPDATE jobs SET state = 'interrupted', finished_at = ?1,
+                     error_code = 'interrupted', http_status = 500
+                 WHERE state = '{state}' RETURNING id"
+            ))?
+            .query_map([at.0], |row| row.get::<_, String>(0))?
+            .collect::<rusqlite::Result<Vec<_>>>()?;
+        interrupted.extend(ids.iter().filter_map(|id| JobId::parse(id)));
+    }
+    Ok(interrupted)
 }
 
 /// The same without what may be large.

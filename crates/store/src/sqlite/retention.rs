@@ -3,7 +3,7 @@
 use gate::{JobId, Overdue, Timestamp};
 use rusqlite::{Connection, params};
 
-const FINISHED: &str = "state NOT IN ('queued', 'running', 'waiting_approval')";
+const FINISHED: &str = "state NOT IN ('queued', 'running', 'waiting_approval', 'waiting_input')";
 
 pub(super) fn overdue(connection: &Connection, policy: &Overdue) -> rusqlite::Result<Vec<JobId>> {
     let limit = i64::try_from(policy.limit).unwrap_or(i64::MAX);

@@ -10,7 +10,8 @@ use super::Durability;
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Every step from an empty file to today's tables. Steps are added, never changed.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE jobs (
         id TEXT NOT NULL PRIMARY KEY,
         tool TEXT NOT NULL,
@@ -57,7 +58,14 @@ const MIGRATIONS: &[&str] = &["
     ) STRICT;
     CREATE TABLE health (checked INTEGER NOT NULL) STRICT;
     INSERT INTO health VALUES (0);
-"];
+",
+    "
+    DROP INDEX jobs_open;
+    CREATE INDEX jobs_open ON jobs (state, id)
+        WHERE state = 'queued' OR state = 'running' OR state = 'waiting_approval'
+            OR state = 'waiting_input';
+",
+];
 
 pub(super) fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;

@@ -128,6 +128,7 @@ async fn call(
         request_id: RequestId::new(gate.clock().now()),
         recording: Recording::Always,
         idempotency_key: None,
+        exchange: gate::Exchange::default(),
         stop: stop.clone(),
     });
     let mut call = std::pin::pin!(call);

@@ -184,7 +184,7 @@ fn export(flags: &Flags, format: Format, printer: &Printer) -> anyhow::Result<An
     let contracts: Vec<&Contract> = bound.iter().map(|one| &one.contract).collect();
     match format {
         Format::Markdown => printer.data(markdown::reference(&contracts).trim_end()),
-        Format::Mcp => printer.json(&mcp::listing(contracts.into_iter())),
+        Format::Mcp => printer.json(&mcp::listing(contracts.into_iter(), mcp::Era::Modern)),
         Format::Openapi => printer.json(&openapi::document(
             &contracts,
             &openapi::Settings {

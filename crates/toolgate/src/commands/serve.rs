@@ -68,6 +68,7 @@ async fn serve(
     let jobs_settings = JobsSettings {
         max_queued: settings.jobs.max_queued,
         max_running: settings.jobs.max_running,
+        input_timeout: Duration::from_millis(settings.jobs.input_timeout_ms),
     };
     let jobs = Jobs::start(gate.clone(), jobs_settings, alone).await?;
     tokio::spawn(remove_orphans(gate.clone(), left));

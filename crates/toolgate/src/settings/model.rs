@@ -183,11 +183,15 @@ pub struct Jobs {
     /// How many jobs run at once.
     #[schemars(range(min = 1, max = 65_536))]
     pub max_running: usize,
+    /// How long a job waits for the answer to a question before it is cancelled, in
+    /// milliseconds.
+    #[schemars(range(min = 1))]
+    pub input_timeout_ms: u64,
 }
 
 impl Default for Jobs {
     fn default() -> Self {
-        Self { max_queued: 1_000, max_running: 16 }
+        Self { max_queued: 1_000, max_running: 16, input_timeout_ms: 900_000 }
     }
 }
 

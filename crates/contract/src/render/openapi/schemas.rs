@@ -231,7 +231,7 @@ fn job_status() -> Value {
     json!({
         "type": "string",
         "enum": [
-            "queued", "running", "waiting_approval", "succeeded", "failed", "cancelled",
+            "queued", "running", "waiting_approval", "waiting_input", "succeeded", "failed", "cancelled",
             "interrupted",
         ],
     })

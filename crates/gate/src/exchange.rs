@@ -1,0 +1,217 @@
+//! What passes between a tool and its caller while the call runs: notes in one direction,
+//! questions and replies in both.
+//!
+//! A tool that asks does not wait. It ends with its questions, and the call is made again
+//! with the replies. So a door can carry a question to a client over whatever the client
+//! speaks, and no server has to remember a call that waits for a person. A tool asks before
+//! it does anything that must not be done twice.
+
+use std::collections::BTreeMap;
+
+use contract::Schema;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+
+/// How many questions a call may have open at once.
+pub const MAX_QUESTIONS: usize = 16;
+
+/// The door's side of a running call.
+#[derive(Debug, Clone, Default)]
+pub struct Exchange {
+    /// Everything that was replied so far, by the name of the question.
+    pub replies: Map<String, Value>,
+    /// Whom the caller can ask.
+    pub can_ask: CanAsk,
+    /// Where notes go, if anybody wants them.
+    pub notes: Option<Notes>,
+}
+
+/// Whom a caller can ask on a tool's behalf.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CanAsk {
+    /// The person in front of the client.
+    pub person: bool,
+    /// The client's model.
+    pub model: bool,
+    /// The client itself, for its folders.
+    pub roots: bool,
+}
+
+impl CanAsk {
+    /// Whether this one can be asked.
+    pub fn can(self, respondent: Respondent) -> bool {
+        match respondent {
+            Respondent::Person => self.person,
+            Respondent::Model => self.model,
+            Respondent::Roots => self.roots,
+        }
+    }
+}
+
+/// Who answers a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Respondent {
+    /// The person in front of the client.
+    Person,
+    /// The client's model.
+    Model,
+    /// The client itself, for its folders.
+    Roots,
+}
+
+/// A question to the caller's side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// Who is to answer.
+    pub to: Respondent,
+    /// What is asked, in the words of MCP.
+    pub params: Value,
+}
+
+impl Question {
+    /// A form for a person to fill in.
+    pub fn form(message: &str, schema: &Value) -> Self {
+        let params = json!({ "mode": "form", "message": message, "requestedSchema": schema });
+        Self { to: Respondent::Person, params }
+    }
+
+    /// Something for the client's model to complete.
+    pub fn sampling(params: Value) -> Self {
+        Self { to: Respondent::Model, params }
+    }
+
+    /// The folders that the client works in.
+    pub fn roots() -> Self {
+        Self { to: Respondent::Roots, params: json!({}) }
+    }
+
+    /// Whether a reply can be one to this question: it has the right form, and what a person
+    /// filled in fits the form's schema.
+    pub fn accepts(&self, reply: &Value) -> bool {
+        let text = |key: &str| reply.get(key).and_then(Value::as_str);
+        match self.to {
+            Respondent::Person => match text("action") {
+                Some("accept") => self.fits(reply.get("content")),
+                Some("decline" | "cancel") => true,
+                _ => false,
+            },
+            Respondent::Model => text("role").is_some() && reply.get("content").is_some(),
+            Respondent::Roots => reply.get("roots").is_some_and(Value::is_array),
+        }
+    }
+
+    fn fits(&self, content: Option<&Value>) -> bool {
+        let Some(schema) = self.params.get("requestedSchema") else { return true };
+        let empty = json!({});
+        let content = content.unwrap_or(&empty);
+        content.is_object() && Schema::compile(schema).is_ok_and(|schema| schema.is_valid(content))
+    }
+}
+
+/// Questions that have no reply yet, by name.
+pub type Questions = BTreeMap<String, Question>;
+
+/// Something that a tool says while it runs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Note {
+    /// How far it has come.
+    Progress {
+        /// From 0 to 1, where that is known.
+        fraction: Option<f64>,
+        /// In words.
+        message: String,
+    },
+    /// A line of its log.
+    Log {
+        /// How much it matters.
+        level: LogLevel,
+        /// What it says.
+        data: Value,
+    },
+}
+
+/// How much a line of a log matters, from least to most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum LogLevel {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}
+
+impl LogLevel {
+    /// Every level.
+    pub const ALL: [LogLevel; 8] = [
+        LogLevel::Debug,
+        LogLevel::Info,
+        LogLevel::Notice,
+        LogLevel::Warning,
+        LogLevel::Error,
+        LogLevel::Critical,
+        LogLevel::Alert,
+        LogLevel::Emergency,
+    ];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            LogLevel::Debug => "debug",
+            LogLevel::Info => "info",
+            LogLevel::Notice => "notice",
+            LogLevel::Warning => "warning",
+            LogLevel::Error => "error",
+            LogLevel::Critical => "critical",
+            LogLevel::Alert => "alert",
+            LogLevel::Emergency => "emergency",
+        }
+    }
+
+    /// The level of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.word() == word)
+    }
+}
+
+/// Where notes go. One that finds no room is lost: a tool never waits for its listener.
+#[derive(Debug, Clone)]
+pub struct Notes(mpsc::Sender<Note>);
+
+impl Notes {
+    /// A place for notes, and the end to read them from.
+    pub fn channel(room: usize) -> (Self, mpsc::Receiver<Note>) {
+        let (sender, receiver) = mpsc::channel(room);
+        (Self(sender), receiver)
+    }
+
+    pub(crate) fn send(&self, note: Note) {
+        let _ = self.0.try_send(note);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_fits_its_question() {
+        let schema = json!({ "type": "object", "properties": { "ok": { "type": "boolean" } },
+            "required": ["ok"] });
+        let form = Question::form("Sure?", &schema);
+        assert!(form.accepts(&json!({ "action": "accept", "content": { "ok": true } })));
+        assert!(form.accepts(&json!({ "action": "decline" })));
+        assert!(!form.accepts(&json!({ "action": "accept", "content": { "ok": "yes" } })));
+        assert!(!form.accepts(&json!({ "action": "accept" })));
+        assert!(!form.accepts(&json!({ "action": "perhaps" })));
+        assert!(!form.accepts(&json!("yes")));
+        let sampling = Question::sampling(json!({ "messages": [] }));
+        assert!(sampling.accepts(&json!({ "role": "assistant", "content": { "type": "text" } })));
+        assert!(!sampling.accepts(&json!({})));
+        assert!(Question::roots().accepts(&json!({ "roots": [] })));
+        assert!(!Question::roots().accepts(&json!({ "roots": 1 })));
+    }
+}

@@ -1,0 +1,5 @@
+//! The MCP doors.
+
+mod library;
+
+pub use library::{EmptyLibrary, Library, LibraryError};

@@ -1,0 +1,73 @@
+//! What a server offers beside its tools: prompts, resources and completions.
+//!
+//! Our own jobs, artifacts and contracts are always there (`resources`); a library adds to
+//! them.
+
+use gate::{BoxFuture, Exchange, Questions};
+use serde_json::{Map, Value, json};
+use tokio::sync::watch;
+
+/// Prompts and resources that somebody provides. All of them are in the shapes of MCP.
+pub trait Library: Send + Sync {
+    /// Every prompt, in the order in which they are listed.
+    fn prompts(&self) -> Vec<Value> {
+        Vec::new()
+    }
+
+    /// The `GetPromptResult` of a prompt.
+    fn prompt<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: &'a Map<String, Value>,
+        exchange: &'a Exchange,
+    ) -> BoxFuture<'a, Result<Value, LibraryError>> {
+        let _ = (name, arguments, exchange);
+        Box::pin(async { Err(LibraryError::Unknown) })
+    }
+
+    /// Every resource, in the order in which they are listed.
+    fn resources(&self) -> Vec<Value> {
+        Vec::new()
+    }
+
+    /// Every resource template.
+    fn templates(&self) -> Vec<Value> {
+        Vec::new()
+    }
+
+    /// The `contents` of a resource.
+    fn read<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<Value, LibraryError>> {
+        let _ = uri;
+        Box::pin(async { Err(LibraryError::Unknown) })
+    }
+
+    /// The `completion` of an argument of a prompt or of a template.
+    fn complete(&self, reference: &Value, argument: &Value) -> Value {
+        let _ = (reference, argument);
+        json!({ "values": [], "total": 0, "hasMore": false })
+    }
+
+    /// Tells when the prompts have changed.
+    fn prompt_changes(&self) -> Option<watch::Receiver<u64>> {
+        None
+    }
+}
+
+/// Why something was not handed out.
+#[derive(Debug)]
+pub enum LibraryError {
+    /// There is no such thing.
+    Unknown,
+    /// It was asked for in the wrong way.
+    Invalid(String),
+    /// It wants to know something first.
+    Asks(Questions),
+    /// It should be there and cannot be had.
+    Failed(String),
+}
+
+/// A library with nothing in it.
+#[derive(Debug, Default)]
+pub struct EmptyLibrary;
+
+impl Library for EmptyLibrary {}
