@@ -2,12 +2,15 @@
 
 use std::{io::Write, time::Instant};
 
+use tempfile::TempDir;
+
 use crate::start;
 
-const TOOLS: usize = 1_000;
+/// How many there are.
+pub const TOOLS: usize = 1_000;
 
-/// How long `GET /v1/tools` takes with a thousand contracts.
-pub fn report() -> anyhow::Result<()> {
+/// A folder with the contracts, and settings that name them.
+pub fn folder() -> anyhow::Result<TempDir> {
     let folder = tempfile::tempdir()?;
     let contracts = folder.path().join("contracts");
     std::fs::create_dir(&contracts)?;
@@ -16,6 +19,12 @@ pub fn report() -> anyhow::Result<()> {
         write!(file, "{}", contract(number))?;
     }
     std::fs::write(folder.path().join("toolgate.yaml"), "contracts: [ ./contracts ]\n")?;
+    Ok(folder)
+}
+
+/// How long `GET /v1/tools` takes with a thousand contracts.
+pub fn report() -> anyhow::Result<()> {
+    let folder = folder()?;
     let begin = Instant::now();
     let server = start::with_settings(folder)?;
     let started = begin.elapsed();

@@ -54,6 +54,7 @@ pub fn report() -> anyhow::Result<()> {
 fn call() -> Call {
     Call {
         tool: "echo_json".into(),
+        toolset: None,
         input: json!({ "message": "hello", "n": 2 }),
         limits: LimitOverrides::default(),
         caller: Caller::local(),
@@ -61,6 +62,7 @@ fn call() -> Call {
         request_id: RequestId::new(Timestamp(0)),
         recording: Recording::WhenNeeded,
         idempotency_key: None,
+        exchange: gate::Exchange::default(),
         stop: CancellationToken::new(),
     }
 }

@@ -3,18 +3,30 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-    task::JoinSet,
+use tokio::task::JoinSet;
+
+use crate::{
+    ROUNDS,
+    http::Connection,
+    mcp::{Client, Era},
+    table::Row,
 };
 
 /// What is called.
+#[derive(Clone)]
 pub struct Target {
     /// What the table calls it.
     pub name: String,
     port: u16,
-    request: Vec<u8>,
+    calls: Calls,
+}
+
+#[derive(Clone)]
+enum Calls {
+    /// The same bytes again and again.
+    Json(Vec<u8>),
+    /// `tools/call`, each with an id of its own, after what the era asks for at the start.
+    Mcp(Era),
 }
 
 impl Target {
@@ -25,97 +37,154 @@ impl Target {
              Content-Length: {}\r\n\r\n{body}",
             body.len()
         );
-        Self { name: name.to_owned(), port, request: request.into_bytes() }
+        Self { name: name.to_owned(), port, calls: Calls::Json(request.into_bytes()) }
+    }
+
+    /// `echo_json` over MCP.
+    pub fn mcp(name: &str, port: u16, era: Era) -> Self {
+        Self { name: name.to_owned(), port, calls: Calls::Mcp(era) }
     }
 }
 
 /// What was measured.
 #[derive(Debug, Clone, Copy)]
 pub struct Figures {
-    /// Answers a second.
+    /// Good answers a second.
     pub per_second: f64,
-    /// Half of the answers took no longer, in microseconds.
+    /// Half of them took no longer, in microseconds.
     pub p50: f64,
     /// All but one in a hundred took no longer, in microseconds.
     pub p99: f64,
+    /// Answers that were not good, of which nothing else is counted.
+    pub errors: usize,
+}
+
+/// The calls that were made, until they are figures.
+#[derive(Default)]
+pub struct Tally {
+    good: Vec<Duration>,
+    errors: usize,
+}
+
+impl Tally {
+    /// Another call, and how long it took.
+    pub fn count(&mut self, good: bool, took: Duration) {
+        if good {
+            self.good.push(took);
+        } else {
+            self.errors += 1;
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.good.extend(other.good);
+        self.errors += other.errors;
+    }
+
+    /// All of them, made within this time.
+    pub fn figures(mut self, time: Duration) -> Figures {
+        self.good.sort_unstable();
+        #[allow(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss
+        )]
+        let at = |share: f64| {
+            let index = ((self.good.len() as f64 - 1.0) * share) as usize;
+            self.good.get(index).map_or(f64::NAN, |took| took.as_nanos() as f64 / 1_000.0)
+        };
+        #[allow(clippy::cast_precision_loss)]
+        let per_second = self.good.len() as f64 / time.as_secs_f64();
+        Figures { per_second, p50: at(0.5), p99: at(0.99), errors: self.errors }
+    }
+}
+
+/// Rounds of all targets in turn.
+pub async fn rounds(
+    targets: &[Target],
+    connections: usize,
+    round: Duration,
+) -> anyhow::Result<Vec<Row>> {
+    let mut rows: Vec<Row> =
+        targets.iter().map(|target| (target.name.clone(), Vec::new())).collect();
+    // A server that leaves a stream open would be waited for until somebody looks.
+    let patience = round * 2 + Duration::from_secs(30);
+    for _ in 0..ROUNDS {
+        for (target, (name, figures)) in targets.iter().zip(&mut rows) {
+            let measured = tokio::time::timeout(patience, run(target, connections, round));
+            let measured = measured.await.context("it did not come to an end")?;
+            figures.push(measured.with_context(|| format!("{name}, {connections} connections"))?);
+        }
+    }
+    Ok(rows)
 }
 
 /// Calls for a while, after a short warm-up.
-pub async fn run(target: &Target, connections: usize, time: Duration) -> anyhow::Result<Figures> {
+async fn run(target: &Target, connections: usize, time: Duration) -> anyhow::Result<Figures> {
     let warm = Instant::now() + time / 5;
     let end = warm + time;
     let mut tasks = JoinSet::new();
     for _ in 0..connections {
-        let (port, request) = (target.port, target.request.clone());
-        tasks.spawn(async move { connection(port, &request, warm, end).await });
+        let target = target.clone();
+        tasks.spawn(async move { connection(&target, warm, end).await });
     }
-    let mut latencies = Vec::new();
+    let mut tally = Tally::default();
     while let Some(task) = tasks.join_next().await {
-        latencies.extend(task??);
+        tally.add(task??);
     }
-    latencies.sort_unstable();
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let at = |share: f64| {
-        let index = ((latencies.len() as f64 - 1.0) * share) as usize;
-        latencies.get(index).map_or(f64::NAN, |latency| latency.as_nanos() as f64 / 1_000.0)
-    };
-    #[allow(clippy::cast_precision_loss)]
-    let per_second = latencies.len() as f64 / time.as_secs_f64();
-    Ok(Figures { per_second, p50: at(0.5), p99: at(0.99) })
+    Ok(tally.figures(time))
 }
 
-async fn connection(
-    port: u16,
-    request: &[u8],
-    warm: Instant,
-    end: Instant,
-) -> anyhow::Result<Vec<Duration>> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
-    stream.set_nodelay(true)?;
-    let mut latencies = Vec::new();
-    let mut buffer = vec![0; 64 * 1_024];
+async fn connection(target: &Target, warm: Instant, end: Instant) -> anyhow::Result<Tally> {
+    let mut caller = Caller::open(target).await?;
+    let mut tally = Tally::default();
     loop {
         let begin = Instant::now();
         if begin >= end {
-            return Ok(latencies);
+            caller.close().await?;
+            return Ok(tally);
         }
-        stream.write_all(request).await?;
-        answer(&mut stream, &mut buffer).await?;
+        let good = caller.call().await?;
         if begin >= warm {
-            latencies.push(begin.elapsed());
+            tally.count(good, begin.elapsed());
         }
     }
 }
 
-/// Reads one whole answer, and refuses one that is not a success.
-async fn answer(stream: &mut TcpStream, buffer: &mut [u8]) -> anyhow::Result<()> {
-    let mut filled = 0;
-    loop {
-        let read = stream.read(&mut buffer[filled..]).await?;
-        if read == 0 {
-            bail!("the connection was closed");
-        }
-        filled += read;
-        let Some(head) = buffer[..filled].windows(4).position(|four| four == b"\r\n\r\n") else {
-            continue;
-        };
-        let text = std::str::from_utf8(&buffer[..head])?;
-        if !text.starts_with("HTTP/1.1 200") {
-            bail!("not a success: {}", String::from_utf8_lossy(&buffer[..filled]));
-        }
-        let length: usize = text
-            .lines()
-            .find_map(|line| {
-                line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok()
-            })
-            .context("no content-length")?;
-        while filled < head + 4 + length {
-            let read = stream.read(&mut buffer[filled..]).await?;
-            if read == 0 {
-                bail!("the connection was closed");
+/// A target at the other end of a connection.
+enum Caller<'a> {
+    Json { connection: Connection, request: &'a [u8] },
+    Mcp(Client),
+}
+
+impl<'a> Caller<'a> {
+    async fn open(target: &'a Target) -> anyhow::Result<Self> {
+        Ok(match &target.calls {
+            Calls::Json(request) => {
+                Self::Json { connection: Connection::open(target.port).await?, request }
             }
-            filled += read;
+            Calls::Mcp(era) => Self::Mcp(Client::open(target.port, *era).await?),
+        })
+    }
+
+    /// Makes a call and tells whether the answer was a good one.
+    async fn call(&mut self) -> anyhow::Result<bool> {
+        match self {
+            Self::Json { connection, request } => {
+                let answer = connection.exchange(request).await?;
+                if answer.status != 200 {
+                    bail!("not a success: {}", String::from_utf8_lossy(answer.body));
+                }
+                Ok(true)
+            }
+            Self::Mcp(client) => client.call().await,
         }
-        return Ok(());
+    }
+
+    async fn close(self) -> anyhow::Result<()> {
+        match self {
+            Self::Json { .. } => Ok(()),
+            Self::Mcp(client) => client.close().await,
+        }
     }
 }

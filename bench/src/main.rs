@@ -1,7 +1,8 @@
 //! How fast it is, as ratios against a floor that is measured in the same run.
 //!
-//! `cargo run --release -p bench [-- SECONDS]` after `cargo build --release`.
-//! The floor is a bare axum server that parses a JSON body and prints it again. Rounds
+//! `cargo run --release -p bench [-- SECONDS] [mcp]` after `cargo build --release`.
+//! The floor is a bare axum server that parses a JSON body and prints it again; the floor
+//! of MCP, which alone is measured with `mcp`, is a bare server on the official SDK. Rounds
 //! of floor and Toolgate alternate, and each figure is the median of its rounds, so that
 //! other work on the machine falls on all alike.
 
@@ -9,8 +10,10 @@
 
 mod catalogue;
 mod floor;
+mod http;
 mod in_process;
 mod load;
+mod mcp;
 mod start;
 mod table;
 
@@ -20,16 +23,24 @@ const CONNECTIONS: [usize; 3] = [1, 16, 128];
 const ROUNDS: usize = 3;
 
 fn main() -> anyhow::Result<()> {
-    let argument = std::env::args().nth(1);
-    if argument.as_deref() == Some("floor") {
-        return floor::serve();
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    match arguments.first().map(String::as_str) {
+        Some("floor") => return floor::serve(),
+        Some(mcp::bare::ARGUMENT) => return mcp::bare::serve(&arguments[1..]),
+        _ => {}
     }
-    let seconds: f64 = argument.map_or(Ok(2.0), |text| text.parse())?;
-    start::report()?;
-    in_process::report()?;
-    catalogue::report()?;
+    let (parts, numbers): (Vec<_>, Vec<_>) =
+        arguments.iter().map(String::as_str).partition(|argument| *argument == "mcp");
+    let seconds: f64 = numbers.first().map_or(Ok(2.0), |text| text.parse())?;
+    let round = Duration::from_secs_f64(seconds);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(doors(Duration::from_secs_f64(seconds)))
+    if parts.is_empty() {
+        start::report()?;
+        in_process::report()?;
+        catalogue::report()?;
+        runtime.block_on(doors(round))?;
+    }
+    runtime.block_on(mcp::report(round))
 }
 
 async fn doors(round: Duration) -> anyhow::Result<()> {
@@ -51,15 +62,9 @@ async fn doors(round: Duration) -> anyhow::Result<()> {
             &format!(r#"{{"tool":"echo_json","input":{body}}}"#),
         ),
     ];
-    println!("\n{}", table::HEADER);
+    println!("\n{}", table::header("floor"));
     for connections in CONNECTIONS {
-        let mut measured: Vec<Vec<load::Figures>> = vec![Vec::new(); targets.len()];
-        for _ in 0..ROUNDS {
-            for (target, figures) in targets.iter().zip(&mut measured) {
-                figures.push(load::run(target, connections, round).await?);
-            }
-        }
-        table::print(connections, &targets, &measured);
+        table::print(connections, &load::rounds(&targets, connections, round).await?);
     }
     println!("\nresident after the load: {:.1} MB", toolgate.resident_mb());
     Ok(())

@@ -11,9 +11,14 @@ use std::{
 use anyhow::Context;
 use tempfile::TempDir;
 
+use crate::mcp::{
+    Piped,
+    bare::{self, Legacy, Streams},
+};
+
 // What is measured here is the program as a person starts it.
 #[allow(clippy::disallowed_types)]
-type Command = std::process::Command;
+pub type Command = std::process::Command;
 
 /// A server that is stopped when it is dropped.
 pub struct Server {
@@ -51,6 +56,28 @@ pub fn floor() -> anyhow::Result<Server> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("floor");
     spawn(command, tempfile::tempdir()?)
+}
+
+/// The floor of MCP over HTTP, with so many tools.
+pub fn bare_rmcp(legacy: Legacy, tools: usize) -> anyhow::Result<Server> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args([bare::ARGUMENT, legacy.argument(), &tools.to_string()]);
+    spawn(command, tempfile::tempdir()?)
+}
+
+/// The floor of MCP on stdio.
+pub fn bare_rmcp_on_stdio(streams: Streams) -> anyhow::Result<Piped> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args([bare::ARGUMENT, streams.argument()]);
+    Piped::spawn(command, tempfile::tempdir()?)
+}
+
+/// `toolgate mcp`, on defaults.
+pub fn toolgate_on_stdio() -> anyhow::Result<Piped> {
+    let data = tempfile::tempdir()?;
+    let mut command = Command::new(beside()?);
+    command.args(["mcp", "--data-dir"]).arg(data.path());
+    Piped::spawn(command, data)
 }
 
 /// The binary that was built beside this one, on defaults.

@@ -1,19 +1,34 @@
-//! The table of a run.
+//! The tables of a run.
 
-use crate::load::{Figures, Target};
+use crate::load::Figures;
 
-/// Its head.
-pub const HEADER: &str = "\
-conn  target                       calls/s    × floor     p50 µs     p99 µs  p99 × floor";
+/// What was measured of one target, by its name.
+pub type Row = (String, Vec<Figures>);
+
+/// The head of a table whose ratios are against this floor.
+pub fn header(floor: &str) -> String {
+    format!(
+        "conn  {:<30} {:>9}  {:>11}  {:>9}  {:>9}  {:>15}",
+        "target",
+        "calls/s",
+        format!("× {floor}"),
+        "p50 µs",
+        "p99 µs",
+        format!("p99 × {floor}"),
+    )
+}
 
 /// One line for each target, with the floor first.
-pub fn print(connections: usize, targets: &[Target], measured: &[Vec<Figures>]) {
-    let floor = median(&measured[0]);
-    for (target, figures) in targets.iter().zip(measured) {
-        let figures = median(figures);
+pub fn print(connections: usize, rows: &[Row]) {
+    let floor = median(&rows[0].1);
+    for (name, rounds) in rows {
+        let figures = median(rounds);
+        let errors = match figures.errors {
+            0 => String::new(),
+            errors => format!("  and {errors} errors"),
+        };
         println!(
-            "{connections:>4}  {:<26} {:>9.0}  {:>9.2}  {:>9.0}  {:>9.0}  {:>11.2}",
-            target.name,
+            "{connections:>4}  {name:<30} {:>9.0}  {:>11.2}  {:>9.0}  {:>9.0}  {:>15.2}{errors}",
             figures.per_second,
             figures.per_second / floor.per_second,
             figures.p50,
@@ -23,6 +38,7 @@ pub fn print(connections: usize, targets: &[Target], measured: &[Vec<Figures>]) 
     }
 }
 
+/// The middle of all rounds, and the errors of all of them: none may be hidden by a median.
 fn median(rounds: &[Figures]) -> Figures {
     let middle = |pick: fn(&Figures) -> f64| {
         let mut values: Vec<_> = rounds.iter().map(pick).collect();
@@ -33,5 +49,6 @@ fn median(rounds: &[Figures]) -> Figures {
         per_second: middle(|one| one.per_second),
         p50: middle(|one| one.p50),
         p99: middle(|one| one.p99),
+        errors: rounds.iter().map(|one| one.errors).sum(),
     }
 }

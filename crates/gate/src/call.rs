@@ -1,5 +1,7 @@
 //! What a door hands to the gate.
 
+use std::sync::Arc;
+
 use contract::LimitOverrides;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -11,6 +13,8 @@ use crate::{Caller, Exchange, JobId, RequestId};
 pub struct Call {
     /// The name of the tool.
     pub tool: String,
+    /// Only a tool of this toolset is meant.
+    pub toolset: Option<Arc<str>>,
     /// The arguments.
     pub input: Value,
     /// The limits that the request sets, already read and within the ceilings.

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use contract::{Contract, Limits, Schema, SchemaError, Status};
+use contract::{Contract, Limits, Mirror, Schema, SchemaError, Status};
 use serde_json::{Value, value::RawValue};
 
 use crate::{Provider, metrics::ToolMetrics};
@@ -20,6 +20,8 @@ pub struct Tool {
     pub output: Schema,
     /// Its limits unless a request sets others.
     pub limits: Limits,
+    /// Arguments that a client repeats in the head of its request.
+    pub mirrors: Vec<Mirror>,
     /// Its descriptor, rendered once.
     pub descriptor: Box<RawValue>,
     pub(crate) provider: Arc<dyn Provider>,
@@ -38,6 +40,9 @@ impl Tool {
             input: Schema::compile(&contract.input_schema)?,
             output: Schema::compile(&contract.output_schema)?,
             limits: defaults.with(&contract.limits),
+            mirrors: contract::mirror::mirrors(&contract.input_schema).map_err(|misplaced| {
+                SchemaError { pointer: misplaced.pointer, message: misplaced.message }
+            })?,
             descriptor: serde_json::value::to_raw_value(&descriptor).map_err(|error| {
                 SchemaError { pointer: String::new(), message: error.to_string() }
             })?,

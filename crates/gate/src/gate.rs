@@ -52,6 +52,8 @@ pub struct Gate {
     pub(crate) live: LiveJobs,
     ceilings: Limits,
     stopping: AtomicBool,
+    /// Fires when the server begins to stop.
+    closing: CancellationToken,
     /// Fires when whatever still runs has to end.
     pub(crate) halt: CancellationToken,
 }
@@ -71,6 +73,7 @@ impl Gate {
             live: LiveJobs::default(),
             ceilings: parts.ceilings,
             stopping: AtomicBool::new(false),
+            closing: CancellationToken::new(),
             halt: CancellationToken::new(),
         }
     }
@@ -173,6 +176,12 @@ impl Gate {
     /// recorded as interrupted.
     pub fn begin_stopping(&self) {
         self.stopping.store(true, Ordering::SeqCst);
+        self.closing.cancel();
+    }
+
+    /// Waits until the server begins to stop: streams that have no end of their own end then.
+    pub async fn closing(&self) {
+        self.closing.cancelled().await;
     }
 
     /// Whether the server is on its way down.

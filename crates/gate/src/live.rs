@@ -120,6 +120,11 @@ impl LiveJob {
         }
     }
 
+    /// The number of the newest event.
+    pub fn newest(&self) -> u64 {
+        self.lock().last
+    }
+
     /// Waits until the job is over.
     pub async fn over(&self) {
         let mut number = 0;

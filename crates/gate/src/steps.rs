@@ -116,6 +116,6 @@ impl Crossing {
 }
 
 /// Polls a future a single time, on behalf of the task that waits for it.
-pub(crate) async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Poll<F::Output> {
+pub async fn poll_once<F: Future + ?Sized>(mut future: Pin<&mut F>) -> Poll<F::Output> {
     poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
 }

@@ -9,7 +9,7 @@ use std::{
 use gate::{Catalogue, Gate, Jobs};
 
 use crate::{
-    mcp::{EmptyLibrary, Library},
+    mcp::{self, EmptyLibrary, Library},
     rest::documents::Documents,
 };
 
@@ -36,6 +36,8 @@ pub struct Settings {
     pub allowed_origins: HashSet<String>,
     /// Who may call; nobody is asked where there are none.
     pub tokens: Vec<Token>,
+    /// The MCP doors.
+    pub mcp: mcp::Settings,
 }
 
 /// A credential, kept as its hash.
@@ -53,6 +55,7 @@ pub struct App {
     pub(crate) jobs: Arc<Jobs>,
     pub(crate) settings: Settings,
     pub(crate) library: Arc<dyn Library>,
+    pub(crate) mcp: mcp::State,
     documents: Mutex<Option<Arc<Documents>>>,
 }
 
@@ -69,7 +72,8 @@ impl App {
         settings: Settings,
         library: Arc<dyn Library>,
     ) -> Arc<Self> {
-        Arc::new(Self { gate, jobs, settings, library, documents: Mutex::new(None) })
+        let mcp = mcp::State::new(&settings.mcp);
+        Arc::new(Self { gate, jobs, settings, library, mcp, documents: Mutex::new(None) })
     }
 
     /// Everything that describes the catalogue of now, rendered once for each.

@@ -24,7 +24,7 @@ use axum::{
 use contract::codes;
 use gate::StoreError;
 
-use crate::{App, http::answer};
+use crate::{App, http::answer, mcp};
 
 /// Every route.
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -46,6 +46,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/jobs/{id}/artifacts/{name}", get(artifacts::download))
         .route("/v1/quarantine", get(quarantine::list))
         .route("/v1/quarantine/{id}", get(quarantine::one))
+        .merge(mcp::http::routes())
         .fallback(async || answer::error(codes::NOT_FOUND, "Unknown route.", None))
         .method_not_allowed_fallback(tools::no_such_method)
         .with_state(app)

@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rand::Rng;
+
 /// The file that a running server holds locked.
 const LOCK_FILE: &str = "server.lock";
 /// The file that every call of the command line holds locked together with the others.
@@ -82,6 +84,37 @@ impl DataFolder {
         self.open_lock(CALLS_FILE).is_ok_and(|file| file.try_lock().is_ok())
     }
 
+    /// A key that nobody but the owner of the folder can read, made when first asked for.
+    /// Every process on the folder has the same.
+    pub fn key(&self, name: &str) -> Result<[u8; 32], DataFolderError> {
+        let unusable = |source| DataFolderError::Unusable { path: self.path.clone(), source };
+        let path = self.path.join(name);
+        if !path.exists() {
+            let mut key = [0; 32];
+            rand::rng().fill_bytes(&mut key);
+            let draft = self.path.join(format!(".{name}-{}", std::process::id()));
+            let made = OpenOptions::new()
+                .create(true)
+                .truncate(true)
+                .write(true)
+                .mode(0o600)
+                .open(&draft)
+                .and_then(|mut file| file.write_all(&key).and_then(|()| file.sync_all()))
+                // Whoever is first wins; the others read what is there then.
+                .and_then(|()| match std::fs::hard_link(&draft, &path) {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+                    other => other,
+                });
+            let _ = std::fs::remove_file(&draft);
+            made.map_err(unusable)?;
+        }
+        let bytes = std::fs::read(&path).map_err(unusable)?;
+        bytes.try_into().map_err(|_| {
+            let message = format!("`{name}` is not a key of 32 bytes; remove it to get a new one");
+            unusable(io::Error::new(io::ErrorKind::InvalidData, message))
+        })
+    }
+
     fn open_lock(&self, name: &str) -> io::Result<File> {
         OpenOptions::new()
             .create(true)
@@ -119,6 +152,20 @@ impl DataFolder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_is_made_once_and_is_secret() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataFolder::open(folder.path()).unwrap();
+        let key = data.key("state.key").unwrap();
+        assert_ne!(key, [0; 32]);
+        assert_eq!(data.key("state.key").unwrap(), key);
+        let mode = std::fs::metadata(folder.path().join("state.key")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        std::fs::write(folder.path().join("state.key"), "short").unwrap();
+        assert!(data.key("state.key").is_err());
+    }
 
     #[test]
     fn only_one_server_has_a_folder() {

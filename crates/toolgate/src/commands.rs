@@ -5,6 +5,7 @@ mod completions;
 mod config;
 mod contracts;
 mod init;
+mod mcp;
 mod serve;
 mod tools;
 
@@ -22,6 +23,8 @@ use crate::{
 pub enum Command {
     /// Answer calls over HTTP
     Serve(serve::Serve),
+    /// Answer an MCP client on stdin and stdout
+    Mcp(mcp::Mcp),
     /// List the tools that are served, or show one
     Tools(tools::Tools),
     /// Call a tool
@@ -41,6 +44,7 @@ impl Command {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
         match self {
             Command::Serve(serve) => serve.run(flags, printer),
+            Command::Mcp(mcp) => mcp.run(flags, printer),
             Command::Tools(tools) => tools.run(flags, printer),
             Command::Call(call) => call.run(flags, printer),
             Command::Config(config) => config.run(flags, printer),

@@ -66,6 +66,7 @@ async fn call(
     let kept = wiring::gate(catalogue, loaded, DataFolder::open(data)?, None)?;
     let call = Call {
         tool,
+        toolset: None,
         input: Value::Object(example.input.clone()),
         limits: contract::LimitOverrides::default(),
         caller: Caller::named("examples"),

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod commands;
+mod doors;
 mod examples;
 mod logging;
 mod printer;

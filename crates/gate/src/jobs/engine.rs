@@ -54,6 +54,14 @@ pub enum Cancelled {
 }
 
 impl Jobs {
+    /// Starts the workers of a process that is not the server of its data folder: whatever
+    /// waits there is the server's.
+    pub fn visiting(gate: Arc<Gate>, settings: JobsSettings) -> Arc<Self> {
+        let (queue, waiting) = mpsc::unbounded_channel();
+        tokio::spawn(work(Workshop::new(gate.clone(), settings), waiting));
+        Arc::new(Self { gate, queue, settings })
+    }
+
     /// Starts the workers. Jobs that were queued when the last process ended are queued
     /// again; those that were running are interrupted, if nobody else may be running them.
     pub async fn start(
@@ -311,6 +319,7 @@ fn call(
 ) -> Call {
     Call {
         tool: job.tool.clone(),
+        toolset: None,
         input: input.clone(),
         limits: job.limits,
         caller: Caller::named(&job.caller),

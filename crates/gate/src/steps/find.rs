@@ -17,9 +17,18 @@ impl Found {
 impl Crossing {
     pub(crate) fn find(&mut self) -> Result<Found, Refusal> {
         let catalogue = self.gate.catalogue();
-        let Some(tool) = catalogue.find(&self.call.tool) else {
+        let scope = self.call.toolset.as_deref();
+        let tool = catalogue.find(&self.call.tool);
+        let within = |tool: &&Arc<Tool>| scope.is_none_or(|name| tool.contract.toolset == name);
+        let Some(tool) = tool.filter(within) else {
             self.gate.metrics.unknown_tool.fetch_add(1, Ordering::Relaxed);
-            let near = catalogue.nearest(&self.call.tool);
+            // A door to one toolset says nothing of the others.
+            let near = match scope.map(|name| catalogue.toolset(name)) {
+                None => catalogue.nearest(&self.call.tool),
+                Some(toolset) => toolset.and_then(|toolset| {
+                    contract::nearest(&self.call.tool, toolset.tools.iter().map(String::as_str))
+                }),
+            };
             return Err(Failure::unknown_tool(&self.call.tool, near).into());
         };
         self.limits = tool.limits.with(&self.call.limits);

@@ -45,6 +45,7 @@ pub async fn serve(app: Arc<App>, listener: TcpListener, stop: CancellationToken
             () = stop.cancelled() => break,
             _ = tick.tick() => {
                 keeper.tick(patience);
+                app.mcp.sessions.sweep();
                 continue;
             }
             accepted = next => accepted,

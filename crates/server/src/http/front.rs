@@ -16,7 +16,7 @@ use hyper_util::service::TowerToHyperService;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::{App, Settings, http::answer, rest};
+use crate::{App, Settings, http::answer, mcp, rest};
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -54,7 +54,9 @@ pub(crate) async fn answer(app: &App, router: Router, mut request: Request<Body>
 /// A refusal in the shape that the route would have answered in.
 fn refuse(request: &Request<Body>, request_id: &RequestId, failure: &Failure) -> Response {
     let path = request.uri().path();
-    let mut response = if request.method() != Method::POST {
+    let mut response = if mcp_path(path) {
+        mcp::http::refuse(failure)
+    } else if request.method() != Method::POST {
         answer::failure(failure)
     } else if path == rest::execute::PATH {
         rest::execute::render(Outcome::refused("unknown", request_id.clone(), failure.clone()))
@@ -68,6 +70,10 @@ fn refuse(request: &Request<Body>, request_id: &RequestId, failure: &Failure) ->
         response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     response
+}
+
+fn mcp_path(path: &str) -> bool {
+    path.strip_prefix(mcp::http::PATH).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn identify(settings: &Settings, request: &Request<Body>) -> Result<Caller, Failure> {

@@ -39,6 +39,7 @@ pub(crate) async fn call(
                 .gate
                 .call(Call {
                     tool,
+                    toolset: None,
                     input: Value::Object(input),
                     limits: contract::LimitOverrides::default(),
                     caller: context.caller,

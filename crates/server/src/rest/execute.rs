@@ -47,6 +47,7 @@ pub(crate) async fn execute(
         .gate
         .call(Call {
             tool: request.tool,
+            toolset: None,
             input: request.input,
             limits: request.limits,
             caller: context.caller,

@@ -32,5 +32,12 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Response {
 /// The numbers, for Prometheus.
 pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    answer::with_type(200, kind, app.gate.metrics())
+    let mut text = app.gate.metrics();
+    text.push_str(&format!(
+        "# HELP toolgate_mcp_sessions Sessions of MCP clients of 2025-11-25 and older.\n\
+         # TYPE toolgate_mcp_sessions gauge\n\
+         toolgate_mcp_sessions {}\n",
+        app.mcp.sessions.count()
+    ));
+    answer::with_type(200, kind, text)
 }

@@ -121,6 +121,7 @@ async fn call(
     let stop = CancellationToken::new();
     let call = gate.call(gate::Call {
         tool: tool.to_owned(),
+        toolset: None,
         input,
         limits,
         caller: Caller::named("cli"),

@@ -6,7 +6,6 @@ use anyhow::{Context, bail};
 use clap::Args;
 use gate::{
     Jobs,
-    jobs::JobsSettings,
     retention::{self, Retention},
 };
 use serde_json::json;
@@ -20,7 +19,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Answer, commands, logging, printer::Printer, settings::Flags, settings::Loaded, wiring,
+    Answer, commands, doors, logging, printer::Printer, settings::Flags, settings::Loaded, wiring,
 };
 
 /// Answer calls over HTTP
@@ -65,15 +64,10 @@ async fn serve(
     } else {
         Vec::new()
     };
-    let jobs_settings = JobsSettings {
-        max_queued: settings.jobs.max_queued,
-        max_running: settings.jobs.max_running,
-        input_timeout: Duration::from_millis(settings.jobs.input_timeout_ms),
-    };
-    let jobs = Jobs::start(gate.clone(), jobs_settings, alone).await?;
+    let jobs = Jobs::start(gate.clone(), doors::jobs(loaded), alone).await?;
     tokio::spawn(remove_orphans(gate.clone(), left));
     sweep(gate.clone(), loaded);
-    let app = App::new(gate.clone(), jobs, doors(loaded, tokens));
+    let app = App::new(gate.clone(), jobs, doors::settings(loaded, &kept.data, tokens)?);
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone())?;
     let tools = gate.catalogue().len();
@@ -82,31 +76,12 @@ async fn serve(
         "server_started",
         json!({ "address": address.to_string(), "tools": tools }),
     );
-    printer.data(format!("toolgate {} listens on http://{address} with {tools} tools", version()));
+    let version = env!("CARGO_PKG_VERSION");
+    printer.data(format!("toolgate {version} listens on http://{address} with {tools} tools"));
     printer.say(format!("data in {}; stop with Ctrl-C", kept.data.path().display()));
     server::serve(app, listener, stop).await;
     gate.journal().event(gate.clock().now(), "server_stopped", json!({}));
     Ok(())
-}
-
-fn version() -> &'static str {
-    env!("CARGO_PKG_VERSION")
-}
-
-fn doors(loaded: &Loaded, tokens: Vec<Token>) -> server::Settings {
-    let server = &loaded.settings.server;
-    server::Settings {
-        version: version(),
-        max_body_bytes: server.max_body_bytes,
-        body_timeout: Duration::from_millis(server.body_timeout_ms),
-        header_timeout: Duration::from_millis(server.header_timeout_ms),
-        idle_timeout: Duration::from_millis(server.idle_timeout_ms),
-        max_connections: server.max_connections,
-        drain_timeout: Duration::from_millis(server.drain_timeout_ms),
-        allowed_hosts: server.allowed_hosts.iter().map(|host| host.to_lowercase()).collect(),
-        allowed_origins: server.allowed_origins.iter().cloned().collect(),
-        tokens,
-    }
 }
 
 /// The tokens that the settings name, out of the environment.

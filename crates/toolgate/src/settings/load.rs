@@ -53,12 +53,17 @@ impl Loaded {
 }
 
 impl Flags {
-    /// Reads the settings. Mistakes in the file come back as diagnostics, all at once.
-    pub fn load(&self) -> anyhow::Result<Result<Loaded, Vec<Diagnostic>>> {
-        let file = match &self.config {
+    /// The file that the settings are read from, if there is one.
+    pub fn file(&self) -> Option<PathBuf> {
+        match &self.config {
             Some(file) => Some(file.clone()),
             None => Some(PathBuf::from(DEFAULT_FILE)).filter(|file| file.exists()),
-        };
+        }
+    }
+
+    /// Reads the settings. Mistakes in the file come back as diagnostics, all at once.
+    pub fn load(&self) -> anyhow::Result<Result<Loaded, Vec<Diagnostic>>> {
+        let file = self.file();
         let (name, text) = match &file {
             Some(file) => {
                 let text = std::fs::read_to_string(file)

@@ -21,6 +21,8 @@ pub struct Settings {
     pub process_limits: ProcessLimits,
     /// Which tools are served.
     pub tools: Tools,
+    /// The MCP doors.
+    pub mcp: Mcp,
     /// Calls that run by themselves.
     pub jobs: Jobs,
     /// How long finished jobs are kept.
@@ -42,6 +44,7 @@ impl Default for Settings {
             limits: CallLimits::default(),
             process_limits: ProcessLimits::default(),
             tools: Tools::default(),
+            mcp: Mcp::default(),
             jobs: Jobs::default(),
             retention: Retention::default(),
             store: Store::default(),
@@ -171,6 +174,44 @@ impl CallLimits {
 pub struct Tools {
     /// The toolsets to serve; all where this is left out.
     pub enable: Option<Vec<String>>,
+}
+
+/// The MCP doors.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mcp {
+    /// How many entries a page of a listing has.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub page_size: usize,
+    /// For how long a client may keep a listing, in milliseconds.
+    pub list_ttl_ms: u64,
+    /// How many sessions of clients of 2025-11-25 and older there are at once. A new one takes
+    /// the place of the one that was idle for longest.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub max_sessions: usize,
+    /// How long such a session may do nothing before it is forgotten, in milliseconds.
+    #[schemars(range(min = 1_000))]
+    pub session_idle_ms: u64,
+    /// How long a call may take before a client that knows tasks is handed one, in
+    /// milliseconds.
+    #[schemars(range(min = 1))]
+    pub task_after_ms: u64,
+    /// How long a client may take to answer a question of a tool, in milliseconds.
+    #[schemars(range(min = 1))]
+    pub answer_timeout_ms: u64,
+}
+
+impl Default for Mcp {
+    fn default() -> Self {
+        Self {
+            page_size: 250,
+            list_ttl_ms: 60_000,
+            max_sessions: 10_000,
+            session_idle_ms: 1_800_000,
+            task_after_ms: 5_000,
+            answer_timeout_ms: 900_000,
+        }
+    }
 }
 
 /// Calls that run by themselves.

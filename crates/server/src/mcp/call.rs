@@ -1,0 +1,244 @@
+//! `tools/call`: through the gate and nothing else.
+
+use std::{sync::Arc, time::Duration};
+
+use contract::{LimitOverrides, Tasks, codes};
+use gate::{BoxFuture, Call, JobId, LogLevel, Note, Notes, Outcome, Questions, Recording, Tool};
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+
+use super::{
+    client::{self, Params, TASKS},
+    context::{Context, Reply},
+    questions, result,
+    rounds::Rounds,
+    rpc::{self, RpcError},
+    tasks,
+};
+
+/// How many notes of a tool may wait until they are sent.
+const NOTE_ROOM: usize = 64;
+/// How often to look whether a call that became a task is on record.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// A call as it was asked for.
+pub(crate) struct Asked {
+    context: Context,
+    tool: Option<Arc<Tool>>,
+    name: Box<str>,
+    /// Taken by the first round; a later one reads them again.
+    arguments: Option<Map<String, Value>>,
+    rounds: Rounds,
+    progress_token: Option<Value>,
+    /// What the client was last told of progress: it must grow.
+    told: f64,
+}
+
+/// Reads a call; whatever it waits for comes later.
+pub(crate) fn read(context: Context, params: &Params<'_>) -> Result<Asked, RpcError> {
+    let name = client::required(params.name, "name")?;
+    let arguments = client::object(params.arguments, "arguments")?;
+    let rounds = Rounds::read(&context, params, "tools/call", &name)?;
+    let progress_token = params.meta()?.progress_token()?;
+    let tool = context.app.gate.catalogue().find(&name).cloned();
+    let arguments = Some(arguments);
+    let told = f64::NEG_INFINITY;
+    Ok(Asked { context, tool, name, arguments, rounds, progress_token, told })
+}
+
+/// The mirrored arguments of a tool and the arguments to hold them against.
+pub(crate) fn mirrors(asked: &Asked) -> Option<(&Arc<Tool>, &Map<String, Value>)> {
+    let tool = asked.tool.as_ref().filter(|tool| !tool.mirrors.is_empty())?;
+    Some((tool, asked.arguments.as_ref()?))
+}
+
+impl Asked {
+    /// Makes the call.
+    pub(crate) async fn answer(self) -> Reply {
+        let policy = self.tool.as_ref().map_or(Tasks::Never, |tool| tool.contract.tasks);
+        match (policy, self.context.client.tasks) {
+            (Tasks::Required, false) => Err(self.needs_tasks()),
+            (Tasks::Always | Tasks::Required, true) => self.as_task().await,
+            (Tasks::Auto, true) => self.or_task().await,
+            _ => self.directly(Recording::WhenNeeded).await,
+        }
+    }
+
+    fn needs_tasks(&self) -> RpcError {
+        if self.context.client.is_modern() {
+            return questions::missing_capabilities(json!({ "extensions": { TASKS: {} } }));
+        }
+        RpcError::new(-32601, 200, format!("`{}` can only be called as a task", self.name))
+    }
+
+    /// Hands out a task at once; a worker makes the call.
+    async fn as_task(mut self) -> Reply {
+        let context = self.context.clone();
+        let call = self.call(Recording::WhenNeeded, None);
+        match context.app.jobs.submit(call).await {
+            Ok((id, _)) => tasks::created(&context, &id).await,
+            Err(failure) => {
+                let name = &*self.name;
+                let outcome = Outcome::refused(name, context.request_id.clone(), *failure);
+                self.render(&outcome)
+            }
+        }
+    }
+
+    /// Makes the call, and hands out a task for it where it takes long.
+    async fn or_task(self) -> Reply {
+        let context = self.context.clone();
+        let id = JobId::new(context.app.gate.clock().now());
+        let mut call = tokio::spawn(self.directly(Recording::As(id.clone())));
+        let patience = context.app.settings.mcp.task_after;
+        let gone = context.stop.clone().drop_guard();
+        if let Ok(reply) = tokio::time::timeout(patience, &mut call).await {
+            return reply.unwrap_or_else(|_| Err(RpcError::internal("the call was lost")));
+        }
+        // It is not handed out before it is on record.
+        while context.app.gate.live(&id).is_none() {
+            tokio::select! {
+                reply = &mut call => {
+                    return reply.unwrap_or_else(|_| Err(RpcError::internal("the call was lost")));
+                }
+                () = tokio::time::sleep(LOOK_AGAIN) => {}
+            }
+        }
+        // From here on the client can go away without ending the call.
+        gone.disarm();
+        tasks::created(&context, &id).await
+    }
+
+    /// Makes the call, as often as there are answers to wait for.
+    async fn directly(mut self, recording: Recording) -> Reply {
+        loop {
+            let (notes, heard) = self.listen();
+            let call = self.call(recording.clone(), notes);
+            let call = self.context.app.gate.call(call);
+            let outcome = self.hear(call, heard).await;
+            let Some(open) = open_questions(&outcome) else { return self.render(&outcome) };
+            if self.context.client.is_modern() {
+                return self.rounds.ask_again(&self.context, &open);
+            }
+            match questions::ask(&self.context, &open).await {
+                Ok(replies) => self.rounds.add(replies),
+                Err(reason) => {
+                    let mut outcome = outcome;
+                    if let Err(failure) = &mut outcome.result {
+                        failure.message = format!("{}; {reason}", failure.message);
+                    }
+                    return self.render(&outcome);
+                }
+            }
+        }
+    }
+
+    fn call(&mut self, recording: Recording, notes: Option<Notes>) -> Call {
+        let arguments = self.arguments.take().unwrap_or_else(|| self.rounds.arguments());
+        let context = &self.context;
+        Call {
+            tool: self.name.to_string(),
+            toolset: context.scope.clone(),
+            input: Value::Object(arguments),
+            limits: LimitOverrides::default(),
+            caller: context.caller.clone(),
+            door: context.door,
+            request_id: context.request_id.clone(),
+            recording,
+            idempotency_key: None,
+            exchange: self.rounds.exchange(context, notes),
+            stop: context.stop.clone(),
+        }
+    }
+
+    /// A place for notes, if the client wants any of them.
+    fn listen(&self) -> (Option<Notes>, Option<mpsc::Receiver<Note>>) {
+        let wanted = self.progress_token.is_some() || self.context.client.log_level.is_some();
+        if !wanted || self.context.outbox.is_none() {
+            return (None, None);
+        }
+        let (notes, heard) = Notes::channel(NOTE_ROOM);
+        (Some(notes), Some(heard))
+    }
+
+    /// Waits for the call and passes on what the tool says meanwhile, in order and before
+    /// the answer.
+    async fn hear(
+        &mut self,
+        mut call: BoxFuture<'static, Outcome>,
+        heard: Option<mpsc::Receiver<Note>>,
+    ) -> Outcome {
+        let Some(mut heard) = heard else { return call.await };
+        let outcome = loop {
+            tokio::select! {
+                biased;
+                Some(note) = heard.recv() => self.pass_on(note),
+                outcome = &mut call => break outcome,
+            }
+        };
+        while let Ok(note) = heard.try_recv() {
+            self.pass_on(note);
+        }
+        outcome
+    }
+
+    fn pass_on(&mut self, note: Note) {
+        let Some(outbox) = &self.context.outbox else { return };
+        let message = match (note, &self.progress_token) {
+            (Note::Progress { fraction, message }, Some(token)) => {
+                self.told = further(self.told, fraction);
+                progress(token, self.told, fraction.is_some(), &message)
+            }
+            (Note::Log { level, data }, _) if self.wants(level) => {
+                let params = json!({ "level": level.word(), "logger": self.name, "data": data });
+                rpc::notification("notifications/message", &params)
+            }
+            _ => return,
+        };
+        outbox.offer(message);
+    }
+
+    fn wants(&self, level: LogLevel) -> bool {
+        self.context.client.log_level.is_some_and(|least| level >= least)
+    }
+
+    fn render(&self, outcome: &Outcome) -> Reply {
+        let contract = self.tool.as_ref().map(|tool| &*tool.contract);
+        match &outcome.result {
+            Err(failure) if failure.code == codes::UNKNOWN_TOOL.code => {
+                let shown: String = self.name.chars().take(64).collect();
+                let mut error = RpcError::unknown(format!("Unknown tool: {shown}"));
+                error.data.clone_from(&failure.details);
+                Err(error)
+            }
+            _ => Ok(result::of_call(&self.context, contract, outcome)),
+        }
+    }
+}
+
+fn open_questions(outcome: &Outcome) -> Option<Arc<Questions>> {
+    outcome.result.as_ref().err()?.questions.clone()
+}
+
+/// How far a call has come, in percent where that is known and otherwise in steps; always
+/// further than before.
+fn further(told: f64, fraction: Option<f64>) -> f64 {
+    match fraction {
+        Some(fraction) => {
+            let percent = (fraction.clamp(0.0, 1.0) * 10_000.0).round() / 100.0;
+            if percent > told { percent } else { told + 0.01 }
+        }
+        None => (told + 1.0).max(0.0),
+    }
+}
+
+fn progress(token: &Value, told: f64, in_percent: bool, message: &str) -> Vec<u8> {
+    let mut params = json!({ "progressToken": token, "progress": told });
+    if in_percent {
+        params["total"] = json!(100);
+    }
+    if !message.is_empty() {
+        params["message"] = json!(message);
+    }
+    rpc::notification("notifications/progress", &params)
+}

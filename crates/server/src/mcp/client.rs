@@ -1,0 +1,206 @@
+//! What a client says of itself, and the parameters of its requests.
+
+use contract::render::mcp::Era;
+use gate::{CanAsk, LogLevel};
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::{Map, Value, value::RawValue};
+
+use super::{
+    rpc::{RpcError, present},
+    version::Version,
+};
+
+/// The extension by which long calls are polled.
+pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+/// Who is on the other side of a request, as far as the protocol knows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Client {
+    pub version: Version,
+    pub can_ask: CanAsk,
+    /// Whether it can be handed a task.
+    pub tasks: bool,
+    /// The least that it wants to hear of a tool's log.
+    pub log_level: Option<LogLevel>,
+}
+
+impl Client {
+    pub(crate) fn era(&self) -> Era {
+        self.version.era()
+    }
+
+    pub(crate) fn is_modern(&self) -> bool {
+        self.era() == Era::Modern
+    }
+}
+
+/// The capabilities that matter here.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Capabilities {
+    elicitation: Option<Elicitation>,
+    sampling: Option<IgnoredAny>,
+    roots: Option<IgnoredAny>,
+    extensions: Option<Extensions>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Elicitation {
+    form: Option<IgnoredAny>,
+    url: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Extensions {
+    #[serde(rename = "io.modelcontextprotocol/tasks")]
+    tasks: Option<IgnoredAny>,
+}
+
+impl Capabilities {
+    pub(crate) fn read(raw: &RawValue) -> Result<Self, RpcError> {
+        serde_json::from_str(raw.get())
+            .map_err(|error| RpcError::malformed(format!("the client's capabilities: {error}")))
+    }
+
+    pub(crate) fn can_ask(&self) -> CanAsk {
+        // One that says no more than that it can ask can show a form.
+        let forms = |can: &Elicitation| can.form.is_some() || can.url.is_none();
+        CanAsk {
+            person: self.elicitation.as_ref().is_some_and(forms),
+            model: self.sampling.is_some(),
+            roots: self.roots.is_some(),
+        }
+    }
+
+    pub(crate) fn tasks(&self) -> bool {
+        self.extensions.as_ref().is_some_and(|known| known.tasks.is_some())
+    }
+}
+
+/// The parameters of any request, not looked into.
+#[derive(Default, Deserialize)]
+pub(crate) struct Params<'a> {
+    #[serde(borrow, default, rename = "_meta")]
+    meta: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub name: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub arguments: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "inputResponses")]
+    pub input_responses: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "requestState")]
+    pub request_state: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub cursor: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub uri: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "taskId", deserialize_with = "present")]
+    pub task_id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub notifications: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub level: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "ref")]
+    pub reference: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub argument: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "protocolVersion")]
+    pub protocol_version: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub capabilities: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "requestId")]
+    pub request_id: Option<&'a RawValue>,
+}
+
+impl<'a> Params<'a> {
+    pub(crate) fn read(raw: Option<&'a RawValue>) -> Result<Self, RpcError> {
+        let Some(raw) = raw else { return Ok(Self::default()) };
+        serde_json::from_str(raw.get())
+            .map_err(|error| RpcError::malformed(format!("params: {error}")))
+    }
+
+    pub(crate) fn meta(&self) -> Result<Meta<'a>, RpcError> {
+        let Some(raw) = self.meta else { return Ok(Meta::default()) };
+        serde_json::from_str(raw.get())
+            .map_err(|error| RpcError::malformed(format!("_meta: {error}")))
+    }
+}
+
+/// What a request says about itself.
+#[derive(Default, Deserialize)]
+pub(crate) struct Meta<'a> {
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/protocolVersion")]
+    pub protocol_version: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/clientCapabilities")]
+    pub client_capabilities: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/logLevel")]
+    pub log_level: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "progressToken")]
+    pub progress_token: Option<&'a RawValue>,
+}
+
+impl Meta<'_> {
+    /// The token under which the client wants to hear of progress.
+    pub(crate) fn progress_token(&self) -> Result<Option<Value>, RpcError> {
+        let Some(raw) = self.progress_token else { return Ok(None) };
+        match serde_json::from_str(raw.get()) {
+            Ok(token @ (Value::String(_) | Value::Number(_))) => Ok(Some(token)),
+            _ => Err(RpcError::malformed("progressToken must be a text or a number")),
+        }
+    }
+
+    /// The client as this request of the modern era describes it. What is missing is named.
+    pub(crate) fn client(&self) -> Result<Client, RpcError> {
+        let missing = |key: &str| {
+            RpcError::malformed(format!("params._meta must have `io.modelcontextprotocol/{key}`"))
+        };
+        let date = self.protocol_version.ok_or_else(|| missing("protocolVersion"))?;
+        let date = text(date, "protocolVersion")?;
+        let capabilities = self.client_capabilities.ok_or_else(|| missing("clientCapabilities"))?;
+        let Some(version) = Version::parse(&date).filter(|one| one.era() == Era::Modern) else {
+            return Err(unsupported(&date));
+        };
+        let capabilities = Capabilities::read(capabilities)?;
+        let log_level = self.log_level.map(level).transpose()?;
+        let (can_ask, tasks) = (capabilities.can_ask(), capabilities.tasks());
+        Ok(Client { version, can_ask, tasks, log_level })
+    }
+}
+
+/// We do not speak that revision.
+pub(crate) fn unsupported(date: &str) -> RpcError {
+    let shown: String = date.chars().take(64).collect();
+    RpcError::new(-32022, 400, "Unsupported protocol version")
+        .data(serde_json::json!({ "supported": Version::MODERN, "requested": shown }))
+}
+
+/// A level of a log.
+pub(crate) fn level(raw: &RawValue) -> Result<LogLevel, RpcError> {
+    let word = text(raw, "level")?;
+    LogLevel::parse(&word).ok_or_else(|| {
+        let words: Vec<_> = LogLevel::ALL.iter().map(|level| level.word()).collect();
+        RpcError::malformed(format!("the level is one of {}", words.join(", ")))
+    })
+}
+
+/// A text that must be there.
+pub(crate) fn required(raw: Option<&RawValue>, name: &str) -> Result<Box<str>, RpcError> {
+    text(raw.ok_or_else(|| RpcError::malformed(format!("params must have `{name}`")))?, name)
+}
+
+pub(crate) fn text(raw: &RawValue, name: &str) -> Result<Box<str>, RpcError> {
+    serde_json::from_str(raw.get())
+        .map_err(|_| RpcError::malformed(format!("`{name}` must be a text")))
+}
+
+/// An object that may be there, read strictly.
+pub(crate) fn object(raw: Option<&RawValue>, name: &str) -> Result<Map<String, Value>, RpcError> {
+    let Some(raw) = raw else { return Ok(Map::new()) };
+    match contract::json::parse(raw.get().as_bytes()) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(RpcError::malformed(format!("`{name}` must be an object"))),
+        Err(error) => Err(RpcError::malformed(format!("`{name}`: {error}"))),
+    }
+}

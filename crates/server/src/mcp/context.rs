@@ -1,0 +1,111 @@
+//! A request on its way through the doors: who sent it, what it may see, how to reach back.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use gate::{Caller, Door, RequestId};
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{client::Client, rpc::RpcError, session::Session};
+use crate::App;
+
+/// What a method answers: the `result` as JSON text, or an error.
+pub(crate) type Reply = Result<Vec<u8>, RpcError>;
+
+/// Everything about a request but its method and parameters.
+#[derive(Clone)]
+pub(crate) struct Context {
+    pub app: Arc<App>,
+    pub client: Client,
+    /// The toolset that this door leads to; all where there is none.
+    pub scope: Scope,
+    pub caller: Caller,
+    pub request_id: RequestId,
+    pub door: Door,
+    /// Fires when the client has lost interest.
+    pub stop: CancellationToken,
+    /// Where messages go that come before the answer.
+    pub outbox: Option<Outbox>,
+    /// What is remembered of a client of the legacy era.
+    pub session: Option<Arc<Session>>,
+    /// The name of the request, for methods that go on telling.
+    pub subscription: Option<Value>,
+}
+
+/// A toolset, or everything.
+pub(crate) type Scope = Option<Arc<str>>;
+
+impl Context {
+    /// The name under which this door presents itself.
+    pub(crate) fn server_name(&self) -> &str {
+        self.scope.as_deref().unwrap_or("toolgate")
+    }
+
+    /// Who we are, as JSON text. The name of a toolset needs no escaping.
+    pub(crate) fn server_info(&self) -> String {
+        let version = self.app.settings.version;
+        format!(r#"{{"name":"{}","version":"{version}"}}"#, self.server_name())
+    }
+
+    /// A finished result in the form that the client's era wants.
+    pub(crate) fn complete(&self, mut result: Map<String, Value>) -> Vec<u8> {
+        if self.client.is_modern() {
+            result.entry("resultType").or_insert_with(|| json!("complete"));
+            let info: Value = serde_json::from_str(&self.server_info()).unwrap_or_default();
+            let meta = result.entry("_meta").or_insert_with(|| json!({}));
+            meta[SERVER_INFO] = info;
+        }
+        serde_json::to_vec(&result).unwrap_or_default()
+    }
+
+    /// A result that a modern client may keep for a while.
+    pub(crate) fn cacheable(&self, mut result: Map<String, Value>) -> Vec<u8> {
+        if self.client.is_modern() {
+            let (ttl, scope) = self.cache_hints();
+            result.insert("ttlMs".into(), json!(ttl));
+            result.insert("cacheScope".into(), json!(scope));
+        }
+        self.complete(result)
+    }
+
+    /// For how many milliseconds a listing may be kept, and by whom.
+    pub(crate) fn cache_hints(&self) -> (u64, &'static str) {
+        let settings = &self.app.settings;
+        let ttl = u64::try_from(settings.mcp.list_ttl.as_millis()).unwrap_or(u64::MAX);
+        (ttl, if settings.tokens.is_empty() { "public" } else { "private" })
+    }
+}
+
+/// Where we say who we are.
+pub(crate) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
+/// The way back to a client while its request is not answered.
+#[derive(Debug, Clone)]
+pub(crate) struct Outbox(mpsc::Sender<Bytes>);
+
+/// How many messages may wait for a client to take them.
+const OUTBOX_ROOM: usize = 64;
+
+impl Outbox {
+    pub(crate) fn channel() -> (Self, mpsc::Receiver<Bytes>) {
+        let (sender, receiver) = mpsc::channel(OUTBOX_ROOM);
+        (Self(sender), receiver)
+    }
+
+    /// Sends a message that must arrive; false if the client is gone.
+    pub(crate) async fn send(&self, message: Vec<u8>) -> bool {
+        self.0.send(message.into()).await.is_ok()
+    }
+
+    /// Sends a message that may be lost: nobody waits for a client that does not read.
+    pub(crate) fn offer(&self, message: Vec<u8>) {
+        let _ = self.0.try_send(message.into());
+    }
+
+    /// Waits until nobody reads any more.
+    pub(crate) async fn closed(&self) {
+        self.0.closed().await;
+    }
+}

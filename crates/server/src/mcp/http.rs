@@ -1,0 +1,175 @@
+//! MCP over HTTP: one endpoint for both eras.
+
+mod head;
+mod legacy;
+mod modern;
+mod stream;
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Router,
+    extract::{Path, Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::Response,
+    routing::post,
+};
+use bytes::Bytes;
+use gate::{Caller, Failure, RequestId};
+
+use super::{
+    context::Scope,
+    rpc::{self, Id, Message, RpcError},
+};
+use crate::{
+    App,
+    http::{answer, body, body::BodyError, front},
+};
+
+/// Where MCP is answered; a toolset has its name behind it.
+pub(crate) const PATH: &str = "/mcp";
+
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
+pub(crate) fn routes() -> Router<Arc<App>> {
+    let endpoint = || post(receive).get(legacy::listen).delete(legacy::end);
+    Router::new().route(PATH, endpoint()).route("/mcp/{toolset}", endpoint())
+}
+
+/// A request before it is known what it says.
+pub(super) struct Knock {
+    app: Arc<App>,
+    caller: Caller,
+    request_id: RequestId,
+    scope: Scope,
+    headers: HeaderMap,
+}
+
+impl Knock {
+    fn new(
+        app: Arc<App>,
+        context: front::Context,
+        toolset: Option<Path<String>>,
+        headers: HeaderMap,
+    ) -> Result<Self, Box<Response>> {
+        let scope = match toolset {
+            None => None,
+            Some(Path(name)) if app.gate.catalogue().toolset(&name).is_some() => Some(name.into()),
+            Some(Path(name)) => {
+                let shown: String = name.chars().take(64).collect();
+                let error = RpcError::new(-32600, 404, format!("there is no toolset `{shown}`"));
+                return Err(Box::new(failed(None, &error)));
+            }
+        };
+        let front::Context { caller, request_id } = context;
+        Ok(Self { app, caller, request_id, scope, headers })
+    }
+
+    /// The value of a header, if it is there once and can be read.
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    fn accepts_streams(&self) -> bool {
+        self.headers
+            .get_all(header::ACCEPT)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .any(|kinds| kinds.contains("text/event-stream") || kinds.contains("*/*"))
+    }
+}
+
+async fn receive(
+    State(app): State<Arc<App>>,
+    Extension(context): Extension<front::Context>,
+    toolset: Option<Path<String>>,
+    request: Request,
+) -> Response {
+    let (head, body) = request.into_parts();
+    let knock = match Knock::new(app, context, toolset, head.headers) {
+        Ok(knock) => knock,
+        Err(response) => return *response,
+    };
+    let settings = &knock.app.settings;
+    let read = body::read(&knock.headers, body, settings.max_body_bytes, settings.body_timeout);
+    let bytes = match read.await {
+        Ok(bytes) => bytes,
+        Err(error) => return unread(error, settings.max_body_bytes),
+    };
+    if !is_json(&knock.headers) {
+        let error = RpcError::new(-32600, 415, "Content-Type must be application/json");
+        return failed(None, &error);
+    }
+    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
+        return legacy::batch(knock, &bytes).await;
+    }
+    match rpc::parse(&bytes) {
+        Ok(message) if modern::is_meant(&knock, &message) => modern::receive(knock, message).await,
+        Ok(message) => legacy::receive(knock, message).await,
+        Err(malformed) => failed(malformed.0.as_ref(), &malformed.1),
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    kind.is_some_and(|kind| {
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        kind.eq_ignore_ascii_case("application/json")
+    })
+}
+
+fn unread(error: BodyError, max_bytes: usize) -> Response {
+    let error = match error {
+        BodyError::TooLarge => RpcError::new(
+            -32600,
+            413,
+            format!("the message has more than {max_bytes} bytes (server.max_body_bytes)"),
+        ),
+        BodyError::Incomplete => RpcError::parse("the message did not arrive whole"),
+    };
+    failed(None, &error)
+}
+
+/// An error, with the HTTP status that goes with it.
+fn failed(id: Option<&Id>, error: &RpcError) -> Response {
+    answer::printed(error.status, rpc::error(id, error))
+}
+
+/// A refusal before the endpoint was reached, in its shape.
+pub(crate) fn refuse(failure: &Failure) -> Response {
+    let error = RpcError::new(-32600, failure.http_status, failure.message.clone())
+        .data(serde_json::json!({ "code": failure.code }));
+    failed(None, &error)
+}
+
+/// Taken, and nothing to say about it.
+fn accepted() -> Response {
+    empty(StatusCode::ACCEPTED)
+}
+
+fn empty(status: StatusCode) -> Response {
+    let mut response = Response::default();
+    *response.status_mut() = status;
+    response
+}
+
+/// The method is none of this endpoint's.
+fn not_allowed() -> Response {
+    let error = RpcError::new(-32600, 405, "this endpoint takes POST");
+    let mut response = failed(None, &error);
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+    response
+}
+
+/// An answer that is there.
+fn finished(id: &Id, reply: &super::context::Reply, status: u16) -> Response {
+    answer::printed(status, Bytes::from(rpc::answer(id, reply)))
+}
+
+/// What a message of another kind than a request would be.
+fn request_of(message: Message<'_>) -> Result<rpc::Request<'_>, Message<'_>> {
+    match message {
+        Message::Request(request) => Ok(request),
+        other => Err(other),
+    }
+}

@@ -1,0 +1,147 @@
+//! What a modern request repeats in its head, held against its body.
+
+use axum::http::HeaderMap;
+use base64::{Engine, engine::general_purpose::STANDARD};
+use gate::Tool;
+use serde_json::{Map, Value};
+
+use crate::mcp::{client::Params, rpc::RpcError};
+
+const BEGIN: &str = "=?base64?";
+const END: &str = "?=";
+
+fn mismatch(message: String) -> RpcError {
+    RpcError::new(-32020, 400, format!("Header mismatch: {message}"))
+}
+
+/// The value of a header that must be there, decoded.
+fn value(headers: &HeaderMap, name: &str) -> Result<Option<String>, RpcError> {
+    let mut values = headers.get_all(name).iter();
+    let (Some(value), other) = (values.next(), values.next()) else { return Ok(None) };
+    if other.is_some() {
+        return Err(mismatch(format!("{name} is there twice")));
+    }
+    let text = value
+        .to_str()
+        .map_err(|_| mismatch(format!("{name} has characters that no header has")))?;
+    let Some(encoded) = text.strip_prefix(BEGIN).and_then(|rest| rest.strip_suffix(END)) else {
+        return Ok(Some(text.to_owned()));
+    };
+    let bytes = STANDARD.decode(encoded).ok();
+    let decoded = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    decoded.map(Some).ok_or_else(|| mismatch(format!("{name} is not Base64 of a text")))
+}
+
+fn must_equal(headers: &HeaderMap, name: &str, body: &str) -> Result<(), RpcError> {
+    match value(headers, name)? {
+        Some(head) if head == body => Ok(()),
+        Some(head) => {
+            let head: String = head.chars().take(64).collect();
+            let body: String = body.chars().take(64).collect();
+            Err(mismatch(format!("{name} is `{head}` and the body says `{body}`")))
+        }
+        None => Err(mismatch(format!("{name} is missing"))),
+    }
+}
+
+/// The revision, the method and the name.
+pub(super) fn check(
+    headers: &HeaderMap,
+    version: &str,
+    method: &str,
+    params: &Params<'_>,
+) -> Result<(), RpcError> {
+    must_equal(headers, "mcp-protocol-version", version)?;
+    must_equal(headers, "mcp-method", method)?;
+    let named = match method {
+        "tools/call" | "prompts/get" => params.name,
+        "resources/read" => params.uri,
+        // Only where it is there: intermediaries route tasks by it.
+        "tasks/get" | "tasks/update" | "tasks/cancel" if headers.contains_key("mcp-name") => {
+            params.task_id
+        }
+        _ => None,
+    };
+    // A name that is missing or no text is the method's to refuse.
+    match named.and_then(|raw| serde_json::from_str::<Box<str>>(raw.get()).ok()) {
+        Some(name) => must_equal(headers, "mcp-name", &name),
+        None => Ok(()),
+    }
+}
+
+/// The arguments that a tool has repeated.
+pub(super) fn check_mirrors(
+    headers: &HeaderMap,
+    tool: &Tool,
+    arguments: &Map<String, Value>,
+) -> Result<(), RpcError> {
+    for mirror in &tool.mirrors {
+        let name = &mirror.header;
+        match (mirror.value(arguments), value(headers, name)?) {
+            (None, None) => {}
+            (None, Some(_)) => {
+                return Err(mismatch(format!("{name} is there and the argument is not")));
+            }
+            (Some(_), None) => return Err(mismatch(format!("{name} is missing"))),
+            (Some(argument), Some(head)) => {
+                if !is_same(argument, &head) {
+                    return Err(mismatch(format!("{name} is not what the argument is")));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_same(argument: &Value, head: &str) -> bool {
+    match argument {
+        Value::String(text) => text == head,
+        Value::Bool(yes) => head == if *yes { "true" } else { "false" },
+        // `42` and `42.0` are the same number.
+        Value::Number(number) => {
+            number.to_string() == head || head.parse::<f64>().ok() == number.as_f64()
+        }
+        // Not an argument that has a header; the contract refuses it.
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    fn head(name: &'static str, text: &str) -> HeaderMap {
+        HeaderMap::from_iter([(
+            axum::http::HeaderName::from_static(name),
+            HeaderValue::from_str(text).unwrap(),
+        )])
+    }
+
+    #[test]
+    fn values_are_decoded_before_they_are_compared() {
+        let same = |text: &str, body: &str| must_equal(&head("mcp-name", text), "mcp-name", body);
+        assert_eq!(same("echo", "echo"), Ok(()));
+        assert_eq!(same("=?base64?R3LDvMOfZQ==?=", "Grüße"), Ok(()));
+        assert_eq!(same("=?base64?SGVsbG8", "=?base64?SGVsbG8"), Ok(()));
+        for (text, body) in [
+            ("Echo", "echo"),
+            ("=?base64?SGVsbG8?=", "Hello"),
+            ("=?base64?SGVs!!!bG8=?=", "Hello"),
+            ("=?BASE64?SGVsbG8=?=", "Hello"),
+        ] {
+            assert_eq!(same(text, body).unwrap_err().code, -32020, "{text}");
+        }
+        assert_eq!(must_equal(&HeaderMap::new(), "mcp-name", "a").unwrap_err().status, 400);
+    }
+
+    #[test]
+    fn numbers_are_compared_as_numbers() {
+        assert!(is_same(&Value::from(42), "42"));
+        assert!(is_same(&Value::from(42), "42.0"));
+        assert!(!is_same(&Value::from(42), "43"));
+        assert!(is_same(&Value::from(true), "true"));
+        assert!(!is_same(&Value::from(true), "True"));
+    }
+}

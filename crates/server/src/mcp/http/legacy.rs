@@ -1,0 +1,288 @@
+//! The legacy era over HTTP: a session begins with `initialize` and ends with DELETE, with
+//! silence, or when others need its place.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension,
+    extract::{Path, State},
+    http::{HeaderMap, HeaderValue, StatusCode},
+    response::Response,
+};
+use gate::Door;
+use serde_json::value::RawValue;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Knock, SESSION, accepted, empty, failed, finished, not_allowed,
+    stream::{self, Manner},
+};
+use crate::{
+    App,
+    http::{answer, front},
+    mcp::{
+        client::Params,
+        context::{Context, Outbox},
+        dispatch::{self, Work},
+        initialize,
+        rpc::{self, Id, Message, Request, RpcError},
+        session::Session,
+        subscriptions,
+        version::Version,
+    },
+};
+
+pub(super) async fn receive(knock: Knock, message: Message<'_>) -> Response {
+    let message = match message {
+        Message::Request(request) if &*request.method == "initialize" => {
+            return begin(knock, request);
+        }
+        other => other,
+    };
+    let id = match &message {
+        Message::Request(request) => Some(request.id.clone()),
+        _ => None,
+    };
+    let session = match find(&knock) {
+        Ok(session) => session,
+        Err(error) => return failed(id.as_ref(), &error),
+    };
+    match message {
+        Message::Request(request) => answer(knock, session, request).await,
+        Message::Notification { method, params } => {
+            initialize::notified(&session, &method, params);
+            accepted()
+        }
+        Message::Response { id, result } => {
+            session.answer(&id, initialize::answer_of(result));
+            accepted()
+        }
+    }
+}
+
+/// `initialize`.
+fn begin(knock: Knock, request: Request<'_>) -> Response {
+    let begun = initialize::begin(&knock.app, &knock.caller, &knock.scope, request.params);
+    match begun {
+        Err(error) => failed(Some(&request.id), &error),
+        Ok((session, result)) => {
+            knock.app.mcp.sessions.insert(&session);
+            let mut response = finished(&request.id, &Ok(result), 200);
+            answer::set(&mut response, SESSION, &session.id);
+            response
+        }
+    }
+}
+
+/// The session that a request belongs to.
+fn find(knock: &Knock) -> Result<Arc<Session>, RpcError> {
+    let Some(id) = knock.header(SESSION.as_str()) else {
+        let message = "Mcp-Session-Id is missing: send `initialize` first, or a request of \
+                       2026-07-28 with its own _meta";
+        return Err(RpcError::invalid_request(message));
+    };
+    let session = knock.app.mcp.sessions.find(id).filter(|session| {
+        // A session is its owner's, and leads where it led.
+        session.caller == knock.caller && session.scope == knock.scope
+    });
+    let Some(session) = session else {
+        return Err(RpcError::new(-32600, 404, "Session not found: send `initialize` again"));
+    };
+    if let Some(date) = knock.header("mcp-protocol-version")
+        && Version::parse(date).is_none()
+    {
+        let shown: String = date.chars().take(64).collect();
+        let message = format!("MCP-Protocol-Version `{shown}` is not known");
+        return Err(RpcError::invalid_request(message));
+    }
+    Ok(session)
+}
+
+async fn answer(knock: Knock, session: Arc<Session>, request: Request<'_>) -> Response {
+    let id = request.id.clone();
+    let can_stream = knock.accepts_streams();
+    let (outbox, interim) = Outbox::channel();
+    let stop = CancellationToken::new();
+    let open = match session.begin(&id, &stop) {
+        Ok(open) => open,
+        Err(reason) => return failed(Some(&id), &RpcError::invalid_request(reason)),
+    };
+    let keep_alive = knock.app.settings.mcp.keep_alive;
+    let context = context(knock, &session, stop, can_stream.then_some(outbox));
+    match work(context, &request) {
+        Work::Now(reply) => finished(&id, &reply, 200),
+        Work::Later(mut work) => {
+            let manner = Manner { keep_alive, can_stream, modern: false };
+            // A client that loses its connection has not cancelled its call.
+            let work = match gate::poll_once(work.as_mut()).await {
+                std::task::Poll::Ready(reply) => Box::pin(std::future::ready(reply)) as _,
+                std::task::Poll::Pending => {
+                    let session = session.clone();
+                    let task = tokio::spawn(async move {
+                        let _open = (open, session.stream());
+                        work.await
+                    });
+                    Box::pin(async move {
+                        task.await.unwrap_or_else(|_| Err(RpcError::internal("the call was lost")))
+                    }) as _
+                }
+            };
+            stream::respond(id, work, Some(interim), manner).await
+        }
+    }
+}
+
+fn context(
+    knock: Knock,
+    session: &Arc<Session>,
+    stop: CancellationToken,
+    outbox: Option<Outbox>,
+) -> Context {
+    let Knock { app, caller, request_id, scope, .. } = knock;
+    Context {
+        app,
+        client: session.client(),
+        scope,
+        caller,
+        request_id,
+        door: Door::McpHttp,
+        stop,
+        outbox,
+        session: Some(session.clone()),
+        subscription: None,
+    }
+}
+
+fn work(context: Context, request: &Request<'_>) -> Work {
+    match Params::read(request.params) {
+        Ok(params) => dispatch::begin(context, &request.method, &params, None),
+        Err(error) => Work::Now(Err(error)),
+    }
+}
+
+/// Several messages at once: part of 2025-03-26 and of nothing since.
+pub(super) async fn batch(knock: Knock, bytes: &[u8]) -> Response {
+    let session = match find(&knock) {
+        Ok(session) if session.client.version == Version::V2025_03_26 => session,
+        Ok(_) | Err(_) => {
+            let message = "a body is one message; batches are part of 2025-03-26 alone";
+            return failed(None, &RpcError::invalid_request(message));
+        }
+    };
+    let messages: Vec<&RawValue> = match serde_json::from_slice(bytes) {
+        Ok(messages) => messages,
+        Err(error) => {
+            return failed(None, &RpcError::parse(format!("The batch is invalid JSON: {error}")));
+        }
+    };
+    if messages.is_empty() || messages.len() > MAX_BATCH {
+        let message = format!("a batch has 1 to {MAX_BATCH} messages");
+        return failed(None, &RpcError::invalid_request(message));
+    }
+    let mut answers: Vec<Vec<u8>> = Vec::new();
+    for message in messages {
+        if let Some(answer) = one_of_batch(&knock, &session, message).await {
+            answers.push(answer);
+        }
+    }
+    if answers.is_empty() {
+        return accepted();
+    }
+    answer::printed(200, [b"[", answers.join(&b',').as_slice(), b"]"].concat())
+}
+
+/// How many messages a batch may have.
+const MAX_BATCH: usize = 100;
+
+async fn one_of_batch(knock: &Knock, session: &Arc<Session>, raw: &RawValue) -> Option<Vec<u8>> {
+    match rpc::parse(raw.get().as_bytes()) {
+        Err(malformed) => Some(rpc::error(malformed.0.as_ref(), &malformed.1)),
+        Ok(Message::Notification { method, params }) => {
+            initialize::notified(session, &method, params);
+            None
+        }
+        Ok(Message::Response { id, result }) => {
+            session.answer(&id, initialize::answer_of(result));
+            None
+        }
+        Ok(Message::Request(request)) => {
+            let Knock { app, caller, request_id, scope, .. } = knock;
+            let knock = Knock {
+                app: app.clone(),
+                caller: caller.clone(),
+                request_id: request_id.clone(),
+                scope: scope.clone(),
+                headers: HeaderMap::new(),
+            };
+            let context = context(knock, session, CancellationToken::new(), None);
+            let reply = match work(context, &request) {
+                Work::Now(reply) => reply,
+                Work::Later(later) => later.await,
+            };
+            Some(rpc::answer(&request.id, &reply))
+        }
+    }
+}
+
+/// GET: a stream for what the server has to say of its own accord. A client has one; a new
+/// one ends the old one.
+pub(super) async fn listen(
+    State(app): State<Arc<App>>,
+    Extension(context): Extension<front::Context>,
+    toolset: Option<Path<String>>,
+    headers: HeaderMap,
+) -> Response {
+    let session = match of_session(app, context, toolset, headers) {
+        Ok((knock, session)) if knock.accepts_streams() => (knock, session),
+        Ok(_) => {
+            let error = RpcError::new(-32600, 406, "accept text/event-stream");
+            return failed(None, &error);
+        }
+        Err(response) => return *response,
+    };
+    let (knock, session) = session;
+    let (outbox, messages) = Outbox::channel();
+    let replaced = session.replace_stream();
+    let (app, told) = (knock.app.clone(), session.clone());
+    tokio::spawn(async move {
+        tokio::select! {
+            () = subscriptions::tell(app, told, outbox) => {}
+            () = replaced.cancelled() => {}
+        }
+    });
+    let keep_alive = knock.app.settings.mcp.keep_alive;
+    stream::of_messages(messages, keep_alive, session.stream())
+}
+
+/// DELETE: the client needs its session no more.
+pub(super) async fn end(
+    State(app): State<Arc<App>>,
+    Extension(context): Extension<front::Context>,
+    toolset: Option<Path<String>>,
+    headers: HeaderMap,
+) -> Response {
+    match of_session(app, context, toolset, headers) {
+        Ok((knock, session)) => {
+            knock.app.mcp.sessions.remove(&session.id);
+            empty(StatusCode::NO_CONTENT)
+        }
+        Err(response) => *response,
+    }
+}
+
+/// The session of a request that has no body. Without one there is nothing here but POST.
+fn of_session(
+    app: Arc<App>,
+    context: front::Context,
+    toolset: Option<Path<String>>,
+    headers: HeaderMap,
+) -> Result<(Knock, Arc<Session>), Box<Response>> {
+    let knock = Knock::new(app, context, toolset, headers)?;
+    let modern = knock.headers.get("mcp-protocol-version")
+        == Some(&HeaderValue::from_static(Version::V2026_07_28.date()));
+    if modern || !knock.headers.contains_key(SESSION) {
+        return Err(Box::new(not_allowed()));
+    }
+    let session = find(&knock).map_err(|error| Box::new(failed(None::<&Id>, &error)))?;
+    Ok((knock, session))
+}

@@ -1,0 +1,87 @@
+//! How a client of the legacy era begins, and what it tells us afterwards.
+
+use std::sync::Arc;
+
+use contract::render::mcp::Era;
+use gate::{Caller, Door, RequestId};
+use serde_json::{Value, json, value::RawValue};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    client::{self, Capabilities, Client, Params},
+    context::{Context, Scope},
+    dispatch,
+    rpc::{Id, RpcError},
+    session::Session,
+    version::Version,
+};
+use crate::App;
+
+/// Makes a session of an `initialize`, and its answer.
+pub(crate) fn begin(
+    app: &Arc<App>,
+    caller: &Caller,
+    scope: &Scope,
+    params: Option<&RawValue>,
+) -> Result<(Arc<Session>, Vec<u8>), RpcError> {
+    let params = Params::read(params)?;
+    let asked = client::required(params.protocol_version, "protocolVersion")?;
+    // What we do not speak is answered with what we do; the client decides then.
+    let version = Version::parse(&asked)
+        .filter(|version| version.era() == Era::Legacy)
+        .unwrap_or(Version::NEWEST_LEGACY);
+    let capabilities = params.capabilities.map(Capabilities::read).transpose()?.unwrap_or_default();
+    let can_ask = capabilities.can_ask();
+    let client = Client { version, can_ask, tasks: false, log_level: None };
+    let context = Context {
+        app: app.clone(),
+        client,
+        scope: scope.clone(),
+        caller: caller.clone(),
+        request_id: RequestId::new(app.gate.clock().now()),
+        door: Door::McpHttp,
+        stop: CancellationToken::new(),
+        outbox: None,
+        session: None,
+        subscription: None,
+    };
+    let mut info: Value = serde_json::from_str(&context.server_info()).unwrap_or_default();
+    info["title"] = json!("Toolgate");
+    let result = json!({
+        "protocolVersion": version.date(),
+        "capabilities": dispatch::capabilities(&context),
+        "serverInfo": info,
+        "instructions": dispatch::INSTRUCTIONS,
+    });
+    let session = Session::new(client, caller.clone(), scope.clone());
+    Ok((session, serde_json::to_vec(&result).unwrap_or_default()))
+}
+
+/// Something that a client tells. Only a lost interest changes anything.
+pub(crate) fn notified(session: &Session, method: &str, params: Option<&RawValue>) {
+    if method == "notifications/cancelled"
+        && let Some(id) = cancelled(params)
+    {
+        session.cancel(&id);
+    }
+}
+
+/// The request that a client has lost interest in.
+pub(crate) fn cancelled(params: Option<&RawValue>) -> Option<Id> {
+    Id::read(Params::read(params).ok()?.request_id?)
+}
+
+/// The answer to a question of ours.
+pub(crate) fn answer_of(result: Result<&RawValue, &RawValue>) -> Result<Value, String> {
+    let value = |raw: &RawValue| {
+        contract::json::parse(raw.get().as_bytes()).map_err(|error| error.to_string())
+    };
+    match result {
+        Ok(raw) => value(raw),
+        Err(raw) => {
+            let error = value(raw)?;
+            let words = error["message"].as_str().unwrap_or("the client refused");
+            Err(words.chars().take(500).collect())
+        }
+    }
+}

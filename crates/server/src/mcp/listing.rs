@@ -1,0 +1,152 @@
+//! Listings, rendered once for each catalogue and handed out as bytes.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use contract::render::mcp::{self, Era};
+use gate::{Catalogue, Tool};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::{
+    client,
+    context::{Context, Reply, SERVER_INFO, Scope},
+    resources,
+    rpc::{self, RpcError},
+};
+use serde_json::value::RawValue;
+
+/// What is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Tools,
+    Resources,
+}
+
+/// A listing, page by page, each a whole `result`.
+struct Pages {
+    /// Tells this listing from the one before it.
+    digest: String,
+    pages: Vec<Vec<u8>>,
+}
+
+/// The listings of one catalogue.
+pub(crate) struct Listings {
+    catalogue: Arc<Catalogue>,
+    pages: Mutex<HashMap<(Kind, Era, Scope), Arc<Pages>>>,
+}
+
+impl Listings {
+    pub(crate) fn new(catalogue: Arc<Catalogue>) -> Self {
+        Self { catalogue, pages: Mutex::default() }
+    }
+
+    /// Whether these are the listings of that catalogue.
+    pub(crate) fn describe(&self, catalogue: &Arc<Catalogue>) -> bool {
+        Arc::ptr_eq(&self.catalogue, catalogue)
+    }
+
+    fn pages(&self, kind: Kind, context: &Context) -> Arc<Pages> {
+        let key = (kind, context.client.era(), context.scope.clone());
+        let mut known = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pages) = known.get(&key) {
+            return pages.clone();
+        }
+        let tools = tools(&self.catalogue, context.scope.as_deref());
+        let (name, entries): (_, Vec<Value>) = match kind {
+            Kind::Tools => {
+                let era = context.client.era();
+                ("tools", tools.map(|tool| mcp::tool(&tool.contract, era)).collect())
+            }
+            Kind::Resources => {
+                let own = tools.map(|tool| resources::of_contract(&tool.contract));
+                ("resources", own.chain(context.app.library.resources()).collect())
+            }
+        };
+        let pages = Arc::new(Pages::render(name, &entries, context));
+        known.insert(key, pages.clone());
+        pages
+    }
+}
+
+/// The tools of a scope, sorted by name.
+pub(crate) fn tools<'a>(
+    catalogue: &'a Catalogue,
+    scope: Option<&'a str>,
+) -> impl Iterator<Item = &'a Arc<Tool>> {
+    catalogue.tools().filter(move |tool| scope.is_none_or(|name| tool.contract.toolset == name))
+}
+
+/// The page of a listing that is asked for.
+pub(crate) fn page(context: &Context, kind: Kind, cursor: Option<&RawValue>) -> Reply {
+    let listings = context.app.mcp.listings(&context.app.gate);
+    let pages = listings.pages(kind, context);
+    let number = match cursor {
+        None => 0,
+        Some(raw) => pages.number(&client::text(raw, "cursor")?)?,
+    };
+    pages.pages.get(number).cloned().ok_or_else(unknown_cursor)
+}
+
+fn unknown_cursor() -> RpcError {
+    RpcError::unknown("the cursor is not known: the list may have changed, start again")
+}
+
+impl Pages {
+    fn render(name: &str, entries: &[Value], context: &Context) -> Self {
+        let printed: Vec<Vec<u8>> =
+            entries.iter().map(|entry| serde_json::to_vec(entry).unwrap_or_default()).collect();
+        let mut hash = Sha256::new();
+        printed.iter().for_each(|entry| hash.update(entry));
+        let digest: String =
+            hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        let size = context.app.settings.mcp.page_size.max(1);
+        let mut chunks: Vec<&[Vec<u8>]> = printed.chunks(size).collect();
+        if chunks.is_empty() {
+            chunks.push(&[]);
+        }
+        let last = chunks.len() - 1;
+        let tail = tail(context);
+        let pages = chunks.into_iter().enumerate().map(|(number, entries)| {
+            let mut text = Vec::with_capacity(entries.iter().map(Vec::len).sum::<usize>() + 256);
+            text.extend_from_slice(format!("{{\"{name}\":[").as_bytes());
+            text.extend_from_slice(&entries.join(&b','));
+            text.push(b']');
+            if number < last {
+                rpc::print_field(&mut text, "nextCursor", &format!("{}.{digest}", number + 1));
+            }
+            text.extend_from_slice(tail.as_bytes());
+            text.push(b'}');
+            text
+        });
+        Self { pages: pages.collect(), digest }
+    }
+
+    fn number(&self, cursor: &str) -> Result<usize, RpcError> {
+        let (number, digest) = cursor.split_once('.').ok_or_else(unknown_cursor)?;
+        if digest != self.digest {
+            return Err(unknown_cursor());
+        }
+        number.parse().map_err(|_| unknown_cursor())
+    }
+}
+
+/// What a listing says beside its entries.
+fn tail(context: &Context) -> String {
+    if !context.client.is_modern() {
+        return String::new();
+    }
+    let (ttl, scope) = context.cache_hints();
+    let info = context.server_info();
+    format!(
+        r#","resultType":"complete","ttlMs":{ttl},"cacheScope":"{scope}","_meta":{{"{SERVER_INFO}":{info}}}"#
+    )
+}
+
+/// A listing that is short and changes by its own rules.
+pub(crate) fn small(context: &Context, name: &str, entries: Vec<Value>) -> Vec<u8> {
+    let whole = json!({ name: entries });
+    context.cacheable(whole.as_object().cloned().unwrap_or_default())
+}

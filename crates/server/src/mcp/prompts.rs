@@ -1,0 +1,51 @@
+//! Prompts of the library.
+
+use serde_json::{Map, Value};
+
+use super::{
+    client::{self, Params},
+    context::{Context, Reply},
+    library::LibraryError,
+    questions,
+    rounds::Rounds,
+    rpc::RpcError,
+};
+
+/// `prompts/get`, asked until the library has what it wants to know.
+pub(crate) fn get(
+    context: Context,
+    params: &Params<'_>,
+) -> Result<impl Future<Output = Reply> + Send + 'static, RpcError> {
+    let name = client::required(params.name, "name")?;
+    let arguments = client::object(params.arguments, "arguments")?;
+    let rounds = Rounds::read(&context, params, "prompts/get", &name)?;
+    Ok(asked(context, name, arguments, rounds))
+}
+
+async fn asked(
+    context: Context,
+    name: Box<str>,
+    arguments: Map<String, Value>,
+    mut rounds: Rounds,
+) -> Reply {
+    loop {
+        let exchange = rounds.exchange(&context, None);
+        match context.app.library.prompt(&name, &arguments, &exchange).await {
+            Ok(Value::Object(result)) => return Ok(context.complete(result)),
+            Ok(_) => return Err(RpcError::internal("the prompt is no object")),
+            Err(LibraryError::Unknown) => {
+                let shown: String = name.chars().take(64).collect();
+                return Err(RpcError::unknown(format!("Unknown prompt: {shown}")));
+            }
+            Err(LibraryError::Invalid(message)) => return Err(RpcError::malformed(message)),
+            Err(LibraryError::Failed(message)) => return Err(RpcError::internal(message)),
+            Err(LibraryError::Asks(open)) if context.client.is_modern() => {
+                return rounds.ask_again(&context, &open);
+            }
+            Err(LibraryError::Asks(open)) => {
+                let replies = questions::ask(&context, &open).await;
+                rounds.add(replies.map_err(RpcError::internal)?);
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What can be read: contracts, jobs, artifacts, and whatever the library adds.
+
+use contract::{Contract, codes};
+use gate::{Job, JobId};
+use percent_encoding::percent_decode_str;
+use serde_json::{Map, Value, json};
+use tokio::io::AsyncReadExt;
+
+use super::{
+    client::{self, Params},
+    context::{Context, Reply},
+    library::LibraryError,
+    listing,
+    rpc::RpcError,
+};
+use base64::{Engine, engine::general_purpose::STANDARD};
+
+/// The largest artifact that is handed out as one message, in bytes. Larger ones are fetched
+/// over HTTP.
+const MAX_RESOURCE_BYTES: u64 = 10 * 1_024 * 1_024;
+
+const SCHEME: &str = "toolgate://";
+
+/// Where an artifact is read.
+pub(crate) fn artifact_uri(job: &JobId, name: &str) -> String {
+    let path = gate::blobs::artifact_path(job, name);
+    format!("{SCHEME}{}", path.trim_start_matches("/v1/"))
+}
+
+fn job_uri(job: &JobId) -> String {
+    format!("{SCHEME}jobs/{job}")
+}
+
+/// A contract, as it is listed.
+pub(crate) fn of_contract(contract: &Contract) -> Value {
+    json!({
+        "uri": format!("{SCHEME}contracts/{}", contract.name),
+        "name": format!("contract of {}", contract.name),
+        "title": format!("The contract of {}", contract.title.as_ref().unwrap_or(&contract.name)),
+        "description": "What the tool promises: schemas, errors, effects, limits, examples.",
+        "mimeType": "application/json",
+    })
+}
+
+/// `resources/templates/list`.
+pub(crate) fn templates(context: &Context) -> Vec<u8> {
+    let template = |path: &str, name: &str, description: &str, kind: Option<&str>| {
+        let mut shown = json!({
+            "uriTemplate": format!("{SCHEME}{path}"), "name": name, "description": description,
+        });
+        if let Some(kind) = kind {
+            shown["mimeType"] = json!(kind);
+        }
+        shown
+    };
+    let json = Some("application/json");
+    let mut all = vec![
+        template("contracts/{tool}", "contract", "The contract of a tool.", json),
+        template("jobs/{id}", "job", "A recorded call: how it stands or how it ended.", json),
+        template("jobs/{id}/artifacts/{name}", "artifact", "A file that a call left.", None),
+    ];
+    all.extend(context.app.library.templates());
+    listing::small(context, "resourceTemplates", all)
+}
+
+/// `resources/read`.
+pub(crate) async fn read(context: Context, uri: Box<str>) -> Reply {
+    let contents = match uri.strip_prefix(SCHEME) {
+        Some(path) => own(&context, &uri, path).await?,
+        None => match context.app.library.read(&uri).await {
+            Ok(contents) => contents,
+            Err(LibraryError::Unknown | LibraryError::Asks(_)) => {
+                return Err(not_found(&context, &uri));
+            }
+            Err(LibraryError::Invalid(message)) => return Err(RpcError::malformed(message)),
+            Err(LibraryError::Failed(message)) => return Err(RpcError::internal(message)),
+        },
+    };
+    Ok(context.cacheable(Map::from_iter([("contents".to_owned(), contents)])))
+}
+
+/// There is no such resource.
+fn not_found(context: &Context, uri: &str) -> RpcError {
+    let shown: String = uri.chars().take(1_024).collect();
+    let mut error = RpcError::unknown("Resource not found").data(json!({ "uri": shown }));
+    if !context.client.is_modern() {
+        error.code = -32002;
+    }
+    error
+}
+
+async fn own(context: &Context, uri: &str, path: &str) -> Result<Value, RpcError> {
+    let missing = || not_found(context, uri);
+    let parts: Vec<&str> = path.split('/').collect();
+    match parts[..] {
+        ["contracts", name] => {
+            let catalogue = context.app.gate.catalogue();
+            let scope = context.scope.as_deref();
+            let tool = catalogue
+                .find(name)
+                .filter(|tool| scope.is_none_or(|scope| tool.contract.toolset == scope))
+                .ok_or_else(missing)?;
+            Ok(text_of(uri, "application/json", tool.descriptor.get()))
+        }
+        ["jobs", id] => {
+            let job = find(context, id).await?.ok_or_else(missing)?;
+            let shown = serde_json::to_string(&job).unwrap_or_default();
+            Ok(text_of(uri, "application/json", &shown))
+        }
+        ["jobs", id, "artifacts", name] => {
+            let job = find(context, id).await?.ok_or_else(missing)?;
+            let name = percent_decode_str(name).decode_utf8().map_err(|_| missing())?;
+            artifact(context, uri, &job, &name).await
+        }
+        _ => Err(missing()),
+    }
+}
+
+fn text_of(uri: &str, kind: &str, text: &str) -> Value {
+    json!([{ "uri": uri, "mimeType": kind, "text": text }])
+}
+
+/// A job that this door may show: a door to one toolset shows the jobs of its tools.
+async fn find(context: &Context, id: &str) -> Result<Option<Job>, RpcError> {
+    let Some(id) = JobId::parse(id) else { return Ok(None) };
+    let found = context.app.gate.store().job(&id).await;
+    let job = found.map_err(|error| RpcError::internal(error.to_string()))?;
+    Ok(job.filter(|job| in_scope(context, &job.tool)))
+}
+
+/// Whether a tool belongs to what this door leads to.
+pub(crate) fn in_scope(context: &Context, tool: &str) -> bool {
+    let Some(scope) = &context.scope else { return true };
+    let catalogue = context.app.gate.catalogue();
+    catalogue.find(tool).is_some_and(|tool| *tool.contract.toolset == **scope)
+}
+
+async fn artifact(context: &Context, uri: &str, job: &Job, name: &str) -> Result<Value, RpcError> {
+    let missing = || not_found(context, uri);
+    // Only what the job lists is served, whatever else lies in its folder.
+    let artifact = job.artifacts.iter().find(|one| one.name == name).ok_or_else(missing)?;
+    if artifact.bytes > MAX_RESOURCE_BYTES {
+        let message = format!(
+            "the artifact has {} bytes, more than a message carries ({MAX_RESOURCE_BYTES}); \
+             fetch it from {}",
+            artifact.bytes, artifact.path
+        );
+        return Err(RpcError::internal(message).data(json!({ "code": codes::TOO_LARGE.code })));
+    }
+    let failed = |error: std::io::Error| RpcError::internal(error.to_string());
+    let reader = context.app.gate.blobs().read(&job.id, name, 0, artifact.bytes).await;
+    let mut reader = reader.map_err(failed)?.ok_or_else(missing)?;
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).await.map_err(failed)?;
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => text_of(uri, &artifact.mime_type, &text),
+        Err(other) => {
+            let blob = STANDARD.encode(other.into_bytes());
+            json!([{ "uri": uri, "mimeType": artifact.mime_type, "blob": blob }])
+        }
+    })
+}
+
+/// `completion/complete`: our own templates know what they could mean, the library its own.
+pub(crate) fn complete(context: &Context, params: &Params<'_>) -> Reply {
+    let reference = Value::Object(client::object(params.reference, "ref")?);
+    let argument = Value::Object(client::object(params.argument, "argument")?);
+    if !reference["type"].is_string() || !argument["name"].is_string() {
+        return Err(RpcError::malformed(
+            "params must have `ref` with a type and `argument` with a name",
+        ));
+    }
+    let uri = reference["uri"].as_str().unwrap_or_default();
+    let completion = if uri.starts_with(SCHEME) {
+        let begun = argument["value"].as_str().unwrap_or_default();
+        let catalogue = context.app.gate.catalogue();
+        let contracts = uri == format!("{SCHEME}contracts/{{tool}}");
+        let names: Vec<&str> = listing::tools(&catalogue, context.scope.as_deref())
+            .map(|tool| tool.contract.name.as_str())
+            .filter(|name| contracts && name.starts_with(begun))
+            .collect();
+        let shown = &names[..names.len().min(MAX_COMPLETIONS)];
+        json!({ "values": shown, "total": names.len(), "hasMore": shown.len() < names.len() })
+    } else {
+        context.app.library.complete(&reference, &argument)
+    };
+    Ok(context.complete(Map::from_iter([("completion".to_owned(), completion)])))
+}
+
+/// How many values a completion may have.
+const MAX_COMPLETIONS: usize = 100;
+
+/// The job that a resource stands for, to be watched while it runs.
+pub(crate) fn job_of(uri: &str) -> Option<JobId> {
+    let job = JobId::parse(uri.strip_prefix(SCHEME)?.strip_prefix("jobs/")?)?;
+    debug_assert_eq!(job_uri(&job), uri);
+    Some(job)
+}

@@ -1,0 +1,150 @@
+//! An outcome as the result of `tools/call`.
+
+use contract::{Contract, Presentation, render::mcp};
+use gate::{Failure, Outcome, Output};
+use serde::Deserialize;
+use serde_json::{json, value::RawValue};
+
+use super::{
+    context::{Context, SERVER_INFO},
+    resources,
+    rpc::{print, print_field},
+    version::Version,
+};
+
+/// Where a result says which request and which job it belongs to, and how it failed.
+const REQUEST_ID: &str = "toolgate/request_id";
+const JOB_ID: &str = "toolgate/job_id";
+const ERROR: &str = "toolgate/error";
+
+/// The outcome in the form that the client's era wants.
+pub(crate) fn of_call(
+    context: &Context,
+    contract: Option<&Contract>,
+    outcome: &Outcome,
+) -> Vec<u8> {
+    let mut text = Vec::with_capacity(512);
+    text.extend_from_slice(b"{\"content\":[");
+    match &outcome.result {
+        Ok(output) => succeeded(&mut text, context, contract, outcome, output),
+        Err(failure) => failed(&mut text, context, failure),
+    }
+    if context.client.is_modern() {
+        text.extend_from_slice(b",\"resultType\":\"complete\"");
+    }
+    meta(&mut text, context, outcome);
+    text.push(b'}');
+    text
+}
+
+fn succeeded(
+    text: &mut Vec<u8>,
+    context: &Context,
+    contract: Option<&Contract>,
+    outcome: &Outcome,
+    output: &Output,
+) {
+    let json = output.json.get();
+    if contract.is_some_and(|contract| contract.presentation == Presentation::Content)
+        && let Some(blocks) = blocks(json)
+    {
+        text.extend_from_slice(blocks.as_bytes());
+        links(text, context, outcome, blocks.is_empty());
+        text.extend_from_slice(b"],\"isError\":false");
+        return;
+    }
+    // A client of the legacy era has room for objects alone.
+    let wrap = !context.client.is_modern() && !contract.is_some_and(mcp::is_object);
+    let wrapped;
+    let json = if wrap {
+        wrapped = format!("{{\"result\":{json}}}");
+        &wrapped
+    } else {
+        json
+    };
+    block(text, json);
+    if outcome.own_summary {
+        text.push(b',');
+        block(text, &outcome.summary);
+    }
+    links(text, context, outcome, false);
+    text.extend_from_slice(b"],\"isError\":false");
+    if context.client.version >= Version::V2025_06_18 {
+        text.extend_from_slice(b",\"structuredContent\":");
+        text.extend_from_slice(json.as_bytes());
+    }
+}
+
+/// A failure. Clients of the legacy era hold its structured content against the schema of
+/// the result, and some refuse the whole answer then: there the code stands in `_meta` alone.
+fn failed(text: &mut Vec<u8>, context: &Context, failure: &Failure) {
+    block(text, &failure.message);
+    text.extend_from_slice(b"],\"isError\":true");
+    if context.client.is_modern() {
+        print_field(text, "structuredContent", &error_object(failure));
+    }
+}
+
+fn error_object(failure: &Failure) -> serde_json::Value {
+    let mut error = json!({ "code": failure.code, "message": failure.message });
+    if let Some(details) = &failure.details {
+        error["details"] = details.clone();
+    }
+    error
+}
+
+fn meta(text: &mut Vec<u8>, context: &Context, outcome: &Outcome) {
+    text.extend_from_slice(b",\"_meta\":{");
+    print(text, REQUEST_ID);
+    text.push(b':');
+    print(text, &outcome.request_id);
+    if let Some(job) = &outcome.job_id {
+        print_field(text, JOB_ID, job);
+    }
+    if let Err(failure) = &outcome.result {
+        print_field(text, ERROR, &error_object(failure));
+    }
+    if context.client.is_modern() {
+        text.extend_from_slice(format!(",\"{SERVER_INFO}\":{}", context.server_info()).as_bytes());
+    }
+    text.push(b'}');
+}
+
+fn block(text: &mut Vec<u8>, words: &str) {
+    text.extend_from_slice(b"{\"type\":\"text\",\"text\":");
+    print(text, words);
+    text.push(b'}');
+}
+
+/// The content blocks that a result consists of, without their brackets.
+fn blocks(json: &str) -> Option<&str> {
+    #[derive(Deserialize)]
+    struct Whole<'a> {
+        #[serde(borrow)]
+        content: &'a RawValue,
+    }
+    let whole: Whole<'_> = serde_json::from_str(json).ok()?;
+    whole.content.get().strip_prefix('[')?.strip_suffix(']').map(str::trim)
+}
+
+/// A link to each artifact, for clients that know links.
+fn links(text: &mut Vec<u8>, context: &Context, outcome: &Outcome, mut first: bool) {
+    let Some(job) = &outcome.job_id else { return };
+    if context.client.version < Version::V2025_06_18 {
+        return;
+    }
+    for artifact in &outcome.artifacts {
+        if !first {
+            text.push(b',');
+        }
+        first = false;
+        let link = json!({
+            "type": "resource_link",
+            "uri": resources::artifact_uri(job, &artifact.name),
+            "name": artifact.name,
+            "mimeType": artifact.mime_type,
+            "size": artifact.bytes,
+        });
+        print(text, &link);
+    }
+}

@@ -1,0 +1,190 @@
+//! What a client carries from one request to the next, sealed: whatever it sends back is
+//! ours, was given to this caller for this very request, and is young.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use gate::Timestamp;
+use hmac::{Hmac, KeyInit, Mac};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::Sha256;
+
+/// How many states that were used are remembered until they expire.
+const MAX_USED: usize = 100_000;
+
+/// What a state is good for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Bound {
+    /// Who was given it.
+    pub caller: String,
+    /// The method and what it names.
+    pub target: String,
+    /// The hash of the arguments.
+    pub arguments: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    #[serde(flatten)]
+    bound: Bound,
+    /// Milliseconds since 1970.
+    expires: i64,
+    /// Makes every state another, so that each can be used once.
+    nonce: String,
+    replies: Map<String, Value>,
+}
+
+/// Makes and opens states.
+pub(crate) struct Seal {
+    key: [u8; 32],
+    lifetime: Duration,
+    /// By nonce, until when.
+    used: Mutex<HashMap<String, i64>>,
+}
+
+/// Why a state is not taken.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// Not ours, or changed.
+    Broken,
+    /// Given to somebody else or for something else.
+    Foreign,
+    /// Too old.
+    Expired,
+    /// It did its work already.
+    Used,
+}
+
+impl Refused {
+    pub(crate) fn message(&self) -> &'static str {
+        match self {
+            Refused::Broken => "requestState is not one that this server made",
+            Refused::Foreign => "requestState belongs to another request",
+            Refused::Expired => "requestState has expired; start again without it",
+            Refused::Used => "requestState was used already; start again without it",
+        }
+    }
+}
+
+/// A state that is being used: the replies in it, and its name to give it back.
+pub(crate) struct Opened {
+    pub replies: Map<String, Value>,
+    pub nonce: String,
+}
+
+impl Seal {
+    pub(crate) fn new(key: [u8; 32], lifetime: Duration) -> Self {
+        Self { key, lifetime, used: Mutex::default() }
+    }
+
+    /// The replies so far, for the client to carry.
+    pub(crate) fn close(
+        &self,
+        bound: Bound,
+        replies: Map<String, Value>,
+        now: Timestamp,
+    ) -> String {
+        let lifetime = i64::try_from(self.lifetime.as_millis()).unwrap_or(i64::MAX);
+        let expires = now.0.saturating_add(lifetime);
+        let sealed = Sealed { bound, expires, nonce: gate::ulid(now), replies };
+        let body = serde_json::to_vec(&sealed).unwrap_or_default();
+        let tag = self.mac(&body).finalize().into_bytes();
+        format!("{}.{}", URL_SAFE_NO_PAD.encode(&body), URL_SAFE_NO_PAD.encode(tag))
+    }
+
+    /// Opens what a client brought back. It can be used once, unless it is given back.
+    pub(crate) fn open(
+        &self,
+        state: &str,
+        bound: &Bound,
+        now: Timestamp,
+    ) -> Result<Opened, Refused> {
+        let (body, tag) = state.split_once('.').ok_or(Refused::Broken)?;
+        let decode = |text: &str| URL_SAFE_NO_PAD.decode(text).map_err(|_| Refused::Broken);
+        let (body, tag) = (decode(body)?, decode(tag)?);
+        self.mac(&body).verify_slice(&tag).map_err(|_| Refused::Broken)?;
+        let sealed: Sealed = serde_json::from_slice(&body).map_err(|_| Refused::Broken)?;
+        if sealed.bound != *bound {
+            return Err(Refused::Foreign);
+        }
+        if sealed.expires <= now.0 {
+            return Err(Refused::Expired);
+        }
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        if used.len() >= MAX_USED {
+            used.retain(|_, expires| *expires > now.0);
+        }
+        // One that could not be remembered could be used twice.
+        if used.len() >= MAX_USED || used.insert(sealed.nonce.clone(), sealed.expires).is_some() {
+            return Err(Refused::Used);
+        }
+        Ok(Opened { replies: sealed.replies, nonce: sealed.nonce })
+    }
+
+    /// The state did nothing yet, and may be used again.
+    pub(crate) fn give_back(&self, nonce: &str) {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).remove(nonce);
+    }
+
+    fn mac(&self, body: &[u8]) -> Hmac<Sha256> {
+        // A key of any length is taken.
+        let mut mac = match Hmac::<Sha256>::new_from_slice(&self.key) {
+            Ok(mac) => mac,
+            Err(_) => unreachable!("HMAC takes keys of any length"),
+        };
+        mac.update(body);
+        mac
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn bound(caller: &str, target: &str) -> Bound {
+        Bound { caller: caller.into(), target: target.into(), arguments: "a".into() }
+    }
+
+    #[test]
+    fn a_state_is_good_for_its_request_once_and_not_for_long() {
+        let seal = Seal::new([7; 32], Duration::from_secs(60));
+        let (mine, now) = (bound("ada", "tools/call x"), Timestamp(1_000));
+        let replies = json!({ "name": { "action": "accept" } }).as_object().unwrap().clone();
+        let state = seal.close(mine.clone(), replies.clone(), now);
+        let refused = |state: &str, bound: &Bound, at| seal.open(state, bound, at).err();
+        assert_eq!(refused(&state, &bound("bob", "tools/call x"), now), Some(Refused::Foreign));
+        assert_eq!(refused(&state, &bound("ada", "tools/call y"), now), Some(Refused::Foreign));
+        assert_eq!(refused(&state, &mine, Timestamp(61_001)), Some(Refused::Expired));
+        let opened = seal.open(&state, &mine, now).unwrap();
+        assert_eq!(opened.replies, replies);
+        assert_eq!(refused(&state, &mine, now), Some(Refused::Used));
+        seal.give_back(&opened.nonce);
+        assert_eq!(refused(&state, &mine, now), None);
+    }
+
+    #[test]
+    fn what_was_changed_is_not_ours() {
+        let seal = Seal::new([7; 32], Duration::from_secs(60));
+        let (mine, now) = (bound("ada", "x"), Timestamp(1_000));
+        let state = seal.close(mine.clone(), Map::new(), now);
+        let other =
+            Seal::new([8; 32], Duration::from_secs(60)).close(mine.clone(), Map::new(), now);
+        for broken in [
+            String::new(),
+            ".".into(),
+            state.replacen('e', "f", 1),
+            format!("{state}A"),
+            state.split_once('.').unwrap().0.to_owned(),
+            other,
+        ] {
+            assert_eq!(seal.open(&broken, &mine, now).err(), Some(Refused::Broken), "{broken}");
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! What is remembered of a client of the legacy era, and all of those together.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+use gate::{Caller, LogLevel};
+use rand::Rng;
+use serde_json::Value;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    client::Client,
+    context::{Outbox, Scope},
+    rpc::{self, Id},
+};
+
+/// How many requests of one client may be open at once.
+const MAX_OPEN: usize = 1_024;
+/// How many resources one client may watch.
+const MAX_WATCHED: usize = 1_024;
+
+/// A client of the legacy era between its `initialize` and its end.
+pub(crate) struct Session {
+    /// Empty where there is but one, on stdio.
+    pub id: Box<str>,
+    pub client: Client,
+    pub caller: Caller,
+    pub scope: Scope,
+    level: AtomicU8,
+    open: Mutex<HashMap<Id, CancellationToken>>,
+    asked: Mutex<HashMap<Id, oneshot::Sender<Result<Value, String>>>>,
+    next_question: AtomicU64,
+    watched: Mutex<HashSet<String>>,
+    /// Ends the stream that the client has open for whatever we have to say.
+    listening: Mutex<CancellationToken>,
+    /// Streams that are open, so that a quiet client is not taken for a dead one.
+    streams: AtomicUsize,
+    /// In seconds since the sessions began.
+    last_used: AtomicU64,
+    /// Fires when the session is over.
+    pub over: CancellationToken,
+}
+
+impl Session {
+    pub(crate) fn new(client: Client, caller: Caller, scope: Scope) -> Arc<Self> {
+        let mut random = [0; 24];
+        rand::rng().fill_bytes(&mut random);
+        let id: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        Arc::new(Self {
+            id: id.into(),
+            client,
+            caller,
+            scope,
+            level: AtomicU8::new(0),
+            open: Mutex::default(),
+            asked: Mutex::default(),
+            next_question: AtomicU64::new(1),
+            watched: Mutex::default(),
+            listening: Mutex::default(),
+            streams: AtomicUsize::new(0),
+            last_used: AtomicU64::new(0),
+            over: CancellationToken::new(),
+        })
+    }
+
+    /// The client as it is now. One that set no level hears everything.
+    pub(crate) fn client(&self) -> Client {
+        let level = LogLevel::ALL.get(usize::from(self.level.load(Relaxed))).copied();
+        Client { log_level: level, ..self.client }
+    }
+
+    pub(crate) fn set_level(&self, level: LogLevel) {
+        let index = LogLevel::ALL.iter().position(|one| *one == level).unwrap_or(0);
+        self.level.store(u8::try_from(index).unwrap_or(0), Relaxed);
+    }
+
+    /// Remembers a request that is not answered yet; refused where its id is taken or there
+    /// are too many.
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        id: &Id,
+        stop: &CancellationToken,
+    ) -> Result<Open, &'static str> {
+        let mut open = lock(&self.open);
+        if open.len() >= MAX_OPEN {
+            return Err("too many requests are open");
+        }
+        if open.contains_key(id) {
+            return Err("the id is that of a request which is not answered yet");
+        }
+        open.insert(id.clone(), stop.clone());
+        Ok(Open { session: self.clone(), id: id.clone() })
+    }
+
+    /// The client has lost interest in a request.
+    pub(crate) fn cancel(&self, id: &Id) {
+        if let Some(stop) = lock(&self.open).get(id) {
+            stop.cancel();
+        }
+    }
+
+    /// Asks the client something and waits for its answer.
+    pub(crate) async fn ask(
+        &self,
+        outbox: &Outbox,
+        method: &str,
+        params: &Value,
+    ) -> Result<Value, String> {
+        let id = Id::number(self.next_question.fetch_add(1, Relaxed));
+        let (sender, receiver) = oneshot::channel();
+        lock(&self.asked).insert(id.clone(), sender);
+        let _forget = Forget { session: self, id: &id };
+        if !outbox.send(rpc::request(&id, method, params)).await {
+            return Err("the client is gone".into());
+        }
+        tokio::select! {
+            answer = receiver => answer.unwrap_or_else(|_| Err("the client is gone".into())),
+            () = self.over.cancelled() => Err("the session is over".into()),
+        }
+    }
+
+    /// Takes the answer to a question; one that nobody asked is dropped.
+    pub(crate) fn answer(&self, id: &Id, answer: Result<Value, String>) {
+        if let Some(sender) = lock(&self.asked).remove(id) {
+            let _ = sender.send(answer);
+        }
+    }
+
+    /// From now on the client wants to hear when this resource changes; false if it watches
+    /// too many.
+    pub(crate) fn watch(&self, uri: &str) -> bool {
+        let mut watched = lock(&self.watched);
+        watched.contains(uri) || (watched.len() < MAX_WATCHED && watched.insert(uri.to_owned()))
+    }
+
+    pub(crate) fn unwatch(&self, uri: &str) {
+        lock(&self.watched).remove(uri);
+    }
+
+    /// The resources that the client watches.
+    pub(crate) fn watched(&self) -> Vec<String> {
+        lock(&self.watched).iter().cloned().collect()
+    }
+
+    /// A client has one stream for what we say of our own accord: ends the one before, and
+    /// hands out what will end this one.
+    pub(crate) fn replace_stream(&self) -> CancellationToken {
+        let next = CancellationToken::new();
+        std::mem::replace(&mut *lock(&self.listening), next.clone()).cancel();
+        next
+    }
+
+    /// A stream is open until the guard is dropped.
+    pub(crate) fn stream(self: &Arc<Self>) -> Streaming {
+        self.streams.fetch_add(1, Relaxed);
+        Streaming(self.clone())
+    }
+
+    fn is_busy(&self) -> bool {
+        self.streams.load(Relaxed) > 0 || !lock(&self.open).is_empty()
+    }
+
+    /// Nothing of this client goes on.
+    pub(crate) fn end(&self) {
+        self.over.cancel();
+        for stop in lock(&self.open).values() {
+            stop.cancel();
+        }
+    }
+}
+
+/// A request that is not answered yet, until this is dropped.
+pub(crate) struct Open {
+    session: Arc<Session>,
+    id: Id,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        lock(&self.session.open).remove(&self.id);
+    }
+}
+
+/// An open stream, until this is dropped.
+pub(crate) struct Streaming(Arc<Session>);
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        self.0.streams.fetch_sub(1, Relaxed);
+    }
+}
+
+/// A question, until it is answered or given up.
+struct Forget<'a> {
+    session: &'a Session,
+    id: &'a Id,
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        lock(&self.session.asked).remove(self.id);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// All the sessions of the HTTP door, bounded in number and in idle time.
+pub(crate) struct Sessions {
+    all: RwLock<HashMap<Box<str>, Arc<Session>>>,
+    began: Instant,
+    max: usize,
+    idle: Duration,
+}
+
+impl Sessions {
+    pub(crate) fn new(max: usize, idle: Duration) -> Self {
+        Self { all: RwLock::default(), began: Instant::now(), max, idle }
+    }
+
+    fn now(&self) -> u64 {
+        self.began.elapsed().as_secs()
+    }
+
+    /// Takes a session in. Where there is no room, the one goes that was idle for longest:
+    /// clients that never say goodbye must not keep others out.
+    pub(crate) fn insert(&self, session: &Arc<Session>) {
+        session.last_used.store(self.now(), Relaxed);
+        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+        while all.len() >= self.max {
+            let oldest = all
+                .values()
+                .min_by_key(|one| (one.is_busy(), one.last_used.load(Relaxed)))
+                .map(|one| one.id.clone());
+            let Some(gone) = oldest.and_then(|id| all.remove(&id)) else { break };
+            gone.end();
+        }
+        all.insert(session.id.clone(), session.clone());
+    }
+
+    /// The session of that name, used now.
+    pub(crate) fn find(&self, id: &str) -> Option<Arc<Session>> {
+        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        let session = all.get(id)?;
+        session.last_used.store(self.now(), Relaxed);
+        Some(session.clone())
+    }
+
+    /// Ends a session.
+    pub(crate) fn remove(&self, id: &str) {
+        let gone = self.all.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+        if let Some(gone) = gone {
+            gone.end();
+        }
+    }
+
+    /// Ends the sessions that have been idle for too long.
+    pub(crate) fn sweep(&self) {
+        let (now, idle) = (self.now(), self.idle.as_secs().max(1));
+        let old = |session: &Session| {
+            now.saturating_sub(session.last_used.load(Relaxed)) >= idle && !session.is_busy()
+        };
+        let any = {
+            let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+            all.values().any(|session| old(session))
+        };
+        if !any {
+            return;
+        }
+        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, session| {
+            let keep = !old(session);
+            if !keep {
+                session.end();
+            }
+            keep
+        });
+        // A table that was large once would stay so.
+        all.shrink_to_fit();
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.all.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}

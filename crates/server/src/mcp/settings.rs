@@ -1,0 +1,59 @@
+//! The settings of the MCP doors.
+
+use std::time::Duration;
+
+/// The settings of the MCP doors.
+#[derive(Clone)]
+pub struct Settings {
+    /// How many entries a page of a listing has.
+    pub page_size: usize,
+    /// For how long a client may keep a listing.
+    pub list_ttl: Duration,
+    /// How many legacy sessions there are at once; a new one takes the place of the one that
+    /// was idle for longest.
+    pub max_sessions: usize,
+    /// How long a legacy session may do nothing before it is forgotten.
+    pub session_idle: Duration,
+    /// How long a call may take before a client that knows tasks is handed one.
+    pub task_after: Duration,
+    /// How long a task can be asked for after it is over.
+    pub task_ttl: Duration,
+    /// How often a client should ask for a task.
+    pub task_poll: Duration,
+    /// How often a silent stream shows that it lives.
+    pub keep_alive: Duration,
+    /// For how long a client may take to answer a question.
+    pub answer_timeout: Duration,
+    /// What seals the state that a client carries from one request to the next.
+    pub state_key: [u8; 32],
+}
+
+impl Settings {
+    /// The defaults, with this key.
+    pub fn new(state_key: [u8; 32]) -> Self {
+        Self {
+            page_size: 250,
+            list_ttl: Duration::from_secs(60),
+            max_sessions: 10_000,
+            session_idle: Duration::from_secs(1_800),
+            task_after: Duration::from_secs(5),
+            task_ttl: Duration::from_hours(720),
+            task_poll: Duration::from_millis(500),
+            keep_alive: Duration::from_secs(15),
+            answer_timeout: Duration::from_secs(900),
+            state_key,
+        }
+    }
+}
+
+impl std::fmt::Debug for Settings {
+    /// Without the key.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Settings")
+            .field("page_size", &self.page_size)
+            .field("max_sessions", &self.max_sessions)
+            .field("session_idle", &self.session_idle)
+            .finish_non_exhaustive()
+    }
+}

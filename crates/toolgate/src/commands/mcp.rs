@@ -1,0 +1,138 @@
+//! `toolgate mcp`: every tool to an MCP client that starts us.
+
+mod pipe;
+
+use std::{path::PathBuf, time::Duration};
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use gate::Jobs;
+use serde_json::{Value, json};
+use server::App;
+use store::DataFolder;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::{
+    Answer, commands, doors, logging,
+    printer::Printer,
+    settings::{Flags, Loaded},
+    wiring,
+};
+
+/// Answer an MCP client on stdin and stdout
+///
+/// Ends when stdin is closed. Nothing but the protocol is written to stdout; logs go to
+/// stderr. A server may run on the same data folder.
+#[derive(Args)]
+pub struct Mcp {
+    /// Serve the tools of one toolset, under its name
+    #[arg(long, value_name = "NAME")]
+    toolset: Option<String>,
+    /// Print what to paste into a client's configuration, and end
+    #[arg(long, value_name = "CLIENT")]
+    print_config: Option<ClientKind>,
+}
+
+/// Whose configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ClientKind {
+    Claude,
+    Vscode,
+    Cursor,
+    Generic,
+}
+
+impl Mcp {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+        let (loaded, bound) = match commands::ready(flags, printer)? {
+            Ok(ready) => ready,
+            Err(answer) => return Ok(answer),
+        };
+        let catalogue = wiring::catalogue(bound, &loaded)?;
+        if let Some(name) = &self.toolset
+            && catalogue.toolset(name).is_none()
+        {
+            let known = catalogue.toolsets().map(|(name, _)| name.as_str());
+            match contract::nearest(name, known) {
+                Some(near) => bail!("there is no toolset `{name}`; did you mean `{near}`?"),
+                None => bail!("there is no toolset `{name}`"),
+            }
+        }
+        if let Some(kind) = self.print_config {
+            printer.json(&self.config(kind, flags, &loaded)?);
+            printer.say(kind.place());
+            return Ok(Answer::Yes);
+        }
+        logging::start(&loaded.settings.log)?;
+        let data = DataFolder::open(&loaded.data_dir())?;
+        let _visit = data.visit()?;
+        let kept = wiring::gate(catalogue, &loaded, data, None)?;
+        let runtime = commands::runtime()?;
+        runtime.block_on(self.serve(&loaded, &kept))?;
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        Ok(Answer::Yes)
+    }
+
+    async fn serve(&self, loaded: &Loaded, kept: &wiring::Kept) -> anyhow::Result<()> {
+        let settings = doors::settings(loaded, &kept.data, Vec::new())?;
+        let jobs = Jobs::visiting(kept.gate.clone(), doors::jobs(loaded));
+        let app = App::new(kept.gate.clone(), jobs, settings);
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let stop = async move {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        };
+        let (input, output) = (pipe::input()?, pipe::output()?);
+        server::mcp::serve_stdio(app, self.toolset.as_deref(), input, output, stop).await;
+        Ok(())
+    }
+
+    /// How a client starts us. Every path is whole: a client starts its servers from
+    /// wherever it happens to be.
+    fn config(&self, kind: ClientKind, flags: &Flags, loaded: &Loaded) -> anyhow::Result<Value> {
+        let whole = |path: PathBuf| {
+            std::path::absolute(&path)
+                .map(|path| path.display().to_string())
+                .with_context(|| format!("cannot tell where `{}` is", path.display()))
+        };
+        let program = std::env::current_exe().context("cannot tell where this program is")?;
+        let mut arguments = vec!["mcp".to_owned()];
+        if let Some(file) = flags.file() {
+            arguments.extend(["--config".to_owned(), whole(file)?]);
+        }
+        arguments.extend(["--data-dir".to_owned(), whole(loaded.data_dir())?]);
+        if let Some(toolset) = &self.toolset {
+            arguments.extend(["--toolset".to_owned(), toolset.clone()]);
+        }
+        let name = self.toolset.as_deref().unwrap_or("toolgate");
+        let mut server = json!({ "command": whole(program)?, "args": arguments });
+        Ok(match kind {
+            ClientKind::Claude | ClientKind::Cursor => json!({ "mcpServers": { name: server } }),
+            ClientKind::Vscode => {
+                server["type"] = json!("stdio");
+                json!({ "servers": { name: server } })
+            }
+            ClientKind::Generic => {
+                server["type"] = json!("stdio");
+                json!({ "mcpServers": { name: server } })
+            }
+        })
+    }
+}
+
+impl ClientKind {
+    /// Where the block goes.
+    fn place(self) -> &'static str {
+        match self {
+            ClientKind::Claude => {
+                "paste it into claude_desktop_config.json (Claude Desktop) or .mcp.json (Claude Code)"
+            }
+            ClientKind::Vscode => "paste it into .vscode/mcp.json",
+            ClientKind::Cursor => "paste it into ~/.cursor/mcp.json or .cursor/mcp.json",
+            ClientKind::Generic => "paste it where your client lists its MCP servers",
+        }
+    }
+}

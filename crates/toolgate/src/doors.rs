@@ -1,0 +1,60 @@
+//! From settings to the settings of the doors.
+
+use std::time::Duration;
+
+use gate::jobs::JobsSettings;
+use server::{Token, mcp};
+use store::DataFolder;
+
+use crate::settings::Loaded;
+
+/// The file that holds the key of what MCP clients carry for us.
+const STATE_KEY: &str = "state.key";
+
+/// The settings of the doors.
+pub fn settings(
+    loaded: &Loaded,
+    data: &DataFolder,
+    tokens: Vec<Token>,
+) -> anyhow::Result<server::Settings> {
+    let server = &loaded.settings.server;
+    Ok(server::Settings {
+        version: env!("CARGO_PKG_VERSION"),
+        max_body_bytes: server.max_body_bytes,
+        body_timeout: Duration::from_millis(server.body_timeout_ms),
+        header_timeout: Duration::from_millis(server.header_timeout_ms),
+        idle_timeout: Duration::from_millis(server.idle_timeout_ms),
+        max_connections: server.max_connections,
+        drain_timeout: Duration::from_millis(server.drain_timeout_ms),
+        allowed_hosts: server.allowed_hosts.iter().map(|host| host.to_lowercase()).collect(),
+        allowed_origins: server.allowed_origins.iter().cloned().collect(),
+        tokens,
+        mcp: mcp(loaded, data.key(STATE_KEY)?),
+    })
+}
+
+fn mcp(loaded: &Loaded, key: [u8; 32]) -> mcp::Settings {
+    let settings = &loaded.settings.mcp;
+    let day = Duration::from_hours(24);
+    let days = u32::try_from(loaded.settings.retention.max_age_days).unwrap_or(u32::MAX);
+    mcp::Settings {
+        page_size: settings.page_size,
+        list_ttl: Duration::from_millis(settings.list_ttl_ms),
+        max_sessions: settings.max_sessions,
+        session_idle: Duration::from_millis(settings.session_idle_ms),
+        task_after: Duration::from_millis(settings.task_after_ms),
+        task_ttl: day.saturating_mul(days),
+        answer_timeout: Duration::from_millis(settings.answer_timeout_ms),
+        ..mcp::Settings::new(key)
+    }
+}
+
+/// The bounds of the queue.
+pub fn jobs(loaded: &Loaded) -> JobsSettings {
+    let jobs = &loaded.settings.jobs;
+    JobsSettings {
+        max_queued: jobs.max_queued,
+        max_running: jobs.max_running,
+        input_timeout: Duration::from_millis(jobs.input_timeout_ms),
+    }
+}
