@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use super::{
-    client::{self, Params, TASKS},
+    client::{self, Params},
     context::{Context, Reply},
     questions, result,
     rounds::Rounds,
@@ -66,7 +66,7 @@ impl Asked {
 
     fn needs_tasks(&self) -> RpcError {
         if self.context.client.is_modern() {
-            return questions::missing_capabilities(json!({ "extensions": { TASKS: {} } }));
+            return tasks::not_declared();
         }
         RpcError::new(-32601, 200, format!("`{}` can only be called as a task", self.name))
     }

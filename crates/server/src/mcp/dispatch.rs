@@ -40,19 +40,19 @@ pub(crate) fn begin(
     params: &Params<'_>,
     check: Option<HeadCheck<'_>>,
 ) -> Work {
-    let (era, has_prompts) = (context.client.era(), !context.app.library.prompts().is_empty());
-    match (method, era) {
+    let has_prompts = || !context.app.library.prompts().is_empty();
+    match (method, context.client.era()) {
         ("tools/call", _) => begin_call(context, params, check).into(),
         ("tools/list", _) => Work::Now(listing::page(&context, Kind::Tools, params.cursor)),
         ("resources/list", _) => Work::Now(listing::page(&context, Kind::Resources, params.cursor)),
         ("resources/templates/list", _) => Work::Now(Ok(resources::templates(&context))),
         ("resources/read", _) => read(context, params).into(),
         ("completion/complete", _) => Work::Now(resources::complete(&context, params)),
-        ("prompts/list", _) if has_prompts => {
+        ("prompts/list", _) if has_prompts() => {
             let entries = context.app.library.prompts();
             Work::Now(Ok(listing::small(&context, "prompts", entries)))
         }
-        ("prompts/get", _) if has_prompts => {
+        ("prompts/get", _) if has_prompts() => {
             let begun = prompts::get(context, params);
             begun.map(|later| -> BoxFuture<'static, Reply> { Box::pin(later) }).into()
         }
@@ -91,6 +91,9 @@ fn task(
     method: &str,
     params: &Params<'_>,
 ) -> Result<BoxFuture<'static, Reply>, RpcError> {
+    if !context.client.tasks {
+        return Err(tasks::not_declared());
+    }
     let id = tasks::named(params)?;
     Ok(match method {
         "tasks/get" => Box::pin(tasks::get(context, id)),

@@ -63,6 +63,11 @@ pub(crate) async fn cancel(context: Context, id: JobId) -> Reply {
     }
 }
 
+/// Tasks are for clients that say that they know them.
+pub(crate) fn not_declared() -> RpcError {
+    questions::missing_capabilities(json!({ "extensions": { client::TASKS: {} } }))
+}
+
 /// The task that a request names.
 pub(crate) fn named(params: &Params<'_>) -> Result<JobId, RpcError> {
     let id = client::required(params.task_id, "taskId")?;

@@ -1,0 +1,93 @@
+//! For tests only: a server with the tools, prompts and resources that the MCP conformance suite
+//! wants to meet, behind the real doors and the real gate.
+//!
+//! What it serves is data (`fixture.json`). A tool there has a contract like any other, and a
+//! list of small steps where another tool has code. `tests/conformance/run` starts this program
+//! and lets the suite loose on it.
+
+mod data;
+mod library;
+mod questions;
+mod script;
+mod stage;
+mod template;
+#[cfg(test)]
+mod tests;
+mod uri;
+mod wiring;
+
+use std::{
+    io::{IsTerminal, Write},
+    net::SocketAddr,
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::{Context, ensure};
+use clap::Parser;
+use gate::Jobs;
+use server::App;
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+};
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::EnvFilter;
+
+use crate::{data::Fixture, library::Shelf, stage::Stage, wiring::House};
+
+/// Serve what the MCP conformance suite wants to meet
+#[derive(Parser)]
+#[command(name = "conformance-fixture")]
+struct Arguments {
+    /// Where to listen; port 0 is any that is free
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    // Nobody is asked for a token here.
+    ensure!(arguments.listen.ip().is_loopback(), "--listen: only this machine may call");
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .init();
+    let stage = Stage::new(Fixture::load()?);
+    let house = House::build(stage)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(serve(&house, arguments.listen))?;
+    // Whatever still runs has to let go of the folder before it is removed.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    house.tear_down()
+}
+
+async fn serve(house: &House, address: SocketAddr) -> anyhow::Result<()> {
+    let listener =
+        TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
+    let address = listener.local_addr()?;
+    let gate = house.gate.clone();
+    let jobs = Jobs::start(gate.clone(), wiring::jobs(), true).await?;
+    let library = Arc::new(Shelf(house.stage.clone()));
+    let app = App::with_library(gate, jobs, wiring::doors(), library);
+    let stop = CancellationToken::new();
+    stop_on_signal(stop.clone())?;
+    writeln!(std::io::stdout(), "conformance-fixture listens on http://{address}")?;
+    server::serve(app, listener, stop).await;
+    Ok(())
+}
+
+fn stop_on_signal(stop: CancellationToken) -> anyhow::Result<()> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        stop.cancel();
+    });
+    Ok(())
+}

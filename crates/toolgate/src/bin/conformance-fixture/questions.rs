@@ -1,0 +1,38 @@
+//! Questions as the data has them, and as the gate wants them.
+
+use std::collections::BTreeMap;
+
+use gate::{Question, Questions};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::template;
+
+/// A question.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Asked {
+    /// To the person: a form.
+    Form { message: String, schema: Value },
+    /// To the model: the parameters of `sampling/createMessage`.
+    Sampling(Value),
+    /// To the client: its folders.
+    Roots,
+}
+
+impl Asked {
+    fn question(&self, scope: &Value) -> Question {
+        match self {
+            Asked::Form { message, schema } => {
+                Question::form(&template::fill(message, scope), schema)
+            }
+            Asked::Sampling(parameters) => Question::sampling(template::render(parameters, scope)),
+            Asked::Roots => Question::roots(),
+        }
+    }
+}
+
+/// The questions, with the places in their texts filled.
+pub fn questions(asked: &BTreeMap<String, Asked>, scope: &Value) -> Questions {
+    asked.iter().map(|(name, asked)| (name.clone(), asked.question(scope))).collect()
+}

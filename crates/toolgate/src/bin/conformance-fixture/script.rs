@@ -1,0 +1,90 @@
+//! Runs a tool of the fixture, step by step.
+
+use std::{sync::Arc, time::Duration};
+
+use contract::codes;
+use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    data::Step,
+    questions::questions,
+    stage::Stage,
+    template::{self, fill},
+};
+
+/// The steps of a tool.
+pub struct Script {
+    steps: Vec<Step>,
+    stage: Arc<Stage>,
+}
+
+impl Script {
+    /// A tool that takes these steps.
+    pub fn new(steps: Vec<Step>, stage: Arc<Stage>) -> Self {
+        Self { steps, stage }
+    }
+
+    async fn play(&self, call: &Running) -> Result<Answer, ToolError> {
+        let mut replies = Map::new();
+        for step in &self.steps {
+            let scope = self.stage.fixture.scope(&call.input, &replies);
+            match step {
+                Step::Progress { fraction, message } => call.progress(Some(*fraction), message),
+                Step::Log { level, data } => call.log(*level, template::render(data, &scope)),
+                Step::SleepMs(time) => sleep(call, Duration::from_millis(*time)).await?,
+                Step::SleepSeconds(argument) => work(call, argument).await?,
+                Step::Ask(asked) => replies = call.ask_all(questions(asked, &scope))?.clone(),
+                Step::AskWhatCanBeAnswered(asked) => {
+                    let mut questions = questions(asked, &scope);
+                    questions.retain(|_, question| call.can_ask().can(question.to));
+                    replies = call.ask_all(questions)?.clone();
+                }
+                Step::Change(listing) => self.stage.change(*listing).map_err(|error| {
+                    ToolError::internal("the listing could not change", format!("{error:#}"))
+                })?,
+                Step::Result(blocks) => {
+                    let blocks: Value =
+                        blocks.iter().map(|block| template::render(block, &scope)).collect();
+                    return Ok(Answer::new(json!({ "content": blocks })));
+                }
+                Step::Fail { code, message } => {
+                    return Err(ToolError::new(code, fill(message, &scope)));
+                }
+                Step::Break(message) => {
+                    return Err(ToolError::internal(message, "the fixture was asked to break"));
+                }
+            }
+        }
+        Err(ToolError::internal("the tool came to no end", "the last step of a script must end it"))
+    }
+}
+
+impl Provider for Script {
+    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Box::pin(self.play(call))
+    }
+}
+
+/// Sleeps as many seconds as the argument says, and tells when half of it is over.
+async fn work(call: &Running, argument: &str) -> Result<(), ToolError> {
+    let seconds = call.input.get(argument).and_then(Value::as_f64).unwrap_or_default();
+    let time = Duration::try_from_secs_f64(seconds)
+        .map_err(|error| ToolError::invalid_input(format!("`{argument}`: {error}")))?;
+    for (fraction, message) in [(0.0, "begun"), (0.5, "half of it is done")] {
+        call.progress(Some(fraction), message);
+        sleep(call, time / 2).await?;
+    }
+    call.progress(Some(1.0), "done");
+    Ok(())
+}
+
+/// Sleeps, unless the call is stopped first.
+async fn sleep(call: &Running, time: Duration) -> Result<(), ToolError> {
+    tokio::select! {
+        () = tokio::time::sleep(time) => Ok(()),
+        () = call.stop.cancelled() => {
+            Err(ToolError::new(codes::CANCELLED.code, "stopped while it slept"))
+        }
+    }
+}

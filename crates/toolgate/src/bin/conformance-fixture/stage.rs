@@ -1,0 +1,66 @@
+//! What the tools of the fixture share: the data, and the listings that they can change.
+
+use std::sync::{Arc, OnceLock, Weak};
+
+use anyhow::Context;
+use contract::Limits;
+use gate::{Catalogue, Gate, Tool};
+use tokio::sync::watch;
+
+use crate::{
+    data::{Fixture, Listing},
+    script::Script,
+};
+
+/// What the tools share.
+pub struct Stage {
+    /// What is served.
+    pub fixture: Fixture,
+    /// Known once the gate is made; its tools hold the stage, so it is not kept alive here.
+    gate: OnceLock<Weak<Gate>>,
+    /// Counts how often the prompts have changed.
+    prompts: watch::Sender<u64>,
+}
+
+impl Stage {
+    /// A stage for this data.
+    pub fn new(fixture: Fixture) -> Arc<Self> {
+        Arc::new(Self { fixture, gate: OnceLock::new(), prompts: watch::Sender::new(0) })
+    }
+
+    /// The tools of the data.
+    pub fn catalogue(self: &Arc<Self>) -> anyhow::Result<Catalogue> {
+        let tools = self.fixture.tools.iter().map(|tool| {
+            let contract = self.fixture.contract(tool)?;
+            let name = contract.name.clone();
+            let script = Arc::new(Script::new(tool.steps.clone(), self.clone()));
+            Tool::new(contract, script, &Limits::default())
+                .with_context(|| format!("the contract of `{name}`"))
+        });
+        Ok(Catalogue::new(tools.collect::<anyhow::Result<Vec<_>>>()?))
+    }
+
+    /// From now on a change of the tools is one of this gate.
+    pub fn set(&self, gate: &Arc<Gate>) {
+        // A second gate would have a stage of its own.
+        let _ = self.gate.set(Arc::downgrade(gate));
+    }
+
+    /// Lets the server believe that a listing has changed. What is listed stays the same, so
+    /// that whatever is tested next finds it.
+    pub fn change(self: &Arc<Self>, listing: Listing) -> anyhow::Result<()> {
+        match listing {
+            Listing::Tools => {
+                let gate = self.gate.get().and_then(Weak::upgrade).context("there is no gate")?;
+                gate.replace_catalogue(self.catalogue()?);
+            }
+            Listing::Prompts => self.prompts.send_modify(|count| *count += 1),
+        }
+        Ok(())
+    }
+
+    /// Tells when the prompts have changed.
+    pub fn prompt_changes(&self) -> watch::Receiver<u64> {
+        self.prompts.subscribe()
+    }
+}

@@ -1,0 +1,198 @@
+//! The fixture's tools, called through their gate.
+
+use gate::{Call, Caller, CanAsk, Door, Exchange, Note, Notes, Outcome, Recording, RequestId};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    data::{Fixture, Step},
+    stage::Stage,
+    wiring::House,
+};
+
+const EVERYBODY: CanAsk = CanAsk { person: true, model: true, roots: true };
+
+fn house() -> House {
+    House::build(Stage::new(Fixture::load().unwrap())).unwrap()
+}
+
+fn call(house: &House, tool: &str, input: Value) -> Call {
+    Call {
+        tool: tool.to_owned(),
+        toolset: None,
+        input,
+        limits: contract::LimitOverrides::default(),
+        caller: Caller::local(),
+        door: Door::McpHttp,
+        request_id: RequestId::new(house.gate.clock().now()),
+        recording: Recording::WhenNeeded,
+        idempotency_key: None,
+        exchange: Exchange { can_ask: EVERYBODY, ..Exchange::default() },
+        stop: CancellationToken::new(),
+    }
+}
+
+async fn answered(
+    house: &House,
+    tool: &str,
+    input: Value,
+    replies: &Map<String, Value>,
+) -> Outcome {
+    let mut call = call(house, tool, input);
+    call.exchange.replies = replies.clone();
+    house.gate.call(call).await
+}
+
+/// The names of what the tool wants to know.
+fn open(outcome: &Outcome) -> Vec<String> {
+    let failure = outcome.result.as_ref().unwrap_err();
+    failure.questions.as_ref().unwrap().keys().cloned().collect()
+}
+
+fn text(outcome: &Outcome) -> String {
+    let output: Value = serde_json::from_str(outcome.result.as_ref().unwrap().json.get()).unwrap();
+    output["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+fn accepted(content: &Value) -> Value {
+    json!({ "action": "accept", "content": content })
+}
+
+#[tokio::test]
+async fn every_tool_ends_as_its_contract_says() {
+    let house = house();
+    let arguments = |tool: &str| match tool {
+        "greet" => json!({ "name": "Ada" }),
+        "slow_compute" => json!({ "seconds": 0 }),
+        "test_custom_header" => json!({ "value": "v" }),
+        "json_schema_2020_12_tool" => json!({ "email": "ada@example.com" }),
+        _ => json!({}),
+    };
+    for data in &house.stage.fixture.tools {
+        if data
+            .steps
+            .iter()
+            .any(|step| matches!(step, Step::Ask(_) | Step::AskWhatCanBeAnswered(_)))
+        {
+            continue;
+        }
+        let contract = house.stage.fixture.contract(data).unwrap();
+        let tool = contract.name.as_str();
+        let outcome = house.gate.call(call(&house, tool, arguments(tool))).await;
+        let code = outcome.result.as_ref().err().map(|failure| failure.code.to_string());
+        let expected = data.steps.iter().find_map(|step| match step {
+            Step::Fail { code, .. } => Some(code.clone()),
+            Step::Break(_) => Some("internal".to_owned()),
+            _ => None,
+        });
+        assert_eq!(code, expected, "{tool}: {outcome:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_asks_one_after_the_other() {
+    let house = house();
+    let tool = "test_input_required_result_multi_round";
+    let mut replies = Map::new();
+    let first = answered(&house, tool, json!({}), &replies).await;
+    assert_eq!(open(&first), ["step1"]);
+    replies.insert("step1".into(), accepted(&json!({ "name": "Ada" })));
+    let second = answered(&house, tool, json!({}), &replies).await;
+    assert_eq!(open(&second), ["step2"]);
+    replies.insert("step2".into(), accepted(&json!({ "color": "blue" })));
+    let last = answered(&house, tool, json!({}), &replies).await;
+    assert_eq!(text(&last), "Ada likes blue.");
+}
+
+#[tokio::test]
+async fn a_tool_asks_for_several_things_at_once() {
+    let house = house();
+    let mut replies = Map::new();
+    let first = answered(&house, "multi_input", json!({}), &replies).await;
+    assert_eq!(open(&first), ["first", "second"]);
+    replies.insert("first".into(), accepted(&json!({ "name": "Ada", "confirm": true })));
+    let second = answered(&house, "multi_input", json!({}), &replies).await;
+    assert_eq!(open(&second), ["second"]);
+}
+
+#[tokio::test]
+async fn only_who_can_answer_is_asked() {
+    let house = house();
+    let mut call = call(&house, "test_input_required_result_capabilities", json!({}));
+    call.exchange.can_ask = CanAsk { model: true, ..CanAsk::default() };
+    assert_eq!(open(&house.gate.call(call).await), ["greeting"]);
+}
+
+#[tokio::test]
+async fn a_question_has_the_arguments_in_it() {
+    let house = house();
+    let arguments = json!({ "filename": "notes.txt" });
+    let outcome = answered(&house, "confirm_delete", arguments.clone(), &Map::new()).await;
+    let failure = outcome.result.unwrap_err();
+    let question = &failure.questions.unwrap()["confirm"];
+    assert_eq!(question.params["message"], "Delete notes.txt?");
+    let replies = Map::from_iter([("confirm".to_owned(), json!({ "action": "decline" }))]);
+    let outcome = answered(&house, "confirm_delete", arguments, &replies).await;
+    assert_eq!(text(&outcome), "notes.txt: decline, ");
+}
+
+#[tokio::test]
+async fn a_tool_tells_how_far_it_has_come() {
+    let house = house();
+    let (notes, mut heard) = Notes::channel(8);
+    let mut call = call(&house, "slow_compute", json!({ "seconds": 0.01, "label": "a sum" }));
+    call.exchange.notes = Some(notes);
+    assert_eq!(text(&house.gate.call(call).await), "Computed a sum in 0.01 s.");
+    let mut fractions = Vec::new();
+    while let Some(Note::Progress { fraction, .. }) = heard.recv().await {
+        fractions.extend(fraction);
+    }
+    assert_eq!(fractions, [0.0, 0.5, 1.0]);
+}
+
+#[tokio::test]
+async fn a_tool_that_is_stopped_ends() {
+    let house = house();
+    let call = call(&house, "slow_compute", json!({ "seconds": 60 }));
+    let stop = call.stop.clone();
+    let running = tokio::spawn(house.gate.call(call));
+    stop.cancel();
+    assert_eq!(running.await.unwrap().result.unwrap_err().code, "cancelled");
+}
+
+#[tokio::test]
+async fn a_listing_can_change_and_stays_the_same() {
+    let house = house();
+    let (mut tools, mut prompts) = (house.gate.changes(), house.stage.prompt_changes());
+    let before = house.gate.catalogue().len();
+    answered(&house, "test_trigger_tool_change", json!({}), &Map::new()).await;
+    assert!(tools.has_changed().unwrap() && !prompts.has_changed().unwrap());
+    assert_eq!(house.gate.catalogue().len(), before);
+    tools.mark_unchanged();
+    answered(&house, "test_trigger_prompt_change", json!({}), &Map::new()).await;
+    assert!(!tools.has_changed().unwrap() && prompts.has_changed().unwrap());
+    prompts.mark_unchanged();
+}
+
+#[test]
+fn content_blocks_are_really_checked() {
+    let fixture = Fixture::load().unwrap();
+    let contract = fixture.contract(&fixture.tools[0]).unwrap();
+    let schema = contract::Schema::compile(&contract.output_schema).unwrap();
+    let check = |block: Value, expected: bool| {
+        assert_eq!(schema.is_valid(&json!({ "content": [block] })), expected, "{block}");
+    };
+    check(json!({ "type": "text", "text": "", "annotations": { "priority": 0.5 } }), true);
+    check(json!({ "type": "text", "text": "", "annotations": { "priority": 2 } }), false);
+    check(json!({ "type": "text" }), false);
+    check(json!({ "type": "text", "text": "", "data": "" }), false);
+    check(json!({ "type": "image", "data": "AAAA", "mimeType": "image/png" }), true);
+    check(json!({ "type": "image", "data": "no, this", "mimeType": "image/png" }), false);
+    check(json!({ "type": "audio", "data": "AAAA", "mimeType": "image/png" }), false);
+    check(json!({ "type": "resource", "resource": { "uri": "test://a", "text": "" } }), true);
+    check(json!({ "type": "resource", "resource": { "uri": "test://a" } }), false);
+    check(json!({ "type": "resource_link", "uri": "test://a", "name": "a" }), true);
+    check(json!({ "type": "resource_link", "uri": "a" }), false);
+    check(json!({ "type": "video", "data": "AAAA", "mimeType": "video/mp4" }), false);
+    assert!(!schema.is_valid(&json!({ "content": [] })));
+}

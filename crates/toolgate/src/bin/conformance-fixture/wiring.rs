@@ -1,0 +1,81 @@
+//! The gate of the fixture on a folder of its own, and the settings of its doors.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use anyhow::Context;
+use contract::Limits;
+use gate::{Gate, Journal, Parts, SystemClock, jobs::JobsSettings};
+use store::{DataFolder, Durability, LocalBlobs, Lock, Sqlite};
+use tempfile::TempDir;
+
+use crate::stage::Stage;
+
+/// After this time a call is handed out as a task. It lies between the tools that are to be
+/// waited for (at most 100 ms) and the one that is not (1 s).
+const TASK_AFTER: Duration = Duration::from_millis(200);
+
+/// A gate, and the folder that it keeps things in.
+pub struct House {
+    pub gate: Arc<Gate>,
+    pub stage: Arc<Stage>,
+    lock: Lock,
+    folder: TempDir,
+}
+
+impl House {
+    /// A gate on a fresh folder, with the tools of this stage.
+    pub fn build(stage: Arc<Stage>) -> anyhow::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("conformance-fixture-").tempdir()?;
+        let data = DataFolder::open(folder.path())?;
+        let lock = data.lock()?;
+        let sqlite = Sqlite::open(&data.path().join("toolgate.db"), Durability::Process)
+            .and_then(|sqlite| sqlite.with_spool(&data.path().join("spool"), &lock))
+            .context("cannot open the database")?;
+        let blobs = LocalBlobs::open(data.path(), Durability::Process)?;
+        let gate = Arc::new(Gate::new(Parts {
+            catalogue: stage.catalogue()?,
+            store: Arc::new(sqlite),
+            blobs: Arc::new(blobs),
+            journal: Journal::open(&data.path().join("journal.jsonl"), 10_000_000, 2)?,
+            clock: Arc::new(SystemClock),
+            max_concurrency: 64,
+            ceilings: Limits::default_ceilings(),
+        }));
+        stage.set(&gate);
+        Ok(Self { gate, stage, lock, folder })
+    }
+
+    /// Removes the folder.
+    pub fn tear_down(self) -> anyhow::Result<()> {
+        let Self { gate, stage, lock, folder } = self;
+        // What the store still holds is written while the folder is ours.
+        drop((gate, stage));
+        drop(lock);
+        folder.close().context("cannot remove the folder")
+    }
+}
+
+/// The queue.
+pub fn jobs() -> JobsSettings {
+    JobsSettings { max_queued: 1_000, max_running: 32, input_timeout: Duration::from_mins(1) }
+}
+
+/// The doors.
+pub fn doors() -> server::Settings {
+    // What is sealed here is worth nothing, and a known key makes a run repeatable.
+    let mut mcp = server::mcp::Settings::new(*b"the key of the fixture, and only");
+    mcp.task_after = TASK_AFTER;
+    server::Settings {
+        version: env!("CARGO_PKG_VERSION"),
+        max_body_bytes: 1_000_000,
+        body_timeout: Duration::from_secs(10),
+        header_timeout: Duration::from_secs(10),
+        idle_timeout: Duration::from_mins(1),
+        max_connections: 256,
+        drain_timeout: Duration::from_secs(1),
+        allowed_hosts: HashSet::new(),
+        allowed_origins: HashSet::new(),
+        tokens: Vec::new(),
+        mcp,
+    }
+}
