@@ -12,6 +12,7 @@
 #![allow(clippy::missing_panics_doc, clippy::unwrap_used)] // A panic is how a test fails.
 
 mod answer;
+pub mod mcp;
 mod raw;
 pub mod replay;
 mod shapes;

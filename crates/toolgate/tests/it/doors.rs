@@ -1,6 +1,7 @@
 //! The same call through every door has the same output and the same code.
 
 use serde_json::{Value, json};
+use testkit::mcp::{Legacy, Modern, Piped};
 
 /// Code and output of a call through a door.
 type Seen = (String, Value);
@@ -47,6 +48,30 @@ fn cli(world: &testkit::World, tool: &str, input: &Value) -> Seen {
     seen
 }
 
+/// Code and output of an MCP result.
+fn mcp_result(answer: &Value) -> Seen {
+    if answer["error"]["code"] == -32602 {
+        return ("unknown_tool".into(), Value::Null);
+    }
+    let result = &answer["result"];
+    match result["isError"].as_bool() {
+        Some(false) => {
+            let text = result["content"][0]["text"].as_str().unwrap();
+            let said: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(said, result["structuredContent"]);
+            ("ok".into(), result["structuredContent"].clone())
+        }
+        Some(true) => {
+            (result["_meta"]["toolgate/error"]["code"].as_str().unwrap().into(), Value::Null)
+        }
+        None => panic!("isError is missing: {answer}"),
+    }
+}
+
+fn piped(stdio: &mut Piped, tool: &str, input: &Value) -> Seen {
+    mcp_result(&stdio.ask(1, "tools/call", &json!({ "name": tool, "arguments": input })))
+}
+
 /// Values of every kind, from a fixed seed, so that a failure can be repeated.
 fn values(count: usize) -> Vec<Value> {
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
@@ -73,7 +98,13 @@ fn values(count: usize) -> Vec<Value> {
 #[tokio::test]
 async fn doors_agree() {
     let world = crate::start("").await;
-    let values = values(40);
+    let modern = Modern::new(&world);
+    let with_tasks =
+        Modern::new(&world).able(json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } }));
+    let legacy = Legacy::open(&world).await;
+    let mut stdio = Piped::start(&world, &[]);
+    stdio.initialize(&json!({}));
+    let values = values(217);
     let mut value = values.iter().cycle();
     let mut any = || value.next().unwrap().clone();
     let mut calls = vec![
@@ -83,17 +114,28 @@ async fn doors_agree() {
         ("write_text_artifact", json!({ "text": "x", "filename": "a b.txt" })),
         ("no_such_tool", json!({})),
     ];
-    for _ in 0..12 {
+    for _ in 0..65 {
         calls.push(("echo_json", json!({ "message": any(), "n": any() })));
         calls.push(("hello", json!({ "name": any() })));
         calls.push(("write_text_artifact", json!({ "text": any(), "filename": any() })));
     }
+    let mut count = 0;
     for (tool, input) in calls {
+        count += 1;
         let expected = execute(&world, tool, &input).await;
         assert_eq!(simple(&world, tool, &input).await, expected, "simple: {tool} {input}");
         assert_eq!(job(&world, tool, &input).await, expected, "job: {tool} {input}");
         assert_eq!(cli(&world, tool, &input), expected, "cli: {tool} {input}");
+        let params = json!({ "name": tool, "arguments": input });
+        let seen = mcp_result(&modern.ask("tools/call", params.clone()).await);
+        assert_eq!(seen, expected, "mcp modern: {tool} {input}");
+        let seen = mcp_result(&with_tasks.ask("tools/call", params.clone()).await);
+        assert_eq!(seen, expected, "mcp modern with tasks: {tool} {input}");
+        let seen = mcp_result(&legacy.ask("tools/call", &params).await);
+        assert_eq!(seen, expected, "mcp legacy: {tool} {input}");
+        assert_eq!(piped(&mut stdio, tool, &input), expected, "mcp stdio: {tool} {input}");
     }
+    assert_eq!(count, 200);
 }
 
 #[tokio::test]

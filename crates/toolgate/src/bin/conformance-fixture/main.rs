@@ -49,7 +49,8 @@ fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     // Nobody is asked for a token here.
     ensure!(arguments.listen.ip().is_loopback(), "--listen: only this machine may call");
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    let filter = EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| EnvFilter::new("warn,conformance_fixture=info"));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
@@ -83,10 +84,12 @@ fn stop_on_signal(stop: CancellationToken) -> anyhow::Result<()> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::spawn(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
+        let name = tokio::select! {
+            _ = interrupt.recv() => "SIGINT",
+            _ = terminate.recv() => "SIGTERM",
+        };
+        // Whoever wonders why a run broke off finds this in the log.
+        tracing::info!("stopping: {name}");
         stop.cancel();
     });
     Ok(())

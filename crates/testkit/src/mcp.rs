@@ -1,0 +1,275 @@
+//! MCP by hand: exactly the messages that a test wants to send, over a real connection.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    process::{Child, ChildStdin, Stdio},
+    sync::mpsc,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+use crate::{Answer, World};
+
+/// How long a server may take to say something.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// `_meta` of a modern request whose client can do this.
+pub fn meta(capabilities: &Value) -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "testkit", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
+    })
+}
+
+/// A request.
+pub fn request(id: impl Into<Value>, method: &str, params: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params })
+}
+
+/// The messages of an answer: one of JSON, several of a stream.
+pub fn messages(answer: &Answer) -> Vec<Value> {
+    let kind = answer.headers.get("content-type").map_or("", String::as_str);
+    if !kind.starts_with("text/event-stream") {
+        return vec![answer.json()];
+    }
+    let text = answer.text();
+    let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    data.map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A client of the modern era over HTTP.
+pub struct Modern<'a> {
+    world: &'a World,
+    /// Where it knocks.
+    pub path: String,
+    /// What it can do.
+    pub capabilities: Value,
+    /// Headers that it sends beside the usual ones.
+    pub headers: Vec<(String, String)>,
+}
+
+impl<'a> Modern<'a> {
+    /// A client that can do nothing but call.
+    pub fn new(world: &'a World) -> Self {
+        let headers = Vec::new();
+        Self { world, path: "/mcp".into(), capabilities: json!({}), headers }
+    }
+
+    /// The same, able to do this.
+    #[must_use]
+    pub fn able(mut self, capabilities: Value) -> Self {
+        self.capabilities = capabilities;
+        self
+    }
+
+    /// The same at another path.
+    #[must_use]
+    pub fn at(mut self, path: &str) -> Self {
+        path.clone_into(&mut self.path);
+        self
+    }
+
+    /// The same with one more header.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sends a request as a client should, and reads the whole answer.
+    pub async fn send(&self, method: &str, mut params: Value) -> Answer {
+        if params.get("_meta").is_none() {
+            params["_meta"] = meta(&self.capabilities);
+        }
+        let name = ["name", "uri", "taskId"].iter().find_map(|key| params[*key].as_str());
+        let mut headers = vec![
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+            ("mcp-protocol-version", "2026-07-28"),
+            ("mcp-method", method),
+        ];
+        if let Some(name) = name {
+            headers.push(("mcp-name", name));
+        }
+        for (name, value) in &self.headers {
+            headers.retain(|(known, _)| known != name);
+            headers.push((name, value));
+        }
+        let body = request(1, method, &params).to_string();
+        self.world.send("POST", &self.path, &headers, Some(body.into_bytes())).await
+    }
+
+    /// The answer to a request: the last message.
+    pub async fn ask(&self, method: &str, params: Value) -> Value {
+        messages(&self.send(method, params).await).pop().unwrap()
+    }
+
+    /// The result of a call.
+    pub async fn call(&self, tool: &str, arguments: &Value) -> Value {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let answer = self.ask("tools/call", params).await;
+        assert!(answer["result"].is_object(), "{answer}");
+        answer["result"].clone()
+    }
+}
+
+/// A client of the legacy era over HTTP.
+pub struct Legacy<'a> {
+    world: &'a World,
+    /// Where it knocks.
+    pub path: String,
+    /// Its session.
+    pub session: String,
+    /// What `initialize` answered.
+    pub opened: Value,
+}
+
+impl<'a> Legacy<'a> {
+    /// A session of the newest legacy revision.
+    pub async fn open(world: &'a World) -> Self {
+        Self::open_at(world, "/mcp", "2025-11-25", &json!({})).await
+    }
+
+    /// A session of this revision, with a client that can do this.
+    pub async fn open_at(
+        world: &'a World,
+        path: &str,
+        version: &str,
+        capabilities: &Value,
+    ) -> Self {
+        let params = json!({
+            "protocolVersion": version,
+            "capabilities": capabilities,
+            "clientInfo": { "name": "testkit", "version": "1" },
+        });
+        let body = request(0, "initialize", &params).to_string();
+        let headers = [
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+        ];
+        let answer = world.send("POST", path, &headers, Some(body.into_bytes())).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let session = answer.header("mcp-session-id").to_owned();
+        let client = Self { world, path: path.into(), session, opened: answer.json() };
+        let told = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(client.post(&told.to_string()).await.status, 202);
+        client
+    }
+
+    /// Sends a body within the session.
+    pub async fn post(&self, body: &str) -> Answer {
+        let headers = [
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+            ("mcp-session-id", &self.session),
+        ];
+        self.world.send("POST", &self.path, &headers, Some(body.as_bytes().to_vec())).await
+    }
+
+    /// The answer to a request: the last message.
+    pub async fn ask(&self, method: &str, params: &Value) -> Value {
+        let answer = self.post(&request(1, method, params).to_string()).await;
+        messages(&answer).pop().unwrap()
+    }
+
+    /// The result of a call.
+    pub async fn call(&self, tool: &str, arguments: &Value) -> Value {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let answer = self.ask("tools/call", &params).await;
+        assert!(answer["result"].is_object(), "{answer}");
+        answer["result"].clone()
+    }
+}
+
+/// A server on stdin and stdout.
+pub struct Piped {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: mpsc::Receiver<String>,
+}
+
+impl Piped {
+    /// Starts `toolgate mcp` with these further arguments, in the folder of a world.
+    pub fn start(world: &World, arguments: &[&str]) -> Self {
+        let mut child = world
+            .command(&[&["mcp"], arguments].concat())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in output.lines() {
+                let Ok(line) = line else { return };
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let input = child.stdin.take();
+        Self { child, input, lines }
+    }
+
+    /// The process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends bytes as they are.
+    pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(bytes.as_ref()).and_then(|()| input.flush()).unwrap();
+    }
+
+    /// Sends a message as a line.
+    pub fn tell(&mut self, message: &Value) {
+        self.send(format!("{message}\n"));
+    }
+
+    /// The next message.
+    pub fn next(&mut self) -> Value {
+        let line = self.lines.recv_timeout(PATIENCE).expect("a line");
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+
+    /// Whether the server says nothing for so long.
+    pub fn is_silent(&mut self, time: Duration) -> bool {
+        self.lines.recv_timeout(time).is_err()
+    }
+
+    /// Sends a request and waits for the next message.
+    pub fn ask(&mut self, id: impl Into<Value>, method: &str, params: &Value) -> Value {
+        self.tell(&request(id, method, params));
+        self.next()
+    }
+
+    /// `initialize`, as a client of the newest legacy revision.
+    pub fn initialize(&mut self, capabilities: &Value) -> Value {
+        let params = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": capabilities,
+            "clientInfo": { "name": "testkit", "version": "1" },
+        });
+        let answer = self.ask(0, "initialize", &params);
+        self.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        answer
+    }
+
+    /// Closes stdin and waits for the end; the exit code and what was said until then.
+    pub fn close(mut self) -> (i32, Vec<Value>) {
+        drop(self.input.take());
+        let said = self.lines.iter().map(|line| serde_json::from_str(&line).unwrap()).collect();
+        (self.child.wait().unwrap().code().unwrap_or(-1), said)
+    }
+}
+
+impl Drop for Piped {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
