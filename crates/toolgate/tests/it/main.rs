@@ -17,6 +17,7 @@ mod idempotency;
 mod jobs;
 mod limits;
 mod listing;
+mod mcp;
 mod seeds;
 mod settings;
 mod shutdown;
