@@ -53,6 +53,7 @@ fn the_reference_of_the_command_line() {
     let commands: &[&[&str]] = &[
         &[],
         &["serve"],
+        &["mcp"],
         &["tools"],
         &["tools", "show"],
         &["call"],
