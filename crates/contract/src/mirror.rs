@@ -89,7 +89,7 @@ impl Walk {
                 ("properties", _, Value::Object(properties)) => {
                     for (name, property) in properties {
                         let inside = format!("{inside}/{name}");
-                        let longer = path.map(|path| [path, &[name.clone()]].concat());
+                        let longer = path.map(|path| [path, std::slice::from_ref(name)].concat());
                         self.schema(property, &inside, longer.as_deref())?;
                     }
                 }

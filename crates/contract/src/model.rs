@@ -41,10 +41,10 @@ pub struct Contract {
     #[serde(default)]
     pub approval: Approval,
     /// Whether an MCP client that knows tasks is handed one instead of the result.
-    #[serde(default, skip_serializing_if = "Tasks::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub tasks: Tasks,
     /// How an MCP client sees the result.
-    #[serde(default, skip_serializing_if = "Presentation::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub presentation: Presentation,
     /// Pictures for clients that show them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -207,12 +207,6 @@ pub enum Tasks {
     Required,
 }
 
-impl Tasks {
-    fn is_default(&self) -> bool {
-        *self == Tasks::default()
-    }
-}
-
 /// How an MCP client sees a result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -223,12 +217,6 @@ pub enum Presentation {
     /// The result is `{ "content": […] }` of MCP content blocks (text, images, audio,
     /// resources), and the client gets these blocks.
     Content,
-}
-
-impl Presentation {
-    fn is_default(&self) -> bool {
-        *self == Presentation::default()
-    }
 }
 
 /// A picture of a tool.
@@ -305,6 +293,11 @@ impl Example {
     pub fn is_good(&self) -> bool {
         self.error.is_none() && self.bad_output.is_none()
     }
+}
+
+/// What is as it would be anyway is not written.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// A JSON Schema is an object here: `true` and `false` promise nothing worth a contract.

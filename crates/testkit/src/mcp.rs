@@ -231,7 +231,7 @@ impl Piped {
     }
 
     /// The next message.
-    pub fn next(&mut self) -> Value {
+    pub fn heard(&mut self) -> Value {
         let line = self.lines.recv_timeout(PATIENCE).expect("a line");
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
@@ -244,7 +244,7 @@ impl Piped {
     /// Sends a request and waits for the next message.
     pub fn ask(&mut self, id: impl Into<Value>, method: &str, params: &Value) -> Value {
         self.tell(&request(id, method, params));
-        self.next()
+        self.heard()
     }
 
     /// `initialize`, as a client of the newest legacy revision.

@@ -58,7 +58,7 @@ impl Asked {
         let policy = self.tool.as_ref().map_or(Tasks::Never, |tool| tool.contract.tasks);
         match (policy, self.context.client.tasks) {
             (Tasks::Required, false) => Err(self.needs_tasks()),
-            (Tasks::Always | Tasks::Required, true) => self.as_task().await,
+            (Tasks::Always | Tasks::Required, true) => self.queued().await,
             (Tasks::Auto, true) => self.or_task().await,
             _ => self.directly(Recording::WhenNeeded).await,
         }
@@ -72,7 +72,7 @@ impl Asked {
     }
 
     /// Hands out a task at once; a worker makes the call.
-    async fn as_task(mut self) -> Reply {
+    async fn queued(mut self) -> Reply {
         let context = self.context.clone();
         let call = self.call(Recording::WhenNeeded, None);
         match context.app.jobs.submit(call).await {

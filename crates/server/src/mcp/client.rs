@@ -25,11 +25,11 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn era(&self) -> Era {
+    pub(crate) fn era(self) -> Era {
         self.version.era()
     }
 
-    pub(crate) fn is_modern(&self) -> bool {
+    pub(crate) fn is_modern(self) -> bool {
         self.era() == Era::Modern
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn begin(
         ("completion/complete", _) => Work::Now(resources::complete(&context, params)),
         ("prompts/list", _) if has_prompts() => {
             let entries = context.app.library.prompts();
-            Work::Now(Ok(listing::small(&context, "prompts", entries)))
+            Work::Now(Ok(listing::small(&context, "prompts", &entries)))
         }
         ("prompts/get", _) if has_prompts() => {
             let begun = prompts::get(context, params);

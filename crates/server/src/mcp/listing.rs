@@ -99,7 +99,9 @@ impl Pages {
         let printed: Vec<Vec<u8>> =
             entries.iter().map(|entry| serde_json::to_vec(entry).unwrap_or_default()).collect();
         let mut hash = Sha256::new();
-        printed.iter().for_each(|entry| hash.update(entry));
+        for entry in &printed {
+            hash.update(entry);
+        }
         let digest: String =
             hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
         let size = context.app.settings.mcp.page_size.max(1);
@@ -146,7 +148,7 @@ fn tail(context: &Context) -> String {
 }
 
 /// A listing that is short and changes by its own rules.
-pub(crate) fn small(context: &Context, name: &str, entries: Vec<Value>) -> Vec<u8> {
+pub(crate) fn small(context: &Context, name: &str, entries: &[Value]) -> Vec<u8> {
     let whole = json!({ name: entries });
     context.cacheable(whole.as_object().cloned().unwrap_or_default())
 }

@@ -41,11 +41,11 @@ pub(crate) fn check(questions: &Questions, can_ask: CanAsk) -> Result<(), RpcErr
         .filter(|question| !can_ask.can(question.to))
         .map(|question| (capability(question.to).to_owned(), json!({})))
         .collect();
-    if missing.is_empty() { Ok(()) } else { Err(missing_capabilities(Value::Object(missing))) }
+    if missing.is_empty() { Ok(()) } else { Err(missing_capabilities(&Value::Object(missing))) }
 }
 
 /// The client would have to be able to do this.
-pub(crate) fn missing_capabilities(required: Value) -> RpcError {
+pub(crate) fn missing_capabilities(required: &Value) -> RpcError {
     RpcError::new(-32021, 400, "The request needs a capability that the client did not declare")
         .data(json!({ "requiredCapabilities": required }))
 }

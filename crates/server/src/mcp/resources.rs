@@ -60,7 +60,7 @@ pub(crate) fn templates(context: &Context) -> Vec<u8> {
         template("jobs/{id}/artifacts/{name}", "artifact", "A file that a call left.", None),
     ];
     all.extend(context.app.library.templates());
-    listing::small(context, "resourceTemplates", all)
+    listing::small(context, "resourceTemplates", &all)
 }
 
 /// `resources/read`.

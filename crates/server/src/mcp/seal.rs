@@ -41,7 +41,7 @@ struct Sealed {
 
 /// Makes and opens states.
 pub(crate) struct Seal {
-    key: [u8; 32],
+    keyed: Hmac<Sha256>,
     lifetime: Duration,
     /// By nonce, until when.
     used: Mutex<HashMap<String, i64>>,
@@ -79,7 +79,10 @@ pub(crate) struct Opened {
 
 impl Seal {
     pub(crate) fn new(key: [u8; 32], lifetime: Duration) -> Self {
-        Self { key, lifetime, used: Mutex::default() }
+        // HMAC fills a key up with zeros to a block of its hash.
+        let mut block = [0; 64];
+        block[..key.len()].copy_from_slice(&key);
+        Self { keyed: Hmac::new(&block.into()), lifetime, used: Mutex::default() }
     }
 
     /// The replies so far, for the client to carry.
@@ -132,11 +135,7 @@ impl Seal {
     }
 
     fn mac(&self, body: &[u8]) -> Hmac<Sha256> {
-        // A key of any length is taken.
-        let mut mac = match Hmac::<Sha256>::new_from_slice(&self.key) {
-            Ok(mac) => mac,
-            Err(_) => unreachable!("HMAC takes keys of any length"),
-        };
+        let mut mac = self.keyed.clone();
         mac.update(body);
         mac
     }
@@ -154,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_state_is_good_for_its_request_once_and_not_for_long() {
-        let seal = Seal::new([7; 32], Duration::from_secs(60));
+        let seal = Seal::new([7; 32], Duration::from_mins(1));
         let (mine, now) = (bound("ada", "tools/call x"), Timestamp(1_000));
         let replies = json!({ "name": { "action": "accept" } }).as_object().unwrap().clone();
         let state = seal.close(mine.clone(), replies.clone(), now);
@@ -171,11 +170,10 @@ mod tests {
 
     #[test]
     fn what_was_changed_is_not_ours() {
-        let seal = Seal::new([7; 32], Duration::from_secs(60));
+        let seal = Seal::new([7; 32], Duration::from_mins(1));
         let (mine, now) = (bound("ada", "x"), Timestamp(1_000));
         let state = seal.close(mine.clone(), Map::new(), now);
-        let other =
-            Seal::new([8; 32], Duration::from_secs(60)).close(mine.clone(), Map::new(), now);
+        let other = Seal::new([8; 32], Duration::from_mins(1)).close(mine.clone(), Map::new(), now);
         for broken in [
             String::new(),
             ".".into(),

@@ -33,14 +33,14 @@ impl Settings {
     pub fn new(state_key: [u8; 32]) -> Self {
         Self {
             page_size: 250,
-            list_ttl: Duration::from_secs(60),
+            list_ttl: Duration::from_mins(1),
             max_sessions: 10_000,
-            session_idle: Duration::from_secs(1_800),
+            session_idle: Duration::from_mins(30),
             task_after: Duration::from_secs(5),
             task_ttl: Duration::from_hours(720),
             task_poll: Duration::from_millis(500),
             keep_alive: Duration::from_secs(15),
-            answer_timeout: Duration::from_secs(900),
+            answer_timeout: Duration::from_mins(15),
             state_key,
         }
     }

@@ -165,20 +165,20 @@ impl Change {
 struct Changes {
     tools: watch::Receiver<u64>,
     prompts: Option<watch::Receiver<u64>>,
-    updated: mpsc::Receiver<String>,
+    news: mpsc::Receiver<String>,
     updates: mpsc::Sender<String>,
     watched: std::collections::HashSet<String>,
 }
 
 impl Changes {
     fn new(app: &App, mut prompts: Option<watch::Receiver<u64>>) -> Self {
-        let (updates, updated) = mpsc::channel(64);
+        let (updates, news) = mpsc::channel(64);
         let mut tools = app.gate.changes();
         tools.mark_unchanged();
         if let Some(prompts) = &mut prompts {
             prompts.mark_unchanged();
         }
-        Self { tools, prompts, updated, updates, watched: std::collections::HashSet::new() }
+        Self { tools, prompts, news, updates, watched: std::collections::HashSet::new() }
     }
 
     /// Watches the jobs among these resources that are still running. Others do not change.
@@ -211,7 +211,7 @@ impl Changes {
                 Err(_) => pending().await,
             },
             () = prompts => Change::Prompts,
-            Some(uri) = self.updated.recv() => Change::Resource(uri),
+            Some(uri) = self.news.recv() => Change::Resource(uri),
         }
     }
 }

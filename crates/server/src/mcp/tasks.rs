@@ -65,7 +65,7 @@ pub(crate) async fn cancel(context: Context, id: JobId) -> Reply {
 
 /// Tasks are for clients that say that they know them.
 pub(crate) fn not_declared() -> RpcError {
-    questions::missing_capabilities(json!({ "extensions": { client::TASKS: {} } }))
+    questions::missing_capabilities(&json!({ "extensions": { client::TASKS: {} } }))
 }
 
 /// The task that a request names.

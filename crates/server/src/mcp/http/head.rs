@@ -10,7 +10,7 @@ use crate::mcp::{client::Params, rpc::RpcError};
 const BEGIN: &str = "=?base64?";
 const END: &str = "?=";
 
-fn mismatch(message: String) -> RpcError {
+fn mismatch(message: &str) -> RpcError {
     RpcError::new(-32020, 400, format!("Header mismatch: {message}"))
 }
 
@@ -19,17 +19,17 @@ fn value(headers: &HeaderMap, name: &str) -> Result<Option<String>, RpcError> {
     let mut values = headers.get_all(name).iter();
     let (Some(value), other) = (values.next(), values.next()) else { return Ok(None) };
     if other.is_some() {
-        return Err(mismatch(format!("{name} is there twice")));
+        return Err(mismatch(&format!("{name} is there twice")));
     }
     let text = value
         .to_str()
-        .map_err(|_| mismatch(format!("{name} has characters that no header has")))?;
+        .map_err(|_| mismatch(&format!("{name} has characters that no header has")))?;
     let Some(encoded) = text.strip_prefix(BEGIN).and_then(|rest| rest.strip_suffix(END)) else {
         return Ok(Some(text.to_owned()));
     };
     let bytes = STANDARD.decode(encoded).ok();
     let decoded = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    decoded.map(Some).ok_or_else(|| mismatch(format!("{name} is not Base64 of a text")))
+    decoded.map(Some).ok_or_else(|| mismatch(&format!("{name} is not Base64 of a text")))
 }
 
 fn must_equal(headers: &HeaderMap, name: &str, body: &str) -> Result<(), RpcError> {
@@ -38,9 +38,9 @@ fn must_equal(headers: &HeaderMap, name: &str, body: &str) -> Result<(), RpcErro
         Some(head) => {
             let head: String = head.chars().take(64).collect();
             let body: String = body.chars().take(64).collect();
-            Err(mismatch(format!("{name} is `{head}` and the body says `{body}`")))
+            Err(mismatch(&format!("{name} is `{head}` and the body says `{body}`")))
         }
-        None => Err(mismatch(format!("{name} is missing"))),
+        None => Err(mismatch(&format!("{name} is missing"))),
     }
 }
 
@@ -80,12 +80,12 @@ pub(super) fn check_mirrors(
         match (mirror.value(arguments), value(headers, name)?) {
             (None, None) => {}
             (None, Some(_)) => {
-                return Err(mismatch(format!("{name} is there and the argument is not")));
+                return Err(mismatch(&format!("{name} is there and the argument is not")));
             }
-            (Some(_), None) => return Err(mismatch(format!("{name} is missing"))),
+            (Some(_), None) => return Err(mismatch(&format!("{name} is missing"))),
             (Some(argument), Some(head)) => {
                 if !is_same(argument, &head) {
-                    return Err(mismatch(format!("{name} is not what the argument is")));
+                    return Err(mismatch(&format!("{name} is not what the argument is")));
                 }
             }
         }

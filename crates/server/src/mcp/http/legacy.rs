@@ -35,7 +35,7 @@ use crate::{
 pub(super) async fn receive(knock: Knock, message: Message<'_>) -> Response {
     let message = match message {
         Message::Request(request) if &*request.method == "initialize" => {
-            return begin(knock, request);
+            return begin(&knock, &request);
         }
         other => other,
     };
@@ -61,7 +61,7 @@ pub(super) async fn receive(knock: Knock, message: Message<'_>) -> Response {
 }
 
 /// `initialize`.
-fn begin(knock: Knock, request: Request<'_>) -> Response {
+fn begin(knock: &Knock, request: &Request<'_>) -> Response {
     let begun = initialize::begin(&knock.app, &knock.caller, &knock.scope, request.params);
     match begun {
         Err(error) => failed(Some(&request.id), &error),

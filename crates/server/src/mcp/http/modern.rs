@@ -53,8 +53,7 @@ pub(super) async fn receive(knock: Knock, message: Message<'_>) -> Response {
 async fn answer(knock: Knock, request: Request<'_>) -> Response {
     let id = request.id.clone();
     let can_stream = knock.accepts_streams();
-    let begun = begin(knock, request, can_stream);
-    match begun {
+    match begin(knock, &request, can_stream) {
         Err(error) => failed(Some(&id), &error),
         Ok((Work::Now(reply), _, _)) => {
             let status = reply.as_ref().err().map_or(200, |error| error.status);
@@ -74,7 +73,7 @@ async fn answer(knock: Knock, request: Request<'_>) -> Response {
 
 type Begun = (Work, Option<stream::Interim>, std::time::Duration);
 
-fn begin(knock: Knock, request: Request<'_>, can_stream: bool) -> Result<Begun, RpcError> {
+fn begin(knock: Knock, request: &Request<'_>, can_stream: bool) -> Result<Begun, RpcError> {
     let params = Params::read(request.params)?;
     let meta = params.meta()?;
     if let Some(version) = meta.protocol_version {

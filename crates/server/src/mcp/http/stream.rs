@@ -95,11 +95,13 @@ pub(super) async fn respond(
                 }
                 let last = Bytes::from(rpc::answer(&pending.id, &reply));
                 let all = said.into_iter().chain([last]);
-                return events(Body::from(all.flat_map(event).collect::<Vec<u8>>()));
+                return events(Body::from(
+                    all.flat_map(|message| event(&message)).collect::<Vec<u8>>(),
+                ));
             }
             // Whoever cannot take it does without.
             News::Message(_) | News::Silence if !manner.can_stream => {}
-            News::Message(message) => return stream_of(event(message).into(), pending),
+            News::Message(message) => return stream_of(event(&message).into(), pending),
             News::Silence => return stream_of(Bytes::from_static(STILL_HERE), pending),
         }
     }
@@ -114,12 +116,15 @@ fn stream_of(first: Bytes, pending: Pending) -> Response {
         }
         let mut pending = pending?;
         Some(match pending.news().await {
-            News::Message(message) => (Ok(event(message).into()), (None, Some(pending))),
+            News::Message(message) => (Ok(event(&message).into()), (None, Some(pending))),
             News::Silence => (Ok(Bytes::from_static(STILL_HERE)), (None, Some(pending))),
             News::Answer(reply) => {
                 let last = Bytes::from(rpc::answer(&pending.id, &reply));
                 let all = pending.rest().into_iter().chain([last]);
-                (Ok(all.flat_map(event).collect::<Vec<u8>>().into()), (None, None))
+                (
+                    Ok(all.flat_map(|message| event(&message)).collect::<Vec<u8>>().into()),
+                    (None, None),
+                )
             }
         })
     });
@@ -138,7 +143,7 @@ pub(super) fn of_messages<G: Send + 'static>(
         let next = match first {
             Some(first) => first,
             None => match tokio::time::timeout(keep_alive, messages.recv()).await {
-                Ok(Some(message)) => event(message).into(),
+                Ok(Some(message)) => event(&message).into(),
                 Ok(None) => return None,
                 Err(_) => Bytes::from_static(STILL_HERE),
             },
@@ -149,8 +154,8 @@ pub(super) fn of_messages<G: Send + 'static>(
 }
 
 /// A message as a server-sent event. Printed JSON has no line breaks of its own.
-fn event(message: Bytes) -> Vec<u8> {
-    [b"event: message\ndata: ".as_slice(), &message, b"\n\n"].concat()
+fn event(message: &[u8]) -> Vec<u8> {
+    [b"event: message\ndata: ".as_slice(), message, b"\n\n"].concat()
 }
 
 fn events(body: Body) -> Response {
