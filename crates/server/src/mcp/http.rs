@@ -18,6 +18,7 @@ use bytes::Bytes;
 use gate::{Caller, Failure, RequestId};
 
 use super::{
+    client::Params,
     context::Scope,
     rpc::{self, Id, Message, RpcError},
 };
@@ -103,10 +104,33 @@ async fn receive(
     if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
         return legacy::batch(knock, &bytes).await;
     }
-    match rpc::parse(&bytes) {
-        Ok(message) if modern::is_meant(&knock, &message) => modern::receive(knock, message).await,
-        Ok(message) => legacy::receive(knock, message).await,
-        Err(malformed) => failed(malformed.0.as_ref(), &malformed.1),
+    let message = match rpc::parse(&bytes) {
+        Ok(message) => message,
+        Err(malformed) => return failed(malformed.0.as_ref(), &malformed.1),
+    };
+    match message {
+        Message::Request(request) => answer(knock, request).await,
+        Message::Notification { .. } | Message::Response { .. } if modern::says_head(&knock) => {
+            modern::told(&message)
+        }
+        other => legacy::told(&knock, &other),
+    }
+}
+
+async fn answer(knock: Knock, request: rpc::Request<'_>) -> Response {
+    let read = Params::read(request.params).and_then(|params| Ok((params.meta()?, params)));
+    let (meta, params) = match read {
+        Ok(read) => read,
+        // Whoever is meant would not understand it either.
+        Err(error) => {
+            let status = if knock.headers.contains_key(SESSION) { 200 } else { error.status };
+            return failed(Some(&request.id), &RpcError { status, ..error });
+        }
+    };
+    if modern::is_meant(&knock, &request, &meta) {
+        modern::answer(knock, request, &params, &meta).await
+    } else {
+        legacy::answer(knock, request, &params).await
     }
 }
 
@@ -164,12 +188,4 @@ fn not_allowed() -> Response {
 /// An answer that is there.
 fn finished(id: &Id, reply: &super::context::Reply, status: u16) -> Response {
     answer::printed(status, Bytes::from(rpc::answer(id, reply)))
-}
-
-/// What a message of another kind than a request would be.
-fn request_of(message: Message<'_>) -> Result<rpc::Request<'_>, Message<'_>> {
-    match message {
-        Message::Request(request) => Ok(request),
-        other => Err(other),
-    }
 }

@@ -27,7 +27,7 @@ pub(crate) fn of_call(
     text.extend_from_slice(b"{\"content\":[");
     match &outcome.result {
         Ok(output) => succeeded(&mut text, context, contract, outcome, output),
-        Err(failure) => failed(&mut text, context, failure),
+        Err(failure) => failed(&mut text, failure),
     }
     if context.client.is_modern() {
         text.extend_from_slice(b",\"resultType\":\"complete\"");
@@ -75,14 +75,14 @@ fn succeeded(
     }
 }
 
-/// A failure. Clients of the legacy era hold its structured content against the schema of
-/// the result, and some refuse the whole answer then: there the code stands in `_meta` alone.
-fn failed(text: &mut Vec<u8>, context: &Context, failure: &Failure) {
+/// A failure: in words, and with its code and details as JSON. Not as structured content: some
+/// clients hold that against the schema of the result, and then show their own complaint in
+/// place of ours.
+fn failed(text: &mut Vec<u8>, failure: &Failure) {
     block(text, &failure.message);
+    text.push(b',');
+    block(text, &error_object(failure).to_string());
     text.extend_from_slice(b"],\"isError\":true");
-    if context.client.is_modern() {
-        print_field(text, "structuredContent", &error_object(failure));
-    }
 }
 
 fn error_object(failure: &Failure) -> serde_json::Value {

@@ -248,7 +248,7 @@ async fn a_job_of_rest_is_a_task_and_a_failure_is_one_too() {
     let id = job["job_id"].as_str().unwrap();
     let task = poll(&client, id).await;
     assert_eq!((&task["status"], &task["result"]["isError"]), (&json!("completed"), &json!(true)));
-    assert_eq!(task["result"]["structuredContent"]["code"], "invalid_input");
+    assert_eq!(task["result"]["_meta"]["toolgate/error"]["code"], "invalid_input");
 }
 
 #[tokio::test]

@@ -32,32 +32,20 @@ use crate::{
     },
 };
 
-pub(super) async fn receive(knock: Knock, message: Message<'_>) -> Response {
-    let message = match message {
-        Message::Request(request) if &*request.method == "initialize" => {
-            return begin(&knock, &request);
-        }
-        other => other,
-    };
-    let id = match &message {
-        Message::Request(request) => Some(request.id.clone()),
-        _ => None,
-    };
-    let session = match find(&knock) {
+/// Something that a client tells us, or answers.
+pub(super) fn told(knock: &Knock, message: &Message<'_>) -> Response {
+    let session = match find(knock) {
         Ok(session) => session,
-        Err(error) => return failed(id.as_ref(), &error),
+        Err(error) => return failed(None, &error),
     };
     match message {
-        Message::Request(request) => answer(knock, session, request).await,
         Message::Notification { method, params } => {
-            initialize::notified(&session, &method, params);
-            accepted()
+            initialize::notified(&session, method, *params);
         }
-        Message::Response { id, result } => {
-            session.answer(&id, initialize::answer_of(result));
-            accepted()
-        }
+        Message::Response { id, result } => session.answer(id, initialize::answer_of(*result)),
+        Message::Request(_) => {}
     }
+    accepted()
 }
 
 /// `initialize`.
@@ -98,7 +86,14 @@ fn find(knock: &Knock) -> Result<Arc<Session>, RpcError> {
     Ok(session)
 }
 
-async fn answer(knock: Knock, session: Arc<Session>, request: Request<'_>) -> Response {
+pub(super) async fn answer(knock: Knock, request: Request<'_>, params: &Params<'_>) -> Response {
+    if &*request.method == "initialize" {
+        return begin(&knock, &request);
+    }
+    let session = match find(&knock) {
+        Ok(session) => session,
+        Err(error) => return failed(Some(&request.id), &error),
+    };
     let id = request.id.clone();
     let can_stream = knock.accepts_streams();
     let (outbox, interim) = Outbox::channel();
@@ -109,7 +104,7 @@ async fn answer(knock: Knock, session: Arc<Session>, request: Request<'_>) -> Re
     };
     let keep_alive = knock.app.settings.mcp.keep_alive;
     let context = context(knock, &session, stop, can_stream.then_some(outbox));
-    match work(context, &request) {
+    match dispatch::begin(context, &request.method, params, None) {
         Work::Now(reply) => finished(&id, &reply, 200),
         Work::Later(mut work) => {
             let manner = Manner { keep_alive, can_stream, modern: false };

@@ -5,10 +5,13 @@ use axum::response::Response;
 use gate::Door;
 use tokio_util::sync::CancellationToken;
 
-use super::{Knock, SESSION, accepted, failed, finished, head, request_of, stream};
+use super::{
+    Knock, SESSION, accepted, failed, finished, head,
+    stream::{self, Manner},
+};
 use crate::mcp::{
     call,
-    client::{Meta, Params},
+    client::{self, Meta, Params},
     context::{Context, Outbox},
     dispatch::{self, Work},
     rpc::{Message, Request, RpcError},
@@ -18,67 +21,66 @@ use contract::render::mcp::Era;
 
 const VERSION: &str = "mcp-protocol-version";
 
-/// Whether a message is one of the modern era: it says so in itself, or in its head.
-pub(super) fn is_meant(knock: &Knock, message: &Message<'_>) -> bool {
-    let raw = match message {
-        Message::Request(request) => request.params,
-        Message::Notification { params, .. } => *params,
-        Message::Response { .. } => None,
-    };
-    let says = |meta: Meta<'_>| meta.protocol_version.is_some();
-    if Params::read(raw).and_then(|params| params.meta()).is_ok_and(says) {
-        return true;
-    }
-    let opens = matches!(message, Message::Request(request) if &*request.method == "initialize");
+/// Whether the head says that this is the modern era. A revision that nobody here knows is
+/// not one of the old ones.
+pub(super) fn says_head(knock: &Knock) -> bool {
     match knock.header(VERSION).map(Version::parse) {
         None => false,
         Some(Some(version)) => version.era() == Era::Modern,
-        // A revision that nobody here knows is not one of the old ones.
-        Some(None) => !opens && !knock.headers.contains_key(SESSION),
+        Some(None) => !knock.headers.contains_key(SESSION),
     }
 }
 
-pub(super) async fn receive(knock: Knock, message: Message<'_>) -> Response {
-    match request_of(message) {
-        Ok(request) => answer(knock, request).await,
-        Err(Message::Response { id, .. }) => {
+/// Whether a request is one of the modern era: it says so in itself, or in its head.
+pub(super) fn is_meant(knock: &Knock, request: &Request<'_>, meta: &Meta<'_>) -> bool {
+    let opens = &*request.method == "initialize";
+    let known = || knock.header(VERSION).is_some_and(|date| Version::parse(date).is_some());
+    meta.protocol_version.is_some() || (says_head(knock) && (!opens || known()))
+}
+
+/// There is nothing that a client could tell us here; a closed stream cancels.
+pub(super) fn told(message: &Message<'_>) -> Response {
+    match message {
+        Message::Response { id, .. } => {
             let error = RpcError::invalid_request("in this revision the server asks nothing");
-            failed(Some(&id), &error)
+            failed(Some(id), &error)
         }
-        // There is nothing that a client could tell us here; a closed stream cancels.
-        Err(_) => accepted(),
+        _ => accepted(),
     }
 }
 
-async fn answer(knock: Knock, request: Request<'_>) -> Response {
-    let id = request.id.clone();
+pub(super) async fn answer(
+    knock: Knock,
+    request: Request<'_>,
+    params: &Params<'_>,
+    meta: &Meta<'_>,
+) -> Response {
     let can_stream = knock.accepts_streams();
-    match begin(knock, &request, can_stream) {
-        Err(error) => failed(Some(&id), &error),
+    match begin(knock, &request, params, meta, can_stream) {
+        Err(error) => failed(Some(&request.id), &error),
         Ok((Work::Now(reply), _, _)) => {
             let status = reply.as_ref().err().map_or(200, |error| error.status);
-            finished(&id, &reply, status)
+            finished(&request.id, &reply, status)
         }
         Ok((Work::Later(work), interim, keep_alive)) => {
-            stream::respond(
-                id,
-                work,
-                interim,
-                stream::Manner { keep_alive, can_stream, modern: true },
-            )
-            .await
+            let manner = Manner { keep_alive, can_stream, modern: true };
+            stream::respond(request.id, work, interim, manner).await
         }
     }
 }
 
 type Begun = (Work, Option<stream::Interim>, std::time::Duration);
 
-fn begin(knock: Knock, request: &Request<'_>, can_stream: bool) -> Result<Begun, RpcError> {
-    let params = Params::read(request.params)?;
-    let meta = params.meta()?;
+fn begin(
+    knock: Knock,
+    request: &Request<'_>,
+    params: &Params<'_>,
+    meta: &Meta<'_>,
+    can_stream: bool,
+) -> Result<Begun, RpcError> {
     if let Some(version) = meta.protocol_version {
-        let version = crate::mcp::client::text(version, "protocolVersion")?;
-        head::check(&knock.headers, &version, &request.method, &params)?;
+        let version = client::text(version, "protocolVersion")?;
+        head::check(&knock.headers, &version, &request.method, params)?;
     }
     let client = meta.client()?;
     let listens = &*request.method == "subscriptions/listen";
@@ -107,6 +109,6 @@ fn begin(knock: Knock, request: &Request<'_>, can_stream: bool) -> Result<Begun,
         Some((tool, arguments)) => head::check_mirrors(&headers, tool, arguments),
         None => Ok(()),
     };
-    let work = dispatch::begin(context, &request.method, &params, Some(&check));
+    let work = dispatch::begin(context, &request.method, params, Some(&check));
     Ok((work, interim, keep_alive))
 }
