@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
-    process::{Child, ChildStdin, Stdio},
+    process::{Child, ChildStdin, ChildStdout, Stdio},
     sync::mpsc,
     time::Duration,
 };
@@ -37,6 +37,16 @@ pub fn messages(answer: &Answer) -> Vec<Value> {
     let text = answer.text();
     let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
     data.map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A request as bytes, for a connection by hand.
+pub fn frame(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
+    let mut text = format!("{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n");
+    for (name, value) in headers {
+        text += &format!("{name}: {value}\r\n");
+    }
+    text += &format!("content-length: {}\r\n\r\n{body}", body.len());
+    text.into_bytes()
 }
 
 /// A client of the modern era over HTTP.
@@ -187,12 +197,21 @@ impl<'a> Legacy<'a> {
 pub struct Piped {
     child: Child,
     input: Option<ChildStdin>,
+    /// Until somebody listens.
+    output: Option<ChildStdout>,
     lines: mpsc::Receiver<String>,
 }
 
 impl Piped {
     /// Starts `toolgate mcp` with these further arguments, in the folder of a world.
     pub fn start(world: &World, arguments: &[&str]) -> Self {
+        let mut piped = Self::start_unheard(world, arguments);
+        piped.listen();
+        piped
+    }
+
+    /// The same, and nobody reads what it says until [`Self::listen`].
+    pub fn start_unheard(world: &World, arguments: &[&str]) -> Self {
         let mut child = world
             .command(&[&["mcp"], arguments].concat())
             .stdin(Stdio::piped())
@@ -200,8 +219,15 @@ impl Piped {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let output = BufReader::new(child.stdout.take().unwrap());
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        Self { child, input, output, lines: mpsc::channel().1 }
+    }
+
+    /// Begins to read what the server says.
+    pub fn listen(&mut self) {
+        let output = BufReader::new(self.output.take().unwrap());
         let (sender, lines) = mpsc::channel();
+        self.lines = lines;
         std::thread::spawn(move || {
             for line in output.lines() {
                 let Ok(line) = line else { return };
@@ -210,8 +236,28 @@ impl Piped {
                 }
             }
         });
-        let input = child.stdin.take();
-        Self { child, input, lines }
+    }
+
+    /// Closes the server's stdout, where nobody listens.
+    pub fn close_output(&mut self) {
+        drop(self.output.take().unwrap());
+    }
+
+    /// The server's stdin, for whoever writes more than is read.
+    pub fn take_input(&mut self) -> ChildStdin {
+        self.input.take().unwrap()
+    }
+
+    /// Asks the server to stop.
+    #[allow(clippy::disallowed_types)] // A signal as a client sends it.
+    pub fn terminate(&self) {
+        let pid = self.pid().to_string();
+        assert!(std::process::Command::new("kill").arg(pid).status().unwrap().success());
+    }
+
+    /// The exit code, once there is one.
+    pub fn ended(&mut self) -> Option<i32> {
+        self.child.try_wait().unwrap().map(|status| status.code().unwrap_or(-1))
     }
 
     /// The process.

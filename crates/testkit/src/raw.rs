@@ -59,6 +59,14 @@ impl Raw {
         Answer { status: status.parse().unwrap(), headers: headers.collect(), body: Vec::new() }
     }
 
+    /// What comes next of an answer without an end; nothing where the server has closed.
+    pub async fn more(&mut self) -> String {
+        if self.read.is_empty() {
+            self.fill().await;
+        }
+        String::from_utf8_lossy(&std::mem::take(&mut self.read)).into_owned()
+    }
+
     /// Waits until the server closes; what it said until then.
     pub async fn closed(mut self) -> Vec<u8> {
         while self.fill().await > 0 {}

@@ -67,7 +67,8 @@ impl Mcp {
         let data = DataFolder::open(&loaded.data_dir())?;
         let _visit = data.visit()?;
         let kept = wiring::gate(catalogue, &loaded, data, None)?;
-        let runtime = commands::runtime()?;
+        // One client, one conversation: a message that hops between threads takes twice as long.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(self.serve(&loaded, &kept))?;
         runtime.shutdown_timeout(Duration::from_secs(1));
         Ok(Answer::Yes)

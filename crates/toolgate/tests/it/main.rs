@@ -5,6 +5,9 @@
 mod artifacts;
 mod bad_bodies;
 mod bad_commands;
+mod bad_lines;
+mod bad_messages;
+mod bad_state;
 mod busy;
 mod cli;
 mod crash;

@@ -1,0 +1,133 @@
+//! Several messages in one body, which one old revision has and no other.
+
+use super::*;
+
+const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+
+/// A session of the one revision that has batches.
+async fn open(world: &World) -> String {
+    Legacy::open_at(world, "/mcp", "2025-03-26", &json!({})).await.session
+}
+
+#[tokio::test]
+async fn a_batch_is_refused_where_there_are_none() {
+    let world = start("").await;
+    let newest = Legacy::open(&world).await.session;
+    let old = Legacy::open_at(&world, "/mcp", "2024-11-05", &json!({})).await.session;
+    let many = format!("[{}]", vec![PING; 1_000].join(","));
+    let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+    for body in ["[]", &format!("[{PING}]"), &format!(" \n[{PING}]"), "[", &many, &deep] {
+        for headers in [
+            &[][..],
+            &[("mcp-session-id", &*newest)],
+            &[("mcp-session-id", &*old)],
+            &[MODERN, ("mcp-method", "ping")],
+        ] {
+            let answer = post(&world, headers, body).await;
+            refused(&answer, (400, -32600), "a body is one message");
+        }
+    }
+    lives(&world).await;
+}
+
+#[tokio::test]
+async fn each_message_of_a_batch_gets_its_own_answer() {
+    let world = start("").await;
+    let session = open(&world).await;
+    let send = async |body: &str| post(&world, &[("mcp-session-id", &session)], body).await;
+    let told = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let answered = r#"{"jsonrpc":"2.0","id":77,"result":{}}"#;
+    let cancelled =
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+    let list = r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#;
+    let again = PING.replace("ping", "initialize");
+    // Nobody waits for an answer to these.
+    let answer = send(&format!("[{told},{answered},{cancelled}]")).await;
+    assert_eq!((answer.status, &*answer.text()), (202, ""));
+    let junk = r#"5,null,"x",{},{"jsonrpc":"2.0","id":[],"method":"ping"},[]"#;
+    let answer = send(&format!("[{told},{junk},[{PING}],{again},{PING},{list}]")).await;
+    assert_eq!(answer.status, 200);
+    let answers = answer.json();
+    let codes: Vec<_> =
+        answers.as_array().unwrap().iter().map(|one| &one["error"]["code"]).collect();
+    let (wrong, unknown) = (&json!(-32600), &json!(-32601));
+    let none = &Value::Null;
+    assert_eq!(codes, [wrong, wrong, wrong, wrong, wrong, wrong, wrong, unknown, none, none]);
+    assert_eq!((&answers[8]["result"], &answers[9]["id"]), (&json!({}), &json!("l")));
+    for body in ["[]", &format!("[{}]", vec![PING; 101].join(","))] {
+        refused(&send(body).await, (400, -32600), "a batch has 1 to 100 messages");
+    }
+    refused(&send(&format!("[{}]", vec![PING; 1_000].join(","))).await, (400, -32600), "100");
+    for body in ["[", &format!("[{PING}"), &format!("[{PING},]"), &format!("[{PING}][{PING}]")] {
+        refused(&send(body).await, (400, -32700), "The batch is invalid JSON");
+    }
+    let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+    assert_eq!(send(&deep).await.json()[0]["error"]["code"], -32600);
+    assert_eq!(send(&format!("[{}]", vec![PING; 100].join(","))).await.status, 200);
+    lives(&world).await;
+}
+
+#[tokio::test]
+#[ignore = "an array within a batch is taken for a message, field by field"]
+async fn a_message_by_position_is_none() {
+    let world = start("").await;
+    let session = open(&world).await;
+    let body = r#"[["2.0",1,"ping"],["2.0",2,"tools/list",{}]]"#;
+    let answers = post(&world, &[("mcp-session-id", &session)], body).await.json();
+    assert_eq!(answers[0]["error"]["code"], -32600, "{answers}");
+    assert_eq!(answers[1]["error"]["code"], -32600, "{answers}");
+}
+
+#[tokio::test]
+#[ignore = "answered with 400, so that its client does not know to begin again"]
+async fn a_batch_of_a_session_that_is_over_is_told_so() {
+    let world = start("").await;
+    let session = open(&world).await;
+    let headers = [("mcp-session-id", &*session)];
+    assert_eq!(world.send("DELETE", "/mcp", &headers, None).await.status, 204);
+    let answer = post(&world, &headers, format!("[{PING}]")).await;
+    refused(&answer, (404, -32600), "Session not found");
+}
+
+#[tokio::test]
+#[ignore = "a request of a batch is not on the session's list: nothing stops it"]
+async fn a_call_of_a_batch_is_cancelled_like_any_other() {
+    let world = with_sleeper("").await;
+    for end in ["notification", "DELETE"] {
+        let session = open(&world).await;
+        let headers = [("mcp-session-id", &*session)];
+        let raw = post_by_hand(&world, &headers, &json!([sleeps(1)])).await;
+        let process = asleep(&world).await;
+        if end == "DELETE" {
+            assert_eq!(world.send("DELETE", "/mcp", &headers, None).await.status, 204);
+        } else {
+            let told = json!({ "requestId": 1 });
+            let told =
+                json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": told });
+            assert_eq!(post(&world, &headers, told.to_string()).await.status, 202);
+        }
+        gone(&process).await;
+        drop(raw);
+    }
+}
+
+#[tokio::test]
+#[ignore = "a session does not count the batches that it runs, and is taken for idle"]
+async fn a_session_that_runs_a_batch_is_not_idle() {
+    let world = with_sleeper("mcp: { session_idle_ms: 1000 }\n").await;
+    let session = open(&world).await;
+    let raw = post_by_hand(&world, &[("mcp-session-id", &session)], &json!([sleeps(1)])).await;
+    let process = asleep(&world).await;
+    // Another one that came at the same time shows when an idle one would be gone.
+    open(&world).await;
+    eventually("an idle session is forgotten", async || {
+        let metrics = world.get("/metrics").await.text();
+        (!metrics.contains("toolgate_mcp_sessions 2\n")).then_some(())
+    })
+    .await;
+    tokio::time::sleep(std::time::Duration::from_millis(1_200)).await;
+    assert!(is_alive(&process));
+    let answer = post(&world, &[("mcp-session-id", &session)], PING).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    drop(raw);
+}

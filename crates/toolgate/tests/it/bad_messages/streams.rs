@@ -1,0 +1,209 @@
+//! Streams: clients that do not read, that go away, that have nothing to hear for a long time.
+
+use std::time::{Duration, Instant};
+
+use tokio::{io::AsyncWriteExt, net::TcpStream};
+
+use super::*;
+use crate::bad_state::fixture;
+
+/// Sends a request for a stream.
+async fn listen(world: &World, headers: &[(&str, &str)], body: Option<&Value>) -> Raw {
+    let mut raw = world.connect().await;
+    let (method, body) = body.map_or(("GET", String::new()), |body| ("POST", body.to_string()));
+    let headers = [&[JSON, ACCEPT], headers].concat();
+    raw.send(frame(method, "/mcp", &headers, &body)).await.unwrap();
+    assert_eq!(raw.head().await.status, 200);
+    raw
+}
+
+/// A stream of the modern era that hears of everything, under this id.
+async fn subscribe(world: &World, id: &str) -> Raw {
+    let all = json!({
+        "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
+    });
+    let params = json!({ "_meta": meta(&json!({})), "notifications": all });
+    let body = request(id, "subscriptions/listen", &params);
+    listen(world, &[MODERN, ("mcp-method", "subscriptions/listen")], Some(&body)).await
+}
+
+/// Reads until these words have come, or the end.
+async fn until(raw: &mut Raw, words: &str) -> String {
+    let mut text = String::new();
+    while !text.contains(words) {
+        let more = raw.more().await;
+        assert!(!more.is_empty(), "no `{words}` in `{text:.2000}`");
+        text += &more;
+    }
+    text
+}
+
+/// The end of a body in pieces.
+const END: &str = "0\r\n\r\n";
+
+fn open_files(world: &World) -> usize {
+    std::fs::read_dir(format!("/proc/{}/fd", world.pid())).unwrap().count()
+}
+
+#[tokio::test]
+async fn a_second_stream_of_a_session_ends_the_first() {
+    let world = start("").await;
+    let session = Legacy::open(&world).await.session;
+    let headers = [("mcp-session-id", &*session)];
+    let mut streams = vec![listen(&world, &headers, None).await];
+    for _ in 0..50 {
+        let next = listen(&world, &headers, None).await;
+        until(streams.last_mut().unwrap(), END).await;
+        streams.push(next);
+    }
+    let mut last = streams.pop().unwrap();
+    until(&mut last, ": still here").await;
+    assert_eq!(world.send("DELETE", "/mcp", &headers, None).await.status, 204);
+    until(&mut last, END).await;
+}
+
+#[tokio::test]
+async fn hundreds_of_streams_opened_and_dropped_leave_nothing_open() {
+    let world = start("").await;
+    let session = Legacy::open(&world).await.session;
+    let before = open_files(&world);
+    for _ in 0..10 {
+        let mut streams = Vec::new();
+        for _ in 0..30 {
+            streams.push(subscribe(&world, "s").await);
+        }
+        streams.push(listen(&world, &[("mcp-session-id", &session)], None).await);
+    }
+    eventually("all are closed", async || (open_files(&world) <= before + 1).then_some(())).await;
+    lives(&world).await;
+}
+
+#[tokio::test]
+async fn clients_that_never_read_keep_nobody_from_being_answered() {
+    let world = fixture().await;
+    // Every message to them repeats their name.
+    let name = "n".repeat(1_000);
+    let session = Legacy::open(&world).await.session;
+    let mut deaf = vec![listen(&world, &[("mcp-session-id", &session)], None).await];
+    for _ in 0..3 {
+        deaf.push(subscribe(&world, &name).await);
+    }
+    let mut hears = subscribe(&world, "h").await;
+    let change = async || {
+        let answer = Modern::new(&world).call("test_trigger_prompt_change", &json!({})).await;
+        assert_eq!(answer["content"][0]["text"], "triggered", "{answer}");
+    };
+    change().await;
+    until(&mut hears, "notifications/prompts/list_changed").await;
+    let before = resident_bytes(world.pid());
+    for _ in 0..3_000 {
+        change().await;
+    }
+    until(&mut hears, "notifications/prompts/list_changed").await;
+    let taken = resident_bytes(world.pid()).saturating_sub(before);
+    assert!(taken < 20 * 1_024 * 1_024, "the server took {taken} bytes");
+    drop(deaf);
+}
+
+/// Writes until the server takes no more; true if it never did.
+async fn is_stuck(stream: &mut TcpStream, bytes: &[u8], times: usize) -> bool {
+    for _ in 0..times {
+        let written = tokio::time::timeout(Duration::from_secs(1), stream.write_all(bytes)).await;
+        if written.is_err() {
+            return true;
+        }
+    }
+    false
+}
+
+#[tokio::test]
+async fn a_client_that_asks_on_and_reads_nothing_is_let_go() {
+    let world = start("server: { idle_timeout_ms: 1000, header_timeout_ms: 1000 }\n").await;
+    let (headers, body) = modern("tools/list", json!({}));
+    let headers = [&[JSON, ACCEPT], &headers[..]].concat();
+    let bytes = frame("POST", "/mcp", &headers, &body.to_string());
+    let files = open_files(&world);
+    let mut stream = TcpStream::connect(("127.0.0.1", world.port())).await.unwrap();
+    let before = resident_bytes(world.pid());
+    let stuck = is_stuck(&mut stream, &bytes.repeat(100), 1_000).await;
+    let taken = resident_bytes(world.pid()).saturating_sub(before);
+    assert!(taken < 20 * 1_024 * 1_024, "the server took {taken} bytes");
+    assert!(stuck, "the server took everything and sent nothing");
+    lives(&world).await;
+    eventually("it is let go", async || (open_files(&world) <= files + 1).then_some(())).await;
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_take_its_answer_is_let_go() {
+    let world = start("server: { idle_timeout_ms: 1000 }\n").await;
+    let text = "x".repeat(1_900_000);
+    let written = Modern::new(&world)
+        .call("write_text_artifact", &json!({ "text": text, "filename": "a.txt" }))
+        .await;
+    let uri = written["content"].as_array().unwrap().last().unwrap()["uri"].as_str().unwrap();
+    let (mut headers, body) = modern("resources/read", json!({ "uri": uri }));
+    headers.push(("mcp-name", uri));
+    let files = open_files(&world);
+    let mut deaf = Vec::new();
+    for _ in 0..20 {
+        // Three answers are more than a socket holds.
+        let bytes =
+            frame("POST", "/mcp", &[&[JSON, ACCEPT], &headers[..]].concat(), &body.to_string());
+        let mut raw = world.connect().await;
+        raw.send(bytes.repeat(5)).await.unwrap();
+        deaf.push(raw);
+    }
+    lives(&world).await;
+    eventually("all are let go", async || (open_files(&world) <= files + 1).then_some(())).await;
+    let most = crate::bad_commands::peak_bytes(&world);
+    assert!(most < 300 * 1_024 * 1_024, "the server took {most} bytes");
+}
+
+#[tokio::test]
+async fn open_streams_do_not_keep_a_server_from_stopping() {
+    let mut world = start("").await;
+    let session = Legacy::open(&world).await.session;
+    let mut heard = listen(&world, &[("mcp-session-id", &session)], None).await;
+    let mut subscribed = subscribe(&world, "last").await;
+    until(&mut subscribed, "acknowledged").await;
+    let begun = Instant::now();
+    assert_eq!(world.stop().await, 0);
+    assert!(begun.elapsed() < Duration::from_secs(2), "it took {:?}", begun.elapsed());
+    // Both are told that this is the end, and the one who asked gets an answer.
+    until(&mut heard, END).await;
+    let last = until(&mut subscribed, END).await;
+    assert!(last.contains(r#""id":"last","result":{"#), "{last}");
+}
+
+#[tokio::test]
+#[ignore = "only what begins counts as use: when a stream ends, its session is long overdue"]
+async fn a_session_outlives_the_stream_that_it_had_open() {
+    let world = start("mcp: { session_idle_ms: 1000 }\n").await;
+    let session = Legacy::open(&world).await.session;
+    let headers = [("mcp-session-id", &*session)];
+    let stream = listen(&world, &headers, None).await;
+    tokio::time::sleep(Duration::from_millis(2_200)).await;
+    drop(stream);
+    // The client finds its connection gone, and comes back for a new one.
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    let answer = post(&world, &headers, request(1, "ping", &json!({})).to_string()).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+}
+
+#[tokio::test]
+#[ignore = "a sign of life comes every 15 s, whatever server.idle_timeout_ms is"]
+async fn a_stream_with_nothing_to_say_is_not_taken_for_a_client_that_does_not_read() {
+    let world = start("server: { idle_timeout_ms: 500 }\n").await;
+    let session = Legacy::open(&world).await.session;
+    let mut heard = listen(&world, &[("mcp-session-id", &session)], None).await;
+    let mut subscribed = subscribe(&world, "s").await;
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    assert_eq!(
+        world.send("DELETE", "/mcp", &[("mcp-session-id", &session)], None).await.status,
+        204
+    );
+    until(&mut heard, END).await;
+    until(&mut subscribed, "acknowledged").await;
+    let end = tokio::time::timeout(Duration::from_millis(200), subscribed.more()).await;
+    assert_ne!(end.as_deref(), Ok(""), "the stream was cut");
+}
