@@ -3,7 +3,8 @@
 //! - `rpc`, `client`, `version`: messages taken apart; `dispatch` knows the methods.
 //! - `call`, `result`, `rounds`, `questions`, `seal`: one call, also in several rounds.
 //! - `tasks`, `resources`, `prompts`, `listing`, `subscriptions`: the other nouns.
-//! - `http` and `stdio` carry them; `session` and `initialize` are the legacy era's memory.
+//! - `http` and `stdio` carry them; `initialize`, `session` and `sessions` are the legacy
+//!   era's memory.
 //!
 //! The protocol is written out here and not taken from an SDK: listings go out as bytes that
 //! were rendered once, a call is parsed once, every refusal has the code and the status that
@@ -25,6 +26,7 @@ mod rounds;
 mod rpc;
 mod seal;
 mod session;
+mod sessions;
 mod settings;
 mod stdio;
 mod subscriptions;
@@ -40,7 +42,7 @@ pub use library::{EmptyLibrary, Library, LibraryError};
 pub use settings::Settings;
 pub use stdio::serve as serve_stdio;
 
-use self::{listing::Listings, seal::Seal, session::Sessions};
+use self::{listing::Listings, seal::Seal, sessions::Sessions};
 
 /// What the MCP doors remember.
 pub(crate) struct State {

@@ -212,11 +212,16 @@ impl Piped {
 
     /// The same, and nobody reads what it says until [`Self::listen`].
     pub fn start_unheard(world: &World, arguments: &[&str]) -> Self {
-        let mut child = world
-            .command(&[&["mcp"], arguments].concat())
+        Self::of(&mut world.command(&[&["mcp"], arguments].concat()))
+    }
+
+    /// Starts a program that speaks MCP; nobody reads what it says until [`Self::listen`].
+    #[allow(clippy::disallowed_types)] // As a client starts it.
+    pub fn of(command: &mut std::process::Command) -> Self {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let (input, output) = (child.stdin.take(), child.stdout.take());

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use super::{
-    client::{self, Params},
+    client::{self, Meta, Params},
     context::{Context, Reply},
     questions, result,
     rounds::Rounds,
@@ -35,11 +35,15 @@ pub(crate) struct Asked {
 }
 
 /// Reads a call; whatever it waits for comes later.
-pub(crate) fn read(context: Context, params: &Params<'_>) -> Result<Asked, RpcError> {
+pub(crate) fn read(
+    context: Context,
+    params: &Params<'_>,
+    meta: &Meta<'_>,
+) -> Result<Asked, RpcError> {
     let name = client::required(params.name, "name")?;
     let arguments = client::object(params.arguments, "arguments")?;
     let rounds = Rounds::read(&context, params, "tools/call", &name)?;
-    let progress_token = params.meta()?.progress_token()?;
+    let progress_token = meta.progress_token()?;
     let tool = context.app.gate.catalogue().find(&name).cloned();
     let arguments = Some(arguments);
     let told = f64::NEG_INFINITY;

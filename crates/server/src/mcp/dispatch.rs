@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     call,
-    client::{self, Params},
+    client::{self, Meta, Params},
     context::{Context, Reply},
     listing::{self, Kind},
     prompts, resources,
@@ -38,11 +38,12 @@ pub(crate) fn begin(
     context: Context,
     method: &str,
     params: &Params<'_>,
+    meta: &Meta<'_>,
     check: Option<HeadCheck<'_>>,
 ) -> Work {
     let has_prompts = || !context.app.library.prompts().is_empty();
     match (method, context.client.era()) {
-        ("tools/call", _) => begin_call(context, params, check).into(),
+        ("tools/call", _) => begin_call(context, params, meta, check).into(),
         ("tools/list", _) => Work::Now(listing::page(&context, Kind::Tools, params.cursor)),
         ("resources/list", _) => Work::Now(listing::page(&context, Kind::Resources, params.cursor)),
         ("resources/templates/list", _) => Work::Now(Ok(resources::templates(&context))),
@@ -72,9 +73,10 @@ pub(crate) fn begin(
 fn begin_call(
     context: Context,
     params: &Params<'_>,
+    meta: &Meta<'_>,
     check: Option<HeadCheck<'_>>,
 ) -> Result<BoxFuture<'static, Reply>, RpcError> {
-    let asked = call::read(context, params)?;
+    let asked = call::read(context, params, meta)?;
     if let Some(check) = check {
         check(&asked)?;
     }

@@ -130,7 +130,7 @@ async fn answer(knock: Knock, request: rpc::Request<'_>) -> Response {
     if modern::is_meant(&knock, &request, &meta) {
         modern::answer(knock, request, &params, &meta).await
     } else {
-        legacy::answer(knock, request, &params).await
+        legacy::answer(knock, request, &params, &meta).await
     }
 }
 

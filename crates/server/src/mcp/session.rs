@@ -1,18 +1,17 @@
-//! What is remembered of a client of the legacy era, and all of those together.
+//! What is remembered of a client of the legacy era.
 
 use std::{
     collections::{HashMap, HashSet},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
-    time::{Duration, Instant},
 };
 
 use gate::{Caller, LogLevel};
 use rand::Rng;
 use serde_json::Value;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -38,12 +37,14 @@ pub(crate) struct Session {
     asked: Mutex<HashMap<Id, oneshot::Sender<Result<Value, String>>>>,
     next_question: AtomicU64,
     watched: Mutex<HashSet<String>>,
+    /// Tells that another resource is watched.
+    pub begun_to_watch: Notify,
     /// Ends the stream that the client has open for whatever we have to say.
     listening: Mutex<CancellationToken>,
     /// Streams that are open, so that a quiet client is not taken for a dead one.
     streams: AtomicUsize,
     /// In seconds since the sessions began.
-    last_used: AtomicU64,
+    pub last_used: AtomicU64,
     /// Fires when the session is over.
     pub over: CancellationToken,
 }
@@ -63,6 +64,7 @@ impl Session {
             asked: Mutex::default(),
             next_question: AtomicU64::new(1),
             watched: Mutex::default(),
+            begun_to_watch: Notify::new(),
             listening: Mutex::default(),
             streams: AtomicUsize::new(0),
             last_used: AtomicU64::new(0),
@@ -137,7 +139,12 @@ impl Session {
     /// too many.
     pub(crate) fn watch(&self, uri: &str) -> bool {
         let mut watched = lock(&self.watched);
-        watched.contains(uri) || (watched.len() < MAX_WATCHED && watched.insert(uri.to_owned()))
+        if watched.len() >= MAX_WATCHED && !watched.contains(uri) {
+            return false;
+        }
+        watched.insert(uri.to_owned());
+        self.begun_to_watch.notify_one();
+        true
     }
 
     pub(crate) fn unwatch(&self, uri: &str) {
@@ -163,7 +170,8 @@ impl Session {
         Streaming(self.clone())
     }
 
-    fn is_busy(&self) -> bool {
+    /// Whether something of the client is under way.
+    pub(crate) fn is_busy(&self) -> bool {
         self.streams.load(Relaxed) > 0 || !lock(&self.open).is_empty()
     }
 
@@ -211,84 +219,4 @@ impl Drop for Forget<'_> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// All the sessions of the HTTP door, bounded in number and in idle time.
-pub(crate) struct Sessions {
-    all: RwLock<HashMap<Box<str>, Arc<Session>>>,
-    began: Instant,
-    max: usize,
-    idle: Duration,
-}
-
-impl Sessions {
-    pub(crate) fn new(max: usize, idle: Duration) -> Self {
-        Self { all: RwLock::default(), began: Instant::now(), max, idle }
-    }
-
-    fn now(&self) -> u64 {
-        self.began.elapsed().as_secs()
-    }
-
-    /// Takes a session in. Where there is no room, the one goes that was idle for longest:
-    /// clients that never say goodbye must not keep others out.
-    pub(crate) fn insert(&self, session: &Arc<Session>) {
-        session.last_used.store(self.now(), Relaxed);
-        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
-        while all.len() >= self.max {
-            let oldest = all
-                .values()
-                .min_by_key(|one| (one.is_busy(), one.last_used.load(Relaxed)))
-                .map(|one| one.id.clone());
-            let Some(gone) = oldest.and_then(|id| all.remove(&id)) else { break };
-            gone.end();
-        }
-        all.insert(session.id.clone(), session.clone());
-    }
-
-    /// The session of that name, used now.
-    pub(crate) fn find(&self, id: &str) -> Option<Arc<Session>> {
-        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
-        let session = all.get(id)?;
-        session.last_used.store(self.now(), Relaxed);
-        Some(session.clone())
-    }
-
-    /// Ends a session.
-    pub(crate) fn remove(&self, id: &str) {
-        let gone = self.all.write().unwrap_or_else(PoisonError::into_inner).remove(id);
-        if let Some(gone) = gone {
-            gone.end();
-        }
-    }
-
-    /// Ends the sessions that have been idle for too long.
-    pub(crate) fn sweep(&self) {
-        let (now, idle) = (self.now(), self.idle.as_secs().max(1));
-        let old = |session: &Session| {
-            now.saturating_sub(session.last_used.load(Relaxed)) >= idle && !session.is_busy()
-        };
-        let any = {
-            let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
-            all.values().any(|session| old(session))
-        };
-        if !any {
-            return;
-        }
-        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|_, session| {
-            let keep = !old(session);
-            if !keep {
-                session.end();
-            }
-            keep
-        });
-        // A table that was large once would stay so.
-        all.shrink_to_fit();
-    }
-
-    /// How many there are.
-    pub(crate) fn count(&self) -> usize {
-        self.all.read().unwrap_or_else(PoisonError::into_inner).len()
-    }
 }

@@ -2,7 +2,7 @@
 
 mod lines;
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use gate::{Caller, Door, RequestId};
@@ -48,20 +48,27 @@ pub async fn serve(
             // Nobody reads what we say: nobody is there.
             () = door.outbox.closed() => break,
         };
-        match line {
-            Ok(Some(Line::Message(bytes))) => door.receive(&bytes).await,
-            Ok(Some(Line::TooLong)) => door.too_long().await,
+        let line = match line {
+            Ok(Some(line)) => line,
             Ok(None) => break,
             Err(error) => {
                 tracing::warn!(%error, "stdin cannot be read");
                 break;
             }
+        };
+        // A client that does not read makes us wait, but not for ever.
+        tokio::select! {
+            () = door.receive(line) => {}
+            () = &mut stop => break,
         }
     }
     door.end().await;
     drop(door);
-    let _ = writer.await;
+    let _ = tokio::time::timeout(LAST_MOMENT, writer).await;
 }
+
+/// How long calls that were told to stop have to be recorded, and their answers to be read.
+const LAST_MOMENT: Duration = Duration::from_secs(4);
 
 /// Writes messages as lines; those that wait together go together.
 async fn write(mut messages: mpsc::Receiver<Bytes>, mut output: impl AsyncWrite + Unpin) {
@@ -109,7 +116,14 @@ impl Stdio {
         Self { app, scope, caller, outbox, session, before, initialized: false, running }
     }
 
-    async fn receive(&mut self, bytes: &[u8]) {
+    async fn receive(&mut self, line: Line) {
+        match line {
+            Line::Message(bytes) => self.message(&bytes).await,
+            Line::TooLong => self.too_long().await,
+        }
+    }
+
+    async fn message(&mut self, bytes: &[u8]) {
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return;
         }
@@ -216,22 +230,31 @@ impl Stdio {
             session: Some(self.session.clone()),
             subscription: listens.then(|| request.id.value()),
         };
-        Ok(dispatch::begin(context, &request.method, &params, None))
+        Ok(dispatch::begin(context, &request.method, &params, &meta, None))
     }
 
-    /// The client is gone: nothing of its goes on.
+    /// The client is gone: nothing of its goes on, tasks included.
     async fn end(&mut self) {
         self.session.end();
         self.before.end();
-        self.app.gate.begin_stopping();
-        let patience = self.app.settings.drain_timeout;
-        let over = async { while self.running.join_next().await.is_some() {} };
-        if tokio::time::timeout(patience, over).await.is_err() {
+        let gate = self.app.gate.clone();
+        gate.begin_stopping();
+        gate.stop_all();
+        let over = async {
+            while self.running.join_next().await.is_some() {}
+            while gate.is_running() {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+        };
+        if tokio::time::timeout(LAST_MOMENT, over).await.is_err() {
             tracing::warn!("calls were still running when the time to stop was up");
         }
         self.running.shutdown().await;
     }
 }
+
+/// How often to look whether everything has ended.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 fn is_modern(params: Option<&RawValue>) -> bool {
     let meta = Params::read(params).and_then(|params| params.meta());

@@ -83,7 +83,7 @@ async fn heard(context: Context, filter: Filter, outbox: Outbox, id: Value) -> R
             () = context.app.gate.closing() => break,
         };
         for message in change.messages(&filter, Some(&meta)) {
-            outbox.send(message).await;
+            outbox.offer(message);
         }
     }
     Ok(context.complete(Map::new()))
@@ -98,14 +98,11 @@ pub(crate) async fn tell(app: Arc<App>, session: Arc<Session>, outbox: Outbox) {
         resource_subscriptions: Vec::new(),
     };
     let mut changes = Changes::new(&app, app.library.prompt_changes());
-    let mut look = tokio::time::interval(LOOK_AGAIN);
     loop {
+        changes.watch(&app, &session.watched());
         let change = tokio::select! {
             change = changes.next() => change,
-            _ = look.tick() => {
-                changes.watch(&app, &session.watched());
-                continue;
-            }
+            () = session.begun_to_watch.notified() => continue,
             () = session.over.cancelled() => return,
             () = outbox.closed() => return,
             () = app.gate.closing() => return,
@@ -116,13 +113,10 @@ pub(crate) async fn tell(app: Arc<App>, session: Arc<Session>, outbox: Outbox) {
             continue;
         }
         for message in change.messages(&filter, None) {
-            outbox.send(message).await;
+            outbox.offer(message);
         }
     }
 }
-
-/// How often to look for resources that a legacy client has begun to watch.
-const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(250);
 
 /// Something has changed.
 enum Change {

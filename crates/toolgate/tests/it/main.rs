@@ -21,6 +21,7 @@ mod jobs;
 mod limits;
 mod listing;
 mod mcp;
+mod mcp_questions;
 mod seeds;
 mod settings;
 mod shutdown;

@@ -21,7 +21,7 @@ use crate::{
     App,
     http::{answer, front},
     mcp::{
-        client::Params,
+        client::{Meta, Params},
         context::{Context, Outbox},
         dispatch::{self, Work},
         initialize,
@@ -86,7 +86,12 @@ fn find(knock: &Knock) -> Result<Arc<Session>, RpcError> {
     Ok(session)
 }
 
-pub(super) async fn answer(knock: Knock, request: Request<'_>, params: &Params<'_>) -> Response {
+pub(super) async fn answer(
+    knock: Knock,
+    request: Request<'_>,
+    params: &Params<'_>,
+    meta: &Meta<'_>,
+) -> Response {
     if &*request.method == "initialize" {
         return begin(&knock, &request);
     }
@@ -104,7 +109,7 @@ pub(super) async fn answer(knock: Knock, request: Request<'_>, params: &Params<'
     };
     let keep_alive = knock.app.settings.mcp.keep_alive;
     let context = context(knock, &session, stop, can_stream.then_some(outbox));
-    match dispatch::begin(context, &request.method, params, None) {
+    match dispatch::begin(context, &request.method, params, meta, None) {
         Work::Now(reply) => finished(&id, &reply, 200),
         Work::Later(mut work) => {
             let manner = Manner { keep_alive, can_stream, modern: false };
@@ -149,8 +154,8 @@ fn context(
 }
 
 fn work(context: Context, request: &Request<'_>) -> Work {
-    match Params::read(request.params) {
-        Ok(params) => dispatch::begin(context, &request.method, &params, None),
+    match Params::read(request.params).and_then(|params| Ok((params.meta()?, params))) {
+        Ok((meta, params)) => dispatch::begin(context, &request.method, &params, &meta, None),
         Err(error) => Work::Now(Err(error)),
     }
 }

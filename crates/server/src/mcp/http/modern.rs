@@ -109,6 +109,6 @@ fn begin(
         Some((tool, arguments)) => head::check_mirrors(&headers, tool, arguments),
         None => Ok(()),
     };
-    let work = dispatch::begin(context, &request.method, params, Some(&check));
+    let work = dispatch::begin(context, &request.method, params, meta, Some(&check));
     Ok((work, interim, keep_alive))
 }

@@ -43,6 +43,9 @@ struct Arguments {
     /// Where to listen; port 0 is any that is free
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
+    /// Speak on stdin and stdout instead
+    #[arg(long)]
+    stdio: bool,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -59,20 +62,34 @@ fn main() -> anyhow::Result<()> {
     let stage = Stage::new(Fixture::load()?);
     let house = House::build(stage)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(serve(&house, arguments.listen))?;
+    runtime.block_on(async {
+        if arguments.stdio { speak(&house).await } else { serve(&house, arguments.listen).await }
+    })?;
     // Whatever still runs has to let go of the folder before it is removed.
     runtime.shutdown_timeout(Duration::from_secs(1));
     house.tear_down()
+}
+
+async fn app(house: &House) -> anyhow::Result<Arc<App>> {
+    let gate = house.gate.clone();
+    let jobs = Jobs::start(gate.clone(), wiring::jobs(), true).await?;
+    let library = Arc::new(Shelf(house.stage.clone()));
+    Ok(App::with_library(gate, jobs, wiring::doors(), library))
+}
+
+async fn speak(house: &House) -> anyhow::Result<()> {
+    let stop = CancellationToken::new();
+    stop_on_signal(stop.clone())?;
+    let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+    server::mcp::serve_stdio(app(house).await?, None, input, output, stop.cancelled()).await;
+    Ok(())
 }
 
 async fn serve(house: &House, address: SocketAddr) -> anyhow::Result<()> {
     let listener =
         TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
     let address = listener.local_addr()?;
-    let gate = house.gate.clone();
-    let jobs = Jobs::start(gate.clone(), wiring::jobs(), true).await?;
-    let library = Arc::new(Shelf(house.stage.clone()));
-    let app = App::with_library(gate, jobs, wiring::doors(), library);
+    let app = app(house).await?;
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone())?;
     writeln!(std::io::stdout(), "conformance-fixture listens on http://{address}")?;

@@ -1,0 +1,117 @@
+//! A tool asks, and whoever sits at the client answers: on stdio, in both eras and as a task.
+
+use serde_json::{Value, json};
+use testkit::mcp::{Piped, meta};
+
+const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+#[allow(clippy::disallowed_types)] // As a client starts it.
+fn fixture() -> Piped {
+    let program = env!("CARGO_BIN_EXE_conformance-fixture");
+    let mut piped = Piped::of(std::process::Command::new(program).arg("--stdio"));
+    piped.listen();
+    piped
+}
+
+fn call(tool: &str, more: &Value, capabilities: &Value) -> Value {
+    let mut params = json!({ "name": tool, "arguments": {}, "_meta": meta(capabilities) });
+    for (name, value) in more.as_object().unwrap() {
+        params[name] = value.clone();
+    }
+    params
+}
+
+#[test]
+fn an_older_client_is_asked_and_answers() {
+    let mut client = fixture();
+    client.initialize(&json!({ "elicitation": {} }));
+    let params = json!({ "name": "test_elicitation", "arguments": { "message": "Who?" } });
+    let asked = client.ask(1, "tools/call", &params);
+    assert_eq!(asked["method"], "elicitation/create");
+    assert_eq!(asked["params"]["message"], "Who?");
+    let content = json!({ "username": "ada", "email": "ada@example.com" });
+    let reply = json!({ "action": "accept", "content": content });
+    client.tell(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": reply }));
+    let answer = client.heard();
+    assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(1), &json!(false)));
+    assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains("ada@example.com"));
+}
+
+#[test]
+fn an_answer_that_does_not_fit_a_refusal_and_a_client_that_cannot_be_asked() {
+    let mut client = fixture();
+    client.initialize(&json!({ "elicitation": {} }));
+    let params = json!({ "name": "test_elicitation", "arguments": { "message": "Who?" } });
+    let asked = client.ask(1, "tools/call", &params);
+    let reply = json!({ "action": "accept", "content": { "username": 1 } });
+    client.tell(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": reply }));
+    let answer = client.heard();
+    assert_eq!(answer["result"]["_meta"]["toolgate/error"]["code"], "input_required");
+    // What nobody asked changes nothing.
+    client.tell(&json!({ "jsonrpc": "2.0", "id": 99, "result": {} }));
+    let asked = client.ask(2, "tools/call", &params);
+    let error = json!({ "code": -32603, "message": "no window" });
+    client.tell(&json!({ "jsonrpc": "2.0", "id": asked["id"], "error": error }));
+    let answer = client.heard();
+    let words = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(words.contains("no window"), "{words}");
+
+    let mut silent = fixture();
+    silent.initialize(&json!({}));
+    let answer = silent.ask(1, "tools/call", &params);
+    assert_eq!(answer["result"]["_meta"]["toolgate/error"]["code"], "input_required");
+}
+
+#[test]
+fn a_modern_client_calls_again_with_its_answer() {
+    let mut client = fixture();
+    let able = json!({ "elicitation": {} });
+    let tool = "test_input_required_result_multi_round";
+    let first = client.ask(1, "tools/call", &call(tool, &json!({}), &able))["result"].clone();
+    assert_eq!(first["resultType"], "input_required");
+    let reply = |content: Value| json!({ "action": "accept", "content": content });
+    let more = json!({ "inputResponses": { "step1": reply(json!({ "name": "Ada" })) },
+        "requestState": first["requestState"] });
+    let second = client.ask(2, "tools/call", &call(tool, &more, &able))["result"].clone();
+    assert_eq!(second["inputRequests"].as_object().unwrap().keys().next().unwrap(), "step2");
+    let more = json!({ "inputResponses": { "step2": reply(json!({ "color": "blue" })) },
+        "requestState": second["requestState"] });
+    let third = client.ask(3, "tools/call", &call(tool, &more, &able))["result"].clone();
+    assert_eq!((&third["resultType"], &third["isError"]), (&json!("complete"), &json!(false)));
+    // What was answered once is not answered for every later call.
+    let again = client.ask(4, "tools/call", &call(tool, &more, &able));
+    assert_eq!(again["error"]["code"], -32602);
+    let mute = client.ask(5, "tools/call", &call(tool, &json!({}), &json!({})));
+    assert_eq!(mute["error"]["code"], -32021);
+    assert_eq!(mute["error"]["data"]["requiredCapabilities"], json!({ "elicitation": {} }));
+}
+
+#[test]
+fn a_task_waits_for_its_answer() {
+    let mut client = fixture();
+    let able = json!({ "elicitation": {}, "extensions": { TASKS: {} } });
+    let mut params = call("confirm_delete", &json!({}), &able);
+    params["arguments"] = json!({ "filename": "a.txt" });
+    let task = client.ask(1, "tools/call", &params)["result"].clone();
+    let id = task["taskId"].clone();
+    let get = json!({ "taskId": id, "_meta": meta(&able) });
+    let asks = poll(&mut client, &get, "input_required");
+    let name = asks["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    let reply = json!({ "action": "accept", "content": { "confirm": true } });
+    let update = json!({ "taskId": id, "inputResponses": { name: reply }, "_meta": meta(&able) });
+    assert_eq!(client.ask(2, "tasks/update", &update)["result"]["resultType"], "complete");
+    let ended = poll(&mut client, &get, "completed");
+    assert_eq!(ended["result"]["isError"], false);
+}
+
+fn poll(client: &mut Piped, get: &Value, status: &str) -> Value {
+    let mut task = Value::Null;
+    for _ in 0..200 {
+        task = client.ask(9, "tasks/get", get)["result"].clone();
+        if task["status"] == status {
+            return task;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    panic!("not {status}: {task}");
+}
