@@ -272,7 +272,22 @@ impl Workshop {
                 Ok(next) => worker = next,
                 Err(_) => return,
             }
+            self.go_on(&id).await;
             live.state(JobState::Running);
+        }
+    }
+
+    /// The record says that the job runs again. Where it cannot be written, only the record
+    /// is behind.
+    async fn go_on(&self, id: &JobId) {
+        let store = &self.gate.store;
+        let written = match store.job(id).await {
+            Ok(Some(job)) => store.save(Job { state: JobState::Running, ..job }).await,
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = written {
+            tracing::error!(%error, job = %id, "a job that goes on could not be recorded");
         }
     }
 

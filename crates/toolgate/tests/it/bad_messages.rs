@@ -2,7 +2,7 @@
 //! else goes on.
 
 mod batches;
-mod parameters;
+pub mod parameters;
 mod sessions;
 mod streams;
 
@@ -12,7 +12,7 @@ use testkit::{
     mcp::{Legacy, Modern, frame, meta, request},
 };
 
-use crate::{command, start, with_commands};
+use crate::{command, start};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 const ACCEPT: (&str, &str) = ("accept", "application/json, text/event-stream");
@@ -44,7 +44,7 @@ fn refused(answer: &Answer, (status, code): (u16, i64), words: &str) {
 }
 
 /// A request of the modern era, with the headers that belong to it.
-fn modern<'a>(method: &'a str, mut params: Value) -> (Vec<(&'static str, &'a str)>, Value) {
+fn modern(method: &str, mut params: Value) -> (Vec<(&'static str, &str)>, Value) {
     if params.get("_meta").is_none() {
         params["_meta"] = meta(&json!({}));
     }
@@ -138,7 +138,7 @@ async fn a_body_that_is_no_message_is_refused() {
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}",
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\":\"\xc3\"}}",
         b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}",
-        b"{\0\"\0i\0d\0\"\0:\01\0}\0",
+        b"{\0\"\0i\0d\0\"\0:\0{\0}\0}\0",
         b"\x1f\x8b\x08\x00\x00\x00\x00\x00",
         deep.as_bytes(),
     ];

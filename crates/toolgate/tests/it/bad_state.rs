@@ -265,7 +265,7 @@ async fn a_reply_that_is_none_is_asked_for_again() {
 async fn replies_that_nobody_asked_for_do_not_spoil_the_state() {
     let world = fixture().await;
     let client = Person::new(&world);
-    let deep = (0..125).fold(json!(1), |inner, _| json!([inner]));
+    let deep = (0..126).fold(json!(1), |inner, _| json!([inner]));
     for junk in [deep, json!("x".repeat(900_000))] {
         let (_, answer) = client.send(TOOL, &json!({ "inputResponses": { "junk": junk } })).await;
         client.finishes(&asked(&answer)).await;

@@ -1,6 +1,12 @@
 //! Several messages in one body, which one old revision has and no other.
 
-use super::*;
+use serde_json::{Value, json};
+use testkit::{World, eventually, mcp::Legacy};
+
+use super::{
+    MODERN, asleep, gone, is_alive, lives, post, post_by_hand, refused, sleeps, with_sleeper,
+};
+use crate::start;
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 

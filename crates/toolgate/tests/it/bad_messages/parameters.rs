@@ -1,8 +1,13 @@
 //! Parameters that have not the form that their method wants.
 
-use testkit::mcp::meta;
+use serde_json::{Value, json};
+use testkit::{
+    Answer, World,
+    mcp::{Legacy, Modern, meta, request},
+};
 
-use super::*;
+use super::{MODERN, lives, modern, post, refused};
+use crate::{command, start, with_commands};
 
 /// Sends parameters as they are written, as a client of each era would: `META` stands for what
 /// a modern one says of itself. The answers, the modern one first.
@@ -98,7 +103,7 @@ async fn what_a_modern_client_says_of_itself_must_have_its_form() {
     let world = start("").await;
     let date = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
     let can = r#""io.modelcontextprotocol/clientCapabilities""#;
-    let with = |more: &str| format!(r#"{{{date},{can}:{{}},{more}}}"#);
+    let with = |more: &str| format!("{{{date},{can}:{{}},{more}}}");
     let missing = "params._meta must have `io.modelcontextprotocol/";
     for (said, words) in [
         ("null".to_owned(), missing),
@@ -210,4 +215,216 @@ async fn a_cursor_that_is_not_of_this_listing_is_refused() {
     command(&world, "second", script, "");
     world.run().await;
     refused(&Modern::new(&world).send("tools/list", params).await, (200, -32602), unknown);
+}
+
+#[tokio::test]
+async fn a_task_that_is_none_is_not_there() {
+    let world = start("").await;
+    let able = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    let client = Modern::new(&world).able(able).with("mcp-name", "");
+    let unknown = format!("job_{}", "0".repeat(26));
+    let long = "j".repeat(10_000);
+    for method in ["tasks/get", "tasks/cancel", "tasks/update"] {
+        for id in ["", "job_", "../../etc/passwd", "job_%00", "é", &unknown, &long] {
+            let params = json!({ "taskId": id, "inputResponses": {} });
+            let mut client = Modern::new(&world).able(client.capabilities.clone());
+            // Where the name is repeated, it must be the same.
+            client.headers.push(("mcp-name".into(), encoded(id)));
+            refused(&client.send(method, params).await, (200, -32602), "Task not found");
+        }
+        for (params, words) in [
+            (json!({}), "params must have `taskId`"),
+            (json!({ "taskId": 5 }), "`taskId` must be a text"),
+            (json!({ "taskId": [unknown] }), "`taskId` must be a text"),
+        ] {
+            refused(&client.send(method, params).await, (400, -32602), words);
+        }
+        let params = json!({ "taskId": unknown });
+        let other = client.send(method, params.clone()).await;
+        refused(&other, (400, -32020), "mcp-name");
+        // Whoever does not know tasks has none.
+        let answer = Modern::new(&world).send(method, params).await;
+        refused(&answer, (400, -32021), "");
+    }
+}
+
+/// As a header has it: Base64, with what is around it.
+fn encoded(text: &str) -> String {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut all = String::new();
+    for three in text.as_bytes().chunks(3) {
+        let byte = |place: usize| u32::from(three.get(place).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * place) & 63) as usize];
+            all.push(if place > three.len() { '=' } else { char::from(letter) });
+        }
+    }
+    format!("=?base64?{all}?=")
+}
+
+#[tokio::test]
+async fn a_resource_that_is_none_is_not_there() {
+    let world = start("").await;
+    let legacy = Legacy::open(&world).await;
+    let note = json!({ "text": "x", "filename": "a.txt" });
+    let written = Modern::new(&world).call("write_text_artifact", &note).await;
+    let uri = written["content"].as_array().unwrap().last().unwrap()["uri"].as_str().unwrap();
+    let folder = uri.strip_suffix("a.txt").unwrap();
+    for uri in [
+        String::new(),
+        "toolgate://".into(),
+        "toolgate://jobs".into(),
+        "toolgate://jobs/".into(),
+        "toolgate://jobs/../../state.key".into(),
+        "toolgate://contracts/..%2fhello".into(),
+        "toolgate://contracts/hello/".into(),
+        "TOOLGATE://contracts/hello".into(),
+        "file:///etc/passwd".into(),
+        "http://127.0.0.1/".into(),
+        folder.into(),
+        format!("{folder}b.txt"),
+        format!("{folder}../a.txt"),
+        format!("{folder}..%2fa.txt"),
+        format!("{folder}%2e%2e%2f%2e%2e%2ftoolgate.db"),
+        format!("{folder}a.txt%00"),
+        format!("{folder}%FF"),
+        format!("{uri}?x"),
+        format!("{uri}#x"),
+        format!("toolgate://contracts/{}", "x".repeat(100_000)),
+    ] {
+        let params = json!({ "uri": uri });
+        let client = Modern::new(&world).with("mcp-name", &encoded(&uri));
+        let long = uri.len() > 10_000;
+        // A head has its own limits.
+        if !long {
+            let answer = client.send("resources/read", params.clone()).await;
+            refused(&answer, (200, -32602), "Resource not found");
+        }
+        let answer = legacy.ask("resources/read", &params).await;
+        assert_eq!(answer["error"]["code"], -32002, "{uri:.100}");
+        let shown = answer["error"]["data"]["uri"].as_str().unwrap();
+        assert!(uri.starts_with(shown) && shown.len() <= 1_024);
+    }
+    let read = legacy.ask("resources/read", &json!({ "uri": uri })).await;
+    assert_eq!(read["result"]["contents"][0]["text"], "x");
+}
+
+#[tokio::test]
+async fn an_argument_that_the_head_repeats_must_be_the_same() {
+    let world = crate::bad_state::fixture().await;
+    let (tool, name) = ("test_custom_header", "mcp-param-value");
+    let call = json!({ "name": tool, "arguments": { "value": "right" } });
+    for (head, words) in [
+        (None, "mcp-param-value is missing"),
+        (Some("wrong"), "not what the argument is"),
+        (Some(""), "not what the argument is"),
+        (Some("RIGHT"), "not what the argument is"),
+        (Some("=?base64?d3Jvbmc=?="), "not what the argument is"),
+        (Some("=?base64?!?="), "not Base64"),
+    ] {
+        let mut client = Modern::new(&world);
+        client.headers.extend(head.map(|head| (name.to_owned(), head.to_owned())));
+        let answer = client.send("tools/call", call.clone()).await.json();
+        let message = answer["error"]["message"].as_str().unwrap().to_lowercase();
+        assert_eq!(answer["error"]["code"], -32020, "{answer}");
+        assert!(message.contains(&words.to_lowercase()), "{answer}");
+    }
+    let client = Modern::new(&world).with(name, "right");
+    let none = json!({ "name": tool, "arguments": {} });
+    assert_eq!(client.ask("tools/call", none).await["error"]["code"], -32020);
+    assert_eq!(client.ask("tools/call", call).await["result"]["isError"], false);
+}
+
+/// Damages a text in a few places, another way each time.
+pub fn damage(good: &[u8], random: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
+    const JUNK: [&[u8]; 12] =
+        [b"\"", b"{", b"}", b"[", b"]", b",", b"\\", b"\xff", b"\0", b"1E400", b"null", b"\n"];
+    let mut bytes = good.to_vec();
+    for _ in 0..=random(3) {
+        let place = random(bytes.len().max(1));
+        match random(4) {
+            0 => bytes.truncate(place),
+            1 if place < bytes.len() => drop(bytes.remove(place)),
+            2 if place < bytes.len() => bytes[place] ^= 1 << random(8),
+            _ => {
+                let junk = JUNK[random(JUNK.len())];
+                bytes.splice(place..place, junk.iter().copied());
+            }
+        }
+    }
+    bytes
+}
+
+/// Numbers below a bound, from a fixed seed, so that a failure can be repeated.
+pub fn numbers() -> impl FnMut(usize) -> usize {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    move |below| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % below as u64).unwrap()
+    }
+}
+
+/// Messages of every kind that are over at once.
+pub fn good_messages() -> Vec<String> {
+    let hello =
+        json!({ "name": "hello", "arguments": { "name": "Ada" }, "_meta": meta(&json!({})) });
+    let said = |params: &Value| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+    [
+        request(1, "tools/call", &hello),
+        request("two", "tools/call", &json!({ "name": "hello", "arguments": { "name": "x" } })),
+        request(
+            3,
+            "tools/list",
+            &json!({ "_meta": meta(&json!({ "elicitation": {} })), "cursor": "1.0" }),
+        ),
+        request(4, "resources/read", &json!({ "uri": "toolgate://contracts/hello" })),
+        request(5, "resources/subscribe", &json!({ "uri": "toolgate://jobs/job_1" })),
+        request(6, "logging/setLevel", &json!({ "level": "debug" })),
+        request(7, "server/discover", &json!({ "_meta": meta(&json!({})) })),
+        request(
+            8,
+            "completion/complete",
+            &json!({ "ref": { "type": "ref/resource" }, "argument": {} }),
+        ),
+        request(9, "tasks/get", &json!({ "taskId": "job_1", "_meta": meta(&json!({})) })),
+        request(10, "initialize", &json!({ "protocolVersion": "2025-11-25", "capabilities": {} })),
+        said(&json!({ "requestId": 1 })),
+        json!({ "jsonrpc": "2.0", "id": 1, "result": { "action": "accept" } }),
+        json!([request(1, "ping", &json!({})), request(2, "ping", &json!({}))]),
+    ]
+    .iter()
+    .map(Value::to_string)
+    .collect()
+}
+
+#[tokio::test]
+async fn whatever_is_damaged_gets_an_answer() {
+    let world = start("").await;
+    let session = Legacy::open(&world).await.session;
+    let old = Legacy::open_at(&world, "/mcp", "2025-03-26", &json!({})).await.session;
+    let (mut random, good) = (numbers(), good_messages());
+    for number in 0..1_500 {
+        let body = damage(good[random(good.len())].as_bytes(), &mut random);
+        let headers = match number % 3 {
+            0 => vec![("mcp-session-id", &*session)],
+            1 => vec![("mcp-session-id", &*old)],
+            _ => vec![MODERN, ("mcp-method", "tools/call"), ("mcp-name", "hello")],
+        };
+        let answer = post(&world, &headers, body.clone()).await;
+        let shown = String::from_utf8_lossy(&body);
+        match answer.status {
+            202 => assert_eq!(answer.body, b"", "{shown}"),
+            200 | 400 | 404 => {
+                let answer = answer.json();
+                let first = answer.get(0).unwrap_or(&answer);
+                assert_eq!(first["jsonrpc"], "2.0", "{shown}");
+                assert_ne!(first.get("result").is_some(), first.get("error").is_some(), "{shown}");
+            }
+            status => panic!("{status} {}: {shown}", answer.text()),
+        }
+    }
+    lives(&world).await;
 }

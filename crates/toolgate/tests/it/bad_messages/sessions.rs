@@ -1,6 +1,16 @@
 //! Sessions of the legacy era, and calls that somebody gives up.
 
-use super::*;
+use serde_json::{Value, json};
+use testkit::{
+    World, eventually,
+    mcp::{Legacy, frame, meta, request},
+};
+
+use super::{
+    ACCEPT, JSON, MODERN, asleep, gone, is_alive, lives, post, post_by_hand, refused,
+    resident_bytes, sleeps, sleeps_modern, with_sleeper,
+};
+use crate::{command, start};
 
 /// A session that this caller opens at this path.
 async fn open(world: &World, path: &str, headers: &[(&str, &str)]) -> String {
