@@ -69,9 +69,11 @@ impl App {
     pub fn with_library(
         gate: Arc<Gate>,
         jobs: Arc<Jobs>,
-        settings: Settings,
+        mut settings: Settings,
         library: Arc<dyn Library>,
     ) -> Arc<Self> {
+        // A stream has to show that it lives before it is taken for dead.
+        settings.mcp.keep_alive = settings.mcp.keep_alive.min(settings.idle_timeout / 2);
         let mcp = mcp::State::new(&settings.mcp);
         Arc::new(Self { gate, jobs, settings, library, mcp, documents: Mutex::new(None) })
     }

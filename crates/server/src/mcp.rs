@@ -3,13 +3,14 @@
 //! - `rpc`, `client`, `version`: messages taken apart; `dispatch` knows the methods.
 //! - `call`, `result`, `rounds`, `questions`, `seal`: one call, also in several rounds.
 //! - `tasks`, `resources`, `prompts`, `listing`, `subscriptions`: the other nouns.
-//! - `http` and `stdio` carry them; `initialize`, `session` and `sessions` are the legacy
-//!   era's memory.
+//! - `http` and `stdio` carry them; `requests` are those that are not answered yet;
+//!   `initialize`, `session`, `sessions` and `batch` are the legacy era.
 //!
 //! The protocol is written out here and not taken from an SDK: listings go out as bytes that
 //! were rendered once, a call is parsed once, every refusal has the code and the status that
 //! its revision asks for, and nothing waits without a bound.
 
+mod batch;
 mod call;
 mod client;
 mod context;
@@ -20,6 +21,7 @@ mod library;
 mod listing;
 mod prompts;
 mod questions;
+mod requests;
 mod resources;
 mod result;
 mod rounds;
@@ -37,6 +39,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use gate::Gate;
+use tokio::sync::Semaphore;
 
 pub use library::{EmptyLibrary, Library, LibraryError};
 pub use settings::Settings;
@@ -44,10 +47,15 @@ pub use stdio::serve as serve_stdio;
 
 use self::{listing::Listings, seal::Seal, sessions::Sessions};
 
+/// How many resources are read at once.
+const MAX_READS: usize = 16;
+
 /// What the MCP doors remember.
 pub(crate) struct State {
     pub seal: Seal,
     pub sessions: Sessions,
+    /// Places for resources that are read whole.
+    pub reads: Semaphore,
     listings: ArcSwapOption<Listings>,
 }
 
@@ -56,6 +64,7 @@ impl State {
         Self {
             seal: Seal::new(settings.state_key, settings.answer_timeout),
             sessions: Sessions::new(settings.max_sessions, settings.session_idle),
+            reads: Semaphore::new(MAX_READS),
             listings: ArcSwapOption::empty(),
         }
     }

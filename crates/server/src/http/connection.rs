@@ -9,7 +9,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU8, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed},
     },
     task::{Context, Poll},
     time::Duration,
@@ -30,6 +30,9 @@ use tokio::{
 /// How often the keeper looks.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
+/// After so many ticks a client that takes nothing is given up when the server stops.
+const STUCK_TICKS: u64 = 10;
+
 /// Between requests.
 const IDLE: u8 = 0;
 /// A request has begun to come in.
@@ -44,6 +47,8 @@ const SENDING: u8 = 3;
 pub(crate) struct Activity {
     phase: AtomicU8,
     since: AtomicU64,
+    /// Whether the client has left no room for what it is sent.
+    blocked: AtomicBool,
     clock: Arc<AtomicU64>,
 }
 
@@ -51,6 +56,17 @@ impl Activity {
     fn enter(&self, phase: u8) {
         self.phase.store(phase, Relaxed);
         self.touch();
+    }
+
+    /// Notes how an attempt to write ended.
+    fn wrote(&self, result: &Poll<io::Result<usize>>) {
+        match result {
+            Poll::Ready(_) => {
+                self.blocked.store(false, Relaxed);
+                self.touch();
+            }
+            Poll::Pending => self.blocked.store(true, Relaxed),
+        }
     }
 
     fn touch(&self) {
@@ -171,8 +187,11 @@ impl Keeper {
         let now = self.clock.fetch_add(1, Relaxed) + 1;
         let mut open = self.lock();
         open.retain(|(activity, task)| {
-            let quiet = now.saturating_sub(activity.since.load(Relaxed)) > 2;
-            if activity.phase.load(Relaxed) == IDLE && quiet {
+            let age = now.saturating_sub(activity.since.load(Relaxed));
+            let idle = activity.phase.load(Relaxed) == IDLE && age > 2;
+            // A client that takes nothing does not keep a server from stopping.
+            let stuck = activity.blocked.load(Relaxed) && age > STUCK_TICKS;
+            if idle || stuck {
                 task.abort();
             }
             !task.is_finished()
@@ -212,8 +231,9 @@ impl AsyncWrite for Watched {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.activity.touch();
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let result = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.activity.wrote(&result);
+        result
     }
 
     fn poll_write_vectored(
@@ -221,8 +241,9 @@ impl AsyncWrite for Watched {
         context: &mut Context<'_>,
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.activity.touch();
-        Pin::new(&mut self.stream).poll_write_vectored(context, bytes)
+        let result = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
+        self.activity.wrote(&result);
+        result
     }
 
     fn is_write_vectored(&self) -> bool {

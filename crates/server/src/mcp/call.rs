@@ -58,7 +58,8 @@ pub(crate) fn mirrors(asked: &Asked) -> Option<(&Arc<Tool>, &Map<String, Value>)
 
 impl Asked {
     /// Makes the call.
-    pub(crate) async fn answer(self) -> Reply {
+    pub(crate) async fn answer(mut self) -> Reply {
+        self.rounds.open(&self.context)?;
         let policy = self.tool.as_ref().map_or(Tasks::Never, |tool| tool.contract.tasks);
         match (policy, self.context.client.tasks) {
             (Tasks::Required, false) => Err(self.needs_tasks()),
@@ -120,6 +121,9 @@ impl Asked {
             let call = self.call(recording.clone(), notes);
             let call = self.context.app.gate.call(call);
             let outcome = self.hear(call, heard).await;
+            if let Err(failure) = &outcome.result {
+                self.rounds.turned_away(&self.context, failure);
+            }
             let Some(open) = open_questions(&outcome) else { return self.render(&outcome) };
             if self.context.client.is_modern() {
                 return self.rounds.ask_again(&self.context, &open);

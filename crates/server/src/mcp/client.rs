@@ -6,7 +6,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
-    rpc::{RpcError, present},
+    rpc::{RpcError, is_object, present},
     version::Version,
 };
 
@@ -37,11 +37,15 @@ impl Client {
 /// The capabilities that matter here.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Capabilities {
-    elicitation: Option<Elicitation>,
-    sampling: Option<IgnoredAny>,
-    roots: Option<IgnoredAny>,
-    extensions: Option<Extensions>,
+pub(crate) struct Capabilities<'a> {
+    #[serde(borrow)]
+    elicitation: Option<&'a RawValue>,
+    #[serde(borrow)]
+    sampling: Option<&'a RawValue>,
+    #[serde(borrow)]
+    roots: Option<&'a RawValue>,
+    #[serde(borrow)]
+    extensions: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -58,25 +62,39 @@ struct Extensions {
     tasks: Option<IgnoredAny>,
 }
 
-impl Capabilities {
-    pub(crate) fn read(raw: &RawValue) -> Result<Self, RpcError> {
-        serde_json::from_str(raw.get())
-            .map_err(|error| RpcError::malformed(format!("the client's capabilities: {error}")))
-    }
-
-    pub(crate) fn can_ask(&self) -> CanAsk {
-        // One that says no more than that it can ask can show a form.
-        let forms = |can: &Elicitation| can.form.is_some() || can.url.is_none();
-        CanAsk {
-            person: self.elicitation.as_ref().is_some_and(forms),
-            model: self.sampling.is_some(),
-            roots: self.roots.is_some(),
+/// What a client can do: whom it can ask, and whether it knows tasks.
+pub(crate) fn abilities(raw: &RawValue) -> Result<(CanAsk, bool), RpcError> {
+    let said: Capabilities<'_> = fields(raw, "the client's capabilities")?;
+    for (raw, name) in [(said.sampling, "sampling"), (said.roots, "roots")] {
+        if raw.is_some_and(|raw| !is_object(raw.get())) {
+            let message = format!("the client's capabilities: `{name}` must be an object");
+            return Err(RpcError::malformed(message));
         }
     }
+    let elicitation: Option<Elicitation> = said
+        .elicitation
+        .map(|raw| fields(raw, "the client's capabilities: `elicitation`"))
+        .transpose()?;
+    let extensions: Option<Extensions> = said
+        .extensions
+        .map(|raw| fields(raw, "the client's capabilities: `extensions`"))
+        .transpose()?;
+    // One that says no more than that it can ask can show a form.
+    let forms = |can: Elicitation| can.form.is_some() || can.url.is_none();
+    let can_ask = CanAsk {
+        person: elicitation.is_some_and(forms),
+        model: said.sampling.is_some(),
+        roots: said.roots.is_some(),
+    };
+    Ok((can_ask, extensions.is_some_and(|known| known.tasks.is_some())))
+}
 
-    pub(crate) fn tasks(&self) -> bool {
-        self.extensions.as_ref().is_some_and(|known| known.tasks.is_some())
+/// The fields of an object.
+pub(crate) fn fields<'a, T: Deserialize<'a>>(raw: &'a RawValue, name: &str) -> Result<T, RpcError> {
+    if !is_object(raw.get()) {
+        return Err(RpcError::malformed(format!("{name} must be an object")));
     }
+    serde_json::from_str(raw.get()).map_err(|error| RpcError::malformed(format!("{name}: {error}")))
 }
 
 /// The parameters of any request, not looked into.
@@ -116,15 +134,11 @@ pub(crate) struct Params<'a> {
 
 impl<'a> Params<'a> {
     pub(crate) fn read(raw: Option<&'a RawValue>) -> Result<Self, RpcError> {
-        let Some(raw) = raw else { return Ok(Self::default()) };
-        serde_json::from_str(raw.get())
-            .map_err(|error| RpcError::malformed(format!("params: {error}")))
+        raw.map_or_else(|| Ok(Self::default()), |raw| fields(raw, "params"))
     }
 
     pub(crate) fn meta(&self) -> Result<Meta<'a>, RpcError> {
-        let Some(raw) = self.meta else { return Ok(Meta::default()) };
-        serde_json::from_str(raw.get())
-            .map_err(|error| RpcError::malformed(format!("_meta: {error}")))
+        self.meta.map_or_else(|| Ok(Meta::default()), |raw| fields(raw, "_meta"))
     }
 }
 
@@ -162,9 +176,8 @@ impl Meta<'_> {
         let Some(version) = Version::parse(&date).filter(|one| one.era() == Era::Modern) else {
             return Err(unsupported(&date));
         };
-        let capabilities = Capabilities::read(capabilities)?;
+        let (can_ask, tasks) = abilities(capabilities)?;
         let log_level = self.log_level.map(level).transpose()?;
-        let (can_ask, tasks) = (capabilities.can_ask(), capabilities.tasks());
         Ok(Client { version, can_ask, tasks, log_level })
     }
 }

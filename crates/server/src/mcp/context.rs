@@ -86,7 +86,7 @@ pub(crate) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 pub(crate) struct Outbox(mpsc::Sender<Bytes>);
 
 /// How many messages may wait for a client to take them.
-const OUTBOX_ROOM: usize = 64;
+const OUTBOX_ROOM: usize = 32;
 
 impl Outbox {
     pub(crate) fn channel() -> (Self, mpsc::Receiver<Bytes>) {
@@ -102,6 +102,11 @@ impl Outbox {
     /// Sends a message that may be lost: nobody waits for a client that does not read.
     pub(crate) fn offer(&self, message: Vec<u8>) {
         let _ = self.0.try_send(message.into());
+    }
+
+    /// Waits until there is room: what is large is made when it can be taken.
+    pub(crate) async fn ready(&self) {
+        let _ = self.0.reserve().await;
     }
 
     /// Waits until nobody reads any more.

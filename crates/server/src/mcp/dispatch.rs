@@ -10,7 +10,7 @@ use super::{
     context::{Context, Reply},
     listing::{self, Kind},
     prompts, resources,
-    rpc::RpcError,
+    rpc::{Request, RpcError},
     subscriptions, tasks,
     version::Version,
 };
@@ -30,6 +30,13 @@ impl From<Result<BoxFuture<'static, Reply>, RpcError>> for Work {
     }
 }
 
+/// The parameters of a request, taken apart as far as all methods need.
+pub(crate) fn read<'a>(request: &Request<'a>) -> Result<(Params<'a>, Meta<'a>), RpcError> {
+    let params = Params::read(request.params)?;
+    let meta = params.meta()?;
+    Ok((params, meta))
+}
+
 /// Checks what a tool's caller repeats in the head of its request.
 pub(crate) type HeadCheck<'a> = &'a dyn Fn(&call::Asked) -> Result<(), RpcError>;
 
@@ -46,12 +53,12 @@ pub(crate) fn begin(
         ("tools/call", _) => begin_call(context, params, meta, check).into(),
         ("tools/list", _) => Work::Now(listing::page(&context, Kind::Tools, params.cursor)),
         ("resources/list", _) => Work::Now(listing::page(&context, Kind::Resources, params.cursor)),
-        ("resources/templates/list", _) => Work::Now(Ok(resources::templates(&context))),
-        ("resources/read", _) => read(context, params).into(),
+        ("resources/templates/list", _) => Work::Now(resources::templates(&context, params.cursor)),
+        ("resources/read", _) => resource(context, params).into(),
         ("completion/complete", _) => Work::Now(resources::complete(&context, params)),
         ("prompts/list", _) if has_prompts() => {
             let entries = context.app.library.prompts();
-            Work::Now(Ok(listing::small(&context, "prompts", &entries)))
+            Work::Now(listing::small(&context, "prompts", &entries, params.cursor))
         }
         ("prompts/get", _) if has_prompts() => {
             let begun = prompts::get(context, params);
@@ -83,7 +90,7 @@ fn begin_call(
     Ok(Box::pin(asked.answer()))
 }
 
-fn read(context: Context, params: &Params<'_>) -> Result<BoxFuture<'static, Reply>, RpcError> {
+fn resource(context: Context, params: &Params<'_>) -> Result<BoxFuture<'static, Reply>, RpcError> {
     let uri = client::required(params.uri, "uri")?;
     Ok(Box::pin(resources::read(context, uri)))
 }

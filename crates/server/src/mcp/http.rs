@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use axum::{
     Extension, Router,
-    extract::{Path, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    extract::{Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
     response::Response,
     routing::post,
 };
@@ -18,8 +18,9 @@ use bytes::Bytes;
 use gate::{Caller, Failure, RequestId};
 
 use super::{
-    client::Params,
+    batch,
     context::Scope,
+    dispatch,
     rpc::{self, Id, Message, RpcError},
 };
 use crate::{
@@ -31,9 +32,13 @@ use crate::{
 pub(crate) const PATH: &str = "/mcp";
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const VERSION: &str = "mcp-protocol-version";
 
 pub(crate) fn routes() -> Router<Arc<App>> {
-    let endpoint = || post(receive).get(legacy::listen).delete(legacy::end);
+    let endpoint = || {
+        let head = async || not_allowed();
+        post(receive).get(legacy::listen).head(head).delete(legacy::end)
+    };
     Router::new().route(PATH, endpoint()).route("/mcp/{toolset}", endpoint())
 }
 
@@ -50,13 +55,15 @@ impl Knock {
     fn new(
         app: Arc<App>,
         context: front::Context,
-        toolset: Option<Path<String>>,
+        uri: &Uri,
         headers: HeaderMap,
     ) -> Result<Self, Box<Response>> {
+        // The name of a toolset is never encoded: what is, names none.
+        let toolset = uri.path().strip_prefix(PATH).and_then(|rest| rest.strip_prefix('/'));
         let scope = match toolset {
             None => None,
-            Some(Path(name)) if app.gate.catalogue().toolset(&name).is_some() => Some(name.into()),
-            Some(Path(name)) => {
+            Some(name) if app.gate.catalogue().toolset(name).is_some() => Some(name.into()),
+            Some(name) => {
                 let shown: String = name.chars().take(64).collect();
                 let error = RpcError::new(-32600, 404, format!("there is no toolset `{shown}`"));
                 return Err(Box::new(failed(None, &error)));
@@ -71,6 +78,17 @@ impl Knock {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
+    /// The revision that the head names.
+    fn version(&self) -> Result<Option<&str>, RpcError> {
+        let mut values = self.headers.get_all(VERSION).iter();
+        let unreadable = || RpcError::invalid_request("MCP-Protocol-Version cannot be read");
+        match (values.next(), values.next()) {
+            (None, _) => Ok(None),
+            (Some(value), None) => value.to_str().map(Some).map_err(|_| unreadable()),
+            (Some(_), Some(_)) => Err(unreadable()),
+        }
+    }
+
     fn accepts_streams(&self) -> bool {
         self.headers
             .get_all(header::ACCEPT)
@@ -83,11 +101,10 @@ impl Knock {
 async fn receive(
     State(app): State<Arc<App>>,
     Extension(context): Extension<front::Context>,
-    toolset: Option<Path<String>>,
     request: Request,
 ) -> Response {
     let (head, body) = request.into_parts();
-    let knock = match Knock::new(app, context, toolset, head.headers) {
+    let knock = match Knock::new(app, context, &head.uri, head.headers) {
         Ok(knock) => knock,
         Err(response) => return *response,
     };
@@ -101,7 +118,7 @@ async fn receive(
         let error = RpcError::new(-32600, 415, "Content-Type must be application/json");
         return failed(None, &error);
     }
-    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
+    if batch::is_one(&bytes) {
         return legacy::batch(knock, &bytes).await;
     }
     let message = match rpc::parse(&bytes) {
@@ -118,8 +135,7 @@ async fn receive(
 }
 
 async fn answer(knock: Knock, request: rpc::Request<'_>) -> Response {
-    let read = Params::read(request.params).and_then(|params| Ok((params.meta()?, params)));
-    let (meta, params) = match read {
+    let (params, meta) = match dispatch::read(&request) {
         Ok(read) => read,
         // Whoever is meant would not understand it either.
         Err(error) => {

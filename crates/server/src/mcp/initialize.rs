@@ -8,10 +8,11 @@ use serde_json::{Value, json, value::RawValue};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    client::{self, Capabilities, Client, Params},
+    client::{self, Client, Params},
     context::{Context, Scope},
     dispatch,
-    rpc::{Id, RpcError},
+    requests::Requests,
+    rpc::{Id, Message, RpcError},
     session::Session,
     version::Version,
 };
@@ -23,6 +24,7 @@ pub(crate) fn begin(
     caller: &Caller,
     scope: &Scope,
     params: Option<&RawValue>,
+    requests: Arc<Requests>,
 ) -> Result<(Arc<Session>, Vec<u8>), RpcError> {
     let params = Params::read(params)?;
     let asked = client::required(params.protocol_version, "protocolVersion")?;
@@ -30,8 +32,8 @@ pub(crate) fn begin(
     let version = Version::parse(&asked)
         .filter(|version| version.era() == Era::Legacy)
         .unwrap_or(Version::NEWEST_LEGACY);
-    let capabilities = params.capabilities.map(Capabilities::read).transpose()?.unwrap_or_default();
-    let can_ask = capabilities.can_ask();
+    let abilities = params.capabilities.map(client::abilities).transpose()?;
+    let (can_ask, _) = abilities.unwrap_or_default();
     let client = Client { version, can_ask, tasks: false, log_level: None };
     let context = Context {
         app: app.clone(),
@@ -53,26 +55,35 @@ pub(crate) fn begin(
         "serverInfo": info,
         "instructions": dispatch::INSTRUCTIONS,
     });
-    let session = Session::new(client, caller.clone(), scope.clone());
+    let session = Session::new(client, caller.clone(), scope.clone(), requests);
     Ok((session, serde_json::to_vec(&result).unwrap_or_default()))
 }
 
-/// Something that a client tells. Only a lost interest changes anything.
-pub(crate) fn notified(session: &Session, method: &str, params: Option<&RawValue>) {
-    if method == "notifications/cancelled"
-        && let Some(id) = cancelled(params)
-    {
-        session.cancel(&id);
+/// Something that a client tells us, or answers. Of what it tells, only a lost interest changes
+/// anything.
+pub(crate) fn told(session: &Session, message: &Message<'_>) {
+    match message {
+        Message::Response { id, result } => session.answer(id, answer_of(*result)),
+        _ => {
+            if let Some(id) = cancelled(message) {
+                session.requests.cancel(&id);
+            }
+        }
     }
 }
 
 /// The request that a client has lost interest in.
-pub(crate) fn cancelled(params: Option<&RawValue>) -> Option<Id> {
-    Id::read(Params::read(params).ok()?.request_id?)
+pub(crate) fn cancelled(message: &Message<'_>) -> Option<Id> {
+    match message {
+        Message::Notification { method, params } if &**method == "notifications/cancelled" => {
+            Id::read(Params::read(*params).ok()?.request_id?)
+        }
+        _ => None,
+    }
 }
 
 /// The answer to a question of ours.
-pub(crate) fn answer_of(result: Result<&RawValue, &RawValue>) -> Result<Value, String> {
+fn answer_of(result: Result<&RawValue, &RawValue>) -> Result<Value, String> {
     let value = |raw: &RawValue| {
         contract::json::parse(raw.get().as_bytes()).map_err(|error| error.to_string())
     };

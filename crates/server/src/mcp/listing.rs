@@ -147,8 +147,16 @@ fn tail(context: &Context) -> String {
     )
 }
 
-/// A listing that is short and changes by its own rules.
-pub(crate) fn small(context: &Context, name: &str, entries: &[Value]) -> Vec<u8> {
+/// A listing that is short, has one page, and changes by its own rules.
+pub(crate) fn small(
+    context: &Context,
+    name: &str,
+    entries: &[Value],
+    cursor: Option<&RawValue>,
+) -> Reply {
+    if cursor.is_some() {
+        return Err(unknown_cursor());
+    }
     let whole = json!({ name: entries });
-    context.cacheable(whole.as_object().cloned().unwrap_or_default())
+    Ok(context.cacheable(whole.as_object().cloned().unwrap_or_default()))
 }

@@ -28,6 +28,7 @@ async fn asked(
     arguments: Map<String, Value>,
     mut rounds: Rounds,
 ) -> Reply {
+    rounds.open(&context)?;
     loop {
         let exchange = rounds.exchange(&context, None);
         match context.app.library.prompt(&name, &arguments, &exchange).await {

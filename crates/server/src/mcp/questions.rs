@@ -55,10 +55,11 @@ pub(crate) fn input_required(
     context: &Context,
     questions: &Questions,
     bound: Bound,
-    replies: Map<String, Value>,
+    replies: &Map<String, Value>,
 ) -> Reply {
     check(questions, context.client.can_ask)?;
-    let state = context.app.mcp.seal.close(bound, replies, context.app.gate.clock().now());
+    let (asked, now) = (questions.keys().cloned().collect(), context.app.gate.clock().now());
+    let state = context.app.mcp.seal.close(bound, asked, replies, now);
     let result = json!({
         "resultType": "input_required",
         "inputRequests": input_requests(questions),
@@ -82,9 +83,11 @@ pub(crate) async fn ask(
     for (name, question) in questions {
         let patience = context.app.settings.mcp.answer_timeout;
         let asking = session.ask(outbox, method(question), &question.params);
-        let reply = match tokio::time::timeout(patience, asking).await {
-            Ok(reply) => reply?,
-            Err(_) => {
+        let reply = tokio::select! {
+            reply = asking => reply?,
+            () = context.stop.cancelled() => return Err("the call was cancelled".into()),
+            () = outbox.closed() => return Err("the client is gone".into()),
+            () = tokio::time::sleep(patience) => {
                 let seconds = patience.as_secs();
                 return Err(format!("nobody answered within {seconds} s (mcp.answer_timeout_ms)"));
             }

@@ -3,7 +3,7 @@
 use contract::{Contract, codes};
 use gate::{Job, JobId};
 use percent_encoding::percent_decode_str;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, json, value::RawValue};
 use tokio::io::AsyncReadExt;
 
 use super::{
@@ -27,10 +27,6 @@ pub(crate) fn artifact_uri(job: &JobId, name: &str) -> String {
     format!("{SCHEME}{}", path.trim_start_matches("/v1/"))
 }
 
-fn job_uri(job: &JobId) -> String {
-    format!("{SCHEME}jobs/{job}")
-}
-
 /// A contract, as it is listed.
 pub(crate) fn of_contract(contract: &Contract) -> Value {
     json!({
@@ -43,7 +39,7 @@ pub(crate) fn of_contract(contract: &Contract) -> Value {
 }
 
 /// `resources/templates/list`.
-pub(crate) fn templates(context: &Context) -> Vec<u8> {
+pub(crate) fn templates(context: &Context, cursor: Option<&RawValue>) -> Reply {
     let template = |path: &str, name: &str, description: &str, kind: Option<&str>| {
         let mut shown = json!({
             "uriTemplate": format!("{SCHEME}{path}"), "name": name, "description": description,
@@ -60,7 +56,7 @@ pub(crate) fn templates(context: &Context) -> Vec<u8> {
         template("jobs/{id}/artifacts/{name}", "artifact", "A file that a call left.", None),
     ];
     all.extend(context.app.library.templates());
-    listing::small(context, "resourceTemplates", &all)
+    listing::small(context, "resourceTemplates", &all, cursor)
 }
 
 /// `resources/read`.
@@ -91,6 +87,11 @@ fn not_found(context: &Context, uri: &str) -> RpcError {
 
 async fn own(context: &Context, uri: &str, path: &str) -> Result<Value, RpcError> {
     let missing = || not_found(context, uri);
+    // What may be large is read when there is somewhere to put it.
+    let _place = context.app.mcp.reads.acquire().await;
+    if let Some(outbox) = &context.outbox {
+        outbox.ready().await;
+    }
     let parts: Vec<&str> = path.split('/').collect();
     match parts[..] {
         ["contracts", name] => {
@@ -190,9 +191,8 @@ pub(crate) fn complete(context: &Context, params: &Params<'_>) -> Reply {
 /// How many values a completion may have.
 const MAX_COMPLETIONS: usize = 100;
 
-/// The job that a resource stands for, to be watched while it runs.
+/// The job that a resource stands for. Nothing else changes while it can be read, so nothing
+/// else has to be watched.
 pub(crate) fn job_of(uri: &str) -> Option<JobId> {
-    let job = JobId::parse(uri.strip_prefix(SCHEME)?.strip_prefix("jobs/")?)?;
-    debug_assert_eq!(job_uri(&job), uri);
-    Some(job)
+    JobId::parse(uri.strip_prefix(SCHEME)?.strip_prefix("jobs/")?)
 }

@@ -1,6 +1,7 @@
 //! A request that is made in several rounds: what was replied in the earlier ones.
 
-use gate::{Exchange, Notes, Questions};
+use contract::codes;
+use gate::{Exchange, Failure, Notes, Questions};
 use serde_json::{Map, Value};
 
 use super::{
@@ -11,47 +12,71 @@ use super::{
     seal::Bound,
 };
 
+/// How much may be replied to the questions of one request, in bytes: a client carries all of
+/// it in every further round.
+const MAX_REPLY_BYTES: usize = 262_144;
+
 /// What was replied so far, and to what it belongs.
 pub(crate) struct Rounds {
     method: &'static str,
     name: Box<str>,
     /// The arguments as they were written; looked at only if there is another round.
     arguments: Box<str>,
+    /// What a modern client brought back, not opened yet.
+    brought: Option<Brought>,
     replies: Map<String, Value>,
     /// The state that this round uses up.
     state: Option<String>,
 }
 
+struct Brought {
+    state: Box<str>,
+    replies: Map<String, Value>,
+}
+
 impl Rounds {
-    /// Reads what a modern client brings back. The state must be ours, made for this caller
-    /// and these arguments, and not used yet.
+    /// Reads what a modern client brings back. Replies without a state are replies to nothing.
     pub(crate) fn read(
         context: &Context,
         params: &Params<'_>,
         method: &'static str,
         name: &str,
     ) -> Result<Self, RpcError> {
-        let arguments = params.arguments.map_or("{}", |raw| raw.get());
-        let mut rounds = Self {
+        let mut brought = None;
+        if context.client.is_modern() {
+            let replies = client::object(params.input_responses, "inputResponses")?;
+            if let Some(raw) = params.request_state {
+                brought = Some(Brought { state: client::text(raw, "requestState")?, replies });
+            }
+        }
+        Ok(Self {
             method,
             name: name.into(),
-            arguments: arguments.into(),
+            arguments: params.arguments.map_or("{}", |raw| raw.get()).into(),
+            brought,
             replies: Map::new(),
             state: None,
-        };
-        if !context.client.is_modern() {
-            return Ok(rounds);
+        })
+    }
+
+    /// Opens what was brought, when nothing else stands in the way any more: it must be ours,
+    /// made for this caller and these arguments, and not used yet.
+    pub(crate) fn open(&mut self, context: &Context) -> Result<(), RpcError> {
+        let Some(brought) = self.brought.take() else { return Ok(()) };
+        let now = context.app.gate.clock().now();
+        let opened = context.app.mcp.seal.open(&brought.state, &self.bound(context), now);
+        let opened = opened.map_err(|refused| RpcError::unknown(refused.message()))?;
+        self.state = Some(opened.nonce);
+        self.replies = opened.replies;
+        // Only what was asked can be replied.
+        let asked = |name: &String| opened.asked.contains(name);
+        self.replies.extend(brought.replies.into_iter().filter(|(name, _)| asked(name)));
+        if serde_json::to_string(&self.replies).map_or(0, |text| text.len()) > MAX_REPLY_BYTES {
+            self.give_back(context);
+            let message = format!("the replies have more than {MAX_REPLY_BYTES} bytes");
+            return Err(RpcError::malformed(message));
         }
-        if let Some(raw) = params.request_state {
-            let state = client::text(raw, "requestState")?;
-            let now = context.app.gate.clock().now();
-            let opened = context.app.mcp.seal.open(&state, &rounds.bound(context), now);
-            let opened = opened.map_err(|refused| RpcError::unknown(refused.message()))?;
-            rounds.replies = opened.replies;
-            rounds.state = Some(opened.nonce);
-        }
-        rounds.add(client::object(params.input_responses, "inputResponses")?);
-        Ok(rounds)
+        Ok(())
     }
 
     /// What the tool is told.
@@ -74,12 +99,24 @@ impl Rounds {
 
     /// Asks a modern client for another round. This one has done nothing yet, so its state
     /// may be brought again.
-    pub(crate) fn ask_again(self, context: &Context, open: &Questions) -> Reply {
-        if let Some(state) = &self.state {
-            context.app.mcp.seal.give_back(state);
+    pub(crate) fn ask_again(mut self, context: &Context, open: &Questions) -> Reply {
+        self.give_back(context);
+        // A reply that did not fit is not carried on.
+        self.replies.retain(|name, _| !open.contains_key(name));
+        questions::input_required(context, open, self.bound(context), &self.replies)
+    }
+
+    /// A call that was turned away before anything ran may be made again as it was.
+    pub(crate) fn turned_away(&self, context: &Context, failure: &Failure) {
+        if failure.code == codes::TOO_MANY_REQUESTS.code {
+            self.give_back(context);
         }
-        let bound = self.bound(context);
-        questions::input_required(context, open, bound, self.replies)
+    }
+
+    fn give_back(&self, context: &Context) {
+        if let Some(state) = &self.state {
+            context.app.mcp.seal.give_back(context.caller.name(), state);
+        }
     }
 
     fn bound(&self, context: &Context) -> Bound {

@@ -125,6 +125,26 @@ struct Fields<'a> {
     error: Option<&'a RawValue>,
 }
 
+fn fields(bytes: &[u8]) -> Result<Fields<'_>, RpcError> {
+    // A field that nobody looks at has to be text as well.
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| RpcError::parse(format!("The message is not UTF-8: {error}")))?;
+    match serde_json::from_str(text) {
+        Ok(fields) if is_object(text) => Ok(fields),
+        Ok(_) => Err(RpcError::invalid_request("Not a JSON-RPC message: it is no object")),
+        Err(error) if error.is_data() => {
+            Err(RpcError::invalid_request(format!("Not a JSON-RPC message: {error}")))
+        }
+        Err(error) => Err(RpcError::parse(format!("The message is invalid JSON: {error}"))),
+    }
+}
+
+/// Whether JSON is an object. Where fields are read by name, a list of them in order would be
+/// taken as well.
+pub(crate) fn is_object(json: &str) -> bool {
+    json.trim_ascii_start().starts_with('{')
+}
+
 /// A field that is null is there all the same.
 pub(crate) fn present<'de, D: Deserializer<'de>>(
     deserializer: D,
@@ -134,13 +154,7 @@ pub(crate) fn present<'de, D: Deserializer<'de>>(
 
 /// The one message that the bytes spell.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Message<'_>, Malformed> {
-    let fields: Fields<'_> = serde_json::from_slice(bytes).map_err(|error| {
-        Box::new(if error.is_data() {
-            (None, RpcError::invalid_request(format!("Not a JSON-RPC message: {error}")))
-        } else {
-            (None, RpcError::parse(format!("The message is invalid JSON: {error}")))
-        })
-    })?;
+    let fields: Fields<'_> = fields(bytes).map_err(|error| Box::new((None, error)))?;
     let id = fields.id.and_then(Id::read);
     let refuse = |message: &str| Box::new((id.clone(), RpcError::invalid_request(message)));
     if fields.jsonrpc.map(RawValue::get) != Some("\"2.0\"") {

@@ -3,9 +3,10 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, LazyLock, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
+    time::{Duration, Instant},
 };
 
 use gate::{Caller, LogLevel};
@@ -17,23 +18,22 @@ use tokio_util::sync::CancellationToken;
 use super::{
     client::Client,
     context::{Outbox, Scope},
+    requests::Requests,
+    resources,
     rpc::{self, Id},
 };
 
-/// How many requests of one client may be open at once.
-const MAX_OPEN: usize = 1_024;
 /// How many resources one client may watch.
 const MAX_WATCHED: usize = 1_024;
 
 /// A client of the legacy era between its `initialize` and its end.
 pub(crate) struct Session {
-    /// Empty where there is but one, on stdio.
     pub id: Box<str>,
     pub client: Client,
     pub caller: Caller,
     pub scope: Scope,
     level: AtomicU8,
-    open: Mutex<HashMap<Id, CancellationToken>>,
+    pub requests: Arc<Requests>,
     asked: Mutex<HashMap<Id, oneshot::Sender<Result<Value, String>>>>,
     next_question: AtomicU64,
     watched: Mutex<HashSet<String>>,
@@ -43,14 +43,18 @@ pub(crate) struct Session {
     listening: Mutex<CancellationToken>,
     /// Streams that are open, so that a quiet client is not taken for a dead one.
     streams: AtomicUsize,
-    /// In seconds since the sessions began.
-    pub last_used: AtomicU64,
+    last_used: AtomicU64,
     /// Fires when the session is over.
     pub over: CancellationToken,
 }
 
 impl Session {
-    pub(crate) fn new(client: Client, caller: Caller, scope: Scope) -> Arc<Self> {
+    pub(crate) fn new(
+        client: Client,
+        caller: Caller,
+        scope: Scope,
+        requests: Arc<Requests>,
+    ) -> Arc<Self> {
         let mut random = [0; 24];
         rand::rng().fill_bytes(&mut random);
         let id: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -60,14 +64,14 @@ impl Session {
             caller,
             scope,
             level: AtomicU8::new(0),
-            open: Mutex::default(),
+            requests,
             asked: Mutex::default(),
             next_question: AtomicU64::new(1),
             watched: Mutex::default(),
             begun_to_watch: Notify::new(),
             listening: Mutex::default(),
             streams: AtomicUsize::new(0),
-            last_used: AtomicU64::new(0),
+            last_used: AtomicU64::new(now()),
             over: CancellationToken::new(),
         })
     }
@@ -81,31 +85,6 @@ impl Session {
     pub(crate) fn set_level(&self, level: LogLevel) {
         let index = LogLevel::ALL.iter().position(|one| *one == level).unwrap_or(0);
         self.level.store(u8::try_from(index).unwrap_or(0), Relaxed);
-    }
-
-    /// Remembers a request that is not answered yet; refused where its id is taken or there
-    /// are too many.
-    pub(crate) fn begin(
-        self: &Arc<Self>,
-        id: &Id,
-        stop: &CancellationToken,
-    ) -> Result<Open, &'static str> {
-        let mut open = lock(&self.open);
-        if open.len() >= MAX_OPEN {
-            return Err("too many requests are open");
-        }
-        if open.contains_key(id) {
-            return Err("the id is that of a request which is not answered yet");
-        }
-        open.insert(id.clone(), stop.clone());
-        Ok(Open { session: self.clone(), id: id.clone() })
-    }
-
-    /// The client has lost interest in a request.
-    pub(crate) fn cancel(&self, id: &Id) {
-        if let Some(stop) = lock(&self.open).get(id) {
-            stop.cancel();
-        }
     }
 
     /// Asks the client something and waits for its answer.
@@ -138,6 +117,9 @@ impl Session {
     /// From now on the client wants to hear when this resource changes; false if it watches
     /// too many.
     pub(crate) fn watch(&self, uri: &str) -> bool {
+        if resources::job_of(uri).is_none() {
+            return true;
+        }
         let mut watched = lock(&self.watched);
         if watched.len() >= MAX_WATCHED && !watched.contains(uri) {
             return false;
@@ -152,8 +134,8 @@ impl Session {
     }
 
     /// The resources that the client watches.
-    pub(crate) fn watched(&self) -> Vec<String> {
-        lock(&self.watched).iter().cloned().collect()
+    pub(crate) fn watched(&self) -> HashSet<String> {
+        lock(&self.watched).clone()
     }
 
     /// A client has one stream for what we say of our own accord: ends the one before, and
@@ -170,29 +152,26 @@ impl Session {
         Streaming(self.clone())
     }
 
+    /// The client does something.
+    pub(crate) fn touch(&self) {
+        self.last_used.store(now(), Relaxed);
+    }
+
+    /// When it last did something, and for how long it has done nothing since.
+    pub(crate) fn idle(&self) -> (u64, Duration) {
+        let last = self.last_used.load(Relaxed);
+        (last, Duration::from_nanos(now().saturating_sub(last)))
+    }
+
     /// Whether something of the client is under way.
     pub(crate) fn is_busy(&self) -> bool {
-        self.streams.load(Relaxed) > 0 || !lock(&self.open).is_empty()
+        self.streams.load(Relaxed) > 0 || !self.requests.is_empty()
     }
 
     /// Nothing of this client goes on.
     pub(crate) fn end(&self) {
         self.over.cancel();
-        for stop in lock(&self.open).values() {
-            stop.cancel();
-        }
-    }
-}
-
-/// A request that is not answered yet, until this is dropped.
-pub(crate) struct Open {
-    session: Arc<Session>,
-    id: Id,
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        lock(&self.session.open).remove(&self.id);
+        self.requests.stop_all();
     }
 }
 
@@ -201,6 +180,8 @@ pub(crate) struct Streaming(Arc<Session>);
 
 impl Drop for Streaming {
     fn drop(&mut self) {
+        // Its silence begins now.
+        self.0.touch();
         self.0.streams.fetch_sub(1, Relaxed);
     }
 }
@@ -215,6 +196,12 @@ impl Drop for Forget<'_> {
     fn drop(&mut self) {
         lock(&self.session.asked).remove(self.id);
     }
+}
+
+/// Nanoseconds since the first session: which of two sessions was used last must be plain.
+fn now() -> u64 {
+    static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    u64::try_from(BEGAN.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -2,8 +2,8 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, PoisonError, RwLock, atomic::Ordering::Relaxed},
-    time::{Duration, Instant},
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
 };
 
 use super::session::Session;
@@ -11,29 +11,23 @@ use super::session::Session;
 /// All the sessions of the HTTP door, bounded in number and in idle time.
 pub(crate) struct Sessions {
     all: RwLock<HashMap<Box<str>, Arc<Session>>>,
-    began: Instant,
     max: usize,
     idle: Duration,
 }
 
 impl Sessions {
     pub(crate) fn new(max: usize, idle: Duration) -> Self {
-        Self { all: RwLock::default(), began: Instant::now(), max, idle }
-    }
-
-    fn now(&self) -> u64 {
-        self.began.elapsed().as_secs()
+        Self { all: RwLock::default(), max, idle }
     }
 
     /// Takes a session in. Where there is no room, the one goes that was idle for longest:
     /// clients that never say goodbye must not keep others out.
     pub(crate) fn insert(&self, session: &Arc<Session>) {
-        session.last_used.store(self.now(), Relaxed);
         let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
         while all.len() >= self.max {
             let oldest = all
                 .values()
-                .min_by_key(|one| (one.is_busy(), one.last_used.load(Relaxed)))
+                .min_by_key(|one| (one.is_busy(), one.idle().0))
                 .map(|one| one.id.clone());
             let Some(gone) = oldest.and_then(|id| all.remove(&id)) else { break };
             gone.end();
@@ -45,7 +39,7 @@ impl Sessions {
     pub(crate) fn find(&self, id: &str) -> Option<Arc<Session>> {
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
         let session = all.get(id)?;
-        session.last_used.store(self.now(), Relaxed);
+        session.touch();
         Some(session.clone())
     }
 
@@ -59,10 +53,7 @@ impl Sessions {
 
     /// Ends the sessions that have been idle for too long.
     pub(crate) fn sweep(&self) {
-        let (now, idle) = (self.now(), self.idle.as_secs().max(1));
-        let old = |session: &Session| {
-            now.saturating_sub(session.last_used.load(Relaxed)) >= idle && !session.is_busy()
-        };
+        let old = |session: &Session| session.idle().1 >= self.idle && !session.is_busy();
         let any = {
             let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
             all.values().any(|session| old(session))

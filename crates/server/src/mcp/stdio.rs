@@ -16,11 +16,13 @@ use tokio_util::sync::CancellationToken;
 
 use self::lines::{Line, Lines};
 use super::{
+    batch::{self, Batch},
     client::{Client, Params},
     context::{Context, Outbox, Scope},
     dispatch::{self, Work},
     initialize,
-    rpc::{self, Message, Request, RpcError},
+    requests::Requests,
+    rpc::{self, Id, Message, Request, RpcError},
     session::Session,
     subscriptions,
     version::Version,
@@ -92,28 +94,18 @@ struct Stdio {
     scope: Scope,
     caller: Caller,
     outbox: Outbox,
-    /// What both eras need: the requests that are open, the questions that are asked. The
-    /// client in it is the one that `initialize` described, once it did.
-    session: Arc<Session>,
-    /// The one before `initialize`: requests of the modern era may be open in it.
-    before: Arc<Session>,
-    initialized: bool,
+    /// The requests of both eras that are not answered yet.
+    requests: Arc<Requests>,
+    /// The client of the legacy era, once `initialize` has described it.
+    session: Option<Arc<Session>>,
     running: JoinSet<()>,
 }
 
 impl Stdio {
     fn new(app: Arc<App>, toolset: Option<&str>, outbox: Outbox) -> Self {
         let (scope, caller) = (toolset.map(Arc::from), Caller::named("stdio"));
-        let nobody = Client {
-            version: Version::NEWEST_LEGACY,
-            can_ask: gate::CanAsk::default(),
-            tasks: false,
-            log_level: None,
-        };
-        let session = Session::new(nobody, caller.clone(), scope.clone());
-        let running = JoinSet::new();
-        let before = session.clone();
-        Self { app, scope, caller, outbox, session, before, initialized: false, running }
+        let (requests, running) = (Arc::default(), JoinSet::new());
+        Self { app, scope, caller, outbox, requests, session: None, running }
     }
 
     async fn receive(&mut self, line: Line) {
@@ -129,31 +121,53 @@ impl Stdio {
         }
         // What has ended needs no place any more.
         while self.running.try_join_next().is_some() {}
+        if batch::is_one(bytes) {
+            return self.batch(bytes).await;
+        }
         match rpc::parse(bytes) {
             Ok(Message::Request(request)) => self.answer(request).await,
-            Ok(Message::Notification { method, params }) => {
-                initialize::notified(&self.session, &method, params);
-                initialize::notified(&self.before, &method, params);
-            }
-            Ok(Message::Response { id, result }) => {
-                self.session.answer(&id, initialize::answer_of(result));
-            }
-            Err(malformed) => {
-                let batch = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
-                let error = if batch {
-                    &RpcError::invalid_request("a line is one message; batches are not spoken here")
-                } else {
-                    &malformed.1
-                };
-                self.outbox.send(rpc::error(malformed.0.as_ref(), error)).await;
+            Ok(told) => self.told(&told),
+            Err(malformed) => self.refuse(malformed.0.as_ref(), &malformed.1).await,
+        }
+    }
+
+    /// A client of either era may lose interest; only one that was asked answers.
+    fn told(&self, message: &Message<'_>) {
+        match &self.session {
+            Some(session) => initialize::told(session, message),
+            None => {
+                if let Some(id) = initialize::cancelled(message) {
+                    self.requests.cancel(&id);
+                }
             }
         }
+    }
+
+    async fn refuse(&self, id: Option<&Id>, error: &RpcError) {
+        self.outbox.send(rpc::error(id, error)).await;
+    }
+
+    async fn batch(&mut self, bytes: &[u8]) {
+        let version =
+            self.session.as_ref().map_or(Version::NEWEST_LEGACY, |one| one.client.version);
+        let batch = match Batch::read(version, bytes) {
+            Ok(batch) => batch,
+            Err(error) => return self.refuse(None, &error).await,
+        };
+        let Some(session) = self.session.clone() else { return };
+        let context = self.context(session.client(), CancellationToken::new());
+        let outbox = self.outbox.clone();
+        self.running.spawn(async move {
+            if let Some(answers) = batch.answer(context, session).await {
+                outbox.send(answers).await;
+            }
+        });
     }
 
     async fn too_long(&self) {
         let max = self.app.settings.max_body_bytes;
         let message = format!("the line has more than {max} bytes (server.max_body_bytes)");
-        self.outbox.send(rpc::error(None, &RpcError::invalid_request(message))).await;
+        self.refuse(None, &RpcError::invalid_request(message)).await;
     }
 
     async fn answer(&mut self, request: Request<'_>) {
@@ -164,12 +178,10 @@ impl Stdio {
             return;
         }
         let stop = CancellationToken::new();
-        let open = match self.session.begin(&id, &stop) {
+        let open = match self.requests.begin(&id, &stop) {
             Ok(open) => open,
             Err(reason) => {
-                let error = RpcError::invalid_request(reason);
-                self.outbox.send(rpc::error(Some(&id), &error)).await;
-                return;
+                return self.refuse(Some(&id), &RpcError::invalid_request(reason)).await;
             }
         };
         let work = self.begin(&request, stop).unwrap_or_else(|error| Work::Now(Err(error)));
@@ -188,37 +200,50 @@ impl Stdio {
         let outbox = self.outbox.clone();
         self.running.spawn(async move {
             let reply = later.await;
-            drop(open);
-            outbox.send(rpc::answer(&id, &reply)).await;
+            // Who has lost interest is told nothing more.
+            if !open.was_cancelled() {
+                let answer = rpc::answer(&id, &reply);
+                drop(reply);
+                outbox.send(answer).await;
+            }
         });
     }
 
     fn initialize(&mut self, params: Option<&RawValue>) -> Result<Vec<u8>, RpcError> {
-        if self.initialized {
+        if self.session.is_some() {
             return Err(RpcError::invalid_request("this connection is initialized already"));
         }
-        let (session, result) = initialize::begin(&self.app, &self.caller, &self.scope, params)?;
-        self.session = session;
-        self.initialized = true;
-        let told = subscriptions::tell(self.app.clone(), self.session.clone(), self.outbox.clone());
+        let requests = self.requests.clone();
+        let (session, result) =
+            initialize::begin(&self.app, &self.caller, &self.scope, params, requests)?;
+        let told = subscriptions::tell(self.app.clone(), session.clone(), self.outbox.clone());
         self.running.spawn(told);
+        self.session = Some(session);
         Ok(result)
     }
 
     fn begin(&self, request: &Request<'_>, stop: CancellationToken) -> Result<Work, RpcError> {
-        let params = Params::read(request.params)?;
-        let meta = params.meta()?;
+        let (params, meta) = dispatch::read(request)?;
         let client = if meta.protocol_version.is_some() || &*request.method == "server/discover" {
             meta.client()?
-        } else if self.initialized || &*request.method == "ping" {
-            self.session.client()
+        } else if let Some(session) = &self.session {
+            session.client()
+        } else if &*request.method == "ping" {
+            return Ok(Work::Now(Ok(b"{}".to_vec())));
         } else {
             return Err(RpcError::invalid_request(
                 "not initialized: send `initialize`, or a request of 2026-07-28 with its own _meta",
             ));
         };
-        let listens = &*request.method == "subscriptions/listen";
-        let context = Context {
+        let mut context = self.context(client, stop);
+        if &*request.method == "subscriptions/listen" {
+            context.subscription = Some(request.id.value());
+        }
+        Ok(dispatch::begin(context, &request.method, &params, &meta, None))
+    }
+
+    fn context(&self, client: Client, stop: CancellationToken) -> Context {
+        Context {
             app: self.app.clone(),
             client,
             scope: self.scope.clone(),
@@ -227,16 +252,17 @@ impl Stdio {
             door: Door::McpStdio,
             stop,
             outbox: Some(self.outbox.clone()),
-            session: Some(self.session.clone()),
-            subscription: listens.then(|| request.id.value()),
-        };
-        Ok(dispatch::begin(context, &request.method, &params, &meta, None))
+            session: self.session.clone(),
+            subscription: None,
+        }
     }
 
     /// The client is gone: nothing of its goes on, tasks included.
     async fn end(&mut self) {
-        self.session.end();
-        self.before.end();
+        self.requests.stop_all();
+        if let Some(session) = &self.session {
+            session.end();
+        }
         let gate = self.app.gate.clone();
         gate.begin_stopping();
         gate.stop_all();

@@ -1,6 +1,6 @@
 //! What clients hear without having asked just now: that a listing or a resource has changed.
 
-use std::{future::pending, sync::Arc};
+use std::{collections::HashSet, future::pending, sync::Arc};
 
 use gate::{BoxFuture, LiveJob};
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, watch};
 
 use super::{
-    client::Params,
+    client::{self, Params},
     context::{Context, Outbox, Reply},
     resources,
     rpc::{self, RpcError},
@@ -26,7 +26,7 @@ struct Filter {
     tools_list_changed: bool,
     prompts_list_changed: bool,
     resources_list_changed: bool,
-    resource_subscriptions: Vec<String>,
+    resource_subscriptions: HashSet<String>,
 }
 
 /// `subscriptions/listen`: lasts until the client goes away or the server stops.
@@ -34,15 +34,15 @@ pub(crate) fn listen(
     context: Context,
     params: &Params<'_>,
 ) -> Result<BoxFuture<'static, Reply>, RpcError> {
-    let filter = match params.notifications {
+    let mut filter = match params.notifications {
         None => return Err(RpcError::malformed("params must have `notifications`")),
-        Some(raw) => serde_json::from_str::<Filter>(raw.get())
-            .map_err(|error| RpcError::malformed(format!("notifications: {error}")))?,
+        Some(raw) => client::fields::<Filter>(raw, "`notifications`")?,
     };
     if filter.resource_subscriptions.len() > MAX_WATCHED {
         let message = format!("at most {MAX_WATCHED} resources can be watched at once");
         return Err(RpcError::malformed(message));
     }
+    filter.resource_subscriptions.retain(|uri| resources::job_of(uri).is_some());
     let Some(outbox) = context.outbox.clone() else {
         return Err(RpcError::new(-32600, 406, "the answer is a stream: accept text/event-stream"));
     };
@@ -72,21 +72,24 @@ async fn heard(context: Context, filter: Filter, outbox: Outbox, id: Value) -> R
     let meta = json!({ "io.modelcontextprotocol/subscriptionId": id });
     let acknowledged = json!({ "_meta": meta, "notifications": agreed });
     let first = rpc::notification("notifications/subscriptions/acknowledged", &acknowledged);
-    if !outbox.send(first).await {
-        return Ok(context.complete(Map::new()));
-    }
-    loop {
-        let change = tokio::select! {
-            change = changes.next() => change,
-            () = context.stop.cancelled() => break,
-            () = outbox.closed() => break,
-            () = context.app.gate.closing() => break,
-        };
-        for message in change.messages(&filter, Some(&meta)) {
-            outbox.offer(message);
+    let telling = async {
+        if !outbox.send(first).await {
+            return;
         }
+        loop {
+            let change = changes.next().await;
+            for message in change.messages(&filter, Some(&meta)) {
+                outbox.send(message).await;
+            }
+        }
+    };
+    tokio::select! {
+        () = telling => {}
+        () = context.stop.cancelled() => {}
+        () = outbox.closed() => {}
+        () = context.app.gate.closing() => {}
     }
-    Ok(context.complete(Map::new()))
+    Ok(context.complete(Map::from_iter([("_meta".to_owned(), meta.clone())])))
 }
 
 /// Tells a legacy client everything that it might want to know, until its session is over.
@@ -95,26 +98,31 @@ pub(crate) async fn tell(app: Arc<App>, session: Arc<Session>, outbox: Outbox) {
         tools_list_changed: true,
         prompts_list_changed: true,
         resources_list_changed: true,
-        resource_subscriptions: Vec::new(),
+        resource_subscriptions: HashSet::new(),
     };
     let mut changes = Changes::new(&app, app.library.prompt_changes());
-    loop {
-        changes.watch(&app, &session.watched());
-        let change = tokio::select! {
-            change = changes.next() => change,
-            () = session.begun_to_watch.notified() => continue,
-            () = session.over.cancelled() => return,
-            () = outbox.closed() => return,
-            () = app.gate.closing() => return,
-        };
-        if let Change::Resource(uri) = &change
-            && !session.watched().contains(uri)
-        {
-            continue;
+    let telling = async {
+        loop {
+            changes.watch(&app, &session.watched());
+            let change = tokio::select! {
+                change = changes.next() => change,
+                () = session.begun_to_watch.notified() => continue,
+            };
+            if let Change::Resource(uri) = &change
+                && !session.watched().contains(uri)
+            {
+                continue;
+            }
+            for message in change.messages(&filter, None) {
+                outbox.send(message).await;
+            }
         }
-        for message in change.messages(&filter, None) {
-            outbox.offer(message);
-        }
+    };
+    tokio::select! {
+        () = telling => {}
+        () = session.over.cancelled() => {}
+        () = outbox.closed() => {}
+        () = app.gate.closing() => {}
     }
 }
 
@@ -161,7 +169,7 @@ struct Changes {
     prompts: Option<watch::Receiver<u64>>,
     news: mpsc::Receiver<String>,
     updates: mpsc::Sender<String>,
-    watched: std::collections::HashSet<String>,
+    watched: HashSet<String>,
 }
 
 impl Changes {
@@ -172,16 +180,16 @@ impl Changes {
         if let Some(prompts) = &mut prompts {
             prompts.mark_unchanged();
         }
-        Self { tools, prompts, news, updates, watched: std::collections::HashSet::new() }
+        Self { tools, prompts, news, updates, watched: HashSet::new() }
     }
 
     /// Watches the jobs among these resources that are still running. Others do not change.
-    fn watch(&mut self, app: &App, uris: &[String]) {
+    fn watch(&mut self, app: &App, uris: &HashSet<String>) {
+        self.watched.retain(|uri| uris.contains(uri));
         for uri in uris {
-            if self.watched.contains(uri) {
+            if !self.watched.insert(uri.clone()) {
                 continue;
             }
-            self.watched.insert(uri.clone());
             let live = resources::job_of(uri).and_then(|id| app.gate.live(&id));
             if let Some(live) = live {
                 tokio::spawn(follow(live, uri.clone(), self.updates.clone()));

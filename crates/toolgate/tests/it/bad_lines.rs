@@ -140,7 +140,6 @@ fn a_line_that_is_no_message_is_answered_and_the_next_one_is_read() {
 }
 
 #[test]
-#[ignore = "an array is taken for a message, field by field, and for parameters"]
 fn a_message_by_position_is_none() {
     let world = world();
     let mut server = Piped::start(&world, &[]);
@@ -158,7 +157,6 @@ fn a_message_by_position_is_none() {
 }
 
 #[test]
-#[ignore = "texts in fields that nobody knows are not looked at: the message is taken"]
 fn bytes_that_are_no_text_are_refused_wherever_they_are() {
     let world = world();
     let mut server = Piped::start(&world, &[]);
@@ -168,7 +166,6 @@ fn bytes_that_are_no_text_are_refused_wherever_they_are() {
 }
 
 #[test]
-#[ignore = "2025-03-26 is agreed upon, and its batches (\"MUST support receiving\") are refused"]
 fn a_batch_is_answered_in_the_revision_that_has_them() {
     let world = world();
     let mut server = Piped::start(&world, &[]);
@@ -209,7 +206,7 @@ fn whatever_is_damaged_the_next_line_is_answered() {
 
 #[test]
 fn a_client_may_leave_so_many_requests_open_and_no_more() {
-    const MOST: i64 = 1_024;
+    const MOST: i64 = 256;
     let world = world();
     let mut server = Piped::start(&world, &[]);
     let all = json!({ "notifications": { "toolsListChanged": true } });
@@ -225,11 +222,10 @@ fn a_client_may_leave_so_many_requests_open_and_no_more() {
     }
     // One that is given up makes room.
     server.tell(&cancelled(&json!(0)));
-    assert_eq!(server.heard()["id"], 0);
     lives(&mut server);
     // At the end each of them is answered.
     let (exit, said) = server.close();
-    assert_eq!((exit, said.len()), (0, 1_023));
+    assert_eq!((exit, said.len()), (0, 255));
 }
 
 #[test]
@@ -369,13 +365,11 @@ async fn an_id_that_is_taken_is_refused_until_it_is_free() {
     assert!(is_alive(&process));
     server.tell(&cancelled(&json!(7)));
     gone(&process).await;
-    server.heard();
     server.tell(&hello(7));
     assert_eq!(server.heard()["result"]["isError"], false);
 }
 
 #[tokio::test]
-#[ignore = "`initialize` begins a new list of ids: those from before it are taken twice"]
 async fn an_id_from_before_initialize_is_still_taken_after_it() {
     let world = with_sleeper("");
     let mut server = Piped::start(&world, &[]);
@@ -407,9 +401,6 @@ async fn a_cancelled_call_ends_with_its_process_and_no_other_does() {
     // The same for one of the other era, and for one from before it began.
     server.tell(&sleeps(1));
     let before = asleep(&world).await;
-    // What was said of the first one stands before this.
-    let said = server.heard();
-    assert_eq!(said["result"]["_meta"]["toolgate/error"]["code"], "cancelled", "{said}");
     server.initialize(&json!({}));
     server.tell(&request(3, "tools/call", &json!({ "name": "sleeper" })));
     let after = asleep(&world).await;
@@ -417,8 +408,7 @@ async fn a_cancelled_call_ends_with_its_process_and_no_other_does() {
     gone(&before).await;
     server.tell(&cancelled(&json!(3)));
     gone(&after).await;
-    server.heard();
-    server.heard();
+    // Who has lost interest is told nothing: the next answer is that to the next request.
     lives(&mut server);
 }
 
@@ -528,7 +518,6 @@ async fn a_server_whose_client_does_not_read_can_be_stopped() {
 }
 
 #[tokio::test]
-#[ignore = "answers wait without a bound: an id is free, and more is read, before they are taken"]
 async fn answers_that_nobody_takes_are_bounded_in_bytes() {
     let world = world();
     let text = format!("text={}", "x".repeat(100_000));
@@ -559,7 +548,6 @@ async fn answers_that_nobody_takes_are_bounded_in_bytes() {
 }
 
 #[tokio::test]
-#[ignore = "what is no longer watched is remembered for as long as the connection lasts"]
 async fn what_is_no_longer_watched_is_forgotten() {
     let world = world();
     let mut server = Piped::start(&world, &[]);

@@ -212,7 +212,6 @@ async fn join<T>(all: Vec<impl Future<Output = (u16, T)>>) -> Vec<T> {
 }
 
 #[tokio::test]
-#[ignore = "the state is used up before the rest of the request is looked at"]
 async fn a_request_that_is_refused_does_not_use_its_state_up() {
     let world = fixture().await;
     let client = Person::new(&world);
@@ -261,7 +260,6 @@ async fn a_reply_that_is_none_is_asked_for_again() {
 }
 
 #[tokio::test]
-#[ignore = "whatever is replied is carried on, also too much and too deep to be taken back"]
 async fn replies_that_nobody_asked_for_do_not_spoil_the_state() {
     let world = fixture().await;
     let client = Person::new(&world);
@@ -376,7 +374,6 @@ async fn a_question_ends_with_its_session() {
 }
 
 #[tokio::test]
-#[ignore = "a call that waits for an answer does not hear that it was cancelled"]
 async fn a_question_of_a_cancelled_call_is_given_up() {
     let world = fixture().await;
     let able = json!({ "elicitation": {} });

@@ -5,27 +5,27 @@ use std::sync::Arc;
 
 use axum::{
     Extension,
-    extract::{Path, State},
-    http::{HeaderMap, HeaderValue, StatusCode},
+    extract::State,
+    http::{HeaderMap, StatusCode, Uri},
     response::Response,
 };
 use gate::Door;
-use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Knock, SESSION, accepted, empty, failed, finished, not_allowed,
+    Knock, SESSION, VERSION, accepted, empty, failed, finished, not_allowed,
     stream::{self, Manner},
 };
 use crate::{
     App,
     http::{answer, front},
     mcp::{
+        batch::{self, Batch},
         client::{Meta, Params},
         context::{Context, Outbox},
         dispatch::{self, Work},
         initialize,
-        rpc::{self, Id, Message, Request, RpcError},
+        rpc::{Id, Message, Request, RpcError},
         session::Session,
         subscriptions,
         version::Version,
@@ -34,24 +34,19 @@ use crate::{
 
 /// Something that a client tells us, or answers.
 pub(super) fn told(knock: &Knock, message: &Message<'_>) -> Response {
-    let session = match find(knock) {
-        Ok(session) => session,
-        Err(error) => return failed(None, &error),
-    };
-    match message {
-        Message::Notification { method, params } => {
-            initialize::notified(&session, method, *params);
+    match find(knock) {
+        Ok(session) => {
+            initialize::told(&session, message);
+            accepted()
         }
-        Message::Response { id, result } => session.answer(id, initialize::answer_of(*result)),
-        Message::Request(_) => {}
+        Err(error) => failed(None, &error),
     }
-    accepted()
 }
 
 /// `initialize`.
 fn begin(knock: &Knock, request: &Request<'_>) -> Response {
-    let begun = initialize::begin(&knock.app, &knock.caller, &knock.scope, request.params);
-    match begun {
+    let (caller, scope) = (&knock.caller, &knock.scope);
+    match initialize::begin(&knock.app, caller, scope, request.params, Arc::default()) {
         Err(error) => failed(Some(&request.id), &error),
         Ok((session, result)) => {
             knock.app.mcp.sessions.insert(&session);
@@ -76,7 +71,7 @@ fn find(knock: &Knock) -> Result<Arc<Session>, RpcError> {
     let Some(session) = session else {
         return Err(RpcError::new(-32600, 404, "Session not found: send `initialize` again"));
     };
-    if let Some(date) = knock.header("mcp-protocol-version")
+    if let Some(date) = knock.version()?
         && Version::parse(date).is_none()
     {
         let shown: String = date.chars().take(64).collect();
@@ -103,7 +98,7 @@ pub(super) async fn answer(
     let can_stream = knock.accepts_streams();
     let (outbox, interim) = Outbox::channel();
     let stop = CancellationToken::new();
-    let open = match session.begin(&id, &stop) {
+    let open = match session.requests.begin(&id, &stop) {
         Ok(open) => open,
         Err(reason) => return failed(Some(&id), &RpcError::invalid_request(reason)),
     };
@@ -153,74 +148,28 @@ fn context(
     }
 }
 
-fn work(context: Context, request: &Request<'_>) -> Work {
-    match Params::read(request.params).and_then(|params| Ok((params.meta()?, params))) {
-        Ok((meta, params)) => dispatch::begin(context, &request.method, &params, &meta, None),
-        Err(error) => Work::Now(Err(error)),
-    }
-}
-
-/// Several messages at once: part of 2025-03-26 and of nothing since.
+/// Several messages at once. Like any other call of this era they go on without a connection.
 pub(super) async fn batch(knock: Knock, bytes: &[u8]) -> Response {
-    let session = match find(&knock) {
-        Ok(session) if session.client.version == Version::V2025_03_26 => session,
-        Ok(_) | Err(_) => {
-            let message = "a body is one message; batches are part of 2025-03-26 alone";
-            return failed(None, &RpcError::invalid_request(message));
-        }
+    let begun = if knock.headers.contains_key(SESSION) {
+        find(&knock).and_then(|session| {
+            Batch::read(session.client.version, bytes).map(|batch| (session, batch))
+        })
+    } else {
+        Err(batch::refusal())
     };
-    let messages: Vec<&RawValue> = match serde_json::from_slice(bytes) {
-        Ok(messages) => messages,
-        Err(error) => {
-            return failed(None, &RpcError::parse(format!("The batch is invalid JSON: {error}")));
-        }
+    let (session, batch) = match begun {
+        Ok(begun) => begun,
+        Err(error) => return failed(None, &error),
     };
-    if messages.is_empty() || messages.len() > MAX_BATCH {
-        let message = format!("a batch has 1 to {MAX_BATCH} messages");
-        return failed(None, &RpcError::invalid_request(message));
-    }
-    let mut answers: Vec<Vec<u8>> = Vec::new();
-    for message in messages {
-        if let Some(answer) = one_of_batch(&knock, &session, message).await {
-            answers.push(answer);
-        }
-    }
-    if answers.is_empty() {
-        return accepted();
-    }
-    answer::printed(200, [b"[", answers.join(&b',').as_slice(), b"]"].concat())
-}
-
-/// How many messages a batch may have.
-const MAX_BATCH: usize = 100;
-
-async fn one_of_batch(knock: &Knock, session: &Arc<Session>, raw: &RawValue) -> Option<Vec<u8>> {
-    match rpc::parse(raw.get().as_bytes()) {
-        Err(malformed) => Some(rpc::error(malformed.0.as_ref(), &malformed.1)),
-        Ok(Message::Notification { method, params }) => {
-            initialize::notified(session, &method, params);
-            None
-        }
-        Ok(Message::Response { id, result }) => {
-            session.answer(&id, initialize::answer_of(result));
-            None
-        }
-        Ok(Message::Request(request)) => {
-            let Knock { app, caller, request_id, scope, .. } = knock;
-            let knock = Knock {
-                app: app.clone(),
-                caller: caller.clone(),
-                request_id: request_id.clone(),
-                scope: scope.clone(),
-                headers: HeaderMap::new(),
-            };
-            let context = context(knock, session, CancellationToken::new(), None);
-            let reply = match work(context, &request) {
-                Work::Now(reply) => reply,
-                Work::Later(later) => later.await,
-            };
-            Some(rpc::answer(&request.id, &reply))
-        }
+    let context = context(knock, &session, CancellationToken::new(), None);
+    let answering = tokio::spawn(async move {
+        let _busy = session.stream();
+        batch.answer(context, session).await
+    });
+    match answering.await {
+        Ok(Some(answers)) => answer::printed(200, answers),
+        Ok(None) => accepted(),
+        Err(_) => failed(None, &RpcError::internal("the batch was lost")),
     }
 }
 
@@ -229,10 +178,10 @@ async fn one_of_batch(knock: &Knock, session: &Arc<Session>, raw: &RawValue) -> 
 pub(super) async fn listen(
     State(app): State<Arc<App>>,
     Extension(context): Extension<front::Context>,
-    toolset: Option<Path<String>>,
+    uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    let session = match of_session(app, context, toolset, headers) {
+    let (knock, session) = match of_session(app, context, &uri, headers) {
         Ok((knock, session)) if knock.accepts_streams() => (knock, session),
         Ok(_) => {
             let error = RpcError::new(-32600, 406, "accept text/event-stream");
@@ -240,7 +189,6 @@ pub(super) async fn listen(
         }
         Err(response) => return *response,
     };
-    let (knock, session) = session;
     let (outbox, messages) = Outbox::channel();
     let replaced = session.replace_stream();
     let (app, told) = (knock.app.clone(), session.clone());
@@ -258,10 +206,10 @@ pub(super) async fn listen(
 pub(super) async fn end(
     State(app): State<Arc<App>>,
     Extension(context): Extension<front::Context>,
-    toolset: Option<Path<String>>,
+    uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    match of_session(app, context, toolset, headers) {
+    match of_session(app, context, &uri, headers) {
         Ok((knock, session)) => {
             knock.app.mcp.sessions.remove(&session.id);
             empty(StatusCode::NO_CONTENT)
@@ -274,12 +222,11 @@ pub(super) async fn end(
 fn of_session(
     app: Arc<App>,
     context: front::Context,
-    toolset: Option<Path<String>>,
+    uri: &Uri,
     headers: HeaderMap,
 ) -> Result<(Knock, Arc<Session>), Box<Response>> {
-    let knock = Knock::new(app, context, toolset, headers)?;
-    let modern = knock.headers.get("mcp-protocol-version")
-        == Some(&HeaderValue::from_static(Version::V2026_07_28.date()));
+    let knock = Knock::new(app, context, uri, headers)?;
+    let modern = knock.header(VERSION) == Some(Version::V2026_07_28.date());
     if modern || !knock.headers.contains_key(SESSION) {
         return Err(Box::new(not_allowed()));
     }

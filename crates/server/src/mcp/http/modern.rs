@@ -6,7 +6,7 @@ use gate::Door;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Knock, SESSION, accepted, failed, finished, head,
+    Knock, SESSION, VERSION, accepted, failed, finished, head,
     stream::{self, Manner},
 };
 use crate::mcp::{
@@ -18,8 +18,6 @@ use crate::mcp::{
     version::Version,
 };
 use contract::render::mcp::Era;
-
-const VERSION: &str = "mcp-protocol-version";
 
 /// Whether the head says that this is the modern era. A revision that nobody here knows is
 /// not one of the old ones.

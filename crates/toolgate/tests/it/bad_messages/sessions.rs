@@ -301,7 +301,6 @@ async fn there_are_never_more_sessions_than_the_settings_say() {
 }
 
 #[tokio::test]
-#[ignore = "use is counted in whole seconds: of those of one second, any one goes"]
 async fn the_session_that_was_idle_for_longest_goes_first() {
     let world = start("mcp: { max_sessions: 10 }\n").await;
     let kept = open(&world, "/mcp", &[]).await;
@@ -319,7 +318,6 @@ async fn the_session_that_was_idle_for_longest_goes_first() {
 }
 
 #[tokio::test]
-#[ignore = "a name may be as long as a body: 1,024 of them are two gigabytes for one session"]
 async fn what_a_session_watches_is_bounded_in_bytes() {
     let world = start("").await;
     let legacy = Legacy::open(&world).await;

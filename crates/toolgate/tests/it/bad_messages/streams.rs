@@ -186,7 +186,6 @@ async fn open_streams_do_not_keep_a_server_from_stopping() {
 }
 
 #[tokio::test]
-#[ignore = "the result lacks the subscriptionId that SubscriptionsListenResult requires"]
 async fn the_last_word_of_a_stream_says_which_one_ends() {
     let mut world = start("").await;
     let mut stream = subscribe(&world, "last").await;
@@ -200,7 +199,6 @@ async fn the_last_word_of_a_stream_says_which_one_ends() {
 }
 
 #[tokio::test]
-#[ignore = "a stream that cannot be written to is waited for, and then four seconds more"]
 async fn streams_that_nobody_reads_do_not_keep_a_server_from_stopping() {
     let mut world = fixture().await;
     let mut deaf = Vec::new();
@@ -217,7 +215,6 @@ async fn streams_that_nobody_reads_do_not_keep_a_server_from_stopping() {
 }
 
 #[tokio::test]
-#[ignore = "names are counted and not measured: a connection costs five times its body for good"]
 async fn what_a_stream_watches_is_bounded_in_bytes() {
     let world = start("").await;
     let before = resident_bytes(world.pid());
@@ -239,7 +236,6 @@ async fn what_a_stream_watches_is_bounded_in_bytes() {
 }
 
 #[tokio::test]
-#[ignore = "only what begins counts as use: when a stream ends, its session is long overdue"]
 async fn a_session_outlives_the_stream_that_it_had_open() {
     let world = start("mcp: { session_idle_ms: 1000 }\n").await;
     let session = Legacy::open(&world).await.session;
@@ -254,7 +250,6 @@ async fn a_session_outlives_the_stream_that_it_had_open() {
 }
 
 #[tokio::test]
-#[ignore = "a sign of life comes every 15 s, whatever server.idle_timeout_ms is"]
 async fn a_stream_with_nothing_to_say_is_not_taken_for_a_client_that_does_not_read() {
     let world = start("server: { idle_timeout_ms: 500 }\n").await;
     let session = Legacy::open(&world).await.session;
