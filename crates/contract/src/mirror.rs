@@ -5,6 +5,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use crate::violation::escape;
+
 /// The word in a schema.
 const KEYWORD: &str = "x-mcp-header";
 
@@ -82,13 +84,22 @@ impl Walk {
                 .map_err(|message| Misplaced { pointer, message: message.into() })?;
         }
         for (key, value) in fields {
-            let inside = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+            let inside = format!("{pointer}/{}", escape(key));
             match (key.as_str(), path, value) {
                 // Values, not schemas.
                 ("const" | "default" | "enum" | "examples", ..) => {}
+                (
+                    "$defs" | "definitions" | "patternProperties" | "dependentSchemas",
+                    _,
+                    Value::Object(named),
+                ) => {
+                    for (name, schema) in named {
+                        self.schema(schema, &format!("{inside}/{}", escape(name)), None)?;
+                    }
+                }
                 ("properties", _, Value::Object(properties)) => {
                     for (name, property) in properties {
-                        let inside = format!("{inside}/{name}");
+                        let inside = format!("{inside}/{}", escape(name));
                         let longer = path.map(|path| [path, std::slice::from_ref(name)].concat());
                         self.schema(property, &inside, longer.as_deref())?;
                     }
@@ -107,7 +118,7 @@ impl Walk {
     ) -> Result<(), &'static str> {
         let name = name.as_str().unwrap_or_default();
         if name.is_empty() || !name.bytes().all(is_token) {
-            return Err("a header is named by letters, digits and `-`");
+            return Err("this cannot stand in the name of a header");
         }
         let Some(path) = path.filter(|path| !path.is_empty()) else {
             return Err("only an argument that is reached by `properties` alone has a header");

@@ -70,7 +70,7 @@ pub enum Recording {
     WhenNeeded,
     /// Always.
     Always,
-    /// Always, under a name that the door has already.
+    /// Where it leaves artifacts or takes long, and then under a name that the door has already.
     As(JobId),
     /// The job exists already and waits for this call.
     Job(JobId),

@@ -8,7 +8,7 @@ use std::{
 use contract::{Contract, Limits, Mirror, Schema, SchemaError, Status};
 use serde_json::{Value, value::RawValue};
 
-use crate::{Provider, metrics::ToolMetrics};
+use crate::{Failure, Provider, metrics::ToolMetrics};
 
 /// A tool that can be called.
 pub struct Tool {
@@ -107,6 +107,22 @@ impl Catalogue {
     /// The tool of that name.
     pub fn find(&self, name: &str) -> Option<&Arc<Tool>> {
         self.index.get(name)
+    }
+
+    /// The tool of that name, if it belongs to the toolset that is meant.
+    pub fn find_in(&self, name: &str, toolset: Option<&str>) -> Option<&Arc<Tool>> {
+        self.find(name).filter(|tool| toolset.is_none_or(|meant| tool.contract.toolset == meant))
+    }
+
+    /// Why there is no such tool there. Who sees one toolset is told nothing of the others.
+    pub(crate) fn unknown(&self, name: &str, toolset: Option<&str>) -> Failure {
+        let near = match toolset.map(|meant| self.toolset(meant)) {
+            None => self.nearest(name),
+            Some(toolset) => toolset.and_then(|toolset| {
+                contract::nearest(name, toolset.tools.iter().map(String::as_str))
+            }),
+        };
+        Failure::unknown_tool(name, near)
     }
 
     /// The toolset of that name.

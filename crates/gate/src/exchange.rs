@@ -12,6 +12,8 @@ use contract::Schema;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
+use crate::Failure;
+
 /// How many questions a call may have open at once.
 pub const MAX_QUESTIONS: usize = 16;
 
@@ -24,6 +26,8 @@ pub struct Exchange {
     pub can_ask: CanAsk,
     /// Where notes go, if anybody wants them.
     pub notes: Option<Notes>,
+    /// Why the call is not to run any more: its questions were not answered.
+    pub given_up: Option<Box<Failure>>,
 }
 
 /// Whom a caller can ask on a tool's behalf.

@@ -89,7 +89,7 @@ impl Failure {
     /// one this is how the call ends.
     pub(crate) fn asks(questions: Questions) -> Self {
         let words = questions.values().find_map(|question| question.params["message"].as_str());
-        let message = match words {
+        let message = match words.map(|words| words.chars().take(500).collect::<String>()) {
             Some(words) => format!("the tool asks, and there is nobody here to answer: {words}"),
             None => "the tool asks for something that only its client can answer".into(),
         };

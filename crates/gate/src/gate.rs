@@ -169,7 +169,7 @@ impl Gate {
 
     /// Refuses as the gate itself would for a tool that is not there.
     pub fn unknown_tool(&self, name: &str) -> Failure {
-        Failure::unknown_tool(name, self.catalogue().nearest(name))
+        self.catalogue().unknown(name, None)
     }
 
     /// From now on nothing new begins; what still runs when its time is up is
@@ -192,6 +192,11 @@ impl Gate {
     /// Whether any call is running.
     pub fn is_running(&self) -> bool {
         self.metrics.running.load(Ordering::SeqCst) > 0
+    }
+
+    /// Whether any job is not over.
+    pub fn has_live_jobs(&self) -> bool {
+        !self.live.ids().is_empty()
     }
 
     /// Stops everything that is still running.

@@ -2,7 +2,10 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use serde_json::{Map, Value, json};
@@ -34,6 +37,8 @@ pub struct LiveJob {
     newest: watch::Sender<u64>,
     asking: Mutex<Asking>,
     answered: Notify,
+    /// Whether somebody was given its name in place of its result.
+    handed_out: AtomicBool,
 }
 
 /// What a job that waits for input wants to know, and what it has been told.
@@ -59,6 +64,7 @@ impl LiveJob {
             newest: watch::Sender::new(0),
             asking: Mutex::default(),
             answered: Notify::new(),
+            handed_out: AtomicBool::new(false),
         })
     }
 
@@ -72,7 +78,6 @@ impl LiveJob {
     }
 
     pub(crate) fn progress(&self, fraction: Option<f64>, message: &str) {
-        let message: String = message.chars().take(500).collect();
         let mut data = json!({ "job_id": self.id.as_str(), "message": message });
         if let Some(fraction) = fraction {
             data["progress"] = json!(fraction.clamp(0.0, 1.0));
@@ -142,6 +147,16 @@ impl LiveJob {
         let events = self.lock();
         let progress = events.kept.iter().rev().find(|event| event.kind == "progress")?;
         Some(progress.data["message"].as_str()?.to_owned()).filter(|words| !words.is_empty())
+    }
+
+    /// From now on somebody knows the job by its name: it can wait for answers.
+    pub fn hand_out(&self) {
+        self.handed_out.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether somebody knows the job by its name in place of its result.
+    pub fn is_handed_out(&self) -> bool {
+        self.handed_out.load(Ordering::SeqCst)
     }
 
     /// What the job waits to be told.
@@ -227,6 +242,10 @@ impl LiveJobs {
 
     pub(crate) fn remove(&self, id: &JobId) -> Option<Arc<LiveJob>> {
         self.lock().remove(id)
+    }
+
+    pub(crate) fn ids(&self) -> Vec<JobId> {
+        self.lock().keys().cloned().collect()
     }
 
     pub(crate) fn get(&self, id: &JobId) -> Option<Arc<LiveJob>> {

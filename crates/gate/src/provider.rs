@@ -21,6 +21,9 @@ pub trait Provider: Send + Sync {
     fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>>;
 }
 
+/// How much a tool may say about how far it has come, in characters.
+const MAX_PROGRESS_CHARACTERS: usize = 500;
+
 /// A call on its way through a provider.
 pub struct Running {
     /// The arguments: valid, defaults filled in.
@@ -68,6 +71,8 @@ impl Running {
 
     /// Tells whoever watches how far the call has come, from 0 to 1.
     pub fn progress(&self, fraction: Option<f64>, message: &str) {
+        let end = message.char_indices().nth(MAX_PROGRESS_CHARACTERS).map(|(end, _)| end);
+        let message = &message[..end.unwrap_or(message.len())];
         if let Some(live) = &self.live {
             live.live().progress(fraction, message);
         }

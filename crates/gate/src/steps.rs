@@ -83,10 +83,11 @@ impl Crossing {
             Recording::Job(id) | Recording::As(id) => Some(id.clone()),
             Recording::Always | Recording::WhenNeeded => None,
         };
-        let queued = matches!(&call.recording, Recording::Job(_));
+        let live = job_id.as_ref().and_then(|id| gate.live.get(id)).map(Watchable::of);
         Self {
-            live: job_id.as_ref().and_then(|id| gate.live.get(id)).map(Watchable::of),
-            running_saved: queued,
+            // Whoever can be watched is on record.
+            running_saved: live.is_some() || matches!(&call.recording, Recording::Job(_)),
+            live,
             job_id,
             began: Instant::now(),
             began_at: gate.clock.now(),
@@ -105,7 +106,11 @@ impl Crossing {
 
     /// Whether a job is kept of this call.
     fn is_job(&self) -> bool {
-        self.call.recording != Recording::WhenNeeded || self.call.idempotency_key.is_some()
+        match self.call.recording {
+            Recording::Always | Recording::Job(_) => true,
+            Recording::As(_) => self.live.is_some(),
+            Recording::WhenNeeded => self.call.idempotency_key.is_some(),
+        }
     }
 
     /// The name that the job of this call has or would have.

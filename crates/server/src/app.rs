@@ -73,7 +73,8 @@ impl App {
         library: Arc<dyn Library>,
     ) -> Arc<Self> {
         // A stream has to show that it lives before it is taken for dead.
-        settings.mcp.keep_alive = settings.mcp.keep_alive.min(settings.idle_timeout / 2);
+        let half = (settings.idle_timeout / 2).max(Duration::from_millis(50));
+        settings.mcp.keep_alive = settings.mcp.keep_alive.min(half);
         let mcp = mcp::State::new(&settings.mcp);
         Arc::new(Self { gate, jobs, settings, library, mcp, documents: Mutex::new(None) })
     }

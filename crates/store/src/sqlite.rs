@@ -73,6 +73,14 @@ impl Sqlite {
         Ok(self)
     }
 
+    /// Whoever is not alone on the data folder may have to wait for others, and does so on a
+    /// thread that nobody needs.
+    #[must_use]
+    pub fn beside_others(mut self) -> Self {
+        self.writer.waits = true;
+        self
+    }
+
     /// Everything is in the database once this is done.
     async fn flush(&self) -> Result<(), StoreError> {
         let Some(spool) = &self.spool else { return Ok(()) };

@@ -159,7 +159,7 @@ pub fn gate(
     let database = data.path().join("toolgate.db");
     let opened = Sqlite::open(&database, durability).and_then(|sqlite| match lock {
         Some(lock) => sqlite.with_spool(&data.path().join("spool"), lock),
-        None => Ok(sqlite),
+        None => Ok(sqlite.beside_others()),
     });
     let sqlite =
         opened.with_context(|| format!("cannot open the database `{}`", database.display()))?;

@@ -5,13 +5,14 @@ use std::{
     time::Duration,
 };
 
+use contract::codes;
 use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     Call, Caller, CanAsk, Claim, Claimed, Door, Exchange, Failure, Gate, Job, JobId, JobState,
-    LiveJob, Recording, RequestId, StoreError,
+    LiveJob, Questions, Recording, RequestId, StoreError,
 };
 
 /// How long a cancelled job may take until its canceller is told "still stopping".
@@ -35,6 +36,7 @@ pub struct JobsSettings {
 pub struct Jobs {
     gate: Arc<Gate>,
     queue: mpsc::UnboundedSender<JobId>,
+    workshop: Arc<Workshop>,
     settings: JobsSettings,
 }
 
@@ -58,8 +60,9 @@ impl Jobs {
     /// waits there is the server's.
     pub fn visiting(gate: Arc<Gate>, settings: JobsSettings) -> Arc<Self> {
         let (queue, waiting) = mpsc::unbounded_channel();
-        tokio::spawn(work(Workshop::new(gate.clone(), settings), waiting));
-        Arc::new(Self { gate, queue, settings })
+        let workshop = Workshop::new(gate.clone(), settings);
+        tokio::spawn(work(workshop.clone(), waiting));
+        Arc::new(Self { gate, queue, workshop, settings })
     }
 
     /// Starts the workers. Jobs that were queued when the last process ended are queued
@@ -75,11 +78,12 @@ impl Jobs {
             let fields = serde_json::json!({ "job_id": id });
             gate.journal.event(gate.clock.now(), "job_interrupted", fields);
         }
-        let jobs = Arc::new(Self { gate, queue, settings });
+        let workshop = Workshop::new(gate.clone(), settings);
+        let jobs = Arc::new(Self { gate, queue, workshop: workshop.clone(), settings });
         for id in recovered.queued {
             jobs.enqueue(id);
         }
-        tokio::spawn(work(Workshop::new(jobs.gate.clone(), settings), waiting));
+        tokio::spawn(work(workshop, waiting));
         Ok(jobs)
     }
 
@@ -91,9 +95,11 @@ impl Jobs {
         if self.gate.is_stopping() {
             return Err(Box::new(Failure::unavailable(&"the server is shutting down")));
         }
-        let Some(tool) = self.gate.catalogue().find(&call.tool).cloned() else {
-            return Err(Box::new(self.gate.unknown_tool(&call.tool)));
+        let (catalogue, toolset) = (self.gate.catalogue(), call.toolset.as_deref());
+        let Some(tool) = catalogue.find_in(&call.tool, toolset).cloned() else {
+            return Err(Box::new(catalogue.unknown(&call.tool, toolset)));
         };
+        drop(catalogue);
         let waiting = self.gate.metrics.queued.load(Ordering::Relaxed);
         if usize::try_from(waiting).unwrap_or(0) >= self.settings.max_queued {
             return Err(Box::new(Failure::busy()));
@@ -189,6 +195,41 @@ impl Jobs {
         live
     }
 
+    /// Waits for the answers to what a job asks: all that was ever replied, or why the job is
+    /// given up.
+    pub async fn answers(&self, live: &LiveJob) -> Result<Map<String, Value>, Box<Failure>> {
+        self.workshop.answers(live).await
+    }
+
+    /// The record says that a job which was answered runs again.
+    pub async fn go_on(&self, id: &JobId) {
+        self.workshop.go_on(id).await;
+    }
+
+    /// Stops every job of this process, those that have not begun included.
+    pub async fn cancel_all(&self) {
+        let now = self.gate.clock.now();
+        for id in self.gate.live.ids() {
+            if let Some(live) = self.gate.live.get(&id) {
+                live.stop().cancel();
+            }
+            if let Ok(true) = self.gate.store.cancel_queued(&id, now).await {
+                self.forget_queued(&id);
+            }
+        }
+    }
+
+    /// A job that was queued is so no more.
+    fn forget_queued(&self, id: &JobId) {
+        self.gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
+        if let Some(live) = self.gate.live.remove(id) {
+            live.stop().cancel();
+            live.state(JobState::Cancelled);
+        }
+        let fields = serde_json::json!({ "job_id": id });
+        self.gate.journal.event(self.gate.clock.now(), "job_cancelled", fields);
+    }
+
     /// Answers questions of a job that waits for input; false if it is not running at all.
     pub fn answer(&self, id: &JobId, replies: Map<String, Value>) -> bool {
         let live = self.gate.live.get(id);
@@ -201,14 +242,7 @@ impl Jobs {
         let live = self.gate.live.get(id);
         let now = self.gate.clock.now();
         if store.cancel_queued(id, now).await? {
-            self.gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
-            if let Some(live) = live {
-                self.gate.live.remove(id);
-                live.stop().cancel();
-                live.state(JobState::Cancelled);
-            }
-            let fields = serde_json::json!({ "job_id": id });
-            self.gate.journal.event(now, "job_cancelled", fields);
+            self.forget_queued(id);
         } else if let Some(live) = live {
             live.stop().cancel();
             let _ = tokio::time::timeout(CANCEL_WAIT, live.over()).await;
@@ -253,26 +287,36 @@ impl Workshop {
         })
     }
 
-    async fn run(&self, id: JobId, mut worker: OwnedSemaphorePermit) {
+    async fn run(&self, id: JobId, worker: OwnedSemaphorePermit) {
         let gate = &self.gate;
-        let Some(mut job) = self.begin(&id).await else { return };
+        let Some(mut job) = self.begin(&id).await else {
+            // Another process has it, or it was cancelled while it waited.
+            if gate.live.remove(&id).is_some() {
+                gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
+            }
+            return;
+        };
         gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
         let Some(live) = gate.live.get(&id) else { return };
         live.state(JobState::Running);
         let input = job.pending.take().map_or(Value::Null, |raw| value_of(&raw));
-        let mut replies = Map::new();
+        let (mut replies, mut given_up, mut worker) = (Map::new(), None, Some(worker));
         loop {
-            let outcome = gate.call(call(gate, &job, &input, replies, &live)).await;
+            let outcome = gate.call(call(gate, &job, &input, replies, given_up, &live)).await;
             if !matches!(&outcome.result, Err(failure) if failure.questions.is_some()) {
                 return;
             }
-            drop(worker);
-            replies = self.replies(&live).await;
-            match self.workers.clone().acquire_owned().await {
-                Ok(next) => worker = next,
-                Err(_) => return,
+            // Who waits for an answer keeps nobody else from working.
+            drop(worker.take());
+            (replies, given_up) = match self.answers(&live).await {
+                Ok(replies) => (replies, None),
+                Err(failure) => (Map::new(), Some(failure)),
+            };
+            // What is given up needs no worker to end.
+            if given_up.is_none() {
+                worker = self.workers.clone().acquire_owned().await.ok();
+                self.go_on(&id).await;
             }
-            self.go_on(&id).await;
             live.state(JobState::Running);
         }
     }
@@ -310,18 +354,26 @@ impl Workshop {
         }
     }
 
-    /// Waits for the answers. A job that nobody answers is stopped, and the gate records it so.
-    async fn replies(&self, live: &LiveJob) -> Map<String, Value> {
-        if let Ok(_place) = self.waiting_room.try_acquire() {
-            tokio::select! {
-                replies = live.replies() => return replies,
-                () = live.stop().cancelled() => {}
-                () = self.gate.halt.cancelled() => {}
-                () = tokio::time::sleep(self.input_timeout) => {}
-            }
-        }
-        live.stop().cancel();
-        Map::new()
+    /// Waits for the answers; a job that gets none is given up.
+    async fn answers(&self, live: &LiveJob) -> Result<Map<String, Value>, Box<Failure>> {
+        let given_up = match self.waiting_room.try_acquire() {
+            Err(_) => Failure::busy(),
+            Ok(_place) => tokio::select! {
+                replies = live.replies() => return Ok(replies),
+                () = live.stop().cancelled() => {
+                    Failure::new(codes::CANCELLED, "the call was cancelled")
+                }
+                () = self.gate.halt.cancelled() => {
+                    Failure::new(codes::INTERRUPTED, "the server stopped while the call waited")
+                }
+                () = tokio::time::sleep(self.input_timeout) => Failure::new(
+                    codes::TIMEOUT,
+                    "nobody answered the tool's question in time (jobs.input_timeout_ms)",
+                ),
+            },
+        };
+        live.ask(Questions::new());
+        Err(Box::new(given_up))
     }
 }
 
@@ -330,6 +382,7 @@ fn call(
     job: &Job,
     input: &Value,
     replies: Map<String, Value>,
+    given_up: Option<Box<Failure>>,
     live: &LiveJob,
 ) -> Call {
     Call {
@@ -348,6 +401,7 @@ fn call(
             replies,
             can_ask: CanAsk { person: true, model: true, roots: true },
             notes: None,
+            given_up,
         },
         stop: live.stop().clone(),
     }

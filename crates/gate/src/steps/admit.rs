@@ -34,6 +34,9 @@ impl Crossing {
         if self.gate.is_stopping() && !is_waiting {
             return Err(Failure::unavailable(&"the server is shutting down").into());
         }
+        if let Some(failure) = self.call.exchange.given_up.take() {
+            return Err((*failure).into());
+        }
         if self.call.stop.is_cancelled() {
             return Err(Failure::new(codes::CANCELLED, "the call was cancelled").into());
         }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use super::{Crossing, Refusal};
-use crate::{Failure, Tool};
+use crate::Tool;
 
 /// A tool that is served, and the limits of this call.
 pub(crate) struct Found(Arc<Tool>);
@@ -17,19 +17,10 @@ impl Found {
 impl Crossing {
     pub(crate) fn find(&mut self) -> Result<Found, Refusal> {
         let catalogue = self.gate.catalogue();
-        let scope = self.call.toolset.as_deref();
-        let tool = catalogue.find(&self.call.tool);
-        let within = |tool: &&Arc<Tool>| scope.is_none_or(|name| tool.contract.toolset == name);
-        let Some(tool) = tool.filter(within) else {
+        let toolset = self.call.toolset.as_deref();
+        let Some(tool) = catalogue.find_in(&self.call.tool, toolset) else {
             self.gate.metrics.unknown_tool.fetch_add(1, Ordering::Relaxed);
-            // A door to one toolset says nothing of the others.
-            let near = match scope.map(|name| catalogue.toolset(name)) {
-                None => catalogue.nearest(&self.call.tool),
-                Some(toolset) => toolset.and_then(|toolset| {
-                    contract::nearest(&self.call.tool, toolset.tools.iter().map(String::as_str))
-                }),
-            };
-            return Err(Failure::unknown_tool(&self.call.tool, near).into());
+            return Err(catalogue.unknown(&self.call.tool, toolset).into());
         };
         self.limits = tool.limits.with(&self.call.limits);
         self.tool = Some(tool.clone());

@@ -57,10 +57,16 @@ impl Crossing {
         outcome
     }
 
-    /// What a job of the queue wants to know before it goes on. Any other call has ended.
+    /// What a job that is known by its name wants to know before it goes on. Any other call has
+    /// ended.
     fn questions(&self, outcome: &Outcome) -> Option<Arc<Questions>> {
-        let of_queue = matches!(self.call.recording, Recording::Job(_));
-        let failure = outcome.result.as_ref().err().filter(|_| of_queue)?;
+        let live = self.live.as_ref().filter(|_| self.running_saved);
+        let known = match self.call.recording {
+            Recording::Job(_) => true,
+            Recording::As(_) => live.is_some_and(|live| live.live().is_handed_out()),
+            Recording::Always | Recording::WhenNeeded => false,
+        };
+        let failure = outcome.result.as_ref().err().filter(|_| known)?;
         failure.questions.clone()
     }
 

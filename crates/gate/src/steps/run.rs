@@ -14,8 +14,8 @@ use serde_json::{Map, Value};
 
 use super::{Crossing, Printed, Refusal, approve::Approved, poll_once};
 use crate::{
-    Answer, BoxFuture, Failure, Payload, Questions, Running, Tool, ToolError,
-    exchange::MAX_QUESTIONS, trim,
+    Answer, BoxFuture, Failure, Payload, Questions, Recording, Running, Tool, ToolError,
+    exchange::MAX_QUESTIONS, live::Watchable, trim,
 };
 
 /// After this time a call is worth watching: its job is written down as running.
@@ -66,7 +66,7 @@ impl Crossing {
             stop: self.call.stop.clone(),
             job_id: self.job_id(),
             exchange: std::mem::take(&mut self.call.exchange),
-            live: self.live.clone(),
+            live: self.watchable(),
             blobs: self.gate.blobs.clone(),
             workspace: self.workspace.clone(),
         };
@@ -74,6 +74,16 @@ impl Crossing {
         drop(permit);
         let payload = self.judge(&tool, ending?)?;
         Ok(Ran { tool, payload })
+    }
+
+    /// What others can watch of this call, now or when it turns out to take long.
+    fn watchable(&mut self) -> Option<Arc<Watchable>> {
+        if self.live.is_none()
+            && let Recording::As(id) = &self.call.recording
+        {
+            return Some(Watchable::new(id.clone(), self.call.stop.clone()));
+        }
+        self.live.clone()
     }
 
     /// Runs the provider until it answers, its time is up, or nobody waits any more.
@@ -92,12 +102,14 @@ impl Crossing {
             }
         };
         let mut stopped = std::pin::pin!(stopped);
-        if self.is_job() && !self.running_saved && limit > WORTH_WATCHING {
+        let may_be_job = self.is_job() || matches!(self.call.recording, Recording::As(_));
+        if may_be_job && !self.running_saved && limit > WORTH_WATCHING {
             tokio::select! {
                 biased;
                 answer = &mut answer => return Ok(answer),
                 () = &mut stopped => return self.end(running, answer, false).await,
                 () = tokio::time::sleep(WORTH_WATCHING) => {
+                    self.live.clone_from(&running.live);
                     self.save_running().await?;
                 }
             }

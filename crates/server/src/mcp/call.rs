@@ -3,7 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use contract::{LimitOverrides, Tasks, codes};
-use gate::{BoxFuture, Call, JobId, LogLevel, Note, Notes, Outcome, Questions, Recording, Tool};
+use gate::{
+    BoxFuture, Call, JobId, LiveJob, LogLevel, Note, Notes, Outcome, Questions, Recording, Tool,
+};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
@@ -32,6 +34,8 @@ pub(crate) struct Asked {
     progress_token: Option<Value>,
     /// What the client was last told of progress: it must grow.
     told: f64,
+    /// The name that the call has if it becomes a task.
+    task: Option<JobId>,
 }
 
 /// Reads a call; whatever it waits for comes later.
@@ -44,10 +48,10 @@ pub(crate) fn read(
     let arguments = client::object(params.arguments, "arguments")?;
     let rounds = Rounds::read(&context, params, "tools/call", &name)?;
     let progress_token = meta.progress_token()?;
-    let tool = context.app.gate.catalogue().find(&name).cloned();
+    let tool = context.app.gate.catalogue().find_in(&name, context.scope.as_deref()).cloned();
     let arguments = Some(arguments);
     let told = f64::NEG_INFINITY;
-    Ok(Asked { context, tool, name, arguments, rounds, progress_token, told })
+    Ok(Asked { context, tool, name, arguments, rounds, progress_token, told, task: None })
 }
 
 /// The mirrored arguments of a tool and the arguments to hold them against.
@@ -91,40 +95,62 @@ impl Asked {
     }
 
     /// Makes the call, and hands out a task for it where it takes long.
-    async fn or_task(self) -> Reply {
+    async fn or_task(mut self) -> Reply {
         let context = self.context.clone();
         let id = JobId::new(context.app.gate.clock().now());
+        self.task = Some(id.clone());
         let mut call = tokio::spawn(self.directly(Recording::As(id.clone())));
         let patience = context.app.settings.mcp.task_after;
+        // Until it is handed out, a client that goes away ends the call.
         let gone = context.stop.clone().drop_guard();
         if let Ok(reply) = tokio::time::timeout(patience, &mut call).await {
-            return reply.unwrap_or_else(|_| Err(RpcError::internal("the call was lost")));
+            return finished(reply);
         }
         // It is not handed out before it is on record.
-        while context.app.gate.live(&id).is_none() {
+        let live = loop {
+            if let Some(live) = context.app.gate.live(&id) {
+                break live;
+            }
             tokio::select! {
-                reply = &mut call => {
-                    return reply.unwrap_or_else(|_| Err(RpcError::internal("the call was lost")));
-                }
+                reply = &mut call => return finished(reply),
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
             }
+        };
+        live.hand_out();
+        if call.is_finished() {
+            return finished(call.await);
         }
-        // From here on the client can go away without ending the call.
         gone.disarm();
         tasks::created(&context, &id).await
     }
 
+    /// The job that this call has become, once its client knows it by name.
+    fn handed_out(&self) -> Option<Arc<LiveJob>> {
+        let live = self.context.app.gate.live(self.task.as_ref()?)?;
+        live.is_handed_out().then_some(live)
+    }
+
     /// Makes the call, as often as there are answers to wait for.
     async fn directly(mut self, recording: Recording) -> Reply {
+        let mut given_up = None;
         loop {
             let (notes, heard) = self.listen();
-            let call = self.call(recording.clone(), notes);
+            let mut call = self.call(recording.clone(), notes);
+            call.exchange.given_up = given_up.take();
             let call = self.context.app.gate.call(call);
             let outcome = self.hear(call, heard).await;
             if let Err(failure) = &outcome.result {
                 self.rounds.turned_away(&self.context, failure);
             }
             let Some(open) = open_questions(&outcome) else { return self.render(&outcome) };
+            if let Some(live) = self.handed_out() {
+                match self.context.app.jobs.answers(&live).await {
+                    Ok(replies) => self.rounds.add(replies),
+                    Err(failure) => given_up = Some(failure),
+                }
+                self.context.app.jobs.go_on(live.id()).await;
+                continue;
+            }
             if self.context.client.is_modern() {
                 return self.rounds.ask_again(&self.context, &open);
             }
@@ -191,6 +217,10 @@ impl Asked {
     }
 
     fn pass_on(&mut self, note: Note) {
+        // A task is asked for, and tells nothing by itself.
+        if self.handed_out().is_some() {
+            return;
+        }
         let Some(outbox) = &self.context.outbox else { return };
         let message = match (note, &self.progress_token) {
             (Note::Progress { fraction, message }, Some(token)) => {
@@ -222,6 +252,11 @@ impl Asked {
             _ => Ok(result::of_call(&self.context, contract, outcome)),
         }
     }
+}
+
+/// What a call that runs by itself has come to.
+fn finished(reply: Result<Reply, tokio::task::JoinError>) -> Reply {
+    reply.unwrap_or_else(|_| Err(RpcError::internal("the call was lost")))
 }
 
 fn open_questions(outcome: &Outcome) -> Option<Arc<Questions>> {

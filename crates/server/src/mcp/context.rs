@@ -55,7 +55,9 @@ impl Context {
             result.entry("resultType").or_insert_with(|| json!("complete"));
             let info: Value = serde_json::from_str(&self.server_info()).unwrap_or_default();
             let meta = result.entry("_meta").or_insert_with(|| json!({}));
-            meta[SERVER_INFO] = info;
+            if let Some(meta) = meta.as_object_mut() {
+                meta.insert(SERVER_INFO.into(), info);
+            }
         }
         serde_json::to_vec(&result).unwrap_or_default()
     }
@@ -64,7 +66,7 @@ impl Context {
     pub(crate) fn cacheable(&self, mut result: Map<String, Value>) -> Vec<u8> {
         if self.client.is_modern() {
             let (ttl, scope) = self.cache_hints();
-            result.insert("ttlMs".into(), json!(ttl));
+            result.entry("ttlMs").or_insert_with(|| json!(ttl));
             result.insert("cacheScope".into(), json!(scope));
         }
         self.complete(result)

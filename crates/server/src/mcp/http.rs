@@ -73,7 +73,7 @@ impl Knock {
         Ok(Self { app, caller, request_id, scope, headers })
     }
 
-    /// The value of a header, if it is there once and can be read.
+    /// The value of a header, if it can be read.
     fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }

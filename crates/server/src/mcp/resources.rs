@@ -72,7 +72,12 @@ pub(crate) async fn read(context: Context, uri: Box<str>) -> Reply {
             Err(LibraryError::Failed(message)) => return Err(RpcError::internal(message)),
         },
     };
-    Ok(context.cacheable(Map::from_iter([("contents".to_owned(), contents)])))
+    let mut result = Map::from_iter([("contents".to_owned(), contents)]);
+    // A job goes on while somebody looks at it.
+    if context.client.is_modern() && job_of(&uri).is_some() {
+        result.insert("ttlMs".into(), json!(0));
+    }
+    Ok(context.cacheable(result))
 }
 
 /// There is no such resource.
@@ -125,7 +130,7 @@ fn text_of(uri: &str, kind: &str, text: &str) -> Value {
 async fn find(context: &Context, id: &str) -> Result<Option<Job>, RpcError> {
     let Some(id) = JobId::parse(id) else { return Ok(None) };
     let found = context.app.gate.store().job(&id).await;
-    let job = found.map_err(|error| RpcError::internal(error.to_string()))?;
+    let job = found.map_err(|error| RpcError::unavailable(&error))?;
     Ok(job.filter(|job| in_scope(context, &job.tool)))
 }
 
@@ -148,7 +153,7 @@ async fn artifact(context: &Context, uri: &str, job: &Job, name: &str) -> Result
         );
         return Err(RpcError::internal(message).data(json!({ "code": codes::TOO_LARGE.code })));
     }
-    let failed = |error: std::io::Error| RpcError::internal(error.to_string());
+    let failed = |error: std::io::Error| RpcError::unavailable(&error);
     let reader = context.app.gate.blobs().read(&job.id, name, 0, artifact.bytes).await;
     let mut reader = reader.map_err(failed)?.ok_or_else(missing)?;
     let mut bytes = Vec::new();

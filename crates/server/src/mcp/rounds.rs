@@ -1,8 +1,8 @@
 //! A request that is made in several rounds: what was replied in the earlier ones.
 
 use contract::codes;
-use gate::{Exchange, Failure, Notes, Questions};
-use serde_json::{Map, Value};
+use gate::{CanAsk, Exchange, Failure, Notes, Questions};
+use serde_json::{Map, Value, value::RawValue};
 
 use super::{
     client::{self, Params},
@@ -49,10 +49,13 @@ impl Rounds {
                 brought = Some(Brought { state: client::text(raw, "requestState")?, replies });
             }
         }
+        // Whoever cannot be asked makes no further round.
+        let may_be_asked = context.client.can_ask != CanAsk::default() || brought.is_some();
+        let asked_again = params.arguments.filter(|_| may_be_asked).map(RawValue::get);
         Ok(Self {
             method,
             name: name.into(),
-            arguments: params.arguments.map_or("{}", |raw| raw.get()).into(),
+            arguments: asked_again.unwrap_or("{}").into(),
             brought,
             replies: Map::new(),
             state: None,
@@ -81,7 +84,12 @@ impl Rounds {
 
     /// What the tool is told.
     pub(crate) fn exchange(&self, context: &Context, notes: Option<Notes>) -> Exchange {
-        Exchange { replies: self.replies.clone(), can_ask: context.client.can_ask, notes }
+        Exchange {
+            replies: self.replies.clone(),
+            can_ask: context.client.can_ask,
+            notes,
+            given_up: None,
+        }
     }
 
     /// The arguments, read once more.

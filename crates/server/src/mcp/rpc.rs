@@ -99,6 +99,12 @@ impl RpcError {
         Self::new(-32602, 200, message)
     }
 
+    /// What we keep cannot be read or written now. Why is the operator's business.
+    pub(crate) fn unavailable(error: &dyn fmt::Display) -> Self {
+        tracing::error!(%error, "the store failed");
+        Self::internal("what the server keeps cannot be reached now")
+    }
+
     /// We failed.
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self::new(-32603, 200, message)

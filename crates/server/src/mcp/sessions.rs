@@ -20,14 +20,14 @@ impl Sessions {
         Self { all: RwLock::default(), max, idle }
     }
 
-    /// Takes a session in. Where there is no room, the one goes that was idle for longest:
-    /// clients that never say goodbye must not keep others out.
+    /// Takes a session in. Where there is no room, the one goes that was idle for longest, of
+    /// the same caller if there is one: clients that never say goodbye must not keep others out.
     pub(crate) fn insert(&self, session: &Arc<Session>) {
         let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
         while all.len() >= self.max {
             let oldest = all
                 .values()
-                .min_by_key(|one| (one.is_busy(), one.idle().0))
+                .min_by_key(|one| (one.is_busy(), one.caller != session.caller, one.idle().0))
                 .map(|one| one.id.clone());
             let Some(gone) = oldest.and_then(|id| all.remove(&id)) else { break };
             gone.end();

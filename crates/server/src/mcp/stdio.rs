@@ -58,9 +58,15 @@ pub async fn serve(
                 break;
             }
         };
-        // A client that does not read makes us wait, but not for ever.
+        // A client that does not read makes us wait, but not for long after it has gone.
+        let gone = async {
+            lines.ended().await;
+            tokio::time::sleep(LAST_MOMENT).await;
+        };
         tokio::select! {
+            biased;
             () = door.receive(line) => {}
+            () = gone => break,
             () = &mut stop => break,
         }
     }
@@ -155,6 +161,11 @@ impl Stdio {
             Err(error) => return self.refuse(None, &error).await,
         };
         let Some(session) = self.session.clone() else { return };
+        if self.running.len() >= MAX_BATCHES {
+            return self
+                .refuse(None, &RpcError::invalid_request("too many batches are open"))
+                .await;
+        }
         let context = self.context(session.client(), CancellationToken::new());
         let outbox = self.outbox.clone();
         self.running.spawn(async move {
@@ -263,12 +274,13 @@ impl Stdio {
         if let Some(session) = &self.session {
             session.end();
         }
-        let gate = self.app.gate.clone();
+        let (gate, jobs) = (self.app.gate.clone(), self.app.jobs.clone());
         gate.begin_stopping();
-        gate.stop_all();
         let over = async {
+            jobs.cancel_all().await;
+            gate.stop_all();
             while self.running.join_next().await.is_some() {}
-            while gate.is_running() {
+            while gate.is_running() || gate.has_live_jobs() {
                 tokio::time::sleep(LOOK_AGAIN).await;
             }
         };
@@ -278,6 +290,9 @@ impl Stdio {
         self.running.shutdown().await;
     }
 }
+
+/// How many batches of one client may be open at once, or requests beside them.
+const MAX_BATCHES: usize = 64;
 
 /// How often to look whether everything has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);

@@ -1,11 +1,18 @@
 //! What clients hear without having asked just now: that a listing or a resource has changed.
 
-use std::{collections::HashSet, future::pending, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    future::pending,
+    sync::Arc,
+};
 
 use gate::{BoxFuture, LiveJob};
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value, json};
-use tokio::sync::{mpsc, watch};
+use tokio::{
+    sync::{mpsc, watch},
+    task::AbortHandle,
+};
 
 use super::{
     client::{self, Params},
@@ -13,6 +20,7 @@ use super::{
     resources,
     rpc::{self, RpcError},
     session::Session,
+    tasks,
 };
 use crate::App;
 
@@ -27,6 +35,8 @@ struct Filter {
     prompts_list_changed: bool,
     resources_list_changed: bool,
     resource_subscriptions: HashSet<String>,
+    /// Not told of: whoever has a task asks for it.
+    task_ids: Option<IgnoredAny>,
 }
 
 /// `subscriptions/listen`: lasts until the client goes away or the server stops.
@@ -38,6 +48,9 @@ pub(crate) fn listen(
         None => return Err(RpcError::malformed("params must have `notifications`")),
         Some(raw) => client::fields::<Filter>(raw, "`notifications`")?,
     };
+    if filter.task_ids.is_some() && !context.client.tasks {
+        return Err(tasks::not_declared());
+    }
     if filter.resource_subscriptions.len() > MAX_WATCHED {
         let message = format!("at most {MAX_WATCHED} resources can be watched at once");
         return Err(RpcError::malformed(message));
@@ -99,6 +112,7 @@ pub(crate) async fn tell(app: Arc<App>, session: Arc<Session>, outbox: Outbox) {
         prompts_list_changed: true,
         resources_list_changed: true,
         resource_subscriptions: HashSet::new(),
+        task_ids: None,
     };
     let mut changes = Changes::new(&app, app.library.prompt_changes());
     let telling = async {
@@ -169,31 +183,33 @@ struct Changes {
     prompts: Option<watch::Receiver<u64>>,
     news: mpsc::Receiver<String>,
     updates: mpsc::Sender<String>,
-    watched: HashSet<String>,
+    /// What is watched, and what follows it where it is a job that runs.
+    watched: HashMap<String, Option<AbortOnDrop>>,
 }
 
 impl Changes {
     fn new(app: &App, mut prompts: Option<watch::Receiver<u64>>) -> Self {
         let (updates, news) = mpsc::channel(64);
-        let mut tools = app.gate.changes();
-        tools.mark_unchanged();
+        let tools = app.gate.changes();
         if let Some(prompts) = &mut prompts {
             prompts.mark_unchanged();
         }
-        Self { tools, prompts, news, updates, watched: HashSet::new() }
+        Self { tools, prompts, news, updates, watched: HashMap::new() }
     }
 
     /// Watches the jobs among these resources that are still running. Others do not change.
     fn watch(&mut self, app: &App, uris: &HashSet<String>) {
-        self.watched.retain(|uri| uris.contains(uri));
+        self.watched.retain(|uri, _| uris.contains(uri));
         for uri in uris {
-            if !self.watched.insert(uri.clone()) {
+            if self.watched.contains_key(uri) {
                 continue;
             }
             let live = resources::job_of(uri).and_then(|id| app.gate.live(&id));
-            if let Some(live) = live {
-                tokio::spawn(follow(live, uri.clone(), self.updates.clone()));
-            }
+            let following = live.map(|live| {
+                let task = tokio::spawn(follow(live, uri.clone(), self.updates.clone()));
+                AbortOnDrop(task.abort_handle())
+            });
+            self.watched.insert(uri.clone(), following);
         }
     }
 
@@ -215,6 +231,15 @@ impl Changes {
             () = prompts => Change::Prompts,
             Some(uri) = self.news.recv() => Change::Resource(uri),
         }
+    }
+}
+
+/// A task that ends with whoever wanted it.
+struct AbortOnDrop(AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

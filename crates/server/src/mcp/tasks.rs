@@ -1,5 +1,6 @@
 //! Tasks: jobs, as the tasks extension shows them.
 
+use contract::codes;
 use gate::{Job, JobId, JobState, LiveJob, Outcome, jobs::Cancelled};
 use serde_json::{Map, Value, json};
 
@@ -14,7 +15,8 @@ use super::{
 pub(crate) async fn created(context: &Context, id: &JobId) -> Reply {
     let job = find(context, id).await?;
     let live = context.app.gate.live(id);
-    let mut task = describe(context, &job, live.as_deref(), &ending(context, &job));
+    let asks = live.as_ref().is_some_and(|live| !live.questions().is_empty());
+    let mut task = describe(context, &job, live.as_deref(), &ending(context, &job), asks);
     task.insert("resultType".into(), json!("task"));
     Ok(context.complete(task))
 }
@@ -26,17 +28,22 @@ pub(crate) async fn get(context: Context, id: JobId) -> Reply {
     let live = context.app.gate.live(&id);
     let job = find(&context, &id).await?;
     let ending = ending(&context, &job);
-    let mut task = describe(&context, &job, live.as_deref(), &ending);
+    let open = live.as_ref().map(|live| live.questions()).unwrap_or_default();
+    let mut task = describe(&context, &job, live.as_deref(), &ending, !open.is_empty());
     match ending {
         Ending::None => {
-            let open = live.map(|live| live.questions()).unwrap_or_default();
             if !open.is_empty() {
+                questions::check(&open, context.client.can_ask)?;
                 task.insert("inputRequests".into(), questions::input_requests(&open));
             }
         }
         Ending::Cancelled => {}
         Ending::Failed(error) => {
-            task.insert("error".into(), json!({ "code": error.code, "message": error.message }));
+            let mut told = json!({ "code": error.code, "message": error.message });
+            if let Some(data) = error.data {
+                told["data"] = data;
+            }
+            task.insert("error".into(), told);
         }
         Ending::Completed(result) => {
             // As it was printed: however deep it is, it is not read again.
@@ -53,9 +60,12 @@ pub(crate) async fn get(context: Context, id: JobId) -> Reply {
 
 /// `tasks/update`: answers to what a task asks. Those that nobody asked for are dropped.
 pub(crate) async fn update(context: Context, id: JobId, replies: Map<String, Value>) -> Reply {
-    if !context.app.jobs.answer(&id, replies) {
-        find(&context, &id).await?;
+    let job = find(&context, &id).await?;
+    // Whoever may see a job may not speak for the one who asked for it.
+    if job.caller != context.caller.name() {
+        return Err(unknown());
     }
+    context.app.jobs.answer(&id, replies);
     Ok(context.complete(Map::new()))
 }
 
@@ -65,7 +75,7 @@ pub(crate) async fn cancel(context: Context, id: JobId) -> Reply {
     match context.app.jobs.cancel(&id).await {
         Ok(Cancelled::Unknown) => Err(unknown()),
         Ok(_) => Ok(context.complete(Map::new())),
-        Err(error) => Err(RpcError::internal(error.to_string())),
+        Err(error) => Err(RpcError::unavailable(&error)),
     }
 }
 
@@ -87,7 +97,7 @@ fn unknown() -> RpcError {
 async fn find(context: &Context, id: &JobId) -> Result<Job, RpcError> {
     let found = context.app.gate.store().job(id).await;
     found
-        .map_err(|error| RpcError::internal(error.to_string()))?
+        .map_err(|error| RpcError::unavailable(&error))?
         .filter(|job| resources::in_scope(context, &job.tool))
         .ok_or_else(unknown)
 }
@@ -99,6 +109,10 @@ enum Ending {
     Failed(RpcError),
     Cancelled,
 }
+
+/// Failures of a call that are not its tool's own.
+const BROKEN: &[codes::StandardCode] =
+    &[codes::INTERNAL, codes::INTERRUPTED, codes::UNAVAILABLE, codes::TOO_MANY_REQUESTS];
 
 fn ending(context: &Context, job: &Job) -> Ending {
     match job.state {
@@ -116,9 +130,10 @@ fn ending(context: &Context, job: &Job) -> Ending {
                 return Ending::Failed(RpcError::internal("the result is no longer there"));
             };
             match &outcome.result {
-                // What is nobody's contract: the tool or the server broke down.
-                Err(failure) if failure.http_status == 500 || failure.http_status == 503 => {
-                    Ending::Failed(RpcError::internal(failure.message.clone()))
+                // What no contract has room for: the tool or the server broke down.
+                Err(failure) if BROKEN.iter().any(|broken| broken.code == failure.code) => {
+                    let data = json!({ "code": failure.code, "details": failure.details });
+                    Ending::Failed(RpcError::internal(failure.message.clone()).data(data))
                 }
                 _ => {
                     let tool = context.app.gate.catalogue().find(&job.tool).cloned();
@@ -135,8 +150,8 @@ fn describe(
     job: &Job,
     live: Option<&LiveJob>,
     ending: &Ending,
+    asks: bool,
 ) -> Map<String, Value> {
-    let asks = live.is_some_and(|live| !live.questions().is_empty());
     let status = match ending {
         Ending::None if asks => "input_required",
         Ending::None => "working",

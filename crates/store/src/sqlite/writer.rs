@@ -39,9 +39,9 @@ type Acknowledge = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
 pub(super) struct Writer {
     pub(super) shared: Arc<Shared>,
-    /// Whether a commit waits for the disk, and so must not be done on a thread that
-    /// others need.
-    waits: bool,
+    /// Whether a commit waits for the disk or for another process, and so must not be done on a
+    /// thread that others need.
+    pub(super) waits: bool,
     /// Dropped with the writer, which ends the thread that folds.
     _alive: SyncSender<()>,
 }

@@ -14,7 +14,7 @@ fn mismatch(message: &str) -> RpcError {
     RpcError::new(-32020, 400, format!("Header mismatch: {message}"))
 }
 
-/// The value of a header that must be there, decoded.
+/// The value of a header, decoded.
 fn value(headers: &HeaderMap, name: &str) -> Result<Option<String>, RpcError> {
     let mut values = headers.get_all(name).iter();
     let (Some(value), other) = (values.next(), values.next()) else { return Ok(None) };
@@ -97,13 +97,17 @@ fn is_same(argument: &Value, head: &str) -> bool {
     match argument {
         Value::String(text) => text == head,
         Value::Bool(yes) => head == if *yes { "true" } else { "false" },
-        // `42` and `42.0` are the same number.
-        Value::Number(number) => {
-            number.to_string() == head || head.parse::<f64>().ok() == number.as_f64()
-        }
+        Value::Number(number) => number.as_i64().is_some_and(|number| is_same_number(number, head)),
         // Not an argument that has a header; the contract refuses it.
         _ => true,
     }
+}
+
+/// `42` and `42.0` are the same number. Beyond what every language can hold, none are.
+fn is_same_number(number: i64, head: &str) -> bool {
+    const SAFE: i64 = (1 << 53) - 1;
+    let whole = head.strip_suffix(".0").unwrap_or(head);
+    (-SAFE..=SAFE).contains(&number) && whole.parse() == Ok(number)
 }
 
 #[cfg(test)]
@@ -141,6 +145,8 @@ mod tests {
         assert!(is_same(&Value::from(42), "42"));
         assert!(is_same(&Value::from(42), "42.0"));
         assert!(!is_same(&Value::from(42), "43"));
+        assert!(!is_same(&Value::from(9_007_199_254_740_993_i64), "9007199254740992"));
+        assert!(!is_same(&Value::from(9_007_199_254_740_993_i64), "9007199254740993"));
         assert!(is_same(&Value::from(true), "true"));
         assert!(!is_same(&Value::from(true), "True"));
     }

@@ -57,6 +57,10 @@ fn begin(knock: &Knock, request: &Request<'_>) -> Response {
     }
 }
 
+fn gone() -> RpcError {
+    RpcError::new(-32600, 404, "Session not found: send `initialize` again")
+}
+
 /// The session that a request belongs to.
 fn find(knock: &Knock) -> Result<Arc<Session>, RpcError> {
     let Some(id) = knock.header(SESSION.as_str()) else {
@@ -69,7 +73,7 @@ fn find(knock: &Knock) -> Result<Arc<Session>, RpcError> {
         session.caller == knock.caller && session.scope == knock.scope
     });
     let Some(session) = session else {
-        return Err(RpcError::new(-32600, 404, "Session not found: send `initialize` again"));
+        return Err(gone());
     };
     if let Some(date) = knock.version()?
         && Version::parse(date).is_none()
@@ -102,6 +106,10 @@ pub(super) async fn answer(
         Ok(open) => open,
         Err(reason) => return failed(Some(&id), &RpcError::invalid_request(reason)),
     };
+    // It may have ended between being found and being used.
+    if session.over.is_cancelled() {
+        return failed(Some(&id), &gone());
+    }
     let keep_alive = knock.app.settings.mcp.keep_alive;
     let context = context(knock, &session, stop, can_stream.then_some(outbox));
     match dispatch::begin(context, &request.method, params, meta, None) {

@@ -20,6 +20,8 @@ pub(super) struct Lines<R> {
     max_bytes: usize,
     /// Within a line that is too long.
     skipping: bool,
+    /// Nothing more comes.
+    ended: bool,
 }
 
 /// How much is read at a time.
@@ -27,7 +29,14 @@ const CHUNK_BYTES: usize = 64 * 1_024;
 
 impl<R: AsyncRead + Unpin> Lines<R> {
     pub(super) fn new(input: R, max_bytes: usize) -> Self {
-        Self { input, buffer: BytesMut::new(), searched: 0, max_bytes, skipping: false }
+        Self {
+            input,
+            buffer: BytesMut::new(),
+            searched: 0,
+            max_bytes,
+            skipping: false,
+            ended: false,
+        }
     }
 
     /// The next line without its end, or nothing at the end of the input. Dropping the future
@@ -37,11 +46,30 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             if let Some(line) = self.cut() {
                 return Ok(Some(line));
             }
-            self.buffer.reserve(CHUNK_BYTES);
-            if self.input.read_buf(&mut self.buffer).await? == 0 {
+            if self.ended || self.read().await? == 0 {
                 return Ok(self.last());
             }
         }
+    }
+
+    async fn read(&mut self) -> io::Result<usize> {
+        self.buffer.reserve(CHUNK_BYTES);
+        self.input.read_buf(&mut self.buffer).await
+    }
+
+    /// Waits for the end of the input while nobody takes lines. What comes before it is kept,
+    /// up to the length of one line.
+    pub(super) async fn ended(&mut self) {
+        while self.buffer.len() <= self.max_bytes {
+            match self.read().await {
+                Ok(1..) => {}
+                Ok(0) | Err(_) => {
+                    self.ended = true;
+                    return;
+                }
+            }
+        }
+        std::future::pending::<()>().await;
     }
 
     /// A line that is in the buffer whole, or the news that one is too long.
