@@ -22,6 +22,7 @@ mod limits;
 mod listing;
 mod mcp;
 mod mcp_questions;
+mod mcp_tasks;
 mod seeds;
 mod settings;
 mod shutdown;

@@ -104,6 +104,40 @@ fn a_task_waits_for_its_answer() {
     assert_eq!(ended["result"]["isError"], false);
 }
 
+#[test]
+fn a_call_that_became_a_task_can_still_ask() {
+    let mut client = fixture();
+    let able = json!({ "elicitation": {}, "extensions": { TASKS: {} } });
+    let task = client.ask(1, "tools/call", &call("late_question", &json!({}), &able));
+    assert_eq!(task["result"]["resultType"], "task", "{task}");
+    let id = task["result"]["taskId"].clone();
+    let get = json!({ "taskId": id, "_meta": meta(&able) });
+    let asks = poll(&mut client, &get, "input_required");
+    assert_eq!(asks["inputRequests"]["user_name"]["method"], "elicitation/create");
+    // Whoever cannot ask a person is not given the question.
+    let mute = json!({ "extensions": { TASKS: {} } });
+    let refused = client.ask(2, "tasks/get", &json!({ "taskId": id, "_meta": meta(&mute) }));
+    assert_eq!(refused["error"]["code"], -32021, "{refused}");
+    let reply = json!({ "action": "accept", "content": { "name": "Ada" } });
+    let update =
+        json!({ "taskId": id, "inputResponses": { "user_name": reply }, "_meta": meta(&able) });
+    client.ask(3, "tasks/update", &update);
+    let ended = poll(&mut client, &get, "completed");
+    assert_eq!(ended["result"]["content"][0]["text"], "Hello, Ada!");
+}
+
+#[test]
+fn a_task_that_waits_for_an_answer_can_be_cancelled() {
+    let mut client = fixture();
+    let able = json!({ "elicitation": {}, "extensions": { TASKS: {} } });
+    let task = client.ask(1, "tools/call", &call("late_question", &json!({}), &able));
+    let get = json!({ "taskId": task["result"]["taskId"], "_meta": meta(&able) });
+    poll(&mut client, &get, "input_required");
+    client.ask(2, "tasks/cancel", &get);
+    let ended = poll(&mut client, &get, "cancelled");
+    assert_eq!(ended.get("inputRequests"), None);
+}
+
 fn poll(client: &mut Piped, get: &Value, status: &str) -> Value {
     let mut task = Value::Null;
     for _ in 0..200 {

@@ -1,0 +1,151 @@
+//! Tasks: what belongs to whom, and what becomes of them.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use testkit::{
+    World, eventually,
+    mcp::{Modern, Piped, meta},
+};
+
+const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+fn with_tasks() -> Value {
+    json!({ "extensions": { TASKS: {} } })
+}
+
+/// A world with a tool that is always a task and leaves a file behind, and no server yet.
+fn world(settings: &str) -> World {
+    let world = World::new(crate::BINARY, &format!("contracts: [ ./contracts ]\n{settings}"));
+    let mark = world.folder().join("mark").display().to_string();
+    let script = format!("sleep 1; echo x >> '{mark}'; echo '{{\"answer\":1}}'");
+    crate::command(&world, "marks", &script, "tasks: always");
+    crate::command(&world, "must", "echo '{\"answer\":1}'", "tasks: required");
+    world
+}
+
+fn marks(world: &World) -> usize {
+    let text = std::fs::read_to_string(world.folder().join("mark")).unwrap_or_default();
+    text.lines().count()
+}
+
+#[tokio::test]
+async fn a_door_to_one_toolset_starts_no_task_of_another() {
+    let mut world = world("");
+    world.run().await;
+    for able in [json!({}), with_tasks()] {
+        let other = Modern::new(&world).at("/mcp/autosage").able(able);
+        for tool in ["marks", "must", "nothing_at_all"] {
+            let answer = other.ask("tools/call", json!({ "name": tool, "arguments": {} })).await;
+            let expected = json!({ "code": -32602, "message": format!("Unknown tool: {tool}") });
+            assert_eq!(answer["error"], expected);
+        }
+    }
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    assert_eq!(marks(&world), 0);
+    assert_eq!(world.get("/v1/jobs").await.json()["jobs"], json!([]));
+}
+
+#[tokio::test]
+async fn a_quick_call_of_a_client_that_knows_tasks_leaves_no_job() {
+    let world = crate::start("").await;
+    let client = Modern::new(&world).able(with_tasks());
+    client.call("echo_json", &json!({ "message": "hi" })).await;
+    assert_eq!(world.get("/v1/jobs").await.json()["jobs"], json!([]));
+    // One that leaves a file does, under the name that its answer says.
+    let result = client.call("write_text_artifact", &json!({ "text": "x" })).await;
+    let id = result["_meta"]["toolgate/job_id"].as_str().unwrap();
+    assert_eq!(world.get(&format!("/v1/jobs/{id}")).await.json()["status"], "succeeded");
+}
+
+#[tokio::test]
+async fn an_error_of_a_task_is_the_error_of_its_call() {
+    let mut world = world("");
+    let more =
+        "tasks: always\nerrors: [ { code: no_backend, http_status: 503, description: Down. } ]";
+    crate::command(
+        &world,
+        "fails",
+        r#"echo '{"error":{"code":"no_backend","message":"down","details":{"host":"a"}}}'; exit 1"#,
+        more,
+    );
+    world.run().await;
+    let direct = Modern::new(&world).call("fails", &json!({})).await;
+    let client = Modern::new(&world).able(with_tasks());
+    let task = client.call("fails", &json!({})).await;
+    let id = task["taskId"].clone();
+    let ended = eventually("the task ends", async || {
+        let task = client.ask("tasks/get", json!({ "taskId": id })).await["result"].clone();
+        (task["status"] != "working").then_some(task)
+    })
+    .await;
+    assert_eq!(ended["status"], "completed", "{ended}");
+    let error = |result: &Value| result["_meta"]["toolgate/error"].clone();
+    assert_eq!(error(&direct)["code"], "no_backend");
+    assert_eq!(error(&ended["result"]), error(&direct));
+}
+
+#[tokio::test]
+async fn tasks_of_a_client_that_is_gone_never_run() {
+    let mut world = world("jobs: { max_running: 1 }\n");
+    let mut client = Piped::start(&world, &[]);
+    for id in 0..3 {
+        let params = json!({ "name": "marks", "arguments": {}, "_meta": meta(&with_tasks()) });
+        let task = client.ask(id, "tools/call", &params);
+        assert_eq!(task["result"]["resultType"], "task", "{task}");
+    }
+    assert_eq!(client.close().0, 0);
+    world.run().await;
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    assert_eq!(marks(&world), 0);
+    let jobs = world.get("/v1/jobs").await.json();
+    for job in jobs["jobs"].as_array().unwrap() {
+        assert!(["cancelled", "interrupted"].contains(&job["status"].as_str().unwrap()), "{job}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_cannot_write_keeps_nobody_else_waiting() {
+    let world = world("");
+    let mut client = Piped::start(&world, &[]);
+    client.initialize(&json!({}));
+    // Another process holds the database.
+    let path = world.folder().join("data/toolgate.db");
+    let script = "import sqlite3, sys, time; c = sqlite3.connect(sys.argv[1]); \
+                  c.execute('BEGIN IMMEDIATE'); print('held', flush=True); time.sleep(3)";
+    #[allow(clippy::disallowed_types)] // Somebody else's program.
+    let mut holder = std::process::Command::new("python3")
+        .args(["-c", script])
+        .arg(&path)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let output = holder.stdout.take().unwrap();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).unwrap();
+    let params = json!({ "name": "write_text_artifact", "arguments": { "text": "x" } });
+    client.tell(&testkit::mcp::request(1, "tools/call", &params));
+    let began = Instant::now();
+    assert_eq!(client.ask(2, "ping", &json!({}))["id"], 2);
+    assert!(began.elapsed() < Duration::from_secs(1));
+    assert_eq!(client.heard()["result"]["isError"], false);
+    holder.wait().unwrap();
+}
+
+#[tokio::test]
+async fn a_client_that_is_gone_without_reading_keeps_nothing_alive() {
+    let world = world("");
+    let mut client = Piped::start_unheard(&world, &[]);
+    let mut input = client.take_input();
+    let sending = std::thread::spawn(move || {
+        for id in 0..400 {
+            let list =
+                testkit::mcp::request(id, "tools/list", &json!({ "_meta": meta(&json!({})) }));
+            if std::io::Write::write_all(&mut input, format!("{list}\n").as_bytes()).is_err() {
+                return;
+            }
+        }
+    });
+    sending.join().unwrap();
+    eventually("the server ends", || std::future::ready(client.ended())).await;
+}
