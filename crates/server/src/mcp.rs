@@ -1,8 +1,8 @@
 //! The MCP doors: both families of the protocol, over HTTP and on stdin and stdout.
 //!
-//! - `rpc`, `client`, `version`: messages taken apart; `dispatch` knows the methods.
+//! - `rpc`, `params`, `client`, `version`: messages taken apart; `dispatch` knows the methods.
 //! - `call`, `result`, `rounds`, `questions`, `seal`: one call, also in several rounds.
-//! - `tasks`, `resources`, `prompts`, `listing`, `subscriptions`: the other nouns.
+//! - `tasks`, `resources`, `prompts`, `completion`, `listing`, `subscriptions`: the other nouns.
 //! - `http` and `stdio` carry them; `requests` are those that are not answered yet;
 //!   `initialize`, `session`, `sessions` and `batch` are the legacy era.
 //!
@@ -13,12 +13,14 @@
 mod batch;
 mod call;
 mod client;
+mod completion;
 mod context;
 mod dispatch;
 pub(crate) mod http;
 mod initialize;
 mod library;
 mod listing;
+mod params;
 mod prompts;
 mod questions;
 mod requests;

@@ -10,11 +10,11 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use super::{
-    client::{self, Meta, Params},
     context::{Context, Reply},
+    params::{self, Meta, Params},
     questions, result,
     rounds::Rounds,
-    rpc::{self, RpcError},
+    rpc::{self, RpcError, shown},
     tasks,
 };
 
@@ -44,8 +44,8 @@ pub(crate) fn read(
     params: &Params<'_>,
     meta: &Meta<'_>,
 ) -> Result<Asked, RpcError> {
-    let name = client::required(params.name, "name")?;
-    let arguments = client::object(params.arguments, "arguments")?;
+    let name = params::required(params.name, "name")?;
+    let arguments = params::object(params.arguments, "arguments")?;
     let rounds = Rounds::read(&context, params, "tools/call", &name)?;
     let progress_token = meta.progress_token()?;
     let tool = context.app.gate.catalogue().find_in(&name, context.scope.as_deref()).cloned();
@@ -244,8 +244,7 @@ impl Asked {
         let contract = self.tool.as_ref().map(|tool| &*tool.contract);
         match &outcome.result {
             Err(failure) if failure.code == codes::UNKNOWN_TOOL.code => {
-                let shown: String = self.name.chars().take(64).collect();
-                let mut error = RpcError::unknown(format!("Unknown tool: {shown}"));
+                let mut error = RpcError::unknown(format!("Unknown tool: {}", shown(&self.name)));
                 error.data.clone_from(&failure.details);
                 Err(error)
             }

@@ -1,12 +1,13 @@
-//! What a client says of itself, and the parameters of its requests.
+//! Who is on the other side: what a client says of itself.
 
 use contract::render::mcp::Era;
 use gate::{CanAsk, LogLevel};
 use serde::{Deserialize, de::IgnoredAny};
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::value::RawValue;
 
 use super::{
-    rpc::{RpcError, is_object, present},
+    params::fields,
+    rpc::{RpcError, is_object},
     version::Version,
 };
 
@@ -87,133 +88,4 @@ pub(crate) fn abilities(raw: &RawValue) -> Result<(CanAsk, bool), RpcError> {
         roots: said.roots.is_some(),
     };
     Ok((can_ask, extensions.is_some_and(|known| known.tasks.is_some())))
-}
-
-/// The fields of an object.
-pub(crate) fn fields<'a, T: Deserialize<'a>>(raw: &'a RawValue, name: &str) -> Result<T, RpcError> {
-    if !is_object(raw.get()) {
-        return Err(RpcError::malformed(format!("{name} must be an object")));
-    }
-    serde_json::from_str(raw.get()).map_err(|error| RpcError::malformed(format!("{name}: {error}")))
-}
-
-/// The parameters of any request, not looked into.
-#[derive(Default, Deserialize)]
-pub(crate) struct Params<'a> {
-    #[serde(borrow, default, rename = "_meta")]
-    meta: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    pub name: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    pub arguments: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "inputResponses")]
-    pub input_responses: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "requestState")]
-    pub request_state: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    pub cursor: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    pub uri: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "taskId", deserialize_with = "present")]
-    pub task_id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    pub notifications: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    pub level: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "ref")]
-    pub reference: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    pub argument: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "protocolVersion")]
-    pub protocol_version: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    pub capabilities: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "requestId")]
-    pub request_id: Option<&'a RawValue>,
-}
-
-impl<'a> Params<'a> {
-    pub(crate) fn read(raw: Option<&'a RawValue>) -> Result<Self, RpcError> {
-        raw.map_or_else(|| Ok(Self::default()), |raw| fields(raw, "params"))
-    }
-
-    pub(crate) fn meta(&self) -> Result<Meta<'a>, RpcError> {
-        self.meta.map_or_else(|| Ok(Meta::default()), |raw| fields(raw, "_meta"))
-    }
-}
-
-/// What a request says about itself.
-#[derive(Default, Deserialize)]
-pub(crate) struct Meta<'a> {
-    #[serde(borrow, default, rename = "io.modelcontextprotocol/protocolVersion")]
-    pub protocol_version: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "io.modelcontextprotocol/clientCapabilities")]
-    pub client_capabilities: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "io.modelcontextprotocol/logLevel")]
-    pub log_level: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "progressToken")]
-    pub progress_token: Option<&'a RawValue>,
-}
-
-impl Meta<'_> {
-    /// The token under which the client wants to hear of progress.
-    pub(crate) fn progress_token(&self) -> Result<Option<Value>, RpcError> {
-        let Some(raw) = self.progress_token else { return Ok(None) };
-        match serde_json::from_str(raw.get()) {
-            Ok(token @ (Value::String(_) | Value::Number(_))) => Ok(Some(token)),
-            _ => Err(RpcError::malformed("progressToken must be a text or a number")),
-        }
-    }
-
-    /// The client as this request of the modern era describes it. What is missing is named.
-    pub(crate) fn client(&self) -> Result<Client, RpcError> {
-        let missing = |key: &str| {
-            RpcError::malformed(format!("params._meta must have `io.modelcontextprotocol/{key}`"))
-        };
-        let date = self.protocol_version.ok_or_else(|| missing("protocolVersion"))?;
-        let date = text(date, "protocolVersion")?;
-        let capabilities = self.client_capabilities.ok_or_else(|| missing("clientCapabilities"))?;
-        let Some(version) = Version::parse(&date).filter(|one| one.era() == Era::Modern) else {
-            return Err(unsupported(&date));
-        };
-        let (can_ask, tasks) = abilities(capabilities)?;
-        let log_level = self.log_level.map(level).transpose()?;
-        Ok(Client { version, can_ask, tasks, log_level })
-    }
-}
-
-/// We do not speak that revision.
-pub(crate) fn unsupported(date: &str) -> RpcError {
-    let shown: String = date.chars().take(64).collect();
-    RpcError::new(-32022, 400, "Unsupported protocol version")
-        .data(serde_json::json!({ "supported": Version::MODERN, "requested": shown }))
-}
-
-/// A level of a log.
-pub(crate) fn level(raw: &RawValue) -> Result<LogLevel, RpcError> {
-    let word = text(raw, "level")?;
-    LogLevel::parse(&word).ok_or_else(|| {
-        let words: Vec<_> = LogLevel::ALL.iter().map(|level| level.word()).collect();
-        RpcError::malformed(format!("the level is one of {}", words.join(", ")))
-    })
-}
-
-/// A text that must be there.
-pub(crate) fn required(raw: Option<&RawValue>, name: &str) -> Result<Box<str>, RpcError> {
-    text(raw.ok_or_else(|| RpcError::malformed(format!("params must have `{name}`")))?, name)
-}
-
-pub(crate) fn text(raw: &RawValue, name: &str) -> Result<Box<str>, RpcError> {
-    serde_json::from_str(raw.get())
-        .map_err(|_| RpcError::malformed(format!("`{name}` must be a text")))
-}
-
-/// An object that may be there, read strictly.
-pub(crate) fn object(raw: Option<&RawValue>, name: &str) -> Result<Map<String, Value>, RpcError> {
-    let Some(raw) = raw else { return Ok(Map::new()) };
-    match contract::json::parse(raw.get().as_bytes()) {
-        Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(RpcError::malformed(format!("`{name}` must be an object"))),
-        Err(error) => Err(RpcError::malformed(format!("`{name}`: {error}"))),
-    }
 }

@@ -38,15 +38,9 @@ pub(crate) struct Context {
 pub(crate) type Scope = Option<Arc<str>>;
 
 impl Context {
-    /// The name under which this door presents itself.
-    pub(crate) fn server_name(&self) -> &str {
-        self.scope.as_deref().unwrap_or("toolgate")
-    }
-
-    /// Who we are, as JSON text. The name of a toolset needs no escaping.
+    /// Who we are, as JSON text.
     pub(crate) fn server_info(&self) -> String {
-        let version = self.app.settings.version;
-        format!(r#"{{"name":"{}","version":"{version}"}}"#, self.server_name())
+        server_info(&self.app, &self.scope)
     }
 
     /// A finished result in the form that the client's era wants.
@@ -78,6 +72,12 @@ impl Context {
         let ttl = u64::try_from(settings.mcp.list_ttl.as_millis()).unwrap_or(u64::MAX);
         (ttl, if settings.tokens.is_empty() { "public" } else { "private" })
     }
+}
+
+/// Who we are at the door to this scope, as JSON text. The name of a toolset needs no escaping.
+pub(crate) fn server_info(app: &App, scope: &Scope) -> String {
+    let name = scope.as_deref().unwrap_or("toolgate");
+    format!(r#"{{"name":"{name}","version":"{}"}}"#, app.settings.version)
 }
 
 /// Where we say who we are.

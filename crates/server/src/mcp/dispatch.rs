@@ -5,15 +5,16 @@ use gate::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use super::{
-    call,
-    client::{self, Meta, Params},
+    call, client, completion,
     context::{Context, Reply},
     listing::{self, Kind},
+    params::{self, Meta, Params},
     prompts, resources,
     rpc::{Request, RpcError},
     subscriptions, tasks,
     version::Version,
 };
+use crate::App;
 
 /// An answer, or the way to one.
 pub(crate) enum Work {
@@ -55,7 +56,7 @@ pub(crate) fn begin(
         ("resources/list", _) => Work::Now(listing::page(&context, Kind::Resources, params.cursor)),
         ("resources/templates/list", _) => Work::Now(resources::templates(&context, params.cursor)),
         ("resources/read", _) => resource(context, params).into(),
-        ("completion/complete", _) => Work::Now(resources::complete(&context, params)),
+        ("completion/complete", _) => Work::Now(completion::complete(&context, params)),
         ("prompts/list", _) if has_prompts() => {
             let entries = context.app.library.prompts();
             Work::Now(listing::small(&context, "prompts", &entries, params.cursor))
@@ -91,7 +92,7 @@ fn begin_call(
 }
 
 fn resource(context: Context, params: &Params<'_>) -> Result<BoxFuture<'static, Reply>, RpcError> {
-    let uri = client::required(params.uri, "uri")?;
+    let uri = params::required(params.uri, "uri")?;
     Ok(Box::pin(resources::read(context, uri)))
 }
 
@@ -108,7 +109,7 @@ fn task(
         "tasks/get" => Box::pin(tasks::get(context, id)),
         "tasks/cancel" => Box::pin(tasks::cancel(context, id)),
         _ => {
-            let replies = client::object(params.input_responses, "inputResponses")?;
+            let replies = params::object(params.input_responses, "inputResponses")?;
             Box::pin(tasks::update(context, id, replies))
         }
     })
@@ -116,7 +117,7 @@ fn task(
 
 fn set_level(context: &Context, params: &Params<'_>) -> Reply {
     let raw = params.level.ok_or_else(|| RpcError::malformed("params must have `level`"))?;
-    let level = client::level(raw)?;
+    let level = params::level(raw)?;
     if let Some(session) = &context.session {
         session.set_level(level);
     }
@@ -124,7 +125,7 @@ fn set_level(context: &Context, params: &Params<'_>) -> Reply {
 }
 
 fn watch(context: &Context, params: &Params<'_>, on: bool) -> Reply {
-    let uri = client::required(params.uri, "uri")?;
+    let uri = params::required(params.uri, "uri")?;
     let Some(session) = &context.session else { return Ok(b"{}".to_vec()) };
     if !on {
         session.unwatch(&uri);
@@ -135,17 +136,17 @@ fn watch(context: &Context, params: &Params<'_>, on: bool) -> Reply {
 }
 
 /// What the server can do.
-pub(crate) fn capabilities(context: &Context) -> Value {
+pub(crate) fn capabilities(app: &App, era: Era) -> Value {
     let mut can = json!({
         "tools": { "listChanged": true },
         "resources": { "listChanged": true, "subscribe": true },
         "completions": {},
         "logging": {},
     });
-    if !context.app.library.prompts().is_empty() {
-        can["prompts"] = json!({ "listChanged": context.app.library.prompt_changes().is_some() });
+    if !app.library.prompts().is_empty() {
+        can["prompts"] = json!({ "listChanged": app.library.prompt_changes().is_some() });
     }
-    if context.client.is_modern() {
+    if era == Era::Modern {
         can["extensions"] = json!({ client::TASKS: {} });
     }
     can
@@ -160,7 +161,7 @@ pub(crate) const INSTRUCTIONS: &str = "Every call is checked against the contrac
 fn discover(context: &Context) -> Vec<u8> {
     let mut result = Map::new();
     result.insert("supportedVersions".into(), json!(Version::MODERN));
-    result.insert("capabilities".into(), capabilities(context));
+    result.insert("capabilities".into(), capabilities(&context.app, Era::Modern));
     result.insert("instructions".into(), json!(INSTRUCTIONS));
     context.cacheable(result)
 }

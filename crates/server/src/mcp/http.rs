@@ -64,8 +64,8 @@ impl Knock {
             None => None,
             Some(name) if app.gate.catalogue().toolset(name).is_some() => Some(name.into()),
             Some(name) => {
-                let shown: String = name.chars().take(64).collect();
-                let error = RpcError::new(-32600, 404, format!("there is no toolset `{shown}`"));
+                let message = format!("there is no toolset `{}`", rpc::shown(name));
+                let error = RpcError::new(-32600, 404, message);
                 return Err(Box::new(failed(None, &error)));
             }
         };

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use contract::render::mcp::Era;
-use gate::{Caller, Door, RequestId};
+use gate::Caller;
 use serde_json::{Value, json, value::RawValue};
-use tokio_util::sync::CancellationToken;
 
 use super::{
-    client::{self, Client, Params},
-    context::{Context, Scope},
+    client::{self, Client},
+    context::{self, Scope},
     dispatch,
+    params::{self, Params},
     requests::Requests,
     rpc::{Id, Message, RpcError},
     session::Session,
@@ -27,7 +27,7 @@ pub(crate) fn begin(
     requests: Arc<Requests>,
 ) -> Result<(Arc<Session>, Vec<u8>), RpcError> {
     let params = Params::read(params)?;
-    let asked = client::required(params.protocol_version, "protocolVersion")?;
+    let asked = params::required(params.protocol_version, "protocolVersion")?;
     // What we do not speak is answered with what we do; the client decides then.
     let version = Version::parse(&asked)
         .filter(|version| version.era() == Era::Legacy)
@@ -35,23 +35,12 @@ pub(crate) fn begin(
     let abilities = params.capabilities.map(client::abilities).transpose()?;
     let (can_ask, _) = abilities.unwrap_or_default();
     let client = Client { version, can_ask, tasks: false, log_level: None };
-    let context = Context {
-        app: app.clone(),
-        client,
-        scope: scope.clone(),
-        caller: caller.clone(),
-        request_id: RequestId::new(app.gate.clock().now()),
-        door: Door::McpHttp,
-        stop: CancellationToken::new(),
-        outbox: None,
-        session: None,
-        subscription: None,
-    };
-    let mut info: Value = serde_json::from_str(&context.server_info()).unwrap_or_default();
+    let mut info: Value =
+        serde_json::from_str(&context::server_info(app, scope)).unwrap_or_default();
     info["title"] = json!("Toolgate");
     let result = json!({
         "protocolVersion": version.date(),
-        "capabilities": dispatch::capabilities(&context),
+        "capabilities": dispatch::capabilities(app, Era::Legacy),
         "serverInfo": info,
         "instructions": dispatch::INSTRUCTIONS,
     });

@@ -11,9 +11,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::{
-    client,
     context::{Context, Reply, SERVER_INFO, Scope},
-    resources,
+    params, resources,
     rpc::{self, RpcError},
 };
 use serde_json::value::RawValue;
@@ -85,7 +84,7 @@ pub(crate) fn page(context: &Context, kind: Kind, cursor: Option<&RawValue>) -> 
     let pages = listings.pages(kind, context);
     let number = match cursor {
         None => 0,
-        Some(raw) => pages.number(&client::text(raw, "cursor")?)?,
+        Some(raw) => pages.number(&params::text(raw, "cursor")?)?,
     };
     pages.pages.get(number).cloned().ok_or_else(unknown_cursor)
 }

@@ -3,12 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::{
-    client::{self, Params},
     context::{Context, Reply},
     library::LibraryError,
+    params::{self, Params},
     questions,
     rounds::Rounds,
-    rpc::RpcError,
+    rpc::{RpcError, shown},
 };
 
 /// `prompts/get`, asked until the library has what it wants to know.
@@ -16,8 +16,8 @@ pub(crate) fn get(
     context: Context,
     params: &Params<'_>,
 ) -> Result<impl Future<Output = Reply> + Send + 'static, RpcError> {
-    let name = client::required(params.name, "name")?;
-    let arguments = client::object(params.arguments, "arguments")?;
+    let name = params::required(params.name, "name")?;
+    let arguments = params::object(params.arguments, "arguments")?;
     let rounds = Rounds::read(&context, params, "prompts/get", &name)?;
     Ok(asked(context, name, arguments, rounds))
 }
@@ -35,8 +35,7 @@ async fn asked(
             Ok(Value::Object(result)) => return Ok(context.complete(result)),
             Ok(_) => return Err(RpcError::internal("the prompt is no object")),
             Err(LibraryError::Unknown) => {
-                let shown: String = name.chars().take(64).collect();
-                return Err(RpcError::unknown(format!("Unknown prompt: {shown}")));
+                return Err(RpcError::unknown(format!("Unknown prompt: {}", shown(&name))));
             }
             Err(LibraryError::Invalid(message)) => return Err(RpcError::malformed(message)),
             Err(LibraryError::Failed(message)) => return Err(RpcError::internal(message)),

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json, value::RawValue};
 use tokio::io::AsyncReadExt;
 
 use super::{
-    client::{self, Params},
     context::{Context, Reply},
     library::LibraryError,
     listing,
@@ -19,7 +18,8 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 /// over HTTP.
 const MAX_RESOURCE_BYTES: u64 = 10 * 1_024 * 1_024;
 
-const SCHEME: &str = "toolgate://";
+/// How the addresses of our own resources begin.
+pub(crate) const SCHEME: &str = "toolgate://";
 
 /// Where an artifact is read.
 pub(crate) fn artifact_uri(job: &JobId, name: &str) -> String {
@@ -166,35 +166,6 @@ async fn artifact(context: &Context, uri: &str, job: &Job, name: &str) -> Result
         }
     })
 }
-
-/// `completion/complete`: our own templates know what they could mean, the library its own.
-pub(crate) fn complete(context: &Context, params: &Params<'_>) -> Reply {
-    let reference = Value::Object(client::object(params.reference, "ref")?);
-    let argument = Value::Object(client::object(params.argument, "argument")?);
-    if !reference["type"].is_string() || !argument["name"].is_string() {
-        return Err(RpcError::malformed(
-            "params must have `ref` with a type and `argument` with a name",
-        ));
-    }
-    let uri = reference["uri"].as_str().unwrap_or_default();
-    let completion = if uri.starts_with(SCHEME) {
-        let begun = argument["value"].as_str().unwrap_or_default();
-        let catalogue = context.app.gate.catalogue();
-        let contracts = uri == format!("{SCHEME}contracts/{{tool}}");
-        let names: Vec<&str> = listing::tools(&catalogue, context.scope.as_deref())
-            .map(|tool| tool.contract.name.as_str())
-            .filter(|name| contracts && name.starts_with(begun))
-            .collect();
-        let shown = &names[..names.len().min(MAX_COMPLETIONS)];
-        json!({ "values": shown, "total": names.len(), "hasMore": shown.len() < names.len() })
-    } else {
-        context.app.library.complete(&reference, &argument)
-    };
-    Ok(context.complete(Map::from_iter([("completion".to_owned(), completion)])))
-}
-
-/// How many values a completion may have.
-const MAX_COMPLETIONS: usize = 100;
 
 /// The job that a resource stands for. Nothing else changes while it can be read, so nothing
 /// else has to be watched.

@@ -5,8 +5,8 @@ use gate::{CanAsk, Exchange, Failure, Notes, Questions};
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
-    client::{self, Params},
     context::{Context, Reply},
+    params::{self, Params},
     questions,
     rpc::RpcError,
     seal::Bound,
@@ -44,9 +44,9 @@ impl Rounds {
     ) -> Result<Self, RpcError> {
         let mut brought = None;
         if context.client.is_modern() {
-            let replies = client::object(params.input_responses, "inputResponses")?;
+            let replies = params::object(params.input_responses, "inputResponses")?;
             if let Some(raw) = params.request_state {
-                brought = Some(Brought { state: client::text(raw, "requestState")?, replies });
+                brought = Some(Brought { state: params::text(raw, "requestState")?, replies });
             }
         }
         // Whoever cannot be asked makes no further round.

@@ -85,8 +85,7 @@ impl RpcError {
 
     /// There is no such method.
     pub(crate) fn unknown_method(method: &str) -> Self {
-        let shown: String = method.chars().take(64).collect();
-        Self::new(-32601, 404, format!("Method not found: {shown}"))
+        Self::new(-32601, 404, format!("Method not found: {}", shown(method)))
     }
 
     /// The parameters have not the form that the method wants.
@@ -109,6 +108,11 @@ impl RpcError {
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self::new(-32603, 200, message)
     }
+}
+
+/// As much of a name that somebody made up as a message repeats.
+pub(crate) fn shown(name: &str) -> String {
+    name.chars().take(64).collect()
 }
 
 /// A message that is none, with its id where that could be read.

@@ -17,10 +17,11 @@ use tokio_util::sync::CancellationToken;
 use self::lines::{Line, Lines};
 use super::{
     batch::{self, Batch},
-    client::{Client, Params},
+    client::Client,
     context::{Context, Outbox, Scope},
     dispatch::{self, Work},
     initialize,
+    params::Params,
     requests::Requests,
     rpc::{self, Id, Message, Request, RpcError},
     session::Session,

@@ -15,8 +15,8 @@ use tokio::{
 };
 
 use super::{
-    client::{self, Params},
     context::{Context, Outbox, Reply},
+    params::{self, Params},
     resources,
     rpc::{self, RpcError},
     session::Session,
@@ -46,7 +46,7 @@ pub(crate) fn listen(
 ) -> Result<BoxFuture<'static, Reply>, RpcError> {
     let mut filter = match params.notifications {
         None => return Err(RpcError::malformed("params must have `notifications`")),
-        Some(raw) => client::fields::<Filter>(raw, "`notifications`")?,
+        Some(raw) => params::fields::<Filter>(raw, "`notifications`")?,
     };
     if filter.task_ids.is_some() && !context.client.tasks {
         return Err(tasks::not_declared());

@@ -5,8 +5,9 @@ use gate::{Job, JobId, JobState, LiveJob, Outcome, jobs::Cancelled};
 use serde_json::{Map, Value, json};
 
 use super::{
-    client::{self, Params},
+    client,
     context::{Context, Reply},
+    params::{self, Params},
     questions, resources, result,
     rpc::RpcError,
 };
@@ -86,7 +87,7 @@ pub(crate) fn not_declared() -> RpcError {
 
 /// The task that a request names.
 pub(crate) fn named(params: &Params<'_>) -> Result<JobId, RpcError> {
-    let id = client::required(params.task_id, "taskId")?;
+    let id = params::required(params.task_id, "taskId")?;
     JobId::parse(&id).ok_or_else(unknown)
 }
 

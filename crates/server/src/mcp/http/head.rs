@@ -5,7 +5,10 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use gate::Tool;
 use serde_json::{Map, Value};
 
-use crate::mcp::{client::Params, rpc::RpcError};
+use crate::mcp::{
+    params::Params,
+    rpc::{RpcError, shown},
+};
 
 const BEGIN: &str = "=?base64?";
 const END: &str = "?=";
@@ -36,8 +39,7 @@ fn must_equal(headers: &HeaderMap, name: &str, body: &str) -> Result<(), RpcErro
     match value(headers, name)? {
         Some(head) if head == body => Ok(()),
         Some(head) => {
-            let head: String = head.chars().take(64).collect();
-            let body: String = body.chars().take(64).collect();
+            let (head, body) = (shown(&head), shown(body));
             Err(mismatch(&format!("{name} is `{head}` and the body says `{body}`")))
         }
         None => Err(mismatch(&format!("{name} is missing"))),

@@ -21,11 +21,11 @@ use crate::{
     http::{answer, front},
     mcp::{
         batch::{self, Batch},
-        client::{Meta, Params},
         context::{Context, Outbox},
         dispatch::{self, Work},
         initialize,
-        rpc::{Id, Message, Request, RpcError},
+        params::{Meta, Params},
+        rpc::{Id, Message, Request, RpcError, shown},
         session::Session,
         subscriptions,
         version::Version,
@@ -78,8 +78,7 @@ fn find(knock: &Knock) -> Result<Arc<Session>, RpcError> {
     if let Some(date) = knock.version()?
         && Version::parse(date).is_none()
     {
-        let shown: String = date.chars().take(64).collect();
-        let message = format!("MCP-Protocol-Version `{shown}` is not known");
+        let message = format!("MCP-Protocol-Version `{}` is not known", shown(date));
         return Err(RpcError::invalid_request(message));
     }
     Ok(session)

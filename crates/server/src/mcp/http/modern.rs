@@ -11,9 +11,9 @@ use super::{
 };
 use crate::mcp::{
     call,
-    client::{self, Meta, Params},
     context::{Context, Outbox},
     dispatch::{self, Work},
+    params::{self, Meta, Params},
     rpc::{Message, Request, RpcError},
     version::Version,
 };
@@ -77,7 +77,7 @@ fn begin(
     can_stream: bool,
 ) -> Result<Begun, RpcError> {
     if let Some(version) = meta.protocol_version {
-        let version = client::text(version, "protocolVersion")?;
+        let version = params::text(version, "protocolVersion")?;
         head::check(&knock.headers, &version, &request.method, params)?;
     }
     let client = meta.client()?;
