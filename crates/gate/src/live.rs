@@ -4,7 +4,7 @@ use std::{
     collections::{HashMap, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicU8, Ordering},
     },
 };
 
@@ -16,6 +16,13 @@ use crate::{JobId, JobState, Questions};
 
 /// How many events of one job are kept for those who come late.
 const MAX_EVENTS: usize = 1_000;
+
+/// Nothing is decided yet.
+const OPEN: u8 = 0;
+/// Somebody knows the job by its name.
+const HANDED_OUT: u8 = 1;
+/// It has ended before anybody did.
+const ENDED: u8 = 2;
 
 /// Something that happened to a job.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,8 +44,8 @@ pub struct LiveJob {
     newest: watch::Sender<u64>,
     asking: Mutex<Asking>,
     answered: Notify,
-    /// Whether somebody was given its name in place of its result.
-    handed_out: AtomicBool,
+    /// Whether somebody was given its name in place of its result, or it has ended before.
+    standing: AtomicU8,
 }
 
 /// What a job that waits for input wants to know, and what it has been told.
@@ -64,7 +71,7 @@ impl LiveJob {
             newest: watch::Sender::new(0),
             asking: Mutex::default(),
             answered: Notify::new(),
-            handed_out: AtomicBool::new(false),
+            standing: AtomicU8::new(OPEN),
         })
     }
 
@@ -149,14 +156,28 @@ impl LiveJob {
         Some(progress.data["message"].as_str()?.to_owned()).filter(|words| !words.is_empty())
     }
 
-    /// From now on somebody knows the job by its name: it can wait for answers.
-    pub fn hand_out(&self) {
-        self.handed_out.store(true, Ordering::SeqCst);
+    /// From now on somebody knows the job by its name, and it can wait for answers; false if it
+    /// has ended with its questions already.
+    pub fn hand_out(&self) -> bool {
+        self.settle(HANDED_OUT) == HANDED_OUT
     }
 
     /// Whether somebody knows the job by its name in place of its result.
     pub fn is_handed_out(&self) -> bool {
-        self.handed_out.load(Ordering::SeqCst)
+        self.standing.load(Ordering::SeqCst) == HANDED_OUT
+    }
+
+    /// A call has ended with questions: whether it can wait for the answers. If not, it can
+    /// never be handed out.
+    pub(crate) fn can_wait(&self) -> bool {
+        self.settle(ENDED) == HANDED_OUT
+    }
+
+    /// Decides once; what was decided.
+    fn settle(&self, wanted: u8) -> u8 {
+        let decided =
+            self.standing.compare_exchange(OPEN, wanted, Ordering::SeqCst, Ordering::SeqCst);
+        decided.map_or_else(|before| before, |_| wanted)
     }
 
     /// What the job waits to be told.

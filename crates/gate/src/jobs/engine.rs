@@ -202,17 +202,18 @@ impl Jobs {
     }
 
     /// The record says that a job which was answered runs again.
-    pub async fn go_on(&self, id: &JobId) {
-        self.workshop.go_on(id).await;
+    pub async fn go_on(&self, live: &LiveJob) {
+        self.workshop.go_on(live).await;
     }
 
     /// Stops every job of this process, those that have not begun included.
     pub async fn cancel_all(&self) {
         let now = self.gate.clock.now();
-        for id in self.gate.live.ids() {
-            if let Some(live) = self.gate.live.get(&id) {
-                live.stop().cancel();
-            }
+        let ids = self.gate.live.ids();
+        for live in ids.iter().filter_map(|id| self.gate.live.get(id)) {
+            live.stop().cancel();
+        }
+        for id in ids {
             if let Ok(true) = self.gate.store.cancel_queued(&id, now).await {
                 self.forget_queued(&id);
             }
@@ -221,8 +222,9 @@ impl Jobs {
 
     /// A job that was queued is so no more.
     fn forget_queued(&self, id: &JobId) {
-        self.gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
+        // Whoever takes the job out of the list counts it out and tells those who watch.
         if let Some(live) = self.gate.live.remove(id) {
+            self.gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
             live.stop().cancel();
             live.state(JobState::Cancelled);
         }
@@ -291,8 +293,9 @@ impl Workshop {
         let gate = &self.gate;
         let Some(mut job) = self.begin(&id).await else {
             // Another process has it, or it was cancelled while it waited.
-            if gate.live.remove(&id).is_some() {
+            if let Some(live) = gate.live.remove(&id) {
                 gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
+                live.state(JobState::Cancelled);
             }
             return;
         };
@@ -314,17 +317,19 @@ impl Workshop {
             };
             // What is given up needs no worker to end.
             if given_up.is_none() {
-                worker = self.workers.clone().acquire_owned().await.ok();
-                self.go_on(&id).await;
+                worker = tokio::select! {
+                    worker = self.workers.clone().acquire_owned() => worker.ok(),
+                    () = live.stop().cancelled() => None,
+                };
+                self.go_on(&live).await;
             }
-            live.state(JobState::Running);
         }
     }
 
     /// The record says that the job runs again. Where it cannot be written, only the record
     /// is behind.
-    async fn go_on(&self, id: &JobId) {
-        let store = &self.gate.store;
+    async fn go_on(&self, live: &LiveJob) {
+        let (store, id) = (&self.gate.store, live.id());
         let written = match store.job(id).await {
             Ok(Some(job)) => store.save(Job { state: JobState::Running, ..job }).await,
             Ok(None) => Ok(()),
@@ -333,6 +338,7 @@ impl Workshop {
         if let Err(error) = written {
             tracing::error!(%error, job = %id, "a job that goes on could not be recorded");
         }
+        live.state(JobState::Running);
     }
 
     /// The job, now running.

@@ -30,26 +30,29 @@ impl Admitted {
 impl Crossing {
     pub(crate) async fn admit(&mut self, found: Found) -> Result<Admitted, Refusal> {
         let (slots, halt) = (self.gate.slots.clone(), self.gate.halt.clone());
-        let is_waiting = matches!(self.call.recording, Recording::Job(_));
-        if self.gate.is_stopping() && !is_waiting {
-            return Err(Failure::unavailable(&"the server is shutting down").into());
-        }
+        // A job that is known by its name has been promised that it will run.
+        let is_waiting = match self.call.recording {
+            Recording::Job(_) => true,
+            Recording::As(_) => self.live.is_some(),
+            Recording::Always | Recording::WhenNeeded => false,
+        };
         if let Some(failure) = self.call.exchange.given_up.take() {
             return Err((*failure).into());
+        }
+        if self.gate.is_stopping() && !is_waiting {
+            return Err(Failure::unavailable(&"the server is shutting down").into());
         }
         if self.call.stop.is_cancelled() {
             return Err(Failure::new(codes::CANCELLED, "the call was cancelled").into());
         }
-        let permit = match &self.call.recording {
-            // A queued job has been promised that it will run: it waits for its turn.
-            Recording::Job(_) => tokio::select! {
+        let permit = if is_waiting {
+            tokio::select! {
                 permit = slots.acquire_owned() => permit.ok(),
                 () = self.call.stop.cancelled() => None,
                 () = halt.cancelled() => None,
-            },
-            Recording::Always | Recording::As(_) | Recording::WhenNeeded => {
-                slots.try_acquire_owned().ok()
             }
+        } else {
+            slots.try_acquire_owned().ok()
         };
         let Some(permit) = permit else {
             return Err(if self.call.stop.is_cancelled() {

@@ -60,14 +60,14 @@ impl Crossing {
     /// What a job that is known by its name wants to know before it goes on. Any other call has
     /// ended.
     fn questions(&self, outcome: &Outcome) -> Option<Arc<Questions>> {
+        let questions = outcome.result.as_ref().err()?.questions.clone()?;
         let live = self.live.as_ref().filter(|_| self.running_saved);
         let known = match self.call.recording {
             Recording::Job(_) => true,
-            Recording::As(_) => live.is_some_and(|live| live.live().is_handed_out()),
+            Recording::As(_) => live.is_some_and(|live| live.live().can_wait()),
             Recording::Always | Recording::WhenNeeded => false,
         };
-        let failure = outcome.result.as_ref().err().filter(|_| known)?;
-        failure.questions.clone()
+        known.then_some(questions)
     }
 
     /// The job is not over: whoever watches it sees what it asks.

@@ -14,6 +14,9 @@ use super::{
     version::Version,
 };
 
+/// How much is answered to one batch, in bytes; what comes after it is refused.
+const MAX_ANSWER_BYTES: usize = 8 * 1_024 * 1_024;
+
 /// How many messages a batch may have.
 const MAX_MESSAGES: usize = 100;
 
@@ -46,11 +49,16 @@ impl Batch {
         Ok(Self(messages))
     }
 
-    /// Answers one message after the other; nothing where none of them wants an answer.
+    /// Answers one message after the other; nothing where none of them wants an answer. What
+    /// comes after a session has ended, or after too much was answered, is not done at all.
     pub(crate) async fn answer(self, context: Context, session: Arc<Session>) -> Option<Vec<u8>> {
-        let mut answers: Vec<Vec<u8>> = Vec::new();
+        let mut answers = Vec::new();
         for message in &self.0 {
             let answer = match rpc::parse(message.get().as_bytes()) {
+                Ok(Message::Request(request)) if answers.len() > MAX_ANSWER_BYTES => {
+                    let message = format!("the answers have more than {MAX_ANSWER_BYTES} bytes");
+                    Some(rpc::error(Some(&request.id), &RpcError::internal(message)))
+                }
                 Ok(Message::Request(request)) => answer(&context, &session, &request).await,
                 Ok(told) => {
                     initialize::told(&session, &told);
@@ -58,10 +66,15 @@ impl Batch {
                 }
                 Err(malformed) => Some(rpc::error(malformed.0.as_ref(), &malformed.1)),
             };
-            answers.extend(answer);
+            if let Some(answer) = answer {
+                answers.push(if answers.is_empty() { b'[' } else { b',' });
+                answers.extend_from_slice(&answer);
+            }
         }
-        let nothing = answers.is_empty();
-        (!nothing).then(|| [b"[", answers.join(&b',').as_slice(), b"]"].concat())
+        (!answers.is_empty()).then(|| {
+            answers.push(b']');
+            answers
+        })
     }
 }
 
@@ -73,6 +86,10 @@ async fn answer(context: &Context, session: &Session, request: &Request<'_>) -> 
             return Some(rpc::error(Some(&request.id), &RpcError::invalid_request(reason)));
         }
     };
+    if session.over.is_cancelled() {
+        let error = RpcError::invalid_request("the session is over");
+        return Some(rpc::error(Some(&request.id), &error));
+    }
     let context = Context { stop, ..context.clone() };
     let reply = match dispatch::read(request) {
         Ok((params, meta)) => {

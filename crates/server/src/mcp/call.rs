@@ -116,12 +116,15 @@ impl Asked {
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
             }
         };
-        live.hand_out();
-        if call.is_finished() {
+        // One that has ended with its questions has its own answer.
+        if !live.hand_out() {
             return finished(call.await);
         }
-        gone.disarm();
-        tasks::created(&context, &id).await
+        let task = tasks::created(&context, &id).await;
+        if task.is_ok() {
+            gone.disarm();
+        }
+        task
     }
 
     /// The job that this call has become, once its client knows it by name.
@@ -148,7 +151,7 @@ impl Asked {
                     Ok(replies) => self.rounds.add(replies),
                     Err(failure) => given_up = Some(failure),
                 }
-                self.context.app.jobs.go_on(live.id()).await;
+                self.context.app.jobs.go_on(&live).await;
                 continue;
             }
             if self.context.client.is_modern() {

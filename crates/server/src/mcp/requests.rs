@@ -21,6 +21,8 @@ struct Opened {
     by_id: HashMap<Id, (u64, CancellationToken)>,
     /// Tells one request from a later one of the same name.
     last: u64,
+    /// How many are under way, those that nobody waits for included.
+    count: usize,
 }
 
 impl Requests {
@@ -31,13 +33,14 @@ impl Requests {
         stop: &CancellationToken,
     ) -> Result<Open, &'static str> {
         let mut opened = self.lock();
-        if opened.by_id.len() >= MAX_OPEN {
+        if opened.count >= MAX_OPEN {
             return Err("too many requests are open");
         }
         if opened.by_id.contains_key(id) {
             return Err("the id is that of a request which is not answered yet");
         }
         opened.last += 1;
+        opened.count += 1;
         let number = opened.last;
         opened.by_id.insert(id.clone(), (number, stop.clone()));
         Ok(Open { requests: self.clone(), id: id.clone(), number })
@@ -58,7 +61,7 @@ impl Requests {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.lock().by_id.is_empty()
+        self.lock().count == 0
     }
 
     fn lock(&self) -> MutexGuard<'_, Opened> {
@@ -83,6 +86,7 @@ impl Open {
 impl Drop for Open {
     fn drop(&mut self) {
         let mut opened = self.requests.lock();
+        opened.count -= 1;
         if opened.by_id.get(&self.id).is_some_and(|(number, _)| *number == self.number) {
             opened.by_id.remove(&self.id);
         }

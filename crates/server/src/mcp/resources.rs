@@ -16,7 +16,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 
 /// The largest artifact that is handed out as one message, in bytes. Larger ones are fetched
 /// over HTTP.
-const MAX_RESOURCE_BYTES: u64 = 10 * 1_024 * 1_024;
+const MAX_RESOURCE_BYTES: u64 = 5 * 1_024 * 1_024;
 
 /// How the addresses of our own resources begin.
 pub(crate) const SCHEME: &str = "toolgate://";
@@ -93,10 +93,17 @@ fn not_found(context: &Context, uri: &str) -> RpcError {
 async fn own(context: &Context, uri: &str, path: &str) -> Result<Value, RpcError> {
     let missing = || not_found(context, uri);
     // What may be large is read when there is somewhere to put it.
-    let _place = context.app.mcp.reads.acquire().await;
-    if let Some(outbox) = &context.outbox {
-        outbox.ready().await;
-    }
+    let room = async {
+        let place = context.app.mcp.reads.acquire().await;
+        if let Some(outbox) = &context.outbox {
+            outbox.ready().await;
+        }
+        place
+    };
+    let _place = tokio::select! {
+        place = room => place,
+        () = context.stop.cancelled() => return Err(RpcError::internal("cancelled")),
+    };
     let parts: Vec<&str> = path.split('/').collect();
     match parts[..] {
         ["contracts", name] => {

@@ -35,18 +35,21 @@ struct Brought {
 }
 
 impl Rounds {
-    /// Reads what a modern client brings back. Replies without a state are replies to nothing.
+    /// Reads what a modern client brings back.
     pub(crate) fn read(
         context: &Context,
         params: &Params<'_>,
         method: &'static str,
         name: &str,
     ) -> Result<Self, RpcError> {
-        let mut brought = None;
+        let (mut brought, mut first) = (None, Map::new());
         if context.client.is_modern() {
             let replies = params::object(params.input_responses, "inputResponses")?;
             if let Some(raw) = params.request_state {
                 brought = Some(Brought { state: params::text(raw, "requestState")?, replies });
+            } else if params.input_responses.is_some_and(|raw| raw.get().len() <= MAX_REPLY_BYTES) {
+                // Replies to the first questions, from a client that does not carry a state.
+                first = replies;
             }
         }
         // Whoever cannot be asked makes no further round.
@@ -57,7 +60,7 @@ impl Rounds {
             name: name.into(),
             arguments: asked_again.unwrap_or("{}").into(),
             brought,
-            replies: Map::new(),
+            replies: first,
             state: None,
         })
     }
@@ -116,7 +119,8 @@ impl Rounds {
 
     /// A call that was turned away before anything ran may be made again as it was.
     pub(crate) fn turned_away(&self, context: &Context, failure: &Failure) {
-        if failure.code == codes::TOO_MANY_REQUESTS.code {
+        // A tool's own failure never says when to try again; the gate's does.
+        if failure.code == codes::TOO_MANY_REQUESTS.code && failure.retry_after.is_some() {
             self.give_back(context);
         }
     }

@@ -163,8 +163,10 @@ impl Seal {
 
     /// The state did nothing yet, and may be used again.
     pub(crate) fn give_back(&self, caller: &str, nonce: &str) {
-        if let Some(used) = self.lock().get_mut(caller) {
-            used.nonces.remove(nonce);
+        if let Some(used) = self.lock().get_mut(caller)
+            && used.nonces.remove(nonce)
+        {
+            used.order.retain(|(_, known)| known != nonce);
         }
     }
 

@@ -20,16 +20,12 @@ impl Sessions {
         Self { all: RwLock::default(), max, idle }
     }
 
-    /// Takes a session in. Where there is no room, the one goes that was idle for longest, of
-    /// the same caller if there is one: clients that never say goodbye must not keep others out.
+    /// Takes a session in. Where there is no room, another one goes: clients that never say
+    /// goodbye must not keep others out.
     pub(crate) fn insert(&self, session: &Arc<Session>) {
         let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
         while all.len() >= self.max {
-            let oldest = all
-                .values()
-                .min_by_key(|one| (one.is_busy(), one.caller != session.caller, one.idle().0))
-                .map(|one| one.id.clone());
-            let Some(gone) = oldest.and_then(|id| all.remove(&id)) else { break };
+            let Some(gone) = least_missed(&all).and_then(|id| all.remove(&id)) else { break };
             gone.end();
         }
         all.insert(session.id.clone(), session.clone());
@@ -77,4 +73,15 @@ impl Sessions {
     pub(crate) fn count(&self) -> usize {
         self.all.read().unwrap_or_else(PoisonError::into_inner).len()
     }
+}
+
+/// Of the caller who has most, the session that was idle for longest.
+fn least_missed(all: &HashMap<Box<str>, Arc<Session>>) -> Option<Box<str>> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for session in all.values() {
+        *counts.entry(session.caller.name()).or_default() += 1;
+    }
+    let (caller, _) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    let theirs = all.values().filter(|session| session.caller.name() == caller);
+    theirs.min_by_key(|one| (one.is_busy(), one.idle().0)).map(|one| one.id.clone())
 }

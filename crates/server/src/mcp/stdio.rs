@@ -277,11 +277,15 @@ impl Stdio {
         }
         let (gate, jobs) = (self.app.gate.clone(), self.app.jobs.clone());
         gate.begin_stopping();
+        gate.stop_all();
         let over = async {
-            jobs.cancel_all().await;
-            gate.stop_all();
-            while self.running.join_next().await.is_some() {}
-            while gate.is_running() || gate.has_live_jobs() {
+            loop {
+                // What was accepted a moment ago may only now be there to be cancelled.
+                jobs.cancel_all().await;
+                while self.running.try_join_next().is_some() {}
+                if self.running.is_empty() && !gate.is_running() && !gate.has_live_jobs() {
+                    return;
+                }
                 tokio::time::sleep(LOOK_AGAIN).await;
             }
         };

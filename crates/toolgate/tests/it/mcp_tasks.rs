@@ -105,6 +105,46 @@ async fn tasks_of_a_client_that_is_gone_never_run() {
 }
 
 #[tokio::test]
+async fn tasks_that_nobody_waited_for_never_run_either() {
+    let mut world = world("jobs: { max_running: 1 }\n");
+    let mut client = Piped::start(&world, &[]);
+    let params = json!({ "name": "marks", "arguments": {}, "_meta": meta(&with_tasks()) });
+    let all: String = (0..20)
+        .map(|id| format!("{}\n", testkit::mcp::request(id, "tools/call", &params)))
+        .collect();
+    client.send(all);
+    let began = Instant::now();
+    assert_eq!(client.close().0, 0);
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    world.run().await;
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    assert_eq!(marks(&world), 0);
+}
+
+#[tokio::test]
+async fn jobs_that_are_cancelled_as_they_begin_are_counted_once() {
+    let world =
+        crate::with_commands("jobs: { max_running: 2 }\n", &[("quick", "echo '{\"answer\":1}'")])
+            .await;
+    let one = async || {
+        let body = json!({ "tool": "quick", "input": {} }).to_string();
+        let id = world.post("/v1/jobs", &body).await.json()["job_id"].as_str().unwrap().to_owned();
+        world.delete(&format!("/v1/jobs/{id}")).await;
+        // Whoever watches sees the end.
+        let path = format!("/v1/jobs/{id}/events");
+        tokio::time::timeout(Duration::from_secs(20), world.get(&path)).await.expect("an end");
+    };
+    for _ in 0..10 {
+        tokio::join!(one(), one(), one(), one(), one(), one(), one(), one());
+    }
+    eventually("nothing is queued", async || {
+        let metrics = world.get("/metrics").await.text();
+        metrics.contains("toolgate_jobs_queued 0\n").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn whoever_cannot_write_keeps_nobody_else_waiting() {
     let world = world("");
     let mut client = Piped::start(&world, &[]);

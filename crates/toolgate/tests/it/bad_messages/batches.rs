@@ -133,3 +133,24 @@ async fn a_session_that_runs_a_batch_is_not_idle() {
     assert_eq!(answer.status, 200, "{}", answer.text());
     drop(raw);
 }
+
+#[tokio::test]
+async fn a_batch_ends_with_its_session() {
+    let world = with_sleeper("").await;
+    let session = open(&world).await;
+    let headers = [("mcp-session-id", session.as_str())];
+    let hello = |id: i64| {
+        testkit::mcp::request(
+            id,
+            "tools/call",
+            &json!({ "name": "write_text_artifact", "arguments": { "text": "x" } }),
+        )
+    };
+    let raw = post_by_hand(&world, &headers, &json!([sleeps(1), hello(2), hello(3)])).await;
+    let process = asleep(&world).await;
+    assert_eq!(world.send("DELETE", "/mcp", &headers, None).await.status, 204);
+    gone(&process).await;
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    assert_eq!(world.get("/v1/jobs").await.json()["jobs"], json!([]));
+    drop(raw);
+}
