@@ -292,11 +292,7 @@ impl Workshop {
     async fn run(&self, id: JobId, worker: OwnedSemaphorePermit) {
         let gate = &self.gate;
         let Some(mut job) = self.begin(&id).await else {
-            // Another process has it, or it was cancelled while it waited.
-            if let Some(live) = gate.live.remove(&id) {
-                gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
-                live.state(JobState::Cancelled);
-            }
+            self.not_ours(&id).await;
             return;
         };
         gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
@@ -323,6 +319,20 @@ impl Workshop {
                 };
                 self.go_on(&live).await;
             }
+        }
+    }
+
+    /// The job was cancelled while it waited, or another process has it: those who watch it
+    /// here are told as much as is known. One that is there at the next start is left alone.
+    async fn not_ours(&self, id: &JobId) {
+        if self.gate.is_stopping() {
+            return;
+        }
+        let found = self.gate.store.job(id).await.ok().flatten();
+        let state = found.map(|job| job.state).filter(|state| state.is_final());
+        if let Some(live) = self.gate.live.remove(id) {
+            self.gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
+            live.state(state.unwrap_or(JobState::Interrupted));
         }
     }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use super::{
-    context::{Context, Reply},
+    context::{Context, Reply, joined},
     params::{self, Meta, Params},
     questions, result,
     rounds::Rounds,
@@ -104,7 +104,7 @@ impl Asked {
         // Until it is handed out, a client that goes away ends the call.
         let gone = context.stop.clone().drop_guard();
         if let Ok(reply) = tokio::time::timeout(patience, &mut call).await {
-            return finished(reply);
+            return joined(reply);
         }
         // It is not handed out before it is on record.
         let live = loop {
@@ -112,13 +112,13 @@ impl Asked {
                 break live;
             }
             tokio::select! {
-                reply = &mut call => return finished(reply),
+                reply = &mut call => return joined(reply),
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
             }
         };
         // One that has ended with its questions has its own answer.
         if !live.hand_out() {
-            return finished(call.await);
+            return joined(call.await);
         }
         let task = tasks::created(&context, &id).await;
         if task.is_ok() {
@@ -147,11 +147,14 @@ impl Asked {
             }
             let Some(open) = open_questions(&outcome) else { return self.render(&outcome) };
             if let Some(live) = self.handed_out() {
-                match self.context.app.jobs.answers(&live).await {
-                    Ok(replies) => self.rounds.add(replies),
+                let jobs = self.context.app.jobs.clone();
+                match jobs.answers(&live).await {
+                    Ok(replies) => {
+                        self.rounds.add(replies);
+                        jobs.go_on(&live).await;
+                    }
                     Err(failure) => given_up = Some(failure),
                 }
-                self.context.app.jobs.go_on(&live).await;
                 continue;
             }
             if self.context.client.is_modern() {
@@ -254,11 +257,6 @@ impl Asked {
             _ => Ok(result::of_call(&self.context, contract, outcome)),
         }
     }
-}
-
-/// What a call that runs by itself has come to.
-fn finished(reply: Result<Reply, tokio::task::JoinError>) -> Reply {
-    reply.unwrap_or_else(|_| Err(RpcError::internal("the call was lost")))
 }
 
 fn open_questions(outcome: &Outcome) -> Option<Arc<Questions>> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gate::{Caller, Door, RequestId};
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, task::JoinError};
 use tokio_util::sync::CancellationToken;
 
 use super::{client::Client, rpc::RpcError, session::Session};
@@ -13,6 +13,11 @@ use crate::App;
 
 /// What a method answers: the `result` as JSON text, or an error.
 pub(crate) type Reply = Result<Vec<u8>, RpcError>;
+
+/// What a method that runs by itself has come to.
+pub(crate) fn joined(reply: Result<Reply, JoinError>) -> Reply {
+    reply.unwrap_or_else(|_| Err(RpcError::internal("the call was lost")))
+}
 
 /// Everything about a request but its method and parameters.
 #[derive(Clone)]

@@ -7,7 +7,7 @@ use std::{
 
 use contract::render::mcp::{self, Era};
 use gate::{Catalogue, Tool};
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -15,7 +15,6 @@ use super::{
     params, resources,
     rpc::{self, RpcError},
 };
-use serde_json::value::RawValue;
 
 /// What is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

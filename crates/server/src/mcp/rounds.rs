@@ -52,8 +52,9 @@ impl Rounds {
                 first = replies;
             }
         }
-        // Whoever cannot be asked makes no further round.
-        let may_be_asked = context.client.can_ask != CanAsk::default() || brought.is_some();
+        // Whoever can neither be asked nor be handed a task makes no further round.
+        let client = context.client;
+        let may_be_asked = client.can_ask != CanAsk::default() || client.tasks || brought.is_some();
         let asked_again = params.arguments.filter(|_| may_be_asked).map(RawValue::get);
         Ok(Self {
             method,

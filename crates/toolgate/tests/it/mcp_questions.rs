@@ -108,14 +108,15 @@ fn a_task_waits_for_its_answer() {
 fn a_call_that_became_a_task_can_still_ask() {
     let mut client = fixture();
     let able = json!({ "elicitation": {}, "extensions": { TASKS: {} } });
-    let task = client.ask(1, "tools/call", &call("late_question", &json!({}), &able));
+    let mute = json!({ "extensions": { TASKS: {} } });
+    // Also for a client that cannot ask by itself: the arguments are those of the first round.
+    let task = client.ask(1, "tools/call", &call("late_question", &greeting(), &mute));
     assert_eq!(task["result"]["resultType"], "task", "{task}");
     let id = task["result"]["taskId"].clone();
     let get = json!({ "taskId": id, "_meta": meta(&able) });
     let asks = poll(&mut client, &get, "input_required");
     assert_eq!(asks["inputRequests"]["user_name"]["method"], "elicitation/create");
     // Whoever cannot ask a person is not given the question.
-    let mute = json!({ "extensions": { TASKS: {} } });
     let refused = client.ask(2, "tasks/get", &json!({ "taskId": id, "_meta": meta(&mute) }));
     assert_eq!(refused["error"]["code"], -32021, "{refused}");
     let reply = json!({ "action": "accept", "content": { "name": "Ada" } });
@@ -130,12 +131,16 @@ fn a_call_that_became_a_task_can_still_ask() {
 fn a_task_that_waits_for_an_answer_can_be_cancelled() {
     let mut client = fixture();
     let able = json!({ "elicitation": {}, "extensions": { TASKS: {} } });
-    let task = client.ask(1, "tools/call", &call("late_question", &json!({}), &able));
+    let task = client.ask(1, "tools/call", &call("late_question", &greeting(), &able));
     let get = json!({ "taskId": task["result"]["taskId"], "_meta": meta(&able) });
     poll(&mut client, &get, "input_required");
     client.ask(2, "tasks/cancel", &get);
     let ended = poll(&mut client, &get, "cancelled");
     assert_eq!(ended.get("inputRequests"), None);
+}
+
+fn greeting() -> Value {
+    json!({ "arguments": { "greeting": "Hello" } })
 }
 
 fn poll(client: &mut Piped, get: &Value, status: &str) -> Value {

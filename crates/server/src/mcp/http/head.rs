@@ -1,5 +1,7 @@
 //! What a modern request repeats in its head, held against its body.
 
+use std::borrow::Cow;
+
 use axum::http::HeaderMap;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use gate::Tool;
@@ -18,7 +20,7 @@ fn mismatch(message: &str) -> RpcError {
 }
 
 /// The value of a header, decoded.
-fn value(headers: &HeaderMap, name: &str) -> Result<Option<String>, RpcError> {
+fn value<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<Cow<'a, str>>, RpcError> {
     let mut values = headers.get_all(name).iter();
     let (Some(value), other) = (values.next(), values.next()) else { return Ok(None) };
     if other.is_some() {
@@ -28,11 +30,13 @@ fn value(headers: &HeaderMap, name: &str) -> Result<Option<String>, RpcError> {
         .to_str()
         .map_err(|_| mismatch(&format!("{name} has characters that no header has")))?;
     let Some(encoded) = text.strip_prefix(BEGIN).and_then(|rest| rest.strip_suffix(END)) else {
-        return Ok(Some(text.to_owned()));
+        return Ok(Some(Cow::Borrowed(text)));
     };
     let bytes = STANDARD.decode(encoded).ok();
     let decoded = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    decoded.map(Some).ok_or_else(|| mismatch(&format!("{name} is not Base64 of a text")))
+    decoded
+        .map(|text| Some(Cow::Owned(text)))
+        .ok_or_else(|| mismatch(&format!("{name} is not Base64 of a text")))
 }
 
 fn must_equal(headers: &HeaderMap, name: &str, body: &str) -> Result<(), RpcError> {

@@ -21,7 +21,7 @@ use crate::{
     http::{answer, front},
     mcp::{
         batch::{self, Batch},
-        context::{Context, Outbox},
+        context::{Context, Outbox, joined},
         dispatch::{self, Work},
         initialize,
         params::{Meta, Params},
@@ -124,9 +124,7 @@ pub(super) async fn answer(
                         let _open = (open, session.stream());
                         work.await
                     });
-                    Box::pin(async move {
-                        task.await.unwrap_or_else(|_| Err(RpcError::internal("the call was lost")))
-                    }) as _
+                    Box::pin(async move { joined(task.await) }) as _
                 }
             };
             stream::respond(id, work, Some(interim), manner).await

@@ -2,6 +2,7 @@
 //! cancelled call.
 
 use axum::response::Response;
+use contract::render::mcp::Era;
 use gate::Door;
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +18,6 @@ use crate::mcp::{
     rpc::{Message, Request, RpcError},
     version::Version,
 };
-use contract::render::mcp::Era;
 
 /// Whether the head says that this is the modern era. A revision that nobody here knows is
 /// not one of the old ones.
