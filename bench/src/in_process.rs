@@ -16,7 +16,7 @@ const CALLS: u32 = 200_000;
 /// A gate on a folder that is thrown away.
 fn gate(folder: &std::path::Path) -> anyhow::Result<Arc<Gate>> {
     let mut tools = Vec::new();
-    for built_in in tools::built_in() {
+    for built_in in tools::built_in(&tools::Settings::default()) {
         let contract = contract::read::trusted(built_in.contract).map_err(anyhow::Error::msg)?;
         tools.push(Tool::new(contract, built_in.provider, &Limits::default())?);
     }

@@ -19,6 +19,13 @@ pub trait Provider: Send + Sync {
     /// Answers a call whose input has passed its contract. It ends soon after
     /// [`Running::stop`] fires; whatever it returns by then is kept.
     fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>>;
+
+    /// What the call would do, for the person who is asked to approve it: the diff of a file,
+    /// the line of a log. Changes nothing. Nothing to show is fine.
+    fn preview<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Option<String>> {
+        let _ = call;
+        Box::pin(std::future::ready(None))
+    }
 }
 
 /// How much a tool may say about how far it has come, in characters.

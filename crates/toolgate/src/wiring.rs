@@ -34,7 +34,7 @@ pub struct Contracts {
 pub fn contracts(loaded: &Loaded) -> anyhow::Result<Contracts> {
     let mut bound = Vec::new();
     let mut diagnostics = Vec::new();
-    let built_in = tools::built_in();
+    let built_in = tools::built_in(&loaded.tools());
     let files = user_files(loaded)?;
     let mut documents: Vec<(Contract, Document)> = Vec::new();
     let spawner = Spawner::of_this_program();

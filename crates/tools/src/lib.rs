@@ -6,11 +6,13 @@
 pub mod command;
 mod echo_json;
 mod hello;
+pub mod settings;
 mod write_text_artifact;
 
 use std::sync::Arc;
 
 use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+pub use settings::Settings;
 
 /// A tool that is part of the binary.
 pub struct BuiltIn {
@@ -29,8 +31,8 @@ macro_rules! tool {
     };
 }
 
-/// Every tool that is part of the binary.
-pub fn built_in() -> Vec<BuiltIn> {
+/// Every tool that is part of the binary. Nothing is opened or made before a tool is called.
+pub fn built_in(_settings: &Settings) -> Vec<BuiltIn> {
     vec![
         tool!("echo_json", Pure(echo_json::run)),
         tool!("hello", Pure(hello::run)),

@@ -50,6 +50,18 @@ impl Loaded {
     pub fn data_dir(&self) -> PathBuf {
         self.data_dir.clone().unwrap_or_else(|| self.path(&self.settings.data_dir))
     }
+
+    /// The settings of the built-in tools.
+    pub fn tools(&self) -> tools::Settings {
+        let tools = &self.settings.tools;
+        tools::Settings {
+            file_io: tools.file_io.clone(),
+            repo: tools.repo.clone(),
+            memory: tools.memory.clone(),
+            sys_audit: tools.sys_audit.clone(),
+        }
+        .placed(&self.base, &self.data_dir())
+    }
 }
 
 impl Flags {

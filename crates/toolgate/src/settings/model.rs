@@ -4,6 +4,7 @@
 use contract::{LimitOverrides, Limits, ProcessLimits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tools::settings::{FileIo, Memory, Repo, SysAudit};
 
 /// The settings of a server.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -174,6 +175,14 @@ impl CallLimits {
 pub struct Tools {
     /// The toolsets to serve; all where this is left out.
     pub enable: Option<Vec<String>>,
+    /// The folder that an agent may read and write.
+    pub file_io: FileIo,
+    /// The repository that an agent may read from.
+    pub repo: Repo,
+    /// The memory that an agent may append to.
+    pub memory: Memory,
+    /// What the audit of this machine looks at.
+    pub sys_audit: SysAudit,
 }
 
 /// The MCP doors.
