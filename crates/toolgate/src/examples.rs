@@ -74,6 +74,7 @@ async fn call(
         request_id: RequestId::new(kept.gate.clock().now()),
         recording: Recording::Always,
         idempotency_key: None,
+        approval: None,
         exchange: gate::Exchange::default(),
         stop: CancellationToken::new(),
     };

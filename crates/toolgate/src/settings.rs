@@ -5,5 +5,5 @@ mod model;
 mod reference;
 
 pub use load::{Flags, Loaded, schema};
-pub use model::{Durability, Log, LogFormat, Settings};
+pub use model::{ApprovalRule, Durability, Log, LogFormat, Policy, Require, Settings};
 pub use reference::markdown;

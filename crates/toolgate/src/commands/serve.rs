@@ -99,6 +99,9 @@ fn tokens(loaded: &Loaded) -> anyhow::Result<Vec<Token>> {
                     token.name
                 );
             }
+            if token.name == server::OPERATOR {
+                bail!("server.tokens: the name `operator` is that of the operator's own token");
+            }
             let sha256 = Sha256::digest(secret.trim().as_bytes()).into();
             Ok(Token { name: token.name.clone(), sha256 })
         })
