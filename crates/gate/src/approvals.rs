@@ -60,8 +60,11 @@ pub enum Standing {
     /// A person was asked and has not decided.
     Waiting(Approval),
     /// Nothing: it has to be asked for. The approval that the caller named, as it stands: used,
-    /// expired, cancelled just now because it is for other arguments, or none of the caller's.
+    /// expired, cancelled, or none of the caller's.
     Nothing(Option<Approval>),
+    /// The approval that the caller named is for another call of its own. The caller has gone on
+    /// to something else, so that one is cancelled now.
+    Changed(Approval),
 }
 
 /// What came of asking.

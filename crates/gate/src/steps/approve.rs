@@ -54,21 +54,28 @@ impl Crossing {
             }
             Standing::Refused(approval) => return Err(refused(&approval)),
             Standing::Waiting(approval) => approval,
-            Standing::Nothing(named) => {
-                if let Some(named) = &named
-                    && named.state == ApprovalState::Cancelled
-                {
-                    self.gate.write_down("approval_cancelled", named);
-                }
-                // A job asks once. What became of that is how it ends.
-                if matches!(self.call.recording, Recording::Job(_)) && self.call.approval.is_some()
-                {
-                    return Err(over(named.as_ref()));
-                }
-                self.ask(&mut checked).await?
+            Standing::Nothing(named) => self.ask_anew(&mut checked, named).await?,
+            Standing::Changed(named) => {
+                self.gate.write_down("approval_cancelled", &named);
+                self.ask_anew(&mut checked, Some(named)).await?
             }
         };
         self.ask_here(checked, waiting).await
+    }
+
+    async fn ask_anew(
+        &mut self,
+        checked: &mut Checked,
+        named: Option<Approval>,
+    ) -> Result<Approval, Failure> {
+        if self.call.approval.is_some() {
+            // A job asks once. What became of that is how it ends.
+            if matches!(self.call.recording, Recording::Job(_)) {
+                return Err(over(named.as_ref()));
+            }
+            self.of_no_use = Some(over(named.as_ref()).message);
+        }
+        self.ask(checked).await
     }
 
     fn wanted(&self) -> Wanted {
@@ -172,14 +179,14 @@ impl Crossing {
             self.pending = serde_json::value::to_raw_value(checked.input()).ok();
         }
         let id = &waiting.id;
-        let mut failure = Failure::new(
-            codes::APPROVAL_REQUIRED,
-            format!(
-                "a person must approve this call first: {id} waits for the operator; \
-                 once approved, make the same call again with it"
-            ),
-        )
-        .details(details(waiting));
+        let why = match self.of_no_use.take() {
+            Some(why) => format!("{why}, and a person must approve this call first"),
+            None => "a person must approve this call first".to_owned(),
+        };
+        let message = format!(
+            "{why}: {id} waits for the operator; once approved, make the same call again with it"
+        );
+        let mut failure = Failure::new(codes::APPROVAL_REQUIRED, message).details(details(waiting));
         failure.approval = Some(id.clone());
         failure
     }

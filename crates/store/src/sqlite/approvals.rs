@@ -33,7 +33,7 @@ pub(super) fn use_one(
             }
         } else if cancel(connection, &approval.id)? {
             let cancelled = Approval { state: ApprovalState::Cancelled, ..approval };
-            return Ok(Standing::Nothing(Some(cancelled)));
+            return Ok(Standing::Changed(cancelled));
         }
         return Ok(Standing::Nothing(Some(approval)));
     }
