@@ -1,5 +1,6 @@
 //! The settings file: one YAML document, read strictly, with a few overrides.
 
+mod compatibility;
 mod load;
 mod model;
 mod reference;

@@ -32,6 +32,15 @@ impl Settings {
     }
 }
 
+/// What may be fetched from the web. No tool of this version reaches out yet: the list is read so
+/// that a settings file can have it already.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WebFetch {
+    /// Domains that may be reached; every public one where the list is empty.
+    pub allowed_domains: Vec<String>,
+}
+
 /// The folder that an agent may read and write.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -32,6 +32,7 @@ impl Serve {
             Ok(ready) => ready,
             Err(answer) => return Ok(answer),
         };
+        printer.diagnostics(&loaded.remarks);
         logging::start(&loaded.settings.log)?;
         let tokens = tokens(&loaded)?;
         let catalogue = wiring::catalogue(bound, &loaded)?;

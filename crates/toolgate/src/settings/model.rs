@@ -4,12 +4,15 @@
 use contract::{Effects, LimitOverrides, Limits, ProcessLimits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tools::settings::{FileIo, Memory, Repo, SysAudit};
+use tools::settings::{FileIo, Memory, Repo, SysAudit, WebFetch};
 
 /// The settings of a server.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
+    /// Whose file this is, if other programs read it too: their sections are then left out
+    /// instead of refused, and `server.host` and `server.port` are taken.
+    pub compatibility: Option<Compatibility>,
     /// The HTTP server.
     pub server: Server,
     /// Where everything is kept.
@@ -41,6 +44,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            compatibility: None,
             server: Server::default(),
             data_dir: "./data".into(),
             contracts: Vec::new(),
@@ -56,6 +60,14 @@ impl Default for Settings {
             log: Log::default(),
         }
     }
+}
+
+/// Another system whose settings file can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Compatibility {
+    /// `adam.yaml`.
+    Adam,
 }
 
 /// The HTTP server.
@@ -178,6 +190,8 @@ impl CallLimits {
 pub struct Tools {
     /// The toolsets to serve; all where this is left out.
     pub enable: Option<Vec<String>>,
+    /// What may be fetched from the web.
+    pub web_fetch: WebFetch,
     /// The folder that an agent may read and write.
     pub file_io: FileIo,
     /// The repository that an agent may read from.
