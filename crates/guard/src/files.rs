@@ -29,7 +29,7 @@ pub use error::FileError;
 pub use folder::{Entry, EntryKind, Folder, MAX_ENTRIES};
 pub use list::{Found, Listed, Listing, Walked};
 pub use name::{NameError, plain_name};
-pub use path::{MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, PathError, SafePath};
+pub use path::{MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, PathError, SafePath, is_invisible};
 pub use read::{Kind, Opened, Status};
 pub use replace::{TEMPORARY_PREFIX, Written};
 pub use resolve::{Links, Resolver};
