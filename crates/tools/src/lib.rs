@@ -5,6 +5,7 @@
 
 pub mod command;
 mod echo_json;
+mod file_io;
 mod hello;
 pub mod settings;
 mod write_text_artifact;
@@ -32,10 +33,17 @@ macro_rules! tool {
 }
 
 /// Every tool that is part of the binary. Nothing is opened or made before a tool is called.
-pub fn built_in(_settings: &Settings) -> Vec<BuiltIn> {
+pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
+    let files = file_io::Files::new(&settings.file_io);
     vec![
         tool!("echo_json", Pure(echo_json::run)),
+        tool!("edit_file", file_io::EditFile(files.clone())),
         tool!("hello", Pure(hello::run)),
+        tool!("list_dir", file_io::ListDir(files.clone())),
+        tool!("read_file", file_io::ReadFile(files.clone())),
+        tool!("search_text", file_io::SearchText(files.clone())),
+        tool!("stat", file_io::Stat(files.clone())),
+        tool!("write_file", file_io::WriteFile(files)),
         tool!("write_text_artifact", write_text_artifact::WriteTextArtifact),
     ]
 }
