@@ -7,6 +7,7 @@ pub mod command;
 mod echo_json;
 mod hello;
 pub mod settings;
+mod sys_audit;
 mod write_text_artifact;
 
 use std::sync::Arc;
@@ -32,10 +33,14 @@ macro_rules! tool {
 }
 
 /// Every tool that is part of the binary. Nothing is opened or made before a tool is called.
-pub fn built_in(_settings: &Settings) -> Vec<BuiltIn> {
+pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
+    let key_packages = sys_audit::key_packages(&settings.sys_audit);
     vec![
+        tool!("diff_baseline", sys_audit::DiffBaseline(key_packages.clone())),
         tool!("echo_json", Pure(echo_json::run)),
         tool!("hello", Pure(hello::run)),
+        tool!("list_hardware", sys_audit::ListHardware),
+        tool!("list_software", sys_audit::ListSoftware(key_packages)),
         tool!("write_text_artifact", write_text_artifact::WriteTextArtifact),
     ]
 }

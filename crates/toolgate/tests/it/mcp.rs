@@ -8,6 +8,9 @@ use testkit::{
 
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
+/// Three tools, so that a listing can be told by heart.
+const FEW: &str = "tools: { enable: [ autosage, learning-os ] }\n";
+
 /// A tool whose result is a list.
 fn list_tool(world: &World) {
     world.write_program("contracts/list.sh", "#!/bin/sh\necho '[\"a\",\"b\"]'\n");
@@ -36,7 +39,10 @@ fn names(listing: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn a_listing_says_what_contracts_say() {
-    let mut world = World::new(crate::BINARY, "contracts: [ ./contracts ]\n");
+    let mut world = World::new(
+        crate::BINARY,
+        "contracts: [ ./contracts ]\ntools: { enable: [ autosage, learning-os, lists ] }\n",
+    );
     list_tool(&world);
     world.run().await;
     let modern = Modern::new(&world).ask("tools/list", json!({})).await;
@@ -83,7 +89,7 @@ async fn what_is_no_object_is_wrapped_for_older_clients_alone() {
 
 #[tokio::test]
 async fn long_listings_come_in_pages() {
-    let world = crate::start("mcp: { page_size: 2 }\n").await;
+    let world = crate::start(&format!("mcp: {{ page_size: 2 }}\n{FEW}")).await;
     let client = Modern::new(&world);
     let first = client.ask("tools/list", json!({})).await;
     assert_eq!(names(&first), ["echo_json", "hello"]);
@@ -127,7 +133,7 @@ async fn a_toolset_is_a_server_of_its_own_name() {
 
 #[tokio::test]
 async fn artifacts_jobs_and_contracts_are_resources() {
-    let world = crate::start("").await;
+    let world = crate::start(FEW).await;
     let client = Modern::new(&world);
     let arguments = json!({ "text": "Grüße", "filename": "a b.txt" });
     let result = client.call("write_text_artifact", &arguments).await;
