@@ -8,6 +8,7 @@ mod echo_json;
 mod file_io;
 mod hello;
 pub mod settings;
+mod sys_audit;
 mod write_text_artifact;
 
 use std::sync::Arc;
@@ -35,11 +36,15 @@ macro_rules! tool {
 /// Every tool that is part of the binary. Nothing is opened or made before a tool is called.
 pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
     let files = file_io::Files::new(&settings.file_io);
+    let key_packages = sys_audit::key_packages(&settings.sys_audit);
     vec![
+        tool!("diff_baseline", sys_audit::DiffBaseline(key_packages.clone())),
         tool!("echo_json", Pure(echo_json::run)),
         tool!("edit_file", file_io::EditFile(files.clone())),
         tool!("hello", Pure(hello::run)),
         tool!("list_dir", file_io::ListDir(files.clone())),
+        tool!("list_hardware", sys_audit::ListHardware),
+        tool!("list_software", sys_audit::ListSoftware(key_packages)),
         tool!("read_file", file_io::ReadFile(files.clone())),
         tool!("search_text", file_io::SearchText(files.clone())),
         tool!("stat", file_io::Stat(files.clone())),

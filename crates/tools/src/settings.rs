@@ -144,6 +144,18 @@ impl Default for Memory {
 }
 
 /// What the audit of this machine looks at.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct SysAudit {}
+pub struct SysAudit {
+    /// The packages that are listed where not all are asked for, whichever package manager has
+    /// them. A name may end with `*`.
+    #[schemars(length(max = 1_000), inner(length(min = 1, max = 200)))]
+    pub key_packages: Vec<String>,
+}
+
+impl Default for SysAudit {
+    fn default() -> Self {
+        let names = machine::DEFAULT_KEY_PACKAGES.iter();
+        Self { key_packages: names.map(|name| (*name).to_owned()).collect() }
+    }
+}

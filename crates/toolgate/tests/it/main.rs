@@ -26,6 +26,7 @@ mod mcp_tasks;
 mod seeds;
 mod settings;
 mod shutdown;
+mod sys_audit;
 
 use std::path::Path;
 
