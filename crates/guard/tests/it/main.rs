@@ -4,5 +4,6 @@
 mod clearing;
 mod files;
 mod harness;
+mod ledger;
 mod limits;
 mod running;
