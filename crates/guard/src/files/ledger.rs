@@ -36,7 +36,7 @@ const MAX_BATCH: usize = 256;
 const MAX_BATCH_BYTES: usize = 1_048_576;
 /// How much of the time that the last write took is waited for as many to come again as it had. Those
 /// who were just told are about to come back, and would else always miss the next write.
-const GATHER_SHARE: u32 = 8;
+const GATHER_SHARE: u32 = 4;
 const MAX_GATHER: Duration = Duration::from_millis(1);
 /// How long another program may keep the file locked.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
