@@ -270,6 +270,10 @@ impl Lint<'_> {
             {
                 self.error(&pointer, "an example has one of `output`, `error` and `bad_output`");
             }
+            if self.contract.run.is_some() && !example.files.is_empty() {
+                let message = "a command starts in an empty folder: `files` is for built-in tools";
+                self.error(&format!("{pointer}/files"), message);
+            }
             if deterministic && example.is_good() && example.output.is_none() {
                 self.warning(&pointer, "the output of a tool without effects can be shown");
             }

@@ -1,5 +1,7 @@
 //! The contract of one tool, field by field as it stands in its YAML file.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -270,6 +272,10 @@ pub struct DeclaredError {
 pub struct Example {
     /// What the example shows.
     pub title: String,
+    /// What lies in the tool's folder before the call, by path, for built-in tools that work
+    /// on files.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
     /// The arguments.
     pub input: Map<String, Value>,
     /// The result that these arguments yield.

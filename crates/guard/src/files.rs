@@ -1,18 +1,41 @@
 //! Files below an open directory.
 //!
-//! A path string means whatever the tree happens to look like when it is used. A [`Folder`] is an
-//! open directory handle, and everything in it is reached by one plain name at a time, so that no
-//! `..`, no absolute path and no symbolic link leads out of it, whatever a tool leaves there.
+//! A path string means whatever the tree happens to look like when it is used. Here everything is
+//! reached from an open directory handle, so that no `..`, no absolute path and no symbolic link leads
+//! out of it, whatever somebody puts there, and however quickly they exchange it.
 //!
-//! A [`Ledger`] is a file that only grows, one line at a time, by many writers at once.
+//! - [`Folder`] is for our own files: everything in it is reached by one plain name at a time.
+//! - [`Tree`] is for the operator's files and callers' paths: a caller's text becomes a [`SafePath`]
+//!   once, and what that leads to is found by the kernel (`openat2`), which does not leave the tree.
+//!   Only regular files of ordinary file systems are opened, and none that has a second name.
+//! - [`Ledger`] is for a file of the operator's that only grows, one line at a time, by many writers at
+//!   once.
 //!
-//! All methods block unless they are async; an async caller uses `spawn_blocking` for more than a few names.
+//! All methods block unless they are async; an async caller uses `spawn_blocking` for more than a few
+//! names.
 
+mod error;
 mod folder;
+mod kinds;
 mod ledger;
+mod list;
 mod name;
+mod path;
+mod read;
 mod remove;
+mod replace;
+mod resolve;
+mod steps;
+mod sweep;
+mod tree;
 
+pub use error::FileError;
 pub use folder::{Entry, EntryKind, Folder, MAX_ENTRIES};
 pub use ledger::{Ledger, LedgerError, MAX_WAITING, Pace};
+pub use list::{Found, Listed, Listing, Walked};
 pub use name::{NameError, plain_name};
+pub use path::{MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, PathError, SafePath};
+pub use read::{Kind, Opened, Status};
+pub use replace::{TEMPORARY_PREFIX, Written};
+pub use resolve::{Links, Resolver};
+pub use tree::Tree;

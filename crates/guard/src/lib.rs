@@ -4,7 +4,8 @@
 //!
 //! - [`process`] runs a command so that nothing of it outlives the call: [`process::Spawner`] starts
 //!   it, [`process::Launch`] says what and within which limits, [`process::Finished`] is how it ended.
-//! - [`files`] works below an open directory, never on a path string: [`files::Folder`].
+//! - [`files`] works below an open directory, never on a path string: [`files::Folder`] for our own
+//!   files, [`files::Tree`] for callers' paths below a folder of the operator's.
 //!
 //! What it may touch: it starts children, signals those that it started, reads `/proc` to find them,
 //! and changes files below a folder that its caller named. It never reads settings, knows nothing of

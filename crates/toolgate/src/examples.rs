@@ -1,11 +1,13 @@
 //! The examples of contracts, run as tests through the real gate.
 //!
-//! A good call must succeed, with the shown output where one is shown; a bad call must be
+//! Built-in tools work in a folder of the example's own, with the files that it names, and not
+//! in the operator's. A good call must succeed, with the shown output where one is shown; a bad call must be
 //! refused with its code; a bad answer, put into the mouth of a stand-in for the tool,
 //! must be stopped.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
+use anyhow::Context;
 use contract::{Approval, Contract, Example, codes};
 use gate::{
     Answer, BoxFuture, Call, Caller, Door, Outcome, Provider, Recording, RequestId, Running,
@@ -38,12 +40,13 @@ pub async fn run(bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Vec<Examp
     let mut results = Vec::new();
     for Bound { contract, provider } in bound {
         for (index, example) in contract.examples.iter().enumerate() {
+            let data = folder.path().join(format!("{}-{index}", contract.name));
             let provider: Arc<dyn Provider> = match &example.bad_output {
                 Some(value) => Arc::new(Saying(value.clone())),
-                None => provider.clone(),
+                None if contract.run.is_some() => provider.clone(),
+                None => built_in(&contract.name, example, loaded, &data.join("files"))?,
             };
             let one = Bound { contract: contract.clone(), provider };
-            let data = folder.path().join(format!("{}-{index}", contract.name));
             let outcome = call(one, example, loaded, &data).await?;
             results.push(ExampleResult {
                 tool: contract.name.clone(),
@@ -55,11 +58,31 @@ pub async fn run(bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Vec<Examp
     Ok(results)
 }
 
+/// The tool of the binary, at work in a folder with the files of the example.
+fn built_in(
+    name: &str,
+    example: &Example,
+    loaded: &Loaded,
+    folder: &Path,
+) -> anyhow::Result<Arc<dyn Provider>> {
+    for (path, text) in &example.files {
+        let file = folder.join(path);
+        std::fs::create_dir_all(file.parent().unwrap_or(folder))?;
+        std::fs::write(file, text)?;
+    }
+    let contract_name = |tool: &tools::BuiltIn| {
+        contract::read::trusted(tool.contract).is_ok_and(|contract| contract.name == name)
+    };
+    let tools = tools::built_in(&loaded.tools().within(folder));
+    let tool = tools.into_iter().find(contract_name);
+    Ok(tool.with_context(|| format!("there is no built-in tool `{name}`"))?.provider)
+}
+
 async fn call(
     bound: Bound,
     example: &Example,
     loaded: &Loaded,
-    data: &std::path::Path,
+    data: &Path,
 ) -> anyhow::Result<Outcome> {
     let tool = bound.contract.name.clone();
     let catalogue = wiring::catalogue(vec![bound], loaded)?;

@@ -30,6 +30,15 @@ impl Settings {
         self.memory.dir = whole(&self.memory.dir);
         self
     }
+
+    /// The same with every tool at work in this folder: for trying them out.
+    #[must_use]
+    pub fn within(mut self, folder: &Path) -> Self {
+        self.file_io.root = Some(folder.to_owned());
+        folder.clone_into(&mut self.repo.root);
+        self.memory.dir = folder.join(Memory::default().dir);
+        self
+    }
 }
 
 /// The folder that an agent may read and write.

@@ -1,0 +1,147 @@
+//! Reading, looking at and describing one file.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
+
+use super::kinds::{require_one_name, require_ordinary_place, require_regular};
+use super::{FileError, SafePath, Tree};
+
+/// Reading without waiting for a pipe's other end and without gaining a terminal, in case it is not
+/// the regular file that it was a moment ago.
+const READING: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+
+/// A regular file, open for reading.
+#[derive(Debug)]
+pub struct Opened {
+    /// The file.
+    pub file: File,
+    /// What it was when it was opened.
+    pub status: Status,
+}
+
+/// What a path leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    /// What it is.
+    pub kind: Kind,
+    /// Its length; 0 for what is not a file.
+    pub bytes: u64,
+    /// When its content was last changed, if the clock of that day can be told.
+    pub modified: Option<SystemTime>,
+    /// Its permission bits.
+    pub mode: u32,
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Directory,
+    /// A symbolic link.
+    Symlink,
+    /// A pipe, socket or device.
+    Other,
+}
+
+impl Tree {
+    /// Opens a regular file for reading. Refuses one that has a second name, which may lie outside.
+    pub fn open(&self, path: &SafePath) -> Result<Opened, FileError> {
+        let root = self.open_root()?;
+        // Looked at first because opening a device can already do something.
+        require_file(path, &fstat(root.open(path, OFlags::PATH)?)?)?;
+        Opened::from_handle(root.open(path, READING)?)
+    }
+
+    /// Reads a whole file of at most `limit` bytes.
+    pub fn read(&self, path: &SafePath, limit: u64) -> Result<Vec<u8>, FileError> {
+        self.open(path)?.read(limit)
+    }
+
+    /// Reads a whole file of at most `limit` bytes of UTF-8.
+    pub fn read_text(&self, path: &SafePath, limit: u64) -> Result<String, FileError> {
+        self.open(path)?.read_text(limit)
+    }
+
+    /// What the path leads to. Says nothing of what must not be opened.
+    pub fn stat(&self, path: &SafePath) -> Result<Status, FileError> {
+        let handle = self.open_root()?.open(path, OFlags::PATH)?;
+        require_ordinary_place(&handle)?;
+        let status = Status::of(&fstat(&handle)?);
+        if path.names_a_folder() && status.kind != Kind::Directory {
+            return Err(FileError::NotADirectory);
+        }
+        Ok(status)
+    }
+}
+
+impl Opened {
+    /// Opens a regular file by its name in an open folder, and not through a symbolic link.
+    pub(super) fn in_folder(folder: impl AsFd, name: &str) -> Result<Self, FileError> {
+        require_regular(&statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?)?;
+        let flags = READING | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Self::from_handle(openat(&folder, name, flags, Mode::empty())?)
+    }
+
+    /// Judges what was opened, and not what was looked at before: it may have been exchanged.
+    fn from_handle(handle: OwnedFd) -> Result<Self, FileError> {
+        let stat = fstat(&handle)?;
+        require_regular(&stat)?;
+        require_one_name(&stat)?;
+        require_ordinary_place(&handle)?;
+        Ok(Self { file: File::from(handle), status: Status::of(&stat) })
+    }
+
+    /// Reads what is left of the file, and refuses more than `limit` bytes, counted while reading:
+    /// the file may grow.
+    pub fn read(mut self, limit: u64) -> Result<Vec<u8>, FileError> {
+        let too_large = FileError::TooLarge { limit };
+        if self.status.bytes > limit {
+            return Err(too_large);
+        }
+        let mut bytes = Vec::new();
+        // One more than there should be, so that its absence is seen without another allocation.
+        let room = usize::try_from(self.status.bytes.saturating_add(1)).unwrap_or(usize::MAX);
+        bytes.try_reserve_exact(room).map_err(|error| FileError::Io(error.into()))?;
+        self.file.by_ref().take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > limit { Err(too_large) } else { Ok(bytes) }
+    }
+
+    /// The same as text.
+    pub fn read_text(self, limit: u64) -> Result<String, FileError> {
+        String::from_utf8(self.read(limit)?).map_err(|_| FileError::NotText)
+    }
+}
+
+impl Status {
+    pub(super) fn of(stat: &Stat) -> Self {
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Directory,
+            FileType::Symlink => Kind::Symlink,
+            _ => Kind::Other,
+        };
+        let bytes = if kind == Kind::File { u64::try_from(stat.st_size).unwrap_or(0) } else { 0 };
+        Self { kind, bytes, modified: modified(stat), mode: stat.st_mode & 0o7777 }
+    }
+}
+
+#[allow(clippy::unnecessary_cast, reason = "shorter on some processors")]
+fn modified(stat: &Stat) -> Option<SystemTime> {
+    let seconds = u64::try_from(stat.st_mtime as i64).ok()?;
+    let nanoseconds = u32::try_from(stat.st_mtime_nsec).ok()?;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds))
+}
+
+fn require_file(path: &SafePath, stat: &Stat) -> Result<(), FileError> {
+    require_regular(stat)?;
+    if path.names_a_folder() {
+        return Err(FileError::denied("the path ends in `/`, which only a folder's does"));
+    }
+    Ok(())
+}

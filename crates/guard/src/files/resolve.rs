@@ -1,0 +1,89 @@
+//! From a folder's handle and a path to the handle of what lies there, without leaving the folder.
+//!
+//! Where the kernel has `openat2`, it resolves the whole path itself, refusing to go above the
+//! handle at any moment. Where it does not (an old kernel, a container whose filter does not know the
+//! call), [`steps`](super::steps) goes name by name. Both ways pass the same tests.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
+use rustix::io::Errno;
+
+use super::{SafePath, steps};
+
+/// How often the kernel may say that the tree changed under it before we go step by step.
+const MAX_TRIES: usize = 16;
+
+/// What becomes of symbolic links on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Links {
+    /// They are followed as long as they stay in the folder. One with an absolute target never is.
+    Inside,
+    /// There may be none: the path is the only name of what it leads to.
+    Refused,
+}
+
+/// Who resolves a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resolver {
+    /// The kernel, in one call.
+    Kernel,
+    /// We do, name by name.
+    Steps,
+}
+
+impl Resolver {
+    /// The kernel if it can.
+    pub(super) fn detect(root: BorrowedFd<'_>) -> Self {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        // A filter of a container says EPERM where it should say ENOSYS.
+        match openat2(root, ".", flags, Mode::empty(), RESOLVE) {
+            Ok(_) => Self::Kernel,
+            Err(_) => Self::Steps,
+        }
+    }
+}
+
+const RESOLVE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
+
+/// The way to resolve the paths of one tree.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Way {
+    pub links: Links,
+    pub resolver: Resolver,
+}
+
+impl Way {
+    /// Opens what the path leads to. `flags` must not create anything.
+    pub fn open(self, root: BorrowedFd<'_>, path: &SafePath, flags: OFlags) -> io::Result<OwnedFd> {
+        let flags = flags | OFlags::CLOEXEC;
+        let opened = match self.resolver {
+            Resolver::Kernel => self.kernel(root, path, flags),
+            Resolver::Steps => Err(Errno::AGAIN),
+        };
+        match opened {
+            Err(Errno::AGAIN) => Ok(steps::open(root, path, flags, self.links)?),
+            other => Ok(other?),
+        }
+    }
+
+    fn kernel(
+        self,
+        root: BorrowedFd<'_>,
+        path: &SafePath,
+        flags: OFlags,
+    ) -> rustix::io::Result<OwnedFd> {
+        let resolve = match self.links {
+            Links::Inside => RESOLVE,
+            Links::Refused => RESOLVE | ResolveFlags::NO_SYMLINKS,
+        };
+        for _ in 0..MAX_TRIES {
+            match openat2(root, path.as_str(), flags, Mode::empty(), resolve) {
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                other => return other,
+            }
+        }
+        Err(Errno::AGAIN)
+    }
+}

@@ -1,0 +1,202 @@
+//! An operator's folder, below which the paths of callers are resolved.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat, stat};
+
+use super::resolve::Way;
+use super::sweep::Sweeper;
+use super::{FileError, Links, PathError, Resolver, SafePath};
+
+/// How many writes can go on at once without one having to wait for another by chance.
+const LOCKS: usize = 64;
+
+/// A folder of the operator's and everything below it, for callers who are not trusted.
+///
+/// The folder's own path is trusted, with its symbolic links. It is opened at the first use and kept
+/// open; if another folder has taken its place since, that one is opened. Everything below is
+/// reached through the open handle, by a [`SafePath`].
+///
+/// ```
+/// use guard::files::{FileError, Tree};
+///
+/// # fn example() -> Result<(), FileError> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// let tree = Tree::new(folder.path());
+/// let path = tree.path("notes/today.txt")?;
+/// tree.write(&path, b"hello", &|| true)?;
+/// assert_eq!(tree.read_text(&path, 1_000)?, "hello");
+/// assert!(matches!(tree.path("../secret"), Err(FileError::Denied(_))));
+/// # Ok(())
+/// # }
+/// # example().unwrap();
+/// ```
+#[derive(Debug)]
+pub struct Tree {
+    root: PathBuf,
+    creates_root: bool,
+    links: Links,
+    /// Only where it is not to be found out.
+    resolver: Option<Resolver>,
+    open: Mutex<Option<Arc<Root>>>,
+    locks: [Mutex<()>; LOCKS],
+    hasher: RandomState,
+    pub(super) sweeper: Sweeper,
+}
+
+/// The open folder.
+#[derive(Debug)]
+pub(super) struct Root {
+    handle: OwnedFd,
+    id: Id,
+    /// Its path without symbolic links, when it was opened.
+    canonical: PathBuf,
+    way: Way,
+}
+
+/// What tells a file or folder from all others of this machine.
+pub(super) type Id = (u64, u64);
+
+#[allow(clippy::unnecessary_cast, reason = "shorter on some processors")]
+pub(super) fn id(stat: &Stat) -> Id {
+    (stat.st_dev as u64, stat.st_ino as u64)
+}
+
+impl Tree {
+    /// The folder at a path of the operator's. It must be there when it is used; symbolic links
+    /// below it are followed as long as they stay below it.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self {
+            root: root.into(),
+            creates_root: false,
+            links: Links::Inside,
+            resolver: None,
+            open: Mutex::new(None),
+            locks: [const { Mutex::new(()) }; LOCKS],
+            hasher: RandomState::new(),
+            sweeper: Sweeper::default(),
+        }
+    }
+
+    /// The same, and the folder is made with its parents when it is used and is not there.
+    #[must_use]
+    pub fn create_root(mut self) -> Self {
+        self.creates_root = true;
+        self
+    }
+
+    /// The same with another rule for symbolic links.
+    #[must_use]
+    pub fn links(mut self, links: Links) -> Self {
+        self.links = links;
+        self
+    }
+
+    /// The same with paths resolved in this way, whatever the kernel can do.
+    #[must_use]
+    pub fn resolver(mut self, resolver: Resolver) -> Self {
+        self.resolver = Some(resolver);
+        self
+    }
+
+    /// The folder's path, as the operator wrote it.
+    pub fn root_path(&self) -> &Path {
+        &self.root
+    }
+
+    /// Reads a caller's text as a path below the folder. An absolute one is taken if it begins with
+    /// the folder's path, as the operator wrote it or without its symbolic links.
+    pub fn path(&self, text: &str) -> Result<SafePath, FileError> {
+        let parsed = if text.starts_with('/') {
+            let mut roots = vec![names(&self.root)];
+            // Without the folder there is only the path as it was written.
+            if let Ok(root) = self.open_root() {
+                roots.push(names(&root.canonical));
+            }
+            let roots: Vec<_> = roots.into_iter().flatten().collect();
+            SafePath::parse_absolute(text, &roots)
+        } else {
+            SafePath::parse(text)
+        };
+        parsed.map_err(FileError::from)
+    }
+
+    /// The open folder, opened anew if another one has taken its place.
+    pub(super) fn open_root(&self) -> Result<Arc<Root>, FileError> {
+        let mut kept = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(root) = &*kept
+            && stat(&self.root).is_ok_and(|now| id(&now) == root.id)
+        {
+            return Ok(root.clone());
+        }
+        // The old one stays open for whoever still uses it.
+        let root = Arc::new(self.find_root().map_err(|error| self.rootless(&error))?);
+        *kept = Some(root.clone());
+        Ok(root)
+    }
+
+    fn find_root(&self) -> io::Result<Root> {
+        if self.creates_root {
+            std::fs::create_dir_all(&self.root)?;
+        }
+        let canonical = self.root.canonicalize()?;
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = openat(CWD, &canonical, flags, Mode::empty())?;
+        let resolver = self.resolver.unwrap_or_else(|| Resolver::detect(handle.as_fd()));
+        let id = id(&fstat(&handle)?);
+        Ok(Root { handle, id, canonical, way: Way { links: self.links, resolver } })
+    }
+
+    /// Not the caller's fault, so none of the kinds that would say so.
+    fn rootless(&self, error: &io::Error) -> FileError {
+        let text = format!("the folder `{}` cannot be used: {error}", self.root.display());
+        FileError::Io(io::Error::new(error.kind(), text))
+    }
+
+    /// Keeps other writers of this process from what has this name in this folder.
+    pub(super) fn lock(
+        &self,
+        folder: &OwnedFd,
+        name: &str,
+    ) -> Result<MutexGuard<'_, ()>, FileError> {
+        let hash = self.hasher.hash_one((id(&fstat(folder)?), name));
+        #[allow(clippy::cast_possible_truncation, reason = "any part of a hash is one")]
+        let lock = &self.locks[hash as usize % LOCKS];
+        Ok(lock.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Root {
+    /// Opens what the path leads to.
+    pub fn open(&self, path: &SafePath, flags: OFlags) -> Result<OwnedFd, FileError> {
+        Ok(self.way.open(self.handle.as_fd(), path, flags)?)
+    }
+
+    /// Opens a folder, only to find other things by.
+    pub fn open_folder(&self, path: &SafePath) -> Result<OwnedFd, FileError> {
+        self.open(path, OFlags::PATH | OFlags::DIRECTORY)
+    }
+}
+
+impl From<PathError> for FileError {
+    fn from(error: PathError) -> Self {
+        Self::denied(error.to_string())
+    }
+}
+
+/// The names of an absolute path, if they are text and none of them goes up.
+fn names(path: &Path) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::RootDir => {}
+            Component::Normal(name) => names.push(name.to_str()?.to_owned()),
+            _ => return None,
+        }
+    }
+    path.is_absolute().then_some(names)
+}
