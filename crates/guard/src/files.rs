@@ -8,6 +8,7 @@
 //! - [`Tree`] is for the operator's files and callers' paths: a caller's text becomes a [`SafePath`]
 //!   once, and what that leads to is found by the kernel (`openat2`), which does not leave the tree.
 //!   Only regular files of ordinary file systems are opened, and none that has a second name.
+//!   [`Globs`] say which paths there may be opened at all.
 //! - [`Ledger`] is for a file of the operator's that only grows, one line at a time, by many writers at
 //!   once.
 //!
@@ -16,6 +17,7 @@
 
 mod error;
 mod folder;
+mod globs;
 mod kinds;
 mod ledger;
 mod list;
@@ -31,6 +33,7 @@ mod tree;
 
 pub use error::FileError;
 pub use folder::{Entry, EntryKind, Folder, MAX_ENTRIES};
+pub use globs::{GlobError, Globs, check_glob};
 pub use ledger::{Ledger, LedgerError, MAX_WAITING, Pace};
 pub use list::{Found, Listed, Listing, Walked};
 pub use name::{NameError, plain_name};
