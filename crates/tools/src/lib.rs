@@ -6,13 +6,16 @@
 pub mod command;
 mod echo_json;
 mod hello;
+mod read_repo_file;
 pub mod settings;
+mod write_memory_entry;
 mod write_text_artifact;
 
 use std::sync::Arc;
 
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{Answer, BoxFuture, Clock, Provider, Running, SystemClock, ToolError};
 pub use settings::Settings;
+pub use write_memory_entry::WriteMemoryEntry;
 
 /// A tool that is part of the binary.
 pub struct BuiltIn {
@@ -32,10 +35,13 @@ macro_rules! tool {
 }
 
 /// Every tool that is part of the binary. Nothing is opened or made before a tool is called.
-pub fn built_in(_settings: &Settings) -> Vec<BuiltIn> {
+pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     vec![
         tool!("echo_json", Pure(echo_json::run)),
         tool!("hello", Pure(hello::run)),
+        tool!("read_repo_file", read_repo_file::ReadRepoFile::new(&settings.repo)),
+        tool!("write_memory_entry", WriteMemoryEntry::new(&settings.memory, &clock)),
         tool!("write_text_artifact", write_text_artifact::WriteTextArtifact),
     ]
 }
