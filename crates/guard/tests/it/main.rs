@@ -6,3 +6,4 @@ mod files;
 mod harness;
 mod limits;
 mod running;
+mod tree;
