@@ -37,7 +37,7 @@ pub use globs::{GlobError, Globs, check_glob};
 pub use ledger::{Ledger, LedgerError, MAX_WAITING, Pace};
 pub use list::{Found, Listed, Listing, Walked};
 pub use name::{NameError, plain_name};
-pub use path::{MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, PathError, SafePath};
+pub use path::{MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, PathError, SafePath, is_invisible};
 pub use read::{Kind, Opened, Status};
 pub use replace::{TEMPORARY_PREFIX, Written};
 pub use resolve::{Links, Resolver};

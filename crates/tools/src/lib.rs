@@ -5,6 +5,7 @@
 
 pub mod command;
 mod echo_json;
+mod file_io;
 mod hello;
 mod read_repo_file;
 pub mod settings;
@@ -37,10 +38,17 @@ macro_rules! tool {
 /// Every tool that is part of the binary. Nothing is opened or made before a tool is called.
 pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let files = file_io::Files::new(&settings.file_io);
     vec![
         tool!("echo_json", Pure(echo_json::run)),
+        tool!("edit_file", file_io::EditFile(files.clone())),
         tool!("hello", Pure(hello::run)),
+        tool!("list_dir", file_io::ListDir(files.clone())),
+        tool!("read_file", file_io::ReadFile(files.clone())),
         tool!("read_repo_file", read_repo_file::ReadRepoFile::new(&settings.repo)),
+        tool!("search_text", file_io::SearchText(files.clone())),
+        tool!("stat", file_io::Stat(files.clone())),
+        tool!("write_file", file_io::WriteFile(files)),
         tool!("write_memory_entry", WriteMemoryEntry::new(&settings.memory, &clock)),
         tool!("write_text_artifact", write_text_artifact::WriteTextArtifact),
     ]

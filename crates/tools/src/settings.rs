@@ -55,11 +55,23 @@ pub struct FileIo {
     /// The largest file that is written, in bytes.
     #[schemars(range(min = 1, max = 67_108_864))]
     pub max_write_bytes: u64,
+    /// How many names one search looks at.
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub max_search_entries: usize,
+    /// How much one search reads, in bytes.
+    #[schemars(range(min = 1, max = 10_737_418_240_u64))]
+    pub max_search_bytes: u64,
 }
 
 impl Default for FileIo {
     fn default() -> Self {
-        Self { root: None, max_read_bytes: 5_242_880, max_write_bytes: 5_242_880 }
+        Self {
+            root: None,
+            max_read_bytes: 5_242_880,
+            max_write_bytes: 5_242_880,
+            max_search_entries: 20_000,
+            max_search_bytes: 104_857_600,
+        }
     }
 }
 

@@ -167,6 +167,13 @@ impl Walk<'_> {
     }
 }
 
+/// What a folder holds, read through a handle of its own: the one that is given serves only to find
+/// things by.
+pub(super) fn read_folder(folder: &OwnedFd) -> rustix::io::Result<Dir> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Dir::new(openat(folder, ".", flags, Mode::empty())?)
+}
+
 struct Names {
     good: Vec<String>,
     unnameable: usize,
@@ -176,7 +183,7 @@ struct Names {
 /// The names in a folder that a path can have, sorted; at most `max`.
 fn read_names(path: &SafePath, folder: &OwnedFd, max: usize) -> Result<Names, FileError> {
     let mut found = Names { good: Vec::new(), unnameable: 0, cut: false };
-    for entry in Dir::read_from(folder)? {
+    for entry in read_folder(folder)? {
         let entry = entry?;
         let name = entry.file_name();
         if matches!(name.to_bytes(), b"." | b"..") || name.to_str().is_ok_and(is_reserved) {

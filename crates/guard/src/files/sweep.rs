@@ -5,8 +5,9 @@ use std::os::fd::OwnedFd;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use rustix::fs::{AtFlags, Dir, fstat, statat, unlinkat};
+use rustix::fs::{AtFlags, fstat, statat, unlinkat};
 
+use super::list::read_folder;
 use super::read::{Kind, Status};
 use super::replace::is_reserved;
 use super::tree::{Id, id};
@@ -34,7 +35,7 @@ impl Sweeper {
         if !self.is_due(id(&stat)) {
             return;
         }
-        let Ok(names) = Dir::read_from(folder) else { return };
+        let Ok(names) = read_folder(folder) else { return };
         for entry in names.take(MAX_NAMES).flatten() {
             let name = entry.file_name();
             if !name.to_str().is_ok_and(is_reserved) {

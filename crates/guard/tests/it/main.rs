@@ -7,3 +7,4 @@ mod harness;
 mod ledger;
 mod limits;
 mod running;
+mod tree;

@@ -118,7 +118,7 @@ fn every_default_that_init_shows_is_the_default() {
                 && !line.starts_with("contracts")
                 && !line.contains("enable:")
                 && !line.contains("path:")
-                && *line != "tools:"
+                && !line.contains("root:")
         })
         .map(|line| format!("{line}\n"))
         .collect();

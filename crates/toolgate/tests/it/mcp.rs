@@ -36,16 +36,17 @@ fn names(listing: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn a_listing_says_what_contracts_say() {
-    let mut world = World::new(crate::BINARY, "contracts: [ ./contracts ]\n");
+    let settings = "contracts: [ ./contracts ]\ntools: { enable: [ autosage, lists ] }\n";
+    let mut world = World::new(crate::BINARY, settings);
     list_tool(&world);
     world.run().await;
     let modern = Modern::new(&world).ask("tools/list", json!({})).await;
-    assert_eq!(names(&modern), ["echo_json", "hello", "list", "write_text_artifact"]);
+    assert_eq!(names(&modern), ["echo_json", "list", "write_text_artifact"]);
     let result = &modern["result"];
     assert_eq!((&result["resultType"], &result["ttlMs"]), (&json!("complete"), &json!(60_000)));
     assert_eq!(result["cacheScope"], "public");
     assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "toolgate");
-    let list = &result["tools"][2];
+    let list = &result["tools"][1];
     assert_eq!(list["title"], "A list");
     assert_eq!(list["icons"][0]["mimeType"], "image/png");
     let hints = json!({ "title": "A list", "readOnlyHint": false, "destructiveHint": false,
@@ -57,7 +58,7 @@ async fn a_listing_says_what_contracts_say() {
     let listing = legacy.ask("tools/list", &json!({})).await;
     assert_eq!(names(&listing), names(&modern));
     assert_eq!(listing["result"].as_object().unwrap().len(), 1, "{listing}");
-    let wrapped = &listing["result"]["tools"][2]["outputSchema"];
+    let wrapped = &listing["result"]["tools"][1]["outputSchema"];
     assert_eq!((&wrapped["type"], &wrapped["required"]), (&json!("object"), &json!(["result"])));
     assert_eq!(wrapped["properties"]["result"]["items"]["$ref"], "#/properties/result/$defs/name");
 }
@@ -83,10 +84,11 @@ async fn what_is_no_object_is_wrapped_for_older_clients_alone() {
 
 #[tokio::test]
 async fn long_listings_come_in_pages() {
-    let world = crate::start("mcp: { page_size: 2 }\n").await;
+    let settings = "mcp: { page_size: 1 }\ntools: { enable: [ autosage ] }\n";
+    let world = crate::start(settings).await;
     let client = Modern::new(&world);
     let first = client.ask("tools/list", json!({})).await;
-    assert_eq!(names(&first), ["echo_json", "hello"]);
+    assert_eq!(names(&first), ["echo_json"]);
     let cursor = first["result"]["nextCursor"].clone();
     let second = client.ask("tools/list", json!({ "cursor": cursor })).await;
     assert_eq!(names(&second), ["write_text_artifact"]);

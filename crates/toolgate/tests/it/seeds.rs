@@ -1,7 +1,7 @@
 //! The commands of the seed documents, as they are written there.
 //!
-//! The envelope of seed 001 is served by stand-ins here: contracts of the same names whose
-//! programs answer in the shape that the document gives.
+//! Tools of seed 001 that are not built in yet are served by stand-ins: contracts of the same names
+//! whose programs answer in the shape that the document gives.
 
 use std::path::Path;
 
@@ -48,13 +48,9 @@ examples:
 async fn adam() -> World {
     let mut world = World::new(BINARY, "contracts: [ ./contracts ]\n");
     let url = "url: { type: string, description: The URL. }";
-    let path = "path: { type: string, description: The path. }";
-    let content = "content: { type: string, description: The content. }";
     let fetched = r#"{"ok":true,"status":200,"content":"<html>"}"#;
     stand_in(&world, "fetch_url", "web-fetch", "toolset_default: true", url, fetched);
-    stand_in(&world, "read_file", "file-io", "", path, r#"{"ok":true,"contents":"notes"}"#);
-    let both = format!("{path}, {content}");
-    stand_in(&world, "write_file", "file-io", "", &both, r#"{"ok":true,"bytes_written":16}"#);
+    world.write("data/files/my-notes.txt", "notes");
     stand_in(&world, "list_hardware", "adam-sys-audit", "", "", r#"{"os":"linux"}"#);
     world.run().await;
     world
@@ -115,11 +111,11 @@ async fn a_toolset_is_called_by_command_or_by_its_default() {
     let (files, web) = ("/v1/tools/file-io", "/v1/tools/web-fetch");
     check(web, json!({ "command": "fetch_url", "url": "x" }), 200, "\"ok\":true").await;
     check(web, json!({ "command": "read_file" }), 404, "`web-fetch` has no command").await;
-    check(files, json!({ "command": "chmod" }), 404, "it has read_file, write_file").await;
+    check(files, json!({ "command": "chmod" }), 404, "read_file, search_text").await;
     check(files, json!({ "path": "x" }), 400, "`command` is required").await;
     check(files, json!({ "command": 1 }), 400, "`command` must be a string").await;
     check(files, json!({ "command": "read_file", "mode": 1 }), 400, "`/mode`").await;
-    check("/v1/tools/read_file", json!({ "path": "x" }), 200, "notes").await;
+    check("/v1/tools/read_file", json!({ "path": "my-notes.txt" }), 200, "notes").await;
     check("/v1/tools/read_file", json!({ "command": "read_file" }), 400, "`/command`").await;
 }
 

@@ -1,0 +1,122 @@
+//! What changes in a text, as a unified diff.
+
+use std::time::Duration;
+
+use gate::ToolError;
+use similar::TextDiff;
+
+use super::{AROUND_BYTES, MAX_GROWTH};
+
+/// The longest diff, in bytes.
+pub(super) const MAX_DIFF_BYTES: usize = 65_536;
+/// Above this many bytes of old and new text there is no diff: nobody would read it.
+const MAX_TEXT_BYTES: usize = 8_388_608;
+/// How long the search for a short diff may take; after that it is a longer one.
+const MAX_TIME: Duration = Duration::from_millis(500);
+
+/// A diff, perhaps only its beginning.
+pub(super) struct Diff {
+    pub text: String,
+    pub is_cut: bool,
+}
+
+/// How long a diff may be in a result of so many bytes of JSON.
+pub(super) fn room(max_output_bytes: u64) -> usize {
+    let room = max_output_bytes.saturating_sub(AROUND_BYTES) / MAX_GROWTH;
+    usize::try_from(room).map_or(MAX_DIFF_BYTES, |room| room.min(MAX_DIFF_BYTES))
+}
+
+/// What has to be done to `old` to make it `new`. Without `old` the file is new.
+pub(super) fn unified(old: Option<&str>, new: &str, path: &str, max_bytes: usize) -> Diff {
+    let before = old.unwrap_or_default();
+    if before.len() + new.len() > MAX_TEXT_BYTES {
+        let text = format!("{} bytes become {} bytes\n", before.len(), new.len());
+        return Diff { text, is_cut: true };
+    }
+    let from = if old.is_some() { format!("a/{path}") } else { "/dev/null".to_owned() };
+    let lines = TextDiff::configure().timeout(MAX_TIME).diff_lines(before, new);
+    let mut text = lines.unified_diff().header(&from, &format!("b/{path}")).to_string();
+    let is_cut = text.len() > max_bytes;
+    if is_cut {
+        text.truncate(text.floor_char_boundary(max_bytes));
+    }
+    Diff { text, is_cut }
+}
+
+/// The diff for a person who is asked to approve it.
+pub(super) fn shown(old: Option<&str>, new: &str, path: &str) -> String {
+    let Diff { text, is_cut } = unified(old, new, path, MAX_DIFF_BYTES);
+    let mut shown = match old {
+        None => format!("new file, {} bytes\n", new.len()),
+        Some(old) if old == new => return "the file stays as it is".to_owned(),
+        Some(_) => String::new(),
+    };
+    for character in text.chars() {
+        // What a terminal would obey and not show, or would show elsewhere.
+        if (character.is_control() && !matches!(character, '\n' | '\t'))
+            || guard::files::is_invisible(character)
+        {
+            shown.extend(character.escape_unicode());
+        } else {
+            shown.push(character);
+        }
+    }
+    if is_cut {
+        shown.push_str(&format!("\n[the rest is not shown: more than {MAX_DIFF_BYTES} bytes]"));
+    }
+    shown
+}
+
+/// What a person is told of a call that cannot succeed as things stand.
+pub(super) fn would_fail(error: &ToolError) -> String {
+    let reason = error.details.as_ref().and_then(|details| details["reason"].as_str());
+    let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+    format!("as things stand this call would fail: {}{reason}", error.message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diff_shows_lines_and_their_surroundings() {
+        let diff = unified(Some("one\ntwo\nthree\n"), "one\n2\nthree\n", "n.txt", 1_000);
+        assert_eq!(
+            diff.text,
+            "--- a/n.txt\n+++ b/n.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
+        );
+        assert!(!diff.is_cut);
+    }
+
+    #[test]
+    fn a_new_file_is_told_as_new() {
+        let shown = shown(None, "hello", "n.txt");
+        assert!(shown.starts_with("new file, 5 bytes\n--- /dev/null\n+++ b/n.txt\n"), "{shown}");
+        assert!(shown.contains("+hello\n\\ No newline at end of file"), "{shown}");
+    }
+
+    #[test]
+    fn long_diffs_are_cut_and_say_so() {
+        let new = "ü\n".repeat(100_000);
+        let diff = unified(Some(""), &new, "n.txt", MAX_DIFF_BYTES);
+        assert!(diff.is_cut && diff.text.len() <= MAX_DIFF_BYTES);
+        let shown = shown(Some(""), &new, "n.txt");
+        assert!(shown.ends_with("[the rest is not shown: more than 65536 bytes]"));
+        let huge = "x".repeat(MAX_TEXT_BYTES);
+        assert_eq!(unified(Some("y"), &huge, "n", 1_000).text, "1 bytes become 8388608 bytes\n");
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_spelled_out() {
+        let shown = shown(Some("a\n"), "a\u{1b}[2J\u{202e}b\r\n", "n.txt");
+        assert!(shown.contains("+a\\u{1b}[2J\\u{202e}b\\u{d}\n"), "{shown}");
+    }
+
+    #[test]
+    fn texts_without_anything_in_common_do_not_take_forever() {
+        let lines = |word: &str| (0..100_000).map(|n| format!("{word} {n}\n")).collect::<String>();
+        let began = std::time::Instant::now();
+        unified(Some(&lines("old")), &lines("new"), "n.txt", 1_000);
+        assert!(began.elapsed() < Duration::from_secs(20));
+    }
+}

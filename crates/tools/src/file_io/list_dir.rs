@@ -1,0 +1,56 @@
+//! `list_dir`: what lies in a folder.
+
+use std::sync::Arc;
+
+use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use guard::files::{FileError, Listed, Listing, SafePath};
+use serde_json::{Value, json};
+
+use super::{Files, Fitting, failure, number, off_thread, time, word};
+
+pub(crate) struct ListDir(pub(crate) Arc<Files>);
+
+impl Provider for ListDir {
+    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        let (files, path) = (self.0.clone(), call.text("path").to_owned());
+        let max = number(call, "max_entries");
+        let max_output_bytes = call.limits.max_output_bytes;
+        Box::pin(off_thread(move || {
+            let (path, listing) =
+                list(&files, &path, max).map_err(|error| failure::reading(&path, &error))?;
+            Ok(answer(&path, &listing, max_output_bytes))
+        }))
+    }
+}
+
+fn list(files: &Files, path: &str, max: usize) -> Result<(SafePath, Listing), FileError> {
+    let path = files.path(path)?;
+    let listing = files.tree.list(&path, max)?;
+    Ok((path, listing))
+}
+
+fn answer(path: &SafePath, listing: &Listing, max_output_bytes: u64) -> Answer {
+    // Of what a path consists of, only a quotation mark grows, and to two bytes.
+    let mut fitting = Fitting::new(max_output_bytes, 2 * path.as_str().len());
+    let _ = listing.entries.iter().all(|listed| fitting.push(entry(listed)));
+    let (entries, count) = (&fitting.items, fitting.items.len());
+    let mut answer = Answer::new(json!({
+        "ok": true,
+        "path": path.as_str(),
+        "entries": entries,
+        "total": listing.total,
+        "unnameable": listing.unnameable,
+        "truncated": listing.uncounted || count < listing.total,
+    }));
+    answer.summary = Some(format!("Listed {count} of {} entries of {path}.", listing.total));
+    answer
+}
+
+fn entry(entry: &Listed) -> Value {
+    json!({
+        "name": entry.name,
+        "kind": word(entry.status.kind),
+        "bytes": entry.status.bytes,
+        "modified": time(entry.status.modified),
+    })
+}

@@ -1,0 +1,42 @@
+//! `stat`: what a path leads to.
+
+use std::sync::Arc;
+
+use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use guard::files::{FileError, SafePath, Status};
+use serde_json::json;
+
+use super::{Files, failure, off_thread, time, word};
+
+pub(crate) struct Stat(pub(crate) Arc<Files>);
+
+impl Provider for Stat {
+    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        let (files, path) = (self.0.clone(), call.text("path").to_owned());
+        Box::pin(off_thread(move || {
+            let (path, status) =
+                look(&files, &path).map_err(|error| failure::reading(&path, &error))?;
+            Ok(answer(&path, &status))
+        }))
+    }
+}
+
+fn look(files: &Files, path: &str) -> Result<(SafePath, Status), FileError> {
+    let path = files.path(path)?;
+    let status = files.tree.stat(&path)?;
+    Ok((path, status))
+}
+
+fn answer(path: &SafePath, status: &Status) -> Answer {
+    let kind = word(status.kind);
+    let mut answer = Answer::new(json!({
+        "ok": true,
+        "path": path.as_str(),
+        "kind": kind,
+        "bytes": status.bytes,
+        "modified": time(status.modified),
+        "mode": format!("{:04o}", status.mode),
+    }));
+    answer.summary = Some(format!("{path} is a {kind} of {} bytes.", status.bytes));
+    answer
+}
