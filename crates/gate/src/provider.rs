@@ -183,6 +183,8 @@ pub struct ToolError {
     pub details: Option<Value>,
     /// What only the operator reads.
     pub operator: Option<String>,
+    /// After how many seconds a retry makes sense.
+    pub retry_after: Option<u32>,
     /// What the tool printed.
     pub stdout: Captured,
     /// What the tool printed as errors.

@@ -8,12 +8,18 @@
 //! - [`Tree`] is for the operator's files and callers' paths: a caller's text becomes a [`SafePath`]
 //!   once, and what that leads to is found by the kernel (`openat2`), which does not leave the tree.
 //!   Only regular files of ordinary file systems are opened, and none that has a second name.
+//!   [`Globs`] say which paths there may be opened at all.
+//! - [`Ledger`] is for a file of the operator's that only grows, one line at a time, by many writers at
+//!   once.
 //!
-//! All methods block; an async caller uses `spawn_blocking` for more than a few names.
+//! All methods block unless they are async; an async caller uses `spawn_blocking` for more than a few
+//! names.
 
 mod error;
 mod folder;
+mod globs;
 mod kinds;
+mod ledger;
 mod list;
 mod name;
 mod path;
@@ -27,6 +33,8 @@ mod tree;
 
 pub use error::FileError;
 pub use folder::{Entry, EntryKind, Folder, MAX_ENTRIES};
+pub use globs::{GlobError, Globs, check_glob};
+pub use ledger::{Ledger, LedgerError, MAX_WAITING, Pace};
 pub use list::{Found, Listed, Listing, Walked};
 pub use name::{NameError, plain_name};
 pub use path::{MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, PathError, SafePath, is_invisible};

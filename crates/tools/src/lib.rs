@@ -7,14 +7,17 @@ pub mod command;
 mod echo_json;
 mod file_io;
 mod hello;
+mod read_repo_file;
 pub mod settings;
 mod sys_audit;
+mod write_memory_entry;
 mod write_text_artifact;
 
 use std::sync::Arc;
 
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{Answer, BoxFuture, Clock, Provider, Running, SystemClock, ToolError};
 pub use settings::Settings;
+pub use write_memory_entry::WriteMemoryEntry;
 
 /// A tool that is part of the binary.
 pub struct BuiltIn {
@@ -35,6 +38,7 @@ macro_rules! tool {
 
 /// Every tool that is part of the binary. Nothing is opened or made before a tool is called.
 pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let files = file_io::Files::new(&settings.file_io);
     let key_packages = sys_audit::key_packages(&settings.sys_audit);
     vec![
@@ -46,9 +50,11 @@ pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
         tool!("list_hardware", sys_audit::ListHardware),
         tool!("list_software", sys_audit::ListSoftware(key_packages)),
         tool!("read_file", file_io::ReadFile(files.clone())),
+        tool!("read_repo_file", read_repo_file::ReadRepoFile::new(&settings.repo)),
         tool!("search_text", file_io::SearchText(files.clone())),
         tool!("stat", file_io::Stat(files.clone())),
         tool!("write_file", file_io::WriteFile(files)),
+        tool!("write_memory_entry", WriteMemoryEntry::new(&settings.memory, &clock)),
         tool!("write_text_artifact", write_text_artifact::WriteTextArtifact),
     ]
 }

@@ -28,6 +28,7 @@ impl Settings {
         self.file_io.root = Some(root.unwrap_or_else(|| data.join("files")));
         self.repo.root = whole(&self.repo.root);
         self.memory.dir = whole(&self.memory.dir);
+        self.memory.times_dir = data.join("memory");
         self
     }
 
@@ -37,6 +38,7 @@ impl Settings {
         self.file_io.root = Some(folder.to_owned());
         folder.clone_into(&mut self.repo.root);
         self.memory.dir = folder.join(Memory::default().dir);
+        self.memory.times_dir = folder.join("data/memory");
         self
     }
 }
@@ -88,9 +90,10 @@ impl Default for FileIo {
 pub struct Repo {
     /// The folder of the repository.
     pub root: PathBuf,
-    /// Globs of what may be read.
+    /// Globs of what may be read. `*` stays within a name, `**` is any number of folders.
     pub allow: Vec<String>,
-    /// Globs of what may not, whatever `allow` says.
+    /// Globs of what may not, whatever `allow` says. Case does not matter, and a glob without a
+    /// slash means that name at any depth.
     pub deny: Vec<String>,
     /// The largest file that is read, in bytes.
     #[schemars(range(min = 1, max = 67_108_864))]
@@ -116,29 +119,69 @@ impl Default for Repo {
     }
 }
 
+impl Repo {
+    /// The globs that mean nothing: the key and the place in its list, and what is wrong.
+    pub fn mistakes(&self) -> Vec<(String, String)> {
+        let mut mistakes = Vec::new();
+        for (key, globs) in [("allow", &self.allow), ("deny", &self.deny)] {
+            for (index, glob) in globs.iter().enumerate() {
+                if let Err(error) = guard::files::check_glob(glob) {
+                    mistakes.push((format!("{key}/{index}"), error.to_string()));
+                }
+            }
+        }
+        mistakes
+    }
+}
+
 /// The memory that an agent may append to.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Memory {
     /// The folder of the memory files.
     pub dir: PathBuf,
-    /// The files in it that may be appended to; the contract knows the two of the default.
-    pub files: Vec<String>,
+    /// The files in it that may be appended to: some of the two that the contract knows.
+    pub files: Vec<MemoryFile>,
     /// The largest entry, in bytes of UTF-8.
     #[schemars(range(min = 1, max = 1_048_576))]
     pub max_entry_bytes: u64,
-    /// How many entries a file takes in an hour.
+    /// How many entries a file takes in an hour, all processes on this data folder together.
     #[schemars(range(min = 1))]
     pub max_entries_per_hour: u32,
+    /// Where the times of the latest entries are kept. Not set by hand: it lies in the data folder.
+    #[serde(skip)]
+    pub times_dir: PathBuf,
+}
+
+/// A memory file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum MemoryFile {
+    /// What was done.
+    #[serde(rename = "progress_log.jsonl")]
+    ProgressLog,
+    /// What was decided, and why.
+    #[serde(rename = "decisions.jsonl")]
+    Decisions,
+}
+
+impl MemoryFile {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            MemoryFile::ProgressLog => "progress_log.jsonl",
+            MemoryFile::Decisions => "decisions.jsonl",
+        }
+    }
 }
 
 impl Default for Memory {
     fn default() -> Self {
         Self {
             dir: PathBuf::from(".claude/memory"),
-            files: vec!["progress_log.jsonl".into(), "decisions.jsonl".into()],
+            files: vec![MemoryFile::ProgressLog, MemoryFile::Decisions],
             max_entry_bytes: 10_240,
             max_entries_per_hour: 20,
+            times_dir: PathBuf::from("data/memory"),
         }
     }
 }

@@ -210,6 +210,7 @@ impl Crossing {
         let mut failure = Failure::new(codes::INTERNAL, std::mem::take(&mut error.message));
         failure.details = error.details.take();
         failure.operator = error.operator.take();
+        failure.retry_after = error.retry_after;
         if let Some(declared) = tool.contract.declared(&error.code) {
             failure.code = declared.code.clone().into();
             failure.http_status = declared.http_status;

@@ -4,5 +4,7 @@
 mod clearing;
 mod files;
 mod harness;
+mod ledger;
 mod limits;
 mod running;
+mod tree;

@@ -98,10 +98,23 @@ impl Flags {
             Ok(remarks) => remarks,
             Err(diagnostics) => return Ok(Err(diagnostics)),
         };
-        if let Err(diagnostics) = document.check::<Settings>() {
-            return Ok(Err(diagnostics));
+        match document.check::<Settings>() {
+            Err(diagnostics) => return Ok(Err(diagnostics)),
+            Ok(settings) => {
+                let mistakes = settings.tools.repo.mistakes().into_iter();
+                let diagnostics: Vec<_> = mistakes
+                    .map(|(place, words)| document.error(&format!("/tools/repo/{place}"), words))
+                    .collect();
+                if !diagnostics.is_empty() {
+                    return Ok(Err(diagnostics));
+                }
+            }
         }
         let settings = self.override_with_environment(&mut document)?;
+        if let Some((place, words)) = settings.tools.repo.mistakes().first() {
+            // The file was fine before, so it is the environment that is not.
+            anyhow::bail!("tools/repo/{place}: {words}");
+        }
         let base = file
             .as_deref()
             .and_then(Path::parent)

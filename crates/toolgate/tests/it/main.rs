@@ -18,6 +18,7 @@ mod examples;
 mod guides;
 mod idempotency;
 mod jobs;
+mod learning_os;
 mod limits;
 mod listing;
 mod mcp;

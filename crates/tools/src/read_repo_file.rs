@@ -1,0 +1,146 @@
+//! `read_repo_file`: a text file of the repository, if it is one that may be read.
+
+use std::sync::Arc;
+
+use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use guard::files::{FileError, GlobError, Globs, Links, SafePath, Tree};
+use serde_json::json;
+
+use crate::settings::Repo;
+
+pub(crate) struct ReadRepoFile {
+    tree: Arc<Tree>,
+    /// Settings with globs that mean nothing are refused before this.
+    globs: Result<Globs, GlobError>,
+    max_bytes: u64,
+}
+
+impl ReadRepoFile {
+    pub(crate) fn new(settings: &Repo) -> Self {
+        Self {
+            // A link could give a secret a second name, so there may be none.
+            tree: Arc::new(Tree::new(&settings.root).links(Links::Refused)),
+            globs: Globs::new(&settings.allow, &settings.deny),
+            max_bytes: settings.max_bytes,
+        }
+    }
+
+    async fn read(&self, call: &Running) -> Result<Answer, ToolError> {
+        let text = call.text("path");
+        let globs = self.globs.as_ref().map_err(|error| {
+            ToolError::internal("the server's settings are wrong", format!("tools.repo: {error}"))
+        })?;
+        // Judged before anything is looked at, so that the answer says nothing of what is there.
+        let path = path(text).filter(|path| globs.allow(path)).ok_or_else(|| not_allowed(text))?;
+        let (tree, max) = (self.tree.clone(), self.max_bytes);
+        let read = tokio::task::spawn_blocking(move || content(&tree, &path, max)).await;
+        let content = match read {
+            Ok(Ok(content)) => content,
+            Ok(Err(error)) => return Err(failed(text, error, max)),
+            Err(error) => return Err(ToolError::internal("the read failed", error.to_string())),
+        };
+        let size = content.len();
+        let mut answer = Answer::new(json!({ "content": content, "size": size }));
+        answer.summary = Some(format!("Read {text} ({size} bytes)."));
+        Ok(answer)
+    }
+}
+
+impl Provider for ReadRepoFile {
+    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Box::pin(self.read(call))
+    }
+}
+
+/// The path, if it is spelled in the one way that the globs are about.
+fn path(text: &str) -> Option<SafePath> {
+    if text.contains("..") {
+        return None;
+    }
+    SafePath::parse(text).ok().filter(|path| !path.names_a_folder() && path.as_str() == text)
+}
+
+/// Why there is no content.
+enum Refusal {
+    /// It had so many bytes when it was opened.
+    Larger(u64),
+    File(FileError),
+}
+
+fn content(tree: &Tree, path: &SafePath, max: u64) -> Result<String, Refusal> {
+    let opened = tree.open(path).map_err(Refusal::File)?;
+    if opened.status.bytes > max {
+        return Err(Refusal::Larger(opened.status.bytes));
+    }
+    opened.read_text(max).map_err(Refusal::File)
+}
+
+fn not_allowed(path: &str) -> ToolError {
+    ToolError::new("path_not_allowed", format!("Path not allowed: {path}"))
+}
+
+fn failed(path: &str, refusal: Refusal, max: u64) -> ToolError {
+    let error = match refusal {
+        Refusal::Larger(bytes) => {
+            let message = format!("File too large: {bytes} bytes (max {max})");
+            return ToolError::new("too_large", message);
+        }
+        Refusal::File(error) => error,
+    };
+    match error {
+        FileError::NotFound | FileError::NotADirectory => {
+            ToolError::new("file_not_found", format!("File not found: {path}"))
+        }
+        FileError::Denied(reason) => {
+            let mut error = not_allowed(path);
+            error.operator = Some(reason.into_owned());
+            error
+        }
+        FileError::IsADirectory | FileError::NotAFile(_) => {
+            ToolError::new("not_a_file", format!("Not a file: {path}"))
+        }
+        // It grew while it was read, nobody knows to what.
+        FileError::TooLarge { limit } => ToolError::new(
+            "too_large",
+            format!("File too large: more than {limit} bytes (max {limit})"),
+        ),
+        FileError::NotText => ToolError::new("not_text", "File is not valid UTF-8 text"),
+        error if error.is_forbidden() => {
+            ToolError::new("access_denied", format!("Access denied: {path}"))
+        }
+        error => ToolError::internal("the file could not be read", error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::path;
+
+    #[test]
+    fn a_path_has_one_spelling() {
+        for text in ["docs/a.md", "README.md", ".claude/memory/x.jsonl", "a/b/c", "-", ".a"] {
+            assert_eq!(path(text).unwrap().as_str(), text);
+        }
+        for text in [
+            "",
+            "/",
+            ".",
+            "..",
+            "../x",
+            "docs/..",
+            "docs/../x",
+            "a..b",
+            "...",
+            "/etc/passwd",
+            "//etc",
+            "./docs/a.md",
+            "docs/./a.md",
+            "docs//a.md",
+            "docs/",
+            "docs/a.",
+            "docs/.",
+        ] {
+            assert_eq!(path(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! `write_memory_entry`: one more line in a memory file.
+
+use std::{sync::Arc, time::Duration};
+
+use contract::codes;
+use gate::{Answer, BoxFuture, Clock, Provider, Running, ToolError};
+use guard::files::{Ledger, LedgerError, Pace};
+use serde_json::{Value, json};
+
+use crate::settings::{Memory, MemoryFile};
+
+/// Appends entries to memory files.
+pub struct WriteMemoryEntry {
+    ledgers: Vec<Arc<Ledger>>,
+    max_entry_bytes: u64,
+}
+
+impl WriteMemoryEntry {
+    /// The tool with these settings, counting the entries of an hour by this clock.
+    pub fn new(settings: &Memory, clock: &Arc<dyn Clock>) -> Self {
+        let ledger = |file: &MemoryFile| {
+            let clock = clock.clone();
+            let pace = Pace::new(
+                settings.times_dir.clone(),
+                settings.max_entries_per_hour,
+                Duration::from_hours(1),
+                move || clock.now().0,
+            );
+            let ledger = Ledger::new(settings.dir.clone(), file.name());
+            Arc::new(ledger.expect("the names of memory files are plain").with_pace(pace))
+        };
+        Self {
+            ledgers: settings.files.iter().map(ledger).collect(),
+            max_entry_bytes: settings.max_entry_bytes,
+        }
+    }
+
+    async fn write(&self, call: &Running) -> Result<Answer, ToolError> {
+        let (ledger, line) = self.read(call)?;
+        let appended = tokio::select! {
+            biased;
+            appended = ledger.append(line) => appended,
+            // Dropped before its turn, the entry is not written.
+            () = call.stop.cancelled() => {
+                let message = "the entry was not waited for";
+                return Err(ToolError::new(codes::CANCELLED.code, message));
+            }
+        };
+        let number = appended.map_err(|error| failed(ledger.name(), error))?;
+        let mut answer = Answer::new(json!({ "success": true, "line_number": number }));
+        answer.summary = Some(format!("Appended line {number} to {}.", ledger.name()));
+        Ok(answer)
+    }
+
+    /// Where the entry goes, and the line that it becomes.
+    fn read(&self, call: &Running) -> Result<(&Arc<Ledger>, String), ToolError> {
+        let file = call.text("file");
+        let ledger = self.ledgers.iter().find(|ledger| ledger.name() == file);
+        let ledger = ledger.ok_or_else(|| not_allowed(file))?;
+        let line = line(&call.input["entry"]);
+        let (bytes, max) = (line.len() as u64, self.max_entry_bytes);
+        if bytes > max {
+            let message = format!("Entry too large: {bytes} bytes (max {max})");
+            return Err(ToolError::new(codes::TOO_LARGE.code, message));
+        }
+        Ok((ledger, line))
+    }
+
+    async fn foresee(&self, call: &Running) -> Option<String> {
+        let (ledger, line) = self.read(call).ok()?;
+        let looked = ledger.clone();
+        let next = tokio::task::spawn_blocking(move || looked.next_line()).await.ok()?.ok()?;
+        Some(format!("append to {} as line {next}:\n{line}", ledger.name()))
+    }
+}
+
+impl Provider for WriteMemoryEntry {
+    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Box::pin(self.write(call))
+    }
+
+    fn preview<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Option<String>> {
+        Box::pin(self.foresee(call))
+    }
+}
+
+/// The entry as one line: compact, its keys in the given order. JSON escapes every line end that
+/// ASCII has; the three that Unicode adds are escaped here, because some readers split at them.
+fn line(entry: &Value) -> String {
+    let text = entry.to_string();
+    if !text.contains(UNICODE_LINE_ENDS) {
+        return text;
+    }
+    let mut line = String::with_capacity(text.len() + 64);
+    for character in text.chars() {
+        if UNICODE_LINE_ENDS.contains(&character) {
+            line.push_str(&format!("\\u{:04x}", u32::from(character)));
+        } else {
+            line.push(character);
+        }
+    }
+    line
+}
+
+/// Next line, line separator, paragraph separator.
+const UNICODE_LINE_ENDS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
+
+fn not_allowed(file: &str) -> ToolError {
+    ToolError::new("file_not_allowed", format!("File not allowed: {file}"))
+}
+
+fn failed(file: &str, error: LedgerError) -> ToolError {
+    match error {
+        LedgerError::TooOften { max, retry_after_ms, .. } => {
+            let seconds = u32::try_from(retry_after_ms.div_ceil(1_000)).unwrap_or(u32::MAX);
+            let message = format!(
+                "Too many entries: {file} takes at most {max} an hour; try again in {seconds} s"
+            );
+            let mut error = ToolError::new(codes::RATE_LIMITED.code, message);
+            error.retry_after = Some(seconds);
+            error.details =
+                Some(json!({ "max_entries_per_hour": max, "retry_after_seconds": seconds }));
+            error
+        }
+        LedgerError::NotRegular(_) | LedgerError::Linked(_) => {
+            let mut refused = not_allowed(file);
+            refused.operator = Some(error.to_string());
+            refused
+        }
+        LedgerError::Io(_) => {
+            // What the system says may name folders, which are not the caller's business.
+            let mut failed =
+                ToolError::new(codes::UNAVAILABLE.code, "the entry could not be written");
+            failed.operator = Some(format!("{file}: {error}"));
+            failed
+        }
+        error => {
+            let message = format!("the entry could not be written: {error}");
+            ToolError::new(codes::UNAVAILABLE.code, message)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::line;
+
+    #[test]
+    fn an_entry_is_one_compact_line_in_its_own_order() {
+        for (entry, expected) in [
+            (r#"{ "z": 1, "a": [1.5, -0, null] }"#, r#"{"z":1,"a":[1.5,-0.0,null]}"#),
+            (r#"{"text":"a\nb\r\u000b\u0000c"}"#, r#"{"text":"a\nb\r\u000b\u0000c"}"#),
+            (r#"{"text":"\u00fc\ud83d\ude00"}"#, r#"{"text":"ü😀"}"#),
+            (r#"{"\u2028":"\u0085\u2029 ü"}"#, r#"{"\u2028":"\u0085\u2029 ü"}"#),
+            (r#"{"n":18446744073709551615,"m":1e3}"#, r#"{"n":18446744073709551615,"m":1000.0}"#),
+        ] {
+            let value = contract::json::parse(entry.as_bytes()).unwrap();
+            let line = line(&value);
+            assert_eq!(line, expected);
+            assert_eq!(contract::json::parse(line.as_bytes()).unwrap(), value);
+        }
+    }
+}
