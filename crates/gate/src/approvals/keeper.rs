@@ -25,6 +25,9 @@ pub(crate) async fn keep(gate: Arc<Gate>, jobs: Weak<Jobs>) {
             () = gate.closing() => return,
         }
         let Some(jobs) = jobs.upgrade() else { return };
+        if !jobs.looks_after_approvals() {
+            continue;
+        }
         match look(&gate).await {
             Ok(due) => wake(&jobs, &due.jobs, &mut woken),
             Err(error) => tracing::warn!(%error, "approvals could not be looked after"),

@@ -228,6 +228,11 @@ impl Jobs {
         }
     }
 
+    /// Whether there is anything to look after: a visitor without jobs need not wake up the disk.
+    pub(crate) fn looks_after_approvals(&self) -> bool {
+        !self.visiting || self.gate.has_live_jobs()
+    }
+
     /// Whether a job is this process's to go on with: a visitor takes only its own.
     pub(crate) fn may_take(&self, id: &JobId) -> bool {
         !self.visiting || self.gate.live.get(id).is_some()

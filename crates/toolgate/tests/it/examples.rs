@@ -4,15 +4,11 @@ use testkit::{World, replay::replay};
 
 use crate::{BINARY, root};
 
-/// Starts an example where it lies, with its state elsewhere.
-async fn example(name: &str) -> World {
-    let folder = root().join("examples").join(name);
-    let settings = std::fs::read_to_string(folder.join("toolgate.yaml")).unwrap();
-    let mut world = World::new(BINARY, &settings);
-    for entry in std::fs::read_dir(folder.join("contracts")).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        world.write_program(&format!("contracts/{name}"), &std::fs::read_to_string(path).unwrap());
+/// Starts a copy of an example, so that what it leaves is left elsewhere.
+pub async fn example(name: &str) -> World {
+    let mut world = World::copy_of(BINARY, &root().join("examples").join(name));
+    if !world.folder().join("toolgate.yaml").exists() {
+        world = world.with_env("TOOLGATE_CONFIG", &format!("{name}.yaml"));
     }
     world.run().await;
     world
@@ -27,6 +23,11 @@ async fn replays(name: &str) -> usize {
 #[tokio::test]
 async fn autosage() {
     assert_eq!(replays("autosage").await, 32);
+}
+
+#[tokio::test]
+async fn adam() {
+    assert_eq!(replays("adam").await, 21);
 }
 
 #[tokio::test]
