@@ -12,6 +12,9 @@ use rustix::fs::{Mode, OFlags};
 /// The largest of the small files (release notes, kernel values, metadata), in bytes.
 const MAX_SMALL_BYTES: u64 = 1_048_576;
 
+/// What is read at once, in bytes.
+const PAGE_BYTES: usize = 4_096;
+
 /// How many entries of a folder are looked at.
 pub(crate) const MAX_FOLDER_ENTRIES: usize = 100_000;
 
@@ -28,13 +31,14 @@ pub(crate) enum Unread {
 
 /// A file whole, unless it is larger than `max`.
 pub(crate) fn bytes(path: &Path, max: u64) -> Result<Vec<u8>, Unread> {
-    let file = open(path)?;
-    let size = file.metadata().map_or(0, |metadata| metadata.len());
+    let (file, size) = open_sized(path)?;
     if size > max {
         return Err(Unread::TooLarge);
     }
     // Room for one byte more than there is: the end is seen without another round of growing.
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
+    // Files of the kernel do not tell their size, and most fit into a page.
+    let room = usize::try_from(size).unwrap_or(0).saturating_add(1).max(PAGE_BYTES);
+    let mut bytes = Vec::with_capacity(room);
     file.take(max + 1).read_to_end(&mut bytes).map_err(|_| Unread::Unreadable)?;
     if bytes.len() as u64 > max { Err(Unread::TooLarge) } else { Ok(bytes) }
 }
@@ -81,7 +85,12 @@ pub(crate) fn folders(folder: &Path, prefix: &str) -> Vec<PathBuf> {
 
 /// Opens a file for reading. A pipe with nobody at its other end would be waited for, and a
 /// device may do anything: both are refused.
-fn open(path: &Path) -> Result<File, Unread> {
+pub(crate) fn open(path: &Path) -> Result<File, Unread> {
+    open_sized(path).map(|(file, _)| file)
+}
+
+/// The same, and how large it says it is, in bytes.
+fn open_sized(path: &Path) -> Result<(File, u64), Unread> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(opened) => File::from(opened),
@@ -89,7 +98,7 @@ fn open(path: &Path) -> Result<File, Unread> {
         Err(_) => return Err(Unread::Unreadable),
     };
     match file.metadata() {
-        Ok(metadata) if metadata.is_file() => Ok(file),
+        Ok(metadata) if metadata.is_file() => Ok((file, metadata.len())),
         _ => Err(Unread::Unreadable),
     }
 }

@@ -63,7 +63,7 @@ pub enum SourceState {
     Read,
     /// They are larger than the limit.
     TooLarge,
-    /// They may not be read, or are no such books.
+    /// They may not be read, or are broken; what came before is listed.
     Unreadable,
     /// They are in a format that is not read here.
     NotSupported,

@@ -18,6 +18,10 @@ pub const DISK_USED_TOLERANCE: f64 = 0.2;
 /// little more or less from one version to the next.
 pub const SIZE_TOLERANCE: f64 = 0.01;
 
+/// How many packages, and how many elements of another list, a baseline may have.
+pub(super) const MAX_PACKAGES: usize = 200_000;
+pub(super) const MAX_ELEMENTS: usize = 10_000;
+
 /// What a value is.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Holds {
@@ -157,7 +161,9 @@ impl Part {
                 check_fields(value, fields, &format!("/{name}"))
             }
             Part::List(_, fields) => {
-                let elements = value.as_array().ok_or_else(|| wrong("an array of objects"))?;
+                let elements = value.as_array().filter(|all| all.len() <= MAX_ELEMENTS);
+                let elements =
+                    elements.ok_or_else(|| wrong("an array of at most 10000 objects"))?;
                 for (index, element) in elements.iter().enumerate() {
                     let pointer = format!("/{name}/{index}");
                     check_fields(element, fields, &pointer)?;
@@ -170,7 +176,8 @@ impl Part {
                 Ok(())
             }
             Part::Packages(_) => {
-                let packages = value.as_array().ok_or_else(|| wrong("an array of texts"))?;
+                let packages = value.as_array().filter(|all| all.len() <= MAX_PACKAGES);
+                let packages = packages.ok_or_else(|| wrong("an array of at most 200000 texts"))?;
                 match packages.iter().position(|package| !package.is_string()) {
                     None => Ok(()),
                     Some(index) => Err(BaselineError::Shape {

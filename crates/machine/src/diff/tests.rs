@@ -174,14 +174,16 @@ fn what_is_no_baseline_is_named() {
         (json!({ "os": "linux", "kernel": "6" }), "keys of both"),
         (json!({ "cpu": 4 }), "`/baseline/cpu` must be an object"),
         (json!({ "cpu": { "cores": "4" } }), "`/baseline/cpu/cores` must be a number"),
-        (json!({ "disks": {} }), "`/baseline/disks` must be an array of objects"),
+        (json!({ "disks": {} }), "`/baseline/disks` must be an array of at most 10000 objects"),
         (json!({ "disks": [1] }), "`/baseline/disks/0` must be an object"),
         (json!({ "disks": [{}] }), "`/baseline/disks/0/mount` must be there"),
         (json!({ "gpus": [{ "name": null }] }), "`/baseline/gpus/0/name` must be a text"),
         (json!({ "os": "x", "container": [] }), "`/baseline/container` must be an object"),
         (json!({ "kernel": 6 }), "`/baseline/kernel` must be a text"),
-        (json!({ "packages": "x" }), "`/baseline/packages` must be an array of texts"),
+        (json!({ "packages": "x" }), "must be an array of at most 200000 texts"),
         (json!({ "packages": ["a==1", 2] }), "`/baseline/packages/1` must be a text such as"),
+        (json!({ "gpus": vec![json!({ "name": "x" }); 10_001] }), "at most 10000 objects"),
+        (json!({ "packages": vec!["x"; 200_001] }), "at most 200000 texts"),
         (json!({ "kernel": "6", "packages_scope": 1 }), "must be `key` or `all`"),
     ] {
         let error = Baseline::read(&baseline).unwrap_err().to_string();

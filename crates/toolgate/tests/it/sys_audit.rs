@@ -128,9 +128,9 @@ async fn packages_that_came_went_and_changed_are_told() {
         .filter(|at| names.iter().filter(|other| **other == names[*at]).count() == 1)
         .collect();
     assert!(single.len() >= 2, "a machine without packages");
-    let (changed, added) = (single[0], single[1]);
-    let now = [packages[changed].clone(), packages[added].clone()];
-    packages[changed] = json!(format!("{}==0.0.1-before", names[changed]));
+    let (renewed, added) = (single[0], single[1]);
+    let now = [packages[renewed].clone(), packages[added].clone()];
+    packages[renewed] = json!(format!("{}==0.0.1-before", names[renewed]));
     packages[added] = json!("zz-removed-since==1.0");
     let changes = diff(&world, &baseline).await;
     assert_eq!(counts(&changes), [1, 1, 1], "{changes}");
@@ -141,8 +141,8 @@ async fn packages_that_came_went_and_changed_are_told() {
     let removed = json!({ "path": format!("/packages/{added}"), "value": "zz-removed-since==1.0" });
     assert_eq!(changes["removed"][0], removed);
     let modified = &changes["modified"][0];
-    assert_eq!(modified["path"], format!("/packages/{changed}"));
-    assert_eq!(modified["old"], format!("{}==0.0.1-before", names[changed]));
+    assert_eq!(modified["path"], format!("/packages/{renewed}"));
+    assert_eq!(modified["old"], format!("{}==0.0.1-before", names[renewed]));
     assert_eq!(modified["new"], now[0]);
 }
 
