@@ -100,7 +100,7 @@ pub trait Store: Send + Sync {
         at: Timestamp,
     ) -> BoxFuture<'_, Result<Option<Approval>, StoreError>>;
 
-    /// Approvals, newest first.
+    /// Approvals, newest first, without arguments and previews that are large.
     fn approvals(
         &self,
         filter: ApprovalFilter,

@@ -10,6 +10,10 @@ use serde_json::value::RawValue;
 const COLUMNS: &str = "id, state, tool, caller, door, request_id, job, input_sha256, input,
     preview, created_at, expires_at, decided_at, decided_by, reason";
 
+/// How large the arguments of a request may be to stand in a list, and what it would do, in
+/// bytes each. What is larger is read one by one.
+const MAX_LISTED_BYTES: usize = 16_384;
+
 /// How many jobs are woken at a time.
 const MAX_DUE: i64 = 1_000;
 
@@ -216,15 +220,21 @@ pub(super) fn find(
         .map(|found| found.map(|approval| approval.at(at)))
 }
 
+/// A column where it is not too large.
+fn short(column: &str) -> String {
+    format!("CASE WHEN octet_length({column}) <= {MAX_LISTED_BYTES} THEN {column} END,")
+}
+
 pub(super) fn list(
     connection: &Connection,
     filter: &ApprovalFilter,
     at: Timestamp,
 ) -> rusqlite::Result<Vec<Approval>> {
     // What is over and not yet written down as that is listed as what it is.
+    let columns = COLUMNS.replace("input,", &short("input")).replace("preview,", &short("preview"));
     connection
         .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM (
+            "SELECT {columns} FROM (
                  SELECT *, CASE WHEN state IN ('waiting', 'approved') AND expires_at <= ?1
                      THEN 'expired' ELSE state END AS stands FROM approvals)
              WHERE (?2 IS NULL OR id < ?2) AND (?3 IS NULL OR stands = ?3)

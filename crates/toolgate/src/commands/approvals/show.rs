@@ -64,7 +64,7 @@ pub fn one(approval: &Approval, printer: &Printer) {
 }
 
 fn shortened(approval: &Approval) -> String {
-    let Some(input) = &approval.input else { return "(secret)".into() };
+    let Some(input) = &approval.input else { return "(`approvals show` has them)".into() };
     let mut text: String = visible_line(input.get()).chars().take(MAX_ARGUMENTS + 1).collect();
     if text.chars().count() > MAX_ARGUMENTS {
         text.pop();

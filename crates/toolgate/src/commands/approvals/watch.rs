@@ -10,7 +10,10 @@ use gate::{
     Approval, ApprovalState,
     approvals::{ApprovalFilter, Decided, Verdict},
 };
-use tokio::sync::mpsc;
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::mpsc,
+};
 
 use super::{BY, MAX_LISTED, show};
 use crate::{Answer, printer::Printer, wiring::Kept};
@@ -31,6 +34,7 @@ enum Typed {
 
 /// Asks until stdin ends, the person has enough, or Ctrl-C.
 pub async fn watch(kept: &Kept, printer: &Printer) -> anyhow::Result<Answer> {
+    let mut interrupted = signal(SignalKind::interrupt())?;
     let mut lines = Lines::of_stdin();
     let mut left = HashSet::new();
     printer.say("waiting for requests; Ctrl-C ends");
@@ -47,10 +51,16 @@ pub async fn watch(kept: &Kept, printer: &Printer) -> anyhow::Result<Answer> {
             }
             tokio::select! {
                 () = tokio::time::sleep(LOOK) => continue,
-                _ = tokio::signal::ctrl_c() => return Ok(Answer::Yes),
+                _ = interrupted.recv() => return Ok(Answer::Yes),
             }
         };
-        match ask(&next, &mut lines, printer).await? {
+        // The list has not all of it.
+        let Some(next) = kept.gate.store().approval(&next.id, now).await? else { continue };
+        let typed = tokio::select! {
+            typed = ask(&next, &mut lines, printer) => typed?,
+            _ = interrupted.recv() => Typed::Quit,
+        };
+        match typed {
             Typed::Quit => return Ok(Answer::Yes),
             Typed::Later => {
                 left.insert(next.id);
@@ -73,10 +83,7 @@ async fn ask(approval: &Approval, lines: &mut Lines, printer: &Printer) -> anyho
     show::one(approval, printer);
     lines.forget_typed_ahead();
     printer.say("\napprove? [y]es, [n]o, n because…, [l]ater, [q]uit");
-    let line = tokio::select! {
-        line = lines.read.recv() => line.transpose()?,
-        _ = tokio::signal::ctrl_c() => None,
-    };
+    let line = lines.read.recv().await.transpose()?;
     // Nobody there is not a yes.
     Ok(line.map_or(Typed::Quit, |line| read(line.trim())))
 }
