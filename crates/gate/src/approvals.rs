@@ -8,6 +8,7 @@
 mod desk;
 mod keeper;
 mod record;
+mod visible;
 
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ pub use desk::Verdict;
 pub(crate) use desk::after;
 pub(crate) use keeper::keep;
 pub use record::{Approval, ApprovalId, ApprovalState};
+pub use visible::{visible, visible_line};
 
 use crate::JobId;
 
@@ -72,7 +74,7 @@ pub enum Standing {
 pub enum Requested {
     /// It waits now.
     New,
-    /// The same call waits already.
+    /// The same call waits already, or was refused and that still stands.
     Known(Box<Approval>),
     /// As many wait as may.
     Full,

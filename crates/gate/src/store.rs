@@ -44,8 +44,12 @@ pub trait Store: Send + Sync {
     fn start(&self, id: &JobId, at: Timestamp) -> BoxFuture<'_, Result<Option<Job>, StoreError>>;
 
     /// Turns a job that is queued, or waits for an approval, into a cancelled one, and its
-    /// approval with it; false if it waits no more.
-    fn cancel_queued(&self, id: &JobId, at: Timestamp) -> BoxFuture<'_, Result<bool, StoreError>>;
+    /// approval with it, which is handed out; nothing if the job waits no more.
+    fn cancel_queued(
+        &self,
+        id: &JobId,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Option<Vec<Approval>>, StoreError>>;
 
     /// The job of that name.
     fn job(&self, id: &JobId) -> BoxFuture<'_, Result<Option<Job>, StoreError>>;
@@ -72,7 +76,8 @@ pub trait Store: Send + Sync {
         at: Timestamp,
     ) -> BoxFuture<'_, Result<Standing, StoreError>>;
 
-    /// Asks for an approval, unless the same call waits already or as many wait as may.
+    /// Asks for an approval, unless the same call waits already, was refused a while ago, or as
+    /// many wait as may.
     fn request_approval(
         &self,
         approval: Approval,
@@ -95,7 +100,7 @@ pub trait Store: Send + Sync {
         at: Timestamp,
     ) -> BoxFuture<'_, Result<Option<Approval>, StoreError>>;
 
-    /// Approvals, newest first.
+    /// Approvals, newest first, without arguments and previews that are large.
     fn approvals(
         &self,
         filter: ApprovalFilter,
@@ -156,6 +161,8 @@ pub struct JobFilter {
 pub struct Recovered {
     /// Jobs that were running when the process died.
     pub interrupted: Vec<JobId>,
+    /// Approvals that were asked for by jobs that are over.
+    pub cancelled: Vec<Approval>,
     /// Jobs that still wait, oldest first.
     pub queued: Vec<JobId>,
     /// Jobs that wait for a person's approval.

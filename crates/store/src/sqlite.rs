@@ -160,7 +160,11 @@ impl Store for Sqlite {
         self.writer.write(move |connection| jobs::start(connection, &id, at))
     }
 
-    fn cancel_queued(&self, id: &JobId, at: Timestamp) -> BoxFuture<'_, Result<bool, StoreError>> {
+    fn cancel_queued(
+        &self,
+        id: &JobId,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Option<Vec<Approval>>, StoreError>> {
         let id = id.clone();
         self.writer.write(move |connection| jobs::cancel_queued(connection, &id, at))
     }

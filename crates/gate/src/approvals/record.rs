@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::Wanted;
 use crate::{JobId, Timestamp, id};
 
 /// The name of an approval: `apr_` and a ULID.
@@ -135,11 +136,23 @@ impl Approval {
     /// written it down.
     #[must_use]
     pub fn at(mut self, now: Timestamp) -> Self {
-        let open = matches!(self.state, ApprovalState::Waiting | ApprovalState::Approved);
-        if open && self.expires_at <= now {
+        if self.is_open() && self.expires_at <= now {
             self.state = ApprovalState::Expired;
         }
         self
+    }
+
+    /// Whether it is for this very call. One that a job waits for is that job's.
+    pub fn is_for(&self, wanted: &Wanted) -> bool {
+        self.caller == wanted.caller
+            && self.tool == wanted.tool
+            && self.input_sha256 == wanted.input_sha256
+            && (self.job_id.is_none() || self.job_id == wanted.job_id)
+    }
+
+    /// Whether the call may still come to run with it.
+    pub fn is_open(&self) -> bool {
+        matches!(self.state, ApprovalState::Waiting | ApprovalState::Approved)
     }
 }
 

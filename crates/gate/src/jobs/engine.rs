@@ -11,8 +11,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Call, Caller, CanAsk, Claim, Claimed, Door, Exchange, Failure, Gate, Job, JobId, JobState,
-    LiveJob, Questions, Recording, RequestId, StoreError, approvals,
+    Approval, Call, Caller, CanAsk, Claim, Claimed, Door, Exchange, Failure, Gate, Job, JobId,
+    JobState, LiveJob, Questions, Recording, RequestId, StoreError, approvals,
 };
 
 /// How long a cancelled job may take until its canceller is told "still stopping".
@@ -80,6 +80,9 @@ impl Jobs {
         for id in &recovered.interrupted {
             let fields = serde_json::json!({ "job_id": id });
             gate.journal.event(gate.clock.now(), "job_interrupted", fields);
+        }
+        for approval in &recovered.cancelled {
+            gate.write_down("approval_cancelled", approval);
         }
         let workshop = Workshop::new(gate.clone(), settings);
         let jobs = Arc::new(Self { gate, queue, workshop, settings, visiting: false });
@@ -257,14 +260,14 @@ impl Jobs {
             live.stop().cancel();
         }
         for id in ids {
-            if let Ok(true) = self.gate.store.cancel_queued(&id, now).await {
-                self.forget_queued(&id);
+            if let Ok(Some(approvals)) = self.gate.store.cancel_queued(&id, now).await {
+                self.forget_queued(&id, &approvals);
             }
         }
     }
 
-    /// A job that was queued is so no more.
-    fn forget_queued(&self, id: &JobId) {
+    /// A job that was queued is so no more, and these approvals were cancelled with it.
+    fn forget_queued(&self, id: &JobId, approvals: &[Approval]) {
         // Whoever takes the job out of the list counts it out and tells those who watch.
         if let Some(live) = self.gate.live.remove(id) {
             self.workshop.count_out(&live);
@@ -273,6 +276,9 @@ impl Jobs {
         }
         let fields = serde_json::json!({ "job_id": id });
         self.gate.journal.event(self.gate.clock.now(), "job_cancelled", fields);
+        for approval in approvals {
+            self.gate.write_down("approval_cancelled", approval);
+        }
     }
 
     /// Answers questions of a job that waits for input; false if it is not running at all.
@@ -286,10 +292,14 @@ impl Jobs {
         let store = &self.gate.store;
         let live = self.gate.live.get(id);
         let now = self.gate.clock.now();
-        if store.cancel_queued(id, now).await? {
-            self.forget_queued(id);
+        if let Some(approvals) = store.cancel_queued(id, now).await? {
+            self.forget_queued(id, &approvals);
         } else if let Some(live) = live {
             live.stop().cancel();
+            // A job that ran a moment ago may have come to where it waits for a person.
+            if let Some(approvals) = store.cancel_queued(id, now).await? {
+                self.forget_queued(id, &approvals);
+            }
             let _ = tokio::time::timeout(CANCEL_WAIT, live.over()).await;
         }
         Ok(match store.job(id).await? {

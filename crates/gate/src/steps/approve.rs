@@ -12,6 +12,7 @@ use super::{Crossing, Refusal, claim::Unique, input::Checked};
 use crate::{
     Approval, ApprovalId, ApprovalState, Failure, Questions, Recording, StoreError,
     approvals::{Decided, Requested, Standing, Wanted, after},
+    exchange::MAX_QUESTIONS,
 };
 
 /// A call that needs no approval, or has one.
@@ -45,6 +46,9 @@ impl Crossing {
     }
 
     async fn standing(&mut self, mut checked: Checked) -> Result<Approved, Failure> {
+        if let Some(answered) = self.answered_here().await? {
+            return self.ask_here(checked, answered).await;
+        }
         let now = self.gate.clock.now();
         let standing = self.gate.store.use_approval(self.wanted(), now).await;
         let waiting = match standing.map_err(|error| unknown(&error))? {
@@ -61,6 +65,29 @@ impl Crossing {
             }
         };
         self.ask_here(checked, waiting).await
+    }
+
+    /// The request that the person in front of the client has replied to. That is heard before
+    /// anything else: who says no must not see the call run because the operator said yes.
+    async fn answered_here(&self) -> Result<Option<Approval>, Failure> {
+        if !self.may_ask_here() {
+            return Ok(None);
+        }
+        let (wanted, now) = (self.wanted(), self.gate.clock.now());
+        let asked = self.call.exchange.replies.keys().filter_map(|name| question::subject(name));
+        for id in asked.take(MAX_QUESTIONS) {
+            let found =
+                self.gate.store.approval(&id, now).await.map_err(|error| unknown(&error))?;
+            let open = |one: &Approval| one.is_open() || one.state == ApprovalState::Refused;
+            if let Some(found) = found.filter(|one| open(one) && one.is_for(&wanted)) {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    fn may_ask_here(&self) -> bool {
+        self.call.exchange.may_approve && self.call.exchange.can_ask.person
     }
 
     async fn ask_anew(
@@ -125,6 +152,9 @@ impl Crossing {
                 self.gate.write_down("approval_requested", &approval);
                 Ok(approval)
             }
+            Requested::Known(approval) if approval.state == ApprovalState::Refused => {
+                Err(refused(&approval))
+            }
             Requested::Known(approval) => Ok(*approval),
             Requested::Full => {
                 let message = format!(
@@ -141,20 +171,26 @@ impl Crossing {
     /// A client that is trusted with it asks its person at once. Any other caller learns where
     /// the request waits: not being able to ask is never consent.
     async fn ask_here(&mut self, checked: Checked, waiting: Approval) -> Result<Approved, Failure> {
-        let exchange = &self.call.exchange;
-        if !exchange.may_approve || !exchange.can_ask.person {
+        if !self.may_ask_here() {
             return Err(self.wait(&checked, &waiting));
         }
         let (name, form) = (question::name(&waiting.id), question::form(checked.tool(), &waiting));
-        let Some(reply) = exchange.replies.get(&name).filter(|reply| form.accepts(reply)) else {
+        let Some(reply) = self.call.exchange.replies.get(&name).filter(|reply| form.accepts(reply))
+        else {
             return Err(Failure::asks(Questions::from([(name, form)])));
         };
         let verdict = question::verdict(reply, self.call.caller.name());
+        let (approve, reason) = (verdict.approve, verdict.reason.clone());
         let decided = self.gate.decide(&waiting.id, verdict).await;
         match decided.map_err(|error| unknown(&error))? {
-            // The operator may have decided while the client was asked: that stands.
+            // The operator may have decided while the client was asked: that stands, but a no
+            // to this question is a no to this call.
             Decided::Done(approval) | Decided::TooLate(approval) => match approval.state {
-                ApprovalState::Approved => {}
+                ApprovalState::Approved if approve => {}
+                ApprovalState::Approved => {
+                    let state = ApprovalState::Refused;
+                    return Err(refused(&Approval { state, reason, ..approval }));
+                }
                 ApprovalState::Refused => return Err(refused(&approval)),
                 _ => return Err(over(Some(&approval))),
             },

@@ -109,10 +109,21 @@ impl Crossing {
         job.pending = self.pending.take();
         job.summary = Some(format!("Waits for the approval {approval}."));
         job.approval_id = Some(approval);
-        let saved = self.gate.store.save(job).await;
-        saved.map_err(|error| Failure::unavailable(&error))?;
+        // Told before it is written: from then on the job may be woken, and runs.
         if let Some(live) = &self.live {
             live.live().state(JobState::WaitingApproval);
+        }
+        let (store, id) = (&self.gate.store, job.id.clone());
+        store.save(job).await.map_err(|error| Failure::unavailable(&error))?;
+        // Who cancelled the job while it ran could not know that it would come to wait.
+        if self.call.stop.is_cancelled() {
+            let cancelled = store.cancel_queued(&id, self.gate.clock.now()).await;
+            if let Some(approvals) = cancelled.map_err(|error| Failure::unavailable(&error))? {
+                for approval in &approvals {
+                    self.gate.write_down("approval_cancelled", approval);
+                }
+                return Err(Failure::new(codes::CANCELLED, "the call was cancelled"));
+            }
         }
         Ok(())
     }

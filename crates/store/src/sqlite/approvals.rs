@@ -10,6 +10,10 @@ use serde_json::value::RawValue;
 const COLUMNS: &str = "id, state, tool, caller, door, request_id, job, input_sha256, input,
     preview, created_at, expires_at, decided_at, decided_by, reason";
 
+/// How large the arguments of a request may be to stand in a list, and what it would do, in
+/// bytes each. What is larger is read one by one.
+const MAX_LISTED_BYTES: usize = 16_384;
+
 /// How many jobs are woken at a time.
 const MAX_DUE: i64 = 1_000;
 
@@ -24,14 +28,14 @@ pub(super) fn use_one(
         Some(id) => find(connection, id, at)?.filter(|one| one.caller == wanted.caller),
     };
     if let Some(approval) = named {
-        if is_for(&approval, wanted) {
+        if approval.is_for(wanted) {
             match approval.state {
                 ApprovalState::Approved | ApprovalState::Refused | ApprovalState::Waiting => {
                     return take(connection, approval, at);
                 }
                 ApprovalState::Used | ApprovalState::Expired | ApprovalState::Cancelled => {}
             }
-        } else if cancel(connection, &approval.id)? {
+        } else if approval.is_open() && cancel(connection, &approval.id)? {
             let cancelled = Approval { state: ApprovalState::Cancelled, ..approval };
             return Ok(Standing::Changed(cancelled));
         }
@@ -40,17 +44,10 @@ pub(super) fn use_one(
     if wanted.named.is_some() {
         return Ok(Standing::Nothing(None));
     }
-    match for_call(connection, wanted, at)? {
+    match for_call(connection, wanted, "'approved', 'refused', 'waiting'", at)? {
         Some(approval) => take(connection, approval, at),
         None => Ok(Standing::Nothing(None)),
     }
-}
-
-/// Whether an approval is for this very call. One that a job waits for is that job's.
-fn is_for(approval: &Approval, wanted: &Wanted) -> bool {
-    approval.tool == wanted.tool
-        && approval.input_sha256 == wanted.input_sha256
-        && (approval.job_id.is_none() || approval.job_id == wanted.job_id)
 }
 
 fn take(connection: &Connection, approval: Approval, at: Timestamp) -> rusqlite::Result<Standing> {
@@ -72,18 +69,19 @@ fn take(connection: &Connection, approval: Approval, at: Timestamp) -> rusqlite:
     })
 }
 
-/// What there is for a call that names nothing: a yes before a no, and both before a request
-/// that waits.
+/// What there is in one of these states for a call that names nothing: a yes before a no, and
+/// both before a request that waits.
 fn for_call(
     connection: &Connection,
     wanted: &Wanted,
+    states: &'static str,
     at: Timestamp,
 ) -> rusqlite::Result<Option<Approval>> {
     connection
         .prepare_cached(&format!(
             "SELECT {COLUMNS} FROM approvals
              WHERE caller = ?1 AND tool = ?2 AND input_sha256 = ?3 AND job IS ?4
-                 AND expires_at > ?5 AND state IN ('approved', 'refused', 'waiting')
+                 AND expires_at > ?5 AND state IN ({states})
              ORDER BY state, id DESC LIMIT 1"
         ))?
         .query_row(
@@ -111,8 +109,9 @@ pub(super) fn request(
         job_id: approval.job_id.clone(),
         named: None,
     };
-    let known = for_call(connection, &wanted, approval.created_at)?;
-    if let Some(known) = known.filter(|one| one.state == ApprovalState::Waiting) {
+    // Nobody is asked twice about the same call, and a no stands for as long as it is good.
+    let known = for_call(connection, &wanted, "'refused', 'waiting'", approval.created_at)?;
+    if let Some(known) = known {
         return Ok(Requested::Known(Box::new(known)));
     }
     let waiting: i64 = connection
@@ -182,14 +181,31 @@ fn cancel(connection: &Connection, id: &ApprovalId) -> rusqlite::Result<bool> {
 }
 
 /// Cancels what a job waits for.
-pub(super) fn cancel_of_job(connection: &Connection, job: &JobId) -> rusqlite::Result<()> {
+pub(super) fn cancel_of_job(
+    connection: &Connection,
+    job: &JobId,
+) -> rusqlite::Result<Vec<Approval>> {
     connection
-        .prepare_cached(
+        .prepare_cached(&format!(
             "UPDATE approvals SET state = 'cancelled'
-             WHERE job = ?1 AND state IN ('waiting', 'approved')",
-        )?
-        .execute([job.as_str()])
-        .map(|_| ())
+             WHERE job = ?1 AND state IN ('waiting', 'approved') RETURNING {COLUMNS}"
+        ))?
+        .query_map([job.as_str()], read)?
+        .collect()
+}
+
+/// Cancels what belongs to jobs that are over, so that nobody is asked about them.
+pub(super) fn cancel_forsaken(connection: &Connection) -> rusqlite::Result<Vec<Approval>> {
+    connection
+        .prepare(&format!(
+            "UPDATE approvals SET state = 'cancelled'
+             WHERE job IS NOT NULL AND state IN ('waiting', 'approved')
+                 AND job NOT IN (SELECT id FROM jobs WHERE state = 'queued' OR state = 'running'
+                     OR state = 'waiting_approval' OR state = 'waiting_input')
+             RETURNING {COLUMNS}"
+        ))?
+        .query_map([], read)?
+        .collect()
 }
 
 pub(super) fn find(
@@ -204,15 +220,21 @@ pub(super) fn find(
         .map(|found| found.map(|approval| approval.at(at)))
 }
 
+/// A column where it is not too large.
+fn short(column: &str) -> String {
+    format!("CASE WHEN octet_length({column}) <= {MAX_LISTED_BYTES} THEN {column} END,")
+}
+
 pub(super) fn list(
     connection: &Connection,
     filter: &ApprovalFilter,
     at: Timestamp,
 ) -> rusqlite::Result<Vec<Approval>> {
     // What is over and not yet written down as that is listed as what it is.
+    let columns = COLUMNS.replace("input,", &short("input")).replace("preview,", &short("preview"));
     connection
         .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM (
+            "SELECT {columns} FROM (
                  SELECT *, CASE WHEN state IN ('waiting', 'approved') AND expires_at <= ?1
                      THEN 'expired' ELSE state END AS stands FROM approvals)
              WHERE (?2 IS NULL OR id < ?2) AND (?3 IS NULL OR stands = ?3)

@@ -1,6 +1,6 @@
 //! Jobs as rows.
 
-use gate::{ApprovalId, Job, JobFilter, JobId, JobState, Recovered, Timestamp};
+use gate::{Approval, ApprovalId, Job, JobFilter, JobId, JobState, Recovered, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::value::RawValue;
 
@@ -69,7 +69,7 @@ pub(super) fn cancel_queued(
     connection: &Connection,
     id: &JobId,
     at: Timestamp,
-) -> rusqlite::Result<bool> {
+) -> rusqlite::Result<Option<Vec<Approval>>> {
     let changed = connection
         .prepare_cached(
             "UPDATE jobs SET state = 'cancelled', finished_at = ?2, error_code = 'cancelled',
@@ -77,10 +77,7 @@ pub(super) fn cancel_queued(
              WHERE id = ?1 AND state IN ('queued', 'waiting_approval')",
         )?
         .execute(params![id.as_str(), at.0])?;
-    if changed == 1 {
-        approvals::cancel_of_job(connection, id)?;
-    }
-    Ok(changed == 1)
+    (changed == 1).then(|| approvals::cancel_of_job(connection, id)).transpose()
 }
 
 pub(super) fn recover(
@@ -88,9 +85,14 @@ pub(super) fn recover(
     at: Timestamp,
     alone: bool,
 ) -> rusqlite::Result<Recovered> {
-    let interrupted = if alone { interrupt(connection, at)? } else { Vec::new() };
+    let (mut interrupted, mut cancelled) = (Vec::new(), Vec::new());
+    if alone {
+        interrupted = interrupt(connection, at)?;
+        cancelled = approvals::cancel_forsaken(connection)?;
+    }
     Ok(Recovered {
         interrupted,
+        cancelled,
         queued: in_state(connection, "queued")?,
         waiting: in_state(connection, "waiting_approval")?,
     })

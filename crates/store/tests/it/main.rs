@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)] // A panic is how a test fails.
 
+mod approvals;
+mod approved_calls;
 mod jobs;
 mod retention;
 mod spool;

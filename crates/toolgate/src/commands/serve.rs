@@ -86,6 +86,9 @@ async fn serve(
 }
 
 /// The tokens that the settings name, out of the environment.
+/// The names of those who come without a token, and of the operator.
+const OUR_NAMES: &[&str] = &[server::OPERATOR, "local", "cli", "stdio"];
+
 fn tokens(loaded: &Loaded) -> anyhow::Result<Vec<Token>> {
     let named = &loaded.settings.server.tokens;
     named
@@ -100,8 +103,9 @@ fn tokens(loaded: &Loaded) -> anyhow::Result<Vec<Token>> {
                     token.name
                 );
             }
-            if token.name == server::OPERATOR {
-                bail!("server.tokens: the name `operator` is that of the operator's own token");
+            // Approvals and keys are a caller's own, so nobody may bear the name of another door.
+            if OUR_NAMES.contains(&token.name.as_str()) {
+                bail!("server.tokens: the name `{}` is taken by Toolgate itself", token.name);
             }
             let sha256 = Sha256::digest(secret.trim().as_bytes()).into();
             Ok(Token { name: token.name.clone(), sha256 })

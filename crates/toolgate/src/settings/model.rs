@@ -209,10 +209,10 @@ pub struct Policy {
     /// Rules; the first that fits a tool decides, and where none does its contract.
     pub approval: Vec<ApprovalRule>,
     /// How long a request waits for a person, in milliseconds.
-    #[schemars(range(min = 1_000))]
+    #[schemars(range(min = 1_000, max = 31_536_000_000_u64))]
     pub approval_wait_ms: u64,
     /// How long a decision is good once it is made, in milliseconds.
-    #[schemars(range(min = 1_000))]
+    #[schemars(range(min = 1_000, max = 31_536_000_000_u64))]
     pub approval_valid_ms: u64,
     /// How many requests may wait at once; more are answered with 429.
     #[schemars(range(min = 1, max = 1_000_000))]

@@ -303,6 +303,30 @@ async fn what_was_acknowledged_on_a_full_disk_survives_a_kill() {
 }
 
 #[tokio::test]
+async fn a_full_disk_is_no_consent() {
+    let settings = "policy: { approval: [ { tool: write_text_artifact, require: always } ] }";
+    let Some(mut small) = Small::new(settings) else { return };
+    small.world.run().await;
+    let asked = small.write_artifact("first").await.tool_result();
+    let id = asked["metrics"]["error_details"]["approval_id"].as_str().unwrap().to_owned();
+    assert_eq!(small.world.cli(&["approvals", "approve", &id]).0, 0);
+    small.fill();
+    for text in ["first", "second"] {
+        let result = small.write_artifact(text).await.tool_result();
+        assert_eq!(result["metrics"]["error_code"], "unavailable", "{result}");
+        says_that_it_is_full(result["stderr"].as_str().unwrap());
+    }
+    assert_eq!((small.count("artifacts"), small.count("work")), (0, 0));
+    assert_eq!(small.world.cli(&["approvals", "approve", &id]).0, 2);
+    small.free();
+    // What could not be used up then is used now, once.
+    assert_eq!(small.write_artifact("first").await.status, 200);
+    let again = small.write_artifact("first").await.tool_result();
+    assert_eq!(again["metrics"]["error_code"], "approval_required");
+    assert_eq!(small.count("artifacts"), 1);
+}
+
+#[tokio::test]
 async fn a_disk_that_is_full_at_the_start_is_told() {
     let Some(small) = Small::new("") else { return };
     small.fill();

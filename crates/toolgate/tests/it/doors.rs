@@ -139,6 +139,59 @@ async fn doors_agree() {
 }
 
 #[tokio::test]
+async fn doors_agree_on_what_a_person_must_approve() {
+    let world = crate::start("policy: { approval: [ { tool: hello, require: always } ] }\n").await;
+    let legacy = Legacy::open(&world).await;
+    let mut stdio = Piped::start(&world, &[]);
+    stdio.initialize(&json!({}));
+    let mut through_every_door = async |input: &Value| {
+        let params = json!({ "name": "hello", "arguments": input });
+        let with_tasks = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+        let modern = Modern::new(&world).able(with_tasks);
+        [
+            simple(&world, "hello", input).await,
+            execute(&world, "hello", input).await,
+            cli(&world, "hello", input),
+            mcp_result(&Modern::new(&world).ask("tools/call", params.clone()).await),
+            mcp_result(&modern.ask("tools/call", params.clone()).await),
+            mcp_result(&legacy.ask("tools/call", &params).await),
+            piped(&mut stdio, "hello", input),
+        ]
+    };
+    let all = |code: &str| -> [Seen; 7] { std::array::from_fn(|_| (code.into(), Value::Null)) };
+    // What does not fit is refused before anybody is asked.
+    assert_eq!(through_every_door(&json!({ "name": 1 })).await, all("invalid_input"));
+    let input = json!({ "name": "Ada" });
+    assert_eq!(through_every_door(&input).await, all("approval_required"));
+    // One request for each caller, however many doors it came by.
+    let (_, listed, _) = world.cli(&["approvals", "--json"]);
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let waiting = listed["approvals"].as_array().unwrap();
+    let mut callers: Vec<_> = waiting.iter().map(|one| one["caller"].as_str().unwrap()).collect();
+    callers.sort_unstable();
+    assert_eq!(callers, ["cli", "local", "stdio"]);
+    for one in waiting {
+        assert_eq!(world.cli(&["approvals", "refuse", one["id"].as_str().unwrap()]).0, 0);
+    }
+    assert_eq!(through_every_door(&input).await, all("not_allowed"));
+    // A job asks for itself, and its answer is the same in the end.
+    let body = json!({ "tool": "hello", "input": input, "mode": "sync", "wait_ms": 10_000 });
+    let (client, url) = (world.client.clone(), world.url("/v1/jobs"));
+    let job = tokio::spawn(async move {
+        client.post(url).body(body.to_string()).send().await.unwrap().json::<Value>().await.unwrap()
+    });
+    let id = testkit::eventually("the job asks", async || {
+        let (_, listed, _) = world.cli(&["approvals", "--json"]);
+        let listed: Value = serde_json::from_str(&listed).unwrap();
+        listed["approvals"][0]["id"].as_str().map(str::to_owned)
+    })
+    .await;
+    assert_eq!(world.cli(&["approvals", "refuse", &id]).0, 0);
+    let answer = job.await.unwrap();
+    assert_eq!(tool_result(&answer["job"]["result"]), ("not_allowed".into(), Value::Null));
+}
+
+#[tokio::test]
 async fn tokens_are_asked_for_and_name_the_caller() {
     let settings = "server: { tokens: [ { name: ada, token_env: ADA_TOKEN } ] }\n";
     let mut world =

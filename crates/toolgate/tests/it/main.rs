@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // A panic is how a test fails.
 
+mod approvals;
 mod artifacts;
 mod bad_bodies;
 mod bad_commands;

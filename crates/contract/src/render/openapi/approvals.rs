@@ -92,8 +92,18 @@ pub(super) fn approval() -> Value {
         ("caller", text("Who wants to call it.")),
         ("door", text("By which door.")),
         ("request_id", text("The id of the request that asked.")),
-        ("input", json!({ "description": "The arguments, as far as they are kept." })),
-        ("preview", perhaps("What the call would do, as the tool shows it.")),
+        (
+            "input",
+            json!({
+                "description": "The arguments without their secrets; null in a list, where they are large.",
+            }),
+        ),
+        (
+            "preview",
+            perhaps(
+                "What the call would do, as the tool shows it; null in a list, where it is large.",
+            ),
+        ),
         ("decided_by", perhaps("Who decided.")),
     ] {
         properties[name] = value;

@@ -8,6 +8,7 @@ use std::{
 
 use crate::{
     Exchange, Running, Tool,
+    approvals::visible,
     steps::{Crossing, input::Checked},
     trim,
 };
@@ -35,38 +36,11 @@ impl Crossing {
 }
 
 async fn shown(tool: &Tool, running: &Running) -> Option<String> {
-    let mut preview = tool.provider.preview(running);
+    let preview = catch_unwind(AssertUnwindSafe(|| tool.provider.preview(running)));
+    let mut preview = preview.ok()?;
     std::future::poll_fn(|context| {
         catch_unwind(AssertUnwindSafe(|| preview.as_mut().poll(context)))
             .unwrap_or(Poll::Ready(None))
     })
     .await
-}
-
-/// A file may hold what would steer a terminal or turn a line around: a person has to see it, not
-/// obey it.
-fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for one in text.chars() {
-        let steers = matches!(one,
-            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-        if (one.is_control() && !matches!(one, '\n' | '\t')) || steers {
-            shown.extend(one.escape_unicode());
-        } else {
-            shown.push(one);
-        }
-    }
-    shown
-}
-
-#[cfg(test)]
-mod tests {
-    use super::visible;
-
-    #[test]
-    fn what_steers_a_terminal_is_shown_and_not_obeyed() {
-        assert_eq!(visible("a\tb\nc"), "a\tb\nc");
-        assert_eq!(visible("\u{1b}[2J"), "\\u{1b}[2J");
-        assert_eq!(visible("x\u{202e}y\r"), "x\\u{202e}y\\u{d}");
-    }
 }

@@ -2,14 +2,26 @@
 
 use serde_json::{Value, json};
 
-use crate::{Approval, ApprovalId, Question, Tool, approvals::Verdict, trim};
+use crate::{
+    Approval, ApprovalId, Question, Tool,
+    approvals::{Verdict, visible},
+    trim,
+};
 
 /// How much of the arguments and of what the call would do is shown, in bytes each.
 const MAX_SHOWN_BYTES: u64 = 8_192;
 
+/// What the name of every such question begins with.
+const PREFIX: &str = "approve_";
+
 /// The name of the question, which is good for this one request.
 pub(super) fn name(id: &ApprovalId) -> String {
-    format!("approve_{id}")
+    format!("{PREFIX}{id}")
+}
+
+/// The request that a question of this name is about.
+pub(super) fn subject(name: &str) -> Option<ApprovalId> {
+    ApprovalId::parse(name.strip_prefix(PREFIX)?)
 }
 
 /// What the person reads and fills in.
@@ -56,7 +68,7 @@ pub(super) fn form(tool: &Tool, approval: &Approval) -> Question {
 fn arguments(approval: &Approval) -> String {
     let Some(input) = &approval.input else { return "(not shown: they hold secrets)".into() };
     let value: Value = serde_json::from_str(input.get()).unwrap_or_default();
-    let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
+    let mut text = visible(&serde_json::to_string_pretty(&value).unwrap_or_default());
     let dropped = trim::text(&mut text, MAX_SHOWN_BYTES);
     if dropped > 0 {
         text.push_str(&format!("\n… and {dropped} more bytes"));

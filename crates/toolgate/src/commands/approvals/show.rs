@@ -1,6 +1,9 @@
 //! Requests on a terminal.
 
-use gate::{Approval, Timestamp};
+use gate::{
+    Approval, Timestamp,
+    approvals::{visible, visible_line},
+};
 use serde_json::Value;
 
 use crate::printer::Printer;
@@ -17,7 +20,7 @@ pub fn list(approvals: &[Approval], now: Timestamp, printer: &Printer) {
                 approval.id.to_string(),
                 approval.state.word().to_owned(),
                 approval.tool.clone(),
-                approval.caller.clone(),
+                visible_line(&approval.caller),
                 ago(now.0 - approval.created_at.0),
                 shortened(approval),
             ]
@@ -28,7 +31,10 @@ pub fn list(approvals: &[Approval], now: Timestamp, printer: &Printer) {
 
 /// All of it, for the person who decides.
 pub fn one(approval: &Approval, printer: &Printer) {
-    let say = |name: &str, text: &str| printer.data(format!("{name:<10} {text}"));
+    // Some of it is in the words of others.
+    let say = |name: &str, text: &str| {
+        printer.data(format!("{name:<10} {}", visible_line(text)));
+    };
     say("approval", approval.id.as_str());
     say("status", approval.state.word());
     say("tool", &approval.tool);
@@ -58,31 +64,13 @@ pub fn one(approval: &Approval, printer: &Printer) {
 }
 
 fn shortened(approval: &Approval) -> String {
-    let Some(input) = &approval.input else { return "(secret)".into() };
-    let mut text: String = visible(input.get()).chars().take(MAX_ARGUMENTS + 1).collect();
+    let Some(input) = &approval.input else { return "(`approvals show` has them)".into() };
+    let mut text: String = visible_line(input.get()).chars().take(MAX_ARGUMENTS + 1).collect();
     if text.chars().count() > MAX_ARGUMENTS {
         text.pop();
         text.push('…');
     }
     text
-}
-
-/// JSON escapes what steers a terminal, but for what turns lines around.
-fn visible(json: &str) -> String {
-    let turns = |one: char| {
-        matches!(one,
-            '\u{7f}'..='\u{9f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
-    let mut shown = String::with_capacity(json.len());
-    for one in json.chars() {
-        if turns(one) {
-            shown.extend(one.escape_unicode());
-        } else {
-            shown.push(one);
-        }
-    }
-    shown
 }
 
 /// How long ago, for people.

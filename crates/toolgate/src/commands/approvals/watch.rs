@@ -1,18 +1,28 @@
 //! `toolgate approvals watch`: asks about each request as it comes.
 
-use std::{collections::HashSet, time::Duration};
+use std::{
+    collections::HashSet,
+    io::{BufRead, IsTerminal},
+    time::Duration,
+};
 
 use gate::{
     Approval, ApprovalState,
     approvals::{ApprovalFilter, Decided, Verdict},
 };
-use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::mpsc,
+};
 
 use super::{BY, MAX_LISTED, show};
 use crate::{Answer, printer::Printer, wiring::Kept};
 
 /// How often to look for new requests.
 const LOOK: Duration = Duration::from_millis(500);
+
+/// How many lines are read before they are needed.
+const MAX_LINES: usize = 16;
 
 /// What a person types.
 enum Typed {
@@ -24,7 +34,8 @@ enum Typed {
 
 /// Asks until stdin ends, the person has enough, or Ctrl-C.
 pub async fn watch(kept: &Kept, printer: &Printer) -> anyhow::Result<Answer> {
-    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    let mut lines = Lines::of_stdin();
     let mut left = HashSet::new();
     printer.say("waiting for requests; Ctrl-C ends");
     loop {
@@ -35,12 +46,21 @@ pub async fn watch(kept: &Kept, printer: &Printer) -> anyhow::Result<Answer> {
         // The oldest has waited longest.
         waiting.reverse();
         let Some(next) = waiting.into_iter().find(|one| !left.contains(&one.id)) else {
+            if lines.are_over() {
+                return Ok(Answer::Yes);
+            }
             tokio::select! {
                 () = tokio::time::sleep(LOOK) => continue,
-                _ = tokio::signal::ctrl_c() => return Ok(Answer::Yes),
+                _ = interrupted.recv() => return Ok(Answer::Yes),
             }
         };
-        match ask(&next, &mut lines, printer).await? {
+        // The list has not all of it.
+        let Some(next) = kept.gate.store().approval(&next.id, now).await? else { continue };
+        let typed = tokio::select! {
+            typed = ask(&next, &mut lines, printer) => typed?,
+            _ = interrupted.recv() => Typed::Quit,
+        };
+        match typed {
             Typed::Quit => return Ok(Answer::Yes),
             Typed::Later => {
                 left.insert(next.id);
@@ -59,19 +79,43 @@ pub async fn watch(kept: &Kept, printer: &Printer) -> anyhow::Result<Answer> {
     }
 }
 
-async fn ask(
-    approval: &Approval,
-    lines: &mut Lines<BufReader<Stdin>>,
-    printer: &Printer,
-) -> anyhow::Result<Typed> {
+async fn ask(approval: &Approval, lines: &mut Lines, printer: &Printer) -> anyhow::Result<Typed> {
     show::one(approval, printer);
+    lines.forget_typed_ahead();
     printer.say("\napprove? [y]es, [n]o, n because…, [l]ater, [q]uit");
-    let line = tokio::select! {
-        line = lines.next_line() => line?,
-        _ = tokio::signal::ctrl_c() => None,
-    };
+    let line = lines.read.recv().await.transpose()?;
     // Nobody there is not a yes.
     Ok(line.map_or(Typed::Quit, |line| read(line.trim())))
+}
+
+/// The lines of stdin. They are read by a thread of their own: one that the runtime waits for
+/// would keep the command alive until somebody presses return once more.
+struct Lines {
+    read: mpsc::Receiver<std::io::Result<String>>,
+    by_hand: bool,
+}
+
+impl Lines {
+    fn of_stdin() -> Self {
+        let (sender, read) = mpsc::channel(MAX_LINES);
+        std::thread::spawn(move || {
+            for line in std::io::stdin().lock().lines() {
+                if sender.blocking_send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { read, by_hand: std::io::stdin().is_terminal() }
+    }
+
+    /// A key that was pressed before a request could be seen was not meant for it.
+    fn forget_typed_ahead(&mut self) {
+        while self.by_hand && self.read.try_recv().is_ok() {}
+    }
+
+    fn are_over(&self) -> bool {
+        self.read.is_closed() && self.read.is_empty()
+    }
 }
 
 fn read(line: &str) -> Typed {

@@ -1,0 +1,55 @@
+//! Text of others, for the eyes of a person who decides: what would steer a terminal, turn a line
+//! around or not be seen at all is shown and not obeyed.
+
+/// The text in its lines.
+pub fn visible(text: &str) -> String {
+    escaped(text, |one| matches!(one, '\n' | '\t'))
+}
+
+/// The text in one line.
+pub fn visible_line(text: &str) -> String {
+    escaped(text, |_| false)
+}
+
+fn escaped(text: &str, stays: impl Fn(char) -> bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for one in text.chars() {
+        if (one.is_control() && !stays(one)) || deceives(one) {
+            shown.extend(one.escape_unicode());
+        } else {
+            shown.push(one);
+        }
+    }
+    shown
+}
+
+/// Marks that have no shape of their own: directions, joiners, fillers, tags.
+fn deceives(one: char) -> bool {
+    matches!(one,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{visible, visible_line};
+
+    #[test]
+    fn what_steers_a_terminal_is_shown_and_not_obeyed() {
+        assert_eq!(visible("a\tb\nc"), "a\tb\nc");
+        assert_eq!(visible_line("a\tb\nc"), "a\\u{9}b\\u{a}c");
+        assert_eq!(visible("\u{1b}[2J\u{9b}2J\u{7f}"), "\\u{1b}[2J\\u{9b}2J\\u{7f}");
+        assert_eq!(visible("x\u{202e}y\r"), "x\\u{202e}y\\u{d}");
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_shown() {
+        for hidden in ['\u{61c}', '\u{200d}', '\u{2066}', '\u{ad}', '\u{e0041}', '\u{3164}'] {
+            let text = visible(&format!("a{hidden}b"));
+            assert_eq!(text, format!("a{}b", hidden.escape_unicode()));
+        }
+        assert_eq!(visible("é ü 漢字 😀 \\u{202e}"), "é ü 漢字 😀 \\u{202e}");
+    }
+}

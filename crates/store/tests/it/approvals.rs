@@ -1,0 +1,499 @@
+//! Approvals as a store keeps them: used once, for one call, for a while.
+
+use std::sync::Arc;
+
+use gate::{
+    Approval, ApprovalId, ApprovalState, JobId, JobState, Store, Timestamp,
+    approvals::{ApprovalFilter, Decided, Requested, Standing, Verdict, Wanted},
+};
+use store::Sqlite;
+
+use crate::{direct, job, spooled};
+
+const MAX: u64 = 100;
+
+/// A call that waits from 1 s to 10 s.
+pub fn approval(tool: &str, input: &str, caller: &str) -> Approval {
+    let raw = serde_json::value::RawValue::from_string(r#"{"path":"é"}"#.into()).ok();
+    Approval {
+        id: ApprovalId::new(Timestamp(1_000)),
+        state: ApprovalState::Waiting,
+        tool: tool.into(),
+        caller: caller.into(),
+        door: "rest".into(),
+        request_id: "req".into(),
+        job_id: None,
+        input_sha256: input.into(),
+        input: raw,
+        preview: Some("--- a\n+++ b".into()),
+        created_at: Timestamp(1_000),
+        expires_at: Timestamp(10_000),
+        decided_at: None,
+        decided_by: None,
+        reason: None,
+    }
+}
+
+fn usual() -> Approval {
+    approval("write_file", "aa", "ada")
+}
+
+fn wanted(approval: &Approval) -> Wanted {
+    Wanted {
+        caller: approval.caller.clone(),
+        tool: approval.tool.clone(),
+        input_sha256: approval.input_sha256.clone(),
+        job_id: approval.job_id.clone(),
+        named: None,
+    }
+}
+
+fn naming(approval: &Approval) -> Wanted {
+    Wanted { named: Some(approval.id.clone()), ..wanted(approval) }
+}
+
+fn verdict(approve: bool) -> Verdict {
+    Verdict { approve, by: "operator".into(), reason: Some("because".into()) }
+}
+
+/// Decides at 2 s; what is decided is good until 5 s.
+async fn decide(store: &Sqlite, id: &ApprovalId, approve: bool) -> Decided {
+    let (at, until) = (Timestamp(2_000), Timestamp(5_000));
+    store.decide_approval(id.clone(), verdict(approve), at, until).await.unwrap()
+}
+
+async fn request(store: &Sqlite, approval: &Approval) -> Requested {
+    store.request_approval(approval.clone(), MAX).await.unwrap()
+}
+
+async fn approved(store: &Sqlite) -> Approval {
+    let one = usual();
+    assert!(matches!(request(store, &one).await, Requested::New));
+    assert!(matches!(decide(store, &one.id, true).await, Decided::Done(_)));
+    one
+}
+
+/// A word for how a call stands, and the approval that is meant.
+async fn stands(store: &Sqlite, wanted: Wanted, at: i64) -> (&'static str, Option<ApprovalId>) {
+    match store.use_approval(wanted, Timestamp(at)).await.unwrap() {
+        Standing::Used(one) => ("used", Some(one.id)),
+        Standing::Refused(one) => ("refused", Some(one.id)),
+        Standing::Waiting(one) => ("waiting", Some(one.id)),
+        Standing::Nothing(one) => ("nothing", one.map(|one| one.id)),
+        Standing::Changed(one) => ("changed", Some(one.id)),
+    }
+}
+
+async fn state(store: &Sqlite, id: &ApprovalId, at: i64) -> ApprovalState {
+    store.approval(id, Timestamp(at)).await.unwrap().unwrap().state
+}
+
+#[tokio::test]
+async fn a_request_reads_back_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = Approval { job_id: Some(JobId::new(Timestamp(1))), ..usual() };
+    {
+        let store = direct(folder.path());
+        assert!(matches!(request(&store, &one).await, Requested::New));
+    }
+    let store = direct(folder.path());
+    let found = store.approval(&one.id, Timestamp(1_500)).await.unwrap().unwrap();
+    let print = |one: &Approval| serde_json::to_value(one).unwrap();
+    assert_eq!(print(&found), print(&one));
+    let Decided::Done(decided) = decide(&store, &one.id, false).await else { panic!() };
+    assert_eq!(decided.state, ApprovalState::Refused);
+    assert_eq!(decided.reason.as_deref(), Some("because"));
+    assert_eq!(decided.decided_by.as_deref(), Some("operator"));
+    assert_eq!(decided.decided_at, Some(Timestamp(2_000)));
+    assert_eq!(decided.expires_at, Timestamp(5_000));
+    let other = ApprovalId::new(Timestamp(1_000));
+    assert!(store.approval(&other, Timestamp(0)).await.unwrap().is_none());
+    assert!(matches!(decide(&store, &other, true).await, Decided::Unknown));
+}
+
+#[tokio::test]
+async fn an_approval_is_used_once_with_or_without_its_name() {
+    for named in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = spooled(folder.path());
+        let one = approved(&store).await;
+        let wants = || if named { naming(&one) } else { wanted(&one) };
+        let id = Some(one.id.clone());
+        assert_eq!(stands(&store, wants(), 3_000).await, ("used", id.clone()));
+        let left = id.filter(|_| named);
+        for _ in 0..3 {
+            assert_eq!(stands(&store, wants(), 3_000).await, ("nothing", left.clone()));
+        }
+        assert_eq!(state(&store, &one.id, 3_000).await, ApprovalState::Used);
+        assert!(matches!(decide(&store, &one.id, true).await, Decided::TooLate(_)));
+        assert_eq!(stands(&store, wants(), 3_000).await, ("nothing", left));
+    }
+}
+
+#[tokio::test]
+async fn nothing_but_an_approval_lets_a_call_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = spooled(folder.path());
+    let one = usual();
+    assert_eq!(stands(&store, wanted(&one), 1_000).await, ("nothing", None));
+    assert_eq!(stands(&store, naming(&one), 1_000).await, ("nothing", None));
+    request(&store, &one).await;
+    assert_eq!(stands(&store, wanted(&one), 1_000).await, ("waiting", Some(one.id.clone())));
+    assert_eq!(stands(&store, naming(&one), 1_000).await, ("waiting", Some(one.id.clone())));
+    decide(&store, &one.id, false).await;
+    assert_eq!(stands(&store, wanted(&one), 3_000).await, ("refused", Some(one.id.clone())));
+    assert_eq!(stands(&store, naming(&one), 3_000).await, ("refused", Some(one.id.clone())));
+    // A no is good for as long as a yes would be, and then the person may be asked again.
+    assert_eq!(stands(&store, wanted(&one), 4_999).await, ("refused", Some(one.id.clone())));
+    assert_eq!(stands(&store, wanted(&one), 5_000).await, ("nothing", None));
+    // Who names it is told for as long as it is known.
+    assert_eq!(stands(&store, naming(&one), 9_000_000).await, ("refused", Some(one.id.clone())));
+}
+
+#[tokio::test]
+async fn it_is_for_one_call_of_one_caller() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = spooled(folder.path());
+    let one = approved(&store).await;
+    let others = [
+        Approval { caller: "eve".into(), ..usual() },
+        Approval { tool: "read_file".into(), ..usual() },
+        Approval { input_sha256: "ab".into(), ..usual() },
+        Approval { input_sha256: String::new(), ..usual() },
+        Approval { job_id: Some(JobId::new(Timestamp(1))), ..usual() },
+    ];
+    for other in &others {
+        assert_eq!(stands(&store, wanted(other), 3_000).await, ("nothing", None), "{other:?}");
+    }
+    // Of somebody else's nothing is told, and nothing happens to it.
+    let probe = Wanted { caller: "eve".into(), ..naming(&one) };
+    assert_eq!(stands(&store, probe, 3_000).await, ("nothing", None));
+    let probe = Wanted { caller: "eve".into(), tool: "read_file".into(), ..naming(&one) };
+    assert_eq!(stands(&store, probe, 3_000).await, ("nothing", None));
+    assert_eq!(state(&store, &one.id, 3_000).await, ApprovalState::Approved);
+    assert_eq!(stands(&store, naming(&one), 3_000).await.0, "used");
+}
+
+#[tokio::test]
+async fn a_caller_that_goes_on_to_other_arguments_loses_its_approval() {
+    let others = |one: &Approval| {
+        [
+            Wanted { input_sha256: "ab".into(), ..naming(one) },
+            Wanted { tool: "read_file".into(), ..naming(one) },
+        ]
+    };
+    for (index, decided) in [(0, true), (1, true), (0, false), (1, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = spooled(folder.path());
+        let one = usual();
+        request(&store, &one).await;
+        if decided {
+            decide(&store, &one.id, true).await;
+        }
+        let id = Some(one.id.clone());
+        let [first, second] = others(&one);
+        let other = if index == 0 { first } else { second };
+        assert_eq!(stands(&store, other.clone(), 3_000).await, ("changed", id.clone()));
+        assert_eq!(state(&store, &one.id, 3_000).await, ApprovalState::Cancelled);
+        assert_eq!(stands(&store, other, 3_000).await, ("nothing", id.clone()));
+        assert_eq!(stands(&store, naming(&one), 3_000).await, ("nothing", id));
+        assert_eq!(stands(&store, wanted(&one), 3_000).await, ("nothing", None));
+        assert!(matches!(decide(&store, &one.id, true).await, Decided::TooLate(_)));
+    }
+    // One that was refused, used or is over is no longer there to be cancelled.
+    let folder = tempfile::tempdir().unwrap();
+    let store = spooled(folder.path());
+    let one = usual();
+    request(&store, &one).await;
+    decide(&store, &one.id, false).await;
+    let [other, _] = others(&one);
+    assert_eq!(stands(&store, other, 3_000).await, ("nothing", Some(one.id.clone())));
+    assert_eq!(state(&store, &one.id, 3_000).await, ApprovalState::Refused);
+}
+
+#[tokio::test]
+async fn time_ends_it_to_the_millisecond() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = spooled(folder.path());
+    let one = approved(&store).await;
+    assert_eq!(stands(&store, naming(&one), 5_000).await, ("nothing", Some(one.id.clone())));
+    assert_eq!(stands(&store, wanted(&one), 5_000).await, ("nothing", None));
+    assert_eq!(state(&store, &one.id, 5_000).await, ApprovalState::Expired);
+    // Naming it for something else does not make it something else.
+    let other = Wanted { input_sha256: "ab".into(), ..naming(&one) };
+    assert_eq!(stands(&store, other, 5_000).await, ("nothing", Some(one.id.clone())));
+    assert_eq!(stands(&store, naming(&one), 4_999).await, ("used", Some(one.id)));
+
+    let late = usual();
+    request(&store, &late).await;
+    let (at, until) = (Timestamp(10_000), Timestamp(20_000));
+    let decided = store.decide_approval(late.id.clone(), verdict(true), at, until).await.unwrap();
+    let Decided::TooLate(found) = decided else { panic!("{decided:?}") };
+    assert_eq!(found.state, ApprovalState::Expired);
+    assert_eq!(stands(&store, naming(&late), 10_000).await.0, "nothing");
+    // The same call may be asked for again, beside what is over.
+    let again =
+        Approval { created_at: Timestamp(10_000), expires_at: Timestamp(20_000), ..usual() };
+    assert!(matches!(request(&store, &again).await, Requested::New));
+}
+
+#[tokio::test]
+async fn what_is_over_is_written_down_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = spooled(folder.path());
+    let one = approved(&store).await;
+    let two = approval("write_file", "bb", "ada");
+    request(&store, &two).await;
+    for (at, overdue, expired) in [
+        (4_999, false, vec![]),
+        (5_000, true, vec![one.id.clone()]),
+        (9_999, false, vec![]),
+        (10_000, true, vec![two.id.clone()]),
+        (10_000, false, vec![]),
+    ] {
+        assert_eq!(store.due(Timestamp(at)).await.unwrap().overdue, overdue, "{at}");
+        let written = store.expire_approvals(Timestamp(at)).await.unwrap();
+        assert!(written.iter().all(|one| one.state == ApprovalState::Expired));
+        let ids: Vec<_> = written.into_iter().map(|one| one.id).collect();
+        assert_eq!(ids, expired, "{at}");
+    }
+}
+
+#[tokio::test]
+async fn the_same_call_waits_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = spooled(folder.path());
+    let one = usual();
+    assert!(matches!(request(&store, &one).await, Requested::New));
+    let again = usual();
+    let Requested::Known(known) = request(&store, &again).await else { panic!() };
+    assert_eq!(known.id, one.id);
+    // Another caller's, and a job's, are requests of their own.
+    let eve = Approval { caller: "eve".into(), ..usual() };
+    assert!(matches!(request(&store, &eve).await, Requested::New));
+    let of_job = Approval { job_id: Some(JobId::new(Timestamp(1))), ..usual() };
+    assert!(matches!(request(&store, &of_job).await, Requested::New));
+}
+
+#[tokio::test]
+async fn a_caller_cannot_fill_the_desk_with_one_call() {
+    // Whatever else was decided about the same call.
+    for before in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = spooled(folder.path());
+        let one = usual();
+        request(&store, &one).await;
+        decide(&store, &one.id, before).await;
+        for _ in 0..5 {
+            let more = Approval { created_at: Timestamp(3_000), ..usual() };
+            request(&store, &more).await;
+        }
+        let filter = ApprovalFilter { state: Some(ApprovalState::Waiting), cursor: None, limit: 9 };
+        let waiting = store.approvals(filter, Timestamp(3_000)).await.unwrap();
+        assert_eq!(waiting.len(), usize::from(before), "after {before}");
+    }
+}
+
+#[tokio::test]
+async fn no_more_wait_than_may() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = spooled(folder.path());
+    for number in 0..3 {
+        let one = approval("write_file", &number.to_string(), "ada");
+        assert!(matches!(store.request_approval(one, 3).await.unwrap(), Requested::New));
+    }
+    let one = approval("write_file", "3", "ada");
+    assert!(matches!(store.request_approval(one.clone(), 3).await.unwrap(), Requested::Full));
+    assert!(store.approval(&one.id, Timestamp(1_000)).await.unwrap().is_none());
+    // What is over takes no place, whether or not it is written down.
+    let later = Approval { created_at: Timestamp(10_000), expires_at: Timestamp(20_000), ..one };
+    assert!(matches!(store.request_approval(later, 3).await.unwrap(), Requested::New));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_who_come_at_once_one_decides_and_one_uses() {
+    let folder = tempfile::tempdir().unwrap();
+    // As many processes as may come: each has its own connection.
+    let stores: Vec<_> = (0..8).map(|_| Arc::new(direct(folder.path()))).collect();
+    for round in 0..10 {
+        let one = approval("write_file", &round.to_string(), "ada");
+        request(&stores[0], &one).await;
+        let decisions = (0..32).map(|number| {
+            let (store, id) = (stores[number % 8].clone(), one.id.clone());
+            tokio::spawn(async move { matches!(decide(&store, &id, true).await, Decided::Done(_)) })
+        });
+        assert_eq!(count(decisions.collect()).await, 1);
+        let uses = (0..64).map(|number| {
+            let store = stores[number % 8].clone();
+            let wanted = if number % 2 == 0 { naming(&one) } else { wanted(&one) };
+            tokio::spawn(async move { stands(&store, wanted, 3_000).await.0 == "used" })
+        });
+        assert_eq!(count(uses.collect()).await, 1);
+    }
+}
+
+async fn count(tasks: Vec<tokio::task::JoinHandle<bool>>) -> usize {
+    let mut count = 0;
+    for task in tasks {
+        count += usize::from(task.await.unwrap());
+    }
+    count
+}
+
+#[tokio::test]
+async fn they_are_listed_newest_first_and_by_how_they_stand() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = spooled(folder.path());
+    let mut ids = Vec::new();
+    for number in 0..5 {
+        let id = ApprovalId::new(Timestamp(1_000 + number));
+        let one = Approval { id, ..approval("write_file", &number.to_string(), "ada") };
+        request(&store, &one).await;
+        ids.push(one.id);
+    }
+    decide(&store, &ids[0], true).await;
+    decide(&store, &ids[1], false).await;
+    let list = async |state, cursor: Option<&ApprovalId>, limit, at| -> Vec<usize> {
+        let filter = ApprovalFilter { state, cursor: cursor.cloned(), limit };
+        let found = store.approvals(filter, Timestamp(at)).await.unwrap();
+        let place = |one: &Approval| ids.iter().position(|id| *id == one.id).unwrap();
+        found.iter().map(place).collect()
+    };
+    assert_eq!(list(None, None, 9, 3_000).await, [4, 3, 2, 1, 0]);
+    assert_eq!(list(None, None, 2, 3_000).await, [4, 3]);
+    assert_eq!(list(None, Some(&ids[3]), 2, 3_000).await, [2, 1]);
+    assert_eq!(list(Some(ApprovalState::Waiting), None, 9, 3_000).await, [4, 3, 2]);
+    assert_eq!(list(Some(ApprovalState::Approved), None, 9, 3_000).await, [0]);
+    assert_eq!(list(Some(ApprovalState::Approved), None, 9, 5_000).await, [0_usize; 0]);
+    assert_eq!(list(Some(ApprovalState::Expired), None, 9, 5_000).await, [0]);
+    assert_eq!(list(Some(ApprovalState::Expired), None, 9, 10_000).await, [4, 3, 2, 0]);
+    assert_eq!(list(Some(ApprovalState::Refused), None, 9, 10_000).await, [1]);
+}
+
+#[tokio::test]
+async fn a_job_wakes_when_its_approval_waits_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = spooled(folder.path());
+    let mut waiting = Vec::new();
+    for number in 0..5 {
+        let mut one = job(1_000 + number, JobState::WaitingApproval);
+        let of_job =
+            Approval { job_id: Some(one.id.clone()), ..approval("x", &number.to_string(), "ada") };
+        one.approval_id = Some(of_job.id.clone());
+        // The row of the last one is gone.
+        if number < 4 {
+            request(&store, &of_job).await;
+        }
+        store.save(one.clone()).await.unwrap();
+        waiting.push((one.id, of_job));
+    }
+    let due = async |at| store.due(Timestamp(at)).await.unwrap().jobs;
+    let id = |index: usize| waiting[index].0.clone();
+    assert_eq!(due(3_000).await, [id(4)]);
+    decide(&store, &waiting[0].1.id, true).await;
+    decide(&store, &waiting[1].1.id, false).await;
+    assert_eq!(due(3_000).await, [id(0), id(1), id(4)]);
+    assert_eq!(due(10_000).await, [id(0), id(1), id(2), id(3), id(4)]);
+    // A job that was started, or cancelled, is nobody's to wake.
+    assert!(store.start(&id(0), Timestamp(3_000)).await.unwrap().is_some());
+    assert!(store.start(&id(0), Timestamp(3_000)).await.unwrap().is_none());
+    let cancelled = store.cancel_queued(&id(2), Timestamp(3_000)).await.unwrap().unwrap();
+    assert_eq!(cancelled[0].id, waiting[2].1.id);
+    assert!(store.cancel_queued(&id(2), Timestamp(3_000)).await.unwrap().is_none());
+    assert_eq!(due(10_000).await, [id(1), id(3), id(4)]);
+    assert_eq!(state(&store, &waiting[2].1.id, 3_000).await, ApprovalState::Cancelled);
+    // It is the job's alone.
+    let of_job = &waiting[0].1;
+    let other = Wanted { job_id: None, ..naming(of_job) };
+    assert_eq!(stands(&store, other, 3_000).await, ("nothing", Some(of_job.id.clone())));
+    let other = Wanted { job_id: None, ..wanted(of_job) };
+    assert_eq!(stands(&store, other, 3_000).await, ("nothing", None));
+    let other = Wanted { job_id: Some(id(1)), ..naming(of_job) };
+    assert_eq!(stands(&store, other, 3_000).await, ("nothing", Some(of_job.id.clone())));
+    assert_eq!(stands(&store, naming(of_job), 3_000).await, ("used", Some(of_job.id.clone())));
+}
+
+#[tokio::test]
+async fn what_waits_is_there_after_a_restart_and_what_ran_is_not_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (waits, died);
+    {
+        let store = spooled(folder.path());
+        let mut one = job(1_000, JobState::WaitingApproval);
+        let of_one = Approval { job_id: Some(one.id.clone()), ..usual() };
+        one.approval_id = Some(of_one.id.clone());
+        // The process died between asking and writing down that the job waits.
+        let two = job(1_001, JobState::Running);
+        let of_two = Approval { job_id: Some(two.id.clone()), ..usual() };
+        for (job, approval) in [(&one, &of_one), (&two, &of_two)] {
+            request(&store, approval).await;
+            store.save(job.clone()).await.unwrap();
+        }
+        (waits, died) = ((one, of_one), (two, of_two));
+    }
+    let store = spooled(folder.path());
+    let recovered = store.recover(Timestamp(3_000), true).await.unwrap();
+    assert_eq!(recovered.waiting, std::slice::from_ref(&waits.0.id));
+    assert_eq!(recovered.interrupted, [died.0.id]);
+    assert_eq!(recovered.queued, []);
+    assert_eq!(recovered.cancelled[0].id, died.1.id);
+    assert_eq!(state(&store, &waits.1.id, 3_000).await, ApprovalState::Waiting);
+    // Nobody would ever use it.
+    assert_eq!(state(&store, &died.1.id, 3_000).await, ApprovalState::Cancelled);
+}
+
+#[tokio::test]
+async fn the_old_go_and_what_waits_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = spooled(folder.path());
+    let used = approved(&store).await;
+    assert_eq!(stands(&store, naming(&used), 3_000).await.0, "used");
+    let waits = Approval { expires_at: Timestamp(90_000), ..approval("x", "1", "ada") };
+    let good = approval("x", "2", "ada");
+    for one in [&waits, &good] {
+        request(&store, one).await;
+    }
+    let (at, until) = (Timestamp(2_000), Timestamp(90_000));
+    store.decide_approval(good.id.clone(), verdict(true), at, until).await.unwrap();
+    store.forget(Vec::new(), Timestamp(4_999), 10).await.unwrap();
+    assert!(store.approval(&used.id, Timestamp(0)).await.unwrap().is_some());
+    store.forget(Vec::new(), Timestamp(50_000), 10).await.unwrap();
+    assert!(store.approval(&used.id, Timestamp(0)).await.unwrap().is_none());
+    assert_eq!(state(&store, &waits.id, 50_000).await, ApprovalState::Waiting);
+    assert_eq!(stands(&store, naming(&good), 50_000).await.0, "used");
+}
+
+#[tokio::test]
+async fn a_key_is_given_back_by_whoever_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = spooled(folder.path());
+    let claim = gate::Claim {
+        caller: "ada".into(),
+        tool: "x".into(),
+        key: "k".into(),
+        input_sha256: "aa".into(),
+    };
+    let (mine, other) = (job(1_000, JobState::Running), job(1_001, JobState::Running));
+    let claimed = async |job: &gate::Job| store.claim(claim.clone(), job.clone()).await.unwrap();
+    assert!(matches!(claimed(&mine).await, gate::Claimed::New));
+    store.release(claim.clone(), &other.id).await.unwrap();
+    assert!(matches!(claimed(&other).await, gate::Claimed::Known(id) if id == mine.id));
+    let eve = gate::Claim { caller: "eve".into(), ..claim.clone() };
+    store.release(eve, &mine.id).await.unwrap();
+    assert!(matches!(claimed(&other).await, gate::Claimed::Known(_)));
+    store.release(claim.clone(), &mine.id).await.unwrap();
+    assert!(matches!(claimed(&other).await, gate::Claimed::New));
+}
+
+#[tokio::test]
+async fn names_from_outside_are_only_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = spooled(folder.path());
+    let nasty = "x' OR '1'='1\u{0}\u{202e}; DROP TABLE approvals; --";
+    let one = approval(nasty, nasty, nasty);
+    request(&store, &one).await;
+    decide(&store, &one.id, true).await;
+    let other = approval("x", nasty, nasty);
+    assert_eq!(stands(&store, wanted(&other), 3_000).await, ("nothing", None));
+    assert_eq!(stands(&store, wanted(&one), 3_000).await.0, "used");
+}

@@ -1,0 +1,248 @@
+//! Jobs that wait for a person, and go on by themselves.
+
+use std::{sync::Arc, time::Duration};
+
+use gate::{
+    ApprovalId, ApprovalState, Call, Door, Job, JobId, JobState, Jobs,
+    jobs::{Cancelled, JobsSettings},
+};
+use serde_json::{Value, json};
+
+use super::{Desk, Preview, call, with};
+
+const SETTINGS: JobsSettings =
+    JobsSettings { max_queued: 100, max_running: 4, input_timeout: Duration::from_mins(1) };
+
+async fn jobs(desk: &Desk) -> Arc<Jobs> {
+    Jobs::start(desk.gate.clone(), SETTINGS, true).await.unwrap()
+}
+
+fn usual() -> Call {
+    Call { door: Door::Jobs, ..call("one", json!({ "path": "a" })) }
+}
+
+async fn submit(jobs: &Arc<Jobs>, call: Call) -> JobId {
+    jobs.submit(call).await.unwrap().0
+}
+
+/// The job, once it is in that state.
+async fn until(desk: &Desk, id: &JobId, state: JobState) -> Job {
+    for _ in 0..1_000 {
+        let job = desk.gate.store().job(id).await.unwrap().unwrap();
+        if job.state == state {
+            return job;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let job = desk.gate.store().job(id).await.unwrap();
+    panic!("not {state:?}: {job:?}");
+}
+
+async fn waits(desk: &Desk, jobs: &Arc<Jobs>, call: Call) -> (JobId, ApprovalId) {
+    let id = submit(jobs, call).await;
+    let job = until(desk, &id, JobState::WaitingApproval).await;
+    let approval = job.approval_id.unwrap();
+    assert_eq!(job.summary.unwrap(), format!("Waits for the approval {approval}."));
+    (id, approval)
+}
+
+#[tokio::test]
+async fn a_job_goes_on_when_this_or_another_process_decides() {
+    let desk = Desk::new(Preview::Nothing);
+    let jobs = jobs(&desk).await;
+    let other = desk.beside();
+    for (runs, decider) in [(1, &desk), (2, &other)] {
+        let (id, approval) = waits(&desk, &jobs, usual()).await;
+        decider.decide(&approval, true).await;
+        until(&desk, &id, JobState::Succeeded).await;
+        assert_eq!(desk.runs(), runs);
+        assert_eq!(desk.state(&approval).await, ApprovalState::Used);
+    }
+    // Two jobs of one call want two approvals.
+    let (first, one) = waits(&desk, &jobs, usual()).await;
+    let (second, two) = waits(&desk, &jobs, usual()).await;
+    assert_ne!(one, two);
+    desk.decide(&two, true).await;
+    until(&desk, &second, JobState::Succeeded).await;
+    assert_eq!((until(&desk, &first, JobState::WaitingApproval).await.id, desk.runs()), (first, 3));
+}
+
+#[tokio::test]
+async fn a_no_ends_it_with_the_reason() {
+    let desk = Desk::new(Preview::Nothing);
+    let jobs = jobs(&desk).await;
+    let (id, approval) = waits(&desk, &jobs, usual()).await;
+    desk.decide(&approval, false).await;
+    let job = until(&desk, &id, JobState::Failed).await;
+    assert_eq!(job.error_code.as_deref(), Some("not_allowed"));
+    assert_eq!(job.error_message.as_deref(), Some("a person refused this call: so it is"));
+    assert_eq!((desk.runs(), job.http_status), (0, 403));
+}
+
+#[tokio::test]
+async fn nobody_deciding_ends_it_too() {
+    let desk = Desk::new(Preview::Nothing);
+    let jobs = jobs(&desk).await;
+    let (id, approval) = waits(&desk, &jobs, usual()).await;
+    desk.clock.advance_ms(100_000);
+    let job = until(&desk, &id, JobState::Failed).await;
+    assert_eq!(job.error_code.as_deref(), Some("approval_required"));
+    let words = job.error_message.unwrap();
+    assert!(words.contains("policy.approval_wait_ms"), "{words}");
+    assert_eq!(desk.state(&approval).await, ApprovalState::Expired);
+    assert_eq!(desk.events(), ["approval_requested", "approval_expired"]);
+    assert_eq!(desk.runs(), 0);
+}
+
+#[tokio::test]
+async fn a_job_whose_request_is_gone_waits_for_nothing() {
+    let desk = Desk::new(Preview::Nothing);
+    let jobs = jobs(&desk).await;
+    let (id, _) = waits(&desk, &jobs, usual()).await;
+    let database = rusqlite::Connection::open(desk.database()).unwrap();
+    database.execute("DELETE FROM approvals", []).unwrap();
+    let job = until(&desk, &id, JobState::Failed).await;
+    assert_eq!(job.error_code.as_deref(), Some("approval_required"));
+    assert_eq!(desk.runs(), 0);
+}
+
+#[tokio::test]
+async fn a_cancelled_job_takes_its_request_with_it() {
+    let desk = Desk::new(Preview::Nothing);
+    let jobs = jobs(&desk).await;
+    let (id, approval) = waits(&desk, &jobs, usual()).await;
+    assert!(matches!(jobs.cancel(&id).await.unwrap(), Cancelled::Done(_)));
+    assert_eq!(desk.state(&approval).await, ApprovalState::Cancelled);
+    desk.decide(&approval, true).await;
+    let (other, second) = waits(&desk, &jobs, usual()).await;
+    desk.decide(&second, true).await;
+    until(&desk, &other, JobState::Succeeded).await;
+    assert_eq!(until(&desk, &id, JobState::Cancelled).await.error_code.unwrap(), "cancelled");
+    assert_eq!(desk.runs(), 1);
+    let expected = ["requested", "cancelled", "requested", "approved", "used"];
+    assert_eq!(desk.events(), expected.map(|event| format!("approval_{event}")));
+}
+
+#[tokio::test]
+async fn a_job_that_is_cancelled_before_it_waits_does_not_wait() {
+    let desk = Desk::new(Preview::Hangs);
+    let jobs = jobs(&desk).await;
+    let id = submit(&jobs, usual()).await;
+    until(&desk, &id, JobState::Running).await;
+    // It is asking the tool what it would do, which takes its time.
+    let _ = jobs.cancel(&id).await.unwrap();
+    let job = until(&desk, &id, JobState::Cancelled).await;
+    assert!(job.finished_at.is_some());
+    let filter = gate::approvals::ApprovalFilter { limit: 9, ..Default::default() };
+    let all = desk.gate.store().approvals(filter, desk.gate.clock().now()).await.unwrap();
+    assert!(all.iter().all(|one| one.state == ApprovalState::Cancelled), "{all:?}");
+    assert!(desk.gate.live(&id).is_none());
+    assert_eq!(desk.runs(), 0);
+}
+
+#[tokio::test]
+async fn it_waits_through_a_restart_and_runs_once() {
+    let desk = Desk::new(Preview::Nothing);
+    let first = jobs(&desk).await;
+    let (id, approval) = waits(&desk, &first, usual()).await;
+    let (decided, other) = waits(&desk, &first, usual()).await;
+    desk.gate.begin_stopping();
+    drop(first);
+    // Decided while no server runs.
+    let next = desk.beside();
+    next.decide(&other, true).await;
+    let _second = jobs(&next).await;
+    until(&next, &decided, JobState::Succeeded).await;
+    until(&next, &id, JobState::WaitingApproval).await;
+    next.decide(&approval, true).await;
+    until(&next, &id, JobState::Succeeded).await;
+    assert_eq!(desk.runs(), 2);
+}
+
+#[tokio::test]
+async fn every_number_is_still_the_same_when_it_goes_on() {
+    let desk = Desk::new(Preview::Nothing);
+    let jobs = jobs(&desk).await;
+    let mut seed = 0x2545_F491_4F6C_DD1D_u64;
+    let mut numbers = vec![0.1 + 0.2, 5e-324, f64::MAX, 1.0, -0.0, 123_456_789.012_345_68];
+    while numbers.len() < 40 {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        let number = f64::from_bits(seed);
+        if number.is_finite() {
+            numbers.push(number);
+        }
+    }
+    for number in numbers {
+        let input = json!({ "number": number, "path": "é\u{0}\u{2028}" });
+        let (id, approval) = waits(&desk, &jobs, Call { input, ..usual() }).await;
+        desk.decide(&approval, true).await;
+        until(&desk, &id, JobState::Succeeded).await;
+    }
+}
+
+#[tokio::test]
+async fn a_job_may_bring_an_approval_and_keeps_nobody_elses() {
+    let desk = Desk::new(Preview::Nothing);
+    let jobs = jobs(&desk).await;
+    let id = desk.ask(call("one", json!({ "path": "a" }))).await;
+    desk.decide(&id, true).await;
+    let job = submit(&jobs, with(usual(), &id)).await;
+    until(&desk, &job, JobState::Succeeded).await;
+    let again = submit(&jobs, with(usual(), &id)).await;
+    let failed = until(&desk, &again, JobState::Failed).await;
+    assert!(failed.error_message.unwrap().contains("was used already"));
+    assert_eq!(desk.runs(), 1);
+    // The approval of a job is good for that job alone.
+    let (waiting, approval) = waits(&desk, &jobs, usual()).await;
+    let plain = call("one", json!({ "path": "a" }));
+    desk.ask(with(plain, &approval)).await;
+    desk.decide(&approval, true).await;
+    until(&desk, &waiting, JobState::Succeeded).await;
+    assert_eq!(desk.runs(), 2);
+}
+
+#[tokio::test]
+async fn of_two_processes_one_goes_on_with_it() {
+    let desk = Desk::new(Preview::Nothing);
+    let server = jobs(&desk).await;
+    let visitor = desk.beside();
+    let visiting = Jobs::visiting(visitor.gate.clone(), SETTINGS);
+    for round in 1..=5 {
+        let (id, approval) = waits(&desk, &visiting, usual()).await;
+        desk.decide(&approval, true).await;
+        until(&desk, &id, JobState::Succeeded).await;
+        assert_eq!(desk.runs(), round);
+    }
+    // A visitor leaves the server's alone.
+    let (id, approval) = waits(&desk, &server, usual()).await;
+    visitor.decide(&approval, true).await;
+    until(&desk, &id, JobState::Succeeded).await;
+    assert_eq!(desk.runs(), 6);
+}
+
+#[tokio::test]
+async fn too_many_that_wait_end_a_job_at_once() {
+    let desk = Desk::new(Preview::Nothing);
+    let jobs = jobs(&desk).await;
+    for _ in 0..5 {
+        waits(&desk, &jobs, usual()).await;
+    }
+    let id = submit(&jobs, usual()).await;
+    let job = until(&desk, &id, JobState::Failed).await;
+    assert_eq!(job.error_code.as_deref(), Some("too_many_requests"));
+}
+
+#[tokio::test]
+async fn secrets_of_a_job_are_gone_when_it_is_over() {
+    let desk = Desk::new(Preview::Nothing);
+    let jobs = jobs(&desk).await;
+    let input: Value = json!({ "key": "hunter2-hunter2" });
+    let (id, approval) = waits(&desk, &jobs, Call { input, ..usual() }).await;
+    desk.decide(&approval, true).await;
+    let job = until(&desk, &id, JobState::Succeeded).await;
+    assert!(job.pending.is_none());
+    assert!(!format!("{job:?}").contains("hunter2"));
+    assert!(!desk.journal().contains("hunter2"));
+}

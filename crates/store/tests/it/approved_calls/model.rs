@@ -1,0 +1,221 @@
+//! Whatever happens in whatever order: a tool never runs more often than it was approved.
+
+use std::collections::HashMap;
+
+use gate::{ApprovalId, ApprovalState, Call, Caller, Recording, approvals::Decided};
+use rand::{RngExt, SeedableRng, rngs::StdRng, seq::IndexedRandom};
+use serde_json::json;
+
+use super::{Desk, Preview, SETTINGS, call};
+
+/// A call that can be approved: who, what, with what.
+type Subject = (&'static str, &'static str, u8);
+
+/// What a person would expect of an approval.
+#[derive(Debug, Clone)]
+struct Expected {
+    subject: Subject,
+    state: ApprovalState,
+    until: i64,
+}
+
+impl Expected {
+    fn stands(&self, now: i64) -> ApprovalState {
+        let open = matches!(self.state, ApprovalState::Waiting | ApprovalState::Approved);
+        if open && self.until <= now { ApprovalState::Expired } else { self.state }
+    }
+}
+
+/// All that was asked for, as it should be.
+#[derive(Default)]
+struct Model {
+    known: HashMap<ApprovalId, Expected>,
+    /// Which of them in the order in which they came.
+    order: Vec<ApprovalId>,
+    now: i64,
+}
+
+impl Model {
+    fn find(&self, subject: Subject, state: ApprovalState) -> Vec<ApprovalId> {
+        let fits = |one: &Expected| {
+            one.subject == subject && one.stands(self.now) == state && one.until > self.now
+        };
+        self.known.iter().filter(|(_, one)| fits(one)).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// What a call comes to.
+    fn predict(&mut self, subject: Subject, named: Option<&ApprovalId>) -> &'static str {
+        if let Some(id) = named {
+            let one = self.known.get_mut(id).filter(|one| one.subject.0 == subject.0);
+            if let Some(one) = one {
+                let stands = one.stands(self.now);
+                match stands {
+                    _ if one.subject != subject => {
+                        if matches!(stands, ApprovalState::Waiting | ApprovalState::Approved) {
+                            one.state = ApprovalState::Cancelled;
+                        }
+                    }
+                    ApprovalState::Approved => return "ok",
+                    ApprovalState::Refused => return "not_allowed",
+                    ApprovalState::Waiting => return "approval_required",
+                    _ => {}
+                }
+            }
+        } else if !self.find(subject, ApprovalState::Approved).is_empty() {
+            return "ok";
+        }
+        if !self.find(subject, ApprovalState::Refused).is_empty() {
+            return "not_allowed";
+        }
+        if !self.find(subject, ApprovalState::Waiting).is_empty() {
+            return "approval_required";
+        }
+        let waiting = |one: &&Expected| one.stands(self.now) == ApprovalState::Waiting;
+        if self.known.values().filter(waiting).count() as u64 >= SETTINGS.max_waiting {
+            return "too_many_requests";
+        }
+        "approval_required"
+    }
+
+    fn any(&self, random: &mut StdRng) -> Option<ApprovalId> {
+        self.order.choose(random).cloned()
+    }
+}
+
+fn subject(random: &mut StdRng) -> Subject {
+    let caller = *["ada", "eve"].choose(random).unwrap();
+    let tool = *["one", "two"].choose(random).unwrap();
+    (caller, tool, random.random_range(0..2))
+}
+
+fn made(subject: Subject, approval: Option<ApprovalId>, random: &mut StdRng) -> Call {
+    let (caller, tool, number) = subject;
+    let recording = *[0, 1].choose(random).unwrap();
+    let recording = if recording == 0 { Recording::WhenNeeded } else { Recording::Always };
+    let caller = Caller::named(caller);
+    Call { caller, approval, recording, ..call(tool, json!({ "number": number })) }
+}
+
+async fn step(desk: &Desk, model: &mut Model, random: &mut StdRng) {
+    match random.random_range(0..10) {
+        0..6 => {
+            let subject = subject(random);
+            let named = if random.random_bool(0.6) { model.any(random) } else { None };
+            let expected = model.predict(subject, named.as_ref());
+            let runs = desk.runs();
+            let outcome = desk.call(made(subject, named.clone(), random)).await;
+            assert_eq!(outcome.code(), expected, "{subject:?} {named:?} {:?}", model.known);
+            assert_eq!(desk.runs() - runs, usize::from(expected == "ok"));
+            if expected == "ok" {
+                used(desk, model, subject, named).await;
+            } else if let Some(id) = outcome.result.err().and_then(|failure| failure.approval)
+                && !model.known.contains_key(&id)
+            {
+                let until = model.now + 100_000;
+                let state = ApprovalState::Waiting;
+                model.known.insert(id.clone(), Expected { subject, state, until });
+                model.order.push(id);
+            }
+        }
+        6..9 => {
+            let Some(id) = model.any(random) else { return };
+            let approve = random.random_bool(0.7);
+            let one = model.known.get_mut(&id).unwrap();
+            let waits = one.stands(model.now) == ApprovalState::Waiting;
+            let decided = desk.decide(&id, approve).await;
+            assert_eq!(matches!(decided, Decided::Done(_)), waits, "{one:?}");
+            if waits {
+                let refused = ApprovalState::Refused;
+                one.state = if approve { ApprovalState::Approved } else { refused };
+                one.until = model.now + 10_000;
+            }
+        }
+        _ => {
+            let step = *[1, 5_000, 10_000, 100_000].choose(random).unwrap();
+            desk.clock.advance_ms(step);
+            model.now += step;
+            if random.random_bool(0.5) {
+                let now = desk.gate.clock().now();
+                desk.gate.store().expire_approvals(now).await.unwrap();
+            }
+        }
+    }
+}
+
+/// Exactly one approval of this call was used up.
+async fn used(desk: &Desk, model: &mut Model, subject: Subject, named: Option<ApprovalId>) {
+    let candidates = match named {
+        Some(id) => vec![id],
+        None => model.find(subject, ApprovalState::Approved),
+    };
+    let mut used = 0;
+    for id in candidates {
+        if desk.state(&id).await == ApprovalState::Used {
+            model.known.get_mut(&id).unwrap().state = ApprovalState::Used;
+            used += 1;
+        }
+    }
+    assert_eq!(used, 1);
+}
+
+#[tokio::test]
+async fn every_sequence_goes_as_a_person_would_expect() {
+    for seed in 0..40 {
+        let mut random = StdRng::seed_from_u64(seed);
+        let desk = Desk::new(Preview::Nothing);
+        let other = desk.beside();
+        let mut model = Model::default();
+        for _ in 0..120 {
+            let desk = if random.random_bool(0.5) { &desk } else { &other };
+            step(desk, &mut model, &mut random).await;
+        }
+        for (id, one) in &model.known {
+            assert_eq!(desk.state(id).await, one.stands(model.now), "seed {seed}");
+        }
+        let used = model.known.values().filter(|one| one.state == ApprovalState::Used).count();
+        assert_eq!(used, desk.runs(), "seed {seed}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_crowd_gets_more_than_was_approved() {
+    for seed in 0..6 {
+        let desk = Desk::new(Preview::Nothing);
+        let crowd = (0..8).map(|member| {
+            let desk = desk.beside();
+            tokio::spawn(async move {
+                let mut random = StdRng::seed_from_u64(seed * 100 + member);
+                let (mut seen, mut approved, mut ran) = (Vec::new(), 0, 0);
+                for _ in 0..60 {
+                    let named = seen.choose(&mut random).cloned().filter(|_| random.random());
+                    let subject = ("ada", "one", random.random_range(0..2));
+                    let outcome = desk.call(made(subject, named, &mut random)).await;
+                    ran += usize::from(outcome.code() == "ok");
+                    if let Some(id) = outcome.result.err().and_then(|failure| failure.approval) {
+                        if random.random_bool(0.7) {
+                            let approve = random.random_bool(0.9);
+                            let done = matches!(desk.decide(&id, approve).await, Decided::Done(_));
+                            approved += usize::from(done && approve);
+                        }
+                        seen.push(id);
+                    }
+                    if random.random_bool(0.1) {
+                        desk.clock.advance_ms(3_000);
+                    }
+                }
+                (approved, ran)
+            })
+        });
+        let crowd: Vec<_> = crowd.collect();
+        let (mut approved, mut ran) = (0, 0);
+        for member in crowd {
+            let (one, other) = member.await.unwrap();
+            approved += one;
+            ran += other;
+        }
+        assert_eq!(ran, desk.runs());
+        assert!(ran <= approved && ran > 0, "{ran} runs of {approved} approvals, seed {seed}");
+        let count = |event: &str| desk.events().iter().filter(|one| *one == event).count();
+        assert_eq!((count("approval_used"), count("approval_approved")), (ran, approved));
+    }
+}

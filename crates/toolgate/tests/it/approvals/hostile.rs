@@ -1,0 +1,331 @@
+//! Who tries to get round it.
+
+use std::{
+    os::unix::fs::PermissionsExt,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use testkit::{World, eventually};
+
+use super::{
+    approve, as_operator, ask, call, closed, decide, events, open, operator, runs, status,
+};
+
+const TOKENS: &str = "server: { tokens: [ { name: ada, token_env: ADA }, \
+                      { name: eve, token_env: EVE } ] }\n";
+const ADA: &str = "Bearer ada-has-a-long-secret";
+const EVE: &str = "Bearer eve-has-a-long-secret";
+
+async fn with_tokens() -> World {
+    let mut world = closed(TOKENS)
+        .with_env("ADA", "ada-has-a-long-secret")
+        .with_env("EVE", "eve-has-a-long-secret");
+    world.run().await;
+    world
+}
+
+async fn send(
+    world: &World,
+    who: Option<&str>,
+    method: &str,
+    path: &str,
+    body: &str,
+) -> (u16, Value) {
+    let mut headers = vec![("content-type", "application/json")];
+    headers.extend(who.map(|who| ("authorization", who)));
+    let body = (method != "GET").then(|| body.into());
+    let answer = world.send(method, path, &headers, body).await;
+    (answer.status, answer.json())
+}
+
+#[tokio::test]
+async fn only_the_operator_sees_and_decides() {
+    let yes = r#"{"decision":"approve"}"#;
+    for tokens in [false, true] {
+        let world = if tokens { with_tokens().await } else { open("").await };
+        let asker = tokens.then_some(ADA);
+        let (_, said) = send(&world, asker, "POST", "/v1/tools/marks", r#"{"args":{}}"#).await;
+        assert_eq!(said["code"], "approval_required");
+        let id = super::waiting(&world).await["id"].as_str().unwrap().to_owned();
+        let path = format!("/v1/approvals/{id}");
+        let token = operator(&world).replace("Bearer ", "");
+        let mut wrong = token.clone();
+        wrong.replace_range(63.., if wrong.ends_with('0') { "1" } else { "0" });
+        let wrong: Vec<Option<String>> = vec![
+            None,
+            Some(String::new()),
+            Some("Bearer".into()),
+            Some("Bearer ".into()),
+            Some(token.clone()),
+            Some(format!("Basic {token}")),
+            Some(format!("Token {token}")),
+            Some(format!("Bearer {wrong}")),
+            Some(format!("Bearer {}", &token[..63])),
+            Some(format!("Bearer {token}0")),
+            Some(format!("Bearer {}", token.to_uppercase())),
+            Some(format!("Bearer {token} {token}")),
+            Some(ADA.into()),
+            Some(EVE.into()),
+        ];
+        for who in &wrong {
+            for (method, path) in [("GET", "/v1/approvals"), ("POST", path.as_str())] {
+                let (code, said) = send(&world, who.as_deref(), method, path, yes).await;
+                assert!([401, 403].contains(&code), "{who:?} {method} {path}: {code} {said}");
+                assert!(!said.to_string().contains(&token), "{said}");
+                let known = tokens && [Some(ADA), Some(EVE)].contains(&who.as_deref());
+                assert_eq!(code == 403, known, "{who:?}: {said}");
+            }
+        }
+        assert_eq!(status(&world, &id).await, "waiting");
+        assert_eq!(runs(&world), 0);
+        // In the query, in the body and in a cookie it is no credential.
+        let sneaky = format!("{path}?access_token={token}&token={token}");
+        let cookie = format!("token={token}");
+        let headers = [("cookie", cookie.as_str()), ("x-operator-token", &token)];
+        let answer = world.send("POST", &sneaky, &headers, Some(yes.into())).await;
+        assert_eq!(answer.status, 401);
+        let lower = format!("bearer  {token} ");
+        let (code, _) = send(&world, Some(&lower), "POST", &path, yes).await;
+        assert_eq!((code, status(&world, &id).await.as_str()), (200, "approved"));
+        let (code, _) = send(&world, asker, "POST", "/v1/tools/marks", r#"{"args":{}}"#).await;
+        assert_eq!((code, runs(&world)), (200, 1));
+        let journal = std::fs::read_to_string(world.folder().join("data/journal.jsonl")).unwrap();
+        assert!(!journal.contains(&token) && !world.stderr().contains(&token));
+    }
+}
+
+#[tokio::test]
+async fn nobody_uses_or_sees_what_is_anothers() {
+    let world = with_tokens().await;
+    let (_, said) = send(&world, Some(ADA), "POST", "/v1/tools/marks", r#"{"args":{}}"#).await;
+    assert_eq!(said["code"], "approval_required");
+    let id = super::waiting(&world).await["id"].as_str().unwrap().to_owned();
+    assert_eq!(decide(&world, &id, "approve").await.status, 200);
+    let with_id = json!({ "args": {}, "approval_id": id }).to_string();
+    let nobodys =
+        json!({ "args": {}, "approval_id": "apr_00000000000000000000000000" }).to_string();
+    let (code, said) = send(&world, Some(EVE), "POST", "/v1/tools/marks", &with_id).await;
+    let (_, other) = send(&world, Some(EVE), "POST", "/v1/tools/marks", &nobodys).await;
+    // Hers and nobody's look the same.
+    assert_eq!((code, &said), (403, &other));
+    assert!(!said["error"].as_str().unwrap().contains(&id), "{said}");
+    let (_, said) = send(&world, Some(EVE), "POST", "/v1/tools/marks", r#"{"args":{}}"#).await;
+    assert_eq!(said["code"], "approval_required");
+    // To cancel it she would have to be Ada.
+    let other = json!({ "args": { "value": 1 }, "approval_id": id }).to_string();
+    send(&world, Some(EVE), "POST", "/v1/tools/marks", &other).await;
+    assert_eq!(status(&world, &id).await, "approved");
+    let path = format!("/v1/approvals/{id}");
+    let (code, seen) = send(&world, Some(EVE), "GET", &path, "").await;
+    let (unknown, nothing) =
+        send(&world, Some(EVE), "GET", "/v1/approvals/apr_00000000000000000000000000", "").await;
+    assert_eq!((code, unknown), (404, 404));
+    assert_eq!(seen["error"]["code"], nothing["error"]["code"]);
+    let (code, seen) = send(&world, Some(ADA), "GET", &path, "").await;
+    assert_eq!((code, &seen["status"]), (200, &json!("approved")));
+    // Nor the operator, whose calls are its own.
+    let by_operator = operator(&world);
+    let (_, said) = send(&world, Some(&by_operator), "POST", "/v1/tools/marks", &with_id).await;
+    assert_eq!((&said["code"], runs(&world)), (&json!("approval_required"), 0));
+    let (code, _) = send(&world, Some(ADA), "POST", "/v1/tools/marks", &with_id).await;
+    assert_eq!((code, runs(&world)), (200, 1));
+}
+
+#[tokio::test]
+async fn a_caller_cannot_take_a_name_that_is_ours() {
+    for name in ["operator", "local", "cli", "stdio"] {
+        let settings = format!("server: {{ tokens: [ {{ name: {name}, token_env: ADA }} ] }}\n");
+        let world = closed(&settings).with_env("ADA", "ada-has-a-long-secret");
+        let (code, _, stderr) = world.cli(&["serve", "--listen", "127.0.0.1:0"]);
+        assert_eq!(code, 2, "{stderr}");
+        assert!(stderr.contains(&format!("the name `{name}`")), "{stderr}");
+    }
+}
+
+#[tokio::test]
+async fn other_arguments_cancel_what_was_asked() {
+    let world = open("").await;
+    let id = ask(&world, json!(1)).await;
+    approve(&world, &id);
+    let other = json!({ "args": { "value": 2 }, "approval_id": id });
+    let said = call(&world, other).await.json();
+    assert_eq!(said["code"], "approval_required");
+    let words = said["error"].as_str().unwrap();
+    assert!(words.starts_with(&format!("the approval {id} is not for this call")), "{words}");
+    assert_eq!(status(&world, &id).await, "cancelled");
+    let named = json!({ "args": { "value": 1 }, "approval_id": id });
+    assert_eq!(call(&world, named).await.json()["code"], "approval_required");
+    assert_eq!(decide(&world, &id, "approve").await.status, 409);
+    assert_eq!(runs(&world), 0);
+    assert_eq!(events(&world), ["requested", "approved", "cancelled", "requested", "requested"]);
+}
+
+#[tokio::test]
+async fn what_nobody_decides_or_nobody_uses_is_over() {
+    let world = open("policy: { approval_wait_ms: 1000, approval_valid_ms: 1000 }\n").await;
+    let id = ask(&world, json!(1)).await;
+    eventually("it is over", async || (status(&world, &id).await == "expired").then_some(())).await;
+    assert_eq!(decide(&world, &id, "approve").await.status, 409);
+    let (code, _, stderr) = world.cli(&["approvals", "approve", &id]);
+    assert_eq!(code, 1);
+    assert!(stderr.contains("is expired and can no more be decided"), "{stderr}");
+    let id = ask(&world, json!(1)).await;
+    approve(&world, &id);
+    eventually("it is over", async || (status(&world, &id).await == "expired").then_some(())).await;
+    let named = json!({ "args": { "value": 1 }, "approval_id": id });
+    let said = call(&world, named).await.json();
+    assert!(said["error"].as_str().unwrap().contains("policy.approval_valid_ms"), "{said}");
+    assert_eq!(runs(&world), 0);
+    let count = |event: &str| events(&world).iter().filter(|one| *one == event).count();
+    eventually("it is written down", async || (count("expired") >= 2).then_some(())).await;
+    assert_eq!((count("approved"), count("used")), (1, 0));
+}
+
+#[tokio::test]
+async fn of_many_deciders_and_callers_one_comes_through() {
+    let world = open("").await;
+    let id = ask(&world, json!(1)).await;
+    let authorization = operator(&world);
+    let mut over_rest = tokio::task::JoinSet::new();
+    for _ in 0..32 {
+        let url = world.url(&format!("/v1/approvals/{id}"));
+        let request = world.client.post(url).header("authorization", &authorization);
+        let request = request.body(r#"{"decision":"approve"}"#);
+        over_rest.spawn(async move { request.send().await.unwrap().status().as_u16() });
+    }
+    let mut in_terminals = tokio::task::JoinSet::new();
+    for _ in 0..4 {
+        let mut command = world.command(&["approvals", "approve", &id]);
+        in_terminals.spawn_blocking(move || command.output().unwrap().status.code().unwrap());
+    }
+    let over_rest = over_rest.join_all().await;
+    let in_terminals = in_terminals.join_all().await;
+    assert!(over_rest.iter().all(|code| [200, 409].contains(code)), "{over_rest:?}");
+    assert!(in_terminals.iter().all(|code| [0, 1].contains(code)), "{in_terminals:?}");
+    let done = over_rest.iter().filter(|code| **code == 200).count()
+        + in_terminals.iter().filter(|code| **code == 0).count();
+    assert_eq!(done, 1);
+    let mut calls = tokio::task::JoinSet::new();
+    for number in 0..64 {
+        let body = json!({ "args": { "value": 1 }, "approval_id": id });
+        let other = json!({ "args": { "value": 1 } });
+        let body = if number % 2 == 0 { body } else { other }.to_string();
+        let request = world.client.post(world.url("/v1/tools/marks")).body(body);
+        calls.spawn(async move { request.send().await.unwrap().status().as_u16() });
+    }
+    let codes = calls.join_all().await;
+    assert!(codes.iter().all(|code| [200, 403].contains(code)), "{codes:?}");
+    assert_eq!((codes.iter().filter(|code| **code == 200).count(), runs(&world)), (1, 1));
+    let used = events(&world).iter().filter(|event| *event == "used").count();
+    assert_eq!(used, 1);
+}
+
+#[tokio::test]
+async fn several_processes_have_one_approval_between_them() {
+    let world = open("").await;
+    assert_eq!(world.cli(&["call", "marks"]).0, 1);
+    let id = super::waiting(&world).await["id"].as_str().unwrap().to_owned();
+    approve(&world, &id);
+    let mut processes = tokio::task::JoinSet::new();
+    for number in 0..8 {
+        let named = ["call", "marks", "--approval", &id];
+        let arguments = if number % 2 == 0 { &named[..] } else { &named[..2] };
+        let mut command = world.command(arguments);
+        processes.spawn_blocking(move || command.output().unwrap().status.code().unwrap());
+    }
+    let codes = processes.join_all().await;
+    assert_eq!((codes.iter().filter(|code| **code == 0).count(), runs(&world)), (1, 1));
+}
+
+#[tokio::test]
+async fn the_desk_has_a_limit() {
+    let world = open("policy: { max_waiting_approvals: 2 }\n").await;
+    for value in 0..2 {
+        ask(&world, json!(value)).await;
+    }
+    let answer = call(&world, json!({ "args": { "value": 2 } })).await;
+    assert_eq!((answer.status, &answer.json()["code"]), (429, &json!("too_many_requests")));
+    assert_eq!(answer.header("retry-after"), "60");
+    assert!(answer.text().contains("policy.max_waiting_approvals"), "{}", answer.text());
+    // A call that waits already is still told where.
+    ask(&world, json!(0)).await;
+}
+
+#[tokio::test]
+async fn a_token_that_anybody_could_guess_is_none() {
+    for (text, words) in [("", "operator.token"), ("\n", "32 visible"), ("short", "32 visible")] {
+        let world = closed("");
+        world.write("data/operator.token", text);
+        for arguments in [&["serve", "--listen", "127.0.0.1:0"][..], &["approvals"], &["mcp"]] {
+            let (code, _, stderr) = world.cli(arguments);
+            assert_eq!(code, 2, "{arguments:?}: {stderr}");
+            assert!(stderr.contains(words), "{arguments:?}: {stderr}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_becomes_of_the_file_while_the_server_runs_lets_nobody_in() {
+    let world = open("").await;
+    let id = ask(&world, json!(1)).await;
+    let right = operator(&world);
+    let file = world.folder().join("data/operator.token");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let path = format!("/v1/approvals/{id}");
+    for text in [Some(""), Some("\n"), None] {
+        match text {
+            Some(text) => std::fs::write(&file, text).unwrap(),
+            None => std::fs::remove_file(&file).unwrap(),
+        }
+        for who in ["Bearer ", "Bearer", "bearer \t"] {
+            let (code, _) = send(&world, Some(who), "GET", "/v1/approvals", "").await;
+            assert_eq!(code, 401, "{text:?} {who:?}");
+        }
+        if text.is_some() {
+            assert_eq!(world.cli(&["approvals", "approve", &id]).0, 2);
+        }
+        // The server has the one that it started with.
+        assert_eq!(send(&world, Some(&right), "GET", &path, "").await.0, 200);
+    }
+    assert_eq!(runs(&world), 0);
+}
+
+#[tokio::test]
+async fn large_arguments_are_asked_about_and_not_copied_about() {
+    let world = open("").await;
+    let large = "x".repeat(1_500_000);
+    let first = ask(&world, json!(large)).await;
+    for value in 0..20 {
+        ask(&world, json!(format!("{value}{large}"))).await;
+    }
+    // A page of a list is for people.
+    let listed = as_operator(&world, "GET", "/v1/approvals", None).await;
+    assert!(listed.body.len() < 4_000_000, "{} bytes", listed.body.len());
+    // One of them is shown whole.
+    let one = as_operator(&world, "GET", &format!("/v1/approvals/{first}"), None).await.json();
+    assert_eq!(one["input"]["value"].as_str().unwrap().len(), large.len());
+    let (_, stdout, _) = world.cli(&["approvals"]);
+    assert!(stdout.len() < 20_000, "{} bytes", stdout.len());
+    approve(&world, &first);
+    let began = Instant::now();
+    let body = json!({ "args": { "value": large }, "approval_id": first });
+    assert_eq!(call(&world, body).await.status, 200);
+    assert!(began.elapsed() < Duration::from_secs(5));
+    assert_eq!(runs(&world), 1);
+}
+
+#[tokio::test]
+async fn a_year_is_the_longest_wait() {
+    let settings =
+        |wait: u64| format!("policy: {{ approval_wait_ms: {wait}, approval_valid_ms: {wait} }}\n");
+    for wait in [999, 31_536_000_001, u64::MAX] {
+        let (code, _, stderr) = closed(&settings(wait)).cli(&["config", "check"]);
+        assert_eq!(code, 1, "{stderr}");
+        assert!(stderr.contains("approval_wait_ms"), "{stderr}");
+    }
+    let world = open(&settings(31_536_000_000)).await;
+    let id = ask(&world, json!(1)).await;
+    approve(&world, &id);
+    assert_eq!(call(&world, json!({ "args": { "value": 1 } })).await.status, 200);
+}
