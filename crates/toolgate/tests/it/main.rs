@@ -15,6 +15,7 @@ mod disk;
 mod documents;
 mod doors;
 mod examples;
+mod file_io;
 mod guides;
 mod idempotency;
 mod jobs;
