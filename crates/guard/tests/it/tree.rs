@@ -6,6 +6,7 @@
 mod crash;
 mod disk;
 mod editing;
+mod kernel;
 mod listing;
 mod paths;
 pub mod property;
