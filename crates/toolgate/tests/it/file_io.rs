@@ -239,6 +239,28 @@ async fn limits_are_named_and_exact() {
     adam.fails(read("sparse"), 413, "too_large", error).await;
 }
 
+#[test]
+fn a_folder_that_holds_the_servers_own_data_is_refused() {
+    for (settings, is_fine) in [
+        ("tools: { file_io: { root: ./files } }", true),
+        ("tools: { file_io: { root: ./data/files } }", true),
+        ("tools: { file_io: { root: ./data-too } }", true),
+        ("tools: { file_io: { root: . }, enable: [ autosage ] }", true),
+        ("tools: { file_io: { root: . } }", false),
+        ("tools: { file_io: { root: / } }", false),
+        ("tools: { file_io: { root: ./data } }", false),
+        ("tools: { file_io: { root: ./link } }", false),
+        ("data_dir: ./link/state\ntools: { file_io: { root: ./data } }", false),
+    ] {
+        let world = World::new(crate::BINARY, settings);
+        std::fs::create_dir(world.folder().join("data")).unwrap();
+        symlink("data", world.folder().join("link")).unwrap();
+        let (code, _, stderr) = world.cli(&["tools"]);
+        assert_eq!(code == 0, is_fine, "{settings}: {stderr}");
+        assert_eq!(stderr.contains("tools.file_io.root: the folder `"), !is_fine, "{stderr}");
+    }
+}
+
 /// In JSON every byte of such a file takes six.
 #[tokio::test]
 async fn no_file_that_may_be_read_ends_in_quarantine() {
