@@ -3,8 +3,10 @@
 //! Everything here is tried in both ways in which a path can be resolved, and what lies outside is
 //! compared before and after.
 
+mod crash;
 mod disk;
 mod editing;
+mod kernel;
 mod listing;
 mod paths;
 pub mod property;

@@ -16,11 +16,11 @@ use crate::{BINARY, command};
 type Command = std::process::Command;
 
 /// A file system of its own under the world, gone when dropped.
-struct Mount(PathBuf);
+pub struct Mount(PathBuf);
 
 impl Mount {
     /// Nothing where this user may not mount; the test then says so and ends.
-    fn new(path: &Path, options: &str) -> Option<Self> {
+    pub fn new(path: &Path, options: &str) -> Option<Self> {
         std::fs::create_dir_all(path).unwrap();
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", options, "toolgate-test"]).arg(path);
@@ -32,6 +32,13 @@ impl Mount {
         let name = thread.name().unwrap_or_default();
         let _ = writeln!(std::io::stderr(), "{name} skipped: mounting is not permitted here");
         None
+    }
+
+    /// Mounts it again with other options.
+    pub fn again(&self, options: &str) {
+        let options = format!("remount,{options}");
+        let done = Command::new("mount").args(["-o", &options]).arg(&self.0).status().unwrap();
+        assert!(done.success());
     }
 }
 

@@ -1,0 +1,33 @@
+//! Whatever text a caller gives as a path: what it opens lies in the folder, and both ways of
+//! resolving it agree. The property and the folder are those of the tests.
+#![no_main]
+
+use std::{collections::BTreeSet, sync::OnceLock};
+
+use guard::files::Tree;
+use libfuzzer_sys::fuzz_target;
+use tempfile::TempDir;
+
+#[path = "../../crates/guard/tests/it/tree/property.rs"]
+mod property;
+
+struct Planted {
+    _folder: TempDir,
+    trees: Vec<Tree>,
+    inside: BTreeSet<(u64, u64)>,
+}
+
+fn planted() -> &'static Planted {
+    static PLANTED: OnceLock<Planted> = OnceLock::new();
+    PLANTED.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        property::plant(folder.path());
+        let root = folder.path().join("root");
+        Planted { trees: property::trees(&root), inside: property::inodes(&root), _folder: folder }
+    })
+}
+
+fuzz_target!(|text: &str| {
+    let planted = planted();
+    property::opens_only_what_is_inside(&planted.trees, &planted.inside, text);
+});
