@@ -2,18 +2,11 @@
 
 use testkit::{World, replay::replay};
 
-use crate::{BINARY, root};
+use crate::{BINARY, copy_of, root};
 
-/// Starts an example where it lies, with its state elsewhere.
+/// Starts a copy of an example.
 async fn example(name: &str) -> World {
-    let folder = root().join("examples").join(name);
-    let settings = std::fs::read_to_string(folder.join("toolgate.yaml")).unwrap();
-    let mut world = World::new(BINARY, &settings);
-    for entry in std::fs::read_dir(folder.join("contracts")).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        world.write_program(&format!("contracts/{name}"), &std::fs::read_to_string(path).unwrap());
-    }
+    let mut world = copy_of(&root().join("examples").join(name));
     world.run().await;
     world
 }
@@ -27,6 +20,11 @@ async fn replays(name: &str) -> usize {
 #[tokio::test]
 async fn autosage() {
     assert_eq!(replays("autosage").await, 32);
+}
+
+#[tokio::test]
+async fn learning_os() {
+    assert_eq!(replays("learning-os").await, 25);
 }
 
 #[tokio::test]

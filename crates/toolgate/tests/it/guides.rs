@@ -2,13 +2,14 @@
 //!
 //! In a `console` block a line with `$ ` is a command and what follows is what it says, stdout
 //! and then stderr; `[..]` stands for any text in a line and `...` for any lines. A block with
-//! `title=PATH` is a file. A server with the documents' files runs at the documents' address.
+//! `title=PATH` is a file. A server with the documents' files runs at the documents' address; the
+//! document of an example has that example's files.
 
 use std::path::{Path, PathBuf};
 
 use testkit::{Shell, World};
 
-use crate::{BINARY, root};
+use crate::{BINARY, copy_of, root};
 
 /// A block of code in a document.
 struct Block {
@@ -97,7 +98,11 @@ async fn run(document: &Path) -> usize {
     let text = std::fs::read_to_string(document).unwrap();
     // AutoSage has a port of its own.
     let port = if text.contains("127.0.0.1:8080") { 8_080 } else { 8_000 };
-    let mut world = World::start(BINARY, "").await;
+    // An example's own document is about that example.
+    let folder = document.parent().unwrap();
+    let is_example = folder.join("toolgate.yaml").exists();
+    let mut world = if is_example { copy_of(folder) } else { World::new(BINARY, "") };
+    world.run().await;
     let mut count = 0;
     for block in blocks(&text) {
         if let Some(title) = &block.title {
