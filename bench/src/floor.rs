@@ -1,13 +1,30 @@
 //! The floor: the least that a JSON server in axum does.
 
-use axum::{Json, Router, routing::post};
-use serde_json::Value;
+use std::path::PathBuf;
 
-/// Serves on any free port and prints it.
-pub fn serve() -> anyhow::Result<()> {
+use axum::{
+    Json, Router,
+    http::StatusCode,
+    routing::{MethodRouter, post},
+};
+use machine::Places;
+use serde_json::{Value, json};
+
+/// Answers with a file of the folder that the server was started with.
+pub const READ: &str = "/read";
+/// Answers with the hardware of this machine.
+pub const HARDWARE: &str = "/hardware";
+
+/// Serves on any free port and prints it; with a folder, its files too.
+pub fn serve(folder: Option<PathBuf>) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let router = Router::new().route("/echo", post(async |Json(body): Json<Value>| Json(body)));
+        let mut router = Router::new()
+            .route("/echo", post(async |Json(body): Json<Value>| Json(body)))
+            .route(HARDWARE, post(hardware));
+        if let Some(folder) = folder {
+            router = router.route(READ, read(folder));
+        }
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         println!("listens on http://{}", listener.local_addr()?);
         let listener =
@@ -15,4 +32,21 @@ pub fn serve() -> anyhow::Result<()> {
         axum::serve(listener, router).await?;
         Ok(())
     })
+}
+
+fn read(folder: PathBuf) -> MethodRouter {
+    post(async move |Json(body): Json<Value>| {
+        let path = folder.join(body["path"].as_str().unwrap_or_default());
+        let text = tokio::task::spawn_blocking(move || std::fs::read_to_string(path)).await;
+        match text {
+            Ok(Ok(text)) => Ok(Json(json!({ "ok": true, "contents": text }))),
+            _ => Err(StatusCode::NOT_FOUND),
+        }
+    })
+}
+
+async fn hardware(Json(_): Json<Value>) -> Result<Json<Value>, StatusCode> {
+    let looked = tokio::task::spawn_blocking(|| machine::hardware(&Places::here())).await;
+    let facts = looked.map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
+    serde_json::to_value(facts).map(Json).map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)
 }

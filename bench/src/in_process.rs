@@ -28,6 +28,7 @@ fn gate(folder: &std::path::Path) -> anyhow::Result<Arc<Gate>> {
         clock: Arc::new(SystemClock),
         max_concurrency: 64,
         ceilings: Limits::default_ceilings(),
+        approvals: gate::approvals::ApprovalSettings::default(),
     })))
 }
 
@@ -62,6 +63,7 @@ fn call() -> Call {
         request_id: RequestId::new(Timestamp(0)),
         recording: Recording::WhenNeeded,
         idempotency_key: None,
+        approval: None,
         exchange: gate::Exchange::default(),
         stop: CancellationToken::new(),
     }

@@ -1,8 +1,9 @@
 //! How fast it is, as ratios against a floor that is measured in the same run.
 //!
-//! `cargo run --release -p bench [-- SECONDS] [mcp]` after `cargo build --release`.
+//! `cargo run --release -p bench [-- SECONDS] [mcp] [local]` after `cargo build --release`.
 //! The floor is a bare axum server that parses a JSON body and prints it again; the floor
-//! of MCP, which alone is measured with `mcp`, is a bare server on the official SDK. Rounds
+//! of MCP, which alone is measured with `mcp`, is a bare server on the official SDK; with `local`
+//! only the tools of the local machine are measured. Rounds
 //! of floor and Toolgate alternate, and each figure is the median of its rounds, so that
 //! other work on the machine falls on all alike.
 
@@ -13,6 +14,7 @@ mod floor;
 mod http;
 mod in_process;
 mod load;
+mod local;
 mod mcp;
 mod start;
 mod table;
@@ -25,12 +27,15 @@ const ROUNDS: usize = 3;
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
-        Some("floor") => return floor::serve(),
+        Some("floor") => return floor::serve(arguments.get(1).map(Into::into)),
         Some(mcp::bare::ARGUMENT) => return mcp::bare::serve(&arguments[1..]),
         _ => {}
     }
-    let (parts, numbers): (Vec<_>, Vec<_>) =
-        arguments.iter().map(String::as_str).partition(|argument| *argument == "mcp");
+    let (parts, numbers): (Vec<_>, Vec<_>) = arguments
+        .iter()
+        .map(String::as_str)
+        .partition(|argument| matches!(*argument, "mcp" | "local"));
+    let wanted = |part: &str| parts.is_empty() || parts.contains(&part);
     let seconds: f64 = numbers.first().map_or(Ok(2.0), |text| text.parse())?;
     let round = Duration::from_secs_f64(seconds);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -40,7 +45,13 @@ fn main() -> anyhow::Result<()> {
         catalogue::report()?;
         runtime.block_on(doors(round))?;
     }
-    runtime.block_on(mcp::report(round))
+    if wanted("local") {
+        runtime.block_on(local::report(round))?;
+    }
+    if wanted("mcp") {
+        runtime.block_on(mcp::report(round))?;
+    }
+    Ok(())
 }
 
 async fn doors(round: Duration) -> anyhow::Result<()> {

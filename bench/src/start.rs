@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Stdio},
     time::Instant,
 };
@@ -55,6 +55,13 @@ impl Drop for Server {
 pub fn floor() -> anyhow::Result<Server> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("floor");
+    spawn(command, tempfile::tempdir()?)
+}
+
+/// The floor of the local tools, with the files of a folder.
+pub fn local_floor(folder: &Path) -> anyhow::Result<Server> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("floor").arg(folder);
     spawn(command, tempfile::tempdir()?)
 }
 

@@ -82,6 +82,15 @@ impl Document {
         *place = value;
     }
 
+    /// Takes a value out, for settings files of other systems.
+    pub fn remove(&mut self, path: &[&str]) {
+        let Some((last, parents)) = path.split_last() else { return };
+        let parent = parents.iter().try_fold(&mut self.value, |place, step| place.get_mut(*step));
+        if let Some(Value::Object(map)) = parent {
+            map.shift_remove(*last);
+        }
+    }
+
     /// The typed content, or everything that keeps it from being that.
     pub fn check<T: JsonSchema + DeserializeOwned>(&self) -> Result<T, Vec<Diagnostic>> {
         let schema = schemars::schema_for!(T).to_value();

@@ -6,7 +6,7 @@ use contract::LimitOverrides;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Caller, Exchange, JobId, RequestId};
+use crate::{Caller, Exchange, JobId, RequestId, approvals::ApprovalId};
 
 /// A call, parsed by a door and not yet judged by anybody.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub struct Call {
     pub recording: Recording,
     /// The caller's key for "this very call, however often I send it".
     pub idempotency_key: Option<String>,
+    /// The approval that the caller has for it.
+    pub approval: Option<ApprovalId>,
     /// What passes between the tool and the caller while it runs.
     pub exchange: Exchange,
     /// Fires when the caller has lost interest.

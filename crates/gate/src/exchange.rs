@@ -24,6 +24,8 @@ pub struct Exchange {
     pub replies: Map<String, Value>,
     /// Whom the caller can ask.
     pub can_ask: CanAsk,
+    /// Whether the client is trusted to ask its person for an approval.
+    pub may_approve: bool,
     /// Where notes go, if anybody wants them.
     pub notes: Option<Notes>,
     /// Why the call is not to run any more: its questions were not answered.

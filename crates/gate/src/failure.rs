@@ -5,7 +5,7 @@ use std::{borrow::Cow, sync::Arc};
 use contract::{Violation, codes, codes::StandardCode};
 use serde_json::{Value, json};
 
-use crate::Questions;
+use crate::{Questions, approvals::ApprovalId};
 
 /// A call that did not succeed.
 #[derive(Debug, Clone)]
@@ -28,6 +28,8 @@ pub struct Failure {
     pub retry_after: Option<u32>,
     /// What the tool wants to know before it goes on.
     pub questions: Option<Arc<Questions>>,
+    /// The approval that a person has yet to give: a job waits for it.
+    pub approval: Option<ApprovalId>,
 }
 
 impl Failure {
@@ -43,6 +45,7 @@ impl Failure {
             stderr: None,
             retry_after: None,
             questions: None,
+            approval: None,
         }
     }
 

@@ -10,12 +10,13 @@ use std::{
 
 use arc_swap::{ArcSwap, Guard};
 use contract::{Limits, codes};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     Blobs, BoxFuture, Call, Catalogue, Clock, Failure, JobId, Journal, LiveJob, Metrics, Outcome,
     RequestId, Store,
+    approvals::ApprovalSettings,
     live::LiveJobs,
     steps::{Conforming, Crossing, Refusal, poll_once},
 };
@@ -36,6 +37,8 @@ pub struct Parts {
     pub max_concurrency: usize,
     /// The most that a request may ask for.
     pub ceilings: Limits,
+    /// How a person's approval is waited for.
+    pub approvals: ApprovalSettings,
 }
 
 /// The one path of a call.
@@ -51,6 +54,9 @@ pub struct Gate {
     pub(crate) metrics: Metrics,
     pub(crate) live: LiveJobs,
     ceilings: Limits,
+    pub(crate) approvals: ApprovalSettings,
+    /// Tells that a person has decided something.
+    pub(crate) decided: Notify,
     stopping: AtomicBool,
     /// Fires when the server begins to stop.
     closing: CancellationToken,
@@ -72,6 +78,8 @@ impl Gate {
             metrics: Metrics::default(),
             live: LiveJobs::default(),
             ceilings: parts.ceilings,
+            approvals: parts.approvals,
+            decided: Notify::new(),
             stopping: AtomicBool::new(false),
             closing: CancellationToken::new(),
             halt: CancellationToken::new(),
@@ -106,7 +114,7 @@ impl Gate {
         let admitted = crossing.admit(found).await?;
         let checked = crossing.check_input(admitted)?;
         let claimed = crossing.claim(checked).await?;
-        let approved = crossing.approve(claimed)?;
+        let approved = crossing.approve(claimed).await?;
         let ran = crossing.run(approved).await?;
         crossing.check_output(ran).await
     }

@@ -18,7 +18,7 @@ pub fn ulid(time: Timestamp) -> String {
 }
 
 /// A word and a ULID, printed at one go: every request needs one.
-fn prefixed(prefix: &str, time: Timestamp) -> String {
+pub(crate) fn prefixed(prefix: &str, time: Timestamp) -> String {
     let mut random = rand::rng();
     let random = (u128::from(random.next_u64()) << 32) | u128::from(random.next_u32());
     let time = u128::try_from(time.0.max(0)).unwrap_or(0) & 0xFFFF_FFFF_FFFF;
@@ -29,6 +29,13 @@ fn prefixed(prefix: &str, time: Timestamp) -> String {
         text.push(DIGITS[usize::try_from((bits >> (digit * 5)) & 31).unwrap_or(0)] as char);
     }
     text
+}
+
+/// Whether a text is this word and a ULID.
+pub(crate) fn is_prefixed(prefix: &str, text: &str) -> bool {
+    text.strip_prefix(prefix).is_some_and(|digits| {
+        digits.len() == ULID_LENGTH && digits.bytes().all(|one| DIGITS.contains(&one))
+    })
 }
 
 /// The name of a job: `job_` and a ULID.
@@ -44,9 +51,7 @@ impl JobId {
     /// The name if it has the form of one. Anything else names no job, and never
     /// gets as far as a file name or a query.
     pub fn parse(text: &str) -> Option<Self> {
-        let digits = text.strip_prefix("job_")?;
-        (digits.len() == ULID_LENGTH && digits.bytes().all(|one| DIGITS.contains(&one)))
-            .then(|| Self(text.into()))
+        is_prefixed("job_", text).then(|| Self(text.into()))
     }
 
     /// The whole name.

@@ -8,6 +8,7 @@
 //! kept behind [`Store`] and [`Blobs`], time comes from a [`Clock`]. The journal is the
 //! one file that it writes by itself.
 
+pub mod approvals;
 pub mod blobs;
 mod call;
 mod caller;
@@ -30,6 +31,7 @@ mod steps;
 mod store;
 mod trim;
 
+pub use approvals::{Approval, ApprovalId, ApprovalState};
 pub use blobs::{Artifact, Blobs};
 pub use call::{Call, Door, Recording};
 pub use caller::Caller;

@@ -4,7 +4,7 @@ use std::{
     collections::{HashMap, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicU8, Ordering},
+        atomic::{AtomicBool, AtomicU8, Ordering},
     },
 };
 
@@ -46,6 +46,8 @@ pub struct LiveJob {
     answered: Notify,
     /// Whether somebody was given its name in place of its result, or it has ended before.
     standing: AtomicU8,
+    /// Whether it counts among those that wait for a worker.
+    queued: AtomicBool,
 }
 
 /// What a job that waits for input wants to know, and what it has been told.
@@ -72,6 +74,7 @@ impl LiveJob {
             asking: Mutex::default(),
             answered: Notify::new(),
             standing: AtomicU8::new(OPEN),
+            queued: AtomicBool::new(false),
         })
     }
 
@@ -82,6 +85,11 @@ impl LiveJob {
 
     pub(crate) fn stop(&self) -> &CancellationToken {
         &self.stop
+    }
+
+    /// It waits for a worker from now on, or no more; whether that is news.
+    pub(crate) fn set_queued(&self, queued: bool) -> bool {
+        self.queued.swap(queued, Ordering::SeqCst) != queued
     }
 
     pub(crate) fn progress(&self, fraction: Option<f64>, message: &str) {

@@ -56,9 +56,19 @@ pub struct Metrics {
     pub(crate) queued: AtomicI64,
     /// Answers that broke their contract.
     pub(crate) quarantined: AtomicU64,
+    /// Calls that a person was asked about.
+    pub(crate) approvals_requested: AtomicU64,
+    approvals_approved: AtomicU64,
+    approvals_refused: AtomicU64,
 }
 
 impl Metrics {
+    /// A person has decided.
+    pub(crate) fn decided(&self, approved: bool) {
+        let counter = if approved { &self.approvals_approved } else { &self.approvals_refused };
+        counter.fetch_add(1, Relaxed);
+    }
+
     /// Everything in the text form that Prometheus reads.
     pub fn render(&self, catalogue: &crate::Catalogue, journal: &crate::Journal) -> String {
         let mut text = String::with_capacity(4_096);
@@ -85,6 +95,23 @@ impl Metrics {
             "Answers that broke their contract.",
             count(&self.quarantined),
         );
+        let asked = &self.approvals_requested;
+        one(
+            "toolgate_approvals_requested_total",
+            "counter",
+            "Calls that a person was asked about.",
+            count(asked),
+        );
+        let decided =
+            [("approved", &self.approvals_approved), ("refused", &self.approvals_refused)];
+        for (word, counter) in decided {
+            one(
+                &format!("toolgate_approvals_{word}_total"),
+                "counter",
+                &format!("Calls that a person {word}."),
+                count(counter),
+            );
+        }
         let lost = i64::try_from(journal.failures()).unwrap_or(i64::MAX);
         one(
             "toolgate_journal_failures_total",

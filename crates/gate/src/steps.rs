@@ -39,6 +39,10 @@ pub(crate) struct Crossing {
     tool: Option<Arc<Tool>>,
     limits: Limits,
     input_sha256: Option<String>,
+    /// Why the approval that the caller named is good for nothing.
+    of_no_use: Option<String>,
+    /// The arguments of a job that waits for a person, as they will run.
+    pending: Option<Box<RawValue>>,
     /// The arguments as they may be kept.
     input_kept: Option<Box<RawValue>>,
     job_id: Option<JobId>,
@@ -97,6 +101,8 @@ impl Crossing {
             limits: Limits::default(),
             input_sha256: None,
             input_kept: None,
+            of_no_use: None,
+            pending: None,
             workspace: Arc::default(),
             printed: Printed::default(),
             recorded: false,

@@ -2,6 +2,9 @@
 
 use crate::{
     BoxFuture, Job, JobId, JobState, Timestamp,
+    approvals::{
+        Approval, ApprovalFilter, ApprovalId, Decided, Due, Requested, Standing, Verdict, Wanted,
+    },
     quarantine::{Entry, Summary},
 };
 
@@ -36,11 +39,12 @@ pub trait Store: Send + Sync {
     /// Writes the job without anybody waiting for it.
     fn save_later(&self, job: Job);
 
-    /// Turns a queued job into a running one and hands it out with the arguments as they were
-    /// given; nothing if it is queued no more.
+    /// Turns a job that is queued, or waits for an approval, into a running one and hands it out
+    /// as it was, with its arguments; nothing if it waits no more.
     fn start(&self, id: &JobId, at: Timestamp) -> BoxFuture<'_, Result<Option<Job>, StoreError>>;
 
-    /// Turns a queued job into a cancelled one; false if it is queued no more.
+    /// Turns a job that is queued, or waits for an approval, into a cancelled one, and its
+    /// approval with it; false if it waits no more.
     fn cancel_queued(&self, id: &JobId, at: Timestamp) -> BoxFuture<'_, Result<bool, StoreError>>;
 
     /// The job of that name.
@@ -56,6 +60,53 @@ pub trait Store: Send + Sync {
     /// Takes an idempotency key for a call and writes the job that will carry its outcome,
     /// both or neither; or finds who has the key.
     fn claim(&self, claim: Claim, job: Job) -> BoxFuture<'_, Result<Claimed, StoreError>>;
+
+    /// Gives back the key of a call that did not run.
+    fn release(&self, claim: Claim, job: &JobId) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Uses up the approval of a call, or finds how things stand. An approval that the caller
+    /// names and that is for other arguments of the same caller is cancelled.
+    fn use_approval(
+        &self,
+        wanted: Wanted,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Standing, StoreError>>;
+
+    /// Asks for an approval, unless the same call waits already or as many wait as may.
+    fn request_approval(
+        &self,
+        approval: Approval,
+        max_waiting: u64,
+    ) -> BoxFuture<'_, Result<Requested, StoreError>>;
+
+    /// Decides a request that waits; the decision is good until then.
+    fn decide_approval(
+        &self,
+        id: ApprovalId,
+        verdict: Verdict,
+        at: Timestamp,
+        until: Timestamp,
+    ) -> BoxFuture<'_, Result<Decided, StoreError>>;
+
+    /// The approval of that name.
+    fn approval(
+        &self,
+        id: &ApprovalId,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Option<Approval>, StoreError>>;
+
+    /// Approvals, newest first.
+    fn approvals(
+        &self,
+        filter: ApprovalFilter,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Vec<Approval>, StoreError>>;
+
+    /// What has become due.
+    fn due(&self, at: Timestamp) -> BoxFuture<'_, Result<Due, StoreError>>;
+
+    /// Writes down which approvals are over.
+    fn expire_approvals(&self, at: Timestamp) -> BoxFuture<'_, Result<Vec<Approval>, StoreError>>;
 
     /// Keeps an answer that broke its contract.
     fn quarantine(&self, entry: Entry) -> BoxFuture<'_, Result<(), StoreError>>;
@@ -107,6 +158,8 @@ pub struct Recovered {
     pub interrupted: Vec<JobId>,
     /// Jobs that still wait, oldest first.
     pub queued: Vec<JobId>,
+    /// Jobs that wait for a person's approval.
+    pub waiting: Vec<JobId>,
 }
 
 /// A caller's key for one call.

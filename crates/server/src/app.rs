@@ -36,6 +36,8 @@ pub struct Settings {
     pub allowed_origins: HashSet<String>,
     /// Who may call; nobody is asked where there are none.
     pub tokens: Vec<Token>,
+    /// SHA-256 of the operator's token.
+    pub operator: [u8; 32],
     /// The MCP doors.
     pub mcp: mcp::Settings,
 }

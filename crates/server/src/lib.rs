@@ -10,4 +10,4 @@ pub mod mcp;
 mod rest;
 
 pub use app::{App, Settings, Token};
-pub use http::accept::serve;
+pub use http::{accept::serve, front::OPERATOR};

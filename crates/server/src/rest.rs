@@ -1,5 +1,6 @@
 //! The REST doors, a file for every noun.
 
+mod approvals;
 mod artifacts;
 pub(crate) mod call;
 mod docs;
@@ -46,6 +47,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/jobs/{id}/artifacts/{name}", get(artifacts::download))
         .route("/v1/quarantine", get(quarantine::list))
         .route("/v1/quarantine/{id}", get(quarantine::one))
+        .route("/v1/approvals", get(approvals::list))
+        .route("/v1/approvals/{id}", get(approvals::one).post(approvals::decide))
         .merge(mcp::http::routes())
         .fallback(async || answer::error(codes::NOT_FOUND, "Unknown route.", None))
         .method_not_allowed_fallback(tools::no_such_method)

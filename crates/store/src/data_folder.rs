@@ -14,6 +14,9 @@ const LOCK_FILE: &str = "server.lock";
 /// The file that every call of the command line holds locked together with the others.
 const CALLS_FILE: &str = "calls.lock";
 
+/// The shortest text that is taken for a token.
+const MIN_TOKEN_BYTES: usize = 32;
+
 /// Why the data folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DataFolderError {
@@ -87,11 +90,39 @@ impl DataFolder {
     /// A key that nobody but the owner of the folder can read, made when first asked for.
     /// Every process on the folder has the same.
     pub fn key(&self, name: &str) -> Result<[u8; 32], DataFolderError> {
+        let mut key = [0; 32];
+        rand::rng().fill_bytes(&mut key);
+        self.secret(name, &key)?.try_into().map_err(|_| self.not_a(name, "key of 32 bytes"))
+    }
+
+    /// The same as a text that a person can hand to a program.
+    pub fn token(&self, name: &str) -> Result<String, DataFolderError> {
+        let mut key = [0; 32];
+        rand::rng().fill_bytes(&mut key);
+        let text: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+        let kept = String::from_utf8(self.secret(name, format!("{text}\n").as_bytes())?);
+        let kept = kept.unwrap_or_default().trim().to_owned();
+        // A file that somebody has emptied must not become a token that anybody can show.
+        let good = kept.len() >= MIN_TOKEN_BYTES && kept.bytes().all(|one| one.is_ascii_graphic());
+        if good {
+            Ok(kept)
+        } else {
+            Err(self.not_a(name, "token of 32 visible characters or more"))
+        }
+    }
+
+    fn not_a(&self, name: &str, what: &str) -> DataFolderError {
+        let message = format!("`{name}` is not a {what}; remove it to get a new one");
+        let source = io::Error::new(io::ErrorKind::InvalidData, message);
+        DataFolderError::Unusable { path: self.path.clone(), source }
+    }
+
+    /// What the file of that name holds; where there is none, it is made of these bytes, whole
+    /// and for the owner alone.
+    fn secret(&self, name: &str, fresh: &[u8]) -> Result<Vec<u8>, DataFolderError> {
         let unusable = |source| DataFolderError::Unusable { path: self.path.clone(), source };
         let path = self.path.join(name);
         if !path.exists() {
-            let mut key = [0; 32];
-            rand::rng().fill_bytes(&mut key);
             let draft = self.path.join(format!(".{name}-{}", std::process::id()));
             let made = OpenOptions::new()
                 .create(true)
@@ -99,7 +130,7 @@ impl DataFolder {
                 .write(true)
                 .mode(0o600)
                 .open(&draft)
-                .and_then(|mut file| file.write_all(&key).and_then(|()| file.sync_all()))
+                .and_then(|mut file| file.write_all(fresh).and_then(|()| file.sync_all()))
                 // Whoever is first wins; the others read what is there then.
                 .and_then(|()| match std::fs::hard_link(&draft, &path) {
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -108,11 +139,7 @@ impl DataFolder {
             let _ = std::fs::remove_file(&draft);
             made.map_err(unusable)?;
         }
-        let bytes = std::fs::read(&path).map_err(unusable)?;
-        bytes.try_into().map_err(|_| {
-            let message = format!("`{name}` is not a key of 32 bytes; remove it to get a new one");
-            unusable(io::Error::new(io::ErrorKind::InvalidData, message))
-        })
+        std::fs::read(&path).map_err(unusable)
     }
 
     fn open_lock(&self, name: &str) -> io::Result<File> {
@@ -165,6 +192,19 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
         std::fs::write(folder.path().join("state.key"), "short").unwrap();
         assert!(data.key("state.key").is_err());
+    }
+
+    #[test]
+    fn a_token_is_text_and_never_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataFolder::open(folder.path()).unwrap();
+        let token = data.token("operator.token").unwrap();
+        assert_eq!(token.len(), 64);
+        assert_eq!(data.token("operator.token").unwrap(), token);
+        for short in ["", "\n", "guess me"] {
+            std::fs::write(folder.path().join("operator.token"), short).unwrap();
+            assert!(data.token("operator.token").is_err(), "{short:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The embedded store.
 
+mod approvals;
 mod jobs;
 mod keys;
 mod quarantine;
@@ -14,7 +15,9 @@ use std::{
 };
 
 use gate::{
-    BoxFuture, Claim, Claimed, Job, JobFilter, JobId, Store, StoreError, Timestamp,
+    Approval, ApprovalId, BoxFuture, Claim, Claimed, Job, JobFilter, JobId, Store, StoreError,
+    Timestamp,
+    approvals::{ApprovalFilter, Decided, Due, Requested, Standing, Verdict, Wanted},
     quarantine::{Entry, Summary},
 };
 use rusqlite::{Connection, OpenFlags};
@@ -189,6 +192,62 @@ impl Store for Sqlite {
 
     fn claim(&self, claim: Claim, job: Job) -> BoxFuture<'_, Result<Claimed, StoreError>> {
         self.writer.write(move |connection| keys::claim(connection, &claim, &job))
+    }
+
+    fn release(&self, claim: Claim, job: &JobId) -> BoxFuture<'_, Result<(), StoreError>> {
+        let job = job.clone();
+        self.writer.write(move |connection| keys::release(connection, &claim, &job))
+    }
+
+    fn use_approval(
+        &self,
+        wanted: Wanted,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Standing, StoreError>> {
+        self.writer.write(move |connection| approvals::use_one(connection, &wanted, at))
+    }
+
+    fn request_approval(
+        &self,
+        approval: Approval,
+        max_waiting: u64,
+    ) -> BoxFuture<'_, Result<Requested, StoreError>> {
+        self.writer.write(move |connection| approvals::request(connection, &approval, max_waiting))
+    }
+
+    fn decide_approval(
+        &self,
+        id: ApprovalId,
+        verdict: Verdict,
+        at: Timestamp,
+        until: Timestamp,
+    ) -> BoxFuture<'_, Result<Decided, StoreError>> {
+        self.writer.write(move |connection| approvals::decide(connection, &id, &verdict, at, until))
+    }
+
+    fn approval(
+        &self,
+        id: &ApprovalId,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Option<Approval>, StoreError>> {
+        let id = id.clone();
+        self.read(move |connection| approvals::find(connection, &id, at))
+    }
+
+    fn approvals(
+        &self,
+        filter: ApprovalFilter,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Vec<Approval>, StoreError>> {
+        self.read(move |connection| approvals::list(connection, &filter, at))
+    }
+
+    fn due(&self, at: Timestamp) -> BoxFuture<'_, Result<Due, StoreError>> {
+        self.read(move |connection| approvals::due(connection, at))
+    }
+
+    fn expire_approvals(&self, at: Timestamp) -> BoxFuture<'_, Result<Vec<Approval>, StoreError>> {
+        self.writer.write(move |connection| approvals::expire(connection, at))
     }
 
     fn quarantine(&self, entry: Entry) -> BoxFuture<'_, Result<(), StoreError>> {

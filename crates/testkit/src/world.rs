@@ -46,6 +46,14 @@ impl World {
         }
     }
 
+    /// A copy of a folder with its settings, and no server yet.
+    pub fn copy_of(binary: impl AsRef<Path>, folder: &Path) -> Self {
+        let world = Self::new(binary, "");
+        std::fs::remove_file(world.folder().join("toolgate.yaml")).unwrap();
+        copy(folder, world.folder());
+        world
+    }
+
     /// A server with these settings.
     pub async fn start(binary: impl AsRef<Path>, settings: &str) -> Self {
         let mut world = Self::new(binary, settings);
@@ -226,6 +234,20 @@ impl Drop for World {
             {
                 eprintln!("the server said:\n{}", self.stderr());
             }
+        }
+    }
+}
+
+/// Copies what is in a folder, with what may be executed.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
         }
     }
 }

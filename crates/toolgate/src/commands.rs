@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub mod approvals;
 mod call;
 mod completions;
 mod config;
@@ -29,6 +30,8 @@ pub enum Command {
     Tools(tools::Tools),
     /// Call a tool
     Call(call::Call),
+    /// See which calls wait for your approval, and decide
+    Approvals(approvals::Approvals),
     /// Look at the settings
     Config(config::Config),
     /// Write a commented settings file to start from
@@ -47,6 +50,7 @@ impl Command {
             Command::Mcp(mcp) => mcp.run(flags, printer),
             Command::Tools(tools) => tools.run(flags, printer),
             Command::Call(call) => call.run(flags, printer),
+            Command::Approvals(approvals) => approvals.run(flags, printer),
             Command::Config(config) => config.run(flags, printer),
             Command::Init(init) => init.run(printer),
             Command::Contracts(contracts) => contracts.run(flags, printer),

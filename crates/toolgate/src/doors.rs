@@ -4,12 +4,16 @@ use std::time::Duration;
 
 use gate::jobs::JobsSettings;
 use server::{Token, mcp};
+use sha2::{Digest, Sha256};
 use store::DataFolder;
 
 use crate::settings::Loaded;
 
 /// The file that holds the key of what MCP clients carry for us.
 const STATE_KEY: &str = "state.key";
+
+/// The file that holds the operator's credential.
+pub const OPERATOR_TOKEN: &str = "operator.token";
 
 /// The settings of the doors.
 pub fn settings(
@@ -29,6 +33,7 @@ pub fn settings(
         allowed_hosts: server.allowed_hosts.iter().map(|host| host.to_lowercase()).collect(),
         allowed_origins: server.allowed_origins.iter().cloned().collect(),
         tokens,
+        operator: Sha256::digest(data.token(OPERATOR_TOKEN)?.as_bytes()).into(),
         mcp: mcp(loaded, data.key(STATE_KEY)?),
     })
 }
@@ -45,6 +50,8 @@ fn mcp(loaded: &Loaded, key: [u8; 32]) -> mcp::Settings {
         task_after: Duration::from_millis(settings.task_after_ms),
         task_ttl: day.saturating_mul(days),
         answer_timeout: Duration::from_millis(settings.answer_timeout_ms),
+        stdio_may_approve: loaded.settings.policy.stdio_clients_ask,
+        http_may_approve: loaded.settings.policy.http_clients_ask,
         ..mcp::Settings::new(key)
     }
 }

@@ -1,9 +1,10 @@
 //! The settings file: one YAML document, read strictly, with a few overrides.
 
+mod compatibility;
 mod load;
 mod model;
 mod reference;
 
 pub use load::{Flags, Loaded, schema};
-pub use model::{Durability, Log, LogFormat, Settings};
+pub use model::{ApprovalRule, Durability, Log, LogFormat, Policy, Require, Settings};
 pub use reference::markdown;

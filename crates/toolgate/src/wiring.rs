@@ -1,5 +1,7 @@
 //! From settings to a catalogue, and from a catalogue to a gate.
 
+mod policy;
+
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -75,6 +77,7 @@ pub fn contracts(loaded: &Loaded) -> anyhow::Result<Contracts> {
     let together: Vec<_> =
         documents.iter().map(|(contract, document)| (contract, document)).collect();
     diagnostics.extend(lint::lint_together(&together));
+    policy::apply(&mut bound, &loaded.settings.policy)?;
     enable(&mut bound, loaded)?;
     Ok(Contracts { bound, diagnostics })
 }
@@ -179,6 +182,7 @@ pub fn gate(
         clock: Arc::new(SystemClock),
         max_concurrency: settings.server.max_concurrency,
         ceilings: settings.limits.ceilings(),
+        approvals: policy::approvals(&settings.policy),
     });
     Ok(Kept { data, blobs, gate: Arc::new(gate) })
 }

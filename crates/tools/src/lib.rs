@@ -9,6 +9,7 @@ mod file_io;
 mod hello;
 mod read_repo_file;
 pub mod settings;
+mod sys_audit;
 mod write_memory_entry;
 mod write_text_artifact;
 
@@ -39,11 +40,15 @@ macro_rules! tool {
 pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let files = file_io::Files::new(&settings.file_io);
+    let key_packages = sys_audit::key_packages(&settings.sys_audit);
     vec![
+        tool!("diff_baseline", sys_audit::DiffBaseline(key_packages.clone())),
         tool!("echo_json", Pure(echo_json::run)),
         tool!("edit_file", file_io::EditFile(files.clone())),
         tool!("hello", Pure(hello::run)),
         tool!("list_dir", file_io::ListDir(files.clone())),
+        tool!("list_hardware", sys_audit::ListHardware),
+        tool!("list_software", sys_audit::ListSoftware(key_packages)),
         tool!("read_file", file_io::ReadFile(files.clone())),
         tool!("read_repo_file", read_repo_file::ReadRepoFile::new(&settings.repo)),
         tool!("search_text", file_io::SearchText(files.clone())),

@@ -43,6 +43,15 @@ impl Settings {
     }
 }
 
+/// What may be fetched from the web. No tool of this version reaches out yet: the list is read so
+/// that a settings file can have it already.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WebFetch {
+    /// Domains that may be reached; every public one where the list is empty.
+    pub allowed_domains: Vec<String>,
+}
+
 /// The folder that an agent may read and write.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -178,6 +187,18 @@ impl Default for Memory {
 }
 
 /// What the audit of this machine looks at.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct SysAudit {}
+pub struct SysAudit {
+    /// The packages that are listed where not all are asked for, whichever package manager has
+    /// them. A name may end with `*`.
+    #[schemars(length(max = 1_000), inner(length(min = 1, max = 200)))]
+    pub key_packages: Vec<String>,
+}
+
+impl Default for SysAudit {
+    fn default() -> Self {
+        let names = machine::DEFAULT_KEY_PACKAGES.iter();
+        Self { key_packages: names.map(|name| (*name).to_owned()).collect() }
+    }
+}

@@ -1,10 +1,11 @@
 //! The whole HTTP interface as an `OpenAPI` 3.1 document.
 //!
-//! The routes that are always there stand in `server`, `listing`, `execute`, `jobs` and
-//! `quarantine`, one file a noun; `call` makes a path for every tool and every toolset.
+//! The routes that are always there stand in `server`, `listing`, `execute`, `jobs`,
+//! `quarantine` and `approvals`, one file a noun; `call` makes a path for every tool and every toolset.
 //! What they share is in `components` and `schemas`, and `operation` is how one is put
 //! together.
 
+mod approvals;
 mod call;
 mod components;
 mod execute;
@@ -54,6 +55,7 @@ pub fn document(contracts: &[&Contract], settings: &Settings) -> Value {
     call::paths(&mut paths, &contracts);
     jobs::paths(&mut paths, &contracts);
     quarantine::paths(&mut paths);
+    approvals::paths(&mut paths);
 
     let mut document = Map::new();
     let mut put = |name: &str, value: Value| document.insert(name.to_owned(), value);
@@ -79,6 +81,7 @@ fn tags(contracts: &[&Contract]) -> Value {
         ("Tools", "Which tools there are, and the call of any of them."),
         ("Jobs", "Recorded calls and the files that they left."),
         ("Quarantine", "Results that broke their contract."),
+        ("Approvals", "Calls that wait for a person's word."),
     ];
     // A toolset may have one of these names; a tag is declared once.
     let mut known = BTreeSet::from(fixed.map(|(name, _)| name));
@@ -112,14 +115,13 @@ fn all_components(contracts: &[&Contract], settings: &Settings, ceilings: &Limit
         "schemas": schemas,
         "responses": components::responses(settings),
         "parameters": components::parameters(),
-        "headers": components::headers(settings),
+        "headers": components::headers(),
     });
+    let scheme = |description: &str| json!({ "type": "http", "scheme": "bearer", "description": description });
+    all["securitySchemes"] =
+        json!({ "operator": scheme("The operator's token: `operator.token` in the data folder.") });
     if settings.bearer {
-        all["securitySchemes"] = json!({ "bearer": {
-            "type": "http",
-            "scheme": "bearer",
-            "description": "The caller's token.",
-        } });
+        all["securitySchemes"]["bearer"] = scheme("The caller's token.");
     }
     all
 }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Call, Caller, CanAsk, Claim, Claimed, Door, Exchange, Failure, Gate, Job, JobId, JobState,
-    LiveJob, Questions, Recording, RequestId, StoreError,
+    LiveJob, Questions, Recording, RequestId, StoreError, approvals,
 };
 
 /// How long a cancelled job may take until its canceller is told "still stopping".
@@ -38,6 +38,8 @@ pub struct Jobs {
     queue: mpsc::UnboundedSender<JobId>,
     workshop: Arc<Workshop>,
     settings: JobsSettings,
+    /// Whether another process is the server of the data folder.
+    visiting: bool,
 }
 
 /// Why a job was not accepted.
@@ -61,8 +63,9 @@ impl Jobs {
     pub fn visiting(gate: Arc<Gate>, settings: JobsSettings) -> Arc<Self> {
         let (queue, waiting) = mpsc::unbounded_channel();
         let workshop = Workshop::new(gate.clone(), settings);
-        tokio::spawn(work(workshop.clone(), waiting));
-        Arc::new(Self { gate, queue, workshop, settings })
+        let jobs = Arc::new(Self { gate, queue, workshop, settings, visiting: true });
+        jobs.begin_work(waiting);
+        jobs
     }
 
     /// Starts the workers. Jobs that were queued when the last process ended are queued
@@ -79,12 +82,20 @@ impl Jobs {
             gate.journal.event(gate.clock.now(), "job_interrupted", fields);
         }
         let workshop = Workshop::new(gate.clone(), settings);
-        let jobs = Arc::new(Self { gate, queue, workshop: workshop.clone(), settings });
+        let jobs = Arc::new(Self { gate, queue, workshop, settings, visiting: false });
         for id in recovered.queued {
             jobs.enqueue(id);
         }
-        tokio::spawn(work(workshop, waiting));
+        for id in recovered.waiting {
+            jobs.await_approval(id);
+        }
+        jobs.begin_work(waiting);
         Ok(jobs)
+    }
+
+    fn begin_work(self: &Arc<Self>, waiting: mpsc::UnboundedReceiver<JobId>) {
+        tokio::spawn(work(self.workshop.clone(), waiting));
+        tokio::spawn(approvals::keep(self.gate.clone(), Arc::downgrade(self)));
     }
 
     /// Accepts a job. Once this returns, the job survives the death of the process.
@@ -119,6 +130,7 @@ impl Jobs {
             input: tool.to_keep(&call.input),
             artifacts: Vec::new(),
             result: None,
+            approval_id: call.approval,
             pending: serde_json::value::to_raw_value(&call.input).ok(),
             error_message: None,
             http_status: 200,
@@ -189,10 +201,41 @@ impl Jobs {
         let live = LiveJob::new(id.clone(), CancellationToken::new());
         live.state(JobState::Queued);
         self.gate.live.insert(live.clone());
-        self.gate.metrics.queued.fetch_add(1, Ordering::Relaxed);
+        self.count_in(&live);
         // The receiver lives as long as the process.
         let _ = self.queue.send(id);
         live
+    }
+
+    /// A job whose approval was decided goes on.
+    pub(crate) fn resume(&self, id: JobId) {
+        let live = self.gate.live.get(&id).unwrap_or_else(|| self.await_approval(id.clone()));
+        self.count_in(&live);
+        let _ = self.queue.send(id);
+    }
+
+    /// A job that waits for a person can be watched and stopped.
+    fn await_approval(&self, id: JobId) -> Arc<LiveJob> {
+        let live = LiveJob::new(id, CancellationToken::new());
+        live.state(JobState::WaitingApproval);
+        self.gate.live.insert(live.clone());
+        live
+    }
+
+    fn count_in(&self, live: &LiveJob) {
+        if live.set_queued(true) {
+            self.gate.metrics.queued.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether there is anything to look after: a visitor without jobs need not wake up the disk.
+    pub(crate) fn looks_after_approvals(&self) -> bool {
+        !self.visiting || self.gate.has_live_jobs()
+    }
+
+    /// Whether a job is this process's to go on with: a visitor takes only its own.
+    pub(crate) fn may_take(&self, id: &JobId) -> bool {
+        !self.visiting || self.gate.live.get(id).is_some()
     }
 
     /// Waits for the answers to what a job asks: all that was ever replied, or why the job is
@@ -224,7 +267,7 @@ impl Jobs {
     fn forget_queued(&self, id: &JobId) {
         // Whoever takes the job out of the list counts it out and tells those who watch.
         if let Some(live) = self.gate.live.remove(id) {
-            self.gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
+            self.workshop.count_out(&live);
             live.stop().cancel();
             live.state(JobState::Cancelled);
         }
@@ -289,14 +332,21 @@ impl Workshop {
         })
     }
 
+    /// A job waits for a worker no more.
+    fn count_out(&self, live: &LiveJob) {
+        if live.set_queued(false) {
+            self.gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
     async fn run(&self, id: JobId, worker: OwnedSemaphorePermit) {
         let gate = &self.gate;
         let Some(mut job) = self.begin(&id).await else {
             self.not_ours(&id).await;
             return;
         };
-        gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
         let Some(live) = gate.live.get(&id) else { return };
+        self.count_out(&live);
         live.state(JobState::Running);
         let input = job.pending.take().map_or(Value::Null, |raw| value_of(&raw));
         let (mut replies, mut given_up, mut worker) = (Map::new(), None, Some(worker));
@@ -331,7 +381,7 @@ impl Workshop {
         let found = self.gate.store.job(id).await.ok().flatten();
         let state = found.map(|job| job.state).filter(|state| state.is_final());
         if let Some(live) = self.gate.live.remove(id) {
-            self.gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
+            self.count_out(&live);
             live.state(state.unwrap_or(JobState::Interrupted));
         }
     }
@@ -412,10 +462,13 @@ fn call(
             .unwrap_or_else(|| RequestId::new(gate.clock.now())),
         recording: Recording::Job(job.id.clone()),
         idempotency_key: None,
+        approval: job.approval_id.clone(),
         // Whoever waits for a job can be asked whatever it wants to know.
         exchange: Exchange {
             replies,
             can_ask: CanAsk { person: true, model: true, roots: true },
+            // Whether it may run is the operator's to say.
+            may_approve: false,
             notes: None,
             given_up,
         },

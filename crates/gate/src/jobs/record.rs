@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::{Artifact, JobId, Timestamp};
+use crate::{Artifact, JobId, Timestamp, approvals::ApprovalId};
 
 /// Where a job stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -106,6 +106,8 @@ pub struct Job {
     pub artifacts: Vec<Artifact>,
     /// The whole result, as `POST /v1/tools/execute` answers it.
     pub result: Option<Box<RawValue>>,
+    /// The approval that it waits for, or was run with.
+    pub approval_id: Option<ApprovalId>,
     /// The arguments as they were given, for as long as the job waits to run.
     #[serde(skip)]
     pub pending: Option<Box<RawValue>>,

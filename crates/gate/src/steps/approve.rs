@@ -1,9 +1,18 @@
-//! Step 4: approve, where the contract asks for it.
+//! Step 4: approve, where the contract or the operator's policy asks for it.
 
-use contract::{Approval, codes};
+mod preview;
+mod question;
+
+use std::sync::atomic::Ordering;
+
+use contract::{Approval as Needed, codes};
+use serde_json::{Value, json};
 
 use super::{Crossing, Refusal, claim::Unique, input::Checked};
-use crate::Failure;
+use crate::{
+    Approval, ApprovalId, ApprovalState, Failure, Questions, Recording, StoreError,
+    approvals::{Decided, Requested, Standing, Wanted, after},
+};
 
 /// A call that needs no approval, or has one.
 pub(crate) struct Approved(Checked);
@@ -15,15 +24,229 @@ impl Approved {
 }
 
 impl Crossing {
-    pub(crate) fn approve(&mut self, unique: Unique) -> Result<Approved, Refusal> {
+    pub(crate) async fn approve(&mut self, unique: Unique) -> Result<Approved, Refusal> {
         let checked = unique.into_checked();
         match checked.tool().contract.approval {
-            Approval::Never => Ok(Approved(checked)),
-            // There is no way yet to give one, so there is no way past this.
-            Approval::Required => {
-                Err(Failure::new(codes::APPROVAL_REQUIRED, "a person must approve this call first")
-                    .into())
+            Needed::Never => Ok(Approved(checked)),
+            Needed::Required => Box::pin(self.with_approval(checked)).await,
+        }
+    }
+
+    /// Uses up the approval of this call; where there is none, a person is asked, and the call
+    /// ends here.
+    async fn with_approval(&mut self, checked: Checked) -> Result<Approved, Refusal> {
+        match self.standing(checked).await {
+            Ok(approved) => Ok(approved),
+            Err(failure) => {
+                self.release_key().await;
+                Err(failure.into())
             }
         }
     }
+
+    async fn standing(&mut self, mut checked: Checked) -> Result<Approved, Failure> {
+        let now = self.gate.clock.now();
+        let standing = self.gate.store.use_approval(self.wanted(), now).await;
+        let waiting = match standing.map_err(|error| unknown(&error))? {
+            Standing::Used(approval) => {
+                self.used(&approval);
+                return Ok(Approved(checked));
+            }
+            Standing::Refused(approval) => return Err(refused(&approval)),
+            Standing::Waiting(approval) => approval,
+            Standing::Nothing(named) => self.ask_anew(&mut checked, named).await?,
+            Standing::Changed(named) => {
+                self.gate.write_down("approval_cancelled", &named);
+                self.ask_anew(&mut checked, Some(named)).await?
+            }
+        };
+        self.ask_here(checked, waiting).await
+    }
+
+    async fn ask_anew(
+        &mut self,
+        checked: &mut Checked,
+        named: Option<Approval>,
+    ) -> Result<Approval, Failure> {
+        if self.call.approval.is_some() {
+            // A job asks once. What became of that is how it ends.
+            if matches!(self.call.recording, Recording::Job(_)) {
+                return Err(over(named.as_ref()));
+            }
+            self.of_no_use = Some(over(named.as_ref()).message);
+        }
+        self.ask(checked).await
+    }
+
+    fn wanted(&self) -> Wanted {
+        Wanted {
+            caller: self.call.caller.name().to_owned(),
+            tool: self.tool_name(),
+            input_sha256: self.input_sha256.clone().unwrap_or_default(),
+            job_id: match &self.call.recording {
+                Recording::Job(id) => Some(id.clone()),
+                _ => None,
+            },
+            named: self.call.approval.clone(),
+        }
+    }
+
+    fn tool_name(&self) -> String {
+        self.tool.as_ref().map_or_else(String::new, |tool| tool.contract.name.clone())
+    }
+
+    /// Puts the request on the operator's desk; the same call again finds it there.
+    async fn ask(&mut self, checked: &mut Checked) -> Result<Approval, Failure> {
+        let preview = self.preview(checked).await;
+        let now = self.gate.clock.now();
+        let wanted = self.wanted();
+        let approval = Approval {
+            id: ApprovalId::new(now),
+            state: ApprovalState::Waiting,
+            tool: wanted.tool,
+            caller: wanted.caller,
+            door: self.call.door.word().to_owned(),
+            request_id: self.call.request_id.to_string(),
+            job_id: wanted.job_id,
+            input_sha256: wanted.input_sha256,
+            input: checked.tool().to_keep(checked.input()),
+            preview,
+            created_at: now,
+            expires_at: after(now, self.gate.approvals.wait),
+            decided_at: None,
+            decided_by: None,
+            reason: None,
+        };
+        let max = self.gate.approvals.max_waiting;
+        let requested = self.gate.store.request_approval(approval.clone(), max).await;
+        match requested.map_err(|error| unknown(&error))? {
+            Requested::New => {
+                self.gate.metrics.approvals_requested.fetch_add(1, Ordering::Relaxed);
+                self.gate.write_down("approval_requested", &approval);
+                Ok(approval)
+            }
+            Requested::Known(approval) => Ok(*approval),
+            Requested::Full => {
+                let message = format!(
+                    "{max} calls wait for a person's approval already \
+                     (policy.max_waiting_approvals)"
+                );
+                let mut failure = Failure::new(codes::TOO_MANY_REQUESTS, message);
+                failure.retry_after = Some(60);
+                Err(failure)
+            }
+        }
+    }
+
+    /// A client that is trusted with it asks its person at once. Any other caller learns where
+    /// the request waits: not being able to ask is never consent.
+    async fn ask_here(&mut self, checked: Checked, waiting: Approval) -> Result<Approved, Failure> {
+        let exchange = &self.call.exchange;
+        if !exchange.may_approve || !exchange.can_ask.person {
+            return Err(self.wait(&checked, &waiting));
+        }
+        let (name, form) = (question::name(&waiting.id), question::form(checked.tool(), &waiting));
+        let Some(reply) = exchange.replies.get(&name).filter(|reply| form.accepts(reply)) else {
+            return Err(Failure::asks(Questions::from([(name, form)])));
+        };
+        let verdict = question::verdict(reply, self.call.caller.name());
+        let decided = self.gate.decide(&waiting.id, verdict).await;
+        match decided.map_err(|error| unknown(&error))? {
+            // The operator may have decided while the client was asked: that stands.
+            Decided::Done(approval) | Decided::TooLate(approval) => match approval.state {
+                ApprovalState::Approved => {}
+                ApprovalState::Refused => return Err(refused(&approval)),
+                _ => return Err(over(Some(&approval))),
+            },
+            Decided::Unknown => return Err(over(None)),
+        }
+        self.call.approval = Some(waiting.id);
+        let now = self.gate.clock.now();
+        let standing = self.gate.store.use_approval(self.wanted(), now).await;
+        match standing.map_err(|error| unknown(&error))? {
+            Standing::Used(approval) => {
+                self.used(&approval);
+                Ok(Approved(checked))
+            }
+            // Somebody else was faster with the same call.
+            _ => Err(over(None)),
+        }
+    }
+
+    /// The call ends, or its job waits, until a person has decided.
+    fn wait(&mut self, checked: &Checked, waiting: &Approval) -> Failure {
+        if matches!(self.call.recording, Recording::Job(_)) {
+            self.pending = serde_json::value::to_raw_value(checked.input()).ok();
+        }
+        let id = &waiting.id;
+        let why = match self.of_no_use.take() {
+            Some(why) => format!("{why}, and a person must approve this call first"),
+            None => "a person must approve this call first".to_owned(),
+        };
+        let message = format!(
+            "{why}: {id} waits for the operator; once approved, make the same call again with it"
+        );
+        let mut failure = Failure::new(codes::APPROVAL_REQUIRED, message).details(details(waiting));
+        failure.approval = Some(id.clone());
+        failure
+    }
+
+    fn used(&mut self, approval: &Approval) {
+        self.call.approval = Some(approval.id.clone());
+        self.gate.write_down("approval_used", approval);
+    }
+
+    /// A call that did not run leaves its key to the one that will.
+    async fn release_key(&mut self) {
+        let Some(claim) = self.claim_of_key() else { return };
+        let job = self.job_id();
+        if let Err(error) = self.gate.store.release(claim, &job).await {
+            tracing::error!(%error, tool = self.call.tool, "an idempotency key stays taken");
+        }
+    }
+}
+
+fn details(approval: &Approval) -> Value {
+    json!({
+        "approval_id": approval.id,
+        "status": approval.state,
+        "expires_at": approval.expires_at,
+    })
+}
+
+/// A person said no, and why.
+fn refused(approval: &Approval) -> Failure {
+    let mut told = details(approval);
+    let message = match &approval.reason {
+        Some(reason) => {
+            told["reason"] = json!(reason);
+            format!("a person refused this call: {reason}")
+        }
+        None => "a person refused this call".to_owned(),
+    };
+    Failure::new(codes::NOT_ALLOWED, message).details(told)
+}
+
+/// The approval that the call named is good for nothing any more.
+fn over(approval: Option<&Approval>) -> Failure {
+    let Some(approval) = approval else {
+        let message = "there is no such approval for this call";
+        return Failure::new(codes::APPROVAL_REQUIRED, message);
+    };
+    let message = match approval.state {
+        ApprovalState::Used => format!("the approval {} was used already", approval.id),
+        ApprovalState::Expired if approval.decided_at.is_none() => {
+            "nobody decided in time whether this call may run (policy.approval_wait_ms)".to_owned()
+        }
+        ApprovalState::Expired => {
+            format!("the approval {} is too old (policy.approval_valid_ms)", approval.id)
+        }
+        _ => format!("the approval {} is not for this call", approval.id),
+    };
+    Failure::new(codes::APPROVAL_REQUIRED, message).details(details(approval))
+}
+
+/// Never fail open: what cannot be looked up is not there.
+fn unknown(error: &StoreError) -> Failure {
+    Failure::unavailable(error)
 }

@@ -16,15 +16,7 @@ impl Unique {
 
 impl Crossing {
     pub(crate) async fn claim(&mut self, checked: Checked) -> Result<Unique, Refusal> {
-        let Some(key) = self.call.idempotency_key.clone() else {
-            return Ok(Unique(checked));
-        };
-        let claim = Claim {
-            caller: self.call.caller.name().to_owned(),
-            tool: checked.tool().contract.name.clone(),
-            key,
-            input_sha256: self.input_sha256.clone().unwrap_or_default(),
-        };
+        let Some(claim) = self.claim_of_key() else { return Ok(Unique(checked)) };
         let store = self.gate.store.clone();
         // The job must be on record before the tool runs: a retry after a crash has to find
         // that it may have taken effect.
@@ -45,6 +37,16 @@ impl Crossing {
                 Err(self.replay(job))
             }
         }
+    }
+
+    /// The caller's key for this call, if it has one.
+    pub(super) fn claim_of_key(&self) -> Option<Claim> {
+        Some(Claim {
+            caller: self.call.caller.name().to_owned(),
+            tool: self.tool.as_ref()?.contract.name.clone(),
+            key: self.call.idempotency_key.clone()?,
+            input_sha256: self.input_sha256.clone().unwrap_or_default(),
+        })
     }
 
     fn replay(&mut self, job: Option<Job>) -> Refusal {

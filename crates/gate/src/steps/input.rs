@@ -1,5 +1,7 @@
 //! Step 3: check the input.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::{Crossing, Refusal, admit::Admitted};
@@ -14,6 +16,24 @@ pub(crate) struct Checked {
 impl Checked {
     pub(super) fn tool(&self) -> &Tool {
         self.admitted.tool()
+    }
+
+    pub(super) fn tool_owned(&self) -> Arc<Tool> {
+        self.admitted.tool().clone()
+    }
+
+    pub(super) fn input(&self) -> &Value {
+        &self.input
+    }
+
+    /// Lends the arguments to somebody who only looks at them; they come back by
+    /// [`Checked::give_back`].
+    pub(super) fn take_input(&mut self) -> Value {
+        std::mem::take(&mut self.input)
+    }
+
+    pub(super) fn give_back(&mut self, input: Value) {
+        self.input = input;
     }
 
     pub(super) fn into_parts(self) -> (Admitted, Value) {

@@ -40,6 +40,7 @@ impl Crossing {
             input: self.input_kept.clone(),
             artifacts: Vec::new(),
             result: None,
+            approval_id: self.call.approval.clone(),
             pending: None,
             error_message: None,
             http_status: 200,

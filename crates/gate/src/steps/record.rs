@@ -10,7 +10,7 @@ use contract::codes;
 
 use super::{Conforming, Crossing, Refusal};
 use crate::{
-    Failure, Job, JobState, Outcome, Questions, Recording, StoreError,
+    ApprovalId, Failure, Job, JobState, Outcome, Questions, Recording, StoreError,
     blobs::Kept,
     journal::ToolCall,
     outcome::{FAILED, milliseconds, usual_summary},
@@ -42,6 +42,17 @@ impl Crossing {
         let mut outcome = self.outcome(result, kept, is_job);
         if let Some(questions) = self.questions(&outcome) {
             return self.wait_for_input(outcome, &questions).await;
+        }
+        if let Some(approval) = self.awaited(&outcome) {
+            match self.wait_for_approval(approval).await {
+                Ok(()) => {
+                    self.write_down(&outcome);
+                    self.recorded = true;
+                    return outcome;
+                }
+                // A job that waits must be on record as that, or nobody would ever wake it.
+                Err(failure) => outcome = self.outcome(Err(failure), Kept::default(), is_job),
+            }
         }
         if is_job && let Err(failure) = self.save(&mut outcome).await {
             let job = self.job_id();
@@ -84,6 +95,26 @@ impl Crossing {
         self.write_down(&outcome);
         self.recorded = true;
         outcome
+    }
+
+    /// The approval that a job of the queue has to wait for. Any other call has ended.
+    fn awaited(&self, outcome: &Outcome) -> Option<ApprovalId> {
+        let queued = matches!(self.call.recording, Recording::Job(_));
+        outcome.result.as_ref().err()?.approval.clone().filter(|_| queued)
+    }
+
+    /// The job is not over: it goes on when a person has decided, also after a restart.
+    async fn wait_for_approval(&mut self, approval: ApprovalId) -> Result<(), Failure> {
+        let mut job = self.job(JobState::WaitingApproval);
+        job.pending = self.pending.take();
+        job.summary = Some(format!("Waits for the approval {approval}."));
+        job.approval_id = Some(approval);
+        let saved = self.gate.store.save(job).await;
+        saved.map_err(|error| Failure::unavailable(&error))?;
+        if let Some(live) = &self.live {
+            live.live().state(JobState::WaitingApproval);
+        }
+        Ok(())
     }
 
     /// A replay is its own line in the journal and nothing more.

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::{Crossing, Printed, Refusal, approve::Approved, poll_once};
 use crate::{
-    Answer, BoxFuture, Failure, Payload, Questions, Recording, Running, Tool, ToolError,
+    Answer, BoxFuture, Exchange, Failure, Payload, Questions, Recording, Running, Tool, ToolError,
     exchange::MAX_QUESTIONS, live::Watchable, trim,
 };
 
@@ -57,7 +57,17 @@ impl Crossing {
         if self.is_job() && tool.contract.effects.changes_the_world() {
             self.save_running().await?;
         }
-        let running = Running {
+        let exchange = std::mem::take(&mut self.call.exchange);
+        let running = self.running(&tool, input, exchange);
+        let ending = self.watch(&tool, &running).await;
+        drop(permit);
+        let payload = self.judge(&tool, ending?)?;
+        Ok(Ran { tool, payload })
+    }
+
+    /// The call as its provider sees it.
+    pub(super) fn running(&mut self, tool: &Tool, input: Value, exchange: Exchange) -> Running {
+        Running {
             input,
             contract: tool.contract.clone(),
             limits: self.limits,
@@ -65,15 +75,11 @@ impl Crossing {
             request_id: self.call.request_id.clone(),
             stop: self.call.stop.clone(),
             job_id: self.job_id(),
-            exchange: std::mem::take(&mut self.call.exchange),
+            exchange,
             live: self.watchable(),
             blobs: self.gate.blobs.clone(),
             workspace: self.workspace.clone(),
-        };
-        let ending = self.watch(&tool, &running).await;
-        drop(permit);
-        let payload = self.judge(&tool, ending?)?;
-        Ok(Ran { tool, payload })
+        }
     }
 
     /// What others can watch of this call, now or when it turns out to take long.

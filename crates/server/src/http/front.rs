@@ -20,10 +20,15 @@ use crate::{App, Settings, http::answer, mcp, rest};
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// What the journal calls whoever showed the operator's credential.
+pub const OPERATOR: &str = "operator";
+
 /// Who sent a request, and what it is called.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
     pub caller: Caller,
+    /// Whether it showed the operator's credential.
+    pub operator: bool,
     pub request_id: RequestId,
 }
 
@@ -33,8 +38,9 @@ pub(crate) async fn answer(app: &App, router: Router, mut request: Request<Body>
     let request_id =
         given.and_then(RequestId::given).unwrap_or_else(|| RequestId::new(app.gate.clock().now()));
     let mut response = match identify(&app.settings, &request) {
-        Ok(caller) => {
-            request.extensions_mut().insert(Context { caller, request_id: request_id.clone() });
+        Ok((caller, operator)) => {
+            let request_id = request_id.clone();
+            request.extensions_mut().insert(Context { caller, operator, request_id });
             match TowerToHyperService::new(router).call(request).await {
                 Ok(response) => response,
                 Err(impossible) => match impossible {},
@@ -76,14 +82,19 @@ fn mcp_path(path: &str) -> bool {
     path.strip_prefix(mcp::http::PATH).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn identify(settings: &Settings, request: &Request<Body>) -> Result<Caller, Failure> {
+/// Who sent the request, and whether it is the operator.
+fn identify(settings: &Settings, request: &Request<Body>) -> Result<(Caller, bool), Failure> {
     let headers = request.headers();
     let host = check_host(settings, headers, request.version())?;
     check_origin(settings, headers, host)?;
-    if settings.tokens.is_empty() || matches!(request.uri().path(), "/healthz" | "/readyz") {
-        return Ok(Caller::local());
+    let shown = shown_token(headers);
+    if shown.is_some_and(|shown| is_same(&settings.operator, &shown)) {
+        return Ok((Caller::named(OPERATOR), true));
     }
-    check_token(settings, headers)
+    if settings.tokens.is_empty() || matches!(request.uri().path(), "/healthz" | "/readyz") {
+        return Ok((Caller::local(), false));
+    }
+    check_token(settings, shown).map(|caller| (caller, false))
 }
 
 /// A page that has its name point at this machine (DNS rebinding) still sends that name:
@@ -138,20 +149,25 @@ fn check_origin(
     ))
 }
 
-fn check_token(settings: &Settings, headers: &HeaderMap) -> Result<Caller, Failure> {
-    let given = headers
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split_once(' '))
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-        .map(|(_, token)| Sha256::digest(token.trim().as_bytes()));
-    let Some(given) = given else {
+/// What stands in the place of a bearer token, hashed.
+fn shown_token(headers: &HeaderMap) -> Option<[u8; 32]> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| Sha256::digest(token.trim().as_bytes()).into())
+}
+
+fn is_same(known: &[u8; 32], shown: &[u8; 32]) -> bool {
+    known.as_slice().ct_eq(shown.as_slice()).into()
+}
+
+fn check_token(settings: &Settings, shown: Option<[u8; 32]>) -> Result<Caller, Failure> {
+    let Some(shown) = shown else {
         return Err(Failure::new(codes::UNAUTHORIZED, "a bearer token is required"));
     };
     // Every token is compared, so that the time tells nothing about which one was near.
     let mut caller = None;
     for token in &settings.tokens {
-        if bool::from(token.sha256.as_slice().ct_eq(given.as_slice())) {
+        if is_same(&token.sha256, &shown) {
             caller = Some(Caller::named(&token.name));
         }
     }

@@ -4,7 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use contract::{LimitOverrides, Tasks, codes};
 use gate::{
-    BoxFuture, Call, JobId, LiveJob, LogLevel, Note, Notes, Outcome, Questions, Recording, Tool,
+    ApprovalId, BoxFuture, Call, JobId, LiveJob, LogLevel, Note, Notes, Outcome, Questions,
+    Recording, Tool,
 };
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
@@ -32,6 +33,7 @@ pub(crate) struct Asked {
     arguments: Option<Map<String, Value>>,
     rounds: Rounds,
     progress_token: Option<Value>,
+    approval: Option<ApprovalId>,
     /// What the client was last told of progress: it must grow.
     told: f64,
     /// The name that the call has if it becomes a task.
@@ -48,10 +50,12 @@ pub(crate) fn read(
     let arguments = params::object(params.arguments, "arguments")?;
     let rounds = Rounds::read(&context, params, "tools/call", &name)?;
     let progress_token = meta.progress_token()?;
+    let approval = meta.approval()?;
     let tool = context.app.gate.catalogue().find_in(&name, context.scope.as_deref()).cloned();
     let arguments = Some(arguments);
     let told = f64::NEG_INFINITY;
-    Ok(Asked { context, tool, name, arguments, rounds, progress_token, told, task: None })
+    let task = None;
+    Ok(Asked { context, tool, name, arguments, rounds, progress_token, approval, told, task })
 }
 
 /// The mirrored arguments of a tool and the arguments to hold them against.
@@ -186,6 +190,7 @@ impl Asked {
             request_id: context.request_id.clone(),
             recording,
             idempotency_key: None,
+            approval: self.approval.clone(),
             exchange: self.rounds.exchange(context, notes),
             stop: context.stop.clone(),
         }

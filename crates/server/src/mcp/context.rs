@@ -48,6 +48,15 @@ impl Context {
         server_info(&self.app, &self.scope)
     }
 
+    /// Whether the client is trusted to ask its person for an approval.
+    pub(crate) fn may_approve(&self) -> bool {
+        let settings = &self.app.settings.mcp;
+        match self.door {
+            Door::McpStdio => settings.stdio_may_approve,
+            _ => settings.http_may_approve,
+        }
+    }
+
     /// A finished result in the form that the client's era wants.
     pub(crate) fn complete(&self, mut result: Map<String, Value>) -> Vec<u8> {
         if self.client.is_modern() {

@@ -69,7 +69,7 @@ impl Knock {
                 return Err(Box::new(failed(None, &error)));
             }
         };
-        let front::Context { caller, request_id } = context;
+        let front::Context { caller, request_id, .. } = context;
         Ok(Self { app, caller, request_id, scope, headers })
     }
 

@@ -1,7 +1,7 @@
 //! The parameters of requests, taken apart without being copied.
 
 use contract::render::mcp::Era;
-use gate::LogLevel;
+use gate::{ApprovalId, LogLevel};
 use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
@@ -67,6 +67,8 @@ pub(crate) struct Meta<'a> {
     pub log_level: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "progressToken")]
     pub progress_token: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "toolgate/approval")]
+    approval: Option<&'a RawValue>,
 }
 
 impl Meta<'_> {
@@ -77,6 +79,15 @@ impl Meta<'_> {
             Ok(token @ (Value::String(_) | Value::Number(_))) => Ok(Some(token)),
             _ => Err(RpcError::malformed("progressToken must be a text or a number")),
         }
+    }
+
+    /// The approval that the client has for this call.
+    pub(crate) fn approval(&self) -> Result<Option<ApprovalId>, RpcError> {
+        let Some(raw) = self.approval else { return Ok(None) };
+        let id = text(raw, "toolgate/approval")?;
+        ApprovalId::parse(&id)
+            .map(Some)
+            .ok_or_else(|| RpcError::malformed("`toolgate/approval` must be the id of an approval"))
     }
 
     /// The client as this request of the modern era describes it. What is missing is named.

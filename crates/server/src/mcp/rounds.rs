@@ -91,6 +91,7 @@ impl Rounds {
         Exchange {
             replies: self.replies.clone(),
             can_ask: context.client.can_ask,
+            may_approve: context.may_approve(),
             notes,
             given_up: None,
         }

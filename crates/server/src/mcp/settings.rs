@@ -24,6 +24,10 @@ pub struct Settings {
     pub keep_alive: Duration,
     /// For how long a client may take to answer a question.
     pub answer_timeout: Duration,
+    /// Whether a client on stdin and stdout is trusted to ask its person for an approval.
+    pub stdio_may_approve: bool,
+    /// Whether a client over HTTP is.
+    pub http_may_approve: bool,
     /// What seals the state that a client carries from one request to the next.
     pub state_key: [u8; 32],
 }
@@ -41,6 +45,8 @@ impl Settings {
             task_poll: Duration::from_millis(500),
             keep_alive: Duration::from_secs(15),
             answer_timeout: Duration::from_mins(15),
+            stdio_may_approve: true,
+            http_may_approve: false,
             state_key,
         }
     }

@@ -8,7 +8,7 @@ use axum::{
     response::Response,
 };
 use contract::codes;
-use gate::{Call, Catalogue, Door, Failure, Outcome, Recording};
+use gate::{ApprovalId, Call, Catalogue, Door, Failure, Outcome, Recording};
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
 use tokio_util::sync::CancellationToken;
@@ -34,7 +34,7 @@ pub(crate) async fn call(
         Err(_) => Path(request.uri().path().trim_start_matches(PREFIX).to_owned()),
     };
     match read(&app, &asked, request).await {
-        Ok((tool, input, idempotency_key)) => {
+        Ok(Read { tool, input, idempotency_key, approval }) => {
             let outcome = app
                 .gate
                 .call(Call {
@@ -47,6 +47,7 @@ pub(crate) async fn call(
                     request_id: context.request_id,
                     recording: Recording::WhenNeeded,
                     idempotency_key,
+                    approval,
                     exchange: gate::Exchange::default(),
                     stop: CancellationToken::new(),
                 })
@@ -57,18 +58,21 @@ pub(crate) async fn call(
     }
 }
 
-/// The tool that is meant, its arguments, and the key of the call.
-async fn read(
-    app: &App,
-    asked: &str,
-    request: Request,
-) -> Result<(String, Map<String, Value>, Option<String>), Box<Failure>> {
+/// The tool that is meant, its arguments, and what comes with the call.
+struct Read {
+    tool: String,
+    input: Map<String, Value>,
+    idempotency_key: Option<String>,
+    approval: Option<ApprovalId>,
+}
+
+async fn read(app: &App, asked: &str, request: Request) -> Result<Read, Box<Failure>> {
     let (head, body) = request.into_parts();
     let settings = &app.settings;
     let bytes = body::read(&head.headers, body, settings.max_body_bytes, settings.body_timeout)
         .await
         .map_err(|error| execute::unread(error, settings.max_body_bytes))?;
-    let key = execute::idempotency_key(&head.headers)?;
+    let idempotency_key = execute::idempotency_key(&head.headers)?;
     let invalid = |message: String| Box::new(Failure::new(codes::INVALID_REQUEST, message));
     if bytes.is_empty() {
         return Err(invalid("the request is missing a JSON body".into()));
@@ -79,15 +83,16 @@ async fn read(
         return Err(invalid("the request body must be an object with `args`".into()));
     };
     let args = request.remove("args").unwrap_or_else(|| Value::Object(Map::new()));
+    let approval = execute::approval(request.remove("approval_id"))?;
     if let Some(key) = request.keys().next() {
         let shown: String = key.chars().take(64).collect();
         return Err(invalid(format!("`{shown}` is not a known key; the arguments go into `args`")));
     }
-    let Value::Object(mut args) = args else {
+    let Value::Object(mut input) = args else {
         return Err(invalid("`args` must be an object".into()));
     };
-    let tool = choose(&app.gate.catalogue(), asked, &mut args)?;
-    Ok((tool, args, key))
+    let tool = choose(&app.gate.catalogue(), asked, &mut input)?;
+    Ok(Read { tool, input, idempotency_key, approval })
 }
 
 /// The tool of that name; or of the toolset of that name the one that `command` picks,

@@ -12,7 +12,7 @@ use axum::{
 };
 use bytes::Bytes;
 use contract::{LimitOverrides, Limits, Violation, codes};
-use gate::{Call, Door, Failure, Outcome, Recording};
+use gate::{ApprovalId, Call, Door, Failure, Outcome, Recording};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -55,6 +55,7 @@ pub(crate) async fn execute(
             request_id: context.request_id,
             recording: Recording::Always,
             idempotency_key: request.idempotency_key,
+            approval: request.approval,
             exchange: gate::Exchange::default(),
             stop: CancellationToken::new(),
         })
@@ -88,6 +89,7 @@ pub(crate) struct Execution {
     pub input: Value,
     pub limits: LimitOverrides,
     pub idempotency_key: Option<String>,
+    pub approval: Option<ApprovalId>,
     /// What else it says, for doors that know more.
     pub rest: Map<String, Value>,
 }
@@ -151,21 +153,23 @@ pub(crate) async fn parse(
     if !input.is_object() {
         return Err(refuse(bad_request("`input` must be an object")));
     }
-    let limits = match rest.remove("context") {
-        None => None,
+    let (limits, approval) = match rest.remove("context") {
+        None => (None, None),
         Some(Value::Object(mut context)) => {
-            let limits = context.remove("limits");
+            let (limits, approval) = (context.remove("limits"), context.remove("approval_id"));
             if let Some(key) = context.keys().next() {
-                let violation = Violation::unknown_key("/context", key, ["limits"].into_iter());
+                let known = ["limits", "approval_id"];
+                let violation = Violation::unknown_key("/context", key, known.into_iter());
                 return Err(refuse(bad_request(&violation.to_string())));
             }
-            limits
+            (limits, approval)
         }
         Some(_) => return Err(refuse(bad_request("`context` must be an object"))),
     };
+    let approval = self::approval(approval).map_err(|failure| refuse(*failure))?;
     let limits =
         read_limits(limits.as_ref(), app.gate.ceilings()).map_err(|failure| refuse(*failure))?;
-    Ok(Execution { tool: tool.clone(), input, limits, idempotency_key, rest })
+    Ok(Execution { tool: tool.clone(), input, limits, idempotency_key, approval, rest })
 }
 
 /// The limits that a request sets.
@@ -195,6 +199,17 @@ pub(crate) fn unread(error: BodyError, max_bytes: usize) -> Box<Failure> {
         }
         BodyError::Incomplete => bad_request("the request body did not arrive whole"),
     })
+}
+
+/// The approval that the caller has for this call.
+pub(crate) fn approval(given: Option<Value>) -> Result<Option<ApprovalId>, Box<Failure>> {
+    match given {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => match value.as_str().and_then(ApprovalId::parse) {
+            Some(id) => Ok(Some(id)),
+            None => Err(Box::new(bad_request("`approval_id` must be the id of an approval"))),
+        },
+    }
 }
 
 /// The caller's key for this call.

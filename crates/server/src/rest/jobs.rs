@@ -48,6 +48,7 @@ pub(crate) async fn submit(
         request_id: context.request_id,
         recording: Recording::Always,
         idempotency_key: request.idempotency_key,
+        approval: request.approval,
         exchange: gate::Exchange::default(),
         stop: CancellationToken::new(),
     });

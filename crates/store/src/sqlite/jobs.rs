@@ -1,24 +1,27 @@
 //! Jobs as rows.
 
-use gate::{Job, JobFilter, JobId, JobState, Recovered, Timestamp};
+use gate::{ApprovalId, Job, JobFilter, JobId, JobState, Recovered, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::value::RawValue;
+
+use super::approvals;
 
 pub(super) fn save(connection: &Connection, job: &Job) -> rusqlite::Result<()> {
     // What a job was accepted with stays; how it went is written over.
     let mut statement = connection.prepare_cached(
         "INSERT INTO jobs (id, tool, state, caller, request_id, created_at, started_at,
              finished_at, error_code, http_status, summary, limits, input, artifacts,
-             artifact_bytes, result, pending, error_message)
+             artifact_bytes, result, pending, error_message, approval)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-             ?18)
+             ?18, ?19)
          ON CONFLICT (id) DO UPDATE SET
              state = excluded.state, started_at = excluded.started_at,
              finished_at = excluded.finished_at, error_code = excluded.error_code,
              http_status = excluded.http_status, summary = excluded.summary,
              input = excluded.input, artifacts = excluded.artifacts,
              artifact_bytes = excluded.artifact_bytes, result = excluded.result,
-             pending = excluded.pending, error_message = excluded.error_message",
+             pending = excluded.pending, error_message = excluded.error_message,
+             approval = excluded.approval",
     )?;
     let artifact_bytes: u64 = job.artifacts.iter().map(|artifact| artifact.bytes).sum();
     statement.execute(params![
@@ -40,6 +43,7 @@ pub(super) fn save(connection: &Connection, job: &Job) -> rusqlite::Result<()> {
         job.result.as_deref().map(RawValue::get),
         job.pending.as_deref().map(RawValue::get),
         job.error_message,
+        job.approval_id.as_ref().map(ApprovalId::as_str),
     ])?;
     Ok(())
 }
@@ -49,7 +53,8 @@ pub(super) fn start(
     id: &JobId,
     at: Timestamp,
 ) -> rusqlite::Result<Option<Job>> {
-    let job = find(connection, id)?.filter(|job| job.state == JobState::Queued);
+    let waits = |job: &Job| matches!(job.state, JobState::Queued | JobState::WaitingApproval);
+    let job = find(connection, id)?.filter(waits);
     if job.is_some() {
         connection
             .prepare_cached(
@@ -65,14 +70,17 @@ pub(super) fn cancel_queued(
     id: &JobId,
     at: Timestamp,
 ) -> rusqlite::Result<bool> {
-    connection
+    let changed = connection
         .prepare_cached(
             "UPDATE jobs SET state = 'cancelled', finished_at = ?2, error_code = 'cancelled',
                  http_status = 409, pending = NULL
-             WHERE id = ?1 AND state = 'queued'",
+             WHERE id = ?1 AND state IN ('queued', 'waiting_approval')",
         )?
-        .execute(params![id.as_str(), at.0])
-        .map(|changed| changed == 1)
+        .execute(params![id.as_str(), at.0])?;
+    if changed == 1 {
+        approvals::cancel_of_job(connection, id)?;
+    }
+    Ok(changed == 1)
 }
 
 pub(super) fn recover(
@@ -81,17 +89,25 @@ pub(super) fn recover(
     alone: bool,
 ) -> rusqlite::Result<Recovered> {
     let interrupted = if alone { interrupt(connection, at)? } else { Vec::new() };
-    let queued = connection
-        .prepare("SELECT id FROM jobs WHERE state = 'queued' ORDER BY id")?
+    Ok(Recovered {
+        interrupted,
+        queued: in_state(connection, "queued")?,
+        waiting: in_state(connection, "waiting_approval")?,
+    })
+}
+
+fn in_state(connection: &Connection, state: &'static str) -> rusqlite::Result<Vec<JobId>> {
+    // Spelt out: that is how the index of open jobs is found.
+    connection
+        .prepare(&format!("SELECT id FROM jobs WHERE state = '{state}' ORDER BY id"))?
         .query_map([], |row| row.get::<_, String>(0))?
         .filter_map(|id| id.map(|id| JobId::parse(&id)).transpose())
-        .collect::<rusqlite::Result<_>>()?;
-    Ok(Recovered { interrupted, queued })
+        .collect()
 }
 
 const SELECT: &str = "SELECT id, tool, state, caller, request_id, created_at, started_at,
     finished_at, error_code, http_status, summary, limits, artifacts, input, result, pending,
-    error_message FROM jobs";
+    error_message, approval FROM jobs";
 
 fn interrupt(connection: &Connection, at: Timestamp) -> rusqlite::Result<Vec<JobId>> {
     let mut interrupted = Vec::new();
@@ -112,8 +128,8 @@ fn interrupt(connection: &Connection, at: Timestamp) -> rusqlite::Result<Vec<Job
 
 /// The same without what may be large.
 const SELECT_SHORT: &str = "SELECT id, tool, state, caller, request_id, created_at, started_at,
-    finished_at, error_code, http_status, summary, limits, artifacts, NULL, NULL, NULL, NULL
-    FROM jobs";
+    finished_at, error_code, http_status, summary, limits, artifacts, NULL, NULL, NULL, NULL,
+    approval FROM jobs";
 
 pub(super) fn find(connection: &Connection, id: &JobId) -> rusqlite::Result<Option<Job>> {
     connection
@@ -175,6 +191,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Job> {
         result: raw(14)?,
         pending: raw(15)?,
         error_message: row.get(16)?,
+        approval_id: row.get::<_, Option<String>>(17)?.and_then(|id| ApprovalId::parse(&id)),
     })
 }
 

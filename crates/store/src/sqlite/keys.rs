@@ -47,3 +47,14 @@ pub(super) fn claim(
         _ => Claimed::Conflict,
     })
 }
+
+/// Gives back the key of a call that did not run.
+pub(super) fn release(connection: &Connection, claim: &Claim, job: &JobId) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "DELETE FROM idempotency_keys
+             WHERE caller = ?1 AND tool = ?2 AND key = ?3 AND job = ?4",
+        )?
+        .execute(params![claim.caller, claim.tool, claim.key, job.as_str()])
+        .map(|_| ())
+}

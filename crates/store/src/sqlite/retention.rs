@@ -58,6 +58,10 @@ pub(super) fn forget(
     connection
         .prepare_cached("DELETE FROM idempotency_keys WHERE created_at < ?1")?
         .execute([before.0])?;
+    // What still waits, or may still be used, is not old.
+    connection
+        .prepare_cached("DELETE FROM approvals WHERE created_at < ?1 AND expires_at < ?1")?
+        .execute([before.0])?;
     connection
         .prepare_cached(
             "DELETE FROM quarantine WHERE created_at < ?1

@@ -65,6 +65,32 @@ const MIGRATIONS: &[&str] = &[
         WHERE state = 'queued' OR state = 'running' OR state = 'waiting_approval'
             OR state = 'waiting_input';
 ",
+    "
+    CREATE TABLE approvals (
+        id TEXT NOT NULL PRIMARY KEY,
+        state TEXT NOT NULL,
+        tool TEXT NOT NULL,
+        caller TEXT NOT NULL,
+        door TEXT NOT NULL,
+        request_id TEXT NOT NULL,
+        -- The job that waits for it, which then has it in its own row too.
+        job TEXT,
+        input_sha256 TEXT NOT NULL,
+        input TEXT,
+        preview TEXT,
+        created_at INTEGER NOT NULL,
+        expires_at INTEGER NOT NULL,
+        decided_at INTEGER,
+        decided_by TEXT,
+        reason TEXT
+    ) STRICT;
+    CREATE INDEX approvals_of_calls ON approvals (input_sha256, caller);
+    -- Looked at twice a second; only what is not over stands in it.
+    CREATE INDEX approvals_open ON approvals (expires_at)
+        WHERE state IN ('waiting', 'approved');
+    CREATE INDEX approvals_of_jobs ON approvals (job) WHERE job IS NOT NULL;
+    ALTER TABLE jobs ADD COLUMN approval TEXT;
+",
 ];
 
 pub(super) fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {

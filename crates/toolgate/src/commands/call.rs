@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use gate::{Caller, Door, Gate, Outcome, Recording, RequestId};
+use gate::{ApprovalId, Caller, Door, Gate, Outcome, Recording, RequestId};
 use serde_json::{Value, json};
 use store::DataFolder;
 use tokio_util::sync::CancellationToken;
@@ -26,6 +26,9 @@ pub struct Call {
     /// How long the call may take, in milliseconds
     #[arg(long, value_name = "MS")]
     timeout_ms: Option<u64>,
+    /// The approval that the operator gave for this call
+    #[arg(long, value_name = "ID")]
+    approval: Option<String>,
 }
 
 impl Call {
@@ -47,8 +50,33 @@ impl Call {
             )
             .map_err(|violations| anyhow::anyhow!(contract::Violation::list(&violations)))?,
         };
-        let outcome = commands::runtime()?.block_on(call(&kept.gate, &self.tool, input, limits));
+        let approval = self.approval.as_deref().map(commands::approvals::id).transpose()?;
+        let call = self.call(&kept.gate, input, limits, approval);
+        let outcome = commands::runtime()?.block_on(until_stopped(&kept.gate, call));
         Ok(self.print(&outcome, &kept, printer))
+    }
+
+    fn call(
+        &self,
+        gate: &Gate,
+        input: Value,
+        limits: contract::LimitOverrides,
+        approval: Option<ApprovalId>,
+    ) -> gate::Call {
+        gate::Call {
+            tool: self.tool.clone(),
+            toolset: None,
+            input,
+            limits,
+            caller: Caller::named("cli"),
+            door: Door::Cli,
+            request_id: RequestId::new(gate.clock().now()),
+            recording: Recording::Always,
+            idempotency_key: None,
+            approval,
+            exchange: gate::Exchange::default(),
+            stop: CancellationToken::new(),
+        }
     }
 
     fn print(&self, outcome: &Outcome, kept: &wiring::Kept, printer: &Printer) -> Answer {
@@ -105,6 +133,11 @@ impl Call {
                 Some(format!("hint: write {name}:={text} for a value that is not text"))
             })
             .collect();
+        if let Some(id) = failure.approval.as_ref() {
+            hints.push(format!(
+                "hint: `toolgate approvals approve {id}`, then the same call with --approval {id}"
+            ));
+        }
         if let Some(near) = failure.details.as_ref().and_then(|all| all["did_you_mean"].as_str()) {
             hints.push(format!("hint: did you mean `{near}`?"));
         }
@@ -112,27 +145,9 @@ impl Call {
     }
 }
 
-async fn call(
-    gate: &Arc<Gate>,
-    tool: &str,
-    input: Value,
-    limits: contract::LimitOverrides,
-) -> Outcome {
-    let stop = CancellationToken::new();
-    let call = gate.call(gate::Call {
-        tool: tool.to_owned(),
-        toolset: None,
-        input,
-        limits,
-        caller: Caller::named("cli"),
-        door: Door::Cli,
-        request_id: RequestId::new(gate.clock().now()),
-        recording: Recording::Always,
-        idempotency_key: None,
-        exchange: gate::Exchange::default(),
-        stop: stop.clone(),
-    });
-    let mut call = std::pin::pin!(call);
+async fn until_stopped(gate: &Arc<Gate>, call: gate::Call) -> Outcome {
+    let stop = call.stop.clone();
+    let mut call = std::pin::pin!(gate.call(call));
     tokio::select! {
         outcome = &mut call => outcome,
         _ = tokio::signal::ctrl_c() => {

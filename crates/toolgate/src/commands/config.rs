@@ -70,7 +70,7 @@ fn check(flags: &Flags, printer: &Printer, as_json: bool) -> anyhow::Result<Answ
             if contracts.diagnostics.iter().all(|one| one.severity != contract::Severity::Error) {
                 wiring::catalogue(contracts.bound, &loaded)?;
             }
-            (contracts.diagnostics, count)
+            (loaded.remarks.into_iter().chain(contracts.diagnostics).collect(), count)
         }
     };
     let refused = diagnostics.iter().any(|one| one.severity == contract::Severity::Error);

@@ -32,6 +32,7 @@ impl Serve {
             Ok(ready) => ready,
             Err(answer) => return Ok(answer),
         };
+        printer.diagnostics(&loaded.remarks);
         logging::start(&loaded.settings.log)?;
         let tokens = tokens(&loaded)?;
         let catalogue = wiring::catalogue(bound, &loaded)?;
@@ -98,6 +99,9 @@ fn tokens(loaded: &Loaded) -> anyhow::Result<Vec<Token>> {
                     token.token_env,
                     token.name
                 );
+            }
+            if token.name == server::OPERATOR {
+                bail!("server.tokens: the name `operator` is that of the operator's own token");
             }
             let sha256 = Sha256::digest(secret.trim().as_bytes()).into();
             Ok(Token { name: token.name.clone(), sha256 })

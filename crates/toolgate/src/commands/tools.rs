@@ -57,7 +57,7 @@ impl Tools {
                     contract.toolset.clone(),
                     contract.stability.word().to_owned(),
                     contract.effects.word().to_owned(),
-                    contract.description.lines().next().unwrap_or_default().to_owned(),
+                    first_sentence(&contract.description).to_owned(),
                 ]
             })
             .collect();
@@ -80,4 +80,10 @@ impl Tools {
         }
         Answer::Yes
     }
+}
+
+/// As much of a description as tells one tool from another.
+fn first_sentence(description: &str) -> &str {
+    let line = description.lines().next().unwrap_or_default();
+    line.find(". ").map_or(line, |end| &line[..=end])
 }

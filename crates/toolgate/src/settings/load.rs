@@ -7,7 +7,7 @@ use clap::Args;
 use contract::{Diagnostic, Document, Violation};
 use serde_json::Value;
 
-use super::Settings;
+use super::{Settings, compatibility};
 
 /// The file that is read where none is named.
 const DEFAULT_FILE: &str = "toolgate.yaml";
@@ -33,6 +33,8 @@ pub struct Flags {
 pub struct Loaded {
     /// The settings.
     pub settings: Settings,
+    /// What the file has that means nothing here.
+    pub remarks: Vec<Diagnostic>,
     /// The folder that relative paths in the settings start at.
     base: PathBuf,
     /// The data folder from the flags, which starts where the person is.
@@ -92,6 +94,10 @@ impl Flags {
             Ok(document) => document,
             Err(diagnostic) => return Ok(Err(vec![*diagnostic])),
         };
+        let remarks = match compatibility::apply(&mut document) {
+            Ok(remarks) => remarks,
+            Err(diagnostics) => return Ok(Err(diagnostics)),
+        };
         match document.check::<Settings>() {
             Err(diagnostics) => return Ok(Err(diagnostics)),
             Ok(settings) => {
@@ -117,7 +123,7 @@ impl Flags {
         let base = base
             .canonicalize()
             .with_context(|| format!("cannot find the folder `{}`", base.display()))?;
-        Ok(Ok(Loaded { settings, base, data_dir: self.data_dir.clone() }))
+        Ok(Ok(Loaded { settings, remarks, base, data_dir: self.data_dir.clone() }))
     }
 
     fn override_with_environment(&self, document: &mut Document) -> anyhow::Result<Settings> {

@@ -1,15 +1,18 @@
 //! Every setting, its default and what it means. The schema and the reference page are
 //! made from these types.
 
-use contract::{LimitOverrides, Limits, ProcessLimits};
+use contract::{Effects, LimitOverrides, Limits, ProcessLimits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tools::settings::{FileIo, Memory, Repo, SysAudit};
+use tools::settings::{FileIo, Memory, Repo, SysAudit, WebFetch};
 
 /// The settings of a server.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
+    /// Whose file this is, if other programs read it too: their sections are then left out
+    /// instead of refused, and `server.host` and `server.port` are taken.
+    pub compatibility: Option<Compatibility>,
     /// The HTTP server.
     pub server: Server,
     /// Where everything is kept.
@@ -22,6 +25,8 @@ pub struct Settings {
     pub process_limits: ProcessLimits,
     /// Which tools are served.
     pub tools: Tools,
+    /// Which calls a person must approve.
+    pub policy: Policy,
     /// The MCP doors.
     pub mcp: Mcp,
     /// Calls that run by themselves.
@@ -39,12 +44,14 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            compatibility: None,
             server: Server::default(),
             data_dir: "./data".into(),
             contracts: Vec::new(),
             limits: CallLimits::default(),
             process_limits: ProcessLimits::default(),
             tools: Tools::default(),
+            policy: Policy::default(),
             mcp: Mcp::default(),
             jobs: Jobs::default(),
             retention: Retention::default(),
@@ -53,6 +60,14 @@ impl Default for Settings {
             log: Log::default(),
         }
     }
+}
+
+/// Another system whose settings file can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Compatibility {
+    /// `adam.yaml`.
+    Adam,
 }
 
 /// The HTTP server.
@@ -175,6 +190,8 @@ impl CallLimits {
 pub struct Tools {
     /// The toolsets to serve; all where this is left out.
     pub enable: Option<Vec<String>>,
+    /// What may be fetched from the web.
+    pub web_fetch: WebFetch,
     /// The folder that an agent may read and write.
     pub file_io: FileIo,
     /// The repository that an agent may read from.
@@ -183,6 +200,67 @@ pub struct Tools {
     pub memory: Memory,
     /// What the audit of this machine looks at.
     pub sys_audit: SysAudit,
+}
+
+/// Which calls a person must approve.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Policy {
+    /// Rules; the first that fits a tool decides, and where none does its contract.
+    pub approval: Vec<ApprovalRule>,
+    /// How long a request waits for a person, in milliseconds.
+    #[schemars(range(min = 1_000))]
+    pub approval_wait_ms: u64,
+    /// How long a decision is good once it is made, in milliseconds.
+    #[schemars(range(min = 1_000))]
+    pub approval_valid_ms: u64,
+    /// How many requests may wait at once; more are answered with 429.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub max_waiting_approvals: u64,
+    /// Whether an MCP client on stdin and stdout is trusted to ask the person in front of it.
+    pub stdio_clients_ask: bool,
+    /// Whether an MCP client over HTTP is.
+    pub http_clients_ask: bool,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            approval: Vec::new(),
+            approval_wait_ms: 86_400_000,
+            approval_valid_ms: 900_000,
+            max_waiting_approvals: 1_000,
+            stdio_clients_ask: true,
+            http_clients_ask: false,
+        }
+    }
+}
+
+/// Which tools a rule is for, and what it asks. What it names must all fit.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApprovalRule {
+    /// The tool of this name.
+    #[serde(default)]
+    pub tool: Option<String>,
+    /// The tools of this toolset.
+    #[serde(default)]
+    pub toolset: Option<String>,
+    /// The tools with these effects.
+    #[serde(default)]
+    pub effects: Option<Effects>,
+    /// Whether a person must approve every call of them.
+    pub require: Require,
+}
+
+/// Whether a person must approve.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Require {
+    /// Every call.
+    Always,
+    /// No call, whatever the contract says.
+    Never,
 }
 
 /// The MCP doors.

@@ -2,11 +2,14 @@
 
 use testkit::{World, replay::replay};
 
-use crate::{BINARY, copy_of, root};
+use crate::{BINARY, root};
 
-/// Starts a copy of an example.
-async fn example(name: &str) -> World {
-    let mut world = copy_of(&root().join("examples").join(name));
+/// Starts a copy of an example, so that what it leaves is left elsewhere.
+pub async fn example(name: &str) -> World {
+    let mut world = World::copy_of(BINARY, &root().join("examples").join(name));
+    if !world.folder().join("toolgate.yaml").exists() {
+        world = world.with_env("TOOLGATE_CONFIG", &format!("{name}.yaml"));
+    }
     world.run().await;
     world
 }
@@ -25,6 +28,11 @@ async fn autosage() {
 #[tokio::test]
 async fn learning_os() {
     assert_eq!(replays("learning-os").await, 25);
+}
+
+#[tokio::test]
+async fn adam() {
+    assert_eq!(replays("adam").await, 21);
 }
 
 #[tokio::test]

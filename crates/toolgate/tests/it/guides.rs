@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use testkit::{Shell, World};
 
-use crate::{BINARY, copy_of, root};
+use crate::{BINARY, examples::example, root};
 
 /// A block of code in a document.
 struct Block {
@@ -94,15 +94,20 @@ fn is_run_elsewhere(command: &str) -> bool {
     command.starts_with("cargo ") || command == "./check" || command.starts_with("toolgate serve")
 }
 
+/// The example that a document belongs to: its own settings are served then.
+fn example_of(document: &Path) -> Option<String> {
+    let inside = document.strip_prefix(root().join("examples")).ok()?;
+    Some(inside.components().next()?.as_os_str().to_str()?.to_owned())
+}
+
 async fn run(document: &Path) -> usize {
     let text = std::fs::read_to_string(document).unwrap();
     // AutoSage has a port of its own.
     let port = if text.contains("127.0.0.1:8080") { 8_080 } else { 8_000 };
-    // An example's own document is about that example.
-    let folder = document.parent().unwrap();
-    let is_example = folder.join("toolgate.yaml").exists();
-    let mut world = if is_example { copy_of(folder) } else { World::new(BINARY, "") };
-    world.run().await;
+    let mut world = match example_of(document) {
+        Some(name) => example(&name).await,
+        None => World::start(BINARY, "").await,
+    };
     let mut count = 0;
     for block in blocks(&text) {
         if let Some(title) = &block.title {

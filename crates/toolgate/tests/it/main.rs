@@ -27,6 +27,7 @@ mod mcp_tasks;
 mod seeds;
 mod settings;
 mod shutdown;
+mod sys_audit;
 
 use std::path::Path;
 
@@ -43,31 +44,6 @@ pub async fn start(settings: &str) -> World {
 /// The root of the repository.
 pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
-
-/// A copy of an example, and no server yet.
-pub fn copy_of(example: &Path) -> World {
-    let settings = std::fs::read_to_string(example.join("toolgate.yaml")).unwrap();
-    let world = World::new(BINARY, &settings);
-    copy(example, world.folder());
-    world
-}
-
-/// Copies a folder, but for the state of a server that somebody ran there.
-fn copy(from: &Path, to: &Path) {
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_name() == "data" {
-            continue;
-        }
-        if entry.path().is_dir() {
-            std::fs::create_dir_all(&target).unwrap();
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }
 
 /// A server whose contracts are the given commands: name and shell script of each. They

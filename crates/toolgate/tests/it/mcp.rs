@@ -8,6 +8,9 @@ use testkit::{
 
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
+/// Three tools, so that a listing can be told by heart.
+const FEW: &str = "tools: { enable: [ autosage, learning-os ] }\n";
+
 /// A tool whose result is a list.
 fn list_tool(world: &World) {
     world.write_program("contracts/list.sh", "#!/bin/sh\necho '[\"a\",\"b\"]'\n");
@@ -130,7 +133,7 @@ async fn a_toolset_is_a_server_of_its_own_name() {
 
 #[tokio::test]
 async fn artifacts_jobs_and_contracts_are_resources() {
-    let world = crate::start("").await;
+    let world = crate::start(FEW).await;
     let client = Modern::new(&world);
     let arguments = json!({ "text": "Grüße", "filename": "a b.txt" });
     let result = client.call("write_text_artifact", &arguments).await;

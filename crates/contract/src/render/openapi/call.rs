@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::{
-    listing,
+    approvals, listing,
     operation::{
         Operation, Paths, asks_to_retry, json_content, json_response, response, schema,
         with_header, word,
@@ -45,6 +45,7 @@ fn any_tool(contracts: &[&Contract], bearer: bool) -> Operation {
         "type": "object",
         "properties": {
             "args": { "type": "object", "description": "The arguments, as the tool's input schema says." },
+            "approval_id": approvals::given(),
         },
         "additionalProperties": false,
     });
@@ -71,7 +72,10 @@ fn tool(contract: &Contract, bearer: bool) -> Operation {
     let name = &contract.name;
     let body = json!({
         "type": "object",
-        "properties": { "args": schema(&format!("{name}.input")) },
+        "properties": {
+            "args": schema(&format!("{name}.input")),
+            "approval_id": approvals::given(),
+        },
         "additionalProperties": false,
     });
     let body = with_required(body, needs_arguments(contract));
@@ -112,7 +116,7 @@ fn toolset_call(toolset: &str, tools: &[&Contract], bearer: bool) -> Operation {
     }
     let body = json!({
         "type": "object",
-        "properties": { "args": arguments },
+        "properties": { "args": arguments, "approval_id": approvals::given() },
         "additionalProperties": false,
     });
     let body = with_required(body, default.is_none_or(|tool| needs_arguments(tool)));

@@ -19,7 +19,11 @@ pub(super) fn responses(settings: &Settings) -> Map<String, Value> {
     for (status, description) in [
         (400, "The request is not understood."),
         (401, "The server wants a bearer token."),
-        (403, "The server does not answer to this `Host`, or not to pages of this `Origin`."),
+        (
+            403,
+            "The server does not answer to this `Host`, or not to pages of this `Origin`, or only \
+             to the operator.",
+        ),
         (404, "There is no such thing."),
         (405, "The path is there, but not for this method."),
         (409, "The request contradicts what is already there."),
@@ -28,9 +32,6 @@ pub(super) fn responses(settings: &Settings) -> Map<String, Value> {
         (429, "As many calls as the server runs at once are running."),
         (503, "The server cannot do that now."),
     ] {
-        if status == 401 && !settings.bearer {
-            continue;
-        }
         let response = with_own_header(status, json_response(description, schema("Error")));
         responses.insert(format!("Error{status}"), response);
     }
@@ -56,10 +57,10 @@ fn with_own_header(status: u16, response: Value) -> Value {
     }
 }
 
-pub(super) fn headers(settings: &Settings) -> Value {
+pub(super) fn headers() -> Value {
     let text =
         |description: &str| json!({ "description": description, "schema": { "type": "string" } });
-    let mut headers = json!({
+    json!({
         "X-Request-Id": {
             "description": "The id of the request, for the logs: the caller's or a new one.",
             "required": true,
@@ -73,11 +74,8 @@ pub(super) fn headers(settings: &Settings) -> Value {
             "description": "After how many seconds to try again.",
             "schema": { "type": "integer", "minimum": 0 },
         },
-    });
-    if settings.bearer {
-        headers["WWW-Authenticate"] = text("How to show who is calling.");
-    }
-    headers
+        "WWW-Authenticate": text("How to show who is calling."),
+    })
 }
 
 pub(super) fn parameters() -> Value {
@@ -115,6 +113,7 @@ pub(super) fn parameters() -> Value {
         "Tool": given("path", "tool", "The name of the tool or toolset.", tool_name("A name.")),
         "JobId": given("path", "id", "The id of the job.", schema("JobId")),
         "ArtifactName": given("path", "name", "The name of the file.", text()),
+        "ApprovalId": given("path", "id", "The id of the approval.", schema("ApprovalId")),
         "QuarantineId": given("path", "id", "The id of the entry.", schema("QuarantineId")),
         "Limit": query(
             "limit",

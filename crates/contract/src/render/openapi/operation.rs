@@ -28,7 +28,7 @@ impl Paths {
     /// Adds an operation, under an identifier that no other has.
     pub(super) fn add(&mut self, path: &str, method: &str, mut operation: Operation) {
         operation.identifier = self.unique(&operation.identifier);
-        if self.bearer && !operation.open {
+        if operation.operator || (self.bearer && !operation.open) {
             operation.responses.entry(401).or_insert_with(|| error(401));
         }
         // `Host` and `Origin` are looked at before the route is.
@@ -64,6 +64,8 @@ pub(super) struct Operation {
     deprecated: bool,
     /// Whether it is answered without a token.
     open: bool,
+    /// Whether only the operator may.
+    operator: bool,
     parameters: Vec<Value>,
     body: Option<Value>,
     responses: BTreeMap<u16, Value>,
@@ -78,6 +80,7 @@ impl Operation {
             description: None,
             deprecated: false,
             open: false,
+            operator: false,
             parameters: Vec::new(),
             body: None,
             responses: BTreeMap::new(),
@@ -96,6 +99,12 @@ impl Operation {
 
     pub(super) fn open(mut self) -> Self {
         self.open = true;
+        self
+    }
+
+    /// Only who shows the operator's token is answered.
+    pub(super) fn operator(mut self) -> Self {
+        self.operator = true;
         self
     }
 
@@ -141,7 +150,9 @@ impl Operation {
         if self.deprecated {
             put("deprecated", json!(true));
         }
-        if self.open && bearer {
+        if self.operator {
+            put("security", json!([{ "operator": [] }]));
+        } else if self.open && bearer {
             put("security", json!([]));
         }
         if !self.parameters.is_empty() {

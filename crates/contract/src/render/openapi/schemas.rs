@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::operation::schema;
+use super::{approvals, operation::schema};
 use crate::{Limits, Stability};
 
 /// The longest that `POST /v1/jobs` waits for a job.
@@ -27,6 +27,10 @@ pub(super) fn all(ceilings: &Limits) -> Map<String, Value> {
         ("Job", job()),
         ("JobEvent", job_event()),
         ("Violation", violation()),
+        ("ApprovalId", json!({ "type": "string", "pattern": format!("^apr_{ULID}$") })),
+        ("ApprovalStatus", approvals::status()),
+        ("Approval", approvals::approval()),
+        ("ApprovalStanding", approvals::standing()),
         ("QuarantineEntry", quarantine_entry(false)),
         ("QuarantinedResult", quarantine_entry(true)),
     ];
@@ -48,14 +52,14 @@ fn closed(description: &str, required: &[&str], properties: Value) -> Value {
 }
 
 /// An object that has all of these properties and no other.
-fn whole(description: &str, properties: Value) -> Value {
+pub(super) fn whole(description: &str, properties: Value) -> Value {
     let names: Vec<String> =
         properties.as_object().map(|all| all.keys().cloned().collect()).unwrap_or_default();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     closed(description, &names, properties)
 }
 
-fn text(description: &str) -> Value {
+pub(super) fn text(description: &str) -> Value {
     json!({ "type": "string", "description": description })
 }
 
@@ -193,7 +197,11 @@ pub(super) fn tool_name(description: &str) -> Value {
 }
 
 fn execute_properties() -> Value {
-    let context = closed("", &[], json!({ "limits": schema("RequestLimits") }));
+    let context = closed(
+        "",
+        &[],
+        json!({ "limits": schema("RequestLimits"), "approval_id": approvals::given() }),
+    );
     json!({
         "tool": tool_name("The name of the tool."),
         "input": { "type": "object", "description": "The arguments, as the tool's input schema says." },
@@ -257,6 +265,7 @@ fn job() -> Value {
             "input": { "description": "The arguments, as far as they are kept." },
             "artifacts": artifacts(),
             "result": { "anyOf": [schema("ToolResult"), { "type": "null" }] },
+            "approval_id": { "anyOf": [schema("ApprovalId"), { "type": "null" }] },
         }),
     )
 }

@@ -1,7 +1,7 @@
 //! A finished job as a line of a file.
 
 use contract::LimitOverrides;
-use gate::{Artifact, Job, JobId, JobState, Timestamp};
+use gate::{ApprovalId, Artifact, Job, JobId, JobState, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -23,6 +23,8 @@ struct Written<'a> {
     artifacts: &'a [Artifact],
     input: Option<&'a RawValue>,
     result: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval_id: Option<&'a str>,
 }
 
 #[derive(Deserialize)]
@@ -43,6 +45,8 @@ struct Read {
     artifacts: Vec<Artifact>,
     input: Option<Box<RawValue>>,
     result: Option<Box<RawValue>>,
+    #[serde(default)]
+    approval_id: Option<String>,
 }
 
 /// The line, with its end.
@@ -68,6 +72,7 @@ pub(super) fn print(job: &Job) -> Vec<u8> {
             artifacts: &job.artifacts,
             input: job.input.as_deref(),
             result: job.result.as_deref(),
+            approval_id: job.approval_id.as_ref().map(ApprovalId::as_str),
         },
     );
     line.push(b'\n');
@@ -94,6 +99,7 @@ pub(super) fn read(line: &[u8]) -> Result<Job, String> {
         artifacts: read.artifacts,
         input: read.input,
         result: read.result,
+        approval_id: read.approval_id.and_then(|id| ApprovalId::parse(&id)),
         pending: None,
     })
 }

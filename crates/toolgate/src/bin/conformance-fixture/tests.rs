@@ -27,6 +27,7 @@ fn call(house: &House, tool: &str, input: Value) -> Call {
         request_id: RequestId::new(house.gate.clock().now()),
         recording: Recording::WhenNeeded,
         idempotency_key: None,
+        approval: None,
         exchange: Exchange { can_ask: EVERYBODY, ..Exchange::default() },
         stop: CancellationToken::new(),
     }

@@ -40,6 +40,7 @@ impl House {
             clock: Arc::new(SystemClock),
             max_concurrency: 64,
             ceilings: Limits::default_ceilings(),
+            approvals: gate::approvals::ApprovalSettings::default(),
         }));
         stage.set(&gate);
         Ok(Self { gate, stage, lock, folder })
@@ -76,6 +77,8 @@ pub fn doors() -> server::Settings {
         allowed_hosts: HashSet::new(),
         allowed_origins: HashSet::new(),
         tokens: Vec::new(),
+        // Nobody is the operator of a fixture: of these bytes no text is the hash.
+        operator: [0; 32],
         mcp,
     }
 }

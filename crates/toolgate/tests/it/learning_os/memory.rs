@@ -86,6 +86,7 @@ fn gate(data: &std::path::Path, tool: Arc<dyn Provider>, output: Option<Value>) 
         clock: Arc::new(SystemClock),
         max_concurrency: 64,
         ceilings: limits,
+        approvals: gate::approvals::ApprovalSettings::default(),
     }))
 }
 
@@ -101,6 +102,7 @@ async fn call(gate: &Arc<Gate>, input: Value) -> Result<Value, Box<Failure>> {
             request_id: RequestId::new(gate.clock().now()),
             recording: Recording::WhenNeeded,
             idempotency_key: None,
+            approval: None,
             exchange: Exchange::default(),
             stop: CancellationToken::new(),
         })

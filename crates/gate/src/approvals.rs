@@ -1,0 +1,110 @@
+//! A person's word on a call, before it runs.
+//!
+//! An approval belongs to one call: tool, arguments (by hash) and caller. It is asked for by the
+//! gate, given or refused by whoever holds the operator's credential, used up by the one call
+//! that it is for, and good for a while only. All of it is kept in the store, so that it
+//! survives a restart and is used once however many processes there are.
+
+mod desk;
+mod keeper;
+mod record;
+
+use std::time::Duration;
+
+pub use desk::Verdict;
+pub(crate) use desk::after;
+pub(crate) use keeper::keep;
+pub use record::{Approval, ApprovalId, ApprovalState};
+
+use crate::JobId;
+
+/// How approvals are handled.
+#[derive(Debug, Clone, Copy)]
+pub struct ApprovalSettings {
+    /// How long a request waits for a person.
+    pub wait: Duration,
+    /// How long a decision is good, once made.
+    pub valid: Duration,
+    /// How many requests may wait at once.
+    pub max_waiting: u64,
+}
+
+impl Default for ApprovalSettings {
+    fn default() -> Self {
+        Self { wait: Duration::from_hours(24), valid: Duration::from_mins(15), max_waiting: 1_000 }
+    }
+}
+
+/// The call that wants an approval.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// Who calls.
+    pub caller: String,
+    /// What is called.
+    pub tool: String,
+    /// The hash of the arguments.
+    pub input_sha256: String,
+    /// The job that the call is made for, if it is.
+    pub job_id: Option<JobId>,
+    /// The approval that the caller names.
+    pub named: Option<ApprovalId>,
+}
+
+/// What there is for a call that wants an approval.
+#[derive(Debug)]
+pub enum Standing {
+    /// It was approved, and this has used the approval up.
+    Used(Approval),
+    /// A person has refused it.
+    Refused(Approval),
+    /// A person was asked and has not decided.
+    Waiting(Approval),
+    /// Nothing: it has to be asked for. The approval that the caller named, as it stands: used,
+    /// expired, cancelled, or none of the caller's.
+    Nothing(Option<Approval>),
+    /// The approval that the caller named is for another call of its own. The caller has gone on
+    /// to something else, so that one is cancelled now.
+    Changed(Approval),
+}
+
+/// What came of asking.
+#[derive(Debug)]
+pub enum Requested {
+    /// It waits now.
+    New,
+    /// The same call waits already.
+    Known(Box<Approval>),
+    /// As many wait as may.
+    Full,
+}
+
+/// What came of a decision.
+#[derive(Debug)]
+pub enum Decided {
+    /// There is no such request.
+    Unknown,
+    /// It is decided.
+    Done(Approval),
+    /// It does not wait any more; this is how it stands.
+    TooLate(Approval),
+}
+
+/// What the keeper of approvals has to do.
+#[derive(Debug, Default)]
+pub struct Due {
+    /// Approvals that are over and are not written down as that.
+    pub overdue: bool,
+    /// Jobs that wait no longer: their approval was decided, or is over.
+    pub jobs: Vec<JobId>,
+}
+
+/// Which approvals to list.
+#[derive(Debug, Clone, Default)]
+pub struct ApprovalFilter {
+    /// Only in this state.
+    pub state: Option<ApprovalState>,
+    /// Only older than this one.
+    pub cursor: Option<ApprovalId>,
+    /// At most so many.
+    pub limit: usize,
+}

@@ -1,0 +1,78 @@
+//! Where a person decides.
+
+use serde_json::json;
+
+use super::{Approval, ApprovalId, ApprovalState, Decided};
+use crate::{Gate, StoreError, Timestamp, trim};
+
+/// How much a person may say about a decision, in bytes.
+const MAX_REASON_BYTES: u64 = 2_000;
+
+/// What a person decides.
+#[derive(Debug, Clone)]
+pub struct Verdict {
+    /// Yes or no.
+    pub approve: bool,
+    /// Who decides, for the journal.
+    pub by: String,
+    /// Why; the caller reads it.
+    pub reason: Option<String>,
+}
+
+impl Gate {
+    /// Approves or refuses a request that waits. Only for doors that have seen the operator's
+    /// credential.
+    pub async fn decide(
+        &self,
+        id: &ApprovalId,
+        mut verdict: Verdict,
+    ) -> Result<Decided, StoreError> {
+        if let Some(reason) = &mut verdict.reason {
+            trim::text(reason, MAX_REASON_BYTES);
+        }
+        let now = self.clock.now();
+        let until = after(now, self.approvals.valid);
+        let decided = self.store.decide_approval(id.clone(), verdict, now, until).await?;
+        if let Decided::Done(approval) = &decided {
+            let event = match approval.state {
+                ApprovalState::Approved => "approval_approved",
+                _ => "approval_refused",
+            };
+            self.write_down(event, approval);
+            self.metrics.decided(approval.state == ApprovalState::Approved);
+            self.decided.notify_waiters();
+        }
+        Ok(decided)
+    }
+
+    /// A line of the journal about an approval.
+    pub(crate) fn write_down(&self, event: &str, approval: &Approval) {
+        let mut fields = json!({
+            "approval_id": approval.id,
+            "tool": approval.tool,
+            "caller": approval.caller,
+            "request_id": approval.request_id,
+            "input_sha256": approval.input_sha256,
+        });
+        if let Some(job) = &approval.job_id {
+            fields["job_id"] = json!(job);
+        }
+        match approval.state {
+            ApprovalState::Approved | ApprovalState::Refused => {
+                fields["by"] = json!(approval.decided_by);
+                if let Some(reason) = &approval.reason {
+                    fields["reason"] = json!(reason);
+                }
+            }
+            _ => {}
+        }
+        fields["expires_at"] = json!(approval.expires_at);
+        self.journal.event(self.clock.now(), event, fields);
+    }
+}
+
+/// A time later by so much.
+pub(crate) fn after(now: Timestamp, wait: std::time::Duration) -> Timestamp {
+    let milliseconds = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
+    Timestamp(now.0.saturating_add(milliseconds))
+}

@@ -1,0 +1,158 @@
+//! One request for a person's word, and the word.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::{JobId, Timestamp, id};
+
+/// The name of an approval: `apr_` and a ULID.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ApprovalId(Box<str>);
+
+impl ApprovalId {
+    const PREFIX: &str = "apr_";
+
+    /// A new one.
+    pub fn new(time: Timestamp) -> Self {
+        Self(id::prefixed(Self::PREFIX, time).into())
+    }
+
+    /// The name, if it has the form of one.
+    pub fn parse(text: &str) -> Option<Self> {
+        id::is_prefixed(Self::PREFIX, text).then(|| Self(text.into()))
+    }
+
+    /// The whole name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ApprovalId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl Serialize for ApprovalId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+/// Where an approval stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApprovalState {
+    /// A person was asked.
+    Waiting,
+    /// A person said yes; the call has not been made.
+    Approved,
+    /// A person said no.
+    Refused,
+    /// The call was made.
+    Used,
+    /// Nobody decided, or nobody called, in time.
+    Expired,
+    /// The caller went on to other arguments, or the job was cancelled.
+    Cancelled,
+}
+
+impl ApprovalState {
+    /// Every state.
+    pub const ALL: [ApprovalState; 6] = [
+        ApprovalState::Waiting,
+        ApprovalState::Approved,
+        ApprovalState::Refused,
+        ApprovalState::Used,
+        ApprovalState::Expired,
+        ApprovalState::Cancelled,
+    ];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            ApprovalState::Waiting => "waiting",
+            ApprovalState::Approved => "approved",
+            ApprovalState::Refused => "refused",
+            ApprovalState::Used => "used",
+            ApprovalState::Expired => "expired",
+            ApprovalState::Cancelled => "cancelled",
+        }
+    }
+
+    /// The state of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.word() == word)
+    }
+}
+
+impl Serialize for ApprovalState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+/// A request for a person's word, and the word.
+#[derive(Debug, Clone, Serialize)]
+pub struct Approval {
+    /// Its name.
+    pub id: ApprovalId,
+    /// Where it stands.
+    #[serde(rename = "status")]
+    pub state: ApprovalState,
+    /// The tool that would be called.
+    pub tool: String,
+    /// Who wants to call it.
+    pub caller: String,
+    /// By which door.
+    pub door: String,
+    /// The request that asked.
+    pub request_id: String,
+    /// The job that waits for it.
+    pub job_id: Option<JobId>,
+    /// The hash of the arguments that it is for.
+    pub input_sha256: String,
+    /// The arguments, without secrets.
+    pub input: Option<Box<RawValue>>,
+    /// What the call would do, as the tool itself shows it.
+    pub preview: Option<String>,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// Until when it waits, or until when the decision is good.
+    pub expires_at: Timestamp,
+    /// When it was decided.
+    pub decided_at: Option<Timestamp>,
+    /// Who decided.
+    pub decided_by: Option<String>,
+    /// Why, in the person's words.
+    pub reason: Option<String>,
+}
+
+impl Approval {
+    /// The same as it stands at this time: what is over is over, whether or not anybody has
+    /// written it down.
+    #[must_use]
+    pub fn at(mut self, now: Timestamp) -> Self {
+        let open = matches!(self.state, ApprovalState::Waiting | ApprovalState::Approved);
+        if open && self.expires_at <= now {
+            self.state = ApprovalState::Expired;
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_reads_back_and_nothing_else_does() {
+        let id = ApprovalId::new(Timestamp(1_000));
+        assert_eq!(ApprovalId::parse(id.as_str()), Some(id));
+        for wrong in ["apr_1", "", "job_01ARZ3NDEKTSV4RRFFQ69G5FAV", "apr_' OR 1=1 --"] {
+            assert_eq!(ApprovalId::parse(wrong), None, "{wrong}");
+        }
+    }
+}

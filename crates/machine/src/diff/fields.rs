@@ -1,0 +1,221 @@
+//! What answers consist of, and how much of a difference is one.
+
+use serde_json::Value;
+
+use super::BaselineError;
+
+/// How far the frequency of a processor may move, as a share of the larger of both. Where it is
+/// the present one, it follows the load and the heat.
+pub const FREQUENCY_TOLERANCE: f64 = 0.2;
+
+/// How far used and free memory may move, as a share of all of it.
+pub const RAM_USED_TOLERANCE: f64 = 0.5;
+
+/// How far the used space of a disk may move, as a share of its size.
+pub const DISK_USED_TOLERANCE: f64 = 0.2;
+
+/// How far a size may move, as a share of the larger of both: kernels and drivers set aside a
+/// little more or less from one version to the next.
+pub const SIZE_TOLERANCE: f64 = 0.01;
+
+/// How many packages, and how many elements of another list, a baseline may have.
+pub(super) const MAX_PACKAGES: usize = 200_000;
+pub(super) const MAX_ELEMENTS: usize = 10_000;
+
+/// What a value is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Holds {
+    Text,
+    TextOrNull,
+    Number,
+    NumberOrNull,
+    Flag,
+}
+
+/// How much of a difference is one.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Tolerance {
+    /// Any.
+    Exact,
+    /// More than this share of the larger of both.
+    Share(f64),
+    /// The same, and a zero means that the value is not known.
+    ShareWhereKnown(f64),
+    /// More than this share of another field.
+    ShareOf(&'static str, f64),
+}
+
+/// A value with a name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Field {
+    pub name: &'static str,
+    pub holds: Holds,
+    pub tolerance: Tolerance,
+}
+
+/// A part of an answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Part {
+    /// A value.
+    One(Field),
+    /// An object.
+    Object(&'static str, &'static [Field]),
+    /// An object that the seed does not have.
+    Extra(&'static str, &'static [Field]),
+    /// A list of objects, each known by its first field.
+    List(&'static str, &'static [Field]),
+    /// The list of packages.
+    Packages(&'static str),
+    /// A word about the answer itself, which is not compared.
+    About(&'static str, &'static [&'static str]),
+}
+
+const fn field(name: &'static str, holds: Holds, tolerance: Tolerance) -> Field {
+    Field { name, holds, tolerance }
+}
+
+const fn text(name: &'static str) -> Field {
+    field(name, Holds::Text, Tolerance::Exact)
+}
+
+/// The parts of an answer about the hardware.
+pub(super) const HARDWARE: &[Part] = &[
+    Part::Object(
+        "cpu",
+        &[
+            field("cores", Holds::Number, Tolerance::Exact),
+            field("threads", Holds::Number, Tolerance::Exact),
+            field("frequency_mhz", Holds::Number, Tolerance::ShareWhereKnown(FREQUENCY_TOLERANCE)),
+        ],
+    ),
+    Part::List(
+        "gpus",
+        &[
+            text("name"),
+            field("vram_gb", Holds::NumberOrNull, Tolerance::Share(SIZE_TOLERANCE)),
+            field("driver_version", Holds::TextOrNull, Tolerance::Exact),
+        ],
+    ),
+    Part::Object(
+        "ram_gb",
+        &[
+            field("total", Holds::Number, Tolerance::Share(SIZE_TOLERANCE)),
+            field("used", Holds::Number, Tolerance::ShareOf("total", RAM_USED_TOLERANCE)),
+            field("free", Holds::Number, Tolerance::ShareOf("total", RAM_USED_TOLERANCE)),
+        ],
+    ),
+    Part::List(
+        "disks",
+        &[
+            text("mount"),
+            field("size_gb", Holds::Number, Tolerance::Share(SIZE_TOLERANCE)),
+            field("used_gb", Holds::Number, Tolerance::ShareOf("size_gb", DISK_USED_TOLERANCE)),
+        ],
+    ),
+    Part::One(text("os")),
+    Part::Extra(
+        "container",
+        &[
+            field("detected", Holds::Flag, Tolerance::Exact),
+            field("kind", Holds::TextOrNull, Tolerance::Exact),
+            field("cpu_limit", Holds::NumberOrNull, Tolerance::Exact),
+            field("memory_limit_gb", Holds::NumberOrNull, Tolerance::Exact),
+        ],
+    ),
+];
+
+/// The parts of an answer about the software.
+pub(super) const SOFTWARE: &[Part] = &[
+    Part::One(text("os_version")),
+    Part::One(text("kernel")),
+    Part::One(text("python_version")),
+    Part::Packages("packages"),
+    Part::About("packages_scope", &["key", "all"]),
+];
+
+impl Part {
+    /// Its key.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Part::One(field) => field.name,
+            Part::Object(name, _)
+            | Part::Extra(name, _)
+            | Part::List(name, _)
+            | Part::Packages(name)
+            | Part::About(name, _) => name,
+        }
+    }
+
+    /// Whether the seed has it: an answer is known by these, and one that is missing was added.
+    pub(super) fn is_of_seed(&self) -> bool {
+        !matches!(self, Part::Extra(..) | Part::About(..))
+    }
+
+    /// Whether a value is what such an answer has here.
+    pub(super) fn check(&self, value: &Value) -> Result<(), BaselineError> {
+        let name = self.name();
+        let wrong = |expected| BaselineError::Shape { pointer: format!("/{name}"), expected };
+        match self {
+            Part::One(field) => field.check(value, &format!("/{name}")),
+            Part::Object(_, fields) | Part::Extra(_, fields) => {
+                check_fields(value, fields, &format!("/{name}"))
+            }
+            Part::List(_, fields) => {
+                let elements = value.as_array().filter(|all| all.len() <= MAX_ELEMENTS);
+                let elements =
+                    elements.ok_or_else(|| wrong("an array of at most 10000 objects"))?;
+                for (index, element) in elements.iter().enumerate() {
+                    let pointer = format!("/{name}/{index}");
+                    check_fields(element, fields, &pointer)?;
+                    let identity = fields[0].name;
+                    if element.get(identity).is_none() {
+                        let pointer = format!("{pointer}/{identity}");
+                        return Err(BaselineError::Shape { pointer, expected: "there" });
+                    }
+                }
+                Ok(())
+            }
+            Part::Packages(_) => {
+                let packages = value.as_array().filter(|all| all.len() <= MAX_PACKAGES);
+                let packages = packages.ok_or_else(|| wrong("an array of at most 200000 texts"))?;
+                match packages.iter().position(|package| !package.is_string()) {
+                    None => Ok(()),
+                    Some(index) => Err(BaselineError::Shape {
+                        pointer: format!("/{name}/{index}"),
+                        expected: "a text such as `git==2.39.2`",
+                    }),
+                }
+            }
+            Part::About(_, words) => match value.as_str() {
+                Some(word) if words.contains(&word) => Ok(()),
+                _ => Err(wrong("`key` or `all`")),
+            },
+        }
+    }
+}
+
+impl Field {
+    fn check(&self, value: &Value, pointer: &str) -> Result<(), BaselineError> {
+        let (fits, expected) = match self.holds {
+            Holds::Text => (value.is_string(), "a text"),
+            Holds::TextOrNull => (value.is_string() || value.is_null(), "a text or null"),
+            Holds::Number => (value.is_number(), "a number"),
+            Holds::NumberOrNull => (value.is_number() || value.is_null(), "a number or null"),
+            Holds::Flag => (value.is_boolean(), "true or false"),
+        };
+        let pointer = || pointer.to_owned();
+        if fits { Ok(()) } else { Err(BaselineError::Shape { pointer: pointer(), expected }) }
+    }
+}
+
+fn check_fields(value: &Value, fields: &[Field], pointer: &str) -> Result<(), BaselineError> {
+    let Some(values) = value.as_object() else {
+        return Err(BaselineError::Shape { pointer: pointer.to_owned(), expected: "an object" });
+    };
+    for field in fields {
+        if let Some(value) = values.get(field.name) {
+            field.check(value, &format!("{pointer}/{}", field.name))?;
+        }
+    }
+    Ok(())
+}

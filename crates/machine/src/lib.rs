@@ -1,0 +1,45 @@
+//! Facts about this machine: its hardware, its software, and what changed since.
+//!
+//! - [`hardware`] says what the machine is made of, and what a container leaves of it.
+//! - [`software`] says what runs on it: [`KeyPackages`] and [`Selection`] pick the packages.
+//! - [`diff`] compares either with how it was before.
+//!
+//! It is a crate of its own for three reasons. It must build where `guard` does not (macOS), so
+//! it starts no program and depends on no other crate of the workspace. It knows the formats of
+//! package databases and of the kernel's files, which nobody else needs to. And it takes a
+//! driver's library along (NVML), which should touch one place only.
+//!
+//! What it may touch: it reads files, below [`Places::root`] and below the folders that the
+//! environment names, and never writes one. Whatever it reads may be broken, huge or hostile:
+//! files and listings are bounded, what cannot be understood is left out and counted, and
+//! nothing panics.
+//!
+//! ```
+//! use machine::{KeyPackages, Places, Selection};
+//!
+//! let places = Places::here();
+//! let key = KeyPackages::new(["git", "linux-image-*"]);
+//! let software = machine::software(&places, &Selection::key(&key));
+//! assert!(!software.kernel.is_empty());
+//!
+//! let baseline = serde_json::to_value(software)?;
+//! assert!(machine::diff(&places, &key, &baseline)?.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod diff;
+mod hardware;
+mod places;
+mod read;
+mod software;
+
+pub use diff::{
+    Addition, Baseline, BaselineError, Changes, DISK_USED_TOLERANCE, FREQUENCY_TOLERANCE, Kind,
+    Modification, RAM_USED_TOLERANCE, Removal, SIZE_TOLERANCE, diff,
+};
+pub use hardware::{Container, Cpu, Disk, Gpu, Hardware, Ram, hardware};
+pub use places::Places;
+pub use software::{
+    DEFAULT_KEY_PACKAGES, KeyPackages, PYTHON_NOT_FOUND, PYTHON_UNKNOWN, Scope, Selection,
+    Software, Source, SourceState, software,
+};

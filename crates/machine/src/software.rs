@@ -1,0 +1,108 @@
+//! What runs on the machine: the system, Python, and packages.
+//!
+//! Everything is read from where package managers keep their books; no program is run. Each
+//! source is a file in this folder, and says nothing where it is not in use.
+
+mod apk;
+mod brew;
+mod collect;
+mod dpkg;
+mod pacman;
+mod pip;
+mod python;
+mod rpm;
+mod select;
+mod system;
+
+use serde::Serialize;
+
+use self::collect::Collector;
+pub(crate) use self::select::folded;
+pub use self::{
+    python::{NOT_FOUND as PYTHON_NOT_FOUND, UNKNOWN as PYTHON_UNKNOWN},
+    select::{DEFAULT_KEY_PACKAGES, KeyPackages, Scope, Selection},
+};
+use crate::Places;
+
+/// What runs on the machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Software {
+    /// The name and version of the system, as it calls itself.
+    pub os_version: String,
+    /// The version of the kernel.
+    pub kernel: String,
+    /// The version of Python that a shell would start: [`PYTHON_NOT_FOUND`] where there is none,
+    /// [`PYTHON_UNKNOWN`] where its version cannot be told.
+    pub python_version: String,
+    /// The packages as `name==version`, sorted, each once.
+    pub packages: Vec<String>,
+    /// Which packages those are.
+    pub packages_scope: Scope,
+    /// Where they come from.
+    pub package_sources: Vec<Source>,
+}
+
+/// A package manager that is in use here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Source {
+    /// Its name.
+    pub source: &'static str,
+    /// Whether its books were read.
+    pub state: SourceState,
+    /// How many packages it has, whether they were asked for or not.
+    pub packages: usize,
+    /// How many entries were left out: broken, or beyond the limit.
+    pub skipped: usize,
+}
+
+/// Whether the books of a package manager were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceState {
+    /// They were.
+    Read,
+    /// They are larger than the limit.
+    TooLarge,
+    /// They may not be read, or are broken; what came before is listed.
+    Unreadable,
+    /// They are in a format that is not read here.
+    NotSupported,
+}
+
+/// Reads the books of a package manager, where it is in use.
+type Reader<'a> = dyn Fn(&mut Collector) -> Option<SourceState> + 'a;
+
+/// What runs on this machine.
+pub fn software(places: &Places, selection: &Selection) -> Software {
+    let (os_version, kernel) = system::read(places);
+    let python = python::find(places);
+    let mut collector = Collector::new(selection, python.package_names());
+    let mut package_sources = Vec::new();
+    let readers: [(&'static str, &Reader); 6] = [
+        ("apk", &|collector| apk::read(places, collector)),
+        ("brew", &|collector| brew::read(places, collector)),
+        ("dpkg", &|collector| dpkg::read(places, collector)),
+        ("pacman", &|collector| pacman::read(places, collector)),
+        ("pip", &|collector| pip::read(places, &python, collector)),
+        ("rpm", &|collector| rpm::read(places, collector)),
+    ];
+    for (source, reader) in readers {
+        collector.begin();
+        if let Some(state) = reader(&mut collector) {
+            let (packages, skipped) = collector.counts();
+            package_sources.push(Source { source, state, packages, skipped });
+        }
+    }
+    let python_version = python.version(|name| collector.version_of(name));
+    Software {
+        os_version,
+        kernel,
+        python_version,
+        packages: collector.finish(),
+        packages_scope: selection.scope(),
+        package_sources,
+    }
+}
+
+#[cfg(test)]
+mod tests;

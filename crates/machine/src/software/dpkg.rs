@@ -1,0 +1,146 @@
+//! The books of dpkg (Debian, Ubuntu): one file of paragraphs, or in images without dpkg one
+//! file for each package.
+
+use super::{SourceState, collect::Collector};
+use crate::{Places, read, read::Unread};
+
+/// The largest file that is read, in bytes. That of a full desktop has 10 million.
+pub(super) const MAX_BYTES: u64 = 67_108_864;
+
+pub(super) fn read(places: &Places, collector: &mut Collector) -> Option<SourceState> {
+    let status = match read::bytes(&places.at("var/lib/dpkg/status"), MAX_BYTES) {
+        Ok(bytes) => {
+            paragraphs(&bytes, collector);
+            Some(SourceState::Read)
+        }
+        Err(Unread::Absent) => None,
+        Err(Unread::TooLarge) => Some(SourceState::TooLarge),
+        Err(Unread::Unreadable) => Some(SourceState::Unreadable),
+    };
+    let parts = places.at("var/lib/dpkg/status.d");
+    let Some(names) = read::names(&parts) else { return status };
+    // Beside each package there is a list of its files.
+    let is_package = |name: &&std::ffi::OsString| !name.as_encoded_bytes().ends_with(b".md5sums");
+    for name in names.iter().filter(is_package) {
+        match read::bytes(&parts.join(name), MAX_BYTES) {
+            Ok(bytes) => paragraphs(&bytes, collector),
+            Err(_) => collector.skip(),
+        }
+    }
+    status.or(Some(SourceState::Read))
+}
+
+/// The fields of a paragraph that tell something.
+#[derive(Default)]
+struct Paragraph<'a> {
+    name: Option<&'a [u8]>,
+    version: Option<&'a [u8]>,
+    status: Option<&'a [u8]>,
+    /// Whether there was anything but empty lines.
+    begun: bool,
+}
+
+impl Paragraph<'_> {
+    /// A package that was removed stays in the books for as long as its settings do.
+    fn end(self, collector: &mut Collector) {
+        let installed = self.status.is_none_or(|status| status.ends_with(b" installed"));
+        match (self.name, self.version) {
+            _ if !self.begun || !installed => {}
+            (Some(name), Some(version)) => collector.take(name, version),
+            _ => collector.skip(),
+        }
+    }
+}
+
+/// One pass over the bytes. Most lines are of no interest, and are left after one byte.
+fn paragraphs(bytes: &[u8], collector: &mut Collector) {
+    let mut paragraph = Paragraph::default();
+    let mut start = 0;
+    while start < bytes.len() {
+        let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
+        let line = &bytes[start..end];
+        start = end + 1;
+        match line.first() {
+            None => std::mem::take(&mut paragraph).end(collector),
+            Some(b'P') => keep(&mut paragraph.name, line, b"Package:"),
+            Some(b'S') => keep(&mut paragraph.status, line, b"Status:"),
+            Some(b'V') => keep(&mut paragraph.version, line, b"Version:"),
+            Some(_) => {}
+        }
+        paragraph.begun |= !line.is_empty();
+    }
+    paragraph.end(collector);
+}
+
+fn keep<'a>(field: &mut Option<&'a [u8]>, line: &'a [u8], name: &[u8]) {
+    if let Some(value) = line.strip_prefix(name) {
+        *field = Some(value.trim_ascii());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Selection;
+
+    fn read_all(bytes: &[u8]) -> (Vec<String>, (usize, usize)) {
+        let selection = Selection::all();
+        let mut collector = Collector::new(&selection, Vec::new());
+        paragraphs(bytes, &mut collector);
+        let counts = collector.counts();
+        (collector.finish(), counts)
+    }
+
+    #[test]
+    fn only_what_is_installed_is_listed() {
+        let text = "\
+Package: git
+Status: install ok installed
+Priority: optional
+Version: 1:2.39.2-1.1
+Description: fast
+ Version: 9 is not a field here
+Conffiles:
+ /etc/x 1
+
+Package: gone
+Status: deinstall ok config-files
+Version: 1
+
+Package: half
+Status: install reinstreq half-installed
+Version: 1
+
+
+Package: last
+Status: hold ok installed
+Version: 2";
+        let (packages, counts) = read_all(text.as_bytes());
+        assert_eq!(packages, ["git==1:2.39.2-1.1", "last==2"]);
+        assert_eq!(counts, (2, 0));
+    }
+
+    #[test]
+    fn broken_paragraphs_are_counted() {
+        let text = b"Package: a\nStatus: install ok installed\n\nnonsense\n\n\nVersion: 1\n\n\
+            Package: \xff\xfe\nStatus: install ok installed\nVersion: 1\n\nPackage: b\nVersion: 1\n";
+        assert_eq!(read_all(text), (vec!["b==1".to_owned()], (1, 4)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..500)) {
+            read_all(&bytes);
+        }
+
+        #[test]
+        fn any_lines_are_read(
+            text in "((Package|Status|Version|x|)(: ?)?[a-z0-9. ]{0,10}(\n|\r\n|\n\n)?){0,20}"
+        ) {
+            let (packages, (taken, _)) = read_all(text.as_bytes());
+            prop_assert!(packages.len() <= taken);
+        }
+    }
+}

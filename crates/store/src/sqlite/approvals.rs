@@ -1,0 +1,292 @@
+//! Approvals as rows.
+
+use gate::{
+    Approval, ApprovalId, ApprovalState, JobId, Timestamp,
+    approvals::{ApprovalFilter, Decided, Due, Requested, Standing, Verdict, Wanted},
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::value::RawValue;
+
+const COLUMNS: &str = "id, state, tool, caller, door, request_id, job, input_sha256, input,
+    preview, created_at, expires_at, decided_at, decided_by, reason";
+
+/// How many jobs are woken at a time.
+const MAX_DUE: i64 = 1_000;
+
+pub(super) fn use_one(
+    connection: &Connection,
+    wanted: &Wanted,
+    at: Timestamp,
+) -> rusqlite::Result<Standing> {
+    let named = match &wanted.named {
+        None => None,
+        // Of somebody else's approval nobody learns more than of one that is not there.
+        Some(id) => find(connection, id, at)?.filter(|one| one.caller == wanted.caller),
+    };
+    if let Some(approval) = named {
+        if is_for(&approval, wanted) {
+            match approval.state {
+                ApprovalState::Approved | ApprovalState::Refused | ApprovalState::Waiting => {
+                    return take(connection, approval, at);
+                }
+                ApprovalState::Used | ApprovalState::Expired | ApprovalState::Cancelled => {}
+            }
+        } else if cancel(connection, &approval.id)? {
+            let cancelled = Approval { state: ApprovalState::Cancelled, ..approval };
+            return Ok(Standing::Changed(cancelled));
+        }
+        return Ok(Standing::Nothing(Some(approval)));
+    }
+    if wanted.named.is_some() {
+        return Ok(Standing::Nothing(None));
+    }
+    match for_call(connection, wanted, at)? {
+        Some(approval) => take(connection, approval, at),
+        None => Ok(Standing::Nothing(None)),
+    }
+}
+
+/// Whether an approval is for this very call. One that a job waits for is that job's.
+fn is_for(approval: &Approval, wanted: &Wanted) -> bool {
+    approval.tool == wanted.tool
+        && approval.input_sha256 == wanted.input_sha256
+        && (approval.job_id.is_none() || approval.job_id == wanted.job_id)
+}
+
+fn take(connection: &Connection, approval: Approval, at: Timestamp) -> rusqlite::Result<Standing> {
+    Ok(match approval.state {
+        ApprovalState::Refused => Standing::Refused(approval),
+        ApprovalState::Approved => {
+            // The state is part of the condition: of two who come at once one changes the row.
+            let used = connection
+                .prepare_cached(
+                    "UPDATE approvals SET state = 'used'
+                     WHERE id = ?1 AND state = 'approved' AND expires_at > ?2",
+                )?
+                .execute(params![approval.id.as_str(), at.0])?;
+            let state = ApprovalState::Used;
+            let approval = Approval { state, ..approval };
+            if used == 1 { Standing::Used(approval) } else { Standing::Nothing(Some(approval)) }
+        }
+        _ => Standing::Waiting(approval),
+    })
+}
+
+/// What there is for a call that names nothing: a yes before a no, and both before a request
+/// that waits.
+fn for_call(
+    connection: &Connection,
+    wanted: &Wanted,
+    at: Timestamp,
+) -> rusqlite::Result<Option<Approval>> {
+    connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM approvals
+             WHERE caller = ?1 AND tool = ?2 AND input_sha256 = ?3 AND job IS ?4
+                 AND expires_at > ?5 AND state IN ('approved', 'refused', 'waiting')
+             ORDER BY state, id DESC LIMIT 1"
+        ))?
+        .query_row(
+            params![
+                wanted.caller,
+                wanted.tool,
+                wanted.input_sha256,
+                wanted.job_id.as_ref().map(JobId::as_str),
+                at.0
+            ],
+            read,
+        )
+        .optional()
+}
+
+pub(super) fn request(
+    connection: &Connection,
+    approval: &Approval,
+    max_waiting: u64,
+) -> rusqlite::Result<Requested> {
+    let wanted = Wanted {
+        caller: approval.caller.clone(),
+        tool: approval.tool.clone(),
+        input_sha256: approval.input_sha256.clone(),
+        job_id: approval.job_id.clone(),
+        named: None,
+    };
+    let known = for_call(connection, &wanted, approval.created_at)?;
+    if let Some(known) = known.filter(|one| one.state == ApprovalState::Waiting) {
+        return Ok(Requested::Known(Box::new(known)));
+    }
+    let waiting: i64 = connection
+        .prepare_cached(
+            "SELECT count(*) FROM approvals WHERE state = 'waiting' AND expires_at > ?1",
+        )?
+        .query_row([approval.created_at.0], |row| row.get(0))?;
+    if u64::try_from(waiting).unwrap_or(0) >= max_waiting {
+        return Ok(Requested::Full);
+    }
+    connection
+        .prepare_cached(&format!(
+            "INSERT INTO approvals ({COLUMNS})
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
+        ))?
+        .execute(params![
+            approval.id.as_str(),
+            approval.state.word(),
+            approval.tool,
+            approval.caller,
+            approval.door,
+            approval.request_id,
+            approval.job_id.as_ref().map(JobId::as_str),
+            approval.input_sha256,
+            approval.input.as_deref().map(RawValue::get),
+            approval.preview,
+            approval.created_at.0,
+            approval.expires_at.0,
+            approval.decided_at.map(|time| time.0),
+            approval.decided_by,
+            approval.reason,
+        ])?;
+    Ok(Requested::New)
+}
+
+pub(super) fn decide(
+    connection: &Connection,
+    id: &ApprovalId,
+    verdict: &Verdict,
+    at: Timestamp,
+    until: Timestamp,
+) -> rusqlite::Result<Decided> {
+    let state = if verdict.approve { ApprovalState::Approved } else { ApprovalState::Refused };
+    let changed = connection
+        .prepare_cached(
+            "UPDATE approvals SET state = ?2, decided_at = ?3, decided_by = ?4, reason = ?5,
+                 expires_at = ?6
+             WHERE id = ?1 AND state = 'waiting' AND expires_at > ?3",
+        )?
+        .execute(params![id.as_str(), state.word(), at.0, verdict.by, verdict.reason, until.0])?;
+    Ok(match find(connection, id, at)? {
+        None => Decided::Unknown,
+        Some(approval) if changed == 1 => Decided::Done(approval),
+        Some(approval) => Decided::TooLate(approval),
+    })
+}
+
+/// Cancels an approval that is not over; whether it was.
+fn cancel(connection: &Connection, id: &ApprovalId) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(
+            "UPDATE approvals SET state = 'cancelled'
+             WHERE id = ?1 AND job IS NULL AND state IN ('waiting', 'approved')",
+        )?
+        .execute([id.as_str()])
+        .map(|changed| changed == 1)
+}
+
+/// Cancels what a job waits for.
+pub(super) fn cancel_of_job(connection: &Connection, job: &JobId) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE approvals SET state = 'cancelled'
+             WHERE job = ?1 AND state IN ('waiting', 'approved')",
+        )?
+        .execute([job.as_str()])
+        .map(|_| ())
+}
+
+pub(super) fn find(
+    connection: &Connection,
+    id: &ApprovalId,
+    at: Timestamp,
+) -> rusqlite::Result<Option<Approval>> {
+    connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM approvals WHERE id = ?1"))?
+        .query_row([id.as_str()], read)
+        .optional()
+        .map(|found| found.map(|approval| approval.at(at)))
+}
+
+pub(super) fn list(
+    connection: &Connection,
+    filter: &ApprovalFilter,
+    at: Timestamp,
+) -> rusqlite::Result<Vec<Approval>> {
+    // What is over and not yet written down as that is listed as what it is.
+    connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM (
+                 SELECT *, CASE WHEN state IN ('waiting', 'approved') AND expires_at <= ?1
+                     THEN 'expired' ELSE state END AS stands FROM approvals)
+             WHERE (?2 IS NULL OR id < ?2) AND (?3 IS NULL OR stands = ?3)
+             ORDER BY id DESC LIMIT ?4"
+        ))?
+        .query_map(
+            params![
+                at.0,
+                filter.cursor.as_ref().map(ApprovalId::as_str),
+                filter.state.map(ApprovalState::word),
+                i64::try_from(filter.limit).unwrap_or(i64::MAX),
+            ],
+            |row| read(row).map(|approval| approval.at(at)),
+        )?
+        .collect()
+}
+
+pub(super) fn due(connection: &Connection, at: Timestamp) -> rusqlite::Result<Due> {
+    let overdue = connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM approvals
+             WHERE state IN ('waiting', 'approved') AND expires_at <= ?1)",
+        )?
+        .query_row([at.0], |row| row.get(0))?;
+    let jobs = connection
+        .prepare_cached(
+            "SELECT jobs.id FROM jobs LEFT JOIN approvals ON approvals.id = jobs.approval
+             WHERE jobs.state = 'waiting_approval'
+                 AND (approvals.id IS NULL OR approvals.state <> 'waiting'
+                     OR approvals.expires_at <= ?1)
+             ORDER BY jobs.id LIMIT ?2",
+        )?
+        .query_map(params![at.0, MAX_DUE], |row| row.get::<_, String>(0))?
+        .filter_map(|id| id.map(|id| JobId::parse(&id)).transpose())
+        .collect::<rusqlite::Result<_>>()?;
+    Ok(Due { overdue, jobs })
+}
+
+pub(super) fn expire(connection: &Connection, at: Timestamp) -> rusqlite::Result<Vec<Approval>> {
+    connection
+        .prepare_cached(&format!(
+            "UPDATE approvals SET state = 'expired'
+             WHERE state IN ('waiting', 'approved') AND expires_at <= ?1 RETURNING {COLUMNS}"
+        ))?
+        .query_map([at.0], read)?
+        .collect()
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
+    let unreadable = |column: usize, what: &str| {
+        rusqlite::Error::FromSqlConversionFailure(
+            column,
+            rusqlite::types::Type::Text,
+            format!("not a {what}").into(),
+        )
+    };
+    let (id, state): (String, String) = (row.get(0)?, row.get(1)?);
+    let job: Option<String> = row.get(6)?;
+    let input: Option<String> = row.get(8)?;
+    Ok(Approval {
+        id: ApprovalId::parse(&id).ok_or_else(|| unreadable(0, "name of an approval"))?,
+        state: ApprovalState::parse(&state).ok_or_else(|| unreadable(1, "state"))?,
+        tool: row.get(2)?,
+        caller: row.get(3)?,
+        door: row.get(4)?,
+        request_id: row.get(5)?,
+        job_id: job.and_then(|id| JobId::parse(&id)),
+        input_sha256: row.get(7)?,
+        input: input.and_then(|text| RawValue::from_string(text).ok()),
+        preview: row.get(9)?,
+        created_at: Timestamp(row.get(10)?),
+        expires_at: Timestamp(row.get(11)?),
+        decided_at: row.get::<_, Option<i64>>(12)?.map(Timestamp),
+        decided_by: row.get(13)?,
+        reason: row.get(14)?,
+    })
+}

@@ -1,0 +1,166 @@
+//! `toolgate approvals`: what agents want to do, and your word on it.
+
+mod show;
+mod watch;
+
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand};
+use gate::{
+    ApprovalId, ApprovalState,
+    approvals::{ApprovalFilter, Decided, Verdict},
+};
+use serde_json::json;
+use store::DataFolder;
+
+use crate::{
+    Answer, commands, doors,
+    printer::Printer,
+    settings::Flags,
+    wiring::{self, Kept},
+};
+
+/// How many requests are listed.
+const MAX_LISTED: usize = 200;
+/// What the journal calls a decision that was made here.
+const BY: &str = "operator (terminal)";
+
+/// See which calls wait for your approval, and decide
+///
+/// Works on the data folder, whether or not a server runs on it: a job that waits goes on by
+/// itself, and an agent that was told to wait makes its call again. Whoever can read
+/// `operator.token` in the data folder is the operator.
+#[derive(Args)]
+pub struct Approvals {
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+    /// List those that are decided or over too
+    #[arg(long)]
+    all: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show a request: the arguments, and what the call would do
+    Show {
+        /// The id of the request
+        id: String,
+    },
+    /// Let a call run, once
+    Approve {
+        /// The id of the request
+        id: String,
+        /// Why, for the journal
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Refuse a call
+    Refuse {
+        /// The id of the request
+        id: String,
+        /// Why; the agent reads it
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Wait for requests and ask about each of them, until you end it
+    Watch,
+}
+
+impl Approvals {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+        let (loaded, bound) = match commands::ready(flags, printer)? {
+            Ok(ready) => ready,
+            Err(answer) => return Ok(answer),
+        };
+        let catalogue = wiring::catalogue(bound, &loaded)?;
+        let data = DataFolder::open(&loaded.data_dir())?;
+        // Not needed to write the decision down, but to show that it is the operator's.
+        data.token(doors::OPERATOR_TOKEN)
+            .context("only the operator sees and decides approvals")?;
+        let _visit = data.visit()?;
+        let kept = wiring::gate(catalogue, &loaded, data, None)?;
+        let runtime = commands::runtime()?;
+        match &self.command {
+            None => runtime.block_on(self.list(&kept, printer)),
+            Some(Command::Show { id }) => runtime.block_on(self.show(&kept, id, printer)),
+            Some(Command::Approve { id, reason }) => {
+                runtime.block_on(self.decide(&kept, id, true, reason.clone(), printer))
+            }
+            Some(Command::Refuse { id, reason }) => {
+                runtime.block_on(self.decide(&kept, id, false, reason.clone(), printer))
+            }
+            Some(Command::Watch) => runtime.block_on(watch::watch(&kept, printer)),
+        }
+    }
+
+    async fn list(&self, kept: &Kept, printer: &Printer) -> anyhow::Result<Answer> {
+        let state = (!self.all).then_some(ApprovalState::Waiting);
+        let filter = ApprovalFilter { state, cursor: None, limit: MAX_LISTED };
+        let approvals = kept.gate.store().approvals(filter, kept.gate.clock().now()).await?;
+        if self.json {
+            printer.json(&json!({ "approvals": approvals }));
+        } else if approvals.is_empty() {
+            printer.say("nothing waits for an approval");
+        } else {
+            show::list(&approvals, kept.gate.clock().now(), printer);
+        }
+        Ok(Answer::Yes)
+    }
+
+    async fn show(&self, kept: &Kept, id: &str, printer: &Printer) -> anyhow::Result<Answer> {
+        let id = self::id(id)?;
+        let Some(approval) = kept.gate.store().approval(&id, kept.gate.clock().now()).await? else {
+            return Ok(unknown(&id, printer));
+        };
+        if self.json {
+            printer.json(&approval);
+        } else {
+            show::one(&approval, printer);
+        }
+        Ok(Answer::Yes)
+    }
+
+    async fn decide(
+        &self,
+        kept: &Kept,
+        id: &str,
+        approve: bool,
+        reason: Option<String>,
+        printer: &Printer,
+    ) -> anyhow::Result<Answer> {
+        let id = self::id(id)?;
+        let verdict = Verdict { approve, by: BY.into(), reason };
+        Ok(match kept.gate.decide(&id, verdict).await? {
+            Decided::Unknown => unknown(&id, printer),
+            Decided::Done(approval) => {
+                if self.json {
+                    printer.json(&approval);
+                } else {
+                    let (word, tool) = (approval.state.word(), &approval.tool);
+                    printer.data(format!("{word}: {id}, {tool} for {}", approval.caller));
+                }
+                Answer::Yes
+            }
+            Decided::TooLate(approval) => {
+                printer
+                    .say(format!("{id} is {} and can no more be decided", approval.state.word()));
+                Answer::No
+            }
+        })
+    }
+}
+
+fn unknown(id: &ApprovalId, printer: &Printer) -> Answer {
+    printer.say(format!("there is no approval {id}"));
+    Answer::No
+}
+
+/// The id that a person typed.
+pub(super) fn id(text: &str) -> anyhow::Result<ApprovalId> {
+    match ApprovalId::parse(text.trim()) {
+        Some(id) => Ok(id),
+        None => bail!("`{text}` is not the id of an approval; `toolgate approvals` lists them"),
+    }
+}

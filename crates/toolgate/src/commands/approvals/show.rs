@@ -1,0 +1,95 @@
+//! Requests on a terminal.
+
+use gate::{Approval, Timestamp};
+use serde_json::Value;
+
+use crate::printer::Printer;
+
+/// How much of the arguments a line of the list has, in characters.
+const MAX_ARGUMENTS: usize = 60;
+
+/// A line for each.
+pub fn list(approvals: &[Approval], now: Timestamp, printer: &Printer) {
+    let rows: Vec<_> = approvals
+        .iter()
+        .map(|approval| {
+            vec![
+                approval.id.to_string(),
+                approval.state.word().to_owned(),
+                approval.tool.clone(),
+                approval.caller.clone(),
+                ago(now.0 - approval.created_at.0),
+                shortened(approval),
+            ]
+        })
+        .collect();
+    printer.table(&["APPROVAL", "STATUS", "TOOL", "CALLER", "ASKED", "ARGUMENTS"], &rows);
+}
+
+/// All of it, for the person who decides.
+pub fn one(approval: &Approval, printer: &Printer) {
+    let say = |name: &str, text: &str| printer.data(format!("{name:<10} {text}"));
+    say("approval", approval.id.as_str());
+    say("status", approval.state.word());
+    say("tool", &approval.tool);
+    say("caller", &format!("{} ({})", approval.caller, approval.door));
+    if let Some(job) = &approval.job_id {
+        say("job", job.as_str());
+    }
+    say("asked", &approval.created_at.to_string());
+    say("good until", &approval.expires_at.to_string());
+    if let Some(by) = &approval.decided_by {
+        say("decided by", by);
+    }
+    if let Some(reason) = &approval.reason {
+        say("reason", reason);
+    }
+    printer.data("\narguments");
+    match &approval.input {
+        Some(input) => {
+            let value: Value = serde_json::from_str(input.get()).unwrap_or_default();
+            printer.data(visible(&serde_json::to_string_pretty(&value).unwrap_or_default()));
+        }
+        None => printer.data("(not kept: they hold secrets)"),
+    }
+    if let Some(preview) = &approval.preview {
+        printer.data(format!("\nwhat it would do, as things were when it asked\n{preview}"));
+    }
+}
+
+fn shortened(approval: &Approval) -> String {
+    let Some(input) = &approval.input else { return "(secret)".into() };
+    let mut text: String = visible(input.get()).chars().take(MAX_ARGUMENTS + 1).collect();
+    if text.chars().count() > MAX_ARGUMENTS {
+        text.pop();
+        text.push('…');
+    }
+    text
+}
+
+/// JSON escapes what steers a terminal, but for what turns lines around.
+fn visible(json: &str) -> String {
+    let turns = |one: char| {
+        matches!(one,
+            '\u{7f}'..='\u{9f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    let mut shown = String::with_capacity(json.len());
+    for one in json.chars() {
+        if turns(one) {
+            shown.extend(one.escape_unicode());
+        } else {
+            shown.push(one);
+        }
+    }
+    shown
+}
+
+/// How long ago, for people.
+fn ago(milliseconds: i64) -> String {
+    match milliseconds.max(0) / 1_000 {
+        seconds @ 0..60 => format!("{seconds} s ago"),
+        seconds @ 60..3_600 => format!("{} min ago", seconds / 60),
+        seconds => format!("{} h ago", seconds / 3_600),
+    }
+}

@@ -1,0 +1,47 @@
+//! `adam-sys-audit`: what this machine is, what runs on it, and what changed.
+//!
+//! The facts come from `machine`, anew at every call: an audit that remembers would report the
+//! past. Looking takes a millisecond or two, but a disk or a driver may hang, so it is done on a
+//! thread of its own.
+
+mod diff_baseline;
+mod list_hardware;
+mod list_software;
+
+use std::sync::Arc;
+
+pub(crate) use diff_baseline::DiffBaseline;
+use gate::{Answer, ToolError};
+pub(crate) use list_hardware::ListHardware;
+pub(crate) use list_software::ListSoftware;
+use machine::KeyPackages;
+use serde::Serialize;
+
+use crate::settings::SysAudit;
+
+/// The packages that the operator wants to see.
+pub(crate) fn key_packages(settings: &SysAudit) -> Arc<KeyPackages> {
+    Arc::new(KeyPackages::new(&settings.key_packages))
+}
+
+/// Looks at the machine on a thread of its own.
+async fn look<T: Send + 'static>(
+    look: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ToolError> {
+    let looked = tokio::task::spawn_blocking(look).await;
+    looked.map_err(|error| ToolError::internal("the audit failed", error.to_string()))
+}
+
+/// An answer with a line for people.
+fn answer(facts: &impl Serialize, summary: String) -> Result<Answer, ToolError> {
+    let output = serde_json::to_value(facts)
+        .map_err(|error| ToolError::internal("the audit failed", error.to_string()))?;
+    let mut answer = Answer::new(output);
+    answer.summary = Some(summary);
+    Ok(answer)
+}
+
+/// `1 disk`, `2 disks`.
+fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}

@@ -1,0 +1,31 @@
+//! `diff_baseline`: what changed on this machine since an earlier answer.
+
+use std::sync::Arc;
+
+use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use machine::{KeyPackages, Places};
+use serde_json::json;
+
+use super::{answer, look};
+
+pub(crate) struct DiffBaseline(pub(crate) Arc<KeyPackages>);
+
+impl Provider for DiffBaseline {
+    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Box::pin(diff(self.0.clone(), call))
+    }
+}
+
+async fn diff(key: Arc<KeyPackages>, call: &Running) -> Result<Answer, ToolError> {
+    let baseline = call.input.get("baseline").cloned().unwrap_or_default();
+    let changes = look(move || machine::diff(&Places::here(), &key, &baseline))
+        .await?
+        .map_err(|error| ToolError::new("invalid_baseline", error.to_string()))?;
+    let summary = format!(
+        "{} added, {} removed, {} modified.",
+        changes.added.len(),
+        changes.removed.len(),
+        changes.modified.len(),
+    );
+    answer(&json!({ "changes": changes }), summary)
+}

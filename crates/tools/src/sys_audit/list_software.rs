@@ -1,0 +1,33 @@
+//! `list_software`: what runs on this machine.
+
+use std::sync::Arc;
+
+use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use machine::{KeyPackages, Places, Selection};
+
+use super::{answer, count, look};
+
+pub(crate) struct ListSoftware(pub(crate) Arc<KeyPackages>);
+
+impl Provider for ListSoftware {
+    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        let all = call.input.get("all").and_then(serde_json::Value::as_bool).unwrap_or(false);
+        Box::pin(list(self.0.clone(), all))
+    }
+}
+
+async fn list(key: Arc<KeyPackages>, all: bool) -> Result<Answer, ToolError> {
+    let software = look(move || {
+        let selection = if all { Selection::all() } else { Selection::key(&key) };
+        machine::software(&Places::here(), &selection)
+    })
+    .await?;
+    let summary = format!(
+        "{}, kernel {}, Python {}, {}.",
+        software.os_version,
+        software.kernel,
+        software.python_version,
+        count(software.packages.len(), if all { "package" } else { "key package" }),
+    );
+    answer(&software, summary)
+}
