@@ -8,6 +8,7 @@ mod pace;
 use std::{path::Path, sync::Arc};
 
 use guard::files::{Ledger, LedgerError};
+use proptest::prelude::{Just, Strategy, prop_oneof};
 
 /// The log of these tests in a folder.
 pub fn ledger(folder: &Path) -> Arc<Ledger> {
@@ -120,6 +121,64 @@ async fn other_programs_may_append_cut_and_exchange_the_file() {
     std::fs::remove_dir_all(folder.path()).unwrap();
     assert_eq!(appends(&log, "x").await, 1);
     assert_eq!(read(folder.path()), "x\n");
+}
+
+/// What others do to the file between two entries.
+#[derive(Debug, Clone)]
+enum Meddling {
+    Append(Vec<u8>),
+    Cut(usize),
+    Exchange(Vec<u8>),
+    Remove,
+}
+
+fn meddling() -> impl Strategy<Value = Meddling> {
+    let bytes = || {
+        let byte = prop_oneof![3 => Just(b'a'), 2 => Just(b'\n'), 1 => Just(b'\r')];
+        proptest::collection::vec(byte, 0..600)
+    };
+    prop_oneof![
+        4 => bytes().prop_map(Meddling::Append),
+        2 => (0..600_usize).prop_map(Meddling::Cut),
+        2 => bytes().prop_map(Meddling::Exchange),
+        1 => Just(Meddling::Remove),
+    ]
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(64))]
+
+    #[test]
+    fn lines_are_counted_right_whatever_others_do(
+        steps in proptest::collection::vec(meddling(), 1..12),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.jsonl");
+        let log = ledger(folder.path());
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for step in steps {
+            let mut bytes = std::fs::read(&path).unwrap_or_default();
+            match step {
+                Meddling::Append(more) => bytes.extend(more),
+                Meddling::Cut(end) => bytes.truncate(end),
+                Meddling::Exchange(other) => {
+                    bytes = other;
+                    let _ = std::fs::remove_file(&path);
+                }
+                Meddling::Remove => {
+                    bytes.clear();
+                    let _ = std::fs::remove_file(&path);
+                }
+            }
+            std::fs::write(&path, &bytes).unwrap();
+            let line = runtime.block_on(log.append("entry".to_owned())).unwrap();
+            let own_line = bytes.last().is_some_and(|last| *last != b'\n');
+            bytes.extend(if own_line { &b"\nentry\n"[..] } else { b"entry\n" });
+            proptest::prop_assert_eq!(&std::fs::read(&path).unwrap(), &bytes);
+            let newlines = bytes.split(|byte| *byte == b'\n').count() - 1;
+            proptest::prop_assert_eq!(line, newlines as u64);
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

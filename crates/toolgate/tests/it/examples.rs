@@ -26,6 +26,11 @@ async fn autosage() {
 }
 
 #[tokio::test]
+async fn learning_os() {
+    assert_eq!(replays("learning-os").await, 25);
+}
+
+#[tokio::test]
 async fn adam() {
     assert_eq!(replays("adam").await, 21);
 }

@@ -2,7 +2,8 @@
 //!
 //! In a `console` block a line with `$ ` is a command and what follows is what it says, stdout
 //! and then stderr; `[..]` stands for any text in a line and `...` for any lines. A block with
-//! `title=PATH` is a file. A server with the documents' files runs at the documents' address.
+//! `title=PATH` is a file. A server with the documents' files runs at the documents' address; the
+//! document of an example has that example's files.
 
 use std::path::{Path, PathBuf};
 

@@ -252,3 +252,32 @@ async fn nothing_is_written_without_approval_l35() {
         call(&world, "write_memory_entry", json!({ "file": "../x", "entry": entry })).await;
     assert_eq!((status, &answer["code"]), (400, &"invalid_input".into()), "{answer}");
 }
+
+/// Where the operator's policy trusts the agent with its memory.
+#[tokio::test]
+async fn entries_are_written_and_counted_over_rest_l22_and_l36() {
+    let policy = "policy: { approval: [ { tool: write_memory_entry, require: never } ] }\n";
+    let mut world = repository(policy).await;
+    let entry = json!({ "timestamp": "2026-01-09T12:00:00Z", "type": "task_complete" });
+    let args = json!({ "file": "progress_log.jsonl", "entry": entry });
+    for number in 2..=21 {
+        let (status, answer) = call(&world, "write_memory_entry", args.clone()).await;
+        let expected = json!({ "success": true, "line_number": number });
+        assert_eq!((status, &answer["result"]), (200, &expected), "{answer}");
+        if number == 10 {
+            // What was written before counts after a crash, too.
+            world.kill();
+            world.run().await;
+        }
+    }
+    let body = json!({ "args": args }).to_string();
+    let answer = world.post("/v1/tools/write_memory_entry", &body).await;
+    assert_eq!((answer.status, &answer.json()["code"]), (429, &"rate_limited".into()));
+    let seconds: u32 = answer.header("retry-after").parse().unwrap();
+    assert!((3_000..=3_600).contains(&seconds), "{seconds}");
+    let path = ".claude/memory/progress_log.jsonl";
+    let (_, answer) = call(&world, "read_repo_file", json!({ "path": path })).await;
+    let content = answer["result"]["content"].as_str().unwrap();
+    assert_eq!(content, format!("{{}}\n{}", format!("{entry}\n").repeat(20)));
+    assert!(world.folder().join("data/memory/progress_log.jsonl.times").exists());
+}

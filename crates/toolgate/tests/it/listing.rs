@@ -63,7 +63,8 @@ async fn filters_are_folded_and_combined() {
         let tools = listing["tools"].as_array().unwrap().clone();
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(names("toolset=Learning-OS").await, ["hello"]);
+    let learning_os = ["hello", "read_repo_file", "write_memory_entry"];
+    assert_eq!(names("toolset=Learning-OS").await, learning_os);
     assert_eq!(names("stability=%20Stable&tags=artifact").await, ["write_text_artifact"]);
     assert_eq!(names("stability=deprecated").await, Vec::<String>::new());
     assert_eq!(names("tags=nothing").await, Vec::<String>::new());

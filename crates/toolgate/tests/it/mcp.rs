@@ -119,11 +119,12 @@ async fn a_toolset_is_a_server_of_its_own_name() {
 
     let legacy = Legacy::open_at(&world, "/mcp/learning-os", "2025-11-25", &json!({})).await;
     assert_eq!(legacy.opened["result"]["serverInfo"]["name"], "learning-os");
-    assert_eq!(names(&legacy.ask("tools/list", &json!({})).await), ["hello"]);
+    let learning_os = ["hello", "read_repo_file", "write_memory_entry"];
+    assert_eq!(names(&legacy.ask("tools/list", &json!({})).await), learning_os);
 
     let mut stdio = Piped::start(&world, &["--toolset", "learning-os"]);
     assert_eq!(stdio.initialize(&json!({}))["result"]["serverInfo"]["name"], "learning-os");
-    assert_eq!(names(&stdio.ask(1, "tools/list", &json!({}))), ["hello"]);
+    assert_eq!(names(&stdio.ask(1, "tools/list", &json!({}))), learning_os);
     assert_eq!(stdio.close(), (0, Vec::new()));
     let (code, _, stderr) = world.cli(&["mcp", "--toolset", "learning-so"]);
     assert_eq!(code, 2);
