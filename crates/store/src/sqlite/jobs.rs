@@ -58,7 +58,9 @@ pub(super) fn start(
     if job.is_some() {
         connection
             .prepare_cached(
-                "UPDATE jobs SET state = 'running', started_at = ?2, pending = NULL WHERE id = ?1",
+                "UPDATE jobs SET state = 'running', started_at = ?2, pending = NULL,
+                     summary = NULL
+                 WHERE id = ?1",
             )?
             .execute(params![id.as_str(), at.0])?;
     }
@@ -73,7 +75,7 @@ pub(super) fn cancel_queued(
     let changed = connection
         .prepare_cached(
             "UPDATE jobs SET state = 'cancelled', finished_at = ?2, error_code = 'cancelled',
-                 http_status = 409, pending = NULL
+                 http_status = 409, pending = NULL, summary = NULL
              WHERE id = ?1 AND state IN ('queued', 'waiting_approval')",
         )?
         .execute(params![id.as_str(), at.0])?;

@@ -1,5 +1,7 @@
 //! Approvals as a store keeps them: used once, for one call, for a while.
 
+mod kept;
+
 use std::sync::Arc;
 
 use gate::{
@@ -368,99 +370,6 @@ async fn they_are_listed_newest_first_and_by_how_they_stand() {
     assert_eq!(list(Some(ApprovalState::Expired), None, 9, 5_000).await, [0]);
     assert_eq!(list(Some(ApprovalState::Expired), None, 9, 10_000).await, [4, 3, 2, 0]);
     assert_eq!(list(Some(ApprovalState::Refused), None, 9, 10_000).await, [1]);
-}
-
-#[tokio::test]
-async fn a_job_wakes_when_its_approval_waits_no_more() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = spooled(folder.path());
-    let mut waiting = Vec::new();
-    for number in 0..5 {
-        let mut one = job(1_000 + number, JobState::WaitingApproval);
-        let of_job =
-            Approval { job_id: Some(one.id.clone()), ..approval("x", &number.to_string(), "ada") };
-        one.approval_id = Some(of_job.id.clone());
-        // The row of the last one is gone.
-        if number < 4 {
-            request(&store, &of_job).await;
-        }
-        store.save(one.clone()).await.unwrap();
-        waiting.push((one.id, of_job));
-    }
-    let due = async |at| store.due(Timestamp(at)).await.unwrap().jobs;
-    let id = |index: usize| waiting[index].0.clone();
-    assert_eq!(due(3_000).await, [id(4)]);
-    decide(&store, &waiting[0].1.id, true).await;
-    decide(&store, &waiting[1].1.id, false).await;
-    assert_eq!(due(3_000).await, [id(0), id(1), id(4)]);
-    assert_eq!(due(10_000).await, [id(0), id(1), id(2), id(3), id(4)]);
-    // A job that was started, or cancelled, is nobody's to wake.
-    assert!(store.start(&id(0), Timestamp(3_000)).await.unwrap().is_some());
-    assert!(store.start(&id(0), Timestamp(3_000)).await.unwrap().is_none());
-    let cancelled = store.cancel_queued(&id(2), Timestamp(3_000)).await.unwrap().unwrap();
-    assert_eq!(cancelled[0].id, waiting[2].1.id);
-    assert!(store.cancel_queued(&id(2), Timestamp(3_000)).await.unwrap().is_none());
-    assert_eq!(due(10_000).await, [id(1), id(3), id(4)]);
-    assert_eq!(state(&store, &waiting[2].1.id, 3_000).await, ApprovalState::Cancelled);
-    // It is the job's alone.
-    let of_job = &waiting[0].1;
-    let other = Wanted { job_id: None, ..naming(of_job) };
-    assert_eq!(stands(&store, other, 3_000).await, ("nothing", Some(of_job.id.clone())));
-    let other = Wanted { job_id: None, ..wanted(of_job) };
-    assert_eq!(stands(&store, other, 3_000).await, ("nothing", None));
-    let other = Wanted { job_id: Some(id(1)), ..naming(of_job) };
-    assert_eq!(stands(&store, other, 3_000).await, ("nothing", Some(of_job.id.clone())));
-    assert_eq!(stands(&store, naming(of_job), 3_000).await, ("used", Some(of_job.id.clone())));
-}
-
-#[tokio::test]
-async fn what_waits_is_there_after_a_restart_and_what_ran_is_not_asked_for() {
-    let folder = tempfile::tempdir().unwrap();
-    let (waits, died);
-    {
-        let store = spooled(folder.path());
-        let mut one = job(1_000, JobState::WaitingApproval);
-        let of_one = Approval { job_id: Some(one.id.clone()), ..usual() };
-        one.approval_id = Some(of_one.id.clone());
-        // The process died between asking and writing down that the job waits.
-        let two = job(1_001, JobState::Running);
-        let of_two = Approval { job_id: Some(two.id.clone()), ..usual() };
-        for (job, approval) in [(&one, &of_one), (&two, &of_two)] {
-            request(&store, approval).await;
-            store.save(job.clone()).await.unwrap();
-        }
-        (waits, died) = ((one, of_one), (two, of_two));
-    }
-    let store = spooled(folder.path());
-    let recovered = store.recover(Timestamp(3_000), true).await.unwrap();
-    assert_eq!(recovered.waiting, std::slice::from_ref(&waits.0.id));
-    assert_eq!(recovered.interrupted, [died.0.id]);
-    assert_eq!(recovered.queued, []);
-    assert_eq!(recovered.cancelled[0].id, died.1.id);
-    assert_eq!(state(&store, &waits.1.id, 3_000).await, ApprovalState::Waiting);
-    // Nobody would ever use it.
-    assert_eq!(state(&store, &died.1.id, 3_000).await, ApprovalState::Cancelled);
-}
-
-#[tokio::test]
-async fn the_old_go_and_what_waits_stays() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = spooled(folder.path());
-    let used = approved(&store).await;
-    assert_eq!(stands(&store, naming(&used), 3_000).await.0, "used");
-    let waits = Approval { expires_at: Timestamp(90_000), ..approval("x", "1", "ada") };
-    let good = approval("x", "2", "ada");
-    for one in [&waits, &good] {
-        request(&store, one).await;
-    }
-    let (at, until) = (Timestamp(2_000), Timestamp(90_000));
-    store.decide_approval(good.id.clone(), verdict(true), at, until).await.unwrap();
-    store.forget(Vec::new(), Timestamp(4_999), 10).await.unwrap();
-    assert!(store.approval(&used.id, Timestamp(0)).await.unwrap().is_some());
-    store.forget(Vec::new(), Timestamp(50_000), 10).await.unwrap();
-    assert!(store.approval(&used.id, Timestamp(0)).await.unwrap().is_none());
-    assert_eq!(state(&store, &waits.id, 50_000).await, ApprovalState::Waiting);
-    assert_eq!(stands(&store, naming(&good), 50_000).await.0, "used");
 }
 
 #[tokio::test]

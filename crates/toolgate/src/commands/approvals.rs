@@ -79,7 +79,6 @@ impl Approvals {
         // Not needed to write the decision down, but to show that it is the operator's.
         data.token(doors::OPERATOR_TOKEN)
             .context("only the operator sees and decides approvals")?;
-        let _visit = data.visit()?;
         let kept = wiring::gate(catalogue, &loaded, data, None)?;
         let runtime = commands::runtime()?;
         match &self.command {
