@@ -39,7 +39,7 @@ pub enum FileError {
     #[error("it was changed by somebody else meanwhile")]
     Changed,
     /// Nobody waits for the write any more.
-    #[error("it was stopped before anything was changed")]
+    #[error("it was stopped before the file was changed")]
     Stopped,
     /// What the operating system says.
     #[error(transparent)]

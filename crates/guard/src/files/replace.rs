@@ -44,8 +44,8 @@ impl Tree {
     /// Writes a whole file: makes the folders that it lies in, replaces what has its name, and is
     /// back when both are on the disk. Never writes through a symbolic link at the end of the path.
     ///
-    /// The last moment at which nothing has happened is left to `go_on`: if it says no, nothing will
-    /// have.
+    /// At the last moment before the file changes, `go_on` is asked; if it says no, the file stays as
+    /// it was. Folders may have been made by then.
     pub fn write(
         &self,
         path: &SafePath,
