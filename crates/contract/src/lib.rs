@@ -47,4 +47,4 @@ pub use model::{
     Tasks, Theme,
 };
 pub use schema::{Schema, SchemaError};
-pub use violation::{Violation, nearest};
+pub use violation::{Violation, is_slip, nearest};

@@ -202,6 +202,15 @@ pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, candidate)| candidate)
 }
 
+/// Whether a word is a slip of the pen for a known one: it differs in one or two letters, and
+/// short words in one.
+pub fn is_slip<'a>(word: &str, mut known: impl Iterator<Item = &'a str>) -> bool {
+    let most = if word.len() <= 4 { 1 } else { 2 };
+    let alike =
+        |one: &str| one.len().abs_diff(word.len()) <= 1 && strsim::osa_distance(word, one) <= most;
+    word.len() <= 64 && known.any(alike)
+}
+
 /// A key as a JSON pointer token.
 pub fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")

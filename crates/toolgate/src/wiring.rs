@@ -1,5 +1,6 @@
 //! From settings to a catalogue, and from a catalogue to a gate.
 
+mod apart;
 mod policy;
 
 use std::{
@@ -80,36 +81,8 @@ pub fn contracts(loaded: &Loaded) -> anyhow::Result<Contracts> {
     diagnostics.extend(lint::lint_together(&together));
     policy::apply(&mut bound, &loaded.settings.policy)?;
     enable(&mut bound, loaded)?;
-    if let Some(root) = &settings.file_io.root
-        && bound.iter().any(|one| one.contract.toolset == "file-io")
-    {
-        keep_apart(root, &loaded.data_dir())?;
-    }
+    apart::check(&bound, loaded)?;
     Ok(Contracts { bound, diagnostics })
-}
-
-/// Refuses an agent's folder that holds our own data: whoever reads the operator's credential
-/// there can approve its own calls, and whoever writes there can forget that it made them.
-fn keep_apart(root: &Path, data: &Path) -> anyhow::Result<()> {
-    let (root, data) = (whole(root), whole(data));
-    if data.starts_with(&root) {
-        bail!(
-            "tools.file_io.root: the folder `{}` holds the server's own data (`{}`); \
-             choose one that does not",
-            root.display(),
-            data.display()
-        );
-    }
-    Ok(())
-}
-
-/// The path without symbolic links, as far as it is there.
-fn whole(path: &Path) -> PathBuf {
-    match (path.canonicalize(), path.parent(), path.file_name()) {
-        (Ok(whole), ..) => whole,
-        (Err(_), Some(parent), Some(name)) => whole(parent).join(name),
-        _ => path.to_owned(),
-    }
 }
 
 /// Leaves only the toolsets that the settings name.

@@ -113,7 +113,7 @@ impl Crossing {
             tokio::select! {
                 biased;
                 answer = &mut answer => return Ok(answer),
-                () = &mut stopped => return self.end(running, answer, false).await,
+                () = &mut stopped => return self.end(tool, running, answer, false).await,
                 () = tokio::time::sleep(WORTH_WATCHING) => {
                     self.live.clone_from(&running.live);
                     self.save_running().await?;
@@ -127,13 +127,15 @@ impl Crossing {
             () = &mut stopped => false,
             () = tokio::time::sleep(rest) => true,
         };
-        self.end(running, answer, timed_out).await
+        self.end(tool, running, answer, timed_out).await
     }
 
     /// Tells the provider to come to an end. What it printed until now is worth having; what
-    /// it answers now comes too late.
+    /// it answers now comes too late, unless it has changed the world: a caller who is told that it
+    /// has not would have it done twice.
     async fn end(
         &self,
+        tool: &Tool,
         running: &Running,
         answer: Pin<&mut Caught<'_>>,
         timed_out: bool,
@@ -141,6 +143,9 @@ impl Crossing {
         running.stop.cancel();
         let last = match tokio::time::timeout(GRACE, answer).await {
             Ok(Ending::Answered(Err(error))) => Some(error),
+            Ok(done @ Ending::Answered(Ok(_))) if tool.contract.effects.changes_the_world() => {
+                return Ok(done);
+            }
             _ => None,
         };
         Ok(if timed_out { Ending::TimedOut(last) } else { Ending::Stopped(last) })
@@ -190,10 +195,18 @@ impl Crossing {
         code: codes::StandardCode,
         message: &str,
     ) -> Failure {
+        // Whoever answers with an error knows that it has come to an end.
+        let last_is_missing = last.is_none();
         if let Some(last) = last {
             self.print(last);
         }
-        let mut failure = Failure::new(code, message);
+        let unknown = last_is_missing && tool.contract.effects.changes_the_world();
+        let message = if unknown {
+            format!("{message}; it may or may not have taken effect")
+        } else {
+            message.to_owned()
+        };
+        let mut failure = Failure::new(code, &*message);
         failure.summary = Some(format!("Tool execution failed: {message}."));
         if let Some(declared) = tool.contract.declared(code.code) {
             failure.http_status = declared.http_status;

@@ -65,7 +65,7 @@ fn foreign_keys(value: &Value) -> Vec<String> {
     given
         .keys()
         .filter(|key| !known.contains(&key.as_str()))
-        .filter(|key| contract::nearest(key, known.iter().copied()).is_none())
+        .filter(|key| !contract::is_slip(key, known.iter().copied()))
         .cloned()
         .collect()
 }
@@ -123,6 +123,13 @@ mod tests {
             })
         );
         assert_eq!(remarks.len(), 3, "{remarks:?}");
+    }
+
+    #[test]
+    fn sections_that_sound_like_ours_are_foreign_all_the_same() {
+        let text = "compatibility: adam\nlogging: {}\nstorage: {}\nserver_name: x\nlogs: {}\n";
+        let (value, _) = applied(text).unwrap();
+        assert_eq!(value, json!({ "compatibility": "adam", "logs": {} }));
     }
 
     #[test]

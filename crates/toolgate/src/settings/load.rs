@@ -35,6 +35,8 @@ pub struct Loaded {
     pub settings: Settings,
     /// What the file has that means nothing here.
     pub remarks: Vec<Diagnostic>,
+    /// The file that they were read from, if there is one.
+    pub file: Option<PathBuf>,
     /// The folder that relative paths in the settings start at.
     base: PathBuf,
     /// The data folder from the flags, which starts where the person is.
@@ -123,7 +125,7 @@ impl Flags {
         let base = base
             .canonicalize()
             .with_context(|| format!("cannot find the folder `{}`", base.display()))?;
-        Ok(Ok(Loaded { settings, remarks, base, data_dir: self.data_dir.clone() }))
+        Ok(Ok(Loaded { settings, remarks, file, base, data_dir: self.data_dir.clone() }))
     }
 
     fn override_with_environment(&self, document: &mut Document) -> anyhow::Result<Settings> {

@@ -127,3 +127,41 @@ fn toolsets_that_do_not_exist_are_named() {
     assert_eq!(code, 2);
     assert!(stderr.contains("did you mean `autosage`?"), "{stderr}");
 }
+
+#[test]
+fn what_is_ours_does_not_lie_where_an_agent_reaches() {
+    let file_io = |root: &str| format!("tools: {{ file_io: {{ root: {root} }} }}\n");
+    let elsewhere = |rest: &str| format!("data_dir: /tmp/elsewhere\n{rest}");
+    for (settings, words) in [
+        (file_io("."), "holds the server's own data"),
+        (file_io("./nope/.."), "holds the server's own data"),
+        (file_io("./data/work"), "lies in the server's own data"),
+        (elsewhere(&file_io(".")), "holds the memory"),
+        (elsewhere(&file_io(".claude/memory/x")), "lies in the memory"),
+        (
+            elsewhere("tools: { memory: { dir: /tmp/m }, file_io: { root: . } }\n"),
+            "holds the settings",
+        ),
+        (
+            elsewhere("journal: { path: ./a/b.log }\ntools: { file_io: { root: ./a } }\n"),
+            "holds the journal",
+        ),
+        (elsewhere("contracts: [ ./c/d ]\ntools: { file_io: { root: ./c } }\n"), "holds contracts"),
+        ("tools: { repo: { allow: [ \"**\" ] } }\n".into(), "let an agent read `data/operator"),
+        (file_io("\"~/notes\""), "is not replaced by a home folder"),
+        (file_io("toolgate.yaml"), "is not a folder"),
+    ] {
+        let (code, shown) = check(&settings, &[("c/d/.keep", "")]);
+        assert_eq!(code, 2, "{settings}{shown}");
+        assert!(shown.contains(words), "{settings}{words}\n{shown}");
+    }
+    for settings in [
+        file_io("./data/files/notes"),
+        file_io("./notes"),
+        "tools: { enable: [ autosage ], file_io: { root: . } }\n".into(),
+        "tools: { repo: { allow: [ \"**\" ], deny: [ \"data/**\" ] } }\n".into(),
+    ] {
+        let (code, shown) = check(&settings, &[]);
+        assert_eq!(code, 0, "{settings}{shown}");
+    }
+}

@@ -1,0 +1,150 @@
+//! What must not lie where an agent can reach it.
+//!
+//! Whoever reads the operator's credential approves its own calls; whoever writes settings,
+//! contracts, the journal or the memory decides what runs and what is remembered. So the folders
+//! that tools open are held against those, before anything is served.
+
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::{bail, ensure};
+use guard::files::{Globs, SafePath};
+
+use super::Bound;
+use crate::settings::Loaded;
+
+/// What lies in the data folder and must not be read.
+const OURS: [&str; 4] = ["operator.token", "state.key", "toolgate.db", "journal.jsonl"];
+
+/// Refuses settings that would give an agent our own files.
+pub fn check(bound: &[Bound], loaded: &Loaded) -> anyhow::Result<()> {
+    let tools = loaded.tools();
+    let serves = |tool: &str| bound.iter().any(|one| one.contract.name == tool);
+    let data = whole(&loaded.data_dir())?;
+    if let Some(root) = &tools.file_io.root
+        && bound.iter().any(|one| one.contract.toolset == "file-io")
+    {
+        is_a_folder("tools.file_io.root", root)?;
+        agents_folder(&whole(root)?, &data, loaded)?;
+    }
+    if serves("read_repo_file") {
+        is_a_folder("tools.repo.root", &tools.repo.root)?;
+        repository(&whole(&tools.repo.root)?, &tools.repo, &data)?;
+    }
+    if serves("write_memory_entry") {
+        is_a_folder("tools.memory.dir", &tools.memory.dir)?;
+    }
+    Ok(())
+}
+
+/// What an agent may write anywhere in holds nothing of ours, and is no part of it either.
+fn agents_folder(root: &Path, data: &Path, loaded: &Loaded) -> anyhow::Result<()> {
+    for (what, path) in protected(loaded)? {
+        ensure!(
+            !path.starts_with(root),
+            "tools.file_io.root: the folder `{}` holds {what} (`{}`); choose one that does not",
+            root.display(),
+            path.display()
+        );
+    }
+    let memory = whole(&loaded.tools().memory.dir)?;
+    ensure!(
+        !root.starts_with(&memory),
+        "tools.file_io.root: the folder `{}` lies in the memory, which is only appended to",
+        root.display()
+    );
+    ensure!(
+        !root.starts_with(data) || root.starts_with(data.join("files")),
+        "tools.file_io.root: the folder `{}` lies in the server's own data; there only `files` is \
+         the agent's",
+        root.display()
+    );
+    Ok(())
+}
+
+/// What nobody but the operator may change.
+fn protected(loaded: &Loaded) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
+    let mut all = vec![
+        ("the server's own data", whole(&loaded.data_dir())?),
+        ("the memory", whole(&loaded.tools().memory.dir)?),
+    ];
+    if let Some(file) = &loaded.file {
+        all.push(("the settings", whole(file)?));
+    }
+    if let Some(journal) = &loaded.settings.journal.path {
+        all.push(("the journal", whole(&loaded.path(journal))?));
+    }
+    for contracts in &loaded.settings.contracts {
+        all.push(("contracts", whole(&loaded.path(contracts))?));
+    }
+    Ok(all)
+}
+
+/// A repository often holds the data folder; its lists must not let anybody read it.
+fn repository(root: &Path, repo: &tools::settings::Repo, data: &Path) -> anyhow::Result<()> {
+    let Ok(below) = data.strip_prefix(root) else { return Ok(()) };
+    let Ok(globs) = Globs::new(&repo.allow, &repo.deny) else { return Ok(()) };
+    for name in OURS {
+        let path = below.join(name);
+        let path = path.to_str().and_then(|path| SafePath::parse(path).ok());
+        if let Some(path) = path.filter(|path| globs.allow(path)) {
+            bail!(
+                "tools.repo: the lists let an agent read `{path}`, which is the server's own; add \
+                 `{}/**` to `deny`",
+                below.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A path that is one by mistake is told now and not at the first call.
+fn is_a_folder(setting: &str, path: &Path) -> anyhow::Result<()> {
+    let shown = path.display();
+    ensure!(!path.as_os_str().is_empty(), "{setting}: the path is empty");
+    let home = path.components().any(|part| part.as_os_str() == "~");
+    ensure!(!home, "{setting}: `~` in `{shown}` is not replaced by a home folder; write it out");
+    ensure!(!path.exists() || path.is_dir(), "{setting}: `{shown}` is not a folder");
+    Ok(())
+}
+
+/// The path from the root of the machine, without symbolic links as far as it is there.
+fn whole(path: &Path) -> anyhow::Result<PathBuf> {
+    let mut whole = PathBuf::new();
+    for part in std::path::absolute(path)?.components() {
+        match part {
+            Component::ParentDir => {
+                whole.pop();
+            }
+            part => whole.push(part),
+        }
+        if let Ok(real) = whole.canonicalize() {
+            whole = real;
+        }
+    }
+    Ok(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_whole_whatever_is_missing_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(base.join("real")).unwrap();
+        std::os::unix::fs::symlink("real", base.join("link")).unwrap();
+        for (path, expected) in [
+            ("real", "real"),
+            ("link", "real"),
+            ("link/new/newer", "real/new/newer"),
+            ("nope/..", ""),
+            ("nope/../link/x", "real/x"),
+            ("./real/../new", "new"),
+        ] {
+            let expected: PathBuf = base.join(expected).components().collect();
+            assert_eq!(whole(&base.join(path)).unwrap(), expected, "{path}");
+        }
+        assert!(whole(Path::new("relative")).unwrap().is_absolute());
+    }
+}
