@@ -2,6 +2,7 @@
 
 mod engine;
 mod record;
+mod workshop;
 
 pub use engine::{Cancelled, Jobs, JobsSettings, SubmitError};
 pub use record::{Job, JobState};

@@ -1,25 +1,22 @@
-//! Jobs that run by themselves: a queue, and workers that take from it.
+//! Jobs that run by themselves: the queue. Who works on them is in `workshop`.
 
 use std::{
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
-use contract::codes;
-use serde_json::{Map, Value, value::RawValue};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::workshop::{self, Workshop};
 use crate::{
-    Approval, Call, Caller, CanAsk, Claim, Claimed, Door, Exchange, Failure, Gate, Job, JobId,
-    JobState, LiveJob, Questions, Recording, RequestId, StoreError, approvals,
+    Approval, Call, Claim, Claimed, Failure, Gate, Job, JobId, JobState, LiveJob, StoreError,
+    approvals,
 };
 
 /// How long a cancelled job may take until its canceller is told "still stopping".
 const CANCEL_WAIT: Duration = Duration::from_secs(5);
-
-/// How long to wait before a job is started that could not be written down as running.
-const START_AGAIN: Duration = Duration::from_secs(1);
 
 /// The bounds of the queue.
 #[derive(Debug, Clone, Copy)]
@@ -97,7 +94,7 @@ impl Jobs {
     }
 
     fn begin_work(self: &Arc<Self>, waiting: mpsc::UnboundedReceiver<JobId>) {
-        tokio::spawn(work(self.workshop.clone(), waiting));
+        tokio::spawn(workshop::work(self.workshop.clone(), waiting));
         tokio::spawn(approvals::keep(self.gate.clone(), Arc::downgrade(self)));
     }
 
@@ -309,183 +306,4 @@ impl Jobs {
             Some(job) => Cancelled::Stopping(Box::new(job)),
         })
     }
-}
-
-/// Where the jobs of the queue are run.
-struct Workshop {
-    gate: Arc<Gate>,
-    workers: Arc<Semaphore>,
-    /// Places for jobs that wait for an answer: they take no worker.
-    waiting_room: Semaphore,
-    input_timeout: Duration,
-}
-
-async fn work(workshop: Arc<Workshop>, mut waiting: mpsc::UnboundedReceiver<JobId>) {
-    while let Some(id) = waiting.recv().await {
-        let Ok(worker) = workshop.workers.clone().acquire_owned().await else { return };
-        // What has not begun when the server stops is there when it starts again.
-        if workshop.gate.is_stopping() {
-            return;
-        }
-        let workshop = workshop.clone();
-        tokio::spawn(async move { workshop.run(id, worker).await });
-    }
-}
-
-impl Workshop {
-    fn new(gate: Arc<Gate>, settings: JobsSettings) -> Arc<Self> {
-        Arc::new(Self {
-            gate,
-            workers: Arc::new(Semaphore::new(settings.max_running)),
-            waiting_room: Semaphore::new(settings.max_queued),
-            input_timeout: settings.input_timeout,
-        })
-    }
-
-    /// A job waits for a worker no more.
-    fn count_out(&self, live: &LiveJob) {
-        if live.set_queued(false) {
-            self.gate.metrics.queued.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-
-    async fn run(&self, id: JobId, worker: OwnedSemaphorePermit) {
-        let gate = &self.gate;
-        let Some(mut job) = self.begin(&id).await else {
-            self.not_ours(&id).await;
-            return;
-        };
-        let Some(live) = gate.live.get(&id) else { return };
-        self.count_out(&live);
-        live.state(JobState::Running);
-        let input = job.pending.take().map_or(Value::Null, |raw| value_of(&raw));
-        let (mut replies, mut given_up, mut worker) = (Map::new(), None, Some(worker));
-        loop {
-            let outcome = gate.call(call(gate, &job, &input, replies, given_up, &live)).await;
-            if !matches!(&outcome.result, Err(failure) if failure.questions.is_some()) {
-                return;
-            }
-            // Who waits for an answer keeps nobody else from working.
-            drop(worker.take());
-            (replies, given_up) = match self.answers(&live).await {
-                Ok(replies) => (replies, None),
-                Err(failure) => (Map::new(), Some(failure)),
-            };
-            // What is given up needs no worker to end.
-            if given_up.is_none() {
-                worker = tokio::select! {
-                    worker = self.workers.clone().acquire_owned() => worker.ok(),
-                    () = live.stop().cancelled() => None,
-                };
-                self.go_on(&live).await;
-            }
-        }
-    }
-
-    /// The job was cancelled while it waited, or another process has it: those who watch it
-    /// here are told as much as is known. One that is there at the next start is left alone.
-    async fn not_ours(&self, id: &JobId) {
-        if self.gate.is_stopping() {
-            return;
-        }
-        let found = self.gate.store.job(id).await.ok().flatten();
-        let state = found.map(|job| job.state).filter(|state| state.is_final());
-        if let Some(live) = self.gate.live.remove(id) {
-            self.count_out(&live);
-            live.state(state.unwrap_or(JobState::Interrupted));
-        }
-    }
-
-    /// The record says that the job runs again. Where it cannot be written, only the record
-    /// is behind.
-    async fn go_on(&self, live: &LiveJob) {
-        let (store, id) = (&self.gate.store, live.id());
-        let written = match store.job(id).await {
-            Ok(Some(job)) => store.save(Job { state: JobState::Running, ..job }).await,
-            Ok(None) => Ok(()),
-            Err(error) => Err(error),
-        };
-        if let Err(error) = written {
-            tracing::error!(%error, job = %id, "a job that goes on could not be recorded");
-        }
-        live.state(JobState::Running);
-    }
-
-    /// The job, now running.
-    async fn begin(&self, id: &JobId) -> Option<Job> {
-        loop {
-            match self.gate.store.start(id, self.gate.clock.now()).await {
-                // None if it was cancelled while it waited.
-                Ok(job) => return job,
-                // It has been promised that it will run. A server that stops meanwhile finds
-                // it queued when it starts again.
-                Err(error) => {
-                    tracing::error!(%error, job = %id, "a job could not be started yet");
-                    tokio::time::sleep(START_AGAIN).await;
-                }
-            }
-            if self.gate.is_stopping() {
-                return None;
-            }
-        }
-    }
-
-    /// Waits for the answers; a job that gets none is given up.
-    async fn answers(&self, live: &LiveJob) -> Result<Map<String, Value>, Box<Failure>> {
-        let given_up = match self.waiting_room.try_acquire() {
-            Err(_) => Failure::busy(),
-            Ok(_place) => tokio::select! {
-                replies = live.replies() => return Ok(replies),
-                () = live.stop().cancelled() => {
-                    Failure::new(codes::CANCELLED, "the call was cancelled")
-                }
-                () = self.gate.halt.cancelled() => {
-                    Failure::new(codes::INTERRUPTED, "the server stopped while the call waited")
-                }
-                () = tokio::time::sleep(self.input_timeout) => Failure::new(
-                    codes::TIMEOUT,
-                    "nobody answered the tool's question in time (jobs.input_timeout_ms)",
-                ),
-            },
-        };
-        live.ask(Questions::new());
-        Err(Box::new(given_up))
-    }
-}
-
-fn call(
-    gate: &Gate,
-    job: &Job,
-    input: &Value,
-    replies: Map<String, Value>,
-    given_up: Option<Box<Failure>>,
-    live: &LiveJob,
-) -> Call {
-    Call {
-        tool: job.tool.clone(),
-        toolset: None,
-        input: input.clone(),
-        limits: job.limits,
-        caller: Caller::named(&job.caller),
-        door: Door::Jobs,
-        request_id: RequestId::given(&job.request_id)
-            .unwrap_or_else(|| RequestId::new(gate.clock.now())),
-        recording: Recording::Job(job.id.clone()),
-        idempotency_key: None,
-        approval: job.approval_id.clone(),
-        // Whoever waits for a job can be asked whatever it wants to know.
-        exchange: Exchange {
-            replies,
-            can_ask: CanAsk { person: true, model: true, roots: true },
-            // Whether it may run is the operator's to say.
-            may_approve: false,
-            notes: None,
-            given_up,
-        },
-        stop: live.stop().clone(),
-    }
-}
-
-fn value_of(raw: &RawValue) -> Value {
-    serde_json::from_str(raw.get()).unwrap_or_default()
 }
