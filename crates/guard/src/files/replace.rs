@@ -58,7 +58,7 @@ impl Tree {
         }
         let folder = make_folders(&*self.open_root()?, &parent)?;
         require_ordinary_place(&folder)?;
-        let _lock = self.lock(&folder, name)?;
+        let _lock = self.lock(&folder, name, go_on)?;
         let old = replaceable(&folder, name)?;
         self.sweeper.sweep(&folder);
         let check = || if go_on() { Ok(()) } else { Err(FileError::Stopped) };
@@ -77,7 +77,7 @@ impl Tree {
     ) -> Result<T, E> {
         let (parent, name) = file_name(path)?;
         let folder = self.open_root()?.open_folder(&parent)?;
-        let _lock = self.lock(&folder, name)?;
+        let _lock = self.lock(&folder, name, go_on)?;
         let old = replaceable(&folder, name)?.ok_or(FileError::NotFound)?;
         let before = Opened::in_folder(&folder, name)?.read_text(limit)?;
         let (after, made) = change(&before)?;

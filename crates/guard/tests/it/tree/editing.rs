@@ -129,3 +129,18 @@ fn edits_within_a_process_wait_for_each_other() {
         assert_eq!(count, (THREADS * EDITS).to_string());
     }
 }
+
+#[test]
+fn whoever_waits_for_another_edit_can_give_up() {
+    let world = World::new();
+    let [tree, _] = world.trees(Links::Inside);
+    let stopped = edit(&tree, "notes.txt", |old| {
+        let path = tree.path("notes.txt")?;
+        // Yes at the start, no as soon as it has to wait.
+        let asked = std::cell::Cell::new(0);
+        let go_on = || asked.replace(asked.get() + 1) < 3;
+        assert_eq!(word(&tree.write(&path, b"x", &go_on)), "stopped");
+        Ok(old.to_owned())
+    });
+    assert_eq!(word(&stopped), "ok");
+}
