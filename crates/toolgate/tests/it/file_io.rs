@@ -406,8 +406,7 @@ async fn a_passage_is_edited_and_the_difference_shown() {
     std::fs::write(adam.file("my-notes.txt"), "a b a b a").unwrap();
     let (status, answer) = adam.call(edit("a", "x")).await;
     assert_eq!((status, &answer["code"]), (409, &json!("several_matches")));
-    assert_eq!(answer["details"], json!({ "matches": 3 }));
-    assert!(answer["error"].as_str().unwrap().contains("3 times"), "{answer}");
+    assert!(answer["error"].as_str().unwrap().contains("more than once"), "{answer}");
     let mut all = edit("a", "x");
     all["replace_all"] = json!(true);
     assert_eq!(adam.succeeds(all).await["replacements"], 3);

@@ -16,7 +16,7 @@ impl Provider for WriteFile {
         let (path, content) = (call.text("path").to_owned(), call.text("content").to_owned());
         let stop = call.stop.clone();
         Box::pin(off_thread(move || {
-            fits(&files, &content)?;
+            fits(&files, content.len())?;
             let go_on = || !stop.is_cancelled();
             let written = files
                 .path(&path)
@@ -36,7 +36,7 @@ impl Provider for WriteFile {
         let (path, content) = (call.text("path").to_owned(), call.text("content").to_owned());
         Box::pin(async move {
             let shown = off_thread(move || {
-                fits(&files, &content)?;
+                fits(&files, content.len())?;
                 preview(&files, &path, &content).map_err(|error| failure::writing(&path, &error))
             });
             Some(shown.await.unwrap_or_else(|error| diff::would_fail(&error)))
@@ -44,10 +44,10 @@ impl Provider for WriteFile {
     }
 }
 
-/// Refuses content that is larger than the operator allows.
-pub(super) fn fits(files: &Files, content: &str) -> Result<(), ToolError> {
+/// Refuses content of so many bytes if that is more than the operator allows.
+pub(super) fn fits(files: &Files, bytes: usize) -> Result<(), ToolError> {
     let limit = files.settings.max_write_bytes;
-    if content.len() as u64 > limit {
+    if bytes as u64 > limit {
         return Err(failure::too_large(format!(
             "the content has more than {limit} bytes (tools.file_io.max_write_bytes)"
         )));
