@@ -376,7 +376,7 @@ async fn files_are_searched_and_what_was_skipped_is_told() {
     assert_eq!(count(json!({ "query": "m.*k" })).await, 0);
     for (more, words) in [
         (json!({ "query": "(", "regex": true }), "`query` is no pattern"),
-        (json!({ "query": "(x{1000}){1000}", "regex": true }), "takes more than 1048576 bytes"),
+        (json!({ "query": "(x{1000}){1000}", "regex": true }), "takes more than 524288 bytes"),
         (json!({ "include": "[" }), "`include` is no glob"),
     ] {
         let (status, answer) = adam.call(search(more)).await;
