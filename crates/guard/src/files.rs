@@ -27,6 +27,7 @@ mod read;
 mod remove;
 mod replace;
 mod resolve;
+mod rights;
 mod steps;
 mod sweep;
 mod tree;

@@ -7,18 +7,18 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use rustix::fs::{
-    Access, AtFlags, Gid, Mode, OFlags, Stat, Uid, accessat, fchmod, fchown, fstat, fsync, mkdirat,
-    openat, renameat, statat, unlinkat,
+    Access, AtFlags, Mode, OFlags, Stat, accessat, fsync, mkdirat, openat, renameat, statat,
+    unlinkat,
 };
 use rustix::io::Errno;
 
 use super::kinds::{require_ordinary_place, require_regular};
 use super::read::Opened;
 use super::tree::Root;
-use super::{FileError, SafePath, Tree};
+use super::{FileError, SafePath, Tree, rights};
 
 /// How the names of temporary files begin. No caller may use such a name.
 pub const TEMPORARY_PREFIX: &str = ".toolgate-tmp-";
@@ -28,8 +28,6 @@ const FOLDER_MODE: u32 = 0o777;
 const FILE_MODE: u32 = 0o644;
 /// For new content that takes the place of a file which perhaps only its owner may read.
 const PRIVATE_MODE: u32 = 0o600;
-/// What is kept of a replaced file's mode: a file with new content must not run as its owner.
-const KEPT_MODE: u32 = 0o777;
 
 /// What a write did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,7 +183,7 @@ fn put(
     old: Option<&Stat>,
     check: impl FnOnce() -> Result<(), FileError>,
 ) -> Result<(), FileError> {
-    let mut temporary = Temporary::create(folder, old)?;
+    let mut temporary = Temporary::create(folder, name, old)?;
     temporary.file.write_all(bytes)?;
     temporary.file.sync_all()?;
     check()?;
@@ -216,28 +214,17 @@ struct Temporary<'a> {
 }
 
 impl<'a> Temporary<'a> {
-    /// Makes a file that nobody else can know of, with the mode and the owner of the one that it is
-    /// to replace.
-    fn create(folder: &'a OwnedFd, old: Option<&Stat>) -> Result<Self, FileError> {
+    /// Makes a file that nobody else can know of, with the rights of the one that it is to replace.
+    fn create(folder: &'a OwnedFd, replaced: &str, old: Option<&Stat>) -> Result<Self, FileError> {
         let name = format!("{TEMPORARY_PREFIX}{:032x}", rand::random::<u128>());
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = if old.is_some() { PRIVATE_MODE } else { FILE_MODE };
         let handle = openat(folder, &name, flags | OFlags::NOFOLLOW, Mode::from_raw_mode(mode))?;
         let temporary = Self { folder, name, file: File::from(handle), is_gone: false };
         if let Some(old) = old {
-            temporary.take_after(old)?;
+            rights::take_over(&temporary.file, folder, replaced, old)?;
         }
         Ok(temporary)
-    }
-
-    fn take_after(&self, old: &Stat) -> Result<(), FileError> {
-        let own = fstat(&self.file)?;
-        if (own.st_uid, own.st_gid) != (old.st_uid, old.st_gid) {
-            // Only root can, and it is no reason not to write.
-            let (user, group) = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
-            let _ = fchown(self.file.as_fd(), Some(user), Some(group));
-        }
-        Ok(fchmod(&self.file, Mode::from_raw_mode(old.st_mode & KEPT_MODE))?)
     }
 }
 

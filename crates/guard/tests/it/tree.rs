@@ -12,6 +12,7 @@ mod paths;
 pub mod property;
 mod races;
 mod reading;
+mod rights;
 mod root;
 mod soup;
 mod writing;
