@@ -6,7 +6,7 @@
 //! removes later.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{
@@ -65,7 +65,9 @@ impl Tree {
     }
 
     /// Replaces the text of a file of at most `limit` bytes by what `change` makes of it. No change
-    /// that somebody else makes meanwhile is lost: this process waits, and another one's is seen.
+    /// that is made meanwhile through this tree is lost, because it waits. One by another program is
+    /// seen and kept, unless it comes between the last look at the file and its replacement, which
+    /// follow each other at once.
     pub fn edit<T, E: From<FileError>>(
         &self,
         path: &SafePath,
@@ -96,13 +98,23 @@ impl Tree {
     }
 }
 
-/// Whether a name belongs to our temporary files.
+/// Whether a name is kept for our temporary files, in upper case too: some file systems do not tell
+/// the difference.
 pub(super) fn is_reserved(name: &str) -> bool {
     let beginning = name.as_bytes().get(..TEMPORARY_PREFIX.len());
     beginning.is_some_and(|bytes| bytes.eq_ignore_ascii_case(TEMPORARY_PREFIX.as_bytes()))
 }
 
-fn file_name(path: &SafePath) -> Result<(SafePath, &str), FileError> {
+/// Whether it is the very name of a temporary file of ours.
+pub(super) fn is_temporary(name: &str) -> bool {
+    let end = name.strip_prefix(TEMPORARY_PREFIX).map(str::as_bytes);
+    end.is_some_and(|end| {
+        end.len() == 32 && end.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}
+
+/// The folder of a file and its name there.
+pub(super) fn file_name(path: &SafePath) -> Result<(SafePath, &str), FileError> {
     if path.names_a_folder() {
         return Err(FileError::IsADirectory);
     }
@@ -110,7 +122,7 @@ fn file_name(path: &SafePath) -> Result<(SafePath, &str), FileError> {
 }
 
 /// What would be replaced, unless it is something that must not be.
-fn replaceable(folder: &OwnedFd, name: &str) -> Result<Option<Stat>, FileError> {
+pub(super) fn replaceable(folder: &OwnedFd, name: &str) -> Result<Option<Stat>, FileError> {
     let stat = match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => return Ok(None),
         other => other?,
@@ -152,7 +164,7 @@ fn make_folder(parent: &OwnedFd, name: &str) -> Result<OwnedFd, FileError> {
         Err(Errno::EXIST) => {}
         other => {
             other?;
-            force(parent)?;
+            force(parent).map_err(FileError::Io)?;
         }
     }
     // Whatever has this name now: a folder itself, and not a link to one.
@@ -167,7 +179,7 @@ fn make_folder(parent: &OwnedFd, name: &str) -> Result<OwnedFd, FileError> {
     }
 }
 
-fn require_folder(stat: &Stat) -> Result<(), FileError> {
+pub(super) fn require_folder(stat: &Stat) -> Result<(), FileError> {
     match require_regular(stat) {
         Err(FileError::IsADirectory) => Ok(()),
         Err(FileError::Denied(reason)) => Err(FileError::Denied(reason)),
@@ -189,11 +201,11 @@ fn put(
     check()?;
     renameat(folder, &temporary.name, folder, name)?;
     temporary.is_gone = true;
-    force(folder)
+    force(folder).map_err(FileError::Unforced)
 }
 
 /// Forces the names in a folder to the disk.
-fn force(folder: &OwnedFd) -> Result<(), FileError> {
+fn force(folder: &OwnedFd) -> io::Result<()> {
     // The handle serves only to find other things by; another one can be forced.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let forced = openat(folder, ".", flags, Mode::empty()).and_then(fsync);

@@ -100,7 +100,7 @@ impl Edit {
 
     fn preview(&self, files: &Files) -> Result<String, ToolError> {
         let shown = files.path(&self.path).map_err(Wrong::File).and_then(|path| {
-            let text = files.tree.read_text(&path, files.settings.max_read_bytes)?;
+            let text = files.tree.look_to_edit(&path, files.settings.max_read_bytes)?;
             let new = self.apply(&text, files).map_err(Wrong::text)?.text;
             Ok(diff::shown(Some(&text), &new, path.as_str()))
         });
