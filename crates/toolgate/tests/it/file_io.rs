@@ -112,7 +112,7 @@ async fn d13_nothing_outside_is_read() {
         ("hard.txt", "it has more than one name (hard links)"),
         ("..\\config\\adam.yaml", "the path contains a backslash; names are separated by `/`"),
         ("my-notes.txt\0", "the path contains a control character"),
-        ("my-notes.txt.", "a name in the path ends in a dot or a space"),
+        ("my-notes.txt.", "a name in the path ends in a dot or white space"),
     ] {
         let got = adam.fails(read(path), 403, "access_denied", "Access denied").await;
         assert_eq!(got, reason, "{path:?}");
