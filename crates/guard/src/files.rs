@@ -40,7 +40,7 @@ pub use ledger::{Ledger, LedgerError, MAX_WAITING, Pace};
 pub use list::{Found, Listed, Listing, Walked};
 pub use look::Before;
 pub use name::{NameError, plain_name};
-pub use path::{MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, PathError, SafePath, is_invisible};
+pub use path::{MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, PathError, SafePath};
 pub use read::{Kind, Opened, Status};
 pub use replace::{TEMPORARY_PREFIX, Written};
 pub use resolve::{Links, Resolver};
