@@ -41,6 +41,9 @@ pub enum FileError {
     /// Nobody waits for the write any more.
     #[error("it was stopped before the file was changed")]
     Stopped,
+    /// The file has its new content, and the disk did not say that it has it too.
+    #[error("it was written, but it is not known to be on the disk ({})", .0.kind())]
+    Unforced(io::Error),
     /// What the operating system says.
     #[error(transparent)]
     Io(io::Error),

@@ -24,6 +24,12 @@ const OF_THE_KERNEL: &[u64] = &[
     0x1980_0202, // mqueue
     0x4249_4e4d, // binfmt_misc
     0x6e73_6673, // nsfs
+    0x6573_5543, // fusectl
+    0x5a3c_69f0, // apparmorfs
+    0x6e66_7364, // nfsd
+    0x6759_6969, // rpc_pipefs
+    0x0765_5821, // resctrl
+    0x4341_5d53, // smackfs
 ];
 
 /// Whether a file system of this type belongs to the kernel.

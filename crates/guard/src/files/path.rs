@@ -46,7 +46,7 @@ pub enum PathError {
     #[error("the path contains `..`")]
     Parent,
     /// It is another spelling of the name without it, elsewhere.
-    #[error("a name in the path ends in a dot or a space")]
+    #[error("a name in the path ends in a dot or white space")]
     TrailingDotOrSpace,
     /// It is the name of one of our own temporary files.
     #[error("a name in the path is kept for temporary files")]
@@ -192,7 +192,7 @@ fn check_name(name: &str, is_first: bool) -> Result<(), PathError> {
     if name.len() > MAX_NAME_BYTES {
         return Err(PathError::NameTooLong);
     }
-    if name.ends_with(['.', ' ']) {
+    if name.ends_with(|last: char| last == '.' || last.is_whitespace()) {
         return Err(PathError::TrailingDotOrSpace);
     }
     let bytes = name.as_bytes();
@@ -207,19 +207,23 @@ fn check_name(name: &str, is_first: bool) -> Result<(), PathError> {
 
 /// Whether a character changes what is seen without being seen itself. What a person approves must be
 /// what is opened, so no path contains one.
-pub fn is_invisible(character: char) -> bool {
+fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{00ad}' // soft hyphen
         | '\u{034f}' // combining grapheme joiner
         | '\u{061c}' // Arabic letter mark
         | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' // Hangul fillers
-        | '\u{180e}' // Mongolian vowel separator
+        | '\u{17b4}' | '\u{17b5}' // Khmer inherent vowels
+        | '\u{180b}'..='\u{180f}' // Mongolian variation selectors and vowel separator
         | '\u{200b}'..='\u{200f}' // zero-width characters, direction marks
         | '\u{2028}' | '\u{2029}' // line and paragraph separators
         | '\u{202a}'..='\u{202e}' // direction embeddings and overrides
         | '\u{2060}'..='\u{206f}' // joiners, invisible operators, direction isolates
+        | '\u{2800}' // Braille pattern without a dot
+        | '\u{fe00}'..='\u{fe0f}' // variation selectors
         | '\u{feff}' // byte order mark
         | '\u{fff9}'..='\u{fffb}' // annotation marks
         | '\u{e0000}'..='\u{e007f}' // tags
+        | '\u{e0100}'..='\u{e01ef}' // more variation selectors
     )
 }

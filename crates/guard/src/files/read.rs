@@ -5,7 +5,7 @@ use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, openat};
 
 use super::kinds::{require_one_name, require_ordinary_place, require_regular};
 use super::{FileError, SafePath, Tree};
@@ -53,9 +53,14 @@ impl Tree {
     /// Opens a regular file for reading. Refuses one that has a second name, which may lie outside.
     pub fn open(&self, path: &SafePath) -> Result<Opened, FileError> {
         let root = self.open_root()?;
-        // Looked at first because opening a device can already do something.
-        require_file(path, &fstat(root.open(path, OFlags::PATH)?)?)?;
-        Opened::from_handle(root.open(path, READING)?)
+        // Looked at first because opening a device, or a file of the kernel's, can already do
+        // something.
+        let seen = root.open(path, OFlags::PATH)?;
+        require_file(path, &fstat(&seen)?)?;
+        require_ordinary_place(&seen)?;
+        let (opened, stat) = Opened::from_handle(root.open(path, READING)?)?;
+        require_one_name(&stat)?;
+        Ok(opened)
     }
 
     /// Reads a whole file of at most `limit` bytes.
@@ -81,20 +86,33 @@ impl Tree {
 }
 
 impl Opened {
-    /// Opens a regular file by its name in an open folder, and not through a symbolic link.
+    /// Opens a regular file by its name in an open folder, and not through a symbolic link. Refuses
+    /// one that has a second name.
     pub(super) fn in_folder(folder: impl AsFd, name: &str) -> Result<Self, FileError> {
-        require_regular(&statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?)?;
-        let flags = READING | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Self::from_handle(openat(&folder, name, flags, Mode::empty())?)
+        let (opened, stat) = Self::by_name(folder, name)?;
+        require_one_name(&stat)?;
+        Ok(opened)
+    }
+
+    /// The same for one that may have other names, for who is only to see what would be replaced.
+    pub(super) fn with_any_names(folder: impl AsFd, name: &str) -> Result<Self, FileError> {
+        Ok(Self::by_name(folder, name)?.0)
+    }
+
+    fn by_name(folder: impl AsFd, name: &str) -> Result<(Self, Stat), FileError> {
+        let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let seen = openat(&folder, name, flags | OFlags::PATH, Mode::empty())?;
+        require_regular(&fstat(&seen)?)?;
+        require_ordinary_place(&seen)?;
+        Self::from_handle(openat(&folder, name, flags | READING, Mode::empty())?)
     }
 
     /// Judges what was opened, and not what was looked at before: it may have been exchanged.
-    fn from_handle(handle: OwnedFd) -> Result<Self, FileError> {
+    fn from_handle(handle: OwnedFd) -> Result<(Self, Stat), FileError> {
         let stat = fstat(&handle)?;
         require_regular(&stat)?;
-        require_one_name(&stat)?;
         require_ordinary_place(&handle)?;
-        Ok(Self { file: File::from(handle), status: Status::of(&stat) })
+        Ok((Self { file: File::from(handle), status: Status::of(&stat) }, stat))
     }
 
     /// Reads what is left of the file, and refuses more than `limit` bytes, counted while reading:

@@ -6,19 +6,19 @@
 //! removes later.
 
 use std::fs::File;
-use std::io::Write;
-use std::os::fd::{AsFd, OwnedFd};
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 
 use rustix::fs::{
-    Access, AtFlags, Gid, Mode, OFlags, Stat, Uid, accessat, fchmod, fchown, fstat, fsync, mkdirat,
-    openat, renameat, statat, unlinkat,
+    Access, AtFlags, Mode, OFlags, Stat, accessat, fsync, mkdirat, openat, renameat, statat,
+    unlinkat,
 };
 use rustix::io::Errno;
 
 use super::kinds::{require_ordinary_place, require_regular};
 use super::read::Opened;
 use super::tree::Root;
-use super::{FileError, SafePath, Tree};
+use super::{FileError, SafePath, Tree, rights};
 
 /// How the names of temporary files begin. No caller may use such a name.
 pub const TEMPORARY_PREFIX: &str = ".toolgate-tmp-";
@@ -28,8 +28,6 @@ const FOLDER_MODE: u32 = 0o777;
 const FILE_MODE: u32 = 0o644;
 /// For new content that takes the place of a file which perhaps only its owner may read.
 const PRIVATE_MODE: u32 = 0o600;
-/// What is kept of a replaced file's mode: a file with new content must not run as its owner.
-const KEPT_MODE: u32 = 0o777;
 
 /// What a write did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +56,7 @@ impl Tree {
         }
         let folder = make_folders(&*self.open_root()?, &parent)?;
         require_ordinary_place(&folder)?;
-        let _lock = self.lock(&folder, name)?;
+        let _lock = self.lock(&folder, name, go_on)?;
         let old = replaceable(&folder, name)?;
         self.sweeper.sweep(&folder);
         let check = || if go_on() { Ok(()) } else { Err(FileError::Stopped) };
@@ -67,7 +65,9 @@ impl Tree {
     }
 
     /// Replaces the text of a file of at most `limit` bytes by what `change` makes of it. No change
-    /// that somebody else makes meanwhile is lost: this process waits, and another one's is seen.
+    /// that is made meanwhile through this tree is lost, because it waits. One by another program is
+    /// seen and kept, unless it comes between the last look at the file and its replacement, which
+    /// follow each other at once.
     pub fn edit<T, E: From<FileError>>(
         &self,
         path: &SafePath,
@@ -77,7 +77,7 @@ impl Tree {
     ) -> Result<T, E> {
         let (parent, name) = file_name(path)?;
         let folder = self.open_root()?.open_folder(&parent)?;
-        let _lock = self.lock(&folder, name)?;
+        let _lock = self.lock(&folder, name, go_on)?;
         let old = replaceable(&folder, name)?.ok_or(FileError::NotFound)?;
         let before = Opened::in_folder(&folder, name)?.read_text(limit)?;
         let (after, made) = change(&before)?;
@@ -98,13 +98,23 @@ impl Tree {
     }
 }
 
-/// Whether a name belongs to our temporary files.
+/// Whether a name is kept for our temporary files, in upper case too: some file systems do not tell
+/// the difference.
 pub(super) fn is_reserved(name: &str) -> bool {
     let beginning = name.as_bytes().get(..TEMPORARY_PREFIX.len());
     beginning.is_some_and(|bytes| bytes.eq_ignore_ascii_case(TEMPORARY_PREFIX.as_bytes()))
 }
 
-fn file_name(path: &SafePath) -> Result<(SafePath, &str), FileError> {
+/// Whether it is the very name of a temporary file of ours.
+pub(super) fn is_temporary(name: &str) -> bool {
+    let end = name.strip_prefix(TEMPORARY_PREFIX).map(str::as_bytes);
+    end.is_some_and(|end| {
+        end.len() == 32 && end.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}
+
+/// The folder of a file and its name there.
+pub(super) fn file_name(path: &SafePath) -> Result<(SafePath, &str), FileError> {
     if path.names_a_folder() {
         return Err(FileError::IsADirectory);
     }
@@ -112,7 +122,7 @@ fn file_name(path: &SafePath) -> Result<(SafePath, &str), FileError> {
 }
 
 /// What would be replaced, unless it is something that must not be.
-fn replaceable(folder: &OwnedFd, name: &str) -> Result<Option<Stat>, FileError> {
+pub(super) fn replaceable(folder: &OwnedFd, name: &str) -> Result<Option<Stat>, FileError> {
     let stat = match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => return Ok(None),
         other => other?,
@@ -154,7 +164,7 @@ fn make_folder(parent: &OwnedFd, name: &str) -> Result<OwnedFd, FileError> {
         Err(Errno::EXIST) => {}
         other => {
             other?;
-            force(parent)?;
+            force(parent).map_err(FileError::Io)?;
         }
     }
     // Whatever has this name now: a folder itself, and not a link to one.
@@ -169,7 +179,7 @@ fn make_folder(parent: &OwnedFd, name: &str) -> Result<OwnedFd, FileError> {
     }
 }
 
-fn require_folder(stat: &Stat) -> Result<(), FileError> {
+pub(super) fn require_folder(stat: &Stat) -> Result<(), FileError> {
     match require_regular(stat) {
         Err(FileError::IsADirectory) => Ok(()),
         Err(FileError::Denied(reason)) => Err(FileError::Denied(reason)),
@@ -185,17 +195,17 @@ fn put(
     old: Option<&Stat>,
     check: impl FnOnce() -> Result<(), FileError>,
 ) -> Result<(), FileError> {
-    let mut temporary = Temporary::create(folder, old)?;
+    let mut temporary = Temporary::create(folder, name, old)?;
     temporary.file.write_all(bytes)?;
     temporary.file.sync_all()?;
     check()?;
     renameat(folder, &temporary.name, folder, name)?;
     temporary.is_gone = true;
-    force(folder)
+    force(folder).map_err(FileError::Unforced)
 }
 
 /// Forces the names in a folder to the disk.
-fn force(folder: &OwnedFd) -> Result<(), FileError> {
+fn force(folder: &OwnedFd) -> io::Result<()> {
     // The handle serves only to find other things by; another one can be forced.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let forced = openat(folder, ".", flags, Mode::empty()).and_then(fsync);
@@ -216,28 +226,17 @@ struct Temporary<'a> {
 }
 
 impl<'a> Temporary<'a> {
-    /// Makes a file that nobody else can know of, with the mode and the owner of the one that it is
-    /// to replace.
-    fn create(folder: &'a OwnedFd, old: Option<&Stat>) -> Result<Self, FileError> {
+    /// Makes a file that nobody else can know of, with the rights of the one that it is to replace.
+    fn create(folder: &'a OwnedFd, replaced: &str, old: Option<&Stat>) -> Result<Self, FileError> {
         let name = format!("{TEMPORARY_PREFIX}{:032x}", rand::random::<u128>());
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = if old.is_some() { PRIVATE_MODE } else { FILE_MODE };
         let handle = openat(folder, &name, flags | OFlags::NOFOLLOW, Mode::from_raw_mode(mode))?;
         let temporary = Self { folder, name, file: File::from(handle), is_gone: false };
         if let Some(old) = old {
-            temporary.take_after(old)?;
+            rights::take_over(&temporary.file, folder, replaced, old)?;
         }
         Ok(temporary)
-    }
-
-    fn take_after(&self, old: &Stat) -> Result<(), FileError> {
-        let own = fstat(&self.file)?;
-        if (own.st_uid, own.st_gid) != (old.st_uid, old.st_gid) {
-            // Only root can, and it is no reason not to write.
-            let (user, group) = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
-            let _ = fchown(self.file.as_fd(), Some(user), Some(group));
-        }
-        Ok(fchmod(&self.file, Mode::from_raw_mode(old.st_mode & KEPT_MODE))?)
     }
 }
 

@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, fstat, statat, unlinkat};
 
 use super::list::read_folder;
 use super::read::{Kind, Status};
-use super::replace::is_reserved;
+use super::replace::is_temporary;
 use super::tree::{Id, id};
 
 /// After this time nobody can still be writing to a temporary file.
@@ -38,7 +38,7 @@ impl Sweeper {
         let Ok(names) = read_folder(folder) else { return };
         for entry in names.take(MAX_NAMES).flatten() {
             let name = entry.file_name();
-            if !name.to_str().is_ok_and(is_reserved) {
+            if !name.to_str().is_ok_and(is_temporary) {
                 continue;
             }
             let status = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);

@@ -4,7 +4,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 
 use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat, stat};
 
@@ -14,6 +15,9 @@ use super::{FileError, Links, PathError, Resolver, SafePath};
 
 /// How many writes can go on at once without one having to wait for another by chance.
 const LOCKS: usize = 64;
+/// How long a write that waits for another one looks away, at first and at most.
+const SHORTEST_PAUSE: Duration = Duration::from_micros(100);
+const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
 /// A folder of the operator's and everything below it, for callers who are not trusted.
 ///
@@ -157,16 +161,27 @@ impl Tree {
         FileError::Io(io::Error::new(error.kind(), text))
     }
 
-    /// Keeps other writers of this process from what has this name in this folder.
+    /// Keeps other writers of this process from what has this name in this folder. Waits for them
+    /// as long as `go_on` says yes.
     pub(super) fn lock(
         &self,
         folder: &OwnedFd,
         name: &str,
+        go_on: &dyn Fn() -> bool,
     ) -> Result<MutexGuard<'_, ()>, FileError> {
         let hash = self.hasher.hash_one((id(&fstat(folder)?), name));
         #[allow(clippy::cast_possible_truncation, reason = "any part of a hash is one")]
         let lock = &self.locks[hash as usize % LOCKS];
-        Ok(lock.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut pause = SHORTEST_PAUSE;
+        loop {
+            match lock.try_lock() {
+                Ok(guard) => return Ok(guard),
+                Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) if !go_on() => return Err(FileError::Stopped),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(pause),
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
     }
 }
 

@@ -12,6 +12,7 @@ mod paths;
 pub mod property;
 mod races;
 mod reading;
+mod rights;
 mod root;
 mod soup;
 mod writing;
@@ -119,6 +120,7 @@ pub fn word<T>(result: &Result<T, FileError>) -> &'static str {
         Err(FileError::ReadOnly) => "read-only",
         Err(FileError::Changed) => "changed",
         Err(FileError::Stopped) => "stopped",
+        Err(FileError::Unforced(_)) => "unforced",
         Err(error) if error.is_full() => "full",
         Err(error) if error.is_forbidden() => "forbidden",
         Err(FileError::Io(_)) => "io",

@@ -112,7 +112,7 @@ async fn d13_nothing_outside_is_read() {
         ("hard.txt", "it has more than one name (hard links)"),
         ("..\\config\\adam.yaml", "the path contains a backslash; names are separated by `/`"),
         ("my-notes.txt\0", "the path contains a control character"),
-        ("my-notes.txt.", "a name in the path ends in a dot or a space"),
+        ("my-notes.txt.", "a name in the path ends in a dot or white space"),
     ] {
         let got = adam.fails(read(path), 403, "access_denied", "Access denied").await;
         assert_eq!(got, reason, "{path:?}");
@@ -376,7 +376,7 @@ async fn files_are_searched_and_what_was_skipped_is_told() {
     assert_eq!(count(json!({ "query": "m.*k" })).await, 0);
     for (more, words) in [
         (json!({ "query": "(", "regex": true }), "`query` is no pattern"),
-        (json!({ "query": "(x{1000}){1000}", "regex": true }), "takes more than 1048576 bytes"),
+        (json!({ "query": "(x{1000}){1000}", "regex": true }), "takes more than 524288 bytes"),
         (json!({ "include": "[" }), "`include` is no glob"),
     ] {
         let (status, answer) = adam.call(search(more)).await;
@@ -406,8 +406,7 @@ async fn a_passage_is_edited_and_the_difference_shown() {
     std::fs::write(adam.file("my-notes.txt"), "a b a b a").unwrap();
     let (status, answer) = adam.call(edit("a", "x")).await;
     assert_eq!((status, &answer["code"]), (409, &json!("several_matches")));
-    assert_eq!(answer["details"], json!({ "matches": 3 }));
-    assert!(answer["error"].as_str().unwrap().contains("3 times"), "{answer}");
+    assert!(answer["error"].as_str().unwrap().contains("more than once"), "{answer}");
     let mut all = edit("a", "x");
     all["replace_all"] = json!(true);
     assert_eq!(adam.succeeds(all).await["replacements"], 3);

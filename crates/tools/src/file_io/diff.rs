@@ -9,8 +9,10 @@ use super::{AROUND_BYTES, MAX_GROWTH};
 
 /// The longest diff, in bytes.
 pub(super) const MAX_DIFF_BYTES: usize = 65_536;
-/// Above this many bytes of old and new text there is no diff: nobody would read it.
+/// Above this many bytes or lines of old and new text there is no diff: it would take more memory than
+/// it is worth.
 const MAX_TEXT_BYTES: usize = 8_388_608;
+const MAX_LINES: usize = 200_000;
 /// How long the search for a short diff may take; after that it is a longer one.
 const MAX_TIME: Duration = Duration::from_millis(500);
 
@@ -29,18 +31,33 @@ pub(super) fn room(max_output_bytes: u64) -> usize {
 /// What has to be done to `old` to make it `new`. Without `old` the file is new.
 pub(super) fn unified(old: Option<&str>, new: &str, path: &str, max_bytes: usize) -> Diff {
     let before = old.unwrap_or_default();
-    if before.len() + new.len() > MAX_TEXT_BYTES {
-        let text = format!("{} bytes become {} bytes\n", before.len(), new.len());
-        return Diff { text, is_cut: true };
-    }
-    let from = if old.is_some() { format!("a/{path}") } else { "/dev/null".to_owned() };
-    let lines = TextDiff::configure().timeout(MAX_TIME).diff_lines(before, new);
-    let mut text = lines.unified_diff().header(&from, &format!("b/{path}")).to_string();
-    let is_cut = text.len() > max_bytes;
+    let is_too_long = is_too_long(before, new);
+    let mut text = if is_too_long {
+        let (old, new) = (before.len(), new.len());
+        format!(
+            "{old} bytes become {new} bytes; there is no diff above {MAX_TEXT_BYTES} bytes or \
+             {MAX_LINES} lines\n"
+        )
+    } else {
+        let from = if old.is_some() { format!("a/{path}") } else { "/dev/null".to_owned() };
+        let lines = TextDiff::configure().timeout(MAX_TIME).diff_lines(before, new);
+        lines.unified_diff().header(&from, &format!("b/{path}")).to_string()
+    };
+    let is_cut = is_too_long || text.len() > max_bytes;
     if is_cut {
         text.truncate(text.floor_char_boundary(max_bytes));
     }
     Diff { text, is_cut }
+}
+
+fn is_too_long(old: &str, new: &str) -> bool {
+    old.len() + new.len() > MAX_TEXT_BYTES || line_ends(old) + line_ends(new) > MAX_LINES
+}
+
+/// How often a line ends, in any of the three ways.
+fn line_ends(text: &str) -> usize {
+    let ends = text.bytes().filter(|byte| matches!(byte, b'\n' | b'\r')).count();
+    ends - text.matches("\r\n").count()
 }
 
 /// The diff for a person who is asked to approve it.
@@ -51,17 +68,8 @@ pub(super) fn shown(old: Option<&str>, new: &str, path: &str) -> String {
         Some(old) if old == new => return "the file stays as it is".to_owned(),
         Some(_) => String::new(),
     };
-    for character in text.chars() {
-        // What a terminal would obey and not show, or would show elsewhere.
-        if (character.is_control() && !matches!(character, '\n' | '\t'))
-            || guard::files::is_invisible(character)
-        {
-            shown.extend(character.escape_unicode());
-        } else {
-            shown.push(character);
-        }
-    }
-    if is_cut {
+    shown.push_str(&text);
+    if is_cut && !is_too_long(old.unwrap_or_default(), new) {
         shown.push_str(&format!("\n[the rest is not shown: more than {MAX_DIFF_BYTES} bytes]"));
     }
     shown
@@ -101,20 +109,27 @@ mod tests {
         let diff = unified(Some(""), &new, "n.txt", MAX_DIFF_BYTES);
         assert!(diff.is_cut && diff.text.len() <= MAX_DIFF_BYTES);
         let shown = shown(Some(""), &new, "n.txt");
-        assert!(shown.ends_with("[the rest is not shown: more than 65536 bytes]"));
+        assert!(
+            shown.ends_with("[the rest is not shown: more than 65536 bytes]"),
+            "{}",
+            shown.len()
+        );
         let huge = "x".repeat(MAX_TEXT_BYTES);
-        assert_eq!(unified(Some("y"), &huge, "n", 1_000).text, "1 bytes become 8388608 bytes\n");
-    }
-
-    #[test]
-    fn what_a_terminal_would_obey_is_spelled_out() {
-        let shown = shown(Some("a\n"), "a\u{1b}[2J\u{202e}b\r\n", "n.txt");
-        assert!(shown.contains("+a\\u{1b}[2J\\u{202e}b\\u{d}\n"), "{shown}");
+        let told = unified(Some("y"), &huge, "n", 1_000);
+        assert!(told.is_cut && told.text.starts_with("1 bytes become 8388608 bytes;"));
+        // Every line takes far more memory than its one byte.
+        for (line, bytes) in [("\n", 4_000_000), ("\r", 4_000_000), ("\r\n", 8_000_000)] {
+            let shown = super::shown(Some(&line.repeat(4_000_000)), "", "n.txt");
+            assert!(shown.starts_with(&format!("{bytes} bytes become 0 bytes; there is no diff")));
+            assert!(shown.len() < 200, "{shown}");
+        }
+        assert_eq!(line_ends("a\r\nb\rc\n\nd"), 4);
     }
 
     #[test]
     fn texts_without_anything_in_common_do_not_take_forever() {
-        let lines = |word: &str| (0..100_000).map(|n| format!("{word} {n}\n")).collect::<String>();
+        let lines =
+            |word: &str| (0..MAX_LINES / 2).map(|n| format!("{word} {n}\n")).collect::<String>();
         let began = std::time::Instant::now();
         unified(Some(&lines("old")), &lines("new"), "n.txt", 1_000);
         assert!(began.elapsed() < Duration::from_secs(20));

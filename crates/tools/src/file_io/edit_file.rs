@@ -78,8 +78,8 @@ impl Edit {
         let limit = files.settings.max_read_bytes;
         let changed = files.path(&self.path).map_err(Wrong::File).and_then(|path| {
             files.tree.edit(&path, limit, go_on, |text| {
-                let Edited { text: new, replacements } = self.apply(text).map_err(Wrong::text)?;
-                fits(files, &new).map_err(Wrong::text)?;
+                let Edited { text: new, replacements } =
+                    self.apply(text, files).map_err(Wrong::text)?;
                 let diff = diff::unified(Some(text), &new, path.as_str(), max_diff_bytes);
                 let bytes = new.len();
                 Ok((new, (bytes, replacements, diff)))
@@ -100,39 +100,39 @@ impl Edit {
 
     fn preview(&self, files: &Files) -> Result<String, ToolError> {
         let shown = files.path(&self.path).map_err(Wrong::File).and_then(|path| {
-            let text = files.tree.read_text(&path, files.settings.max_read_bytes)?;
-            let new = self.apply(&text).map_err(Wrong::text)?.text;
-            fits(files, &new).map_err(Wrong::text)?;
+            let text = files.tree.look_to_edit(&path, files.settings.max_read_bytes)?;
+            let new = self.apply(&text, files).map_err(Wrong::text)?.text;
             Ok(diff::shown(Some(&text), &new, path.as_str()))
         });
         shown.map_err(|wrong| self.failure(wrong))
     }
 
-    fn apply(&self, text: &str) -> Result<Edited, ToolError> {
+    /// The new text, which is built only once it is known to be no larger than the operator allows.
+    fn apply(&self, text: &str, files: &Files) -> Result<Edited, ToolError> {
         if self.old == self.new {
             return Err(ToolError::invalid_input("`old_text` and `new_text` are the same"));
         }
-        let matches = if self.everywhere {
-            text.matches(&self.old).count()
-        } else {
-            overlapping(text, &self.old)
+        let replacements = match text.find(&self.old) {
+            None => {
+                return Err(ToolError::new(
+                    "no_match",
+                    "`old_text` is not in the file (0 matches)",
+                ));
+            }
+            Some(_) if self.everywhere => text.matches(&self.old).count(),
+            Some(at) if is_after(text, &self.old, at) => {
+                return Err(ToolError::new(
+                    "several_matches",
+                    "`old_text` is in the file more than once; give more of its surroundings, or \
+                     set `replace_all`",
+                ));
+            }
+            Some(_) => 1,
         };
-        match matches {
-            0 => Err(ToolError::new("no_match", "`old_text` is not in the file (0 matches)")),
-            1 => Ok(Edited { text: text.replacen(&self.old, &self.new, 1), replacements: 1 }),
-            _ if self.everywhere => {
-                Ok(Edited { text: text.replace(&self.old, &self.new), replacements: matches })
-            }
-            _ => {
-                let message = format!(
-                    "`old_text` is in the file {matches} times; give more of its surroundings, \
-                     or set `replace_all`"
-                );
-                let mut error = ToolError::new("several_matches", message);
-                error.details = Some(json!({ "matches": matches }));
-                Err(error)
-            }
-        }
+        // At most the whole text is taken out; what is put in may be anything.
+        let kept = text.len().saturating_sub(replacements.saturating_mul(self.old.len()));
+        fits(files, kept.saturating_add(replacements.saturating_mul(self.new.len())))?;
+        Ok(Edited { text: text.replacen(&self.old, &self.new, replacements), replacements })
     }
 
     fn failure(&self, wrong: Wrong) -> ToolError {
@@ -153,25 +153,22 @@ impl Edit {
     }
 }
 
-/// How often `part` is in `text`, also where it overlaps itself: with `aa` in `aaa` it is not clear
-/// which one is meant.
-fn overlapping(text: &str, part: &str) -> usize {
+/// Whether `part` is in `text` once more after `first`, perhaps overlapping it: with `aa` in `aaa` it
+/// is not clear which one is meant.
+fn is_after(text: &str, part: &str, first: usize) -> bool {
     let step = part.chars().next().map_or(1, char::len_utf8);
-    let (mut count, mut from) = (0, 0);
-    while let Some(at) = text.get(from..).and_then(|rest| rest.find(part)) {
-        count += 1;
-        from += at + step;
-    }
-    count
+    text.get(first + step..).is_some_and(|rest| rest.contains(part))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::FileIo;
 
     fn apply(text: &str, old: &str, new: &str, everywhere: bool) -> Result<String, String> {
         let edit = Edit { path: "x".into(), old: old.into(), new: new.into(), everywhere };
-        edit.apply(text).map(|edited| edited.text).map_err(|error| error.code)
+        let files = Files::new(&FileIo::default());
+        edit.apply(text, &files).map(|edited| edited.text).map_err(|error| error.code)
     }
 
     #[test]
@@ -193,5 +190,23 @@ mod tests {
             let got = apply(text, old, new, everywhere);
             assert_eq!(got.as_deref().map_err(String::as_str), expected, "{text:?} {old:?}");
         }
+    }
+
+    #[test]
+    fn a_text_that_would_be_too_large_is_never_built() {
+        let million = "a".repeat(1_000_000);
+        // A terabyte, if it were built.
+        assert_eq!(apply(&million, "a", &million, true), Err("too_large".to_owned()));
+        assert!(apply(&million, "aa", "b", true).is_ok_and(|text| text.len() == 500_000));
+    }
+
+    #[test]
+    fn a_passage_that_repeats_itself_does_not_take_forever() {
+        let (text, part) = ("a".repeat(4_000_000), "a".repeat(1_000_000));
+        let began = std::time::Instant::now();
+        assert_eq!(apply(&text, &part, "", false), Err("several_matches".to_owned()));
+        let almost = format!("{}b", "a".repeat(1_000_000));
+        assert_eq!(apply(&text, &almost, "", false), Err("no_match".to_owned()));
+        assert!(began.elapsed() < std::time::Duration::from_secs(10));
     }
 }

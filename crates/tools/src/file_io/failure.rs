@@ -1,7 +1,7 @@
 //! The ways in which work on files fails, for callers and for the operator.
 //!
-//! The messages are those of seed 001, to the letter. The finer reason goes into `details.reason`; it
-//! never tells where the folder lies.
+//! The messages are those of seed 001, to the letter, where it has one. The finer reason goes into
+//! `details.reason`; it never tells where the folder lies.
 
 use contract::codes;
 use gate::ToolError;
@@ -33,6 +33,9 @@ pub(super) fn writing(path: &str, error: &FileError) -> ToolError {
     let (code, message) = match error {
         FileError::Denied(_) | FileError::NotAFile(_) => ("access_denied", "Access denied"),
         FileError::Stopped => (codes::CANCELLED.code, "the call was cancelled"),
+        FileError::Unforced(_) => {
+            ("write_failed", "File written, but it is not known to be on the disk")
+        }
         _ => ("write_failed", "Failed to write file"),
     };
     failure(code, message, path, error)

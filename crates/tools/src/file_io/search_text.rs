@@ -10,8 +10,17 @@ use serde_json::{Value, json};
 
 use super::{Files, Fitting, failure, flag, number, off_thread};
 
-/// How large a compiled pattern may be, in bytes.
-const MAX_PATTERN_BYTES: usize = 1_048_576;
+/// How large a compiled pattern may be, in bytes: one `\w` takes up to 65536, and the larger the
+/// pattern, the longer each byte of text may take.
+const MAX_PATTERN_BYTES: usize = 524_288;
+/// How much a search may remember of what it has seen of a text, in bytes.
+const MAX_MEMORY_BYTES: usize = 1_048_576;
+/// Longer lines are searched in pieces of so many bytes, and after as many it is asked whether anybody
+/// still waits. A second at the very worst.
+const PIECE_BYTES: usize = 8_192;
+/// How many bytes a piece has in common with the one before it: more than any text that is searched
+/// for as it stands.
+const OVERLAP_BYTES: usize = 4_096;
 /// How much of a line is shown, in characters.
 const MAX_LINE_CHARACTERS: usize = 400;
 /// How much of a longer line is shown before the match, in characters.
@@ -21,19 +30,41 @@ pub(crate) struct SearchText(pub(crate) Arc<Files>);
 
 impl Provider for SearchText {
     fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
-        let (files, path) = (self.0.clone(), call.text("path").to_owned());
-        let search = Search::of(call, &files);
+        let (files, asked) = (self.0.clone(), Asked::of(call));
         let stop = call.stop.clone();
-        Box::pin(async move {
-            let mut search = search?;
-            off_thread(move || {
-                let walked = search
-                    .run(&files, &path, &|| !stop.is_cancelled())
-                    .map_err(|error| failure::reading(&path, &error))?;
-                Ok(search.answer(walked))
-            })
-            .await
-        })
+        Box::pin(off_thread(move || {
+            // Here, because a pattern takes time to compile, too.
+            let mut search = Search::new(&asked, &files)?;
+            let walked = search
+                .run(&files, &asked.path, &|| !stop.is_cancelled())
+                .map_err(|error| failure::reading(&asked.path, &error))?;
+            Ok(search.answer(walked))
+        }))
+    }
+}
+
+/// What is asked for.
+struct Asked {
+    path: String,
+    query: String,
+    is_pattern: bool,
+    case_sensitive: bool,
+    include: Option<String>,
+    max_matches: usize,
+    max_output_bytes: u64,
+}
+
+impl Asked {
+    fn of(call: &Running) -> Self {
+        Self {
+            path: call.text("path").to_owned(),
+            query: call.text("query").to_owned(),
+            is_pattern: flag(call, "regex"),
+            case_sensitive: flag(call, "case_sensitive"),
+            include: call.input.get("include").and_then(Value::as_str).map(str::to_owned),
+            max_matches: number(call, "max_matches"),
+            max_output_bytes: call.limits.max_output_bytes,
+        }
     }
 }
 
@@ -45,6 +76,8 @@ struct Search {
     max_file_bytes: u64,
     /// How many bytes may still be read.
     bytes_left: u64,
+    /// How many were searched since it was asked whether to go on.
+    unasked: usize,
     matches: Fitting,
     searched: usize,
     not_text: usize,
@@ -54,14 +87,15 @@ struct Search {
 }
 
 impl Search {
-    fn of(call: &Running, files: &Files) -> Result<Self, ToolError> {
+    fn new(asked: &Asked, files: &Files) -> Result<Self, ToolError> {
         Ok(Self {
-            pattern: pattern(call)?,
-            include: include(call)?,
-            max_matches: number(call, "max_matches"),
+            pattern: pattern(asked)?,
+            include: include(asked)?,
+            max_matches: asked.max_matches,
             max_file_bytes: files.settings.max_read_bytes,
             bytes_left: files.settings.max_search_bytes,
-            matches: Fitting::new(call.limits.max_output_bytes, 0),
+            unasked: 0,
+            matches: Fitting::new(asked.max_output_bytes, 0),
             searched: 0,
             not_text: 0,
             too_large: 0,
@@ -78,52 +112,59 @@ impl Search {
     ) -> Result<Walked, FileError> {
         let max_entries = files.settings.max_search_entries;
         files.tree.walk(&files.path(path)?, max_entries, &mut |found| {
-            let flow = if go_on() { self.visit(found) } else { ControlFlow::Break(()) };
+            let flow = if go_on() { self.visit(found, go_on) } else { ControlFlow::Break(()) };
             self.is_cut |= flow.is_break();
             flow
         })
     }
 
-    fn visit(&mut self, found: &Found<'_>) -> ControlFlow<()> {
+    fn visit(&mut self, found: &Found<'_>, go_on: &dyn Fn() -> bool) -> ControlFlow<()> {
         if self.include.as_ref().is_some_and(|include| !include.is_match(found.path.as_str())) {
             return ControlFlow::Continue(());
         }
-        // Of a file that no longer fits nothing is read; smaller ones after it may still fit.
-        let limit = self.max_file_bytes.min(self.bytes_left);
-        let text = found.open().and_then(|opened| opened.read_text(limit));
-        match text {
-            Ok(text) => {
-                self.bytes_left -= text.len() as u64;
-                // A NUL is text to UTF-8 and to nobody else.
-                if text.as_bytes().contains(&0) {
-                    self.not_text += 1;
-                    return ControlFlow::Continue(());
-                }
+        match self.read(found) {
+            Ok(Some(text)) => {
                 self.searched += 1;
-                self.search(found.path.as_str(), &text)
+                return self.search(found.path.as_str(), &text, go_on);
             }
-            Err(FileError::NotText) => {
-                self.not_text += 1;
-                ControlFlow::Continue(())
+            // The first that no longer fits is the end, so that what was searched is the beginning.
+            Ok(None) => return ControlFlow::Break(()),
+            Err(FileError::NotText) => self.not_text += 1,
+            Err(FileError::TooLarge { .. }) => self.too_large += 1,
+            Err(_) => self.unreadable += 1,
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The text of a file; nothing if it is more than may still be read.
+    fn read(&mut self, found: &Found<'_>) -> Result<Option<String>, FileError> {
+        let opened = found.open()?;
+        let told = opened.status.bytes;
+        if told <= self.max_file_bytes && told > self.bytes_left {
+            return Ok(None);
+        }
+        let limit = self.max_file_bytes.min(self.bytes_left);
+        let bytes = match opened.read(limit) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                // It was read if it grew meanwhile, and not if it was too large from the beginning.
+                self.bytes_left -= if told <= limit { told } else { 0 };
+                return Err(error);
             }
-            Err(FileError::TooLarge { .. }) if limit < self.max_file_bytes => {
-                ControlFlow::Break(())
-            }
-            Err(FileError::TooLarge { .. }) => {
-                self.too_large += 1;
-                ControlFlow::Continue(())
-            }
-            Err(_) => {
-                self.unreadable += 1;
-                ControlFlow::Continue(())
-            }
+        };
+        // Counted whatever they are: they were read.
+        self.bytes_left -= bytes.len() as u64;
+        // A NUL is text to UTF-8 and to nobody else.
+        match String::from_utf8(bytes) {
+            Ok(text) if !text.as_bytes().contains(&0) => Ok(Some(text)),
+            _ => Err(FileError::NotText),
         }
     }
 
-    fn search(&mut self, path: &str, text: &str) -> ControlFlow<()> {
+    fn search(&mut self, path: &str, text: &str, go_on: &dyn Fn() -> bool) -> ControlFlow<()> {
         for (index, line) in text.lines().enumerate() {
-            let Some(found) = self.pattern.find(line) else { continue };
-            let (shown, is_cut) = window(line, found.start());
+            let Some(at) = self.find(line, go_on)? else { continue };
+            let (shown, is_cut) = window(line, at);
             let one =
                 json!({ "path": path, "line": index + 1, "text": shown, "truncated": is_cut });
             if self.matches.items.len() == self.max_matches || !self.matches.push(one) {
@@ -131,6 +172,30 @@ impl Search {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    /// Where the first match in a line begins. Ends early if nobody waits for it any more.
+    fn find(&mut self, line: &str, go_on: &dyn Fn() -> bool) -> ControlFlow<(), Option<usize>> {
+        let mut from = 0;
+        loop {
+            let end = line.floor_char_boundary(from + PIECE_BYTES);
+            // With the line break, so that empty lines count.
+            self.unasked += end - from + 1;
+            if self.unasked > PIECE_BYTES {
+                self.unasked = 0;
+                if !go_on() {
+                    return ControlFlow::Break(());
+                }
+            }
+            // What stands before the piece is seen, so that `^` is only the beginning of the line.
+            if let Some(found) = self.pattern.find_at(&line[..end], from) {
+                return ControlFlow::Continue(Some(found.start()));
+            }
+            if end == line.len() {
+                return ControlFlow::Continue(None);
+            }
+            from = line.floor_char_boundary(end - OVERLAP_BYTES);
+        }
     }
 
     fn answer(self, walked: Walked) -> Answer {
@@ -151,13 +216,13 @@ impl Search {
     }
 }
 
-fn pattern(call: &Running) -> Result<Regex, ToolError> {
-    let query = call.text("query");
-    let source = if flag(call, "regex") { query.to_owned() } else { regex::escape(query) };
+fn pattern(asked: &Asked) -> Result<Regex, ToolError> {
+    let query = &asked.query;
+    let source = if asked.is_pattern { query.clone() } else { regex::escape(query) };
     RegexBuilder::new(&source)
-        .case_insensitive(!flag(call, "case_sensitive"))
+        .case_insensitive(!asked.case_sensitive)
         .size_limit(MAX_PATTERN_BYTES)
-        .dfa_size_limit(MAX_PATTERN_BYTES)
+        .dfa_size_limit(MAX_MEMORY_BYTES)
         .build()
         .map_err(|error| match error {
             regex::Error::CompiledTooBig(limit) => ToolError::invalid_input(format!(
@@ -167,8 +232,8 @@ fn pattern(call: &Running) -> Result<Regex, ToolError> {
         })
 }
 
-fn include(call: &Running) -> Result<Option<GlobMatcher>, ToolError> {
-    let Some(glob) = call.input.get("include").and_then(Value::as_str) else { return Ok(None) };
+fn include(asked: &Asked) -> Result<Option<GlobMatcher>, ToolError> {
+    let Some(glob) = &asked.include else { return Ok(None) };
     // `*.md` means every such file, wherever it lies, as it does for other programs that search.
     let anywhere = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
     let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
@@ -190,6 +255,64 @@ fn window(line: &str, at: usize) -> (&str, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::FileIo;
+
+    fn search(query: &str, is_pattern: bool) -> Search {
+        let asked = Asked {
+            path: ".".to_owned(),
+            query: query.to_owned(),
+            is_pattern,
+            case_sensitive: true,
+            include: None,
+            max_matches: 10,
+            max_output_bytes: 1_000_000,
+        };
+        Search::new(&asked, &Files::new(&FileIo::default())).unwrap()
+    }
+
+    #[test]
+    fn long_lines_are_searched_in_pieces_that_overlap() {
+        let needle = "nädel".repeat(200);
+        for at in [0, 7_500, 8_191, 8_192, 9_000, 40_000] {
+            let line = format!("{}{needle}{}", "x".repeat(at), "ö".repeat(20_000));
+            for (query, is_pattern, expected) in [
+                (needle.as_str(), false, Some(at)),
+                ("n[^x]+l", true, Some(at)),
+                ("^x*nä", true, (at < 8_000).then_some(at).map(|_| 0)),
+                ("^ö", true, None),
+                ("ö$", true, Some(line.len() - 2)),
+            ] {
+                let found = search(query, is_pattern).find(&line, &|| true);
+                // A piece of its own ends where it ends, which a `$` takes for the end of the line.
+                if query == "ö$" {
+                    assert!(matches!(found, ControlFlow::Continue(Some(_))), "{at}");
+                } else {
+                    assert_eq!(found, ControlFlow::Continue(expected), "{query} at {at}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_that_nobody_waits_for_ends_within_a_file() {
+        for text in ["x\n".repeat(100_000), "x".repeat(200_000), "\n".repeat(200_000)] {
+            let asked = std::cell::Cell::new(0);
+            let go_on = || asked.replace(asked.get() + 1) < 5;
+            let flow = search("needle", false).search("x.txt", &text, &go_on);
+            assert_eq!((flow, asked.get()), (ControlFlow::Break(()), 6));
+        }
+    }
+
+    #[test]
+    fn ordinary_patterns_are_small_enough() {
+        for query in [
+            r"fn \w+\(&self, \w+: &\w+\) -> \w+ \w+ \w+",
+            r"^\s*(\w+)\s*=\s*(\w+)\s*#\s*(\w+)$",
+            r"\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}\b",
+        ] {
+            search(query, true);
+        }
+    }
 
     #[test]
     fn long_lines_are_shown_around_the_match() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gate::{Answer, BoxFuture, Provider, Running, ToolError};
-use guard::files::{FileError, SafePath, Status};
+use guard::files::{FileError, Kind, SafePath, Status};
 use serde_json::json;
 
 use super::{Files, failure, off_thread, time, word};
@@ -37,6 +37,11 @@ fn answer(path: &SafePath, status: &Status) -> Answer {
         "modified": time(status.modified),
         "mode": format!("{:04o}", status.mode),
     }));
-    answer.summary = Some(format!("{path} is a {kind} of {} bytes.", status.bytes));
+    answer.summary = Some(match status.kind {
+        Kind::File => format!("{path} is a file of {} bytes.", status.bytes),
+        Kind::Directory => format!("{path} is a directory."),
+        Kind::Symlink => format!("{path} is a symbolic link."),
+        Kind::Other => format!("{path} is a pipe, socket or device."),
+    });
     answer
 }

@@ -192,7 +192,7 @@ fn files_of_others_are_refused_by_the_system() {
 }
 
 /// This thread alone becomes a user without rights, if it is not one already.
-fn become_nobody() -> bool {
+pub(super) fn become_nobody() -> bool {
     if !rustix::process::geteuid().is_root() {
         return false;
     }

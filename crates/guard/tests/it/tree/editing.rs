@@ -47,6 +47,8 @@ fn what_cannot_be_edited_stays_as_it_is() {
         ] {
             let got = edit(&tree, path, |_| panic!("{path} was read"));
             assert_eq!(word(&got), expected, "{path}: {got:?}");
+            let looked = tree.path(path).and_then(|path| tree.look_to_edit(&path, 10_000));
+            assert_eq!(word(&looked), expected, "{path}: {looked:?}");
         }
         let refused = edit(&tree, "notes.txt", |_| Err(FileError::NotText));
         assert_eq!(word(&refused), "no text");
@@ -128,4 +130,19 @@ fn edits_within_a_process_wait_for_each_other() {
         let count = std::fs::read_to_string(world.root().join("sub/count.txt")).unwrap();
         assert_eq!(count, (THREADS * EDITS).to_string());
     }
+}
+
+#[test]
+fn whoever_waits_for_another_edit_can_give_up() {
+    let world = World::new();
+    let [tree, _] = world.trees(Links::Inside);
+    let stopped = edit(&tree, "notes.txt", |old| {
+        let path = tree.path("notes.txt")?;
+        // Yes at the start, no as soon as it has to wait.
+        let asked = std::cell::Cell::new(0);
+        let go_on = || asked.replace(asked.get() + 1) < 3;
+        assert_eq!(word(&tree.write(&path, b"x", &go_on)), "stopped");
+        Ok(old.to_owned())
+    });
+    assert_eq!(word(&stopped), "ok");
 }

@@ -4,7 +4,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use guard::files::{FileError, Links, TEMPORARY_PREFIX, Tree, Written};
+use guard::files::{Before, FileError, Links, TEMPORARY_PREFIX, Tree, Written};
 
 use super::{World, always, snapshot, word};
 
@@ -103,7 +103,13 @@ fn a_write_ends_inside_or_nowhere() {
                 let world = World::new();
                 let tree = &world.trees(links)[way];
                 let before = snapshot(&world.root());
+                let looked = tree.path(path).and_then(|path| tree.look_to_replace(&path));
+                assert_eq!(snapshot(&world.root()), before, "{path:?}: a look changes nothing");
                 let got = write(tree, path, "new content");
+                assert_eq!(word(&looked), word(&got), "{path:?}: {looked:?} became {got:?}");
+                if let (Ok(before), Ok(written)) = (&looked, &got) {
+                    assert_eq!(matches!(before, Before::Nothing), written.created, "{path:?}");
+                }
                 assert_eq!(word(&got), expected, "{path:?} {links:?} {way}: {got:?}");
                 world.is_untouched(path);
                 if got.is_ok() {
@@ -180,6 +186,9 @@ fn a_file_that_nobody_may_write_to_is_not_replaced() {
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
     for tree in world.trees(Links::Inside) {
         assert_eq!(word(&write(&tree, "notes.txt", "new")), "read-only");
+        let path_in_tree = tree.path("notes.txt").unwrap();
+        assert_eq!(word(&tree.look_to_replace(&path_in_tree)), "read-only");
+        assert_eq!(word(&tree.look_to_edit(&path_in_tree, 100)), "read-only");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "notes");
     }
 }
@@ -210,24 +219,32 @@ fn what_a_crash_left_is_hidden_and_goes_away_after_an_hour() {
         path
     };
     for tree in world.trees(Links::Inside) {
-        let name = |end: &str| format!("{TEMPORARY_PREFIX}{end}");
-        let (old, young) = (make(&name("old"), 3_700), make(&name("young"), 3_500));
-        let foreign = make(".somebody-elses-tmp", 100_000);
-        let folder = world.root().join("sub").join(name("folder"));
+        let name = |end: &str| format!("{TEMPORARY_PREFIX}{end:0>32}");
+        let (old, young) = (make(&name("01d"), 3_700), make(&name("2"), 3_500));
+        let foreign = [
+            ".somebody-elses-tmp".to_owned(),
+            ".Toolgate-TMP-my-notes".to_owned(),
+            format!("{TEMPORARY_PREFIX}my-notes"),
+            name("A"),
+            name("01d").to_uppercase(),
+        ]
+        .map(|name| make(&name, 100_000));
+        let folder = world.root().join("sub").join(name("f"));
         std::fs::create_dir_all(&folder).unwrap();
         let listed = tree.list(&tree.path("sub").unwrap(), 100).unwrap();
         assert!(listed.entries.iter().all(|entry| !entry.name.contains("toolgate")));
-        assert_eq!(word(&write(&tree, &format!("sub/{}", name("old")), "x")), "denied");
+        assert_eq!(word(&write(&tree, &format!("sub/{}", name("01d")), "x")), "denied");
         // A write elsewhere is no reason to look here.
         write(&tree, "elsewhere.txt", "x").unwrap();
         assert!(old.exists());
         write(&tree, "sub/x.txt", "x").unwrap();
-        assert!(!old.exists() && young.exists() && foreign.exists() && folder.exists());
+        assert!(!old.exists() && young.exists() && folder.exists());
+        assert!(foreign.iter().all(|path| path.exists()));
         // Not at every write: a folder may be large.
-        let later = make(&name("later"), 3_700);
+        let later = make(&name("3"), 3_700);
         write(&tree, "sub/x.txt", "y").unwrap();
         assert!(later.exists());
-        for path in [young, foreign, later] {
+        for path in [young, later].into_iter().chain(foreign) {
             std::fs::remove_file(path).unwrap();
         }
         std::fs::remove_dir(folder).unwrap();
@@ -241,7 +258,7 @@ fn a_planted_temporary_file_is_not_followed() {
     let secret = world.outside().join("secret.txt");
     let then = SystemTime::now() - Duration::from_hours(100);
     std::fs::File::options().write(true).open(&secret).unwrap().set_modified(then).unwrap();
-    let planted = world.root().join(format!("{TEMPORARY_PREFIX}planted"));
+    let planted = world.root().join(format!("{TEMPORARY_PREFIX}{:032x}", 7));
     symlink("../secret.txt", &planted).unwrap();
     for tree in world.trees(Links::Inside) {
         write(&tree, "notes.txt", "new").unwrap();

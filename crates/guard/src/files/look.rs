@@ -1,0 +1,90 @@
+//! What a write would do, for a person who is asked before it does.
+//!
+//! It goes the same way as the write, so that what is shown is what would happen: it changes nothing,
+//! and fails where the write would.
+
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{Access, AtFlags, accessat, statat};
+use rustix::io::Errno;
+
+use super::kinds::require_ordinary_place;
+use super::read::Opened;
+use super::replace::{file_name, replaceable, require_folder};
+use super::tree::Root;
+use super::{FileError, SafePath, Tree};
+
+/// What stands where a file would be written.
+#[derive(Debug)]
+pub enum Before {
+    /// Nothing: the file would be new.
+    Nothing,
+    /// A file, which may have other names: they would keep it.
+    File(Opened),
+    /// A file that we may replace and not read.
+    Unreadable,
+}
+
+impl Tree {
+    /// What [`Tree::write`] would replace. Fails where it would, as far as that can be told.
+    pub fn look_to_replace(&self, path: &SafePath) -> Result<Before, FileError> {
+        let (parent, name) = file_name(path)?;
+        let Some(folder) = find_folder(&*self.open_root()?, &parent)? else {
+            return Ok(Before::Nothing);
+        };
+        require_ordinary_place(&folder)?;
+        let old = replaceable(&folder, name)?;
+        require_writable(&folder)?;
+        if old.is_none() {
+            return Ok(Before::Nothing);
+        }
+        match Opened::with_any_names(&folder, name) {
+            Ok(opened) => Ok(Before::File(opened)),
+            Err(error) if error.is_forbidden() => Ok(Before::Unreadable),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The text that [`Tree::edit`] would change. Fails where it would, as far as that can be told.
+    pub fn look_to_edit(&self, path: &SafePath, limit: u64) -> Result<String, FileError> {
+        let (parent, name) = file_name(path)?;
+        let folder = self.open_root()?.open_folder(&parent)?;
+        replaceable(&folder, name)?.ok_or(FileError::NotFound)?;
+        let text = Opened::in_folder(&folder, name)?.read_text(limit)?;
+        require_writable(&folder)?;
+        Ok(text)
+    }
+}
+
+/// The folder, or nothing if it could be made.
+fn find_folder(root: &Root, path: &SafePath) -> Result<Option<OwnedFd>, FileError> {
+    match root.open_folder(path) {
+        Err(FileError::NotFound) => {}
+        other => return other.map(Some),
+    }
+    let mut here = root.open_folder(&SafePath::root())?;
+    let mut at = SafePath::root();
+    for name in path.names() {
+        at = at.join(name)?;
+        match root.open_folder(&at) {
+            Ok(folder) => here = folder,
+            Err(FileError::NotFound) => {
+                require_ordinary_place(&here)?;
+                return match statat(&here, name, AtFlags::SYMLINK_NOFOLLOW) {
+                    Err(Errno::NOENT) => require_writable(&here).map(|()| None),
+                    // Such as a link to nothing, which is not made into a folder.
+                    stat => {
+                        require_folder(&stat?)?;
+                        Err(FileError::Changed)
+                    }
+                };
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Some(here))
+}
+
+fn require_writable(folder: &OwnedFd) -> Result<(), FileError> {
+    Ok(accessat(folder, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::empty())?)
+}
