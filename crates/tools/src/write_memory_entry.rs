@@ -4,10 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use contract::codes;
 use gate::{Answer, BoxFuture, Clock, Provider, Running, ToolError};
-use guard::files::{Ledger, LedgerError, Pace};
+use guard::files::{Ledger, LedgerError, Pace, Pending};
 use serde_json::{Value, json};
 
 use crate::settings::{Memory, MemoryFile};
+
+/// How long an entry that is being written is waited for after the call was to stop. The gate waits
+/// a little longer for the answer.
+const LAST_WAIT: Duration = Duration::from_millis(2_500);
 
 /// Appends entries to memory files.
 pub struct WriteMemoryEntry {
@@ -37,14 +41,13 @@ impl WriteMemoryEntry {
 
     async fn write(&self, call: &Running) -> Result<Answer, ToolError> {
         let (ledger, line) = self.read(call)?;
-        let appended = tokio::select! {
-            biased;
-            appended = ledger.append(line) => appended,
-            // Dropped before its turn, the entry is not written.
-            () = call.stop.cancelled() => {
-                let message = "the entry was not waited for";
-                return Err(ToolError::new(codes::CANCELLED.code, message));
-            }
+        let appended = match ledger.enter(line) {
+            Ok(mut entry) => tokio::select! {
+                biased;
+                appended = entry.acknowledged() => appended,
+                () = call.stop.cancelled() => stopped(entry).await?,
+            },
+            Err(error) => Err(error),
         };
         let number = appended.map_err(|error| failed(ledger.name(), error))?;
         let mut answer = Answer::new(json!({ "success": true, "line_number": number }));
@@ -60,7 +63,7 @@ impl WriteMemoryEntry {
         let line = line(&call.input["entry"]);
         let (bytes, max) = (line.len() as u64, self.max_entry_bytes);
         if bytes > max {
-            let message = format!("Entry too large: {bytes} bytes (max {max})");
+            let message = format!("Pending too large: {bytes} bytes (max {max})");
             return Err(ToolError::new(codes::TOO_LARGE.code, message));
         }
         Ok((ledger, line))
@@ -82,6 +85,17 @@ impl Provider for WriteMemoryEntry {
     fn preview<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Option<String>> {
         Box::pin(self.foresee(call))
     }
+}
+
+/// What becomes of an entry whose call was to stop: it is taken back, or, where it is being written
+/// just now, waited for. Else a caller who tries again would write it twice.
+async fn stopped(mut entry: Pending) -> Result<Result<u64, LedgerError>, ToolError> {
+    if entry.withdraw() {
+        let message = "the entry was not waited for, and is not written";
+        return Err(ToolError::new(codes::CANCELLED.code, message));
+    }
+    let acknowledged = tokio::time::timeout(LAST_WAIT, entry.acknowledged()).await;
+    Ok(acknowledged.unwrap_or(Err(LedgerError::Unknown)))
 }
 
 /// The entry as one line: compact, its keys in the given order. JSON escapes every line end that
@@ -133,6 +147,10 @@ fn failed(file: &str, error: LedgerError) -> ToolError {
                 ToolError::new(codes::UNAVAILABLE.code, "the entry could not be written");
             failed.operator = Some(format!("{file}: {error}"));
             failed
+        }
+        LedgerError::Unknown => {
+            let message = "the entry may have been written: look at the file before trying again";
+            ToolError::new(codes::UNAVAILABLE.code, message)
         }
         error => {
             let message = format!("the entry could not be written: {error}");

@@ -47,32 +47,31 @@ impl Pace {
         Self { folder, max, window_ms, now_ms: Box::new(now_ms) }
     }
 
-    /// Takes places for as many entries as may be written now, and keeps others from doing so until
-    /// it is dropped. They are written down before the entries are: after a crash an entry may be
-    /// counted that is not there, but none is there that is not counted.
-    pub(super) fn reserve(
-        &self,
-        name: &str,
-        wanted: usize,
-        wait: Duration,
-    ) -> Result<Reserved, LedgerError> {
+    /// Keeps others from taking places until what it gives is dropped.
+    pub(super) fn lock(&self, name: &str, wait: Duration) -> Result<Times, LedgerError> {
         let folder = Folder::open_or_create(&self.folder)?;
-        let path = folder.path().join(format!("{name}.times"));
+        let name = format!("{name}.times");
         let flags = OFlags::RDWR
             | OFlags::CREATE
             | OFlags::NOFOLLOW
             | OFlags::NONBLOCK
             | OFlags::NOCTTY
             | OFlags::CLOEXEC;
-        let file = File::from(open(&path, flags, FILE_MODE)?);
+        let file = File::from(open(folder.path().join(&name), flags, FILE_MODE)?);
         if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
-            return Err(LedgerError::NotRegular(path.display().to_string()));
+            return Err(LedgerError::NotRegular(name));
         }
         if !lock(file.as_fd(), Instant::now() + wait)? {
-            let name = path.display().to_string();
+            tracing::warn!(file = %folder.path().join(&name).display(), "a file stays locked");
             return Err(LedgerError::Locked { name, wait });
         }
-        let times = Times { file: Lock(file) };
+        Ok(Times { file: Lock(file) })
+    }
+
+    /// Takes places for as many entries as may be written now. They are written down before the
+    /// entries are: after a crash an entry may be counted that is not there, but none is there that
+    /// is not counted.
+    pub(super) fn reserve(&self, times: Times, wanted: usize) -> Result<Reserved, LedgerError> {
         let before = times.clear_away(u64::from(self.max))?;
         let now = (self.now_ms)();
         let mut reserved = Reserved { times, before, count: 0, refusal: None };
@@ -142,7 +141,7 @@ impl Reserved {
 }
 
 /// The times of entries, locked.
-struct Times {
+pub(super) struct Times {
     file: Lock<File>,
 }
 
