@@ -194,8 +194,12 @@ impl Ledger {
         Ok(entry)
     }
 
-    /// The number that an entry would get now. Makes and changes nothing; blocks.
+    /// The number that an entry would get now, or why it would get none. Makes and changes nothing;
+    /// blocks.
     pub fn next_line(&self) -> Result<u64, LedgerError> {
+        if let Some(pace) = &self.target.pace {
+            pace.look(&self.target.name)?;
+        }
         file::next_line(&self.target.folder, &self.target.name)
     }
 

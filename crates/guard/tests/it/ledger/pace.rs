@@ -73,6 +73,12 @@ async fn the_twenty_first_in_an_hour_is_refused() {
         world.pass(60_000);
     }
     assert_eq!(refused(&log).await, 40 * 60_000);
+    let looked = log.next_line();
+    let expected = 40 * 60_000;
+    assert!(matches!(
+        looked,
+        Err(LedgerError::TooOften { retry_after_ms, .. }) if retry_after_ms == expected
+    ));
     // Also by another process, and by one that starts anew.
     assert_eq!(refused(&world.ledger(20)).await, 40 * 60_000);
     world.pass(40 * 60_000 - 1);
