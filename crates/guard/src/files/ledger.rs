@@ -27,7 +27,7 @@ use tokio::sync::oneshot;
 
 use self::{file::Locked, lines::Counted, pace::Times, pending::Waiting};
 pub use self::{pace::Pace, pending::Pending};
-use super::{NameError, plain_name};
+use super::{NameError, plain_name, tree::Id};
 
 /// How many entries may wait to be written.
 pub const MAX_WAITING: usize = 4_096;
@@ -297,7 +297,7 @@ impl Drop for StepsDown<'_> {
 struct Writer {
     counted: Counted,
     /// The file whose name we know to be on the disk.
-    name_synced: Option<file::Identity>,
+    name_synced: Option<Id>,
 }
 
 /// What became of a batch: the first so many stand from that line on, the rest was refused.
@@ -351,7 +351,9 @@ impl Writer {
             Ok(first) => Ok(Written { first, count, refusal }),
             Err(error) => {
                 // What was not written does not count.
-                if let Some(reserved) = reserved {
+                if let Some(reserved) = reserved
+                    && !matches!(error, LedgerError::Unknown)
+                {
                     reserved.give_back();
                 }
                 Err(error)
@@ -371,13 +373,16 @@ impl Writer {
             bytes.push(b'\n');
         }
         // One that is empty may be new even where we know its number: numbers are used again.
-        if self.name_synced != Some(locked.identity()) || self.counted.bytes() == 0 {
+        if self.name_synced != Some(locked.id()) || self.counted.bytes() == 0 {
             locked.sync_name()?;
-            self.name_synced = Some(locked.identity());
+            self.name_synced = Some(locked.id());
         }
         let begin = locked.append(&bytes)?;
         // A program that does not know of the lock may have written since the lines were counted.
-        self.counted.update_to(locked.file(), begin)?;
+        self.counted.update_to(locked.file(), begin).map_err(|error| {
+            tracing::error!(%error, "entries stand, and their lines are unknown");
+            LedgerError::Unknown
+        })?;
         let first = self.counted.newlines() + u64::from(own_line) + 1;
         self.counted.advance(&bytes);
         Ok(first)

@@ -14,7 +14,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{FileType, Mode, OFlags, fstat, open},
+    fs::{Mode, OFlags, fstat, open},
     io::Errno,
 };
 
@@ -22,7 +22,7 @@ use super::{
     LedgerError,
     file::{Lock, lock},
 };
-use crate::files::Folder;
+use crate::files::{Folder, kinds::require_regular};
 
 const RECORD_BYTES: u64 = 16;
 /// How many superfluous bytes are kept before they are cleared away.
@@ -61,9 +61,7 @@ impl Pace {
             | OFlags::NOCTTY
             | OFlags::CLOEXEC;
         let file = File::from(open(folder.path().join(&name), flags, FILE_MODE)?);
-        if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
-            return Err(LedgerError::NotRegular(name));
-        }
+        require_regular(&fstat(&file)?).map_err(|_| LedgerError::NotRegular(name.clone()))?;
         if !lock(file.as_fd(), Instant::now() + wait)? {
             tracing::warn!(file = %folder.path().join(&name).display(), "a file stays locked");
             return Err(LedgerError::Locked { name, wait });
@@ -81,9 +79,7 @@ impl Pace {
             Err(error) => return Err(error.into()),
         };
         let stat = fstat(&file)?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Err(LedgerError::NotRegular(name));
-        }
+        require_regular(&stat).map_err(|_| LedgerError::NotRegular(name))?;
         let written = u64::try_from(stat.st_size).unwrap_or(0) / RECORD_BYTES;
         self.refusal(&file, written, 0, (self.now_ms)())?.map_or(Ok(()), Err)
     }
