@@ -36,7 +36,7 @@ mod tree;
 pub use error::FileError;
 pub use folder::{Entry, EntryKind, Folder, MAX_ENTRIES};
 pub use globs::{GlobError, Globs, check_glob};
-pub use ledger::{Ledger, LedgerError, MAX_WAITING, Pace};
+pub use ledger::{Ledger, LedgerError, MAX_WAITING, Pace, Pending};
 pub use list::{Found, Listed, Listing, Walked};
 pub use look::Before;
 pub use name::{NameError, plain_name};

@@ -38,7 +38,8 @@ impl Changes {
 /// Something that is new.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Addition {
-    /// Where it is now, as a JSON pointer.
+    /// Where it is in the answer that was compared, as a JSON pointer. Its packages are those of
+    /// [`Baseline::selection`].
     pub path: String,
     /// It.
     pub value: Value,
@@ -56,7 +57,8 @@ pub struct Removal {
 /// Something that has another value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Modification {
-    /// Where it is now, as a JSON pointer.
+    /// Where it is in the answer that was compared, as a JSON pointer. Its packages are those of
+    /// [`Baseline::selection`].
     pub path: String,
     /// What it was.
     pub old: Value,

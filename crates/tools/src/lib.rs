@@ -7,6 +7,7 @@ pub mod command;
 mod echo_json;
 mod file_io;
 mod hello;
+mod printed_size;
 mod read_repo_file;
 pub mod settings;
 mod sys_audit;

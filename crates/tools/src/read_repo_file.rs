@@ -6,7 +6,7 @@ use gate::{Answer, BoxFuture, Provider, Running, ToolError};
 use guard::files::{FileError, GlobError, Globs, Links, SafePath, Tree};
 use serde_json::json;
 
-use crate::settings::Repo;
+use crate::{printed_size::json_bytes, settings::Repo};
 
 pub(crate) struct ReadRepoFile {
     tree: Arc<Tree>,
@@ -39,6 +39,12 @@ impl ReadRepoFile {
             Ok(Err(error)) => return Err(failed(text, error, max)),
             Err(error) => return Err(ToolError::internal("the read failed", error.to_string())),
         };
+        let max = call.limits.max_output_bytes;
+        if json_bytes(&content, max) > max {
+            let message =
+                format!("File too large: the result has more than {max} bytes (max_output_bytes)");
+            return Err(ToolError::new("too_large", message));
+        }
         let size = content.len();
         let mut answer = Answer::new(json!({ "content": content, "size": size }));
         answer.summary = Some(format!("Read {text} ({size} bytes)."));

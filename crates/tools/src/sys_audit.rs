@@ -10,14 +10,15 @@ mod list_software;
 
 use std::sync::Arc;
 
+use contract::codes;
 pub(crate) use diff_baseline::DiffBaseline;
-use gate::{Answer, ToolError};
+use gate::{Answer, Running, ToolError};
 pub(crate) use list_hardware::ListHardware;
 pub(crate) use list_software::ListSoftware;
 use machine::KeyPackages;
 use serde::Serialize;
 
-use crate::settings::SysAudit;
+use crate::{printed_size::printed, settings::SysAudit};
 
 /// The packages that the operator wants to see.
 pub(crate) fn key_packages(settings: &SysAudit) -> Arc<KeyPackages> {
@@ -32,10 +33,17 @@ async fn look<T: Send + 'static>(
     looked.map_err(|error| ToolError::internal("the audit failed", error.to_string()))
 }
 
-/// An answer with a line for people.
-fn answer(facts: &impl Serialize, summary: String) -> Result<Answer, ToolError> {
-    let output = serde_json::to_value(facts)
-        .map_err(|error| ToolError::internal("the audit failed", error.to_string()))?;
+/// An answer with a line for people, if it is one that the call has room for.
+fn answer(call: &Running, facts: &impl Serialize, summary: String) -> Result<Answer, ToolError> {
+    let failed =
+        |error: serde_json::Error| ToolError::internal("the audit failed", error.to_string());
+    let max = call.limits.max_output_bytes;
+    let bytes = printed(facts).map_err(failed)?;
+    if bytes > max {
+        let message = format!("the result has {bytes} bytes, more than {max} (max_output_bytes)");
+        return Err(ToolError::new(codes::TOO_LARGE.code, message));
+    }
+    let output = serde_json::to_value(facts).map_err(failed)?;
     let mut answer = Answer::new(output);
     answer.summary = Some(summary);
     Ok(answer)

@@ -4,10 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use contract::codes;
 use gate::{Answer, BoxFuture, Clock, Provider, Running, ToolError};
-use guard::files::{Ledger, LedgerError, Pace};
-use serde_json::{Value, json};
+use guard::files::{Ledger, LedgerError, Pace, Pending};
+use serde_json::json;
 
 use crate::settings::{Memory, MemoryFile};
+
+/// How long an entry that is being written is waited for after the call was to stop. The gate waits
+/// a little longer for the answer.
+const LAST_WAIT: Duration = Duration::from_millis(2_500);
 
 /// Appends entries to memory files.
 pub struct WriteMemoryEntry {
@@ -37,14 +41,13 @@ impl WriteMemoryEntry {
 
     async fn write(&self, call: &Running) -> Result<Answer, ToolError> {
         let (ledger, line) = self.read(call)?;
-        let appended = tokio::select! {
-            biased;
-            appended = ledger.append(line) => appended,
-            // Dropped before its turn, the entry is not written.
-            () = call.stop.cancelled() => {
-                let message = "the entry was not waited for";
-                return Err(ToolError::new(codes::CANCELLED.code, message));
-            }
+        let appended = match ledger.enter(line) {
+            Ok(mut entry) => tokio::select! {
+                biased;
+                appended = entry.acknowledged() => appended,
+                () = call.stop.cancelled() => stopped(entry).await?,
+            },
+            Err(error) => Err(error),
         };
         let number = appended.map_err(|error| failed(ledger.name(), error))?;
         let mut answer = Answer::new(json!({ "success": true, "line_number": number }));
@@ -57,20 +60,24 @@ impl WriteMemoryEntry {
         let file = call.text("file");
         let ledger = self.ledgers.iter().find(|ledger| ledger.name() == file);
         let ledger = ledger.ok_or_else(|| not_allowed(file))?;
-        let line = line(&call.input["entry"]);
-        let (bytes, max) = (line.len() as u64, self.max_entry_bytes);
+        let text = call.input["entry"].to_string();
+        let (bytes, max) = (text.len() as u64, self.max_entry_bytes);
         if bytes > max {
             let message = format!("Entry too large: {bytes} bytes (max {max})");
             return Err(ToolError::new(codes::TOO_LARGE.code, message));
         }
-        Ok((ledger, line))
+        Ok((ledger, line(text)))
     }
 
-    async fn foresee(&self, call: &Running) -> Option<String> {
-        let (ledger, line) = self.read(call).ok()?;
+    /// What would be written, for the person who approves it.
+    async fn foresee(&self, call: &Running) -> Result<String, ToolError> {
+        let (ledger, line) = self.read(call)?;
         let looked = ledger.clone();
-        let next = tokio::task::spawn_blocking(move || looked.next_line()).await.ok()?.ok()?;
-        Some(format!("append to {} as line {next}:\n{line}", ledger.name()))
+        let next = tokio::task::spawn_blocking(move || looked.next_line())
+            .await
+            .unwrap_or(Err(LedgerError::Stopping))
+            .map_err(|error| failed(ledger.name(), error))?;
+        Ok(format!("append to {} as line {next}:\n{line}", ledger.name()))
     }
 }
 
@@ -80,14 +87,28 @@ impl Provider for WriteMemoryEntry {
     }
 
     fn preview<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Option<String>> {
-        Box::pin(self.foresee(call))
+        Box::pin(async {
+            Some(self.foresee(call).await.unwrap_or_else(|error| {
+                format!("as things stand this call would fail: {}", error.message)
+            }))
+        })
     }
 }
 
-/// The entry as one line: compact, its keys in the given order. JSON escapes every line end that
-/// ASCII has; the three that Unicode adds are escaped here, because some readers split at them.
-fn line(entry: &Value) -> String {
-    let text = entry.to_string();
+/// What becomes of an entry whose call was to stop: it is taken back, or, where it is being written
+/// just now, waited for. Else a caller who tries again would write it twice.
+async fn stopped(mut entry: Pending) -> Result<Result<u64, LedgerError>, ToolError> {
+    if entry.withdraw() {
+        let message = "the entry was not waited for, and is not written";
+        return Err(ToolError::new(codes::CANCELLED.code, message));
+    }
+    let acknowledged = tokio::time::timeout(LAST_WAIT, entry.acknowledged()).await;
+    Ok(acknowledged.unwrap_or(Err(LedgerError::Unknown)))
+}
+
+/// Compact JSON as one line. JSON escapes every line end that ASCII has; the three that Unicode adds
+/// are escaped here, because some readers split at them.
+fn line(text: String) -> String {
     if !text.contains(UNICODE_LINE_ENDS) {
         return text;
     }
@@ -134,6 +155,10 @@ fn failed(file: &str, error: LedgerError) -> ToolError {
             failed.operator = Some(format!("{file}: {error}"));
             failed
         }
+        LedgerError::Unknown => {
+            let message = "the entry may have been written: look at the file before trying again";
+            ToolError::new(codes::UNAVAILABLE.code, message)
+        }
         error => {
             let message = format!("the entry could not be written: {error}");
             ToolError::new(codes::UNAVAILABLE.code, message)
@@ -155,7 +180,7 @@ mod tests {
             (r#"{"n":18446744073709551615,"m":1e3}"#, r#"{"n":18446744073709551615,"m":1000.0}"#),
         ] {
             let value = contract::json::parse(entry.as_bytes()).unwrap();
-            let line = line(&value);
+            let line = line(value.to_string());
             assert_eq!(line, expected);
             assert_eq!(contract::json::parse(line.as_bytes()).unwrap(), value);
         }

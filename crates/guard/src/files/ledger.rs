@@ -13,20 +13,21 @@
 mod file;
 mod lines;
 mod pace;
+mod pending;
 
 use std::{
     collections::VecDeque,
     io,
     path::PathBuf,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
 use tokio::sync::oneshot;
 
-pub use self::pace::Pace;
-use self::{file::Locked, lines::Counted};
-use super::{NameError, plain_name};
+use self::{file::Locked, lines::Counted, pace::Times, pending::Waiting};
+pub use self::{pace::Pace, pending::Pending};
+use super::{NameError, plain_name, tree::Id};
 
 /// How many entries may wait to be written.
 pub const MAX_WAITING: usize = 4_096;
@@ -83,6 +84,9 @@ pub enum LedgerError {
     /// The program is on its way down.
     #[error("the program is stopping")]
     Stopping,
+    /// It was taken to be written, and nobody said how that ended.
+    #[error("the entry may have been written: nobody has said so")]
+    Unknown,
 }
 
 impl From<io::Error> for LedgerError {
@@ -102,11 +106,19 @@ impl From<rustix::io::Errno> for LedgerError {
 
 /// A file that lines are appended to.
 pub struct Ledger {
-    name: String,
+    target: Target,
     writer: Mutex<Writer>,
     queue: Mutex<Queue>,
     /// Tells the one who writes that another entry waits.
     came: Condvar,
+}
+
+/// Where the file is, and how it is written to.
+struct Target {
+    folder: PathBuf,
+    name: String,
+    lock_wait: Duration,
+    pace: Option<Pace>,
 }
 
 /// The entries that wait.
@@ -117,27 +129,15 @@ struct Queue {
     led: bool,
 }
 
-struct Waiting {
-    line: String,
-    acknowledge: oneshot::Sender<Result<u64, LedgerError>>,
-}
-
 impl Ledger {
     /// The file of that name in a folder of the operator's. Nothing is opened or made before
     /// the first entry; then the folder and its parents are made where they are missing.
     pub fn new(folder: PathBuf, name: &str) -> Result<Self, NameError> {
         plain_name(name)?;
-        let writer = Writer {
-            folder,
-            name: name.to_owned(),
-            lock_wait: LOCK_WAIT,
-            pace: None,
-            counted: Counted::default(),
-            name_synced: None,
-        };
+        let name = name.to_owned();
         Ok(Self {
-            name: name.to_owned(),
-            writer: Mutex::new(writer),
+            target: Target { folder, name, lock_wait: LOCK_WAIT, pace: None },
+            writer: Mutex::default(),
             queue: Mutex::default(),
             came: Condvar::new(),
         })
@@ -146,35 +146,43 @@ impl Ledger {
     /// The same, growing no faster than that.
     #[must_use]
     pub fn with_pace(mut self, pace: Pace) -> Self {
-        self.writer.get_mut().unwrap_or_else(PoisonError::into_inner).pace = Some(pace);
+        self.target.pace = Some(pace);
         self
     }
 
     /// The same, waiting no longer for a program that keeps the file locked.
     #[must_use]
     pub fn with_lock_wait(mut self, wait: Duration) -> Self {
-        self.writer.get_mut().unwrap_or_else(PoisonError::into_inner).lock_wait = wait;
+        self.target.lock_wait = wait;
         self
     }
 
     /// The name of the file.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.target.name
     }
 
     /// Appends a line and tells its number, counted from 1, when it is on the disk. Dropped
     /// before the entry was taken to be written, it leaves none. Must be called in a runtime.
     pub async fn append(self: &Arc<Self>, line: String) -> Result<u64, LedgerError> {
+        self.enter(line)?.acknowledged().await
+    }
+
+    /// Puts a line on the list, for those who may have to leave before it is written. Must be
+    /// called in a runtime.
+    pub fn enter(self: &Arc<Self>, line: String) -> Result<Pending, LedgerError> {
         if line.contains(['\n', '\r']) {
             return Err(LedgerError::NotOneLine);
         }
         let (acknowledge, acknowledged) = oneshot::channel();
+        let decided = Arc::new(AtomicBool::new(false));
+        let entry = Pending::new(acknowledged, decided.clone());
         let leads = {
             let mut queue = self.queue();
             if queue.waiting.len() >= MAX_WAITING {
                 return Err(LedgerError::Busy);
             }
-            queue.waiting.push_back(Waiting { line, acknowledge });
+            queue.waiting.push_back(Waiting { line, acknowledge, decided });
             !std::mem::replace(&mut queue.led, true)
         };
         if leads {
@@ -183,16 +191,16 @@ impl Ledger {
         } else {
             self.came.notify_one();
         }
-        acknowledged.await.unwrap_or(Err(LedgerError::Stopping))
+        Ok(entry)
     }
 
-    /// The number that an entry would get now. Makes and changes nothing; blocks.
+    /// The number that an entry would get now, or why it would get none. Makes and changes nothing;
+    /// blocks.
     pub fn next_line(&self) -> Result<u64, LedgerError> {
-        let (folder, name) = {
-            let writer = self.writer();
-            (writer.folder.clone(), writer.name.clone())
-        };
-        file::next_line(&folder, &name)
+        if let Some(pace) = &self.target.pace {
+            pace.look(&self.target.name)?;
+        }
+        file::next_line(&self.target.folder, &self.target.name)
     }
 
     /// Writes until nobody waits.
@@ -202,14 +210,16 @@ impl Ledger {
         let mut writer = self.writer();
         let mut last = Batch { count: 1, took: Duration::ZERO };
         while self.is_waited_for(&last) {
-            // Whoever comes while we wait for the lock is still taken along.
-            let locked = writer.lock();
+            // Whoever comes while we wait for the locks is still taken along, and whoever leaves is
+            // not: once an entry is taken nothing is waited for but the disk.
+            let locked = writer.lock(&self.target);
             let batch = self.take();
             if batch.is_empty() {
                 continue;
             }
             let (count, began) = (batch.len(), Instant::now());
-            match locked.and_then(|locked| writer.append(&locked, &batch)) {
+            match locked.and_then(|(file, times)| writer.append(&self.target, &file, times, &batch))
+            {
                 Ok(written) => written.acknowledge(batch),
                 Err(error) => {
                     for waiting in batch {
@@ -234,7 +244,7 @@ impl Ledger {
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
-        queue.waiting.retain(|waiting| !waiting.acknowledge.is_closed());
+        queue.waiting.retain(Waiting::is_waited_for);
         queue.led = !queue.waiting.is_empty();
         queue.led
     }
@@ -251,7 +261,7 @@ impl Ledger {
                 break;
             }
             bytes += next.line.len();
-            batch.extend(queue.waiting.pop_front().filter(|next| !next.acknowledge.is_closed()));
+            batch.extend(queue.waiting.pop_front().filter(Waiting::take));
         }
         batch
     }
@@ -282,15 +292,12 @@ impl Drop for StepsDown<'_> {
     }
 }
 
-/// What the one who writes has.
+/// What the one who writes knows of the file.
+#[derive(Default)]
 struct Writer {
-    folder: PathBuf,
-    name: String,
-    lock_wait: Duration,
-    pace: Option<Pace>,
     counted: Counted,
     /// The file whose name we know to be on the disk.
-    name_synced: Option<file::Identity>,
+    name_synced: Option<Id>,
 }
 
 /// What became of a batch: the first so many stand from that line on, the rest was refused.
@@ -313,17 +320,26 @@ impl Written {
 }
 
 impl Writer {
-    /// Opens the file, locked for us alone, and knows how many lines it has.
-    fn lock(&mut self) -> Result<Locked, LedgerError> {
-        let locked = file::open(&self.folder, &self.name, self.lock_wait, &mut self.counted)?;
+    /// Opens the file, and the times of its entries, locked for us alone, and knows how many lines
+    /// it has.
+    fn lock(&mut self, target: &Target) -> Result<(Locked, Option<Times>), LedgerError> {
+        let Target { folder, name, lock_wait, pace } = target;
+        let locked = file::open(folder, name, *lock_wait, &mut self.counted)?;
         self.counted.update(locked.file())?;
-        Ok(locked)
+        let times = pace.as_ref().map(|pace| pace.lock(name, *lock_wait)).transpose()?;
+        Ok((locked, times))
     }
 
     /// Appends what the pace allows of the batch: all of that or nothing.
-    fn append(&mut self, locked: &Locked, batch: &[Waiting]) -> Result<Written, LedgerError> {
-        let reserved = match &self.pace {
-            Some(pace) => Some(pace.reserve(&self.name, batch.len(), self.lock_wait)?),
+    fn append(
+        &mut self,
+        target: &Target,
+        locked: &Locked,
+        times: Option<Times>,
+        batch: &[Waiting],
+    ) -> Result<Written, LedgerError> {
+        let reserved = match target.pace.as_ref().zip(times) {
+            Some((pace, times)) => Some(pace.reserve(times, batch.len())?),
             None => None,
         };
         let count = reserved.as_ref().map_or(batch.len(), pace::Reserved::count);
@@ -335,7 +351,9 @@ impl Writer {
             Ok(first) => Ok(Written { first, count, refusal }),
             Err(error) => {
                 // What was not written does not count.
-                if let Some(reserved) = reserved {
+                if let Some(reserved) = reserved
+                    && !matches!(error, LedgerError::Unknown)
+                {
                     reserved.give_back();
                 }
                 Err(error)
@@ -355,13 +373,16 @@ impl Writer {
             bytes.push(b'\n');
         }
         // One that is empty may be new even where we know its number: numbers are used again.
-        if self.name_synced != Some(locked.identity()) || self.counted.bytes() == 0 {
+        if self.name_synced != Some(locked.id()) || self.counted.bytes() == 0 {
             locked.sync_name()?;
-            self.name_synced = Some(locked.identity());
+            self.name_synced = Some(locked.id());
         }
         let begin = locked.append(&bytes)?;
         // A program that does not know of the lock may have written since the lines were counted.
-        self.counted.update_to(locked.file(), begin)?;
+        self.counted.update_to(locked.file(), begin).map_err(|error| {
+            tracing::error!(%error, "entries stand, and their lines are unknown");
+            LedgerError::Unknown
+        })?;
         let first = self.counted.newlines() + u64::from(own_line) + 1;
         self.counted.advance(&bytes);
         Ok(first)

@@ -6,16 +6,30 @@ use crate::{Places, read};
 /// What a container's own word for itself may have, in characters.
 const MAX_KIND_CHARACTERS: usize = 64;
 
-/// Words in the name of a control group, and what they tell. In order: a pod is a container of
-/// something else as well.
-const GROUP_NAMES: &[(&str, &str)] = &[
-    ("kubepods", "kubernetes"),
-    ("libpod", "podman"),
-    ("docker", "docker"),
-    ("containerd", "containerd"),
-    ("/lxc", "lxc"),
-    (":/lxc", "lxc"),
+/// Whether a part of the path of a control group is one of a kind of container.
+type IsPartOf = fn(&str) -> bool;
+
+/// What the names of control groups tell. In order: a pod is a container of something else as well.
+const GROUPS: &[(&str, IsPartOf)] = &[
+    ("kubernetes", |part| {
+        // `kubepods`, `kubepods.slice`, `kubelet-kubepods-burstable-pod1.slice`
+        part.strip_suffix(".slice").unwrap_or(part).split('-').any(|word| word == "kubepods")
+    }),
+    ("podman", |part| part.starts_with("libpod-") || part == "libpod_parent"),
+    ("docker", |part| {
+        // Not `docker.service`, which is what starts containers.
+        let id = part.strip_prefix("docker-").map(|id| id.strip_suffix(".scope").unwrap_or(id));
+        part == "docker" || id.is_some_and(is_hexadecimal)
+    }),
+    ("containerd", |part| {
+        matches!(part, "containerd" | "cri-containerd") || part.starts_with("cri-containerd-")
+    }),
+    ("lxc", |part| part == "lxc" || part.starts_with("lxc.payload")),
 ];
+
+fn is_hexadecimal(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
 
 pub(super) fn read(places: &Places, mounts: &[Mount]) -> Container {
     let groups = read::text(&places.at("proc/self/cgroup")).unwrap_or_default();
@@ -52,7 +66,11 @@ fn kind(places: &Places, groups: &str) -> Option<String> {
     if exists("proc/vz") && !exists("proc/bc") {
         return Some("openvz".into());
     }
-    let (_, kind) = GROUP_NAMES.iter().find(|(part, _)| groups.contains(part))?;
+    // A line is a number, controllers and a path: `4:memory:/docker/0123`. The path may have
+    // colons too, between the parts that containerd names.
+    let paths = || groups.lines().filter_map(|line| line.splitn(3, ':').nth(2));
+    let mut kinds = GROUPS.iter();
+    let (kind, _) = kinds.find(|(_, is)| paths().any(|path| path.split(['/', ':']).any(is)))?;
     Some((*kind).to_owned())
 }
 
@@ -87,6 +105,16 @@ mod tests {
         check(&[], "4:memory:/kubepods/burstable/pod1/docker-1\n", Some("kubernetes"));
         check(&[], "0::/machine.slice/libpod-1.scope\n", Some("podman"));
         check(&[], "0::/lxc.payload.x\n", Some("lxc"));
+        check(&[], "1:name=systemd:/lxc/web\n", Some("lxc"));
+        check(&[], "0::/system.slice/docker-0a9f.scope\n", Some("docker"));
+        check(&[], "0::/kubelet.slice/kubelet-kubepods-pod1.slice/x\n", Some("kubernetes"));
+        check(&[], "0::/system.slice/x:cri-containerd:0a9f\n", Some("containerd"));
+        for host in
+            ["docker.service", "docker-cleanup.service", "containerd.service", "lxc.service"]
+        {
+            check(&[], &format!("0::/system.slice/{host}\n"), None);
+        }
+        check(&[], "0::/user.slice/my-dockerfiles\n", None);
     }
 
     #[test]

@@ -83,8 +83,26 @@ impl<'a> Collector<'a> {
 fn word(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok()?;
     let fits = !text.is_empty() && text.len() <= MAX_BYTES;
-    let odd = |one: char| one.is_whitespace() || one.is_control();
+    let odd = |one: char| one.is_whitespace() || one.is_control() || is_format(one);
     (fits && !text.contains(odd)).then_some(text)
+}
+
+/// Characters that are not seen and change what is (the category `Cf` of Unicode). One of them, the
+/// byte order mark, is white space to the contracts' patterns.
+fn is_format(one: char) -> bool {
+    matches!(one,
+        '\u{ad}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{8e2}' | '\u{180e}' | '\u{feff}'
+        | '\u{600}'..='\u{605}'
+        | '\u{890}'..='\u{891}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{110bd}' | '\u{110cd}'
+        | '\u{13430}'..='\u{1343f}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -108,11 +126,13 @@ mod tests {
             (b"\xff", b"1"),
             (&long, b"1"),
             (b"a\x1b[31m", b"1"),
+            ("we\u{feff}ird".as_bytes(), b"1.0"),
+            ("a".as_bytes(), "1\u{202e}".as_bytes()),
         ] {
             collector.take(name, version);
         }
         collector.skip();
-        assert_eq!(collector.counts(), (3, 8));
+        assert_eq!(collector.counts(), (3, 10));
         assert_eq!(collector.version_of("b"), Some("2"));
         assert_eq!(collector.version_of("a"), None);
         assert_eq!(collector.finish(), ["a==1", "b==2"]);

@@ -7,6 +7,9 @@ use crate::{Places, read, read::Unread};
 /// The largest file that is read, in bytes. That of a full desktop has 10 million.
 pub(super) const MAX_BYTES: u64 = 67_108_864;
 
+/// The states of a package that is there. One that waits for the trigger of another is.
+const INSTALLED: &[&[u8]] = &[b"installed", b"triggers-awaited", b"triggers-pending"];
+
 pub(super) fn read(places: &Places, collector: &mut Collector) -> Option<SourceState> {
     let status = match read::bytes(&places.at("var/lib/dpkg/status"), MAX_BYTES) {
         Ok(bytes) => {
@@ -43,7 +46,8 @@ struct Paragraph<'a> {
 impl Paragraph<'_> {
     /// A package that was removed stays in the books for as long as its settings do.
     fn end(self, collector: &mut Collector) {
-        let installed = self.status.is_none_or(|status| status.ends_with(b" installed"));
+        let state = self.status.and_then(|status| status.rsplit(|byte| *byte == b' ').next());
+        let installed = state.is_none_or(|state| INSTALLED.contains(&state));
         match (self.name, self.version) {
             _ if !self.begun || !installed => {}
             (Some(name), Some(version)) => collector.take(name, version),
@@ -114,12 +118,20 @@ Status: install reinstreq half-installed
 Version: 1
 
 
+Package: libc-bin
+Status: install ok triggers-pending
+Version: 3
+
+Package: man-db
+Status: install ok triggers-awaited
+Version: 4
+
 Package: last
 Status: hold ok installed
 Version: 2";
         let (packages, counts) = read_all(text.as_bytes());
-        assert_eq!(packages, ["git==1:2.39.2-1.1", "last==2"]);
-        assert_eq!(counts, (2, 0));
+        assert_eq!(packages, ["git==1:2.39.2-1.1", "last==2", "libc-bin==3", "man-db==4"]);
+        assert_eq!(counts, (4, 0));
     }
 
     #[test]

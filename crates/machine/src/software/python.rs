@@ -59,13 +59,18 @@ pub(super) fn find(places: &Places) -> Python {
     }
     for name in ["python3", "python"] {
         let programs = places.path.iter().map(|folder| folder.join(name));
-        for program in programs.filter(|program| program.is_file()) {
+        for program in programs.filter(|program| can_be_started(program)) {
             if let Some(python) = started_by(places, &program) {
                 return python;
             }
         }
     }
     Python::default()
+}
+
+/// Whether a shell would start it, and not look on.
+fn can_be_started(program: &Path) -> bool {
+    program.is_file() && rustix::fs::access(program, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
 /// What a program on the path starts; nothing where it hands on to the next one.

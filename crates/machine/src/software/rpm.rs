@@ -4,6 +4,7 @@
 
 mod sqlite;
 
+use self::sqlite::u32_at;
 use super::{SourceState, collect::Collector};
 use crate::{Places, read};
 
@@ -51,7 +52,7 @@ fn package(header: &[u8], collector: &mut Collector) {
             data.split(|byte| *byte == 0).next()
         };
         let (name, version, release) = (text(NAME)?, text(VERSION)?, text(RELEASE)?);
-        let epoch = data(header, EPOCH).and_then(|data| number(data, 0));
+        let epoch = data(header, EPOCH).and_then(|data| u32_at(data, 0));
         let epoch = epoch.map(|epoch| format!("{epoch}:")).unwrap_or_default();
         Some((name, [epoch.as_bytes(), version, b"-", release].concat()))
     };
@@ -63,16 +64,10 @@ fn package(header: &[u8], collector: &mut Collector) {
 
 /// The data of a tag, and all that follows.
 fn data(header: &[u8], wanted: u32) -> Option<&[u8]> {
-    let tags = usize::try_from(number(header, 0)?).ok()?;
+    let tags = usize::try_from(u32_at(header, 0)?).ok()?;
     let (index, store) = header.get(8..)?.split_at_checked(tags.checked_mul(16)?)?;
-    let entry = index.chunks_exact(16).find(|entry| number(entry, 0) == Some(wanted))?;
-    store.get(usize::try_from(number(entry, 8)?).ok()?..)
-}
-
-/// Four bytes, the largest first.
-fn number(bytes: &[u8], at: usize) -> Option<u32> {
-    let four = bytes.get(at..)?.first_chunk::<4>()?;
-    Some(u32::from_be_bytes(*four))
+    let entry = index.chunks_exact(16).find(|entry| u32_at(entry, 0) == Some(wanted))?;
+    store.get(usize::try_from(u32_at(entry, 8)?).ok()?..)
 }
 
 #[cfg(test)]

@@ -105,7 +105,7 @@ impl KeyPackages {
         let mut key = Self::default();
         for name in names {
             match name.as_ref().strip_suffix('*') {
-                Some(beginning) => key.beginnings.push(beginning.to_owned()),
+                Some(beginning) => key.beginnings.push(folded(beginning).into_owned()),
                 None => {
                     key.names.insert(folded(name.as_ref()).into_owned());
                 }
@@ -114,9 +114,9 @@ impl KeyPackages {
         key
     }
 
-    fn has(&self, name: &str, folded: &str) -> bool {
+    fn has(&self, folded: &str) -> bool {
         self.names.contains(folded)
-            || self.beginnings.iter().any(|beginning| name.starts_with(beginning))
+            || self.beginnings.iter().any(|beginning| folded.starts_with(beginning))
     }
 }
 
@@ -153,7 +153,7 @@ impl<'a> Selection<'a> {
     pub(super) fn takes(&self, name: &str) -> bool {
         let Some(key) = self.key else { return true };
         let folded = folded(name);
-        key.has(name, &folded) || self.also.contains(&*folded)
+        key.has(&folded) || self.also.contains(&*folded)
     }
 }
 
@@ -205,6 +205,10 @@ mod tests {
         }
         assert!(selection.clone().and(["PyYAML"]).takes("pyyaml"));
         assert!(Selection::all().takes("anything"));
+        let spelt = KeyPackages::new(["PyYAML*", "python3.*"]);
+        for name in ["pyyaml", "PyYAML_env", "python3.11"] {
+            assert!(Selection::key(&spelt).takes(name), "{name}");
+        }
         assert_eq!((selection.scope(), Selection::all().scope()), (Scope::Key, Scope::All));
     }
 }

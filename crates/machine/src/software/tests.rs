@@ -1,13 +1,15 @@
 //! Trees with several package managers, and books that are huge or broken.
 
-use std::{fmt::Write, path::Path, time::Instant};
+use std::{fmt::Write, os::unix::fs::PermissionsExt as _, path::Path, time::Instant};
 
 use super::*;
 
 fn write(root: &Path, path: &str, bytes: &[u8]) {
     let path = root.join(path);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, bytes).unwrap();
+    std::fs::write(&path, bytes).unwrap();
+    // A program among them can be started.
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// Books of dpkg of the usual length: some 850 bytes a package.

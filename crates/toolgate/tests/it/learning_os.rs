@@ -281,3 +281,19 @@ async fn entries_are_written_and_counted_over_rest_l22_and_l36() {
     assert_eq!(content, format!("{{}}\n{}", format!("{entry}\n").repeat(20)));
     assert!(world.folder().join("data/memory/progress_log.jsonl.times").exists());
 }
+
+#[tokio::test]
+async fn a_text_without_room_in_the_result_is_too_large() {
+    let world = repository("tools: { repo: { max_bytes: 67108864 } }\n").await;
+    world.write("docs/nine.md", &"x".repeat(9_000_000));
+    let (status, answer) = call(&world, "read_repo_file", json!({ "path": "docs/nine.md" })).await;
+    assert_eq!((status, &answer["result"]["size"]), (200, &json!(9_000_000)));
+    let body = json!({
+        "tool": "read_repo_file",
+        "input": { "path": "docs/exact.md" },
+        "context": { "limits": { "max_output_bytes": 50_000 } },
+    });
+    let answer = world.execute(&body).await;
+    assert_eq!(answer.status, 413);
+    assert_eq!(answer.json()["metrics"]["error_code"], "too_large");
+}

@@ -206,3 +206,22 @@ async fn every_call_is_one_line_in_adam_log() {
     }
     assert!(!world.folder().join("data/journal.jsonl").exists());
 }
+
+#[tokio::test]
+async fn very_many_changes_are_told_or_said_to_be_too_many() {
+    let world = crate::start("").await;
+    let packages: Vec<_> = (0..120_000).map(|number| format!("p{number}")).collect();
+    let baseline = json!({ "packages": packages });
+    let changes = diff(&world, &baseline).await;
+    assert_eq!(counts(&changes)[1], 120_000);
+    let body = json!({
+        "tool": "diff_baseline",
+        "input": { "baseline": baseline },
+        "context": { "limits": { "max_output_bytes": 50_000 } },
+    });
+    let answer = world.execute(&body).await;
+    assert_eq!(
+        (answer.status, &answer.json()["metrics"]["error_code"]),
+        (413, &json!("too_large"))
+    );
+}

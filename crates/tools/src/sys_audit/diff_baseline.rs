@@ -27,5 +27,5 @@ async fn diff(key: Arc<KeyPackages>, call: &Running) -> Result<Answer, ToolError
         changes.removed.len(),
         changes.modified.len(),
     );
-    answer(&json!({ "changes": changes }), summary)
+    answer(call, &json!({ "changes": changes }), summary)
 }

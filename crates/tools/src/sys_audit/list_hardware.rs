@@ -8,12 +8,12 @@ use super::{answer, count, look};
 pub(crate) struct ListHardware;
 
 impl Provider for ListHardware {
-    fn run<'a>(&'a self, _: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
-        Box::pin(list())
+    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Box::pin(list(call))
     }
 }
 
-async fn list() -> Result<Answer, ToolError> {
+async fn list(call: &Running) -> Result<Answer, ToolError> {
     let hardware = look(|| machine::hardware(&Places::here())).await?;
     let summary = format!(
         "{}, {} GiB of memory, {}, {}.",
@@ -22,5 +22,5 @@ async fn list() -> Result<Answer, ToolError> {
         count(hardware.disks.len(), "disk"),
         count(hardware.gpus.len(), "GPU"),
     );
-    answer(&hardware, summary)
+    answer(call, &hardware, summary)
 }

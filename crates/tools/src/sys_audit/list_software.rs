@@ -11,12 +11,12 @@ pub(crate) struct ListSoftware(pub(crate) Arc<KeyPackages>);
 
 impl Provider for ListSoftware {
     fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
-        let all = call.input.get("all").and_then(serde_json::Value::as_bool).unwrap_or(false);
-        Box::pin(list(self.0.clone(), all))
+        Box::pin(list(self.0.clone(), call))
     }
 }
 
-async fn list(key: Arc<KeyPackages>, all: bool) -> Result<Answer, ToolError> {
+async fn list(key: Arc<KeyPackages>, call: &Running) -> Result<Answer, ToolError> {
+    let all = call.input.get("all").and_then(serde_json::Value::as_bool).unwrap_or(false);
     let software = look(move || {
         let selection = if all { Selection::all() } else { Selection::key(&key) };
         machine::software(&Places::here(), &selection)
@@ -29,5 +29,5 @@ async fn list(key: Arc<KeyPackages>, all: bool) -> Result<Answer, ToolError> {
         software.python_version,
         count(software.packages.len(), if all { "package" } else { "key package" }),
     );
-    answer(&software, summary)
+    answer(call, &software, summary)
 }

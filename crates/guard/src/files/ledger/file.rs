@@ -10,13 +10,17 @@ use std::{
 
 use rustix::{
     fs::{
-        AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, Stat, fdatasync, flock, fstat, fsync,
+        AtFlags, CWD, FlockOperation, Mode, OFlags, Stat, fdatasync, flock, fstat, fsync,
         ftruncate, mkdirat, openat, statat, tell,
     },
     io::Errno,
 };
 
 use super::{LedgerError, lines::Counted};
+use crate::files::{
+    kinds::{require_one_name, require_regular},
+    tree::{Id, id},
+};
 
 /// Like any file of the repository that it lies in: what the user's umask leaves of this.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
@@ -29,20 +33,12 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(2);
 /// More than this is counted before others are kept waiting.
 const COUNTED_BEFORE_LOCKING_BYTES: u64 = 1_048_576;
 
-/// Which file it is, whatever its name: device and inode.
-pub(super) type Identity = (u64, u64);
-
-#[allow(clippy::useless_conversion, reason = "the numbers are shorter on some systems")]
-pub(super) fn identity(stat: &Stat) -> Identity {
-    (u64::from(stat.st_dev), u64::from(stat.st_ino))
-}
-
 /// A file that nobody else who asks for the lock writes to.
 #[derive(Debug)]
 pub(super) struct Locked {
     file: Lock<File>,
     folder: OwnedFd,
-    identity: Identity,
+    id: Id,
 }
 
 /// Opens and locks the file, made if it is missing. What the name stands for is looked at again
@@ -67,9 +63,9 @@ pub(super) fn open(
         let file = lock_in_turn(&folder, file, deadline)?.ok_or_else(held)?;
         let now = fstat(&file.0)?;
         match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(named) if identity(&named) == identity(&now) => {
+            Ok(named) if id(&named) == id(&now) => {
                 require_plain(name, &now)?;
-                return Ok(Locked { file, folder, identity: identity(&now) });
+                return Ok(Locked { file, folder, id: id(&now) });
             }
             Ok(_) | Err(Errno::NOENT) => {}
             Err(error) => return Err(error.into()),
@@ -83,8 +79,8 @@ impl Locked {
         &self.file.0
     }
 
-    pub(super) fn identity(&self) -> Identity {
-        self.identity
+    pub(super) fn id(&self) -> Id {
+        self.id
     }
 
     /// Forces the name of the file to the disk, without which its bytes would be lost.
@@ -202,15 +198,10 @@ fn open_file(folder: &OwnedFd, name: &str) -> Result<Option<File>, LedgerError> 
     }
 }
 
+/// One with no name at all was removed just now, which is noticed under the lock.
 fn require_plain(name: &str, stat: &Stat) -> Result<(), LedgerError> {
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        Err(LedgerError::NotRegular(name.to_owned()))
-    } else if stat.st_nlink > 1 {
-        // None at all is one that was removed just now, which is noticed under the lock.
-        Err(LedgerError::Linked(name.to_owned()))
-    } else {
-        Ok(())
-    }
+    require_regular(stat).map_err(|_| LedgerError::NotRegular(name.to_owned()))?;
+    require_one_name(stat).map_err(|_| LedgerError::Linked(name.to_owned()))
 }
 
 /// A lock that is given back when dropped, also where a child that was just started still has a

@@ -4,7 +4,7 @@ use std::{fs::File, io, os::unix::fs::FileExt as _};
 
 use rustix::fs::fstat;
 
-use super::file::{Identity, identity};
+use crate::files::tree::{Id, id};
 
 /// How much is read at a time.
 const CHUNK_BYTES: usize = 131_072;
@@ -14,7 +14,7 @@ const END_BYTES: usize = 256;
 /// The lines of a file, up to a place in it.
 #[derive(Default)]
 pub(super) struct Counted {
-    file: Option<Identity>,
+    file: Option<Id>,
     bytes: u64,
     newlines: u64,
     /// The last bytes before that place.
@@ -31,7 +31,7 @@ impl Counted {
 
     /// The same up to a place that the file reaches.
     pub(super) fn update_to(&mut self, file: &File, length: u64) -> io::Result<()> {
-        let identity = identity(&fstat(file)?);
+        let identity = id(&fstat(file)?);
         if self.file != Some(identity) || length < self.bytes || !self.goes_on(file)? {
             *self = Self { file: Some(identity), ..Self::default() };
         }

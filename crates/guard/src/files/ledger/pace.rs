@@ -13,13 +13,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use rustix::{
+    fs::{Mode, OFlags, fstat, open},
+    io::Errno,
+};
 
 use super::{
     LedgerError,
     file::{Lock, lock},
 };
-use crate::files::Folder;
+use crate::files::{Folder, kinds::require_regular};
 
 const RECORD_BYTES: u64 = 16;
 /// How many superfluous bytes are kept before they are cleared away.
@@ -47,43 +50,52 @@ impl Pace {
         Self { folder, max, window_ms, now_ms: Box::new(now_ms) }
     }
 
-    /// Takes places for as many entries as may be written now, and keeps others from doing so until
-    /// it is dropped. They are written down before the entries are: after a crash an entry may be
-    /// counted that is not there, but none is there that is not counted.
-    pub(super) fn reserve(
-        &self,
-        name: &str,
-        wanted: usize,
-        wait: Duration,
-    ) -> Result<Reserved, LedgerError> {
+    /// Keeps others from taking places until what it gives is dropped.
+    pub(super) fn lock(&self, name: &str, wait: Duration) -> Result<Times, LedgerError> {
         let folder = Folder::open_or_create(&self.folder)?;
-        let path = folder.path().join(format!("{name}.times"));
+        let name = format!("{name}.times");
         let flags = OFlags::RDWR
             | OFlags::CREATE
             | OFlags::NOFOLLOW
             | OFlags::NONBLOCK
             | OFlags::NOCTTY
             | OFlags::CLOEXEC;
-        let file = File::from(open(&path, flags, FILE_MODE)?);
-        if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
-            return Err(LedgerError::NotRegular(path.display().to_string()));
-        }
+        let file = File::from(open(folder.path().join(&name), flags, FILE_MODE)?);
+        require_regular(&fstat(&file)?).map_err(|_| LedgerError::NotRegular(name.clone()))?;
         if !lock(file.as_fd(), Instant::now() + wait)? {
-            let name = path.display().to_string();
+            tracing::warn!(file = %folder.path().join(&name).display(), "a file stays locked");
             return Err(LedgerError::Locked { name, wait });
         }
-        let times = Times { file: Lock(file) };
+        Ok(Times { file: Lock(file) })
+    }
+
+    /// Whether one more entry would be taken now. Makes, takes and locks nothing.
+    pub(super) fn look(&self, name: &str) -> Result<(), LedgerError> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let name = format!("{name}.times");
+        let file = match open(self.folder.join(&name), flags, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::NOENT) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let stat = fstat(&file)?;
+        require_regular(&stat).map_err(|_| LedgerError::NotRegular(name))?;
+        let written = u64::try_from(stat.st_size).unwrap_or(0) / RECORD_BYTES;
+        self.refusal(&file, written, 0, (self.now_ms)())?.map_or(Ok(()), Err)
+    }
+
+    /// Takes places for as many entries as may be written now. They are written down before the
+    /// entries are: after a crash an entry may be counted that is not there, but none is there that
+    /// is not counted.
+    pub(super) fn reserve(&self, times: Times, wanted: usize) -> Result<Reserved, LedgerError> {
         let before = times.clear_away(u64::from(self.max))?;
         let now = (self.now_ms)();
         let mut reserved = Reserved { times, before, count: 0, refusal: None };
+        let written = before / RECORD_BYTES;
         while reserved.count < wanted {
-            if let Some(retry_after_ms) = self.must_wait(&reserved, now)? {
-                let refusal = LedgerError::TooOften {
-                    max: self.max,
-                    window_ms: self.window_ms,
-                    retry_after_ms,
-                };
-                reserved.refusal = Some(refusal);
+            let file = &reserved.times.file.0;
+            reserved.refusal = self.refusal(file, written, reserved.count as u64, now)?;
+            if reserved.refusal.is_some() {
                 break;
             }
             reserved.count += 1;
@@ -96,21 +108,33 @@ impl Pace {
         Ok(reserved)
     }
 
-    /// How long until one more entry may be written, if not now.
-    fn must_wait(&self, reserved: &Reserved, now: i64) -> io::Result<Option<u64>> {
-        let written = reserved.before / RECORD_BYTES;
-        let all = written + reserved.count as u64;
-        let Some(index) = all.checked_sub(u64::from(self.max)) else { return Ok(None) };
+    /// Why one more entry may not be written after the `written` ones and so many new ones.
+    fn refusal(
+        &self,
+        times: &File,
+        written: u64,
+        new: u64,
+        now: i64,
+    ) -> io::Result<Option<LedgerError>> {
+        let refusal = |retry_after_ms| LedgerError::TooOften {
+            max: self.max,
+            window_ms: self.window_ms,
+            retry_after_ms,
+        };
+        let Some(index) = (written + new).checked_sub(u64::from(self.max)) else {
+            return Ok(None);
+        };
         if index >= written {
-            return Ok(Some(self.window_ms));
+            return Ok(Some(refusal(self.window_ms)));
         }
         // What cannot be read, or lies further ahead than the window is long, is no time of an
         // entry: the clock was wrong. It would shut everybody out until then.
-        let Some(time) = reserved.times.read(index)? else { return Ok(None) };
+        let Some(time) = time(times, index)? else { return Ok(None) };
         let window = i64::try_from(self.window_ms).unwrap_or(i64::MAX);
         let free_at = time.saturating_add(window);
         let counts = free_at > now && time <= now.saturating_add(window);
-        Ok(counts.then(|| u64::try_from(free_at.saturating_sub(now)).unwrap_or(0)))
+        let wait = || u64::try_from(free_at.saturating_sub(now)).unwrap_or(0);
+        Ok(counts.then(|| refusal(wait())))
     }
 }
 
@@ -141,18 +165,19 @@ impl Reserved {
     }
 }
 
+/// The time of an entry; none where it cannot be read.
+fn time(times: &File, index: u64) -> io::Result<Option<i64>> {
+    let mut record = [0; 16];
+    times.read_exact_at(&mut record, index * RECORD_BYTES)?;
+    Ok(std::str::from_utf8(&record).ok().and_then(|text| text.trim_end().parse().ok()))
+}
+
 /// The times of entries, locked.
-struct Times {
+pub(super) struct Times {
     file: Lock<File>,
 }
 
 impl Times {
-    fn read(&self, index: u64) -> io::Result<Option<i64>> {
-        let mut record = [0; 16];
-        self.file.0.read_exact_at(&mut record, index * RECORD_BYTES)?;
-        Ok(std::str::from_utf8(&record).ok().and_then(|text| text.trim_end().parse().ok()))
-    }
-
     /// Cuts off what is no whole record, and drops what will never be looked at again when that has
     /// become much; the length after that.
     fn clear_away(&self, max: u64) -> io::Result<u64> {

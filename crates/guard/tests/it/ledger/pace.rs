@@ -73,6 +73,12 @@ async fn the_twenty_first_in_an_hour_is_refused() {
         world.pass(60_000);
     }
     assert_eq!(refused(&log).await, 40 * 60_000);
+    let looked = log.next_line();
+    let expected = 40 * 60_000;
+    assert!(matches!(
+        looked,
+        Err(LedgerError::TooOften { retry_after_ms, .. }) if retry_after_ms == expected
+    ));
     // Also by another process, and by one that starts anew.
     assert_eq!(refused(&world.ledger(20)).await, 40 * 60_000);
     world.pass(40 * 60_000 - 1);
@@ -182,4 +188,46 @@ async fn where_times_cannot_be_kept_nothing_is_written() {
     let error = world.ledger(3).append("x".into()).await.unwrap_err();
     assert!(error.to_string().contains("directory"), "{error}");
     assert_eq!(world.lines(), 0);
+}
+
+#[tokio::test]
+async fn an_entry_that_is_being_written_cannot_be_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (asks, asked) = std::sync::mpsc::channel();
+    let (lets, waits) = std::sync::mpsc::channel::<()>();
+    let waits = std::sync::Mutex::new(waits);
+    // The time is asked for when an entry has been taken, and not yet written.
+    let pace = Pace::new(folder.path().join("data"), 20, Duration::from_hours(1), move || {
+        asks.send(()).unwrap();
+        waits.lock().unwrap().recv().unwrap();
+        1_767_960_000_000
+    });
+    let log = Ledger::new(folder.path().to_owned(), "log.jsonl").unwrap();
+    let log = Arc::new(log.with_pace(pace));
+    let mut taken = log.enter("taken".into()).unwrap();
+    asked.recv().unwrap();
+    assert!(!taken.withdraw());
+    let withdrawn = log.enter("withdrawn".into()).unwrap();
+    assert!(withdrawn.withdraw());
+    let mut kept = log.enter("kept".into()).unwrap();
+    lets.send(()).unwrap();
+    lets.send(()).unwrap();
+    assert_eq!(taken.acknowledged().await.unwrap(), 1);
+    assert_eq!(kept.acknowledged().await.unwrap(), 2);
+    assert_eq!(super::read(folder.path()), "taken\nkept\n");
+}
+
+#[tokio::test]
+async fn a_lock_on_the_times_is_told_without_their_folder() {
+    let world = World::new();
+    std::fs::create_dir_all(world.data()).unwrap();
+    let held = std::fs::File::create(world.times()).unwrap();
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let now = world.now.clone();
+    let pace =
+        Pace::new(world.data(), 20, Duration::from_hours(1), move || now.load(Ordering::SeqCst));
+    let log = Ledger::new(world.folder.path().join("log"), "log.jsonl").unwrap();
+    let log = Arc::new(log.with_pace(pace).with_lock_wait(Duration::from_millis(20)));
+    let error = log.append("x".into()).await.unwrap_err().to_string();
+    assert_eq!(error, "another program has kept `log.jsonl.times` locked for more than 20ms");
 }

@@ -1,6 +1,6 @@
 //! Trees with a Python in them.
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use proptest::prelude::*;
 
@@ -14,6 +14,8 @@ impl Tree {
         for (path, text) in files {
             std::fs::create_dir_all(tree.at(path).parent().unwrap()).unwrap();
             std::fs::write(tree.at(path), text).unwrap();
+            let mode = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(tree.at(path), mode).unwrap();
         }
         for (path, target) in links {
             std::fs::create_dir_all(tree.at(path).parent().unwrap()).unwrap();
@@ -56,6 +58,20 @@ fn built_from_source() {
     ];
     let tree = Tree::new(&files, &[("usr/local/bin/python3", "python3.13")]);
     assert_eq!(version(&tree.places(), Some(("python3", "3.13.9"))), "3.13.0rc1");
+}
+
+#[test]
+fn what_cannot_be_started_is_passed_over() {
+    let tree = Tree::new(
+        &[("first/python3.9", ""), ("usr/bin/python3.11", "")],
+        &[("first/python3", "python3.9"), ("usr/bin/python3", "python3.11")],
+    );
+    let mut places = tree.places();
+    places.path.insert(0, tree.at("first"));
+    assert_eq!(version(&places, None), "3.9");
+    let mode = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(tree.at("first/python3.9"), mode).unwrap();
+    assert_eq!(version(&places, None), "3.11");
 }
 
 #[test]

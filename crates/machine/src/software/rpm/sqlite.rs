@@ -182,6 +182,7 @@ fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..)?.first_chunk::<2>().map(|two| u16::from_be_bytes(*two))
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+/// Four bytes, the largest first.
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk::<4>().map(|four| u32::from_be_bytes(*four))
 }

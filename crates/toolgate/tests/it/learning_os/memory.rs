@@ -191,6 +191,13 @@ async fn size_is_counted_in_bytes_l25_and_l38() {
     let small = World::new(|settings| settings.max_entry_bytes = 100);
     assert_eq!(small.refused("decisions.jsonl", &entry_of(101)).await.1, "too_large");
     assert_eq!(small.write(&entry_of(100)).await, 1);
+    // An entry is measured as it is, not with what is escaped in its line.
+    let mut separated = entry_of(100);
+    separated["b"] = json!("\u{2028}");
+    let bytes = separated.to_string().len() as u64;
+    let exact = World::new(|settings| settings.max_entry_bytes = bytes);
+    assert_eq!(exact.write(&separated).await, 1);
+    assert_eq!(exact.progress().len() as u64, bytes + 3 + 1);
 }
 
 #[tokio::test]
@@ -295,6 +302,60 @@ async fn whoever_approves_sees_the_line_that_would_be_written() {
         assert_eq!(call(&viewer, input.clone()).await.unwrap()["shown"], shown);
         assert_eq!(world.write(&entry()).await, number);
     }
+    let would_fail = async |input: Value, reason: &str| {
+        let shown = format!("as things stand this call would fail: {reason}");
+        assert_eq!(call(&viewer, input).await.unwrap()["shown"], shown);
+    };
+    for _ in 3..=20 {
+        world.write(&entry()).await;
+    }
+    let reason =
+        "Too many entries: progress_log.jsonl takes at most 20 an hour; try again in 3600 s";
+    would_fail(input, reason).await;
+    let mut large = entry();
+    large["task"] = json!("x".repeat(20_000));
+    let bytes = large.to_string().len();
+    let reason = format!("Entry too large: {bytes} bytes (max 10240)");
+    would_fail(json!({ "file": "decisions.jsonl", "entry": large }), &reason).await;
+    std::os::unix::fs::symlink("elsewhere", world.path("decisions.jsonl")).unwrap();
+    let input = json!({ "file": "decisions.jsonl", "entry": entry() });
+    would_fail(input, "File not allowed: decisions.jsonl").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_stops_while_its_entry_is_written_tells_the_line() {
+    /// Stops the call when the tool asks for the time: its entry has been taken by then.
+    #[derive(Default)]
+    struct Stops(std::sync::Mutex<CancellationToken>);
+    impl Clock for Stops {
+        fn now(&self) -> gate::Timestamp {
+            self.0.lock().unwrap().cancel();
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            gate::Timestamp(1_767_960_000_000)
+        }
+    }
+    struct Stopped(WriteMemoryEntry, Arc<Stops>, std::sync::mpsc::Sender<Value>);
+    impl Provider for Stopped {
+        fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+            Box::pin(async {
+                *self.1.0.lock().unwrap() = call.stop.clone();
+                let answer = self.0.run(call).await?;
+                if let gate::Payload::Json(output) = &answer.output {
+                    self.2.send(output.clone()).unwrap();
+                }
+                Ok(answer)
+            })
+        }
+    }
+    let world = World::new(|_| {});
+    let clock = Arc::new(Stops::default());
+    let tool = WriteMemoryEntry::new(&world.settings, &(clock.clone() as Arc<dyn Clock>));
+    let (tells, told) = std::sync::mpsc::channel();
+    let tool = Arc::new(Stopped(tool, clock, tells));
+    let gate = gate(&world.folder.path().join("stops"), tool, None);
+    let _ = call(&gate, json!({ "file": "progress_log.jsonl", "entry": entry() })).await;
+    assert_eq!(told.try_recv().unwrap(), json!({ "success": true, "line_number": 1 }));
+    assert_eq!(world.progress(), format!("{}\n", entry()));
 }
 
 #[test]
