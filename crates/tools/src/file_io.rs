@@ -18,7 +18,7 @@ use gate::{Running, ToolError};
 use guard::files::{FileError, Kind, SafePath, Tree};
 use serde_json::Value;
 
-use crate::settings::FileIo;
+use crate::{printed_size::AROUND_BYTES, settings::FileIo};
 
 pub(crate) use edit_file::EditFile;
 pub(crate) use list_dir::ListDir;
@@ -26,11 +26,6 @@ pub(crate) use read_file::ReadFile;
 pub(crate) use search_text::SearchText;
 pub(crate) use stat::Stat;
 pub(crate) use write_file::WriteFile;
-
-/// More than what stands around the texts in a result, in bytes.
-const AROUND_BYTES: u64 = 256;
-/// The most bytes of JSON that one byte of text becomes: `\u0000`.
-const MAX_GROWTH: u64 = 6;
 
 /// The agent's folder and what the operator decided about it.
 pub(crate) struct Files {

@@ -5,9 +5,9 @@ use std::io;
 use serde::Serialize;
 
 /// More than what stands around the text in a result, in bytes.
-const AROUND_BYTES: u64 = 256;
+pub(crate) const AROUND_BYTES: u64 = 256;
 /// The most bytes of JSON that one byte of text becomes: `\u0000`.
-const MAX_GROWTH: u64 = 6;
+pub(crate) const MAX_GROWTH: u64 = 6;
 
 /// How large a result with this text is as JSON; more than enough where that is sure to fit.
 pub(crate) fn json_bytes(text: &str, limit: u64) -> u64 {

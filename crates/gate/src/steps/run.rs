@@ -195,17 +195,20 @@ impl Crossing {
         code: codes::StandardCode,
         message: &str,
     ) -> Failure {
-        // Whoever answers with an error knows that it has come to an end.
-        let last_is_missing = last.is_none();
+        // Who changes the world says what has become of that; else nobody knows.
+        let after = match &last {
+            _ if !tool.contract.effects.changes_the_world() => None,
+            None => Some("it may or may not have taken effect".to_owned()),
+            Some(last) => Some(last.message.clone()).filter(|words| !words.is_empty()),
+        };
         if let Some(last) = last {
             self.print(last);
         }
-        let unknown = last_is_missing && tool.contract.effects.changes_the_world();
-        let message = if unknown {
-            format!("{message}; it may or may not have taken effect")
-        } else {
-            message.to_owned()
-        };
+        let mut message = message.to_owned();
+        if let Some(mut after) = after {
+            trim::text(&mut after, MAX_MESSAGE_BYTES);
+            message = format!("{message}; {after}");
+        }
         let mut failure = Failure::new(code, &*message);
         failure.summary = Some(format!("Tool execution failed: {message}."));
         if let Some(declared) = tool.contract.declared(code.code) {

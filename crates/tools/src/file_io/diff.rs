@@ -5,7 +5,7 @@ use std::time::Duration;
 use gate::ToolError;
 use similar::TextDiff;
 
-use super::{AROUND_BYTES, MAX_GROWTH};
+use crate::printed_size::{AROUND_BYTES, MAX_GROWTH};
 
 /// The longest diff, in bytes.
 pub(super) const MAX_DIFF_BYTES: usize = 65_536;
