@@ -19,7 +19,7 @@ pub(super) fn paths(paths: &mut Paths) {
             .query("status", "Only approvals in this state.", schema("ApprovalStatus"))
             .parameter("Limit")
             .query("cursor", "The last id of the page before.", schema("ApprovalId"))
-            .response(200, with_link(all, "get_approval", "/approvals/0/id"))
+            .response(200, linked(all, "/approvals/0/id"))
             .errors(&[400, 503]),
     );
     paths.add(
@@ -68,6 +68,18 @@ pub(super) fn paths(paths: &mut Paths) {
             .response(200, json_response("It is decided.", schema("Approval")))
             .errors(&[400, 404, 409, 413, 503]),
     );
+}
+
+/// The answer to a call that a person must agree to first. It names the approval that now waits.
+pub(super) fn asked(response: Value) -> Value {
+    linked(response, "/details/approval_id")
+}
+
+/// The response with pointers to what can be done with the approval that it names there.
+fn linked(response: Value, pointer: &str) -> Value {
+    ["get_approval", "decide_approval"]
+        .into_iter()
+        .fold(response, |response, next| with_link(response, next, pointer))
 }
 
 /// The approval that a caller has for its call.

@@ -12,7 +12,7 @@ use super::{
     },
     toolsets,
 };
-use crate::{Contract, Example, Stability, codes, render::CALL_CODES};
+use crate::{Approval, Contract, Example, Stability, codes, render::CALL_CODES};
 
 /// How many tools the routes that call any tool show an example of. The rest is shown at
 /// the tools' own paths.
@@ -59,7 +59,7 @@ fn any_tool(contracts: &[&Contract], bearer: bool) -> Operation {
         .parameter("IdempotencyKey")
         .body(body, Map::new())
         .response(200, done(success(&json!({ "type": "string" }), &result), Map::new()));
-    with_errors(operation, &errors(contracts, bearer), bearer)
+    with_errors(operation, contracts, bearer)
 }
 
 fn describe(contract: &Contract) -> Operation {
@@ -95,7 +95,7 @@ fn tool(contract: &Contract, bearer: bool) -> Operation {
         .parameter("IdempotencyKey")
         .body(body, examples(asked))
         .response(200, done(success, examples(answered)));
-    with_errors(operation, &errors(&[contract], bearer), bearer)
+    with_errors(operation, &[contract], bearer)
 }
 
 fn toolset_call(toolset: &str, tools: &[&Contract], bearer: bool) -> Operation {
@@ -132,7 +132,7 @@ fn toolset_call(toolset: &str, tools: &[&Contract], bearer: bool) -> Operation {
         .parameter("IdempotencyKey")
         .body(body, examples(asked))
         .response(200, done(success, Map::new()));
-    with_errors(operation, &errors(tools, bearer), bearer)
+    with_errors(operation, tools, bearer)
 }
 
 /// Calls of some of the tools, for the routes that take the tool's name in the body.
@@ -236,16 +236,18 @@ pub(super) fn errors<'a>(contracts: &[&'a Contract], bearer: bool) -> CallErrors
     errors
 }
 
-fn with_errors(mut operation: Operation, errors: &CallErrors, bearer: bool) -> Operation {
-    let standard = self::errors(&[], bearer);
-    for (status, codes) in errors {
-        let shared = standard.get(status) == Some(codes);
-        let failed = if shared {
+fn with_errors(mut operation: Operation, contracts: &[&Contract], bearer: bool) -> Operation {
+    let standard = errors(&[], bearer);
+    let asks = contracts.iter().any(|contract| contract.approval == Approval::Required);
+    for (status, codes) in errors(contracts, bearer) {
+        let failed = if asks && status == codes::APPROVAL_REQUIRED.http_status {
+            approvals::asked(error_response(status, &codes))
+        } else if standard.get(&status) == Some(&codes) {
             json!({ "$ref": format!("#/components/responses/CallError{status}") })
         } else {
-            error_response(*status, codes)
+            error_response(status, &codes)
         };
-        operation = operation.response(*status, failed);
+        operation = operation.response(status, failed);
     }
     operation
 }

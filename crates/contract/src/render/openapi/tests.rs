@@ -286,7 +286,28 @@ fn links_lead_to_operations() {
             }
         }
     }
-    assert_eq!(seen, 11);
+    assert_eq!(seen, 18);
+}
+
+#[test]
+fn a_call_that_must_be_approved_leads_to_its_approval() {
+    let document = built();
+    let links = |path: &str| {
+        let operation = operation(&document, "post", path);
+        let refused = resolved(&document, &operation["responses"]["403"]);
+        refused["links"].as_object().cloned().unwrap_or_default()
+    };
+    // One tool asks, and with it its toolset and the path of any tool.
+    for path in ["/v1/tools/search_web", "/v1/tools/notes", "/v1/tools/{tool}"] {
+        let links = links(path);
+        for next in ["get_approval", "decide_approval"] {
+            let id = &links[next]["parameters"]["id"];
+            assert_eq!(*id, "$response.body#/details/approval_id", "{path} {next}");
+        }
+    }
+    for path in ["/v1/tools/search.web", "/v1/tools/web"] {
+        assert_eq!(links(path).len(), 0, "{path}");
+    }
 }
 
 #[test]
