@@ -28,9 +28,39 @@ impl Crossing {
     pub(crate) async fn approve(&mut self, unique: Unique) -> Result<Approved, Refusal> {
         let checked = unique.into_checked();
         match checked.tool().contract.approval {
-            Needed::Never => Ok(Approved(checked)),
             Needed::Required => Box::pin(self.with_approval(checked)).await,
+            // A job that waited for a person's word hears it, whatever the policy says by now.
+            Needed::Never if self.is_job_with_approval() => {
+                Box::pin(self.heard(checked)).await.map_err(Refusal::from)
+            }
+            Needed::Never => Ok(Approved(checked)),
         }
+    }
+
+    fn is_job_with_approval(&self) -> bool {
+        matches!(self.call.recording, Recording::Job(_)) && self.call.approval.is_some()
+    }
+
+    /// A call that needs no approval any more, but was asked about: a no is still one.
+    async fn heard(&mut self, checked: Checked) -> Result<Approved, Failure> {
+        let (wanted, now) = (self.wanted(), self.gate.clock.now());
+        let own =
+            |approval: &Approval| approval.job_id.is_some() && approval.job_id == wanted.job_id;
+        let standing = self.gate.store.use_approval(wanted.clone(), now).await;
+        match standing.map_err(|error| unknown(&error))? {
+            Standing::Used(approval) => self.used(&approval),
+            Standing::Refused(approval) => return Err(refused(&approval)),
+            Standing::Waiting(approval) if own(&approval) => {
+                return Err(self.wait(&checked, &approval));
+            }
+            Standing::Nothing(Some(approval)) if own(&approval) => {
+                return Err(over(Some(&approval)));
+            }
+            Standing::Nothing(None) => return Err(over(None)),
+            Standing::Changed(approval) => self.gate.write_down("approval_cancelled", &approval),
+            Standing::Waiting(_) | Standing::Nothing(Some(_)) => {}
+        }
+        Ok(Approved(checked))
     }
 
     /// Uses up the approval of this call; where there is none, a person is asked, and the call
@@ -57,7 +87,19 @@ impl Crossing {
                 return Ok(Approved(checked));
             }
             Standing::Refused(approval) => return Err(refused(&approval)),
-            Standing::Waiting(approval) => approval,
+            // A job waits for a request of its own, which is counted and goes with it.
+            Standing::Waiting(approval)
+                if matches!(self.call.recording, Recording::Job(_))
+                    && approval.job_id.is_none() =>
+            {
+                self.ask(&mut checked).await?
+            }
+            Standing::Waiting(approval) => {
+                if self.call.approval.as_ref().is_some_and(|named| *named != approval.id) {
+                    self.of_no_use = Some(over(None).message);
+                }
+                approval
+            }
             Standing::Nothing(named) => self.ask_anew(&mut checked, named).await?,
             Standing::Changed(named) => {
                 self.gate.write_down("approval_cancelled", &named);
@@ -229,7 +271,9 @@ impl Crossing {
 
     fn used(&mut self, approval: &Approval) {
         self.call.approval = Some(approval.id.clone());
-        self.gate.write_down("approval_used", approval);
+        // By which call it was used, not by which it was asked for.
+        let request_id = self.call.request_id.to_string();
+        self.gate.write_down("approval_used", &Approval { request_id, ..approval.clone() });
     }
 
     /// A call that did not run leaves its key to the one that will.

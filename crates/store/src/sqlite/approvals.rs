@@ -27,26 +27,29 @@ pub(super) fn use_one(
         // Of somebody else's approval nobody learns more than of one that is not there.
         Some(id) => find(connection, id, at)?.filter(|one| one.caller == wanted.caller),
     };
-    if let Some(approval) = named {
-        if approval.is_for(wanted) {
-            match approval.state {
-                ApprovalState::Approved | ApprovalState::Refused | ApprovalState::Waiting => {
-                    return take(connection, approval, at);
-                }
-                ApprovalState::Used | ApprovalState::Expired | ApprovalState::Cancelled => {}
+    if let Some(approval) = &named {
+        if !approval.is_for(wanted) {
+            if approval.is_open() && cancel(connection, &approval.id)? {
+                let state = ApprovalState::Cancelled;
+                return Ok(Standing::Changed(Approval { state, ..approval.clone() }));
             }
-        } else if approval.is_open() && cancel(connection, &approval.id)? {
-            let cancelled = Approval { state: ApprovalState::Cancelled, ..approval };
-            return Ok(Standing::Changed(cancelled));
+        } else if is_good(approval, at) {
+            return take(connection, approval.clone(), at);
         }
-        return Ok(Standing::Nothing(Some(approval)));
     }
-    if wanted.named.is_some() {
-        return Ok(Standing::Nothing(None));
-    }
+    // A name that is good for nothing does not hide what there is for the call itself.
     match for_call(connection, wanted, "'approved', 'refused', 'waiting'", at)? {
         Some(approval) => take(connection, approval, at),
-        None => Ok(Standing::Nothing(None)),
+        None => Ok(Standing::Nothing(named)),
+    }
+}
+
+/// Whether an approval still says something. The no to a job is how that job ends, whenever.
+fn is_good(approval: &Approval, at: Timestamp) -> bool {
+    match approval.state {
+        ApprovalState::Approved | ApprovalState::Waiting => true,
+        ApprovalState::Refused => approval.job_id.is_some() || approval.expires_at > at,
+        ApprovalState::Used | ApprovalState::Expired | ApprovalState::Cancelled => false,
     }
 }
 
@@ -69,8 +72,8 @@ fn take(connection: &Connection, approval: Approval, at: Timestamp) -> rusqlite:
     })
 }
 
-/// What there is in one of these states for a call that names nothing: a yes before a no, and
-/// both before a request that waits.
+/// What there is in one of these states for a call that names nothing: the latest decision
+/// first, and a request that waits last.
 fn for_call(
     connection: &Connection,
     wanted: &Wanted,
@@ -82,7 +85,7 @@ fn for_call(
             "SELECT {COLUMNS} FROM approvals
              WHERE caller = ?1 AND tool = ?2 AND input_sha256 = ?3 AND job IS ?4
                  AND expires_at > ?5 AND state IN ({states})
-             ORDER BY state, id DESC LIMIT 1"
+             ORDER BY state = 'waiting', decided_at DESC, id DESC LIMIT 1"
         ))?
         .query_row(
             params![
@@ -116,7 +119,9 @@ pub(super) fn request(
     }
     let waiting: i64 = connection
         .prepare_cached(
-            "SELECT count(*) FROM approvals WHERE state = 'waiting' AND expires_at > ?1",
+            // In the words of the index of those that are open, so that it is found.
+            "SELECT count(*) FROM approvals
+             WHERE state IN ('waiting', 'approved') AND state = 'waiting' AND expires_at > ?1",
         )?
         .query_row([approval.created_at.0], |row| row.get(0))?;
     if u64::try_from(waiting).unwrap_or(0) >= max_waiting {
@@ -159,7 +164,9 @@ pub(super) fn decide(
         .prepare_cached(
             "UPDATE approvals SET state = ?2, decided_at = ?3, decided_by = ?4, reason = ?5,
                  expires_at = ?6
-             WHERE id = ?1 AND state = 'waiting' AND expires_at > ?3",
+             WHERE id = ?1 AND expires_at > ?3
+                 -- A yes that was not used can be taken back, a no cannot.
+                 AND (state = 'waiting' OR (?2 = 'refused' AND state = 'approved'))",
         )?
         .execute(params![id.as_str(), state.word(), at.0, verdict.by, verdict.reason, until.0])?;
     Ok(match find(connection, id, at)? {
@@ -173,7 +180,7 @@ pub(super) fn decide(
 fn cancel(connection: &Connection, id: &ApprovalId) -> rusqlite::Result<bool> {
     connection
         .prepare_cached(
-            "UPDATE approvals SET state = 'cancelled'
+            "UPDATE approvals SET state = 'cancelled', input = NULL, preview = NULL
              WHERE id = ?1 AND job IS NULL AND state IN ('waiting', 'approved')",
         )?
         .execute([id.as_str()])
@@ -187,7 +194,7 @@ pub(super) fn cancel_of_job(
 ) -> rusqlite::Result<Vec<Approval>> {
     connection
         .prepare_cached(&format!(
-            "UPDATE approvals SET state = 'cancelled'
+            "UPDATE approvals SET state = 'cancelled', input = NULL, preview = NULL
              WHERE job = ?1 AND state IN ('waiting', 'approved') RETURNING {COLUMNS}"
         ))?
         .query_map([job.as_str()], read)?
@@ -198,7 +205,7 @@ pub(super) fn cancel_of_job(
 pub(super) fn cancel_forsaken(connection: &Connection) -> rusqlite::Result<Vec<Approval>> {
     connection
         .prepare(&format!(
-            "UPDATE approvals SET state = 'cancelled'
+            "UPDATE approvals SET state = 'cancelled', input = NULL, preview = NULL
              WHERE job IS NOT NULL AND state IN ('waiting', 'approved')
                  AND job NOT IN (SELECT id FROM jobs WHERE state = 'queued' OR state = 'running'
                      OR state = 'waiting_approval' OR state = 'waiting_input')
@@ -276,7 +283,7 @@ pub(super) fn due(connection: &Connection, at: Timestamp) -> rusqlite::Result<Du
 pub(super) fn expire(connection: &Connection, at: Timestamp) -> rusqlite::Result<Vec<Approval>> {
     connection
         .prepare_cached(&format!(
-            "UPDATE approvals SET state = 'expired'
+            "UPDATE approvals SET state = 'expired', input = NULL, preview = NULL
              WHERE state IN ('waiting', 'approved') AND expires_at <= ?1 RETURNING {COLUMNS}"
         ))?
         .query_map([at.0], read)?

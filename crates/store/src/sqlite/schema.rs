@@ -76,17 +76,18 @@ const MIGRATIONS: &[&str] = &[
         -- The job that waits for it, which then has it in its own row too.
         job TEXT,
         input_sha256 TEXT NOT NULL,
-        input TEXT,
-        preview TEXT,
         created_at INTEGER NOT NULL,
         expires_at INTEGER NOT NULL,
         decided_at INTEGER,
         decided_by TEXT,
-        reason TEXT
+        reason TEXT,
+        -- What may be large comes last: nobody has to read past it.
+        preview TEXT,
+        input TEXT
     ) STRICT;
     CREATE INDEX approvals_of_calls ON approvals (input_sha256, caller);
     -- Looked at twice a second; only what is not over stands in it.
-    CREATE INDEX approvals_open ON approvals (expires_at)
+    CREATE INDEX approvals_open ON approvals (state, expires_at)
         WHERE state IN ('waiting', 'approved');
     CREATE INDEX approvals_of_jobs ON approvals (job) WHERE job IS NOT NULL;
     ALTER TABLE jobs ADD COLUMN approval TEXT;

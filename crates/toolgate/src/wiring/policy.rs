@@ -43,6 +43,12 @@ fn check(rule: &ApprovalRule, bound: &[Bound]) -> anyhow::Result<()> {
     if let Some(toolset) = &rule.toolset {
         known("toolset", toolset, bound.iter().map(|one| one.contract.toolset.as_str()))?;
     }
+    let named = rule.tool.as_ref().or(rule.toolset.as_ref());
+    if let Some(name) = named
+        && !bound.iter().any(|one| fits(rule, &one.contract))
+    {
+        bail!("policy.approval: the rule for `{name}` fits no tool: what it names must all fit");
+    }
     Ok(())
 }
 

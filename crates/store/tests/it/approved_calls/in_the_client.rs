@@ -138,6 +138,8 @@ async fn a_no_here_is_a_no_whatever_the_operator_says_meanwhile() {
         let (name, _) = asks(&desk, at_client(usual(), json!({}))).await;
         desk.decide(&id(&name), true).await;
         assert_eq!(desk.code(at_client(usual(), reply(&name, &said))).await, "not_allowed");
+        // Also for whoever tries again.
+        assert_eq!(desk.code(usual()).await, "not_allowed");
         assert_eq!(desk.runs(), 0);
     }
     // And a yes here does not undo the operator's no.

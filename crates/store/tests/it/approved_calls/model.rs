@@ -43,26 +43,42 @@ impl Model {
         self.known.iter().filter(|(_, one)| fits(one)).map(|(id, _)| id.clone()).collect()
     }
 
+    /// The latest decision about a call that is still good.
+    fn decided(&self, subject: Subject) -> Option<ApprovalState> {
+        let decisions = self.known.iter().filter(|(_, one)| {
+            let stands = one.stands(self.now);
+            one.subject == subject
+                && one.until > self.now
+                && matches!(stands, ApprovalState::Approved | ApprovalState::Refused)
+        });
+        let latest = decisions.max_by_key(|(id, one)| (one.until, id.to_string()));
+        latest.map(|(_, one)| one.state)
+    }
+
     /// What a call comes to.
     fn predict(&mut self, subject: Subject, named: Option<&ApprovalId>) -> &'static str {
-        if let Some(id) = named {
-            let one = self.known.get_mut(id).filter(|one| one.subject.0 == subject.0);
-            if let Some(one) = one {
-                let stands = one.stands(self.now);
-                match stands {
-                    _ if one.subject != subject => {
-                        if matches!(stands, ApprovalState::Waiting | ApprovalState::Approved) {
-                            one.state = ApprovalState::Cancelled;
-                        }
+        let now = self.now;
+        let mut changed = false;
+        let named = named.and_then(|id| self.known.get_mut(id));
+        if let Some(one) = named.filter(|one| one.subject.0 == subject.0) {
+            let stands = one.stands(now);
+            match stands {
+                _ if one.subject != subject => {
+                    if matches!(stands, ApprovalState::Waiting | ApprovalState::Approved) {
+                        one.state = ApprovalState::Cancelled;
+                        changed = true;
                     }
-                    ApprovalState::Approved => return "ok",
-                    ApprovalState::Refused => return "not_allowed",
-                    ApprovalState::Waiting => return "approval_required",
-                    _ => {}
                 }
+                ApprovalState::Approved => return "ok",
+                ApprovalState::Refused if one.until > now => return "not_allowed",
+                ApprovalState::Waiting => return "approval_required",
+                _ => {}
             }
-        } else if !self.find(subject, ApprovalState::Approved).is_empty() {
-            return "ok";
+        }
+        match self.decided(subject).filter(|_| !changed) {
+            Some(ApprovalState::Approved) => return "ok",
+            Some(_) => return "not_allowed",
+            None => {}
         }
         if !self.find(subject, ApprovalState::Refused).is_empty() {
             return "not_allowed";
@@ -107,7 +123,7 @@ async fn step(desk: &Desk, model: &mut Model, random: &mut StdRng) {
             assert_eq!(outcome.code(), expected, "{subject:?} {named:?} {:?}", model.known);
             assert_eq!(desk.runs() - runs, usize::from(expected == "ok"));
             if expected == "ok" {
-                used(desk, model, subject, named).await;
+                used(desk, model, subject).await;
             } else if let Some(id) = outcome.result.err().and_then(|failure| failure.approval)
                 && !model.known.contains_key(&id)
             {
@@ -121,7 +137,10 @@ async fn step(desk: &Desk, model: &mut Model, random: &mut StdRng) {
             let Some(id) = model.any(random) else { return };
             let approve = random.random_bool(0.7);
             let one = model.known.get_mut(&id).unwrap();
-            let waits = one.stands(model.now) == ApprovalState::Waiting;
+            let stands = one.stands(model.now);
+            // A yes can be taken back for as long as it was not used.
+            let waits =
+                stands == ApprovalState::Waiting || (stands == ApprovalState::Approved && !approve);
             let decided = desk.decide(&id, approve).await;
             assert_eq!(matches!(decided, Decided::Done(_)), waits, "{one:?}");
             if waits {
@@ -143,11 +162,8 @@ async fn step(desk: &Desk, model: &mut Model, random: &mut StdRng) {
 }
 
 /// Exactly one approval of this call was used up.
-async fn used(desk: &Desk, model: &mut Model, subject: Subject, named: Option<ApprovalId>) {
-    let candidates = match named {
-        Some(id) => vec![id],
-        None => model.find(subject, ApprovalState::Approved),
-    };
+async fn used(desk: &Desk, model: &mut Model, subject: Subject) {
+    let candidates = model.find(subject, ApprovalState::Approved);
     let mut used = 0;
     for id in candidates {
         if desk.state(&id).await == ApprovalState::Used {

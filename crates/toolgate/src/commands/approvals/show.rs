@@ -56,7 +56,7 @@ pub fn one(approval: &Approval, printer: &Printer) {
             let value: Value = serde_json::from_str(input.get()).unwrap_or_default();
             printer.data(visible(&serde_json::to_string_pretty(&value).unwrap_or_default()));
         }
-        None => printer.data("(not kept: they hold secrets)"),
+        None => printer.data("(not kept)"),
     }
     if let Some(preview) = &approval.preview {
         printer.data(format!("\nwhat it would do, as things were when it asked\n{preview}"));

@@ -2,7 +2,11 @@
 
 use std::{
     collections::HashSet,
-    io::{BufRead, IsTerminal},
+    io::{BufRead, ErrorKind, IsTerminal},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -12,7 +16,7 @@ use gate::{
 };
 use tokio::{
     signal::unix::{SignalKind, signal},
-    sync::mpsc,
+    sync::mpsc::{self, error::TrySendError},
 };
 
 use super::{BY, MAX_LISTED, show};
@@ -22,7 +26,7 @@ use crate::{Answer, printer::Printer, wiring::Kept};
 const LOOK: Duration = Duration::from_millis(500);
 
 /// How many lines are read before they are needed.
-const MAX_LINES: usize = 16;
+const MAX_LINES: usize = 1_000;
 
 /// What a person types.
 enum Typed {
@@ -93,19 +97,36 @@ async fn ask(approval: &Approval, lines: &mut Lines, printer: &Printer) -> anyho
 struct Lines {
     read: mpsc::Receiver<std::io::Result<String>>,
     by_hand: bool,
+    /// Whether there will be no more of them.
+    over: Arc<AtomicBool>,
 }
 
 impl Lines {
     fn of_stdin() -> Self {
         let (sender, read) = mpsc::channel(MAX_LINES);
+        let by_hand = std::io::stdin().is_terminal();
+        let over = Arc::new(AtomicBool::new(false));
+        let ended = over.clone();
         std::thread::spawn(move || {
             for line in std::io::stdin().lock().lines() {
-                if sender.blocking_send(line).is_err() {
-                    return;
+                let line = match line {
+                    // What is no text decides nothing.
+                    Err(error) if error.kind() == ErrorKind::InvalidData => Ok(String::new()),
+                    line => line,
+                };
+                let gone = if by_hand {
+                    // More than can be kept was typed ahead, and is not meant for anything.
+                    matches!(sender.try_send(line), Err(TrySendError::Closed(_)))
+                } else {
+                    sender.blocking_send(line).is_err()
+                };
+                if gone {
+                    break;
                 }
             }
+            ended.store(true, Ordering::SeqCst);
         });
-        Self { read, by_hand: std::io::stdin().is_terminal() }
+        Self { read, by_hand, over }
     }
 
     /// A key that was pressed before a request could be seen was not meant for it.
@@ -113,8 +134,9 @@ impl Lines {
         while self.by_hand && self.read.try_recv().is_ok() {}
     }
 
+    /// Whether stdin has ended. Lines that are left were for requests that did not come.
     fn are_over(&self) -> bool {
-        self.read.is_closed() && self.read.is_empty()
+        self.over.load(Ordering::SeqCst)
     }
 }
 

@@ -53,6 +53,37 @@ async fn a_job_goes_on_by_itself() {
 }
 
 #[tokio::test]
+async fn a_no_stands_though_the_policy_no_longer_asks() {
+    let mut world = open("").await;
+    let (id, approval) = waits(&world).await;
+    world.kill();
+    let (code, _, stderr) = world.cli(&["approvals", "refuse", &approval, "--reason", "not now"]);
+    assert_eq!(code, 0, "{stderr}");
+    let settings = std::fs::read_to_string(world.folder().join("toolgate.yaml")).unwrap();
+    let lax = "policy: { approval: [ { tool: marks, require: never } ] }\n";
+    world.write("toolgate.yaml", &format!("{settings}{lax}"));
+    world.run().await;
+    let job = until(&world, &id, "failed").await;
+    assert_eq!(job["error_code"], "not_allowed", "{job}");
+    assert_eq!(runs(&world), 0);
+}
+
+#[tokio::test]
+async fn every_job_waits_for_a_request_of_its_own() {
+    let world = open("policy: { max_waiting_approvals: 3 }\n").await;
+    let asked = super::ask(&world, json!(1)).await;
+    let body = json!({ "tool": "marks", "input": { "value": 1 },
+        "context": { "approval_id": asked } });
+    for _ in 0..2 {
+        let id = submit(&world, &body).await;
+        let job = until(&world, &id, "waiting_approval").await;
+        assert_ne!(job["approval_id"], asked);
+    }
+    let id = submit(&world, &body).await;
+    assert_eq!(until(&world, &id, "failed").await["error_code"], "too_many_requests");
+}
+
+#[tokio::test]
 async fn a_refused_job_fails_with_the_reason() {
     let world = open("").await;
     let (id, approval) = waits(&world).await;

@@ -27,6 +27,8 @@ fn a_rule_that_fits_nothing_stops_the_server() {
     fails(&rule("tool: marks, require: sometimes"), &["require", "always"]);
     fails(&rule("tools: marks, require: always"), &["tools", "tool"]);
     fails(&rule("effects: destroy, require: always"), &["effects"]);
+    fails(&rule("tool: hello, effects: write, require: always"), &["`hello` fits no tool"]);
+    fails(&rule("tool: hello, toolset: commands, require: always"), &["`hello` fits no tool"]);
 }
 
 /// The code of a call of `hello`.
@@ -44,7 +46,6 @@ async fn the_first_rule_that_fits_decides() {
         ("{ toolset: learning-os, require: always }", hello_asks),
         ("{ effects: none, require: always }", hello_asks),
         ("{ effects: write, require: always }", "ok"),
-        ("{ tool: hello, effects: write, require: always }", "ok"),
         ("{ tool: hello, toolset: learning-os, effects: none, require: always }", hello_asks),
         ("{ tool: hello, require: never }, { toolset: learning-os, require: always }", "ok"),
         ("{ toolset: learning-os, require: always }, { tool: hello, require: never }", hello_asks),

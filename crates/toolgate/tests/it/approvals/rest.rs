@@ -99,15 +99,20 @@ async fn a_decision_is_made_once_and_must_be_clear() {
     assert!(refused.text().contains("at most 500 characters"), "{}", refused.text());
     assert_eq!(status(&world, &id).await, "waiting");
     assert_eq!(decide(&world, &id, "approve").await.json()["status"], "approved");
+    let again = decide(&world, &id, "approve").await;
+    assert_eq!((again.status, &again.json()["error"]["code"]), (409, &json!("conflict")));
+    assert_eq!(again.json()["error"]["details"]["status"], "approved");
+    // A yes that was not used can be taken back; a no stands.
+    assert_eq!(decide(&world, &id, "refuse").await.json()["status"], "refused");
     for decision in ["approve", "refuse"] {
         let late = decide(&world, &id, decision).await;
         assert_eq!((late.status, &late.json()["error"]["code"]), (409, &json!("conflict")));
-        assert_eq!(late.json()["error"]["details"]["status"], "approved");
+        assert_eq!(late.json()["error"]["details"]["status"], "refused");
     }
     for unknown in ["apr_00000000000000000000000000", "apr_x", "job_x", "..%2f..", "%00"] {
         assert_eq!(decide(&world, unknown, "approve").await.status, 404, "{unknown}");
     }
-    assert_eq!(events(&world), ["requested", "approved"]);
+    assert_eq!(events(&world), ["requested", "approved", "refused"]);
 }
 
 #[tokio::test]
