@@ -85,10 +85,10 @@ async fn serve(
     Ok(())
 }
 
-/// The tokens that the settings name, out of the environment.
 /// The names of those who come without a token, and of the operator.
 const OUR_NAMES: &[&str] = &[server::OPERATOR, "local", "cli", "stdio"];
 
+/// The tokens that the settings name, out of the environment.
 fn tokens(loaded: &Loaded) -> anyhow::Result<Vec<Token>> {
     let named = &loaded.settings.server.tokens;
     named
