@@ -145,7 +145,8 @@ async fn a_client_that_asks_on_and_reads_nothing_is_let_go() {
 
 #[tokio::test]
 async fn a_client_that_does_not_take_its_answer_is_let_go() {
-    let world = start("server: { idle_timeout_ms: 1000 }\n").await;
+    // Long enough for the connections that are used here not to be idle for as long.
+    let world = start("server: { idle_timeout_ms: 3000 }\n").await;
     let text = "x".repeat(1_900_000);
     let written = Modern::new(&world)
         .call("write_text_artifact", &json!({ "text": text, "filename": "a.txt" }))
