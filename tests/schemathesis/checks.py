@@ -6,7 +6,7 @@ import re
 from collections import defaultdict, deque
 
 import schemathesis
-from schemathesis.core.failures import ServerError
+from schemathesis.core.failures import AcceptedNegativeData, ServerError
 
 # The newest ids of each kind. Those of our time start with 01, and those that are made up do not.
 KNOWN = defaultdict(lambda: deque(maxlen=8))
@@ -71,10 +71,13 @@ class Reached:
 
 @schemathesis.hook
 def filter_failure(ctx, failure, case, response):
-    """An answer that is given again was judged when it was first given.
-
-    `execute` may set limits that no tool can keep. Under the same idempotency key the tool's own
-    path, which sets none, then repeats what came of it.
-    """
-    replayed = "idempotency-replayed" in response.headers
-    return not (replayed and isinstance(failure, ServerError))
+    # An answer that is given again was judged when it was first given. (`execute` may set limits
+    # that no tool can keep; under the same idempotency key the tool's own path, which sets none,
+    # repeats what came of it.)
+    if isinstance(failure, ServerError) and "idempotency-replayed" in response.headers:
+        return False
+    # Spaces around the word do not matter, so spaces alone are no word, which is no filter.
+    stability = (case.query or {}).get("stability")
+    if isinstance(failure, AcceptedNegativeData) and isinstance(stability, str):
+        return bool(stability.strip())
+    return True
