@@ -12,8 +12,8 @@ mod visible;
 
 use std::time::Duration;
 
-pub use desk::Verdict;
 pub(crate) use desk::after;
+pub use desk::{MAX_REASON_CHARACTERS, Verdict};
 pub(crate) use keeper::keep;
 pub use record::{Approval, ApprovalId, ApprovalState};
 pub use visible::{visible, visible_line};
@@ -29,11 +29,18 @@ pub struct ApprovalSettings {
     pub valid: Duration,
     /// How many requests may wait at once.
     pub max_waiting: u64,
+    /// How many of them may be of one caller.
+    pub max_waiting_of_caller: u64,
 }
 
 impl Default for ApprovalSettings {
     fn default() -> Self {
-        Self { wait: Duration::from_hours(24), valid: Duration::from_mins(15), max_waiting: 1_000 }
+        Self {
+            wait: Duration::from_hours(24),
+            valid: Duration::from_mins(15),
+            max_waiting: 1_000,
+            max_waiting_of_caller: 200,
+        }
     }
 }
 
@@ -78,6 +85,8 @@ pub enum Requested {
     Known(Box<Approval>),
     /// As many wait as may.
     Full,
+    /// As many of this caller's wait as may.
+    FullForCaller,
 }
 
 /// What came of a decision.
@@ -94,7 +103,7 @@ pub enum Decided {
 /// What the keeper of approvals has to do.
 #[derive(Debug, Default)]
 pub struct Due {
-    /// Approvals that are over and are not written down as that.
+    /// Approvals that are over, or whose job is, and are not written down as that.
     pub overdue: bool,
     /// Jobs that wait no longer: their approval was decided, or is over.
     pub jobs: Vec<JobId>,
@@ -105,8 +114,10 @@ pub struct Due {
 pub struct ApprovalFilter {
     /// Only in this state.
     pub state: Option<ApprovalState>,
-    /// Only older than this one.
+    /// Only those that come after this one.
     pub cursor: Option<ApprovalId>,
+    /// The one that was asked for first comes first; otherwise the newest.
+    pub oldest_first: bool,
     /// At most so many.
     pub limit: usize,
 }

@@ -48,4 +48,4 @@ pub use metrics::Metrics;
 pub use outcome::{Outcome, Output};
 pub use provider::{Answer, BoxFuture, Captured, Payload, Provider, Running, ToolError};
 pub use steps::poll_once;
-pub use store::{Claim, Claimed, JobFilter, Overdue, Recovered, Store, StoreError};
+pub use store::{Claim, Claimed, JobFilter, Overdue, Recovered, Stays, Store, StoreError};

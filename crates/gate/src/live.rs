@@ -92,6 +92,17 @@ impl LiveJob {
         self.queued.swap(queued, Ordering::SeqCst) != queued
     }
 
+    pub(crate) fn is_queued(&self) -> bool {
+        self.queued.load(Ordering::SeqCst)
+    }
+
+    /// Whether it waits for a person's word: nothing else happens to it meanwhile.
+    pub(crate) fn awaits_approval(&self) -> bool {
+        let events = self.lock();
+        let last = events.kept.back().filter(|event| event.kind == "state");
+        last.is_some_and(|event| event.data["status"] == JobState::WaitingApproval.word())
+    }
+
     pub(crate) fn progress(&self, fraction: Option<f64>, message: &str) {
         let mut data = json!({ "job_id": self.id.as_str(), "message": message });
         if let Some(fraction) = fraction {

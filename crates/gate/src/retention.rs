@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::{Gate, StoreError, Timestamp, store::Overdue};
+use crate::{
+    Gate, StoreError, Timestamp,
+    store::{Overdue, Stays},
+};
 
 /// How many jobs are removed in one go, so that a large backlog holds up nobody.
 const BATCH: usize = 500;
@@ -20,6 +23,8 @@ pub struct Retention {
     pub max_artifact_bytes: u64,
     /// So many answers are kept in quarantine.
     pub max_quarantined: u64,
+    /// So many approvals are kept.
+    pub max_approvals: u64,
 }
 
 /// Removes what is overdue and tells how many jobs went.
@@ -50,7 +55,13 @@ pub async fn sweep(gate: &Gate, retention: &Retention) -> Result<usize, StoreErr
         }
         let stuck = gone.is_empty();
         removed += gone.len();
-        gate.store.forget(gone, before, retention.max_quarantined).await?;
+        let stays = Stays {
+            now,
+            before,
+            max_quarantined: retention.max_quarantined,
+            max_approvals: retention.max_approvals,
+        };
+        gate.store.forget(gone, stays).await?;
         if count < BATCH || stuck {
             break;
         }

@@ -3,7 +3,8 @@
 use crate::{
     BoxFuture, Job, JobId, JobState, Timestamp,
     approvals::{
-        Approval, ApprovalFilter, ApprovalId, Decided, Due, Requested, Standing, Verdict, Wanted,
+        Approval, ApprovalFilter, ApprovalId, ApprovalSettings, Decided, Due, Requested, Standing,
+        Verdict, Wanted,
     },
     quarantine::{Entry, Summary},
 };
@@ -81,7 +82,7 @@ pub trait Store: Send + Sync {
     fn request_approval(
         &self,
         approval: Approval,
-        max_waiting: u64,
+        settings: ApprovalSettings,
     ) -> BoxFuture<'_, Result<Requested, StoreError>>;
 
     /// Decides a request that waits; the decision is good until then.
@@ -130,14 +131,8 @@ pub trait Store: Send + Sync {
     /// and the oldest ones above the number of jobs or the bytes of artifacts.
     fn overdue(&self, policy: Overdue) -> BoxFuture<'_, Result<Vec<JobId>, StoreError>>;
 
-    /// Forgets jobs, keys and quarantine that are as old, and the oldest of quarantine above
-    /// the number.
-    fn forget(
-        &self,
-        ids: Vec<JobId>,
-        before: Timestamp,
-        max_quarantined: u64,
-    ) -> BoxFuture<'_, Result<(), StoreError>>;
+    /// Forgets these jobs, and what else does not stay.
+    fn forget(&self, ids: Vec<JobId>, stays: Stays) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Whether the store can be written right now.
     fn check(&self) -> BoxFuture<'_, Result<(), StoreError>>;
@@ -191,6 +186,19 @@ pub enum Claimed {
     Known(JobId),
     /// The key was used for other arguments.
     Conflict,
+}
+
+/// What stays beside jobs: keys, quarantine and approvals.
+#[derive(Debug, Clone, Copy)]
+pub struct Stays {
+    /// What time it is.
+    pub now: Timestamp,
+    /// What is older goes.
+    pub before: Timestamp,
+    /// The newest so many in quarantine.
+    pub max_quarantined: u64,
+    /// The newest so many approvals. Those that still say something stay however many.
+    pub max_approvals: u64,
 }
 
 /// When finished jobs have to go.

@@ -43,6 +43,15 @@ impl Cuts {
     }
 }
 
+/// The text for a person, who is told how much more there is.
+pub(crate) fn shown(mut text: String, max_bytes: u64) -> String {
+    let dropped = self::text(&mut text, max_bytes);
+    if dropped > 0 {
+        text.push_str(&format!("\n… and {dropped} more bytes"));
+    }
+    text
+}
+
 /// Keeps at most so many bytes, whole characters only, and tells how many went.
 pub(crate) fn text(text: &mut String, max_bytes: u64) -> u64 {
     let Ok(max) = usize::try_from(max_bytes) else { return 0 };

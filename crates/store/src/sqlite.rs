@@ -15,9 +15,11 @@ use std::{
 };
 
 use gate::{
-    Approval, ApprovalId, BoxFuture, Claim, Claimed, Job, JobFilter, JobId, Store, StoreError,
-    Timestamp,
-    approvals::{ApprovalFilter, Decided, Due, Requested, Standing, Verdict, Wanted},
+    Approval, ApprovalId, BoxFuture, Claim, Claimed, Job, JobFilter, JobId, Stays, Store,
+    StoreError, Timestamp,
+    approvals::{
+        ApprovalFilter, ApprovalSettings, Decided, Due, Requested, Standing, Verdict, Wanted,
+    },
     quarantine::{Entry, Summary},
 };
 use rusqlite::{Connection, OpenFlags};
@@ -33,6 +35,12 @@ pub enum Durability {
     Process,
     /// Also a power failure: every batch is flushed to the disk.
     Power,
+}
+
+/// A column that has not what it must have.
+fn unreadable(column: usize, what: &str) -> rusqlite::Error {
+    let reason = format!("not a {what}").into();
+    rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, reason)
 }
 
 /// How many connections read at once.
@@ -214,9 +222,9 @@ impl Store for Sqlite {
     fn request_approval(
         &self,
         approval: Approval,
-        max_waiting: u64,
+        settings: ApprovalSettings,
     ) -> BoxFuture<'_, Result<Requested, StoreError>> {
-        self.writer.write(move |connection| approvals::request(connection, &approval, max_waiting))
+        self.writer.write(move |connection| approvals::request(connection, &approval, settings))
     }
 
     fn decide_approval(
@@ -279,14 +287,8 @@ impl Store for Sqlite {
         })
     }
 
-    fn forget(
-        &self,
-        ids: Vec<JobId>,
-        before: Timestamp,
-        max_quarantined: u64,
-    ) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.writer
-            .write(move |connection| retention::forget(connection, &ids, before, max_quarantined))
+    fn forget(&self, ids: Vec<JobId>, stays: Stays) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.writer.write(move |connection| retention::forget(connection, &ids, stays))
     }
 
     fn check(&self) -> BoxFuture<'_, Result<(), StoreError>> {

@@ -5,8 +5,10 @@ use serde_json::json;
 use super::{Approval, ApprovalId, ApprovalState, Decided};
 use crate::{Gate, StoreError, Timestamp, trim};
 
-/// How much a person may say about a decision, in bytes.
-const MAX_REASON_BYTES: u64 = 2_000;
+/// How much a person may say about a decision, in characters.
+pub const MAX_REASON_CHARACTERS: usize = 500;
+/// The same in bytes: what a door did not refuse is cut here.
+const MAX_REASON_BYTES: u64 = 4 * MAX_REASON_CHARACTERS as u64;
 
 /// What a person decides.
 #[derive(Debug, Clone)]

@@ -2,13 +2,12 @@
 //! is over is written down as that.
 
 use std::{
-    collections::HashSet,
     sync::{Arc, Weak},
     time::Duration,
 };
 
-use super::Due;
-use crate::{Gate, JobId, Jobs, StoreError};
+use super::{ApprovalState, Due};
+use crate::{Gate, Jobs, StoreError};
 
 /// How often to look for what other processes decided, a `toolgate approvals approve` for
 /// instance. What this process decides is seen at once.
@@ -16,8 +15,6 @@ const LOOK: Duration = Duration::from_millis(500);
 
 /// Looks after approvals for as long as there are jobs to look after.
 pub(crate) async fn keep(gate: Arc<Gate>, jobs: Weak<Jobs>) {
-    // A job that was woken is on the list until a worker has taken it.
-    let mut woken = HashSet::new();
     loop {
         tokio::select! {
             () = gate.decided.notified() => {}
@@ -29,9 +26,10 @@ pub(crate) async fn keep(gate: Arc<Gate>, jobs: Weak<Jobs>) {
             continue;
         }
         match look(&gate).await {
-            Ok(due) => wake(&jobs, &due.jobs, &mut woken),
+            Ok(due) => due.jobs.into_iter().for_each(|id| jobs.resume(id)),
             Err(error) => tracing::warn!(%error, "approvals could not be looked after"),
         }
+        jobs.let_go().await;
     }
 }
 
@@ -40,17 +38,10 @@ async fn look(gate: &Gate) -> Result<Due, StoreError> {
     let due = gate.store.due(now).await?;
     if due.overdue {
         for approval in gate.store.expire_approvals(now).await? {
-            gate.write_down("approval_expired", &approval);
+            let expired = approval.state == ApprovalState::Expired;
+            let event = if expired { "approval_expired" } else { "approval_cancelled" };
+            gate.write_down(event, &approval);
         }
     }
     Ok(due)
-}
-
-fn wake(jobs: &Jobs, due: &[JobId], woken: &mut HashSet<JobId>) {
-    woken.retain(|id| due.contains(id));
-    for id in due {
-        if jobs.may_take(id) && woken.insert(id.clone()) {
-            jobs.resume(id.clone());
-        }
-    }
 }

@@ -28,7 +28,7 @@ fn deceives(one: char) -> bool {
     matches!(one,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
@@ -46,7 +46,16 @@ mod tests {
 
     #[test]
     fn what_cannot_be_seen_is_shown() {
-        for hidden in ['\u{61c}', '\u{200d}', '\u{2066}', '\u{ad}', '\u{e0041}', '\u{3164}'] {
+        for hidden in [
+            '\u{61c}',
+            '\u{200d}',
+            '\u{2066}',
+            '\u{ad}',
+            '\u{e0041}',
+            '\u{3164}',
+            '\u{2800}',
+            '\u{fe01}',
+        ] {
             let text = visible(&format!("a{hidden}b"));
             assert_eq!(text, format!("a{}b", hidden.escape_unicode()));
         }

@@ -207,11 +207,37 @@ impl Jobs {
         live
     }
 
-    /// A job whose approval was decided goes on.
+    /// A job whose approval was decided goes on. A visitor takes only its own.
     pub(crate) fn resume(&self, id: JobId) {
-        let live = self.gate.live.get(&id).unwrap_or_else(|| self.await_approval(id.clone()));
-        self.count_in(&live);
-        let _ = self.queue.send(id);
+        let live = match self.gate.live.get(&id) {
+            Some(live) => live,
+            None if self.visiting => return,
+            None => self.await_approval(id.clone()),
+        };
+        // One that was woken already is on the list until a worker has taken it.
+        if live.awaits_approval() && self.count_in(&live) {
+            let _ = self.queue.send(id);
+        }
+    }
+
+    /// A visitor's job that waited may have been ended by the server.
+    pub(crate) async fn let_go(&self) {
+        if !self.visiting {
+            return;
+        }
+        for id in self.gate.live.ids() {
+            let Some(live) = self.gate.live.get(&id).filter(|live| live.awaits_approval()) else {
+                continue;
+            };
+            let ended = match self.gate.store.job(&id).await {
+                Ok(job) => job.is_none_or(|job| job.state.is_final()),
+                Err(_) => false,
+            };
+            // If it went on here meanwhile, whoever ran it has told.
+            if ended && live.awaits_approval() && !live.is_queued() {
+                self.workshop.not_ours(&id).await;
+            }
+        }
     }
 
     /// A job that waits for a person can be watched and stopped.
@@ -222,20 +248,18 @@ impl Jobs {
         live
     }
 
-    fn count_in(&self, live: &LiveJob) {
-        if live.set_queued(true) {
+    /// A job waits for a worker from now on; whether that is news.
+    fn count_in(&self, live: &LiveJob) -> bool {
+        let news = live.set_queued(true);
+        if news {
             self.gate.metrics.queued.fetch_add(1, Ordering::Relaxed);
         }
+        news
     }
 
     /// Whether there is anything to look after: a visitor without jobs need not wake up the disk.
     pub(crate) fn looks_after_approvals(&self) -> bool {
         !self.visiting || self.gate.has_live_jobs()
-    }
-
-    /// Whether a job is this process's to go on with: a visitor takes only its own.
-    pub(crate) fn may_take(&self, id: &JobId) -> bool {
-        !self.visiting || self.gate.live.get(id).is_some()
     }
 
     /// Waits for the answers to what a job asks: all that was ever replied, or why the job is

@@ -64,8 +64,9 @@ impl Workshop {
             return;
         };
         let Some(live) = gate.live.get(&id) else { return };
-        self.count_out(&live);
+        // In this order: what waits for no worker and runs is not woken once more.
         live.state(JobState::Running);
+        self.count_out(&live);
         let input = job.pending.take().map_or(Value::Null, |raw| value_of(&raw));
         let (mut replies, mut given_up, mut worker) = (Map::new(), None, Some(worker));
         loop {
@@ -92,7 +93,7 @@ impl Workshop {
 
     /// The job was cancelled while it waited, or another process has it: those who watch it
     /// here are told as much as is known. One that is there at the next start is left alone.
-    async fn not_ours(&self, id: &JobId) {
+    pub(super) async fn not_ours(&self, id: &JobId) {
         if self.gate.is_stopping() {
             return;
         }

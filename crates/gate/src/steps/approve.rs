@@ -186,8 +186,8 @@ impl Crossing {
             decided_by: None,
             reason: None,
         };
-        let max = self.gate.approvals.max_waiting;
-        let requested = self.gate.store.request_approval(approval.clone(), max).await;
+        let settings = self.gate.approvals;
+        let requested = self.gate.store.request_approval(approval.clone(), settings).await;
         match requested.map_err(|error| unknown(&error))? {
             Requested::New => {
                 self.gate.metrics.approvals_requested.fetch_add(1, Ordering::Relaxed);
@@ -198,15 +198,12 @@ impl Crossing {
                 Err(refused(&approval))
             }
             Requested::Known(approval) => Ok(*approval),
-            Requested::Full => {
-                let message = format!(
-                    "{max} calls wait for a person's approval already \
-                     (policy.max_waiting_approvals)"
-                );
-                let mut failure = Failure::new(codes::TOO_MANY_REQUESTS, message);
-                failure.retry_after = Some(60);
-                Err(failure)
-            }
+            Requested::Full => Err(full("calls", settings.max_waiting, "max_waiting_approvals")),
+            Requested::FullForCaller => Err(full(
+                "calls of this caller",
+                settings.max_waiting_of_caller,
+                "max_waiting_approvals_per_caller",
+            )),
         }
     }
 
@@ -284,6 +281,14 @@ impl Crossing {
             tracing::error!(%error, tool = self.call.tool, "an idempotency key stays taken");
         }
     }
+}
+
+/// The desk has no room for another request.
+fn full(what: &str, max: u64, setting: &str) -> Failure {
+    let message = format!("{max} {what} wait for a person's approval already (policy.{setting})");
+    let mut failure = Failure::new(codes::TOO_MANY_REQUESTS, message);
+    failure.retry_after = Some(60);
+    failure
 }
 
 fn details(approval: &Approval) -> Value {

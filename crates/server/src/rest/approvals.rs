@@ -11,7 +11,7 @@ use axum::{
 use contract::{Violation, codes};
 use gate::{
     Approval, ApprovalId, ApprovalState, Failure,
-    approvals::{ApprovalFilter, Decided, Verdict},
+    approvals::{ApprovalFilter, Decided, MAX_REASON_CHARACTERS, Verdict},
 };
 use serde_json::{Value, json};
 
@@ -23,9 +23,6 @@ use crate::{
     },
     rest::{self, execute, named::Named},
 };
-
-/// The longest reason, in characters.
-const MAX_REASON_CHARACTERS: usize = 500;
 
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
@@ -55,7 +52,7 @@ pub(crate) async fn list(
             return rest::bad_query("cursor", "cursor must be an approval id.", Value::Null);
         }
     };
-    let filter = ApprovalFilter { state, cursor, limit: limit + 1 };
+    let filter = ApprovalFilter { state, cursor, oldest_first: false, limit: limit + 1 };
     let gate = &app.gate;
     match gate.store().approvals(filter, gate.clock().now()).await {
         Ok(mut approvals) => {
@@ -117,7 +114,8 @@ pub(crate) async fn decide(
     match app.gate.decide(&known, verdict).await {
         Ok(Decided::Done(approval)) => answer::json(200, &approval),
         Ok(Decided::TooLate(approval)) => {
-            let message = format!("Already decided: {} is {}.", approval.id, approval.state.word());
+            let (id, word) = (&approval.id, approval.state.word());
+            let message = format!("{id} is {word} and can no more be decided.");
             answer::error(codes::CONFLICT, &message, Some(json!({ "status": approval.state })))
         }
         Ok(Decided::Unknown) => unknown(&id),

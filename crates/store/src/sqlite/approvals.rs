@@ -2,17 +2,29 @@
 
 use gate::{
     Approval, ApprovalId, ApprovalState, JobId, Timestamp,
-    approvals::{ApprovalFilter, Decided, Due, Requested, Standing, Verdict, Wanted},
+    approvals::{
+        ApprovalFilter, ApprovalSettings, Decided, Due, Requested, Standing, Verdict, Wanted,
+    },
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::value::RawValue;
 
+use super::unreadable;
+
 const COLUMNS: &str = "id, state, tool, caller, door, request_id, job, input_sha256, input,
     preview, created_at, expires_at, decided_at, decided_by, reason";
+
+/// In the words of the index of those that are open, so that it is used.
+const WAITING: &str = "state IN ('waiting', 'approved') AND state = 'waiting'";
 
 /// How large the arguments of a request may be to stand in a list, and what it would do, in
 /// bytes each. What is larger is read one by one.
 const MAX_LISTED_BYTES: usize = 16_384;
+
+/// What belongs to jobs that are over.
+const FORSAKEN: &str = "state IN ('waiting', 'approved') AND job IS NOT NULL
+    AND job NOT IN (SELECT id FROM jobs WHERE state = 'queued' OR state = 'running'
+        OR state = 'waiting_approval' OR state = 'waiting_input')";
 
 /// How many jobs are woken at a time.
 const MAX_DUE: i64 = 1_000;
@@ -103,7 +115,7 @@ fn for_call(
 pub(super) fn request(
     connection: &Connection,
     approval: &Approval,
-    max_waiting: u64,
+    settings: ApprovalSettings,
 ) -> rusqlite::Result<Requested> {
     let wanted = Wanted {
         caller: approval.caller.clone(),
@@ -117,15 +129,20 @@ pub(super) fn request(
     if let Some(known) = known {
         return Ok(Requested::Known(Box::new(known)));
     }
-    let waiting: i64 = connection
-        .prepare_cached(
-            // In the words of the index of those that are open, so that it is found.
-            "SELECT count(*) FROM approvals
-             WHERE state IN ('waiting', 'approved') AND state = 'waiting' AND expires_at > ?1",
-        )?
-        .query_row([approval.created_at.0], |row| row.get(0))?;
-    if u64::try_from(waiting).unwrap_or(0) >= max_waiting {
+    let count = |number: i64| u64::try_from(number).unwrap_or(0);
+    let (waiting, of_caller) = connection
+        .prepare_cached(&format!(
+            "SELECT count(*), count(*) FILTER (WHERE caller = ?2) FROM approvals
+             WHERE {WAITING} AND expires_at > ?1"
+        ))?
+        .query_row(params![approval.created_at.0, approval.caller], |row| {
+            Ok((count(row.get(0)?), count(row.get(1)?)))
+        })?;
+    if waiting >= settings.max_waiting {
         return Ok(Requested::Full);
+    }
+    if of_caller >= settings.max_waiting_of_caller {
+        return Ok(Requested::FullForCaller);
     }
     connection
         .prepare_cached(&format!(
@@ -204,12 +221,9 @@ pub(super) fn cancel_of_job(
 /// Cancels what belongs to jobs that are over, so that nobody is asked about them.
 pub(super) fn cancel_forsaken(connection: &Connection) -> rusqlite::Result<Vec<Approval>> {
     connection
-        .prepare(&format!(
+        .prepare_cached(&format!(
             "UPDATE approvals SET state = 'cancelled', input = NULL, preview = NULL
-             WHERE job IS NOT NULL AND state IN ('waiting', 'approved')
-                 AND job NOT IN (SELECT id FROM jobs WHERE state = 'queued' OR state = 'running'
-                     OR state = 'waiting_approval' OR state = 'waiting_input')
-             RETURNING {COLUMNS}"
+             WHERE {FORSAKEN} RETURNING {COLUMNS}"
         ))?
         .query_map([], read)?
         .collect()
@@ -227,25 +241,29 @@ pub(super) fn find(
         .map(|found| found.map(|approval| approval.at(at)))
 }
 
-/// A column where it is not too large.
-fn short(column: &str) -> String {
-    format!("CASE WHEN octet_length({column}) <= {MAX_LISTED_BYTES} THEN {column} END,")
-}
-
 pub(super) fn list(
     connection: &Connection,
     filter: &ApprovalFilter,
     at: Timestamp,
 ) -> rusqlite::Result<Vec<Approval>> {
+    let (beyond, order) = if filter.oldest_first { (">", "ASC") } else { ("<", "DESC") };
     // What is over and not yet written down as that is listed as what it is.
-    let columns = COLUMNS.replace("input,", &short("input")).replace("preview,", &short("preview"));
+    let standing = match filter.state {
+        Some(ApprovalState::Waiting) => format!("({WAITING} AND expires_at > ?1 AND ?3 = ?3)"),
+        _ => "(?3 IS NULL OR ?3 = CASE WHEN state IN ('waiting', 'approved')
+                 AND expires_at <= ?1 THEN 'expired' ELSE state END)"
+            .to_owned(),
+    };
     connection
         .prepare_cached(&format!(
-            "SELECT {columns} FROM (
-                 SELECT *, CASE WHEN state IN ('waiting', 'approved') AND expires_at <= ?1
-                     THEN 'expired' ELSE state END AS stands FROM approvals)
-             WHERE (?2 IS NULL OR id < ?2) AND (?3 IS NULL OR stands = ?3)
-             ORDER BY id DESC LIMIT ?4"
+            "SELECT {COLUMNS} FROM (
+                 SELECT id, state, tool, caller, door, request_id, job, input_sha256,
+                     CASE WHEN octet_length(input) <= {MAX_LISTED_BYTES} THEN input END AS input,
+                     CASE WHEN octet_length(preview) <= {MAX_LISTED_BYTES} THEN preview END
+                         AS preview,
+                     created_at, expires_at, decided_at, decided_by, reason FROM approvals
+                 WHERE {standing} AND (?2 IS NULL OR id {beyond} ?2))
+             ORDER BY id {order} LIMIT ?4"
         ))?
         .query_map(
             params![
@@ -261,10 +279,11 @@ pub(super) fn list(
 
 pub(super) fn due(connection: &Connection, at: Timestamp) -> rusqlite::Result<Due> {
     let overdue = connection
-        .prepare_cached(
+        .prepare_cached(&format!(
             "SELECT EXISTS (SELECT 1 FROM approvals
-             WHERE state IN ('waiting', 'approved') AND expires_at <= ?1)",
-        )?
+                 WHERE state IN ('waiting', 'approved') AND expires_at <= ?1)
+             OR EXISTS (SELECT 1 FROM approvals WHERE {FORSAKEN})"
+        ))?
         .query_row([at.0], |row| row.get(0))?;
     let jobs = connection
         .prepare_cached(
@@ -280,24 +299,21 @@ pub(super) fn due(connection: &Connection, at: Timestamp) -> rusqlite::Result<Du
     Ok(Due { overdue, jobs })
 }
 
+/// Writes down what is over: nobody decided or called in time, or its job has ended.
 pub(super) fn expire(connection: &Connection, at: Timestamp) -> rusqlite::Result<Vec<Approval>> {
-    connection
+    let mut over = cancel_forsaken(connection)?;
+    let expired = connection
         .prepare_cached(&format!(
             "UPDATE approvals SET state = 'expired', input = NULL, preview = NULL
              WHERE state IN ('waiting', 'approved') AND expires_at <= ?1 RETURNING {COLUMNS}"
         ))?
         .query_map([at.0], read)?
-        .collect()
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    over.extend(expired);
+    Ok(over)
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
-    let unreadable = |column: usize, what: &str| {
-        rusqlite::Error::FromSqlConversionFailure(
-            column,
-            rusqlite::types::Type::Text,
-            format!("not a {what}").into(),
-        )
-    };
     let (id, state): (String, String) = (row.get(0)?, row.get(1)?);
     let job: Option<String> = row.get(6)?;
     let input: Option<String> = row.get(8)?;

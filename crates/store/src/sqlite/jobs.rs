@@ -4,7 +4,7 @@ use gate::{Approval, ApprovalId, Job, JobFilter, JobId, JobState, Recovered, Tim
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::value::RawValue;
 
-use super::approvals;
+use super::{approvals, unreadable};
 
 pub(super) fn save(connection: &Connection, job: &Job) -> rusqlite::Result<()> {
     // What a job was accepted with stays; how it went is written over.
@@ -167,13 +167,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Job> {
     let raw = |index: usize| {
         let text: Option<String> = row.get(index)?;
         Ok::<_, rusqlite::Error>(text.and_then(|text| RawValue::from_string(text).ok()))
-    };
-    let unreadable = |column: usize, what: &str| {
-        rusqlite::Error::FromSqlConversionFailure(
-            column,
-            rusqlite::types::Type::Text,
-            format!("not a {what}").into(),
-        )
     };
     let limits: String = row.get(11)?;
     let artifacts: Option<String> = row.get(12)?;

@@ -1,13 +1,12 @@
 //! Which rows have to go.
 
-use gate::{JobId, Overdue, Timestamp};
+use gate::{JobId, Overdue, Stays};
 use rusqlite::{Connection, params};
 
 const FINISHED: &str = "state NOT IN ('queued', 'running', 'waiting_approval', 'waiting_input')";
 
 pub(super) fn overdue(connection: &Connection, policy: &Overdue) -> rusqlite::Result<Vec<JobId>> {
     let limit = i64::try_from(policy.limit).unwrap_or(i64::MAX);
-    let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     // Names sort by time, so the oldest come first without a look at their times.
     let too_old =
         format!("SELECT id FROM jobs WHERE {FINISHED} AND finished_at < ?1 ORDER BY id LIMIT ?2");
@@ -33,6 +32,11 @@ pub(super) fn overdue(connection: &Connection, policy: &Overdue) -> rusqlite::Re
     select(connection, &too_large, params![whole(policy.max_artifact_bytes), limit])
 }
 
+/// As SQLite counts.
+fn whole(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
 fn select(
     connection: &Connection,
     query: &str,
@@ -45,28 +49,27 @@ fn select(
         .collect()
 }
 
-pub(super) fn forget(
-    connection: &Connection,
-    ids: &[JobId],
-    before: Timestamp,
-    max_quarantined: u64,
-) -> rusqlite::Result<()> {
+pub(super) fn forget(connection: &Connection, ids: &[JobId], stays: Stays) -> rusqlite::Result<()> {
     let mut job = connection.prepare_cached("DELETE FROM jobs WHERE id = ?1")?;
     for id in ids {
         job.execute([id.as_str()])?;
     }
     connection
         .prepare_cached("DELETE FROM idempotency_keys WHERE created_at < ?1")?
-        .execute([before.0])?;
+        .execute([stays.before.0])?;
     // What still waits, or may still be used, is not old.
     connection
-        .prepare_cached("DELETE FROM approvals WHERE created_at < ?1 AND expires_at < ?1")?
-        .execute([before.0])?;
+        .prepare_cached(
+            "DELETE FROM approvals WHERE (created_at < ?1 AND expires_at < ?1)
+                 OR (state NOT IN ('waiting', 'approved') AND expires_at < ?2 AND id IN (
+                     SELECT id FROM approvals ORDER BY id DESC LIMIT -1 OFFSET ?3))",
+        )?
+        .execute(params![stays.before.0, stays.now.0, whole(stays.max_approvals)])?;
     connection
         .prepare_cached(
             "DELETE FROM quarantine WHERE created_at < ?1
                  OR id IN (SELECT id FROM quarantine ORDER BY id DESC LIMIT -1 OFFSET ?2)",
         )?
-        .execute(params![before.0, i64::try_from(max_quarantined).unwrap_or(i64::MAX)])?;
+        .execute(params![stays.before.0, whole(stays.max_quarantined)])?;
     Ok(())
 }

@@ -6,13 +6,11 @@ use std::sync::Arc;
 
 use gate::{
     Approval, ApprovalId, ApprovalState, JobId, JobState, Store, Timestamp,
-    approvals::{ApprovalFilter, Decided, Requested, Standing, Verdict, Wanted},
+    approvals::{ApprovalFilter, ApprovalSettings, Decided, Requested, Standing, Verdict, Wanted},
 };
 use store::Sqlite;
 
 use crate::{direct, job, spooled};
-
-const MAX: u64 = 100;
 
 /// A call that waits from 1 s to 10 s.
 pub fn approval(tool: &str, input: &str, caller: &str) -> Approval {
@@ -65,7 +63,7 @@ async fn decide(store: &Sqlite, id: &ApprovalId, approve: bool) -> Decided {
 }
 
 async fn request(store: &Sqlite, approval: &Approval) -> Requested {
-    store.request_approval(approval.clone(), MAX).await.unwrap()
+    store.request_approval(approval.clone(), ApprovalSettings::default()).await.unwrap()
 }
 
 async fn approved(store: &Sqlite) -> Approval {
@@ -290,7 +288,8 @@ async fn a_caller_cannot_fill_the_desk_with_one_call() {
             let more = Approval { created_at: Timestamp(3_000), ..usual() };
             request(&store, &more).await;
         }
-        let filter = ApprovalFilter { state: Some(ApprovalState::Waiting), cursor: None, limit: 9 };
+        let state = Some(ApprovalState::Waiting);
+        let filter = ApprovalFilter { state, limit: 9, ..ApprovalFilter::default() };
         let waiting = store.approvals(filter, Timestamp(3_000)).await.unwrap();
         assert_eq!(waiting.len(), usize::from(before), "after {before}");
     }
@@ -300,16 +299,26 @@ async fn a_caller_cannot_fill_the_desk_with_one_call() {
 async fn no_more_wait_than_may() {
     let folder = tempfile::tempdir().unwrap();
     let store = spooled(folder.path());
-    for number in 0..3 {
-        let one = approval("write_file", &number.to_string(), "ada");
-        assert!(matches!(store.request_approval(one, 3).await.unwrap(), Requested::New));
+    let settings = ApprovalSettings {
+        max_waiting: 3,
+        max_waiting_of_caller: 2,
+        ..ApprovalSettings::default()
+    };
+    let request = async |one: &Approval| store.request_approval(one.clone(), settings).await;
+    for (number, caller) in ["ada", "ada", "bob"].into_iter().enumerate() {
+        let one = approval("write_file", &number.to_string(), caller);
+        assert!(matches!(request(&one).await.unwrap(), Requested::New));
+        if number == 1 {
+            let more = approval("write_file", "more", caller);
+            assert!(matches!(request(&more).await.unwrap(), Requested::FullForCaller));
+        }
     }
-    let one = approval("write_file", "3", "ada");
-    assert!(matches!(store.request_approval(one.clone(), 3).await.unwrap(), Requested::Full));
+    let one = approval("write_file", "3", "eve");
+    assert!(matches!(request(&one).await.unwrap(), Requested::Full));
     assert!(store.approval(&one.id, Timestamp(1_000)).await.unwrap().is_none());
     // What is over takes no place, whether or not it is written down.
     let later = Approval { created_at: Timestamp(10_000), expires_at: Timestamp(20_000), ..one };
-    assert!(matches!(store.request_approval(later, 3).await.unwrap(), Requested::New));
+    assert!(matches!(request(&later).await.unwrap(), Requested::New));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -343,7 +352,7 @@ async fn count(tasks: Vec<tokio::task::JoinHandle<bool>>) -> usize {
 }
 
 #[tokio::test]
-async fn they_are_listed_newest_first_and_by_how_they_stand() {
+async fn they_are_listed_in_either_order_and_by_how_they_stand() {
     let folder = tempfile::tempdir().unwrap();
     let store = spooled(folder.path());
     let mut ids = Vec::new();
@@ -356,11 +365,28 @@ async fn they_are_listed_newest_first_and_by_how_they_stand() {
     decide(&store, &ids[0], true).await;
     decide(&store, &ids[1], false).await;
     let list = async |state, cursor: Option<&ApprovalId>, limit, at| -> Vec<usize> {
-        let filter = ApprovalFilter { state, cursor: cursor.cloned(), limit };
-        let found = store.approvals(filter, Timestamp(at)).await.unwrap();
-        let place = |one: &Approval| ids.iter().position(|id| *id == one.id).unwrap();
-        found.iter().map(place).collect()
+        let place = |one: Approval| ids.iter().position(|id| *id == one.id).unwrap();
+        let both = [false, true].map(|oldest_first| {
+            let cursor = cursor.cloned();
+            ApprovalFilter { state, cursor, oldest_first, limit }
+        });
+        let [newest, oldest] = both.map(|filter| store.approvals(filter, Timestamp(at)));
+        let newest: Vec<_> = newest.await.unwrap().into_iter().map(place).collect();
+        let mut oldest: Vec<_> = oldest.await.unwrap().into_iter().map(place).collect();
+        oldest.reverse();
+        if cursor.is_none() && limit == 9 {
+            assert_eq!(newest, oldest);
+        }
+        newest
     };
+    let waiting = ApprovalFilter {
+        state: Some(ApprovalState::Waiting),
+        cursor: Some(ids[2].clone()),
+        oldest_first: true,
+        limit: 1,
+    };
+    let next = store.approvals(waiting, Timestamp(3_000)).await.unwrap();
+    assert_eq!(next[0].id, ids[3]);
     assert_eq!(list(None, None, 9, 3_000).await, [4, 3, 2, 1, 0]);
     assert_eq!(list(None, None, 2, 3_000).await, [4, 3]);
     assert_eq!(list(None, Some(&ids[3]), 2, 3_000).await, [2, 1]);

@@ -101,6 +101,7 @@ pub const SETTINGS: ApprovalSettings = ApprovalSettings {
     wait: Duration::from_secs(100),
     valid: Duration::from_secs(10),
     max_waiting: 5,
+    max_waiting_of_caller: 5,
 };
 
 impl Desk {

@@ -1,6 +1,6 @@
 //! Which jobs have to go.
 
-use gate::{JobId, JobState, Overdue, Store, Timestamp};
+use gate::{JobId, JobState, Overdue, Stays, Store, Timestamp};
 
 use crate::{job, spooled, with_artifact};
 
@@ -30,7 +30,9 @@ async fn the_old_the_many_and_the_large_go_oldest_first() {
     check(policy(0, 100, 250), &[0, 1]).await;
     check(policy(0, 100, 0), &[0, 1, 2, 3]).await;
     let gone = vec![jobs[0].id.clone()];
-    store.forget(gone, Timestamp(0), 10).await.unwrap();
+    let none = Timestamp(0);
+    let stays = Stays { now: none, before: none, max_quarantined: 10, max_approvals: 10 };
+    store.forget(gone, stays).await.unwrap();
     assert!(store.job(&jobs[0].id).await.unwrap().is_none());
     assert!(store.job(&waiting.id).await.unwrap().is_some());
 }

@@ -147,6 +147,7 @@ fn sweep(gate: Arc<gate::Gate>, loaded: &Loaded) {
         max_jobs: settings.max_jobs,
         max_artifact_bytes: settings.max_artifact_bytes,
         max_quarantined: settings.max_quarantined,
+        max_approvals: settings.max_approvals,
     };
     let every = Duration::from_secs(settings.sweep_interval_s);
     tokio::spawn(async move { retention::keep_sweeping(&gate, retention, every).await });

@@ -217,6 +217,9 @@ pub struct Policy {
     /// How many requests may wait at once; more are answered with 429.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_waiting_approvals: u64,
+    /// How many of them may be of one caller.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub max_waiting_approvals_per_caller: u64,
     /// Whether an MCP client on stdin and stdout is trusted to ask the person in front of it.
     pub stdio_clients_ask: bool,
     /// Whether an MCP client over HTTP is.
@@ -230,6 +233,7 @@ impl Default for Policy {
             approval_wait_ms: 86_400_000,
             approval_valid_ms: 900_000,
             max_waiting_approvals: 1_000,
+            max_waiting_approvals_per_caller: 200,
             stdio_clients_ask: true,
             http_clients_ask: false,
         }
@@ -337,6 +341,8 @@ pub struct Retention {
     pub max_artifact_bytes: u64,
     /// So many answers in quarantine.
     pub max_quarantined: u64,
+    /// So many approvals, beside those that wait or may still be used.
+    pub max_approvals: u64,
     /// How often the old ones are removed, in seconds.
     #[schemars(range(min = 1))]
     pub sweep_interval_s: u64,
@@ -349,6 +355,7 @@ impl Default for Retention {
             max_jobs: 100_000,
             max_artifact_bytes: 10_737_418_240,
             max_quarantined: 10_000,
+            max_approvals: 10_000,
             sweep_interval_s: 600,
         }
     }

@@ -74,5 +74,6 @@ pub fn approvals(policy: &Policy) -> ApprovalSettings {
         wait: Duration::from_millis(policy.approval_wait_ms),
         valid: Duration::from_millis(policy.approval_valid_ms),
         max_waiting: policy.max_waiting_approvals,
+        max_waiting_of_caller: policy.max_waiting_approvals_per_caller,
     }
 }

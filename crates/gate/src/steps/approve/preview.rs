@@ -26,12 +26,7 @@ impl Crossing {
         let running = self.running(&tool, input, Exchange::default());
         let shown = tokio::time::timeout(PATIENCE, shown(&tool, &running)).await.ok().flatten();
         checked.give_back(running.input);
-        let mut text = visible(&shown?);
-        let dropped = trim::text(&mut text, MAX_BYTES);
-        if dropped > 0 {
-            text.push_str(&format!("\n… and {dropped} more bytes"));
-        }
-        Some(text)
+        Some(trim::shown(visible(&shown?), MAX_BYTES))
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Approval, ApprovalId, Question, Tool,
-    approvals::{Verdict, visible},
+    approvals::{MAX_REASON_CHARACTERS, Verdict, visible},
     trim,
 };
 
@@ -35,13 +35,8 @@ pub(super) fn form(tool: &Tool, approval: &Approval) -> Question {
         arguments(approval),
     );
     if let Some(preview) = &approval.preview {
-        let mut shown = preview.clone();
         message.push_str("\n\nWhat it would do:\n");
-        let dropped = trim::text(&mut shown, MAX_SHOWN_BYTES);
-        message.push_str(&shown);
-        if dropped > 0 {
-            message.push_str(&format!("\n… and {dropped} more bytes"));
-        }
+        message.push_str(&trim::shown(preview.clone(), MAX_SHOWN_BYTES));
     }
     let schema = json!({
         "type": "object",
@@ -56,7 +51,7 @@ pub(super) fn form(tool: &Tool, approval: &Approval) -> Question {
                 "type": "string",
                 "title": "Reason",
                 "description": "What the agent is told, if you refuse.",
-                "maxLength": 500,
+                "maxLength": MAX_REASON_CHARACTERS,
             },
         },
         "required": ["approve"],
@@ -68,12 +63,8 @@ pub(super) fn form(tool: &Tool, approval: &Approval) -> Question {
 fn arguments(approval: &Approval) -> String {
     let Some(input) = &approval.input else { return "(not shown: they hold secrets)".into() };
     let value: Value = serde_json::from_str(input.get()).unwrap_or_default();
-    let mut text = visible(&serde_json::to_string_pretty(&value).unwrap_or_default());
-    let dropped = trim::text(&mut text, MAX_SHOWN_BYTES);
-    if dropped > 0 {
-        text.push_str(&format!("\n… and {dropped} more bytes"));
-    }
-    text
+    let text = visible(&serde_json::to_string_pretty(&value).unwrap_or_default());
+    trim::shown(text, MAX_SHOWN_BYTES)
 }
 
 /// What the person replied. Only an explicit yes is one.

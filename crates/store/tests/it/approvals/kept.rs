@@ -1,6 +1,9 @@
 //! How long approvals are kept: with their jobs, through a restart, until they are old.
 
-use gate::{Approval, ApprovalState, JobState, Store, Timestamp, approvals::Wanted};
+use gate::{
+    Approval, ApprovalId, ApprovalState, JobState, Stays, Store, Timestamp,
+    approvals::{ApprovalFilter, Wanted},
+};
 
 use super::{approval, approved, decide, naming, request, stands, state, usual, verdict, wanted};
 use crate::{job, spooled};
@@ -90,10 +93,63 @@ async fn the_old_go_and_what_waits_stays() {
     }
     let (at, until) = (Timestamp(2_000), Timestamp(90_000));
     store.decide_approval(good.id.clone(), verdict(true), at, until).await.unwrap();
-    store.forget(Vec::new(), Timestamp(4_999), 10).await.unwrap();
+    let forget = async |before, max_approvals| {
+        let (now, before) = (Timestamp(20_000), Timestamp(before));
+        let stays = Stays { now, before, max_quarantined: 10, max_approvals };
+        store.forget(Vec::new(), stays).await.unwrap();
+    };
+    forget(4_999, 10).await;
     assert!(store.approval(&used.id, Timestamp(0)).await.unwrap().is_some());
-    store.forget(Vec::new(), Timestamp(50_000), 10).await.unwrap();
+    forget(50_000, 10).await;
     assert!(store.approval(&used.id, Timestamp(0)).await.unwrap().is_none());
     assert_eq!(state(&store, &waits.id, 50_000).await, ApprovalState::Waiting);
     assert_eq!(stands(&store, naming(&good), 50_000).await.0, "used");
+}
+
+#[tokio::test]
+async fn above_the_number_those_go_that_say_nothing_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = spooled(folder.path());
+    let mut ids = Vec::new();
+    for number in 0..6 {
+        let one = Approval {
+            id: ApprovalId::new(Timestamp(1_000 + number)),
+            ..approval("x", &number.to_string(), "ada")
+        };
+        request(&store, &one).await;
+        ids.push(one.id);
+    }
+    // Two refused, of which the first is over; one approved; the rest wait.
+    for (number, approve, until) in [(0, false, 3_000), (1, false, 9_000), (2, true, 9_000)] {
+        let (at, until) = (Timestamp(2_000), Timestamp(until));
+        store.decide_approval(ids[number].clone(), verdict(approve), at, until).await.unwrap();
+    }
+    let stays = Stays {
+        now: Timestamp(4_000),
+        before: Timestamp(0),
+        max_quarantined: 10,
+        max_approvals: 2,
+    };
+    store.forget(Vec::new(), stays).await.unwrap();
+    let filter = ApprovalFilter { limit: 9, ..ApprovalFilter::default() };
+    let left = store.approvals(filter, Timestamp(4_000)).await.unwrap();
+    let left: Vec<_> = left.iter().rev().map(|one| &one.id).collect();
+    assert_eq!(left, ids[1..].iter().collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn what_a_job_left_behind_is_cancelled_without_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = spooled(folder.path());
+    let mut owner = job(1_000, JobState::Running);
+    let one = Approval { job_id: Some(owner.id.clone()), ..usual() };
+    request(&store, &one).await;
+    store.save(owner.clone()).await.unwrap();
+    assert!(!store.due(Timestamp(2_000)).await.unwrap().overdue);
+    owner.state = JobState::Failed;
+    store.save(owner).await.unwrap();
+    assert!(store.due(Timestamp(2_000)).await.unwrap().overdue);
+    let over = store.expire_approvals(Timestamp(2_000)).await.unwrap();
+    assert_eq!((&over[0].id, over[0].state), (&one.id, ApprovalState::Cancelled));
+    assert!(!store.due(Timestamp(2_000)).await.unwrap().overdue);
 }

@@ -223,6 +223,26 @@ async fn of_two_processes_one_goes_on_with_it() {
 }
 
 #[tokio::test]
+async fn a_visitor_lets_go_of_what_the_server_has_ended() {
+    let desk = Desk::new(Preview::Nothing);
+    let server = jobs(&desk).await;
+    let visitor = desk.beside();
+    let visiting = Jobs::visiting(visitor.gate.clone(), SETTINGS);
+    for round in 0..6 {
+        let (id, live) = visiting.submit(usual()).await.unwrap();
+        let approval = until(&desk, &id, JobState::WaitingApproval).await.approval_id.unwrap();
+        if round % 2 == 0 {
+            assert!(matches!(server.cancel(&id).await.unwrap(), Cancelled::Done(_)));
+        } else {
+            desk.decide(&approval, false).await;
+        }
+        tokio::time::timeout(Duration::from_secs(10), live.over()).await.unwrap();
+        assert!(!visitor.gate.has_live_jobs());
+    }
+    assert_eq!(desk.runs(), 0);
+}
+
+#[tokio::test]
 async fn too_many_that_wait_end_a_job_at_once() {
     let desk = Desk::new(Preview::Nothing);
     let jobs = jobs(&desk).await;

@@ -11,7 +11,7 @@ use std::{
 };
 
 use gate::{
-    Approval, ApprovalState,
+    Approval, ApprovalId, ApprovalState,
     approvals::{ApprovalFilter, Decided, Verdict},
 };
 use tokio::{
@@ -44,12 +44,7 @@ pub async fn watch(kept: &Kept, printer: &Printer) -> anyhow::Result<Answer> {
     printer.say("waiting for requests; Ctrl-C ends");
     loop {
         let now = kept.gate.clock().now();
-        let state = Some(ApprovalState::Waiting);
-        let filter = ApprovalFilter { state, cursor: None, limit: MAX_LISTED };
-        let mut waiting = kept.gate.store().approvals(filter, now).await?;
-        // The oldest has waited longest.
-        waiting.reverse();
-        let Some(next) = waiting.into_iter().find(|one| !left.contains(&one.id)) else {
+        let Some(next) = next(kept, &left).await? else {
             if lines.are_over() {
                 return Ok(Answer::Yes);
             }
@@ -79,6 +74,23 @@ pub async fn watch(kept: &Kept, printer: &Printer) -> anyhow::Result<Answer> {
                 };
                 printer.data(format!("{told}: {}\n", next.id));
             }
+        }
+    }
+}
+
+/// What has waited longest of what is not left for later.
+async fn next(kept: &Kept, left: &HashSet<ApprovalId>) -> anyhow::Result<Option<Approval>> {
+    let mut cursor = None;
+    loop {
+        let state = Some(ApprovalState::Waiting);
+        let filter = ApprovalFilter { state, cursor, oldest_first: true, limit: MAX_LISTED };
+        let waiting = kept.gate.store().approvals(filter, kept.gate.clock().now()).await?;
+        cursor = waiting.last().map(|one| one.id.clone());
+        if let Some(next) = waiting.into_iter().find(|one| !left.contains(&one.id)) {
+            return Ok(Some(next));
+        }
+        if cursor.is_none() {
+            return Ok(None);
         }
     }
 }

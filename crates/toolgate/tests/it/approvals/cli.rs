@@ -43,7 +43,8 @@ async fn lists_shows_and_decides() {
         (code, stdout.as_str(), stderr.as_str()),
         (0, "", "nothing waits for an approval\n")
     );
-    assert_eq!(json_of(&world.cli(&["approvals", "--json"]).1), json!({ "approvals": [] }));
+    let none = json!({ "approvals": [], "next_cursor": null });
+    assert_eq!(json_of(&world.cli(&["approvals", "--json"]).1), none);
     let id = ask(&world, json!("é".repeat(100))).await;
     let (code, stdout, _) = world.cli(&["approvals"]);
     assert_eq!(code, 0);
@@ -105,4 +106,17 @@ async fn a_database_that_another_process_holds_is_told() {
     assert!(!stderr.contains("panicked"), "{stderr}");
     assert_eq!(status(&world, &id).await, "waiting");
     super::approve(&world, &id);
+}
+
+#[tokio::test]
+async fn a_contract_with_a_mistake_keeps_nobody_from_deciding() {
+    let world = open("").await;
+    let id = ask(&world, json!(1)).await;
+    world.write("contracts/broken.yaml", "toolgate: [");
+    assert_ne!(world.cli(&["tools"]).0, 0);
+    let long = "é".repeat(501);
+    let (code, _, stderr) = world.cli(&["approvals", "refuse", &id, "--reason", &long]);
+    assert!(code == 2 && stderr.contains("at most 500 characters"), "{code} {stderr}");
+    assert_eq!(world.cli(&["approvals", "refuse", &id, "--reason", &long[2..]]).0, 0);
+    assert_eq!(status(&world, &id).await, "refused");
 }

@@ -6,7 +6,7 @@ use testkit::World;
 use super::{closed, open, runs};
 
 fn fails(settings: &str, words: &[&str]) {
-    for arguments in [&["serve", "--listen", "127.0.0.1:0"][..], &["approvals"]] {
+    for arguments in [&["serve", "--listen", "127.0.0.1:0"][..], &["call", "hello"]] {
         let (code, stdout, stderr) = closed(settings).cli(arguments);
         assert!(code == 1 || code == 2, "{settings}: {code} {stderr}");
         assert_eq!(stdout, "", "{settings}");
