@@ -6,8 +6,10 @@
 //!   it, [`process::Launch`] says what and within which limits, [`process::Finished`] is how it ended.
 //! - [`files`] works below an open directory, never on a path string: [`files::Folder`] for our own
 //!   files, [`files::Tree`] for callers' paths below a folder of the operator's.
+//! - [`net`] fetches over HTTP what its rules allow: [`net::Client`] follows a request to its end,
+//!   [`net::Rules`] say where it may lead.
 //!
-//! What it may touch: it starts children, signals those that it started, reads `/proc` to find them,
+//! What it may touch: it connects to hosts that the rules of a client allow, starts children, signals those that it started, reads `/proc` to find them,
 //! and changes files below a folder that its caller named. It never reads settings, knows nothing of
 //! contracts, and depends on no other crate of the workspace.
 //!
@@ -30,4 +32,5 @@
 compile_error!("guard supports Linux only: supervision needs child subreapers and /proc");
 
 pub mod files;
+pub mod net;
 pub mod process;

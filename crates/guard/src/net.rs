@@ -1,0 +1,56 @@
+//! The only way out to the network.
+//!
+//! A [`Client`] fetches what its [`Rules`] allow and nothing else. A URL is read as a browser reads
+//! it, and every hop of a redirect is checked like the first. A name is resolved once, by the code
+//! that connects: every address is judged, one that is not public refuses the name, and the
+//! connection goes to the very address that was judged. There is no second resolution that could
+//! answer something else, and a connection that is kept was made under the same rules.
+//!
+//! Everything is bounded: time as a whole, time without a byte, redirects, headers, and the body
+//! after it is decompressed, while it comes in. There are no cookies, no referrer, no proxy of the
+//! environment.
+//!
+//! [`charset`] and [`sniff`] make text of the bytes that come back.
+//!
+//! ```no_run
+//! use guard::net::{Client, Request, Settings};
+//! use tokio_util::sync::CancellationToken;
+//!
+//! # async fn example() -> Result<(), guard::net::NetError> {
+//! let client = Client::new(&Settings::default());
+//! let response = client.send(Request::get("https://example.com/"), &CancellationToken::new()).await?;
+//! println!("{}: {} bytes", response.url, response.body.len());
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod address;
+mod body;
+pub mod charset;
+mod client;
+mod connect;
+mod encoding;
+mod error;
+mod name;
+mod ports;
+mod redirect;
+mod request;
+mod resolve;
+mod rules;
+mod settings;
+pub mod sniff;
+mod stream;
+mod tls;
+
+pub use client::Client;
+pub use error::{NetError, Reason, SetupError};
+pub use name::{DomainPattern, HostPort};
+pub use request::{Choice, Judge, Limits, Request, Response};
+pub use resolve::{Addresses, Resolve, SystemResolver};
+pub use rules::{DEFAULT_MAX_REDIRECTS, MAX_URL_BYTES, Rules};
+pub use settings::{Settings, USER_AGENT};
+
+// What callers need to speak of requests, so that no other crate has to depend on them.
+pub use bytes::Bytes;
+pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+pub use url::Url;

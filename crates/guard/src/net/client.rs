@@ -1,0 +1,270 @@
+//! The client: one request, followed to its end.
+
+use std::{
+    error::Error,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper_util::{
+    client::legacy::{Client as Pool, Error as PoolError},
+    rt::{TokioExecutor, TokioTimer},
+};
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use super::{
+    Choice, NetError, Reason, Request, Response, Rules, Settings, body, connect::Connector,
+    encoding, redirect::Hop,
+};
+
+/// The least that hyper takes as the size of a head, in bytes.
+const LEAST_HEADER_BYTES: usize = 8_192;
+/// How long an unused connection is kept.
+const IDLE_CONNECTION: Duration = Duration::from_mins(1);
+/// How much an HTTP/2 peer may send ahead of us reading, in bytes.
+const HTTP2_WINDOW_BYTES: u32 = 1_048_576;
+/// How many answers "there is more to come" (1xx) may precede an answer.
+const MAX_INFORMATIONAL: usize = 16;
+
+/// Fetches what its rules allow. Cheap to clone; clones share connections.
+#[derive(Clone)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    rules: Arc<Rules>,
+    pool: Pool<Connector, Full<Bytes>>,
+    user_agent: HeaderValue,
+    head_timeout: Duration,
+    idle_timeout: Duration,
+}
+
+impl Client {
+    /// A client under these settings. Nothing is opened or read before it is used.
+    pub fn new(settings: &Settings) -> Self {
+        let rules = Arc::new(settings.rules.clone());
+        let header_bytes = settings.max_header_bytes.max(LEAST_HEADER_BYTES);
+        let pool = Pool::builder(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_CONNECTION)
+            .pool_max_idle_per_host(settings.max_idle_per_host)
+            .http1_max_buf_size(header_bytes)
+            .http1_max_headers(settings.max_headers)
+            .http2_max_header_list_size(u32::try_from(header_bytes).unwrap_or(u32::MAX))
+            .http2_initial_stream_window_size(HTTP2_WINDOW_BYTES)
+            .http2_initial_connection_window_size(HTTP2_WINDOW_BYTES)
+            .build(Connector::new(settings, rules.clone()));
+        let user_agent = HeaderValue::from_str(&settings.user_agent);
+        Self {
+            inner: Arc::new(Inner {
+                rules,
+                pool,
+                user_agent: user_agent
+                    .unwrap_or_else(|_| HeaderValue::from_static(super::USER_AGENT)),
+                head_timeout: settings.connect_timeout.saturating_add(settings.idle_timeout),
+                idle_timeout: settings.idle_timeout,
+            }),
+        }
+    }
+
+    /// Says whether a URL may be fetched, as far as that can be said without the network.
+    pub fn check(&self, url: &str) -> Result<Url, NetError> {
+        self.inner.rules.check(url)
+    }
+
+    /// Fetches, with all redirects, within the limits of the request.
+    pub async fn send(
+        &self,
+        request: Request,
+        stop: &CancellationToken,
+    ) -> Result<Response, NetError> {
+        let total = request.limits.total;
+        let deadline = Instant::now() + total;
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => Err(NetError::cancelled()),
+            ended = timeout_at(deadline, self.inner.follow(&request)) => {
+                ended.unwrap_or_else(|_| {
+                    let message = format!("not done within {} s", total.as_secs_f64());
+                    Err(NetError::new(Reason::Timeout, message))
+                })
+            }
+        }
+    }
+}
+
+impl Inner {
+    async fn follow(&self, request: &Request) -> Result<Response, NetError> {
+        let mut hop = Hop::first(request, self.rules.check(&request.url)?);
+        let mut redirects = 0;
+        loop {
+            let at_hop = |error: NetError| NetError { redirects, ..error };
+            let answer = self.exchange(&hop).await.map_err(at_hop)?;
+            let (head, incoming) = answer.into_parts();
+            let next = hop.next(&self.rules, head.status, &head.headers);
+            let Some(next) =
+                next.map_err(|error| NetError { redirects: redirects + 1, ..error })?
+            else {
+                return self
+                    .finish(request, hop.url, redirects, head.status, head.headers, incoming)
+                    .await
+                    .map_err(at_hop);
+            };
+            redirects += 1;
+            if redirects > self.rules.max_redirects {
+                let message = format!("more than {} redirects", self.rules.max_redirects);
+                return Err(NetError {
+                    redirects,
+                    ..NetError::new(Reason::RedirectLimit, message)
+                });
+            }
+            hop = next;
+        }
+    }
+
+    /// One request and the head of its answer.
+    async fn exchange(&self, hop: &Hop) -> Result<http::Response<Incoming>, NetError> {
+        let mut request = http::Request::new(Full::new(hop.body.clone()));
+        *request.method_mut() = hop.method.clone();
+        *request.uri_mut() = uri(&hop.url)?;
+        *request.headers_mut() = self.headers(&hop.headers);
+        let flooded = CancellationToken::new();
+        let (count, flood) = (AtomicUsize::new(0), flooded.clone());
+        hyper::ext::on_informational(&mut request, move |_| {
+            if count.fetch_add(1, Ordering::Relaxed) >= MAX_INFORMATIONAL {
+                flood.cancel();
+            }
+        });
+        tokio::select! {
+            answer = timeout(self.head_timeout, self.pool.request(request)) => match answer {
+                Ok(Ok(answer)) => Ok(answer),
+                Ok(Err(error)) => Err(failed(&error)),
+                Err(_) => {
+                    let message = format!("no answer within {} s", self.head_timeout.as_secs());
+                    Err(NetError::new(Reason::Timeout, message))
+                }
+            },
+            () = flooded.cancelled() => {
+                let message = format!("more than {MAX_INFORMATIONAL} provisional answers");
+                Err(NetError::new(Reason::HeaderLimit, message))
+            }
+        }
+    }
+
+    /// The headers of a request: those of the caller, and the few that every request has.
+    fn headers(&self, given: &HeaderMap) -> HeaderMap {
+        let mut headers = given.clone();
+        for name in [header::HOST, header::CONNECTION, header::CONTENT_LENGTH] {
+            headers.remove(name);
+        }
+        for name in [header::TRANSFER_ENCODING, header::TE, header::UPGRADE, header::TRAILER] {
+            headers.remove(name);
+        }
+        headers.insert(header::USER_AGENT, self.user_agent.clone());
+        let accepted = HeaderValue::from_static(encoding::ACCEPTED);
+        headers.insert(header::ACCEPT_ENCODING, accepted);
+        headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("*/*"));
+        headers
+    }
+
+    async fn finish(
+        &self,
+        request: &Request,
+        url: Url,
+        redirects: usize,
+        status: StatusCode,
+        headers: HeaderMap,
+        incoming: Incoming,
+    ) -> Result<Response, NetError> {
+        let choice = match &request.judge {
+            Some(judge) => judge.choose(status, &headers),
+            None => Choice::Read,
+        };
+        let body = match choice {
+            Choice::Read => {
+                let max_bytes = request.limits.max_body_bytes;
+                body::read(incoming, &headers, max_bytes, self.idle_timeout).await?
+            }
+            Choice::Skip => body::Body { bytes: Bytes::new(), wire_bytes: 0 },
+            Choice::Refuse => {
+                let shown = super::request::content_type(&headers).unwrap_or_default();
+                let message = format!("content of type `{shown}` is not fetched");
+                return Err(NetError::new(Reason::BadType, message));
+            }
+        };
+        Ok(Response {
+            status,
+            headers,
+            url,
+            body: body.bytes,
+            wire_bytes: body.wire_bytes,
+            redirects,
+            from_cache: false,
+        })
+    }
+}
+
+/// A URL as hyper takes it. A browser leaves a few characters as they are that hyper refuses.
+fn uri(url: &Url) -> Result<Uri, NetError> {
+    let text = url.as_str();
+    if let Ok(uri) = text.parse() {
+        return Ok(uri);
+    }
+    let escaped: String = text
+        .chars()
+        .map(|one| match one {
+            '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}' => format!("%{:02X}", one as u32),
+            one => one.to_string(),
+        })
+        .collect();
+    escaped.parse().map_err(|error: http::uri::InvalidUri| {
+        NetError::new(Reason::BadUrl, "the URL cannot be sent").for_operator(error)
+    })
+}
+
+/// What went wrong before there was a head.
+fn failed(error: &PoolError) -> NetError {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(one) = cause {
+        if let Some(ours) = one.downcast_ref::<NetError>() {
+            return ours.clone();
+        }
+        if let Some(hyper) = one.downcast_ref::<hyper::Error>() {
+            let (reason, message) = if hyper.is_parse_too_large() {
+                (Reason::HeaderLimit, "the headers of the answer are too large or too many")
+            } else if hyper.is_parse() {
+                (Reason::Network, "the answer is not valid HTTP")
+            } else if hyper.is_timeout() {
+                (Reason::Timeout, "the other side took too long")
+            } else {
+                (Reason::Network, "the connection was closed before an answer")
+            };
+            return NetError::new(reason, message).for_operator(chain(error));
+        }
+        cause = one.source();
+    }
+    NetError::new(Reason::Network, "the connection failed").for_operator(chain(error))
+}
+
+/// An error with its causes, for the log.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(one) = cause {
+        text.push_str(": ");
+        text.push_str(&one.to_string());
+        cause = one.source();
+    }
+    text
+}

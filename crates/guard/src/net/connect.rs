@@ -1,0 +1,161 @@
+//! Connecting: resolve, judge every address, connect to one that was judged.
+
+use std::{
+    future::Future,
+    net::{IpAddr, SocketAddr},
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use http::Uri;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tower_service::Service;
+use url::Host;
+
+use super::{
+    NetError, Reason, Resolve, Rules, Settings, address, name, rules, stream::Stream, tls::Tls,
+};
+
+/// How long an address has before the next one is tried beside it (RFC 8305).
+const HEAD_START: Duration = Duration::from_millis(250);
+/// How many addresses of a name are tried. All are judged.
+const MAX_TRIED: usize = 8;
+
+/// Makes the connections of one client.
+#[derive(Clone)]
+pub(super) struct Connector {
+    rules: Arc<Rules>,
+    resolver: Arc<dyn Resolve>,
+    tls: Tls,
+    timeout: Duration,
+}
+
+impl Connector {
+    pub(super) fn new(settings: &Settings, rules: Arc<Rules>) -> Self {
+        Self {
+            rules,
+            resolver: settings.resolver.clone(),
+            tls: Tls::new(&settings.extra_ca),
+            timeout: settings.connect_timeout,
+        }
+    }
+
+    async fn connect(self, uri: Uri) -> Result<Stream, NetError> {
+        let encrypted = uri.scheme_str() == Some("https");
+        let port = uri.port_u16().unwrap_or(if encrypted { 443 } else { 80 });
+        let host = uri.host().and_then(|host| Host::parse(host).ok());
+        let host = host.ok_or_else(|| NetError::new(Reason::BadUrl, "the URL has no host"))?;
+        let plain = name::plain(&host);
+        let seconds = self.timeout.as_secs();
+        let all = async {
+            let addresses = self.addresses(&host, &plain, port).await?;
+            let stream = first_of(addresses, &plain, port).await?;
+            // Answers are waited for, so small writes must not wait for each other.
+            let _ = stream.set_nodelay(true);
+            if encrypted {
+                let stream = self.tls.handshake(&host, stream).await?;
+                Ok(Stream::Encrypted(Box::new(TokioIo::new(stream))))
+            } else {
+                Ok(Stream::Plain(TokioIo::new(stream)))
+            }
+        };
+        tokio::time::timeout(self.timeout, all).await.unwrap_or_else(|_| {
+            let message = format!("no connection to `{plain}` within {seconds} s");
+            Err(NetError::new(Reason::Timeout, message))
+        })
+    }
+
+    /// The addresses of a host, every one of which may be connected to.
+    async fn addresses(
+        &self,
+        host: &Host<String>,
+        plain: &str,
+        port: u16,
+    ) -> Result<Vec<IpAddr>, NetError> {
+        let addresses = match host {
+            Host::Ipv4(address) => vec![IpAddr::from(*address)],
+            Host::Ipv6(address) => vec![IpAddr::from(*address)],
+            Host::Domain(name) => self.resolve(name, plain).await?,
+        };
+        if self.rules.is_private_host(plain, port) {
+            return Ok(addresses);
+        }
+        // One bad address refuses the name: whoever mixes them wants to be tried until it hits.
+        for address in &addresses {
+            if let Some(what) = address::special(*address) {
+                return Err(rules::private(plain).for_operator(format!("{address} is {what}")));
+            }
+        }
+        Ok(addresses)
+    }
+
+    async fn resolve(&self, name: &str, plain: &str) -> Result<Vec<IpAddr>, NetError> {
+        let unknown = || NetError::new(Reason::NotResolved, format!("`{plain}` has no address"));
+        match self.resolver.resolve(name).await {
+            Ok(addresses) if addresses.is_empty() => Err(unknown()),
+            Ok(addresses) => Ok(addresses),
+            Err(error) => Err(unknown().for_operator(error)),
+        }
+    }
+}
+
+/// A connection to the first address that answers. Each gets a head start on the next one.
+async fn first_of(addresses: Vec<IpAddr>, plain: &str, port: u16) -> Result<TcpStream, NetError> {
+    let mut waiting = alternating(addresses).into_iter().take(MAX_TRIED);
+    let mut tried = FuturesUnordered::new();
+    let mut last = None;
+    loop {
+        if let Some(address) = waiting.next() {
+            tried.push(TcpStream::connect(SocketAddr::new(address, port)));
+        }
+        let head_start = tokio::time::sleep(HEAD_START);
+        tokio::select! {
+            ended = tried.next() => match ended {
+                Some(Ok(stream)) => return Ok(stream),
+                Some(Err(error)) => last = Some(error),
+                None => break,
+            },
+            () = head_start, if waiting.len() > 0 => {}
+        }
+    }
+    let failure = NetError::new(Reason::Connect, format!("no connection to `{plain}:{port}`"));
+    Err(match last {
+        Some(error) => {
+            let message = format!("{} ({})", failure.message, error.kind());
+            NetError { message, ..failure }.for_operator(error)
+        }
+        None => failure,
+    })
+}
+
+/// The addresses with the families by turns, so that one broken family costs little.
+fn alternating(addresses: Vec<IpAddr>) -> Vec<IpAddr> {
+    let first_is_v6 = addresses.first().is_some_and(IpAddr::is_ipv6);
+    let (first, second): (Vec<_>, Vec<_>) =
+        addresses.into_iter().partition(|address| address.is_ipv6() == first_is_v6);
+    let (mut first, mut second) = (first.into_iter(), second.into_iter());
+    let mut mixed = Vec::with_capacity(first.len() + second.len());
+    while first.len() + second.len() > 0 {
+        mixed.extend(first.next());
+        mixed.extend(second.next());
+    }
+    mixed
+}
+
+impl Service<Uri> for Connector {
+    type Response = Stream;
+    type Error = NetError;
+    type Future = Pin<Box<dyn Future<Output = Result<Stream, NetError>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), NetError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        Box::pin(self.clone().connect(uri))
+    }
+}

@@ -1,0 +1,144 @@
+//! Why something was not fetched.
+
+use std::fmt;
+
+/// The word for a kind of failure, for programs to branch on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The text is no URL, or its host is no possible name.
+    BadUrl,
+    /// Neither `http` nor `https`.
+    BadScheme,
+    /// The URL has a user name or a password.
+    Credentials,
+    /// The port belongs to another service, or is not among the allowed ones.
+    BadPort,
+    /// The host is, or its name resolves to, an address that is not public.
+    PrivateAddr,
+    /// The host is not among the allowed domains.
+    Domain,
+    /// The name has no address.
+    NotResolved,
+    /// No connection to any address of the host.
+    Connect,
+    /// No trusted, encrypted connection.
+    Tls,
+    /// The other side broke off, or does not speak HTTP.
+    Network,
+    /// A time limit was reached.
+    Timeout,
+    /// The body is larger than allowed.
+    TooLarge,
+    /// The body is of a type that is not wanted.
+    BadType,
+    /// More redirects than allowed.
+    RedirectLimit,
+    /// A redirect from `https` to `http`.
+    Downgrade,
+    /// More or larger headers than allowed.
+    HeaderLimit,
+    /// The site's `robots.txt` asks to stay away.
+    Robots,
+    /// The caller has gone.
+    Cancelled,
+}
+
+impl Reason {
+    /// The word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Reason::BadUrl => "bad_url",
+            Reason::BadScheme => "bad_scheme",
+            Reason::Credentials => "credentials",
+            Reason::BadPort => "bad_port",
+            Reason::PrivateAddr => "private_addr",
+            Reason::Domain => "domain",
+            Reason::NotResolved => "not_resolved",
+            Reason::Connect => "connect",
+            Reason::Tls => "tls",
+            Reason::Network => "network",
+            Reason::Timeout => "timeout",
+            Reason::TooLarge => "too_large",
+            Reason::BadType => "bad_type",
+            Reason::RedirectLimit => "redirect_limit",
+            Reason::Downgrade => "downgrade",
+            Reason::HeaderLimit => "header_limit",
+            Reason::Robots => "robots",
+            Reason::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether nothing was sent because the rules forbid it, as against something that went wrong.
+    pub fn is_refusal(self) -> bool {
+        matches!(
+            self,
+            Reason::BadUrl
+                | Reason::BadScheme
+                | Reason::Credentials
+                | Reason::BadPort
+                | Reason::PrivateAddr
+                | Reason::Domain
+                | Reason::Downgrade
+                | Reason::Robots
+        )
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.word())
+    }
+}
+
+/// A failure: its kind, and a short text that a caller may read. The text names hosts and limits,
+/// never addresses that a name resolved to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct NetError {
+    /// The kind.
+    pub reason: Reason,
+    /// What a person reads.
+    pub message: String,
+    /// How many redirects had been followed, or were about to be, when it happened. Zero: the URL
+    /// that was asked for is at fault.
+    pub redirects: usize,
+    /// More, for the operator alone: the address, the system's own words.
+    pub operator: Option<String>,
+}
+
+impl NetError {
+    pub(crate) fn new(reason: Reason, message: impl Into<String>) -> Self {
+        Self { reason, message: message.into(), redirects: 0, operator: None }
+    }
+
+    pub(crate) fn for_operator(mut self, text: impl fmt::Display) -> Self {
+        self.operator = Some(text.to_string());
+        self
+    }
+
+    pub(crate) fn cancelled() -> Self {
+        Self::new(Reason::Cancelled, "the call was cancelled")
+    }
+
+    /// Whether it happened on the way that a redirect led, not at the URL that was asked for.
+    pub fn on_redirect(&self) -> bool {
+        self.redirects > 0
+    }
+}
+
+/// Settings that make no client.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{value}`: {problem}")]
+pub struct SetupError {
+    /// What was given.
+    pub value: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl SetupError {
+    pub(crate) fn new(value: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { value: value.into(), problem: problem.into() }
+    }
+}

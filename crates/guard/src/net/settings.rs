@@ -1,0 +1,55 @@
+//! What the owner of a client decides.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use super::{Resolve, Rules, SystemResolver};
+
+/// How we call ourselves. The operator can add where to complain.
+pub const USER_AGENT: &str =
+    concat!("Toolgate/", env!("CARGO_PKG_VERSION"), " (+tool gateway; fetches on request)");
+
+/// What a client does, beside the limits that each request brings.
+#[derive(Clone)]
+pub struct Settings {
+    /// What may be reached.
+    pub rules: Rules,
+    /// How long it may take to resolve a name, connect and agree on encryption, for each hop.
+    pub connect_timeout: Duration,
+    /// How long the other side may be silent.
+    pub idle_timeout: Duration,
+    /// The largest head of an answer, in bytes; at least 8,192.
+    pub max_header_bytes: usize,
+    /// How many headers an answer may have.
+    pub max_headers: usize,
+    /// How many unused connections are kept for each host.
+    pub max_idle_per_host: usize,
+    /// The `User-Agent` of every request.
+    pub user_agent: String,
+    /// Files of certificates (PEM) that are trusted beside those of the machine.
+    pub extra_ca: Vec<PathBuf>,
+    /// Whether `robots.txt` is obeyed. Off by default: it is meant for crawlers, which choose their
+    /// pages themselves, and a fetch here is of one page that somebody asked for.
+    pub robots: bool,
+    /// How many bytes of answers are kept for another request; none where it is 0.
+    pub cache_bytes: usize,
+    /// Finds the addresses of names.
+    pub resolver: Arc<dyn Resolve>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            rules: Rules::default(),
+            connect_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(15),
+            max_header_bytes: 65_536,
+            max_headers: 200,
+            max_idle_per_host: 8,
+            user_agent: USER_AGENT.to_owned(),
+            extra_ca: Vec::new(),
+            robots: false,
+            cache_bytes: 0,
+            resolver: Arc::new(SystemResolver::default()),
+        }
+    }
+}
