@@ -43,8 +43,8 @@ pub use document::Document;
 pub use limits::{LimitOverrides, Limits, ProcessLimitOverrides, ProcessLimits};
 pub use mirror::Mirror;
 pub use model::{
-    Approval, Contract, DeclaredError, Effects, Example, Icon, Presentation, Stability, Status,
-    Tasks, Theme,
+    Approval, Contract, DeclaredError, Effects, Example, Icon, Presentation, Replaced, Stability,
+    Status, Tasks, Theme, Upstream,
 };
 pub use schema::{Schema, SchemaError};
 pub use violation::{Violation, is_slip, nearest};

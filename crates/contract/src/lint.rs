@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::{
-    Approval, Contract, Diagnostic, Document, Effects, Presentation, Schema, Violation, codes,
+    Approval, Contract, DeclaredError, Diagnostic, Document, Effects, Presentation, Schema,
+    Violation, codes,
 };
 
 /// Names that are routes and so cannot be tools.
@@ -234,6 +235,24 @@ impl Lint<'_> {
                 );
                 self.error(&format!("/errors/{index}/http_status"), message);
             }
+            self.replaced(index, error);
+        }
+    }
+
+    /// Whoever stands for a standard error is alone in that and means the same.
+    fn replaced(&mut self, index: usize, error: &DeclaredError) {
+        let Some(replaced) = error.replaces else { return };
+        let pointer = format!("/errors/{index}/replaces");
+        let earlier = &self.contract.errors[..index];
+        if let Some(other) = earlier.iter().find(|other| other.replaces == Some(replaced)) {
+            self.error(&pointer, format!("`{}` does so already", other.code));
+        }
+        if codes::standard(&error.code).is_some() {
+            self.error(&pointer, "a standard error stands for itself");
+        }
+        if !(400..500).contains(&error.http_status) {
+            let message = "arguments that do not match are the caller's mistake: 400 to 499";
+            self.error(&format!("/errors/{index}/http_status"), message);
         }
     }
 
@@ -274,6 +293,11 @@ impl Lint<'_> {
                 let message = "a command starts in an empty folder: `files` is for built-in tools";
                 self.error(&format!("{pointer}/files"), message);
             }
+            if self.contract.run.is_some() && example.upstream.is_some() {
+                let message =
+                    "a command knows its service itself: `upstream` is for built-in tools";
+                self.error(&format!("{pointer}/upstream"), message);
+            }
             if deterministic && example.is_good() && example.output.is_none() {
                 self.warning(&pointer, "the output of a tool without effects can be shown");
             }
@@ -292,11 +316,15 @@ impl Lint<'_> {
         input.fill_defaults(&mut arguments);
         let refused = input.violations(&arguments);
         if let Some(code) = &example.error {
-            if codes::standard(code).is_none() && self.contract.declared(code).is_none() {
+            let input_error = self.contract.input_error().0;
+            if code == codes::INVALID_INPUT.code && code != input_error {
+                let message = format!("`{input_error}` replaces `{code}`");
+                self.error(&format!("{pointer}/error"), message);
+            } else if codes::standard(code).is_none() && self.contract.declared(code).is_none() {
                 let message = format!("the error code `{code}` is not declared");
                 self.error(&format!("{pointer}/error"), message);
             }
-            if code == codes::INVALID_INPUT.code || refused.is_empty() {
+            if code == input_error || refused.is_empty() {
                 return;
             }
         }
@@ -316,5 +344,55 @@ impl Lint<'_> {
             let message = format!("the example breaks the schema: {violation}");
             self.error(&format!("{base}{}", violation.pointer), message);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::read;
+
+    /// What is said of a contract with these errors, and an example of each code.
+    fn said(errors: &str, codes: &[&str]) -> Vec<String> {
+        let examples: String = codes
+            .iter()
+            .map(|code| format!("  - {{ title: {code}, input: {{ n: x }}, error: {code} }}\n"))
+            .collect();
+        let text = format!(
+            "name: count\ndescription: Counts.\nversion: \"1\"\nstability: stable\ntoolset: tests\n\
+             effects: read\n\
+             input_schema:\n  type: object\n  description: A number.\n  properties: \
+             {{ n: {{ type: integer, description: A number. }} }}\n  required: [n]\n  \
+             additionalProperties: false\n\
+             output_schema: {{ type: integer, description: A number. }}\n\
+             errors: {errors}\nexamples:\n  - {{ title: One, input: {{ n: 1 }} }}\n{examples}"
+        );
+        read::contract("count.yaml", &text).1.into_iter().map(|one| one.message).collect()
+    }
+
+    #[test]
+    fn one_error_may_stand_for_bad_arguments() {
+        let own = "[{ code: invalid_number, http_status: 400, replaces: invalid_input }]";
+        assert_eq!(said(own, &["invalid_number"]), [""; 0]);
+        assert_eq!(said("[]", &["invalid_input"]), [""; 0]);
+        assert_eq!(said(own, &["invalid_input"])[0], "`invalid_number` replaces `invalid_input`");
+        for (errors, expected) in [
+            (
+                "[{ code: a, http_status: 400, replaces: invalid_input }, \
+                 { code: b, http_status: 400, replaces: invalid_input }]",
+                "`a` does so already",
+            ),
+            (
+                "[{ code: a, http_status: 502, replaces: invalid_input }]",
+                "arguments that do not match are the caller's mistake: 400 to 499",
+            ),
+            (
+                "[{ code: conflict, http_status: 409, replaces: invalid_input }]",
+                "a standard error stands for itself",
+            ),
+        ] {
+            assert_eq!(said(errors, &[]), [expected], "{errors}");
+        }
+        let unknown = said("[{ code: a, http_status: 400, replaces: timeout }]", &[]);
+        assert!(unknown[0].contains("replaces"), "{unknown:?}");
     }
 }

@@ -6,7 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::limits::{LimitOverrides, ProcessLimitOverrides};
+use crate::{
+    codes,
+    limits::{LimitOverrides, ProcessLimitOverrides},
+};
 
 /// What a tool promises to its callers.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -103,6 +106,14 @@ impl Contract {
     /// Status and description of a code that this contract declares.
     pub fn declared(&self, code: &str) -> Option<&DeclaredError> {
         self.errors.iter().find(|error| error.code == code)
+    }
+
+    /// What callers of this tool get where the arguments do not match: code and status.
+    pub fn input_error(&self) -> (&str, u16) {
+        match self.errors.iter().find(|error| error.replaces == Some(Replaced::InvalidInput)) {
+            Some(own) => (&own.code, own.http_status),
+            None => (codes::INVALID_INPUT.code, codes::INVALID_INPUT.http_status),
+        }
     }
 
     /// The examples that show a call which succeeds: those that are published.
@@ -259,9 +270,20 @@ pub struct DeclaredError {
     /// The HTTP status of an answer with this code.
     #[schemars(range(min = 400, max = 599))]
     pub http_status: u16,
+    /// The standard error that this one stands for: callers of this tool get it instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<Replaced>,
     /// When it happens and what to do about it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
+}
+
+/// A standard error that a contract may have a word of its own for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Replaced {
+    /// The arguments do not match the contract.
+    InvalidInput,
 }
 
 /// A call that shows how the tool behaves. With `output` (or neither) it succeeds, with
@@ -276,6 +298,9 @@ pub struct Example {
     /// on files.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
+    /// What the service behind the tool answers, for built-in tools that ask one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<Upstream>,
     /// The arguments.
     pub input: Map<String, Value>,
     /// The result that these arguments yield.
@@ -299,6 +324,23 @@ impl Example {
     pub fn is_good(&self) -> bool {
         self.error.is_none() && self.bad_output.is_none()
     }
+}
+
+/// The answer of a service that stands behind a tool.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Upstream {
+    /// Its HTTP status.
+    #[serde(default = "ok")]
+    #[schemars(range(min = 200, max = 599))]
+    pub status: u16,
+    /// Its body, sent as JSON.
+    #[schemars(schema_with = "any_value")]
+    pub body: Value,
+}
+
+fn ok() -> u16 {
+    200
 }
 
 /// What is as it would be anyway is not written.

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use contract::{Violation, codes, codes::StandardCode};
+use contract::{Contract, Violation, codes, codes::StandardCode};
 use serde_json::{Value, json};
 
 use crate::{Questions, approvals::ApprovalId};
@@ -113,9 +113,16 @@ impl Failure {
         Self::new(codes::CONFLICT, message)
     }
 
-    pub(crate) fn invalid_input(violations: &[Violation]) -> Self {
-        Self::new(codes::INVALID_INPUT, Violation::list(violations))
-            .details(json!({ "violations": violations }))
+    /// The arguments do not match, in the word that the contract has for that.
+    pub(crate) fn invalid_input(contract: &Contract, violations: &[Violation]) -> Self {
+        let mut failure = Self::new(codes::INVALID_INPUT, Violation::list(violations))
+            .details(json!({ "violations": violations }));
+        let (code, http_status) = contract.input_error();
+        if code != codes::INVALID_INPUT.code {
+            failure.code = Cow::Owned(code.to_owned());
+            failure.http_status = http_status;
+        }
+        failure
     }
 
     pub(crate) fn unavailable(error: &dyn std::fmt::Display) -> Self {

@@ -33,11 +33,12 @@ pub fn descriptor(contract: &Contract) -> Value {
     put("output_schema", contract.output_schema.clone());
     if !contract.errors.is_empty() {
         let errors = contract.errors.iter().map(|error| {
-            json!({
-                "code": error.code,
-                "http_status": error.http_status,
-                "description": error.description,
-            })
+            let mut shown = json!({ "code": error.code, "http_status": error.http_status });
+            if let Some(replaced) = error.replaces {
+                shown["replaces"] = json!(replaced);
+            }
+            shown["description"] = json!(error.description);
+            shown
         });
         put("errors", errors.collect());
     }

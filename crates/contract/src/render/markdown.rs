@@ -11,7 +11,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::CALL_CODES;
-use crate::{Approval, Contract, Example};
+use crate::{Approval, Contract, Example, codes};
 pub use rows::{Row, rows};
 use words::{cell, code};
 
@@ -167,7 +167,13 @@ impl Page {
             self.table(&["Code", "Status", "When"], rows);
         }
         let anchor = self.standard_errors.clone();
-        self.block(&format!("The [standard errors](#{anchor}) apply too."));
+        let (input_error, _) = contract.input_error();
+        let instead = if input_error == codes::INVALID_INPUT.code {
+            String::new()
+        } else {
+            format!(", with `{input_error}` in place of `{}`", codes::INVALID_INPUT.code)
+        };
+        self.block(&format!("The [standard errors](#{anchor}) apply too{instead}."));
     }
 
     fn limits(&mut self, contract: &Contract) {

@@ -51,7 +51,8 @@ impl Crossing {
             self.input_kept = tool.to_keep(&input);
         }
         if !tool.input.is_valid(&input) {
-            return Err(Failure::invalid_input(&tool.input.violations(&input)).into());
+            let violations = tool.input.violations(&input);
+            return Err(Failure::invalid_input(&tool.contract, &violations).into());
         }
         Ok(Checked { admitted, input })
     }

@@ -223,6 +223,9 @@ impl Crossing {
         trim::text(&mut error.message, MAX_MESSAGE_BYTES);
         trim::text(&mut error.code, MAX_CODE_BYTES);
         error.details = error.details.filter(|details| trim::is_short(details, MAX_ASIDE_BYTES));
+        if error.code == codes::INVALID_INPUT.code {
+            tool.contract.input_error().0.clone_into(&mut error.code);
+        }
         let mut failure = Failure::new(codes::INTERNAL, std::mem::take(&mut error.message));
         failure.details = error.details.take();
         failure.operator = error.operator.take();

@@ -221,9 +221,12 @@ pub(super) fn errors<'a>(contracts: &[&'a Contract], bearer: bool) -> CallErrors
     let declared: Vec<_> = declared
         .map(|error| (error.http_status, error.code.as_str(), error.description.as_str()))
         .collect();
+    let own_words = |contract: &&Contract| contract.input_error().0 != codes::INVALID_INPUT.code;
+    let all_replaced = !contracts.is_empty() && contracts.iter().all(own_words);
     let standard = CALL_CODES
         .iter()
         .filter(|one| bearer || **one != codes::UNAUTHORIZED)
+        .filter(|one| !all_replaced || **one != codes::INVALID_INPUT)
         .map(|one| (one.http_status, one.code, one.description));
     for (status, code, description) in standard.chain(declared) {
         let known = errors.entry(status).or_default();

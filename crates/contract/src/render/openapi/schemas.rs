@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{approvals, operation::schema};
-use crate::{Limits, Stability};
+use crate::{Limits, Stability, codes};
 
 /// The longest that `POST /v1/jobs` waits for a job.
 const MAX_WAIT_MS: u32 = 120_000;
@@ -87,11 +87,17 @@ fn descriptor() -> Value {
             "notes": text("A word to the reader."),
         }),
     );
-    let error = whole(
+    let error = closed(
         "",
+        &["code", "http_status", "description"],
         json!({
             "code": text("What programs branch on."),
             "http_status": { "type": "integer", "minimum": 400, "maximum": 599 },
+            "replaces": {
+                "type": "string",
+                "enum": [codes::INVALID_INPUT.code],
+                "description": "The standard error that callers of this tool get this one for.",
+            },
             "description": text("When it happens."),
         }),
     );

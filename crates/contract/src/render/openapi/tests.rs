@@ -371,6 +371,33 @@ fn an_error_has_a_code_of_its_status() {
 }
 
 #[test]
+fn a_contract_may_have_a_word_of_its_own_for_bad_arguments() {
+    let mut clock = fixtures::named("clock");
+    clock.errors = serde_json::from_value(json!([
+        { "code": "invalid_zone", "http_status": 422, "replaces": "invalid_input" },
+    ]))
+    .unwrap();
+    let own = &descriptor(&clock)["errors"][0];
+    assert_eq!(own["replaces"], "invalid_input");
+    let others = fixtures::contracts();
+    let mut contracts: Vec<_> = others.iter().filter(|one| one.name != "clock").collect();
+    contracts.push(&clock);
+    let document = document(&contracts, &SETTINGS);
+    let failed = |code: &str| json!({ "tool": "x", "ok": false, "error": "no", "code": code });
+    let check = |path: &str, status: &str, code: &str, fits: bool| {
+        let schema = answer(&document, path, "post", status);
+        assert_eq!(schema.is_valid(&failed(code)), fits, "{path} {status} {code}");
+    };
+    check("/v1/tools/clock", "422", "invalid_zone", true);
+    check("/v1/tools/clock", "400", "invalid_input", false);
+    check("/v1/tools/clock", "400", "invalid_request", true);
+    // Of another tool it is still said.
+    check("/v1/tools/search.web", "400", "invalid_input", true);
+    check("/v1/tools/{tool}", "400", "invalid_input", true);
+    check("/v1/tools/{tool}", "422", "invalid_zone", true);
+}
+
+#[test]
 fn examples_match_what_they_illustrate() {
     let document = built();
     let mut seen = 0;

@@ -47,7 +47,16 @@ pub(super) fn errors(html: &mut Html, contract: &Contract) {
     html.element("p", &[("class", "note")], |html| {
         html.text(if contract.errors.is_empty() { "None of its own; the " } else { "The " });
         html.leaf("a", &[("href", "#standard-errors")], "standard errors");
-        html.text(" apply.");
+        let (input_error, _) = contract.input_error();
+        if input_error == codes::INVALID_INPUT.code {
+            html.text(" apply.");
+        } else {
+            html.text(" apply, with ");
+            html.leaf("code", &[], input_error);
+            html.text(" in place of ");
+            html.leaf("code", &[], codes::INVALID_INPUT.code);
+            html.text(".");
+        }
     });
 }
 
