@@ -17,11 +17,13 @@ mod raw;
 pub mod replay;
 mod shapes;
 mod shell;
+mod upstream;
 mod wait;
 mod world;
 
 pub use answer::Answer;
 pub use raw::Raw;
 pub use shell::{Shell, Spoken};
+pub use upstream::{Asked, Reply, Upstream};
 pub use wait::eventually;
 pub use world::World;

@@ -5,6 +5,7 @@ mod call;
 mod completions;
 mod config;
 mod contracts;
+mod doctor;
 mod init;
 mod mcp;
 mod serve;
@@ -34,6 +35,8 @@ pub enum Command {
     Approvals(approvals::Approvals),
     /// Look at the settings
     Config(config::Config),
+    /// Look for what would keep a server from running
+    Doctor(doctor::Doctor),
     /// Write a commented settings file to start from
     Init(init::Init),
     /// Write, judge, run and export contracts
@@ -52,6 +55,7 @@ impl Command {
             Command::Call(call) => call.run(flags, printer),
             Command::Approvals(approvals) => approvals.run(flags, printer),
             Command::Config(config) => config.run(flags, printer),
+            Command::Doctor(doctor) => doctor.run(flags, printer),
             Command::Init(init) => init.run(printer),
             Command::Contracts(contracts) => contracts.run(flags, printer),
             Command::Completions(completions) => completions.run(),

@@ -6,5 +6,5 @@ mod model;
 mod reference;
 
 pub use load::{Flags, Loaded, schema};
-pub use model::{ApprovalRule, Durability, Log, LogFormat, Policy, Require, Settings};
+pub use model::{ApprovalRule, Durability, Log, LogFormat, Policy, Require, Server, Settings};
 pub use reference::markdown;

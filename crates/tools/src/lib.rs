@@ -9,6 +9,7 @@ mod file_io;
 mod hello;
 mod printed_size;
 mod read_repo_file;
+pub mod search_web;
 pub mod settings;
 mod sys_audit;
 mod write_memory_entry;
@@ -52,6 +53,7 @@ pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
         tool!("list_software", sys_audit::ListSoftware(key_packages)),
         tool!("read_file", file_io::ReadFile(files.clone())),
         tool!("read_repo_file", read_repo_file::ReadRepoFile::new(&settings.repo)),
+        tool!("search.web", search_web::SearchWeb::new(&settings.search, &clock)),
         tool!("search_text", file_io::SearchText(files.clone())),
         tool!("stat", file_io::Stat(files.clone())),
         tool!("write_file", file_io::WriteFile(files)),

@@ -1,13 +1,18 @@
 //! What the operator decides about the built-in tools.
 
+mod search;
+
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
+pub use search::{Search, SearchProvider, SearchToolIn};
 use serde::{Deserialize, Serialize};
 
 /// The settings of all built-in tools, with paths that start at the root of the machine.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
+    /// `search.web`.
+    pub search: Search,
     /// `read_file`, `write_file` and their neighbours.
     pub file_io: FileIo,
     /// `read_repo_file`.
@@ -39,6 +44,16 @@ impl Settings {
         folder.clone_into(&mut self.repo.root);
         self.memory.dir = folder.join(Memory::default().dir);
         self.memory.times_dir = folder.join("data/memory");
+        self.search = Search::default();
+        self
+    }
+
+    /// The same with a service at this address behind the tools that ask one: for trying them
+    /// out.
+    #[must_use]
+    pub fn asking(mut self, base_url: String) -> Self {
+        self.search.provider = Some(SearchProvider::Litellm);
+        self.search.base_url = Some(base_url);
         self
     }
 }

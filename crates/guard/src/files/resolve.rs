@@ -5,7 +5,7 @@
 //! call), [`steps`](super::steps) goes name by name. Both ways pass the same tests.
 
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
@@ -34,6 +34,12 @@ pub enum Resolver {
 }
 
 impl Resolver {
+    /// Who would resolve paths on this machine.
+    pub fn of_this_machine() -> io::Result<Self> {
+        let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+        Ok(Self::detect(root.as_fd()))
+    }
+
     /// The kernel if it can.
     pub(super) fn detect(root: BorrowedFd<'_>) -> Self {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;

@@ -59,6 +59,7 @@ impl Loaded {
     pub fn tools(&self) -> tools::Settings {
         let tools = &self.settings.tools;
         tools::Settings {
+            search: tools.search.clone(),
             file_io: tools.file_io.clone(),
             repo: tools.repo.clone(),
             memory: tools.memory.clone(),
@@ -103,9 +104,9 @@ impl Flags {
         match document.check::<Settings>() {
             Err(diagnostics) => return Ok(Err(diagnostics)),
             Ok(settings) => {
-                let mistakes = settings.tools.repo.mistakes().into_iter();
-                let diagnostics: Vec<_> = mistakes
-                    .map(|(place, words)| document.error(&format!("/tools/repo/{place}"), words))
+                let diagnostics: Vec<_> = mistakes(&settings)
+                    .into_iter()
+                    .map(|(place, words)| document.error(&format!("/{place}"), words))
                     .collect();
                 if !diagnostics.is_empty() {
                     return Ok(Err(diagnostics));
@@ -113,9 +114,9 @@ impl Flags {
             }
         }
         let settings = self.override_with_environment(&mut document)?;
-        if let Some((place, words)) = settings.tools.repo.mistakes().first() {
+        if let Some((place, words)) = mistakes(&settings).first() {
             // The file was fine before, so it is the environment that is not.
-            anyhow::bail!("tools/repo/{place}: {words}");
+            anyhow::bail!("{place}: {words}");
         }
         let base = file
             .as_deref()
@@ -153,6 +154,15 @@ impl Flags {
         }
         serde_json::from_value(document.value().clone()).context("the settings")
     }
+}
+
+/// What is wrong beyond the schema: where, and in what words.
+fn mistakes(settings: &Settings) -> Vec<(String, String)> {
+    let tools = &settings.tools;
+    let repo = tools.repo.mistakes().into_iter();
+    let repo = repo.map(|(place, words)| (format!("tools/repo/{place}"), words));
+    let search = tools.search.mistakes().into_iter();
+    repo.chain(search.map(|(place, words)| (format!("tools/search/{place}"), words))).collect()
 }
 
 /// The JSON Schema of the settings file.

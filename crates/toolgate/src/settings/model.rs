@@ -4,7 +4,7 @@
 use contract::{Effects, LimitOverrides, Limits, ProcessLimits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tools::settings::{FileIo, Memory, Repo, SysAudit, WebFetch};
+use tools::settings::{FileIo, Memory, Repo, Search, SysAudit, WebFetch};
 
 /// The settings of a server.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -192,6 +192,8 @@ pub struct Tools {
     pub enable: Option<Vec<String>>,
     /// What may be fetched from the web.
     pub web_fetch: WebFetch,
+    /// The service that searches the web.
+    pub search: Search,
     /// The folder that an agent may read and write.
     pub file_io: FileIo,
     /// The repository that an agent may read from.

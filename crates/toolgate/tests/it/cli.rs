@@ -135,6 +135,10 @@ fn every_default_that_init_shows_is_the_default() {
     // somebody sets them.
     with["limits"] = without["limits"].clone();
     with["tools"]["file_io"]["root"] = without["tools"]["file_io"]["root"].clone();
+    // So is a search service: there is none by default.
+    for key in ["provider", "base_url", "search_tool", "api_key_env"] {
+        with["tools"]["search"][key] = without["tools"]["search"][key].clone();
+    }
     assert_eq!(with, without);
 }
 

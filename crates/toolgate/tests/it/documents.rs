@@ -61,6 +61,7 @@ fn the_reference_of_the_command_line() {
         &["config", "check"],
         &["config", "show"],
         &["config", "schema"],
+        &["doctor"],
         &["init"],
         &["contracts"],
         &["contracts", "new"],

@@ -1,0 +1,123 @@
+//! `toolgate doctor`: what it finds, and what it says about it.
+
+use serde_json::{Value, json};
+use testkit::{Reply, Upstream, World};
+
+use crate::BINARY;
+
+/// What the doctor says of a folder: exit code and findings by subject.
+fn examined(world: &World) -> (i32, Value) {
+    let (code, stdout, stderr) = world.cli(&["doctor", "--json", "--listen", "127.0.0.1:0"]);
+    let said: Value =
+        serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
+    assert_eq!(said["ok"], code == 0, "{said}");
+    let mut by_subject = json!({});
+    for finding in said["findings"].as_array().unwrap() {
+        by_subject[finding["subject"].as_str().unwrap()] = finding.clone();
+    }
+    (code, by_subject)
+}
+
+fn check(world: &World, subject: &str, state: &str, words: &str) {
+    let (code, found) = examined(world);
+    let finding = &found[subject];
+    assert_eq!(finding["state"], state, "{found}");
+    let all = format!("{} {}", finding["message"], finding["hint"]);
+    assert!(all.contains(words), "{finding}");
+    assert_eq!(code, i32::from(state == "problem"), "{found}");
+}
+
+#[test]
+fn a_fresh_folder_is_well_and_stays_as_it_is() {
+    let world = World::new(BINARY, "");
+    let (code, found) = examined(&world);
+    assert_eq!(code, 0, "{found}");
+    for subject in ["settings", "contracts", "data folder", "listen address", "supervisor", "paths"]
+    {
+        assert_eq!(found[subject]["state"], "ok", "{found}");
+    }
+    assert_eq!(found["search"]["state"], "warning", "{found}");
+    let names = std::fs::read_dir(world.folder()).unwrap().count();
+    assert_eq!(names, 1, "something was left beside the settings");
+    let (code, stdout, stderr) = world.cli(&["doctor", "--listen", "127.0.0.1:0"]);
+    assert_eq!(code, 0, "{stdout}{stderr}");
+    assert!(stdout.starts_with("ok       settings: read from `toolgate.yaml`\n"), "{stdout}");
+    assert!(stdout.contains("warning  search: no search service is configured\n"), "{stdout}");
+    assert!(stdout.contains("`tools.search.base_url`"), "{stdout}");
+    assert_eq!(stderr, "0 to mend, 1 to know\n");
+}
+
+#[test]
+fn mistakes_in_files_are_told() {
+    let world = World::new(BINARY, "sevrer: {}\n");
+    check(&world, "settings", "problem", "unknown key `sevrer`");
+    let world = World::new(BINARY, "contracts: [ ./missing ]\n");
+    check(&world, "contracts", "problem", "missing");
+    let world = World::new(BINARY, "contracts: [ ./broken.yaml ]\n");
+    world.write("broken.yaml", "name: broken\n");
+    check(&world, "contracts", "problem", "to mend");
+    let world = World::new(BINARY, "data_dir: toolgate.yaml\n");
+    check(&world, "data folder", "problem", "cannot be written");
+    let world = World::new(BINARY, "data_dir: toolgate.yaml/below\n");
+    check(&world, "data folder", "problem", "cannot be made");
+}
+
+#[test]
+fn the_address_is_looked_at() {
+    let world = World::new(BINARY, "");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let (code, stdout, _) = world.cli(&["doctor", "--listen", &address]);
+    assert_eq!(code, 0, "{stdout}");
+    assert!(stdout.contains(&format!("warning  listen address: {address} is taken")), "{stdout}");
+    let (code, stdout, _) = world.cli(&["doctor", "--listen", "0.0.0.0:0"]);
+    assert_eq!(code, 1, "{stdout}");
+    assert!(stdout.contains("set `server.tokens`, or listen on 127.0.0.1"), "{stdout}");
+    let world = World::new(BINARY, "server: { tokens: [ { name: ada, token_env: ADA } ] }\n");
+    check(&world, "tokens", "problem", "`ADA` must hold at least 16 characters");
+    let world = world.with_env("ADA", "a-token-that-is-long-enough");
+    check(&world, "tokens", "ok", "1 are set");
+}
+
+fn searching(upstream: &Upstream, provider: &str, more: &str) -> World {
+    let url = upstream.url();
+    let settings =
+        format!("tools:\n  search: {{ provider: {provider}, base_url: \"{url}\"{more} }}\n");
+    World::new(BINARY, &settings)
+}
+
+#[test]
+fn the_search_service_is_asked() {
+    let tools = json!({ "data": [{ "search_tool_name": "web", "search_provider": "searxng" }] });
+    let upstream = Upstream::saying(Reply::json(200, &tools));
+    let litellm = |more: &str| searching(&upstream, "litellm", more);
+    check(&litellm(", search_tool: web"), "search", "ok", "answers");
+    check(&litellm(", search_tool: news"), "search", "problem", "it has web");
+    check(&litellm(""), "search", "problem", "wants the name of a search tool");
+    let keyed = ", search_tool: web, api_key_env: SEARCH_KEY";
+    check(&litellm(keyed), "search", "problem", "`SEARCH_KEY`");
+    let world = litellm(keyed).with_env("SEARCH_KEY", "sk-test");
+    check(&world, "search", "ok", "answers");
+    assert!(upstream.asked().last().unwrap().head.contains("Bearer sk-test"));
+    assert!(upstream.asked().iter().all(|asked| asked.path == "/v1/search/tools"));
+    upstream.say(Reply::json(401, json!({ "error": "sk-test" })));
+    check(&world, "search", "problem", "look at the key in `SEARCH_KEY`");
+    upstream.say(Reply::json(500, json!({})));
+    check(&world, "search", "problem", "status 500");
+
+    let world = searching(&upstream, "searxng", "");
+    upstream.say(Reply::new(400, "text/plain", "No query"));
+    check(&world, "search", "ok", "answers");
+    upstream.say(Reply::new(403, "text/html", ""));
+    check(&world, "search", "problem", "`search.formats`");
+    let closed = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap()
+    };
+    let settings =
+        format!("tools:\n  search: {{ provider: searxng, base_url: \"http://{closed}\" }}\n");
+    check(&World::new(BINARY, &settings), "search", "problem", "cannot be reached");
+    // Who does not serve the tool is not troubled with it.
+    let world = World::new(BINARY, "tools: { enable: [ autosage ] }\n");
+    assert_eq!(examined(&world).1["search"], Value::Null);
+}

@@ -1,0 +1,186 @@
+//! What the services are asked, and by which settings.
+
+use serde_json::{Value, json};
+use testkit::{Reply, Upstream, World};
+
+use super::{KEY, asking, asking_with, failure, search, settings, some_results};
+use crate::BINARY;
+
+#[tokio::test]
+async fn litellm_is_asked_by_the_path_of_its_tool() {
+    let upstream = Upstream::saying(some_results(30));
+    let world = asking(&upstream).await;
+    let answer = search(&world, &json!({ "query": " two words ", "max_results": 3 })).await;
+    assert_eq!(answer.json()["result"]["results"].as_array().unwrap().len(), 3);
+    let answer = search(&world, &json!({ "query": "x" })).await;
+    assert_eq!(answer.json()["result"]["results"].as_array().unwrap().len(), 10);
+    let asked = upstream.asked();
+    assert_eq!((asked[0].method.as_str(), asked[0].path.as_str()), ("POST", "/v1/search/web"));
+    let body: Value = serde_json::from_str(&asked[0].body).unwrap();
+    assert_eq!(body, json!({ "query": "two words", "max_results": 3 }));
+    let head = asked[0].head.to_ascii_lowercase();
+    assert!(head.contains(&format!("authorization: bearer {KEY}")), "{head}");
+    assert!(head.contains("content-type: application/json"), "{head}");
+    assert!(head.contains("user-agent: toolgate/"), "{head}");
+}
+
+#[tokio::test]
+async fn the_other_forms_of_the_path() {
+    for (base, more, path, name) in [
+        ("", ", search_tool: web, search_tool_in: body", "/v1/search", json!("web")),
+        ("", "", "/v1/search", Value::Null),
+        ("/", ", search_tool: web", "/v1/search/web", Value::Null),
+        ("/v1", ", search_tool: web", "/v1/search/web", Value::Null),
+        ("/proxy/v1/", ", search_tool: web", "/proxy/v1/search/web", Value::Null),
+        ("", ", search_tool: \"a/b ?#%\"", "/v1/search/a%2Fb%20%3F%23%25", Value::Null),
+    ] {
+        let upstream = Upstream::saying(some_results(1));
+        let base_url = format!("{}{base}", upstream.url());
+        let mut world =
+            World::new(BINARY, &settings("litellm", &base_url, more)).with_env("SEARCH_KEY", KEY);
+        world.run().await;
+        let answer = search(&world, &json!({ "query": "x", "max_results": 1 })).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let asked = upstream.asked();
+        assert_eq!(asked[0].path, path, "{base}{more}");
+        let body: Value = serde_json::from_str(&asked[0].body).unwrap();
+        assert_eq!(body["search_tool_name"], name, "{base}{more}");
+    }
+}
+
+#[tokio::test]
+async fn searxng_is_asked_for_json() {
+    let body = json!({
+        "query": "x", "number_of_results": 0, "answers": [], "unresponsive_engines": [],
+        "results": [{
+            "url": "https://example.org/a", "title": "A <b>title</b>", "content": "Some\ntext",
+            "publishedDate": "2024-05-01T10:00:00", "engine": "duckduckgo", "score": 1.0,
+        }],
+    });
+    let upstream = Upstream::saying(Reply::json(200, body));
+    let world = asking_with(&upstream, "searxng", "").await;
+    let answer = search(&world, &json!({ "query": "a&b=c ü#?" })).await;
+    assert_eq!(
+        answer.json()["result"],
+        json!({ "results": [{
+            "title": "A title", "url": "https://example.org/a", "snippet": "Some text",
+            "date": "2024-05-01",
+        }] })
+    );
+    let asked = &upstream.asked()[0];
+    assert_eq!(asked.method, "GET");
+    assert_eq!(asked.path, "/search?q=a%26b%3Dc+%C3%BC%23%3F&format=json");
+    // Where JSON is off.
+    upstream.say(Reply::new(403, "text/html", "<html>Forbidden</html>"));
+    let (status, code, message, details) = failure(&search(&world, &json!({ "query": "x" })).await);
+    assert_eq!((status, code.as_str()), (502, "upstream_failure"));
+    assert_eq!(message, "HTTPStatusError status=403");
+    assert_eq!(details, json!({ "reason": "http_status", "status": 403 }));
+    // As many as the query may have characters, of the widest kind.
+    upstream.say(some_results(1));
+    let answer = search(&world, &json!({ "query": "😀".repeat(1_000) })).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+}
+
+#[tokio::test]
+async fn without_a_service_the_answer_says_how_to_get_one() {
+    let mut world = World::new(BINARY, "");
+    world.run().await;
+    let (status, code, message, details) = failure(&search(&world, &json!({ "query": "x" })).await);
+    assert_eq!((status, code.as_str()), (502, "upstream_failure"));
+    for part in ["no search service is configured", "`tools.search.provider`", "litellm", "searxng"]
+    {
+        assert!(message.contains(part), "{message}");
+    }
+    assert_eq!(details, json!({ "reason": "not_configured" }));
+}
+
+#[tokio::test]
+async fn without_its_key_nobody_is_asked() {
+    let upstream = Upstream::saying(some_results(1));
+    for key in [None, Some(""), Some("  "), Some("a\nb"), Some("schl\u{1}ssel")] {
+        let mut world = World::new(BINARY, &settings("litellm", &upstream.url(), ""));
+        if let Some(key) = key {
+            world = world.with_env("SEARCH_KEY", key);
+        }
+        world.run().await;
+        let (_, code, message, _) = failure(&search(&world, &json!({ "query": "x" })).await);
+        assert_eq!(code, "upstream_failure");
+        assert!(message.contains("`SEARCH_KEY` (tools.search.api_key_env)"), "{message}");
+    }
+    assert_eq!(upstream.asked().len(), 0);
+}
+
+#[tokio::test]
+async fn the_key_is_nowhere_but_in_the_request() {
+    // A proxy that does not know a key likes to repeat it.
+    let upstream = Upstream::saying(Reply::json(401, json!({ "error": format!("key {KEY}") })));
+    let mut world = asking(&upstream).await;
+    let answer = world.execute(&json!({ "tool": "search.web", "input": { "query": "x" } })).await;
+    assert!(!answer.text().contains(KEY), "{}", answer.text());
+    assert_eq!(answer.json()["metrics"]["error_code"], "upstream_failure");
+    let doctor = world.cli(&["doctor", "--json"]);
+    let shown = world.cli(&["config", "show"]);
+    for (_, stdout, stderr) in [doctor, shown] {
+        assert!(!stdout.contains(KEY) && !stderr.contains(KEY), "{stdout}{stderr}");
+    }
+    world.stop().await;
+    assert!(!world.stderr().contains(KEY), "{}", world.stderr());
+    let mut files = 0;
+    for entry in std::fs::read_dir(world.folder().join("data")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+            assert!(!text.contains(KEY), "{}", path.display());
+            files += 1;
+        }
+    }
+    assert!(files > 2);
+    assert!(upstream.asked().iter().all(|asked| asked.head.contains(KEY)));
+}
+
+#[tokio::test]
+async fn settings_that_make_no_service_are_refused() {
+    for (search, said) in [
+        ("{ provider: litellm }", "`base_url` is missing"),
+        ("{ base_url: \"http://127.0.0.1:4000\" }", "`provider` is missing"),
+        ("{ provider: google, base_url: \"http://a\" }", "must be one of \"litellm\", \"searxng\""),
+        ("{ provider: litellm, base_url: \"ftp://a\" }", "begins with `http://`"),
+        ("{ provider: litellm, base_url: \"http://u:p@a\" }", "no user name and no password"),
+        ("{ api_key_env: sk-secret }", "never the key itself"),
+        ("{ api_key: sk-secret }", "unknown key `api_key`"),
+        ("{ timeout_ms: 0 }", "timeout_ms"),
+        ("{ max_results: 26 }", "max_results"),
+    ] {
+        let world = World::new(BINARY, &format!("tools:\n  search: {search}\n"));
+        let (code, _, stderr) = world.cli(&["config", "check"]);
+        assert_eq!(code, 1, "{search}: {stderr}");
+        assert!(stderr.contains(said), "{search}: {stderr}");
+    }
+}
+
+#[tokio::test]
+async fn limits_of_a_call_hold() {
+    let upstream = Upstream::saying(some_results(25));
+    let world = asking(&upstream).await;
+    let long = json!({ "query": "x".repeat(1_001) });
+    let (status, code, message, _) = failure(&search(&world, &long).await);
+    assert_eq!((status, code.as_str()), (400, "invalid_query"));
+    assert!(message.contains("1000 characters (tools.search.max_query_characters)"), "{message}");
+    // Fewer results are an answer too.
+    let few = json!({
+        "tool": "search.web", "input": { "query": "x", "max_results": 25 },
+        "context": { "limits": { "max_output_bytes": 300 } },
+    });
+    let answer = world.execute(&few).await.json();
+    assert_eq!(answer["status"], "ok", "{answer}");
+    assert_eq!(answer["output"]["results"].as_array().unwrap().len(), 3, "{answer}");
+    // The limit of the call is the shorter one here.
+    upstream.say(Reply::Stall(Vec::new()));
+    let hasty = json!({
+        "tool": "search.web", "input": { "query": "x" },
+        "context": { "limits": { "timeout_ms": 200 } },
+    });
+    let answer = world.execute(&hasty).await.json();
+    assert_eq!(answer["metrics"]["error_code"], "timeout", "{answer}");
+}

@@ -1,0 +1,138 @@
+//! Text out of a search result, as text: without markup, in one line, with nothing in it that
+//! cannot be seen.
+
+use super::markup::{self, Piece};
+
+/// The text, cut to so many characters. Tags go first and entities are decoded once after that,
+/// so that `&lt;b&gt;` comes out as the `<b>` that its author wrote about.
+pub(super) fn clean(text: &str, max_characters: usize) -> String {
+    let mut plain = String::with_capacity(text.len().min(max_characters.saturating_mul(4)));
+    let mut hidden_until: Option<String> = None;
+    let closed = markup::closed_names(text);
+    for piece in markup::pieces(text, &closed) {
+        match (&hidden_until, piece) {
+            (None, Piece::Text(text)) => plain.push_str(text),
+            (None, Piece::Tag { name, closing }) => {
+                if !closing && markup::hides(&name) && closed.contains(&name) {
+                    hidden_until = Some(name);
+                } else if markup::breaks(&name) {
+                    plain.push(' ');
+                }
+            }
+            (Some(hidden), Piece::Tag { name, closing: true }) if *hidden == name => {
+                hidden_until = None;
+            }
+            (Some(_), _) => {}
+        }
+    }
+    shorten(&visible(&html_escape::decode_html_entities(&plain)), max_characters)
+}
+
+/// One line: runs of white space are a space, and what has no shape of its own is gone.
+pub(super) fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for word in text.split(|one: char| one.is_whitespace() || one == '\u{1f}') {
+        let before = shown.len();
+        if before > 0 {
+            shown.push(' ');
+        }
+        shown.extend(word.chars().filter(|one| !one.is_control() && !is_hidden(*one)));
+        if shown.len() == before + usize::from(before > 0) {
+            shown.truncate(before);
+        }
+    }
+    shown
+}
+
+/// Marks that turn a line around, and those that only a machine reads. The joiners that some
+/// scripts and pictures need stay.
+pub(super) fn is_hidden(one: char) -> bool {
+    matches!(one,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
+}
+
+/// At most so many characters, the last of them a sign that there was more.
+fn shorten(text: &str, max_characters: usize) -> String {
+    if text.chars().nth(max_characters).is_none() {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(max_characters.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_becomes_text() {
+        for (given, expected) in [
+            ("plain", "plain"),
+            ("  two\n\t words ", "two words"),
+            ("<b>Rust</b> is <em class=\"x\">fast</em>", "Rust is fast"),
+            ("<strong>in</strong>line", "inline"),
+            ("one<br>two<p>three</p>four", "one two three four"),
+            (
+                "Tom &amp; Jerry&#39;s &quot;show&quot; &mdash; &#x1F600;",
+                "Tom & Jerry's \"show\" — 😀",
+            ),
+            ("&amp;lt;b&amp;gt;", "&lt;b&gt;"),
+            ("use &lt;b&gt; for bold", "use <b> for bold"),
+            ("a < b and c > d", "a < b and c > d"),
+            ("1 <2 <3", "1 <2 <3"),
+            (
+                "Vec<String> and HashMap<String, Vec<u8>>",
+                "Vec<String> and HashMap<String, Vec<u8>>",
+            ),
+            ("<hit>word</hit> and <x-mark>more</x-mark>", "word and more"),
+            ("<script>alert(1)</script>after<style>p { }</style>!", "after!"),
+            ("the <script> tag", "the tag"),
+            ("one <b <i>two", "one two"),
+            ("a <!-- comment > --> b <!doctype html>c", "a b c"),
+            ("cut off <a href=\"https://exam", "cut off"),
+            ("cut off <b", "cut off"),
+            ("quoted <a title=\"a > b\">link</a>", "quoted link"),
+            ("<img src=x onerror=alert(1)>", ""),
+            ("AT&T &unknown; & &#xZZ; &#; ?a=1&copy=2", "AT&T &unknown; & &#xZZ; &#; ?a=1&copy=2"),
+            ("", ""),
+        ] {
+            assert_eq!(clean(given, 1_000), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_gone() {
+        assert_eq!(clean("a\u{0}b\u{1b}[2Jc\u{7f}\u{9b}d", 100), "ab[2Jcd");
+        assert_eq!(
+            clean("safe\u{202e}gpj.exe \u{2066}x\u{2069} \u{200f}y", 100),
+            "safegpj.exe x y"
+        );
+        assert_eq!(clean("&#x202e;ok &ZeroWidthSpace;", 100), "ok");
+        assert_eq!(clean("hi\u{e0041}\u{e0042}", 100), "hi");
+        // Emoji and Persian need their joiners.
+        assert_eq!(clean("👩\u{200d}💻 می\u{200c}خواهم", 100), "👩\u{200d}💻 می\u{200c}خواهم");
+    }
+
+    #[test]
+    fn long_text_is_cut_and_says_so() {
+        assert_eq!(clean("abcdef", 6), "abcdef");
+        assert_eq!(clean("abcdefg", 6), "abcde…");
+        assert_eq!(clean("ab cdefg", 4), "ab…");
+        assert_eq!(clean(&"ü".repeat(1_000_000), 1_000).chars().count(), 1_000);
+    }
+
+    #[test]
+    fn hostile_text_takes_linear_time() {
+        for text in
+            ["<x>", "<b ", "<!--", "&#", "<", "</", "<a \"", "<script>", "\u{202e}", "&amp;"]
+        {
+            let start = std::time::Instant::now();
+            let text = text.repeat(1_000_000 / text.len());
+            assert!(clean(&text, 1_000).chars().count() <= 1_000);
+            assert!(start.elapsed().as_secs() < 5, "{:.3}", start.elapsed().as_secs_f64());
+        }
+    }
+}

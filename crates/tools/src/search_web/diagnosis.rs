@@ -1,0 +1,119 @@
+//! Whether the search service can be used, for the operator who asks.
+
+use guard::net::Response;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    failure::HOW_TO_CONFIGURE,
+    service::{NoRequest, Service},
+};
+use crate::settings::{Search, SearchProvider};
+
+/// How it is with the search service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// Whether searches will be answered.
+    pub usable: bool,
+    /// Whether there is a service at all.
+    pub configured: bool,
+    /// What was found, in a sentence.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// Asks the service something that costs nothing. No key is part of what this says.
+pub async fn diagnose(settings: &Search) -> Diagnosis {
+    let service = match Service::new(settings) {
+        Ok(Some(service)) => service,
+        Ok(None) => {
+            let none = unusable("no search service is configured", HOW_TO_CONFIGURE);
+            return Diagnosis { configured: false, ..none };
+        }
+        Err(problem) => return unusable(problem, "mend `tools.search`"),
+    };
+    let provider = settings.provider.map_or("the service", SearchProvider::title);
+    let place = format!("{provider} at {}", settings.base_url.as_deref().unwrap_or_default());
+    let request = match service.probe() {
+        Ok(request) => request,
+        Err(NoRequest::Key(words)) => return unusable(words, "set it where the server is started"),
+        Err(NoRequest::TooLong) => return unusable("the address is too long", "mend `base_url`"),
+    };
+    match service.client.send(request, &CancellationToken::new()).await {
+        Err(error) => {
+            let message = format!("{place} cannot be reached: {error}");
+            unusable(message, "start it, or mend `tools.search.base_url`")
+        }
+        Ok(response) => match settings.provider {
+            Some(SearchProvider::Searxng) => searxng(&place, &response),
+            _ => litellm(&place, &response, settings),
+        },
+    }
+}
+
+fn litellm(place: &str, response: &Response, settings: &Search) -> Diagnosis {
+    match response.status.as_u16() {
+        200 => match (tools(&response.body), &settings.search_tool) {
+            (Some(tools), Some(wanted)) if !tools.contains(wanted) => {
+                let message = format!("{place} has no search tool `{wanted}`");
+                unusable(message, format!("set `tools.search.search_tool`; {}", offer(&tools)))
+            }
+            (Some(tools), None) => unusable(
+                format!("{place} wants the name of a search tool"),
+                format!("set `tools.search.search_tool`; {}", offer(&tools)),
+            ),
+            _ => usable(format!("{place} answers")),
+        },
+        // It says 400 of a key that it does not know where it has no database.
+        status @ (400 | 401 | 403) => {
+            let hint = match &settings.api_key_env {
+                Some(name) => format!("look at the key in `{name}`"),
+                None => "name the variable with its key: `tools.search.api_key_env`".into(),
+            };
+            unusable(format!("{place} refuses the key (status {status})"), hint)
+        }
+        404 | 405 => usable(format!("{place} answers, and does not say which tools it has")),
+        status => failing(place, status),
+    }
+}
+
+fn searxng(place: &str, response: &Response) -> Diagnosis {
+    match response.status.as_u16() {
+        200 | 400 => usable(format!("{place} answers")),
+        403 => unusable(
+            format!("{place} refuses to answer in JSON (status 403)"),
+            "add `json` to `search.formats` in its settings.yml",
+        ),
+        429 => unusable(
+            format!("{place} answers that there were too many requests (status 429)"),
+            "let this machine pass its limiter",
+        ),
+        status => failing(place, status),
+    }
+}
+
+/// The names of the search tools that LiteLLM lists.
+fn tools(body: &[u8]) -> Option<Vec<String>> {
+    let answer: Value = serde_json::from_slice(body).ok()?;
+    let names = answer.get("data")?.as_array()?.iter();
+    let names = names.filter_map(|tool| tool.get("search_tool_name")?.as_str());
+    Some(names.map(str::to_owned).collect())
+}
+
+fn offer(tools: &[String]) -> String {
+    if tools.is_empty() { "it has none".into() } else { format!("it has {}", tools.join(", ")) }
+}
+
+fn failing(place: &str, status: u16) -> Diagnosis {
+    unusable(format!("{place} answers with status {status}"), "look at its log")
+}
+
+fn usable(message: String) -> Diagnosis {
+    Diagnosis { usable: true, configured: true, message, hint: None }
+}
+
+fn unusable(message: impl Into<String>, hint: impl Into<String>) -> Diagnosis {
+    let hint = Some(hint.into());
+    Diagnosis { usable: false, configured: true, message: message.into(), hint }
+}

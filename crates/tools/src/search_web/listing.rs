@@ -1,0 +1,216 @@
+//! What a search service answered, taken apart without trusting any of it.
+//!
+//! Nothing is copied before it is known to be wanted: a value that is not looked at stays text,
+//! however deep or long it is.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, SeqAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+/// How many results of an answer are looked at.
+const MAX_LOOKED_AT: usize = 1_000;
+
+/// A result as it came, each field the first that is there of its several names.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) title: String,
+    pub(super) url: String,
+    pub(super) snippet: String,
+    /// A text or a number.
+    pub(super) date: String,
+}
+
+/// The results, or why there are none.
+pub(super) fn read(body: &[u8]) -> Result<Vec<Found>, &'static str> {
+    let text = std::str::from_utf8(body).map_err(|_| "it is not UTF-8")?;
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
+        return Err("it is empty");
+    }
+    if !text.starts_with('{') {
+        return Err("it is no JSON object");
+    }
+    let answer: Envelope = serde_json::from_str(text).map_err(|_| "it is no JSON object")?;
+    let is_list = |raw: &&RawValue| raw.get().starts_with('[');
+    let list = answer.results.filter(is_list).or_else(|| answer.data.filter(is_list));
+    let list = list.ok_or("it has no list of results")?;
+    let Entries(entries) = serde_json::from_str(list.get()).map_err(|_| "its list is broken")?;
+    let found: Vec<Found> = entries.iter().filter_map(|entry| found(entry)).collect();
+    if found.is_empty() && !entries.is_empty() {
+        return Err("its list holds no results");
+    }
+    Ok(found)
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    results: Option<&'a RawValue>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+}
+
+/// The names that LiteLLM, SearXNG and others have for the same thing.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry<'a> {
+    #[serde(borrow)]
+    title: Option<&'a RawValue>,
+    name: Option<&'a RawValue>,
+    url: Option<&'a RawValue>,
+    link: Option<&'a RawValue>,
+    snippet: Option<&'a RawValue>,
+    description: Option<&'a RawValue>,
+    content: Option<&'a RawValue>,
+    date: Option<&'a RawValue>,
+    published_date: Option<&'a RawValue>,
+    #[serde(rename = "published_date")]
+    published_date_in_snake_case: Option<&'a RawValue>,
+}
+
+fn found(entry: &RawValue) -> Option<Found> {
+    if !entry.get().starts_with('{') {
+        return None;
+    }
+    let entry: Entry = serde_json::from_str(entry.get()).ok()?;
+    let text = |names: &[Option<&RawValue>]| {
+        let texts = names.iter().flatten().filter_map(|raw| text(raw));
+        texts.into_iter().find(|text| !text.trim().is_empty()).unwrap_or_default()
+    };
+    Some(Found {
+        title: text(&[entry.title, entry.name]),
+        url: text(&[entry.url, entry.link]),
+        snippet: text(&[entry.snippet, entry.description, entry.content]),
+        date: [entry.date, entry.published_date, entry.published_date_in_snake_case]
+            .into_iter()
+            .flatten()
+            .find_map(|raw| text_or_number(raw).filter(|text| !text.trim().is_empty()))
+            .unwrap_or_default(),
+    })
+}
+
+/// A text; anything else is as good as nothing.
+fn text(raw: &RawValue) -> Option<String> {
+    // Half of a surrogate pair is a mistake of the service in one field and not in all of them.
+    serde_json::from_str(raw.get()).ok()
+}
+
+fn text_or_number(raw: &RawValue) -> Option<String> {
+    let is_number = raw.get().bytes().all(|one| one.is_ascii_digit() || one == b'.');
+    if is_number {
+        return raw.get().split('.').next().map(str::to_owned);
+    }
+    text(raw)
+}
+
+/// The first entries of a list; the rest is passed over.
+struct Entries<'a>(Vec<&'a RawValue>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct First;
+        impl<'de> Visitor<'de> for First {
+            type Value = Entries<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+                formatter.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut entries = Vec::new();
+                while entries.len() < MAX_LOOKED_AT {
+                    match list.next_element()? {
+                        Some(entry) => entries.push(entry),
+                        None => return Ok(Entries(entries)),
+                    }
+                }
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Entries(entries))
+            }
+        }
+        deserializer.deserialize_seq(First)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(body: &str) -> Found {
+        let mut found = read(body.as_bytes()).unwrap();
+        assert_eq!(found.len(), 1, "{body}");
+        found.remove(0)
+    }
+
+    #[test]
+    fn every_service_has_its_own_names() {
+        let expected = Found {
+            title: "T".into(),
+            url: "https://a.example".into(),
+            snippet: "S".into(),
+            date: "2025-01-01".into(),
+        };
+        for body in [
+            r#"{"object":"search","results":[{"title":"T","url":"https://a.example","snippet":"S","date":"2025-01-01","last_updated":null}]}"#,
+            r#"{"query":"q","number_of_results":1,"results":[{"url":"https://a.example","title":"T","content":"S","publishedDate":"2025-01-01","engine":"x","score":1.5}],"answers":[]}"#,
+            r#"{"data":[{"name":"T","link":"https://a.example","description":"S","published_date":"2025-01-01"}]}"#,
+            r#"{"results":null,"data":[{"title":"","name":"T","url":null,"link":"https://a.example","snippet":5,"description":"S","date":{},"publishedDate":"2025-01-01"}]}"#,
+            "\u{feff} {\"results\":[{\"title\":\"T\",\"url\":\"https://a.example\",\"snippet\":\"S\",\"date\":\"2025-01-01\"}]} \n",
+        ] {
+            assert_eq!(first(body), expected, "{body}");
+        }
+        assert_eq!(first(r#"{"results":[{"date":1735689600.5}]}"#).date, "1735689600");
+        assert_eq!(
+            first(r#"{"results":[{"title":"\ud83d","url":"https://a.example"}]}"#).title,
+            ""
+        );
+    }
+
+    #[test]
+    fn what_is_no_answer_is_refused() {
+        for body in [
+            "",
+            "   ",
+            "5",
+            "null",
+            "true",
+            "[]",
+            "[{\"url\":\"https://a.example\"}]",
+            "\"text\"",
+            "{}",
+            "{",
+            "{\"results\":[",
+            "{\"results\":[]} x",
+            "{\"results\":null}",
+            "{\"results\":{}}",
+            "{\"results\":\"none\"}",
+            "{\"results\":5,\"data\":false}",
+            "{\"results\":[1,\"a\",null,[]]}",
+            "{\"error\":{\"message\":\"no\"}}",
+            "<html><body>502 Bad Gateway</body></html>",
+            "not json",
+        ] {
+            assert!(read(body.as_bytes()).is_err(), "{body}");
+        }
+        assert!(read(b"{\"results\":[{\"title\":\"\xff\"}]}").is_err());
+    }
+
+    #[test]
+    fn nothing_found_is_an_answer() {
+        assert_eq!(read(b"{\"results\":[]}"), Ok(Vec::new()));
+        assert_eq!(read(br#"{"data":[]}"#), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn depth_and_length_cost_nothing() {
+        let deep = "[".repeat(1_000_000) + &"]".repeat(1_000_000);
+        let body = format!(r#"{{"x":{deep},"results":[{{"url":{deep},"title":"T"}}]}}"#);
+        assert_eq!(first(&body).title, "T");
+        let many = format!(r#"{{"results":[{}{{}}]}}"#, "{},".repeat(1_000_000));
+        assert_eq!(read(many.as_bytes()).unwrap().len(), MAX_LOOKED_AT);
+    }
+}

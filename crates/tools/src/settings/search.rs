@@ -1,0 +1,153 @@
+//! Which service `search.web` asks, and how.
+
+use guard::net::Url;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The service that searches the web.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Search {
+    /// Which kind of service it is. Where this is left out, there is none.
+    #[schemars(with = "SearchProvider")]
+    pub provider: Option<SearchProvider>,
+    /// Where it is: `http://127.0.0.1:4000`. It may be on a private address; that host and port
+    /// are all that the tool reaches.
+    pub base_url: Option<String>,
+    /// LiteLLM: the `search_tool_name` of its configuration.
+    #[schemars(length(min = 1, max = 200))]
+    pub search_tool: Option<String>,
+    /// LiteLLM: whether the name of the search tool stands in the path or in the body.
+    pub search_tool_in: SearchToolIn,
+    /// The environment variable that holds the key, sent as a bearer token. None is sent where
+    /// this is left out.
+    #[schemars(length(min = 1))]
+    pub api_key_env: Option<String>,
+    /// How long the service may take, in milliseconds.
+    #[schemars(range(min = 1, max = 600_000))]
+    pub timeout_ms: u64,
+    /// How many results a caller gets who does not say how many.
+    #[schemars(range(min = 1, max = 25))]
+    pub max_results: usize,
+    /// The longest query, in characters.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub max_query_characters: usize,
+    /// The largest answer of the service, in bytes.
+    #[schemars(range(min = 1_024, max = 67_108_864))]
+    pub max_answer_bytes: usize,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self {
+            provider: None,
+            base_url: None,
+            search_tool: None,
+            search_tool_in: SearchToolIn::Path,
+            api_key_env: None,
+            timeout_ms: 10_000,
+            max_results: 10,
+            max_query_characters: 1_000,
+            max_answer_bytes: 5_242_880,
+        }
+    }
+}
+
+/// A kind of search service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SearchProvider {
+    /// A LiteLLM proxy, or whatever else has its search routes.
+    Litellm,
+    /// A SearXNG instance, with `json` among its `search.formats`.
+    Searxng,
+}
+
+impl SearchProvider {
+    /// What people call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            SearchProvider::Litellm => "LiteLLM",
+            SearchProvider::Searxng => "SearXNG",
+        }
+    }
+}
+
+/// Where LiteLLM is told which search tool is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SearchToolIn {
+    /// `POST /v1/search/NAME`.
+    Path,
+    /// `POST /v1/search` with `search_tool_name`.
+    Body,
+}
+
+impl Search {
+    /// What is wrong beyond the schema: where, and in what words.
+    pub fn mistakes(&self) -> Vec<(&'static str, String)> {
+        let mut mistakes = Vec::new();
+        match (&self.provider, &self.base_url) {
+            (Some(_), None) => mistakes.push(("provider", "`base_url` is missing".to_owned())),
+            (None, Some(_)) => mistakes
+                .push(("base_url", "`provider` is missing: `litellm` or `searxng`".to_owned())),
+            (_, Some(base_url)) => {
+                let problem = problem(base_url).map(|problem| ("base_url", problem.to_owned()));
+                mistakes.extend(problem);
+            }
+            (None, None) => {}
+        }
+        if let Some(name) = &self.api_key_env
+            && !is_a_variable(name)
+        {
+            // A key by mistake is not repeated.
+            let words = "is the name of an environment variable, never the key itself";
+            mistakes.push(("api_key_env", words.to_owned()));
+        }
+        mistakes
+    }
+}
+
+fn problem(base_url: &str) -> Option<&'static str> {
+    let Ok(url) = Url::parse(base_url) else { return Some("is no URL") };
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Some("begins with `http://` or `https://` and a host");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Some("holds no user name and no password; name a key with `api_key_env`");
+    }
+    (url.query().is_some() || url.fragment().is_some()).then_some("ends with its path")
+}
+
+fn is_a_variable(name: &str) -> bool {
+    name.bytes().all(|one| one.is_ascii_alphanumeric() || one == b'_')
+        && !name.starts_with(|one: char| one.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_a_service_is_a_mistake() {
+        let check = |yaml: serde_json::Value, expected: &[&str]| {
+            let search: Search = serde_json::from_value(yaml).unwrap();
+            let places: Vec<_> = search.mistakes().into_iter().map(|(place, _)| place).collect();
+            assert_eq!(places, expected, "{search:?}");
+        };
+        let json = |text: &str| serde_json::from_str(text).unwrap();
+        check(json("{}"), &[]);
+        check(json(r#"{"provider":"litellm","base_url":"http://127.0.0.1:4000"}"#), &[]);
+        check(json(r#"{"provider":"searxng","base_url":"https://search.example/sub/"}"#), &[]);
+        check(json(r#"{"provider":"litellm"}"#), &["provider"]);
+        check(json(r#"{"base_url":"http://127.0.0.1:4000"}"#), &["base_url"]);
+        for base_url in
+            ["127.0.0.1:4000", "ftp://a", "http://u:p@a", "http://a?q=1", "http://a#x", ""]
+        {
+            let text = format!(r#"{{"provider":"litellm","base_url":"{base_url}"}}"#);
+            check(json(&text), &["base_url"]);
+        }
+        check(json(r#"{"api_key_env":"sk-local-test"}"#), &["api_key_env"]);
+        check(json(r#"{"api_key_env":"LITELLM_KEY"}"#), &[]);
+    }
+}
