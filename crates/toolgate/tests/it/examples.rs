@@ -1,6 +1,7 @@
 //! Every folder under `examples/` is loaded, started and replayed.
 
-use testkit::{World, replay::replay};
+use serde_json::{Value, json};
+use testkit::{Asked, Reply, Upstream, World, replay::replay};
 
 use crate::{BINARY, root};
 
@@ -10,8 +11,39 @@ pub async fn example(name: &str) -> World {
     if !world.folder().join("toolgate.yaml").exists() {
         world = world.with_env("TOOLGATE_CONFIG", &format!("{name}.yaml"));
     }
+    if name == "homelab" {
+        let proxy = Upstream::new(litellm);
+        world = world
+            .with_env("TOOLGATE_TOOLS__SEARCH__BASE_URL", &proxy.url())
+            .with_env("LITELLM_API_KEY", "sk-of-the-example");
+    }
     world.run().await;
     world
+}
+
+/// Stands in for the proxy of the home lab.
+fn litellm(asked: &Asked) -> Reply {
+    if asked.path != "/v1/search/web" || !asked.head.contains("Bearer sk-of-the-example\r\n") {
+        return Reply::json(401, json!({ "error": { "message": "no" } }));
+    }
+    let body: Value = serde_json::from_str(&asked.body).unwrap();
+    match body["query"].as_str().unwrap() {
+        "broken" => Reply::json(502, json!({ "error": { "message": "down" } })),
+        "garbage" => Reply::new(200, "text/html", "<html>hello</html>"),
+        "nothing" => Reply::json(200, json!({ "object": "search", "results": [] })),
+        _ => Reply::json(
+            200,
+            json!({ "object": "search", "results": [
+                { "title": "<b>Rust</b> Programming Language", "url": "https://rust-lang.org/",
+                  "snippet": "Fast &amp; reliable.", "date": "2025-01-01", "last_updated": null },
+                { "title": "", "url": "", "snippet": "" },
+                { "title": "An archive", "url": "ftp://files.example/rust.tar", "snippet": "" },
+                { "title": "The Book", "url": "https://doc.rust-lang.org/book/",
+                  "snippet": "By Steve Klabnik\nand Carol Nichols", "date": null },
+                { "title": "crates.io", "url": "https://crates.io/", "snippet": "" },
+            ] }),
+        ),
+    }
 }
 
 async fn replays(name: &str) -> usize {
@@ -33,6 +65,11 @@ async fn learning_os() {
 #[tokio::test]
 async fn adam() {
     assert_eq!(replays("adam").await, 21);
+}
+
+#[tokio::test]
+async fn homelab() {
+    assert_eq!(replays("homelab").await, 19);
 }
 
 #[tokio::test]
