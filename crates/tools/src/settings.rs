@@ -1,9 +1,12 @@
 //! What the operator decides about the built-in tools.
 
+mod web_fetch;
+
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+pub use web_fetch::WebFetch;
 
 /// The settings of all built-in tools, with paths that start at the root of the machine.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +19,8 @@ pub struct Settings {
     pub memory: Memory,
     /// `list_hardware`, `list_software`, `diff_baseline`.
     pub sys_audit: SysAudit,
+    /// `fetch_url` and its neighbours.
+    pub web_fetch: WebFetch,
 }
 
 impl Settings {
@@ -29,6 +34,9 @@ impl Settings {
         self.repo.root = whole(&self.repo.root);
         self.memory.dir = whole(&self.memory.dir);
         self.memory.times_dir = data.join("memory");
+        for path in &mut self.web_fetch.extra_ca {
+            *path = whole(path);
+        }
         self
     }
 
@@ -39,17 +47,10 @@ impl Settings {
         folder.clone_into(&mut self.repo.root);
         self.memory.dir = folder.join(Memory::default().dir);
         self.memory.times_dir = folder.join("data/memory");
+        // Not under the operator's rules: what is shown is what the tool does without any.
+        self.web_fetch = WebFetch { stand_in: Some(folder.to_owned()), ..WebFetch::default() };
         self
     }
-}
-
-/// What may be fetched from the web. No tool of this version reaches out yet: the list is read so
-/// that a settings file can have it already.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct WebFetch {
-    /// Domains that may be reached; every public one where the list is empty.
-    pub allowed_domains: Vec<String>,
 }
 
 /// The folder that an agent may read and write.

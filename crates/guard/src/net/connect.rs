@@ -3,6 +3,7 @@
 use std::{
     future::Future,
     net::{IpAddr, SocketAddr},
+    path::Path,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -17,7 +18,8 @@ use tower_service::Service;
 use url::Host;
 
 use super::{
-    NetError, Reason, Resolve, Rules, Settings, address, name, rules, stream::Stream, tls::Tls,
+    NetError, Reason, Resolve, Rules, Settings, address, name, rules, stand_in, stream::Stream,
+    tls::Tls,
 };
 
 /// How long an address has before the next one is tried beside it (RFC 8305).
@@ -32,6 +34,7 @@ pub(super) struct Connector {
     resolver: Arc<dyn Resolve>,
     tls: Tls,
     timeout: Duration,
+    stand_in: Option<Arc<Path>>,
 }
 
 impl Connector {
@@ -41,6 +44,7 @@ impl Connector {
             resolver: settings.resolver.clone(),
             tls: Tls::new(&settings.extra_ca),
             timeout: settings.connect_timeout,
+            stand_in: settings.stand_in.as_deref().map(Arc::from),
         }
     }
 
@@ -50,6 +54,9 @@ impl Connector {
         let host = uri.host().and_then(|host| Host::parse(host).ok());
         let host = host.ok_or_else(|| NetError::new(Reason::BadUrl, "the URL has no host"))?;
         let plain = name::plain(&host);
+        if let Some(folder) = &self.stand_in {
+            return Ok(Stream::StandIn(TokioIo::new(stand_in::connect(folder, &plain))));
+        }
         let seconds = self.timeout.as_secs();
         let all = async {
             let addresses = self.addresses(&host, &plain, port).await?;

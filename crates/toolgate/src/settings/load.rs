@@ -63,6 +63,7 @@ impl Loaded {
             repo: tools.repo.clone(),
             memory: tools.memory.clone(),
             sys_audit: tools.sys_audit.clone(),
+            web_fetch: tools.web_fetch.clone(),
         }
         .placed(&self.base, &self.data_dir())
     }
@@ -103,9 +104,9 @@ impl Flags {
         match document.check::<Settings>() {
             Err(diagnostics) => return Ok(Err(diagnostics)),
             Ok(settings) => {
-                let mistakes = settings.tools.repo.mistakes().into_iter();
+                let mistakes = settings.tools.mistakes().into_iter();
                 let diagnostics: Vec<_> = mistakes
-                    .map(|(place, words)| document.error(&format!("/tools/repo/{place}"), words))
+                    .map(|(place, words)| document.error(&format!("/tools/{place}"), words))
                     .collect();
                 if !diagnostics.is_empty() {
                     return Ok(Err(diagnostics));
@@ -113,9 +114,9 @@ impl Flags {
             }
         }
         let settings = self.override_with_environment(&mut document)?;
-        if let Some((place, words)) = settings.tools.repo.mistakes().first() {
+        if let Some((place, words)) = settings.tools.mistakes().first() {
             // The file was fine before, so it is the environment that is not.
-            anyhow::bail!("tools/repo/{place}: {words}");
+            anyhow::bail!("tools/{place}: {words}");
         }
         let base = file
             .as_deref()
