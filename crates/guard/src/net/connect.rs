@@ -13,7 +13,7 @@ use std::{
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use http::Uri;
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
+use tokio::{net::TcpStream, time::timeout_at};
 use tower_service::Service;
 use url::Host;
 
@@ -57,23 +57,25 @@ impl Connector {
         if let Some(folder) = &self.stand_in {
             return Ok(Stream::StandIn(TokioIo::new(stand_in::connect(folder, &plain))));
         }
-        let seconds = self.timeout.as_secs();
-        let all = async {
-            let addresses = self.addresses(&host, &plain, port).await?;
-            let stream = first_of(addresses, &plain, port).await?;
-            // Answers are waited for, so small writes must not wait for each other.
-            let _ = stream.set_nodelay(true);
-            if encrypted {
-                let stream = self.tls.handshake(&host, stream).await?;
-                Ok(Stream::Encrypted(Box::new(TokioIo::new(stream))))
-            } else {
-                Ok(Stream::Plain(TokioIo::new(stream)))
-            }
+        let deadline = tokio::time::Instant::now() + self.timeout;
+        let late = |reason, what: &str| {
+            let message = format!("{what} `{plain}` within {} s", self.timeout.as_secs_f64());
+            NetError::new(reason, message)
         };
-        tokio::time::timeout(self.timeout, all).await.unwrap_or_else(|_| {
-            let message = format!("no connection to `{plain}` within {seconds} s");
-            Err(NetError::new(Reason::Timeout, message))
-        })
+        let connected = timeout_at(deadline, async {
+            let addresses = self.addresses(&host, &plain, port).await?;
+            first_of(addresses, &plain, port).await
+        });
+        let stream = connected.await.map_err(|_| late(Reason::Timeout, "no connection to"))??;
+        // Answers are waited for, so small writes must not wait for each other.
+        let _ = stream.set_nodelay(true);
+        if !encrypted {
+            return Ok(Stream::Plain(TokioIo::new(stream)));
+        }
+        // Whoever takes a connection and says nothing most likely does not speak TLS.
+        let agreed = timeout_at(deadline, self.tls.handshake(&host, stream));
+        let stream = agreed.await.map_err(|_| late(Reason::Tls, "no encryption with"))??;
+        Ok(Stream::Encrypted(Box::new(TokioIo::new(stream))))
     }
 
     /// The addresses of a host, every one of which may be connected to.

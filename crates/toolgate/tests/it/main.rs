@@ -16,6 +16,7 @@ mod disk;
 mod documents;
 mod doors;
 mod examples;
+mod fetch_security;
 mod file_io;
 mod guides;
 mod idempotency;

@@ -11,15 +11,26 @@ impl RefusedTypes {
         Self(patterns.iter().map(|pattern| pattern.trim().to_ascii_lowercase()).collect())
     }
 
-    /// Whether content of this type is refused. Silence is not: then the bytes decide.
+    /// Whether content of this type is refused. Silence is not, and neither is what names no type:
+    /// then the bytes decide.
     pub(super) fn refuse(&self, content_type: &str) -> bool {
         let essence = essence(content_type);
         // Such a suffix promises text, whatever stands before it (`image/svg+xml`).
-        if essence.is_empty() || essence.ends_with("+xml") || essence.ends_with("+json") {
+        if !is_type(&essence) || essence.ends_with("+xml") || essence.ends_with("+json") {
             return false;
         }
         self.0.iter().any(|pattern| fits(pattern, &essence))
     }
+}
+
+/// Whether this is `type/subtype` (RFC 9110).
+fn is_type(essence: &str) -> bool {
+    let is_token = |text: &str| {
+        let more = b"!#$%&'*+-.^_`|~";
+        !text.is_empty()
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || more.contains(&byte))
+    };
+    essence.split_once('/').is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype))
 }
 
 /// Whether a text fits a pattern in which `*` stands for anything.
@@ -75,6 +86,8 @@ mod tests {
             "application/x-yaml",
             "application/x-ndjson",
             "image/svg+xml",
+            "image/svg xml",
+            "image",
         ] {
             assert!(!refused.refuse(text), "{text}");
         }
