@@ -44,7 +44,7 @@ pub use limits::{LimitOverrides, Limits, ProcessLimitOverrides, ProcessLimits};
 pub use mirror::Mirror;
 pub use model::{
     Approval, Contract, DeclaredError, Effects, Example, Icon, Presentation, Replaced, Stability,
-    Status, Tasks, Theme, Upstream,
+    Status, Tasks, Theme,
 };
 pub use schema::{Schema, SchemaError};
 pub use violation::{Violation, is_slip, nearest};

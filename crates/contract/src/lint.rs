@@ -293,11 +293,6 @@ impl Lint<'_> {
                 let message = "a command starts in an empty folder: `files` is for built-in tools";
                 self.error(&format!("{pointer}/files"), message);
             }
-            if self.contract.run.is_some() && example.upstream.is_some() {
-                let message =
-                    "a command knows its service itself: `upstream` is for built-in tools";
-                self.error(&format!("{pointer}/upstream"), message);
-            }
             if deterministic && example.is_good() && example.output.is_none() {
                 self.warning(&pointer, "the output of a tool without effects can be shown");
             }

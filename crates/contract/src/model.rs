@@ -298,9 +298,6 @@ pub struct Example {
     /// on files.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
-    /// What the service behind the tool answers, for built-in tools that ask one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub upstream: Option<Upstream>,
     /// The arguments.
     pub input: Map<String, Value>,
     /// The result that these arguments yield.
@@ -324,23 +321,6 @@ impl Example {
     pub fn is_good(&self) -> bool {
         self.error.is_none() && self.bad_output.is_none()
     }
-}
-
-/// The answer of a service that stands behind a tool.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Upstream {
-    /// Its HTTP status.
-    #[serde(default = "ok")]
-    #[schemars(range(min = 200, max = 599))]
-    pub status: u16,
-    /// Its body, sent as JSON.
-    #[schemars(schema_with = "any_value")]
-    pub body: Value,
-}
-
-fn ok() -> u16 {
-    200
 }
 
 /// What is as it would be anyway is not written.

@@ -39,6 +39,7 @@ mod resolve;
 mod rules;
 mod settings;
 pub mod sniff;
+mod stand_in;
 mod stream;
 mod tls;
 

@@ -12,6 +12,7 @@
 #![allow(clippy::missing_panics_doc, clippy::unwrap_used)] // A panic is how a test fails.
 
 mod answer;
+mod hostile;
 pub mod mcp;
 mod raw;
 pub mod replay;
@@ -22,6 +23,7 @@ mod wait;
 mod world;
 
 pub use answer::Answer;
+pub use hostile::{Authority, Hostile};
 pub use raw::Raw;
 pub use shell::{Shell, Spoken};
 pub use upstream::{Asked, Reply, Upstream};

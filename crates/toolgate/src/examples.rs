@@ -1,11 +1,9 @@
 //! The examples of contracts, run as tests through the real gate.
 //!
 //! Built-in tools work in a folder of the example's own, with the files that it names, and not
-//! in the operator's; a service that they ask is a stand-in that says what the example says. A good call must succeed, with the shown output where one is shown; a bad call must be
+//! in the operator's. A good call must succeed, with the shown output where one is shown; a bad call must be
 //! refused with its code; a bad answer, put into the mouth of a stand-in for the tool,
 //! must be stopped.
-
-mod upstream;
 
 use std::{path::Path, sync::Arc};
 
@@ -51,7 +49,7 @@ pub async fn run(bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Vec<Examp
             let provider: Arc<dyn Provider> = match &example.bad_output {
                 Some(value) => Arc::new(Saying(value.clone())),
                 None if contract.run.is_some() => provider.clone(),
-                None => built_in(&contract.name, example, loaded, &data.join("files")).await?,
+                None => built_in(&contract.name, example, loaded, &data.join("files"))?,
             };
             let needs_approval = contract.approval == Approval::Required
                 && example.error.as_deref() != Some(contract.input_error().0);
@@ -68,7 +66,7 @@ pub async fn run(bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Vec<Examp
 }
 
 /// The tool of the binary, at work in a folder with the files of the example.
-async fn built_in(
+fn built_in(
     name: &str,
     example: &Example,
     loaded: &Loaded,
@@ -83,11 +81,7 @@ async fn built_in(
     let contract_name = |tool: &tools::BuiltIn| {
         contract::read::trusted(tool.contract).is_ok_and(|contract| contract.name == name)
     };
-    let mut settings = loaded.tools().within(folder);
-    if let Some(upstream) = &example.upstream {
-        settings = settings.asking(upstream::start(upstream).await?);
-    }
-    let tools = tools::built_in(&settings);
+    let tools = tools::built_in(&loaded.tools().within(folder));
     let tool = tools.into_iter().find(contract_name);
     Ok(tool.with_context(|| format!("there is no built-in tool `{name}`"))?.provider)
 }

@@ -12,6 +12,7 @@ mod read_repo_file;
 pub mod search_web;
 pub mod settings;
 mod sys_audit;
+mod web;
 mod write_memory_entry;
 mod write_text_artifact;
 
@@ -47,6 +48,7 @@ pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
         tool!("diff_baseline", sys_audit::DiffBaseline(key_packages.clone())),
         tool!("echo_json", Pure(echo_json::run)),
         tool!("edit_file", file_io::EditFile(files.clone())),
+        tool!("fetch_url", web::FetchUrl::new(&settings.web_fetch)),
         tool!("hello", Pure(hello::run)),
         tool!("list_dir", file_io::ListDir(files.clone())),
         tool!("list_hardware", sys_audit::ListHardware),

@@ -1,12 +1,14 @@
 //! What the operator decides about the built-in tools.
 
 mod search;
+mod web_fetch;
 
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 pub use search::{Search, SearchProvider, SearchToolIn};
 use serde::{Deserialize, Serialize};
+pub use web_fetch::WebFetch;
 
 /// The settings of all built-in tools, with paths that start at the root of the machine.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +23,8 @@ pub struct Settings {
     pub memory: Memory,
     /// `list_hardware`, `list_software`, `diff_baseline`.
     pub sys_audit: SysAudit,
+    /// `fetch_url` and its neighbours.
+    pub web_fetch: WebFetch,
 }
 
 impl Settings {
@@ -34,6 +38,9 @@ impl Settings {
         self.repo.root = whole(&self.repo.root);
         self.memory.dir = whole(&self.memory.dir);
         self.memory.times_dir = data.join("memory");
+        for path in &mut self.web_fetch.extra_ca {
+            *path = whole(path);
+        }
         self
     }
 
@@ -44,27 +51,11 @@ impl Settings {
         folder.clone_into(&mut self.repo.root);
         self.memory.dir = folder.join(Memory::default().dir);
         self.memory.times_dir = folder.join("data/memory");
-        self.search = Search::default();
+        self.search = Search::of_examples(folder);
+        // Not under the operator's rules: what is shown is what the tool does without any.
+        self.web_fetch = WebFetch { stand_in: Some(folder.to_owned()), ..WebFetch::default() };
         self
     }
-
-    /// The same with a service at this address behind the tools that ask one: for trying them
-    /// out.
-    #[must_use]
-    pub fn asking(mut self, base_url: String) -> Self {
-        self.search.provider = Some(SearchProvider::Litellm);
-        self.search.base_url = Some(base_url);
-        self
-    }
-}
-
-/// What may be fetched from the web. No tool of this version reaches out yet: the list is read so
-/// that a settings file can have it already.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct WebFetch {
-    /// Domains that may be reached; every public one where the list is empty.
-    pub allowed_domains: Vec<String>,
 }
 
 /// The folder that an agent may read and write.

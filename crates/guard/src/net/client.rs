@@ -10,7 +10,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::{
@@ -23,7 +23,7 @@ use url::Url;
 
 use super::{
     Choice, NetError, Reason, Request, Response, Rules, Settings, body, connect::Connector,
-    encoding, redirect::Hop,
+    encoding, redirect::Hop, stream::Used,
 };
 
 /// The least that hyper takes as the size of a head, in bytes.
@@ -47,6 +47,7 @@ struct Inner {
     user_agent: HeaderValue,
     head_timeout: Duration,
     idle_timeout: Duration,
+    max_idle_per_host: usize,
 }
 
 impl Client {
@@ -74,6 +75,7 @@ impl Client {
                     .unwrap_or_else(|_| HeaderValue::from_static(super::USER_AGENT)),
                 head_timeout: settings.connect_timeout.saturating_add(settings.idle_timeout),
                 idle_timeout: settings.idle_timeout,
+                max_idle_per_host: settings.max_idle_per_host,
             }),
         }
     }
@@ -133,8 +135,23 @@ impl Inner {
         }
     }
 
-    /// One request and the head of its answer.
+    /// One request and the head of its answer. A server may close a connection that was kept at
+    /// the moment when it is used again; then, and only then, the request is made anew.
     async fn exchange(&self, hop: &Hop) -> Result<http::Response<Incoming>, NetError> {
+        let may_repeat = matches!(hop.method, Method::GET | Method::HEAD) && hop.body.is_empty();
+        let mut kept_connections = self.max_idle_per_host;
+        loop {
+            match self.attempt(hop).await {
+                Err(Failed { stale: true, .. }) if may_repeat && kept_connections > 0 => {
+                    kept_connections -= 1;
+                }
+                Err(Failed { error, .. }) => return Err(error),
+                Ok(answer) => return Ok(answer),
+            }
+        }
+    }
+
+    async fn attempt(&self, hop: &Hop) -> Result<http::Response<Incoming>, Failed> {
         let mut request = http::Request::new(Full::new(hop.body.clone()));
         *request.method_mut() = hop.method.clone();
         *request.uri_mut() = uri(&hop.url)?;
@@ -148,16 +165,21 @@ impl Inner {
         });
         tokio::select! {
             answer = timeout(self.head_timeout, self.pool.request(request)) => match answer {
-                Ok(Ok(answer)) => Ok(answer),
+                Ok(Ok(answer)) => {
+                    if let Some(used) = answer.extensions().get::<Used>() {
+                        used.set();
+                    }
+                    Ok(answer)
+                }
                 Ok(Err(error)) => Err(failed(&error)),
                 Err(_) => {
                     let message = format!("no answer within {} s", self.head_timeout.as_secs());
-                    Err(NetError::new(Reason::Timeout, message))
+                    Err(NetError::new(Reason::Timeout, message).into())
                 }
             },
             () = flooded.cancelled() => {
                 let message = format!("more than {MAX_INFORMATIONAL} provisional answers");
-                Err(NetError::new(Reason::HeaderLimit, message))
+                Err(NetError::new(Reason::HeaderLimit, message).into())
             }
         }
     }
@@ -234,11 +256,23 @@ fn uri(url: &Url) -> Result<Uri, NetError> {
 }
 
 /// What went wrong before there was a head.
-fn failed(error: &PoolError) -> NetError {
+struct Failed {
+    error: NetError,
+    /// Whether a kept connection was closed before a byte of the answer.
+    stale: bool,
+}
+
+impl From<NetError> for Failed {
+    fn from(error: NetError) -> Self {
+        Self { error, stale: false }
+    }
+}
+
+fn failed(error: &PoolError) -> Failed {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(one) = cause {
         if let Some(ours) = one.downcast_ref::<NetError>() {
-            return ours.clone();
+            return ours.clone().into();
         }
         if let Some(hyper) = one.downcast_ref::<hyper::Error>() {
             let (reason, message) = if hyper.is_parse_too_large() {
@@ -250,11 +284,24 @@ fn failed(error: &PoolError) -> NetError {
             } else {
                 (Reason::Network, "the connection was closed before an answer")
             };
-            return NetError::new(reason, message).for_operator(chain(error));
+            let closed = reason == Reason::Network && !hyper.is_parse();
+            return Failed {
+                stale: closed && was_used(error),
+                error: NetError::new(reason, message).for_operator(chain(error)),
+            };
         }
         cause = one.source();
     }
-    NetError::new(Reason::Network, "the connection failed").for_operator(chain(error))
+    NetError::new(Reason::Network, "the connection failed").for_operator(chain(error)).into()
+}
+
+/// Whether it happened on a connection that had carried an answer.
+fn was_used(error: &PoolError) -> bool {
+    let mut extensions = http::Extensions::new();
+    if let Some(connection) = error.connect_info() {
+        connection.get_extras(&mut extensions);
+    }
+    extensions.get::<Used>().is_some_and(Used::get)
 }
 
 /// An error with its causes, for the log.

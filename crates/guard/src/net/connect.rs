@@ -3,6 +3,7 @@
 use std::{
     future::Future,
     net::{IpAddr, SocketAddr},
+    path::Path,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -12,12 +13,13 @@ use std::{
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use http::Uri;
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
+use tokio::{net::TcpStream, time::timeout_at};
 use tower_service::Service;
 use url::Host;
 
 use super::{
-    NetError, Reason, Resolve, Rules, Settings, address, name, rules, stream::Stream, tls::Tls,
+    NetError, Reason, Resolve, Rules, Settings, address, name, rules, stand_in, stream::Stream,
+    tls::Tls,
 };
 
 /// How long an address has before the next one is tried beside it (RFC 8305).
@@ -32,6 +34,7 @@ pub(super) struct Connector {
     resolver: Arc<dyn Resolve>,
     tls: Tls,
     timeout: Duration,
+    stand_in: Option<Arc<Path>>,
 }
 
 impl Connector {
@@ -41,6 +44,7 @@ impl Connector {
             resolver: settings.resolver.clone(),
             tls: Tls::new(&settings.extra_ca),
             timeout: settings.connect_timeout,
+            stand_in: settings.stand_in.as_deref().map(Arc::from),
         }
     }
 
@@ -50,23 +54,28 @@ impl Connector {
         let host = uri.host().and_then(|host| Host::parse(host).ok());
         let host = host.ok_or_else(|| NetError::new(Reason::BadUrl, "the URL has no host"))?;
         let plain = name::plain(&host);
-        let seconds = self.timeout.as_secs();
-        let all = async {
-            let addresses = self.addresses(&host, &plain, port).await?;
-            let stream = first_of(addresses, &plain, port).await?;
-            // Answers are waited for, so small writes must not wait for each other.
-            let _ = stream.set_nodelay(true);
-            if encrypted {
-                let stream = self.tls.handshake(&host, stream).await?;
-                Ok(Stream::Encrypted(Box::new(TokioIo::new(stream))))
-            } else {
-                Ok(Stream::Plain(TokioIo::new(stream)))
-            }
+        if let Some(folder) = &self.stand_in {
+            return Ok(Stream::StandIn(TokioIo::new(stand_in::connect(folder, &plain))));
+        }
+        let deadline = tokio::time::Instant::now() + self.timeout;
+        let late = |reason, what: &str| {
+            let message = format!("{what} `{plain}` within {} s", self.timeout.as_secs_f64());
+            NetError::new(reason, message)
         };
-        tokio::time::timeout(self.timeout, all).await.unwrap_or_else(|_| {
-            let message = format!("no connection to `{plain}` within {seconds} s");
-            Err(NetError::new(Reason::Timeout, message))
-        })
+        let connected = timeout_at(deadline, async {
+            let addresses = self.addresses(&host, &plain, port).await?;
+            first_of(addresses, &plain, port).await
+        });
+        let stream = connected.await.map_err(|_| late(Reason::Timeout, "no connection to"))??;
+        // Answers are waited for, so small writes must not wait for each other.
+        let _ = stream.set_nodelay(true);
+        if !encrypted {
+            return Ok(Stream::Plain(TokioIo::new(stream)));
+        }
+        // Whoever takes a connection and says nothing most likely does not speak TLS.
+        let agreed = timeout_at(deadline, self.tls.handshake(&host, stream));
+        let stream = agreed.await.map_err(|_| late(Reason::Tls, "no encryption with"))??;
+        Ok(Stream::Encrypted(Box::new(TokioIo::new(stream))))
     }
 
     /// The addresses of a host, every one of which may be connected to.

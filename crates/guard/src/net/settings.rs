@@ -32,6 +32,9 @@ pub struct Settings {
     pub robots: bool,
     /// How many bytes of answers are kept for another request; none where it is 0.
     pub cache_bytes: usize,
+    /// A folder that is asked instead of the network: for trying tools out. Below it is a folder
+    /// for each host, with the files that it serves.
+    pub stand_in: Option<PathBuf>,
     /// Finds the addresses of names.
     pub resolver: Arc<dyn Resolve>,
 }
@@ -49,6 +52,7 @@ impl Default for Settings {
             extra_ca: Vec::new(),
             robots: false,
             cache_bytes: 0,
+            stand_in: None,
             resolver: Arc::new(SystemResolver::default()),
         }
     }

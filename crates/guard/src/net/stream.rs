@@ -3,6 +3,10 @@
 use std::{
     io,
     pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll},
 };
 
@@ -11,8 +15,22 @@ use hyper_util::{
     client::legacy::connect::{Connected, Connection},
     rt::TokioIo,
 };
-use tokio::net::TcpStream;
+use tokio::{io::DuplexStream, net::TcpStream};
 use tokio_rustls::client::TlsStream;
+
+/// Whether a connection has carried an answer before.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Used(Arc<AtomicBool>);
+
+impl Used {
+    pub(super) fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// A connection to an address that was judged.
 pub(super) enum Stream {
@@ -20,20 +38,18 @@ pub(super) enum Stream {
     Plain(TokioIo<TcpStream>),
     /// Inside TLS.
     Encrypted(Box<TokioIo<TlsStream<TcpStream>>>),
+    /// To no address at all: into a folder of files.
+    StandIn(TokioIo<DuplexStream>),
 }
 
 impl Connection for Stream {
     fn connected(&self) -> Connected {
-        match self {
-            Stream::Plain(_) => Connected::new(),
-            Stream::Encrypted(stream) => {
-                let (_, session) = stream.inner().get_ref();
-                match session.alpn_protocol() {
-                    Some(b"h2") => Connected::new().negotiated_h2(),
-                    _ => Connected::new(),
-                }
-            }
-        }
+        let connected = Connected::new().extra(Used::default());
+        let protocol = match self {
+            Stream::Plain(_) | Stream::StandIn(_) => None,
+            Stream::Encrypted(stream) => stream.inner().get_ref().1.alpn_protocol(),
+        };
+        if protocol == Some(b"h2") { connected.negotiated_h2() } else { connected }
     }
 }
 
@@ -46,6 +62,10 @@ macro_rules! with {
             }
             Stream::Encrypted(stream) => {
                 let $inner = Pin::new(stream.as_mut());
+                $call
+            }
+            Stream::StandIn(stream) => {
+                let $inner = Pin::new(stream);
                 $call
             }
         }
@@ -83,6 +103,7 @@ impl Write for Stream {
         match self {
             Stream::Plain(stream) => stream.is_write_vectored(),
             Stream::Encrypted(stream) => stream.is_write_vectored(),
+            Stream::StandIn(stream) => stream.is_write_vectored(),
         }
     }
 

@@ -64,6 +64,7 @@ impl Loaded {
             repo: tools.repo.clone(),
             memory: tools.memory.clone(),
             sys_audit: tools.sys_audit.clone(),
+            web_fetch: tools.web_fetch.clone(),
         }
         .placed(&self.base, &self.data_dir())
     }
@@ -104,9 +105,9 @@ impl Flags {
         match document.check::<Settings>() {
             Err(diagnostics) => return Ok(Err(diagnostics)),
             Ok(settings) => {
-                let diagnostics: Vec<_> = mistakes(&settings)
-                    .into_iter()
-                    .map(|(place, words)| document.error(&format!("/{place}"), words))
+                let mistakes = settings.tools.mistakes().into_iter();
+                let diagnostics: Vec<_> = mistakes
+                    .map(|(place, words)| document.error(&format!("/tools/{place}"), words))
                     .collect();
                 if !diagnostics.is_empty() {
                     return Ok(Err(diagnostics));
@@ -114,9 +115,9 @@ impl Flags {
             }
         }
         let settings = self.override_with_environment(&mut document)?;
-        if let Some((place, words)) = mistakes(&settings).first() {
+        if let Some((place, words)) = settings.tools.mistakes().first() {
             // The file was fine before, so it is the environment that is not.
-            anyhow::bail!("{place}: {words}");
+            anyhow::bail!("tools/{place}: {words}");
         }
         let base = file
             .as_deref()
@@ -154,15 +155,6 @@ impl Flags {
         }
         serde_json::from_value(document.value().clone()).context("the settings")
     }
-}
-
-/// What is wrong beyond the schema: where, and in what words.
-fn mistakes(settings: &Settings) -> Vec<(String, String)> {
-    let tools = &settings.tools;
-    let repo = tools.repo.mistakes().into_iter();
-    let repo = repo.map(|(place, words)| (format!("tools/repo/{place}"), words));
-    let search = tools.search.mistakes().into_iter();
-    repo.chain(search.map(|(place, words)| (format!("tools/search/{place}"), words))).collect()
 }
 
 /// The JSON Schema of the settings file.

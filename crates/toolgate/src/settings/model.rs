@@ -204,6 +204,20 @@ pub struct Tools {
     pub sys_audit: SysAudit,
 }
 
+impl Tools {
+    /// What the schema cannot see: the key and the place in its list, and what is wrong.
+    pub fn mistakes(&self) -> Vec<(String, String)> {
+        let below = |section: &str, mistakes: Vec<(String, String)>| {
+            let section = section.to_owned();
+            mistakes.into_iter().map(move |(place, words)| (format!("{section}/{place}"), words))
+        };
+        let mut all: Vec<_> = below("repo", self.repo.mistakes()).collect();
+        all.extend(below("web_fetch", self.web_fetch.mistakes()));
+        all.extend(below("search", self.search.mistakes()));
+        all
+    }
+}
+
 /// Which calls a person must approve.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

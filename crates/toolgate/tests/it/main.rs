@@ -17,6 +17,7 @@ mod doctor;
 mod documents;
 mod doors;
 mod examples;
+mod fetch_security;
 mod file_io;
 mod guides;
 mod idempotency;

@@ -46,6 +46,7 @@ impl Service {
             rules,
             connect_timeout: timeout,
             idle_timeout: timeout,
+            stand_in: settings.stand_in.clone(),
             ..guard::net::Settings::default()
         });
         Ok(Some(Self { provider, base: base.to_owned(), settings: settings.clone(), client }))

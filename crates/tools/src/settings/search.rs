@@ -1,5 +1,7 @@
 //! Which service `search.web` asks, and how.
 
+use std::path::{Path, PathBuf};
+
 use guard::net::Url;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,6 +37,9 @@ pub struct Search {
     /// The largest answer of the service, in bytes.
     #[schemars(range(min = 1_024, max = 67_108_864))]
     pub max_answer_bytes: usize,
+    /// A folder that stands in for the network, for trying the tool out.
+    #[serde(skip)]
+    pub stand_in: Option<PathBuf>,
 }
 
 impl Default for Search {
@@ -49,6 +54,7 @@ impl Default for Search {
             max_results: 10,
             max_query_characters: 1_000,
             max_answer_bytes: 5_242_880,
+            stand_in: None,
         }
     }
 }
@@ -84,25 +90,37 @@ pub enum SearchToolIn {
 }
 
 impl Search {
+    /// A service whose answers are files: `search.example/v1/search` below the folder.
+    pub(super) fn of_examples(folder: &Path) -> Self {
+        Self {
+            provider: Some(SearchProvider::Litellm),
+            base_url: Some("http://search.example".to_owned()),
+            stand_in: Some(folder.to_owned()),
+            ..Self::default()
+        }
+    }
+
     /// What is wrong beyond the schema: where, and in what words.
-    pub fn mistakes(&self) -> Vec<(&'static str, String)> {
+    pub fn mistakes(&self) -> Vec<(String, String)> {
         let mut mistakes = Vec::new();
+        let mut mistake = |place: &str, words: &str| {
+            mistakes.push((place.to_owned(), words.to_owned()));
+        };
         match (&self.provider, &self.base_url) {
-            (Some(_), None) => mistakes.push(("provider", "`base_url` is missing".to_owned())),
-            (None, Some(_)) => mistakes
-                .push(("base_url", "`provider` is missing: `litellm` or `searxng`".to_owned())),
-            (_, Some(base_url)) => {
-                let problem = problem(base_url).map(|problem| ("base_url", problem.to_owned()));
-                mistakes.extend(problem);
+            (Some(_), None) => mistake("provider", "`base_url` is missing"),
+            (None, Some(_)) => {
+                mistake("base_url", "`provider` is missing: `litellm` or `searxng`");
+            }
+            (Some(_), Some(base_url)) => {
+                if let Some(words) = problem(base_url) {
+                    mistake("base_url", words);
+                }
             }
             (None, None) => {}
         }
-        if let Some(name) = &self.api_key_env
-            && !is_a_variable(name)
-        {
+        if self.api_key_env.as_ref().is_some_and(|name| !is_a_variable(name)) {
             // A key by mistake is not repeated.
-            let words = "is the name of an environment variable, never the key itself";
-            mistakes.push(("api_key_env", words.to_owned()));
+            mistake("api_key_env", "is the name of an environment variable, never the key itself");
         }
         mistakes
     }

@@ -1,0 +1,56 @@
+//! Certificates that are made when a test needs them.
+
+use std::sync::Arc;
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{
+        ServerConfig,
+        pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer},
+    },
+};
+
+/// Somebody who vouches for names.
+pub struct Authority {
+    issuer: CertifiedIssuer<'static, KeyPair>,
+}
+
+impl Default for Authority {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Authority {
+    /// A new one, whom nobody trusts yet.
+    pub fn new() -> Self {
+        let mut parameters = CertificateParams::new(Vec::new()).unwrap();
+        parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let issuer = CertifiedIssuer::self_signed(parameters, KeyPair::generate().unwrap());
+        Self { issuer: issuer.unwrap() }
+    }
+
+    /// Its certificate, for those who trust it.
+    pub fn pem(&self) -> String {
+        self.issuer.pem()
+    }
+
+    /// What a server of these names needs.
+    pub(super) fn acceptor(&self, names: &[&str]) -> TlsAcceptor {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let key = KeyPair::generate().unwrap();
+        let parameters = CertificateParams::new(names).unwrap();
+        let certificate = parameters.signed_by(&key, &self.issuer).unwrap();
+        let chain = vec![CertificateDer::from(certificate)];
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let provider = Arc::new(tokio_rustls::rustls::crypto::aws_lc_rs::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(chain, key)
+            .unwrap();
+        TlsAcceptor::from(Arc::new(config))
+    }
+}

@@ -1,0 +1,9 @@
+//! The toolset `web-fetch`: what an agent may have of the web.
+//!
+//! One file for each tool. All of them go out through `guard::net`.
+
+mod failure;
+mod fetch_url;
+mod types;
+
+pub(crate) use fetch_url::FetchUrl;
