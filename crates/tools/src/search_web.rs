@@ -12,10 +12,7 @@ mod markup;
 mod results;
 mod service;
 
-use std::{
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::sync::{Arc, OnceLock};
 
 use gate::{Answer, BoxFuture, Clock, Provider, Running, ToolError};
 use guard::net::{Choice, Judge, Request, Response};
@@ -44,18 +41,19 @@ impl SearchWeb {
         let wanted = call.input.get("max_results").and_then(whole);
         let max_results = wanted.unwrap_or(self.settings.max_results);
         let service = self.service()?;
-        let mut request =
+        let request =
             service.search(query, max_results).map_err(|why| failure::no_request(&why))?;
-        let limit = Duration::from_millis(call.limits.timeout_ms);
-        request.limits.total = request.limits.total.min(limit);
         let response = self.ask(service, request, call).await?;
-        let found = listing::read(&response.body).map_err(failure::bad_answer)?;
-        let (count, now) = (found.len(), self.now());
-        // Text of megabytes is cleaned elsewhere than where calls are answered.
-        let chosen =
-            tokio::task::spawn_blocking(move || results::chosen(found, max_results, now)).await;
-        let chosen =
-            chosen.map_err(|error| ToolError::internal("the search failed", error.to_string()))?;
+        let now = self.now();
+        // An answer of megabytes is read elsewhere than where calls are answered.
+        let read = tokio::task::spawn_blocking(move || {
+            let found = listing::read(&response.body)?;
+            Ok((found.len(), results::chosen(found, max_results, now)))
+        });
+        let (count, chosen) = read
+            .await
+            .map_err(|error| ToolError::internal("the search failed", error.to_string()))?
+            .map_err(failure::bad_answer)?;
         Ok(answer(&fitting(chosen, call.limits.max_output_bytes), count))
     }
 
@@ -137,4 +135,86 @@ fn whole(value: &Value) -> Option<usize> {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let number = value.as_u64().or_else(|| value.as_f64().map(|number| number as u64));
     number.and_then(|number| usize::try_from(number).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Text that is likely to look like markup, entities, dates and addresses.
+    fn soup() -> impl Strategy<Value = String> {
+        let pieces = prop_oneof![
+            "[ -~]{0,8}",
+            "\\PC{0,4}",
+            proptest::sample::select(vec![
+                "<b>",
+                "</b>",
+                "<a href=\"",
+                "<!--",
+                "-->",
+                "<script>",
+                "</script>",
+                "&amp;",
+                "&#x202e;",
+                "&#",
+                ";",
+                "https://a.example/",
+                "javascript:",
+                "2025-01-01",
+                "T10:00:00Z",
+                "ago",
+                "\u{0}",
+                "\u{202e}",
+                "\u{200d}",
+                "\u{feff}",
+                "\n",
+                "<x y='",
+                "'>",
+                "\u{e0041}",
+                "99999999",
+            ])
+            .prop_map(str::to_owned),
+        ];
+        proptest::collection::vec(pieces, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_service_says_comes_out_clean(
+            fields in proptest::collection::vec((soup(), soup(), soup(), soup()), 0..6),
+            max_results in 1_usize..=25,
+        ) {
+            let found = fields.iter().map(|(title, url, snippet, date)| json!({
+                "title": title, "url": format!("https://a.example/{url}"), "snippet": snippet, "date": date,
+            }));
+            let body = json!({ "results": found.collect::<Vec<_>>() }).to_string();
+            let found = listing::read(body.as_bytes()).unwrap();
+            prop_assert_eq!(found.len(), fields.len());
+            let now = jiff::Timestamp::from_second(1_794_728_868).unwrap();
+            let results = results::chosen(found, max_results, now);
+            prop_assert!(results.len() <= max_results);
+            for one in &results {
+                for text in [&one.title, &one.snippet] {
+                    prop_assert!(!text.chars().any(|one| one.is_control() || clean::is_hidden(one)));
+                    prop_assert_eq!(text.trim(), text);
+                    prop_assert!(!text.contains("  "));
+                }
+                prop_assert!(!one.url.chars().any(|one| one.is_control() || one.is_whitespace()));
+                prop_assert!(guard::net::Url::parse(&one.url).is_ok());
+                if let Some(date) = &one.date {
+                    let is_time = date.parse::<jiff::Timestamp>().is_ok();
+                    prop_assert!(is_time || date.parse::<jiff::civil::Date>().is_ok(), "{}", date);
+                }
+            }
+        }
+
+        #[test]
+        fn no_bytes_make_it_fail(bytes in proptest::collection::vec(any::<u8>(), 0..200), text in soup()) {
+            let _ = listing::read(&bytes);
+            let _ = listing::read(text.as_bytes());
+            let _ = listing::read(format!("{{\"results\":[{{{text}}}]}}").as_bytes());
+        }
+    }
 }

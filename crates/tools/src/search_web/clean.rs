@@ -132,7 +132,8 @@ mod tests {
             let start = std::time::Instant::now();
             let text = text.repeat(1_000_000 / text.len());
             assert!(clean(&text, 1_000).chars().count() <= 1_000);
-            assert!(start.elapsed().as_secs() < 5, "{:.3}", start.elapsed().as_secs_f64());
+            // In quadratic time it would be hours.
+            assert!(start.elapsed().as_secs() < 60, "{}", start.elapsed().as_secs());
         }
     }
 }
