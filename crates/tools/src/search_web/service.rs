@@ -46,6 +46,9 @@ impl Service {
             rules,
             connect_timeout: timeout,
             idle_timeout: timeout,
+            // A connection that is kept may be closed by the service at the moment when it is used
+            // again, and a `POST` is not sent twice. Beside a search a new one costs nothing.
+            max_idle_per_host: 0,
             stand_in: settings.stand_in.clone(),
             ..guard::net::Settings::default()
         });

@@ -184,3 +184,16 @@ async fn limits_of_a_call_hold() {
     let answer = world.execute(&hasty).await.json();
     assert_eq!(answer["metrics"]["error_code"], "timeout", "{answer}");
 }
+
+#[tokio::test]
+async fn a_service_may_close_its_connections_at_any_time() {
+    let body = r#"{"results":[]}"#;
+    let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let upstream = Upstream::saying(Reply::Bytes(reply.into_bytes()));
+    let world = asking(&upstream).await;
+    for number in 0..50 {
+        let answer = search(&world, &json!({ "query": "x" })).await;
+        assert_eq!(answer.status, 200, "{number}: {}", answer.text());
+    }
+    assert_eq!(upstream.asked().len(), 50);
+}
