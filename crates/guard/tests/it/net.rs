@@ -1,12 +1,14 @@
 //! The guarded client against names, addresses and servers that mean harm.
 
 mod addresses;
+mod caching;
 mod charsets;
 mod connections;
 mod encodings;
 mod names;
 mod property;
 mod redirects;
+mod robots;
 mod rules;
 mod sniffing;
 
