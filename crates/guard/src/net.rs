@@ -26,16 +26,19 @@
 
 pub mod address;
 mod body;
+mod cache;
 pub mod charset;
 mod client;
 mod connect;
 mod encoding;
 mod error;
+mod exchange;
 mod name;
 mod ports;
 mod redirect;
 mod request;
 mod resolve;
+mod robots;
 mod rules;
 mod settings;
 pub mod sniff;

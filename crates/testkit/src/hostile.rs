@@ -7,6 +7,7 @@ mod certificates;
 mod charsets;
 mod documents;
 mod encodings;
+mod http2;
 mod pages;
 mod wire;
 
@@ -71,7 +72,12 @@ impl Hostile {
 
     /// Listens for TLS too, with a certificate of this authority for these names; the port.
     pub fn listen_tls(&self, authority: &Authority, names: &[&str]) -> u16 {
-        self.listen(Some(authority.acceptor(names)))
+        self.listen(Some(authority.acceptor(names, &[])))
+    }
+
+    /// Listens for HTTP/2 inside TLS, well-behaved but for the headers of `/headers`; the port.
+    pub fn listen_http2(&self, authority: &Authority, names: &[&str]) -> u16 {
+        self.listen(Some(authority.acceptor(names, &[b"h2"])))
     }
 
     /// How many connections there have been.
@@ -114,9 +120,10 @@ impl Drop for Hostile {
 async fn serve(stream: TcpStream, tls: Option<TlsAcceptor>) {
     match tls {
         Some(tls) => {
-            if let Ok(mut stream) = tls.accept(stream).await
-                && let Some(asked) = ask(&mut stream).await
-            {
+            let Ok(mut stream) = tls.accept(stream).await else { return };
+            if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
+                http2::serve(stream).await;
+            } else if let Some(asked) = ask(&mut stream).await {
                 // Whoever hangs up in the middle is none of its business.
                 let _ = wire::answer(&asked, &mut stream).await;
                 let _ = tokio::io::AsyncWriteExt::shutdown(&mut stream).await;

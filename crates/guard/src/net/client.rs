@@ -1,39 +1,21 @@
 //! The client: one request, followed to its end.
 
-use std::{
-    error::Error,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
-use http_body_util::Full;
+use http::{HeaderMap, StatusCode};
 use hyper::body::Incoming;
-use hyper_util::{
-    client::legacy::{Client as Pool, Error as PoolError},
-    rt::{TokioExecutor, TokioTimer},
-};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::{
-    Choice, NetError, Reason, Request, Response, Rules, Settings, body, connect::Connector,
-    encoding, redirect::Hop, stream::Used,
+    Choice, Limits, NetError, Reason, Request, Response, Rules, Settings, body,
+    cache::{Cache, Entry, Found},
+    exchange::Sender,
+    redirect::Hop,
+    robots::{self, Robots},
 };
-
-/// The least that hyper takes as the size of a head, in bytes.
-const LEAST_HEADER_BYTES: usize = 8_192;
-/// How long an unused connection is kept.
-const IDLE_CONNECTION: Duration = Duration::from_mins(1);
-/// How much an HTTP/2 peer may send ahead of us reading, in bytes.
-const HTTP2_WINDOW_BYTES: u32 = 1_048_576;
-/// How many answers "there is more to come" (1xx) may precede an answer.
-const MAX_INFORMATIONAL: usize = 16;
 
 /// Fetches what its rules allow. Cheap to clone; clones share connections.
 #[derive(Clone)]
@@ -43,39 +25,23 @@ pub struct Client {
 
 struct Inner {
     rules: Arc<Rules>,
-    pool: Pool<Connector, Full<Bytes>>,
-    user_agent: HeaderValue,
-    head_timeout: Duration,
+    sender: Sender,
     idle_timeout: Duration,
-    max_idle_per_host: usize,
+    robots: Option<Robots>,
+    cache: Cache,
 }
 
 impl Client {
     /// A client under these settings. Nothing is opened or read before it is used.
     pub fn new(settings: &Settings) -> Self {
         let rules = Arc::new(settings.rules.clone());
-        let header_bytes = settings.max_header_bytes.max(LEAST_HEADER_BYTES);
-        let pool = Pool::builder(TokioExecutor::new())
-            .timer(TokioTimer::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE_CONNECTION)
-            .pool_max_idle_per_host(settings.max_idle_per_host)
-            .http1_max_buf_size(header_bytes)
-            .http1_max_headers(settings.max_headers)
-            .http2_max_header_list_size(u32::try_from(header_bytes).unwrap_or(u32::MAX))
-            .http2_initial_stream_window_size(HTTP2_WINDOW_BYTES)
-            .http2_initial_connection_window_size(HTTP2_WINDOW_BYTES)
-            .build(Connector::new(settings, rules.clone()));
-        let user_agent = HeaderValue::from_str(&settings.user_agent);
         Self {
             inner: Arc::new(Inner {
+                sender: Sender::new(settings, rules.clone()),
                 rules,
-                pool,
-                user_agent: user_agent
-                    .unwrap_or_else(|_| HeaderValue::from_static(super::USER_AGENT)),
-                head_timeout: settings.connect_timeout.saturating_add(settings.idle_timeout),
                 idle_timeout: settings.idle_timeout,
-                max_idle_per_host: settings.max_idle_per_host,
+                robots: settings.robots.then(Robots::default),
+                cache: Cache::new(settings.cache_bytes),
             }),
         }
     }
@@ -96,7 +62,7 @@ impl Client {
         tokio::select! {
             biased;
             () = stop.cancelled() => Err(NetError::cancelled()),
-            ended = timeout_at(deadline, self.inner.follow(&request)) => {
+            ended = timeout_at(deadline, self.inner.follow(&request, self.inner.robots.as_ref())) => {
                 ended.unwrap_or_else(|_| {
                     let message = format!("not done within {} s", total.as_secs_f64());
                     Err(NetError::new(Reason::Timeout, message))
@@ -106,212 +72,149 @@ impl Client {
     }
 }
 
+/// Where a request has come to, and how.
+struct Place {
+    hop: Hop,
+    redirects: usize,
+}
+
 impl Inner {
-    async fn follow(&self, request: &Request) -> Result<Response, NetError> {
-        let mut hop = Hop::first(request, self.rules.check(&request.url)?);
-        let mut redirects = 0;
-        loop {
-            let at_hop = |error: NetError| NetError { redirects, ..error };
-            let answer = self.exchange(&hop).await.map_err(at_hop)?;
-            let (head, incoming) = answer.into_parts();
-            let next = hop.next(&self.rules, head.status, &head.headers);
-            let Some(next) =
-                next.map_err(|error| NetError { redirects: redirects + 1, ..error })?
-            else {
-                return self
-                    .finish(request, hop.url, redirects, head.status, head.headers, incoming)
-                    .await
-                    .map_err(at_hop);
-            };
-            redirects += 1;
-            if redirects > self.rules.max_redirects {
-                let message = format!("more than {} redirects", self.rules.max_redirects);
-                return Err(NetError {
-                    redirects,
-                    ..NetError::new(Reason::RedirectLimit, message)
-                });
-            }
-            hop = next;
-        }
-    }
-
-    /// One request and the head of its answer. A server may close a connection that was kept at
-    /// the moment when it is used again; then, and only then, the request is made anew.
-    async fn exchange(&self, hop: &Hop) -> Result<http::Response<Incoming>, NetError> {
-        let may_repeat = matches!(hop.method, Method::GET | Method::HEAD) && hop.body.is_empty();
-        let mut kept_connections = self.max_idle_per_host;
-        loop {
-            match self.attempt(hop).await {
-                Err(Failed { stale: true, .. }) if may_repeat && kept_connections > 0 => {
-                    kept_connections -= 1;
-                }
-                Err(Failed { error, .. }) => return Err(error),
-                Ok(answer) => return Ok(answer),
-            }
-        }
-    }
-
-    async fn attempt(&self, hop: &Hop) -> Result<http::Response<Incoming>, Failed> {
-        let mut request = http::Request::new(Full::new(hop.body.clone()));
-        *request.method_mut() = hop.method.clone();
-        *request.uri_mut() = uri(&hop.url)?;
-        *request.headers_mut() = self.headers(&hop.headers);
-        let flooded = CancellationToken::new();
-        let (count, flood) = (AtomicUsize::new(0), flooded.clone());
-        hyper::ext::on_informational(&mut request, move |_| {
-            if count.fetch_add(1, Ordering::Relaxed) >= MAX_INFORMATIONAL {
-                flood.cancel();
-            }
-        });
-        tokio::select! {
-            answer = timeout(self.head_timeout, self.pool.request(request)) => match answer {
-                Ok(Ok(answer)) => {
-                    if let Some(used) = answer.extensions().get::<Used>() {
-                        used.set();
-                    }
-                    Ok(answer)
-                }
-                Ok(Err(error)) => Err(failed(&error)),
-                Err(_) => {
-                    let message = format!("no answer within {} s", self.head_timeout.as_secs());
-                    Err(NetError::new(Reason::Timeout, message).into())
-                }
-            },
-            () = flooded.cancelled() => {
-                let message = format!("more than {MAX_INFORMATIONAL} provisional answers");
-                Err(NetError::new(Reason::HeaderLimit, message).into())
-            }
-        }
-    }
-
-    /// The headers of a request: those of the caller, and the few that every request has.
-    fn headers(&self, given: &HeaderMap) -> HeaderMap {
-        let mut headers = given.clone();
-        for name in [header::HOST, header::CONNECTION, header::CONTENT_LENGTH] {
-            headers.remove(name);
-        }
-        for name in [header::TRANSFER_ENCODING, header::TE, header::UPGRADE, header::TRAILER] {
-            headers.remove(name);
-        }
-        headers.insert(header::USER_AGENT, self.user_agent.clone());
-        let accepted = HeaderValue::from_static(encoding::ACCEPTED);
-        headers.insert(header::ACCEPT_ENCODING, accepted);
-        headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("*/*"));
-        headers
-    }
-
-    async fn finish(
+    /// Follows a request from hop to hop. Each is checked before anything is sent.
+    async fn follow(
         &self,
         request: &Request,
-        url: Url,
-        redirects: usize,
+        robots: Option<&Robots>,
+    ) -> Result<Response, NetError> {
+        let hop = Hop::first(request, self.rules.check(&request.url)?);
+        let mut place = Place { hop, redirects: 0 };
+        loop {
+            let redirects = place.redirects;
+            let at_hop = |error: NetError| NetError { redirects, ..error };
+            if let Some(robots) = robots {
+                self.obey(robots, &place.hop.url).await.map_err(at_hop)?;
+            }
+            match self.step(request, &place).await.map_err(at_hop)? {
+                Step::Done(response) => return Ok(response),
+                Step::On(status, headers, incoming) => {
+                    let next = place.hop.next(&self.rules, status, &headers);
+                    let next =
+                        next.map_err(|error| NetError { redirects: redirects + 1, ..error })?;
+                    let Some(next) = next else {
+                        let read = self.read(request, &place, status, headers, incoming);
+                        return read.await.map_err(at_hop);
+                    };
+                    place = Place { hop: next, redirects: redirects + 1 };
+                }
+            }
+            if place.redirects > self.rules.max_redirects {
+                let message = format!("more than {} redirects", self.rules.max_redirects);
+                let error = NetError::new(Reason::RedirectLimit, message);
+                return Err(NetError { redirects: place.redirects, ..error });
+            }
+        }
+    }
+
+    /// One hop: from what is kept, or from the network.
+    async fn step(&self, request: &Request, place: &Place) -> Result<Step, NetError> {
+        let hop = &place.hop;
+        let answer = match self.cache.find(hop) {
+            Found::Fresh(entry) => return kept(request, place, entry).map(Step::Done),
+            Found::Stale(asking) => {
+                let mut asked = hop.clone();
+                asked.headers.extend(asking);
+                let answer = self.sender.exchange(&asked).await?;
+                if answer.status() == StatusCode::NOT_MODIFIED
+                    && let Some(entry) = self.cache.refresh(hop, answer.headers())
+                {
+                    return kept(request, place, entry).map(Step::Done);
+                }
+                answer
+            }
+            Found::Never | Found::Nothing => self.sender.exchange(hop).await?,
+        };
+        let (head, incoming) = answer.into_parts();
+        Ok(Step::On(head.status, head.headers, incoming))
+    }
+
+    /// The end of the way: the body, as far as it is wanted.
+    async fn read(
+        &self,
+        request: &Request,
+        place: &Place,
         status: StatusCode,
         headers: HeaderMap,
         incoming: Incoming,
     ) -> Result<Response, NetError> {
-        let choice = match &request.judge {
-            Some(judge) => judge.choose(status, &headers),
-            None => Choice::Read,
-        };
-        let body = match choice {
-            Choice::Read => {
-                let max_bytes = request.limits.max_body_bytes;
-                body::read(incoming, &headers, max_bytes, self.idle_timeout).await?
-            }
-            Choice::Skip => body::Body { bytes: Bytes::new(), wire_bytes: 0 },
-            Choice::Refuse => {
-                let shown = super::request::content_type(&headers).unwrap_or_default();
-                let message = format!("content of type `{shown}` is not fetched");
-                return Err(NetError::new(Reason::BadType, message));
-            }
+        let body = if is_wanted(request, status, &headers)? {
+            let max_bytes = request.limits.max_body_bytes;
+            let body = body::read(incoming, &headers, max_bytes, self.idle_timeout).await?;
+            self.cache.keep(&place.hop, status, &headers, &body.bytes);
+            body
+        } else {
+            body::Body { bytes: Bytes::new(), wire_bytes: 0 }
         };
         Ok(Response {
             status,
             headers,
-            url,
+            url: place.hop.url.clone(),
             body: body.bytes,
             wire_bytes: body.wire_bytes,
-            redirects,
+            redirects: place.redirects,
             from_cache: false,
         })
     }
+
+    /// Asks a site, through the same client and under the same rules, what it wants of us.
+    async fn obey(&self, robots: &Robots, url: &Url) -> Result<(), NetError> {
+        if let Some(file) = robots.known(url) {
+            return robots::check(&file, url);
+        }
+        let Some(address) = robots::address(url) else { return Ok(()) };
+        let limits = Limits { max_body_bytes: robots::MAX_FILE_BYTES, ..Limits::default() };
+        let request = Request::get(address).within(limits);
+        let answer = Box::pin(self.follow(&request, None)).await;
+        let answer = answer.as_ref().ok().map(|answer| (answer.status, &answer.body[..]));
+        robots::check(&robots.learn(url, answer), url)
+    }
 }
 
-/// A URL as hyper takes it. A browser leaves a few characters as they are that hyper refuses.
-fn uri(url: &Url) -> Result<Uri, NetError> {
-    let text = url.as_str();
-    if let Ok(uri) = text.parse() {
-        return Ok(uri);
+/// What came of a hop.
+enum Step {
+    /// The answer was there.
+    Done(Response),
+    /// An answer that may lead on.
+    On(StatusCode, HeaderMap, Incoming),
+}
+
+/// Whether the body of an answer is read.
+fn is_wanted(request: &Request, status: StatusCode, headers: &HeaderMap) -> Result<bool, NetError> {
+    let choice = request.judge.as_ref().map(|judge| judge.choose(status, headers));
+    match choice.unwrap_or(Choice::Read) {
+        Choice::Read => Ok(true),
+        Choice::Skip => Ok(false),
+        Choice::Refuse => {
+            let shown = super::request::content_type(headers).unwrap_or_default();
+            let shown: String = shown.chars().take(200).collect();
+            let message = format!("content of type `{shown}` is not fetched");
+            Err(NetError::new(Reason::BadType, message))
+        }
     }
-    let escaped: String = text
-        .chars()
-        .map(|one| match one {
-            '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}' => format!("%{:02X}", one as u32),
-            one => one.to_string(),
-        })
-        .collect();
-    escaped.parse().map_err(|error: http::uri::InvalidUri| {
-        NetError::new(Reason::BadUrl, "the URL cannot be sent").for_operator(error)
+}
+
+/// An answer that was kept, for this request.
+fn kept(request: &Request, place: &Place, entry: Entry) -> Result<Response, NetError> {
+    let status = StatusCode::OK;
+    let wanted = is_wanted(request, status, &entry.headers)?;
+    if wanted && entry.body.len() > request.limits.max_body_bytes {
+        return Err(body::too_large(request.limits.max_body_bytes));
+    }
+    Ok(Response {
+        status,
+        url: place.hop.url.clone(),
+        body: if wanted { entry.body } else { Bytes::new() },
+        headers: entry.headers,
+        wire_bytes: 0,
+        redirects: place.redirects,
+        from_cache: true,
     })
-}
-
-/// What went wrong before there was a head.
-struct Failed {
-    error: NetError,
-    /// Whether a kept connection was closed before a byte of the answer.
-    stale: bool,
-}
-
-impl From<NetError> for Failed {
-    fn from(error: NetError) -> Self {
-        Self { error, stale: false }
-    }
-}
-
-fn failed(error: &PoolError) -> Failed {
-    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
-    while let Some(one) = cause {
-        if let Some(ours) = one.downcast_ref::<NetError>() {
-            return ours.clone().into();
-        }
-        if let Some(hyper) = one.downcast_ref::<hyper::Error>() {
-            let (reason, message) = if hyper.is_parse_too_large() {
-                (Reason::HeaderLimit, "the headers of the answer are too large or too many")
-            } else if hyper.is_parse() {
-                (Reason::Network, "the answer is not valid HTTP")
-            } else if hyper.is_timeout() {
-                (Reason::Timeout, "the other side took too long")
-            } else {
-                (Reason::Network, "the connection was closed before an answer")
-            };
-            let closed = reason == Reason::Network && !hyper.is_parse();
-            return Failed {
-                stale: closed && was_used(error),
-                error: NetError::new(reason, message).for_operator(chain(error)),
-            };
-        }
-        cause = one.source();
-    }
-    NetError::new(Reason::Network, "the connection failed").for_operator(chain(error)).into()
-}
-
-/// Whether it happened on a connection that had carried an answer.
-fn was_used(error: &PoolError) -> bool {
-    let mut extensions = http::Extensions::new();
-    if let Some(connection) = error.connect_info() {
-        connection.get_extras(&mut extensions);
-    }
-    extensions.get::<Used>().is_some_and(Used::get)
-}
-
-/// An error with its causes, for the log.
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(one) = cause {
-        text.push_str(": ");
-        text.push_str(&one.to_string());
-        cause = one.source();
-    }
-    text
 }

@@ -88,7 +88,8 @@ impl Connector {
         let addresses = match host {
             Host::Ipv4(address) => vec![IpAddr::from(*address)],
             Host::Ipv6(address) => vec![IpAddr::from(*address)],
-            Host::Domain(name) => self.resolve(name, plain).await?,
+            // Without the dot at its end, which a `hosts` file does not know.
+            Host::Domain(_) => self.resolve(plain).await?,
         };
         if self.rules.is_private_host(plain, port) {
             return Ok(addresses);
@@ -102,8 +103,8 @@ impl Connector {
         Ok(addresses)
     }
 
-    async fn resolve(&self, name: &str, plain: &str) -> Result<Vec<IpAddr>, NetError> {
-        let unknown = || NetError::new(Reason::NotResolved, format!("`{plain}` has no address"));
+    async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, NetError> {
+        let unknown = || NetError::new(Reason::NotResolved, format!("`{name}` has no address"));
         match self.resolver.resolve(name).await {
             Ok(addresses) if addresses.is_empty() => Err(unknown()),
             Ok(addresses) => Ok(addresses),

@@ -6,5 +6,6 @@ mod files;
 mod harness;
 mod ledger;
 mod limits;
+mod net;
 mod running;
 mod tree;

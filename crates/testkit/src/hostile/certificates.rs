@@ -37,7 +37,7 @@ impl Authority {
     }
 
     /// What a server of these names needs.
-    pub(super) fn acceptor(&self, names: &[&str]) -> TlsAcceptor {
+    pub(super) fn acceptor(&self, names: &[&str], protocols: &[&[u8]]) -> TlsAcceptor {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let key = KeyPair::generate().unwrap();
         let parameters = CertificateParams::new(names).unwrap();
@@ -45,12 +45,13 @@ impl Authority {
         let chain = vec![CertificateDer::from(certificate)];
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let provider = Arc::new(tokio_rustls::rustls::crypto::aws_lc_rs::default_provider());
-        let config = ServerConfig::builder_with_provider(provider)
+        let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
             .with_single_cert(chain, key)
             .unwrap();
+        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
         TlsAcceptor::from(Arc::new(config))
     }
 }

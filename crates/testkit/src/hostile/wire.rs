@@ -1,6 +1,10 @@
 //! What it says on the wire.
 
-use std::{io, time::Duration};
+use std::{
+    io,
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
 
 use tokio::io::AsyncWriteExt;
 
@@ -155,9 +159,26 @@ pub(super) async fn answer(asked: &Asked, stream: &mut impl Wire) -> io::Result<
             }
             stream.write_all(format!("{answer}{}\r\n", query("more")).as_bytes()).await
         }
+        "/robots.txt" => {
+            say(stream, 200, "text/plain", "", b"User-agent: *\nDisallow: /status/\n").await
+        }
+        "/kept" => kept(asked, stream).await,
         "/loop" => stream.write_all(&redirect("/loop")).await,
         path => by_part(path, stream, &page).await,
     }
+}
+
+/// An answer that says whether it may be kept (`with`: its headers), and knows itself again.
+async fn kept(asked: &Asked, stream: &mut impl Wire) -> io::Result<()> {
+    static VISITS: AtomicUsize = AtomicUsize::new(0);
+    let headers = asked.query.get("with").map_or("", String::as_str);
+    let asks =
+        String::from_utf8_lossy(&asked.bytes).to_lowercase().contains("if-none-match: \"1\"");
+    if asks && headers.contains("ETag") {
+        return stream.write_all(format!("HTTP/1.1 304 X\r\n{headers}\r\n").as_bytes()).await;
+    }
+    let visit = VISITS.fetch_add(1, Ordering::SeqCst);
+    say(stream, 200, "text/plain", headers, format!("visit {visit}").as_bytes()).await
 }
 
 /// Paths with something in them, and those that are one write.

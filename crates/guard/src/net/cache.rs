@@ -1,0 +1,200 @@
+//! Answers that are kept for another request, as long as their servers allow it.
+//!
+//! Only whole answers to plain requests (`GET`, nothing from the caller but `Accept`) are kept, in
+//! memory, bounded in bytes and number. How long one is fresh is what its server says; without a word
+//! it is asked for again each time, with what it was marked by (`ETag`, `Last-Modified`), so that the
+//! server can say that nothing has changed.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+
+use super::redirect::Hop;
+
+/// How many answers are kept.
+const MAX_ENTRIES: usize = 1_000;
+/// The part of all bytes that one answer may take.
+const LARGEST_PART: usize = 4;
+/// The longest time that an answer is fresh, whatever its server says.
+const MAX_FRESH: Duration = Duration::from_hours(24);
+/// About what an answer takes beside its body and the text of its headers, in bytes.
+const OVERHEAD_BYTES: usize = 512;
+/// Headers that our requests have always the same way, so that an answer may depend on them.
+const SAME_ALWAYS: [&str; 3] = ["accept", "accept-encoding", "user-agent"];
+
+/// What is kept.
+pub(super) struct Cache {
+    max_bytes: usize,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    entries: HashMap<Key, Entry>,
+    bytes: usize,
+    /// Counts uses, to know which was the last.
+    clock: u64,
+}
+
+/// A URL and what was accepted from it.
+type Key = (String, Option<HeaderValue>);
+
+/// An answer that is kept.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+    fresh_until: Instant,
+    used: u64,
+}
+
+/// What the cache has for a request.
+pub(super) enum Found {
+    /// Nothing, and nothing will be kept.
+    Never,
+    /// Nothing yet.
+    Nothing,
+    /// An answer that is good as it is.
+    Fresh(Entry),
+    /// An answer that has to be asked about, with these headers.
+    Stale(HeaderMap),
+}
+
+impl Cache {
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self { max_bytes, kept: Mutex::default() }
+    }
+
+    /// Looks for an answer to this request.
+    pub(super) fn find(&self, hop: &Hop) -> Found {
+        if self.max_bytes == 0 || !is_plain(hop) {
+            return Found::Never;
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.clock += 1;
+        let clock = kept.clock;
+        let Some(entry) = kept.entries.get_mut(&key(hop)) else { return Found::Nothing };
+        entry.used = clock;
+        if entry.fresh_until > Instant::now() {
+            return Found::Fresh(entry.clone());
+        }
+        let mut asking = HeaderMap::new();
+        for (theirs, ours) in [
+            (header::ETAG, header::IF_NONE_MATCH),
+            (header::LAST_MODIFIED, header::IF_MODIFIED_SINCE),
+        ] {
+            asking.extend(entry.headers.get(theirs).map(|mark| (ours, mark.clone())));
+        }
+        if asking.is_empty() { Found::Nothing } else { Found::Stale(asking) }
+    }
+
+    /// The server says that what is kept is still good. What it says anew counts from now on.
+    pub(super) fn refresh(&self, hop: &Hop, headers: &HeaderMap) -> Option<Entry> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = kept.entries.get_mut(&key(hop))?;
+        for name in
+            [header::CACHE_CONTROL, header::ETAG, header::LAST_MODIFIED, header::AGE, header::DATE]
+        {
+            if let Some(value) = headers.get(&name) {
+                entry.headers.insert(name, value.clone());
+            }
+        }
+        entry.fresh_until = Instant::now() + freshness(&entry.headers).unwrap_or_default();
+        Some(entry.clone())
+    }
+
+    /// Keeps an answer, if it may be kept.
+    pub(super) fn keep(&self, hop: &Hop, status: StatusCode, headers: &HeaderMap, body: &Bytes) {
+        if self.max_bytes == 0 || status != StatusCode::OK || !is_plain(hop) || !may_keep(headers) {
+            return;
+        }
+        let Some(fresh_for) = freshness(headers) else { return };
+        let size = size(headers, body);
+        if size > self.max_bytes / LARGEST_PART {
+            return;
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.clock += 1;
+        let entry = Entry {
+            headers: headers.clone(),
+            body: body.clone(),
+            fresh_until: Instant::now() + fresh_for,
+            used: kept.clock,
+        };
+        kept.remove(&key(hop));
+        while kept.bytes + size > self.max_bytes || kept.entries.len() >= MAX_ENTRIES {
+            let oldest = kept.entries.iter().min_by_key(|(_, entry)| entry.used);
+            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { break };
+            kept.remove(&oldest);
+        }
+        kept.bytes += size;
+        kept.entries.insert(key(hop), entry);
+    }
+}
+
+impl Kept {
+    fn remove(&mut self, key: &Key) {
+        if let Some(entry) = self.entries.remove(key) {
+            self.bytes = self.bytes.saturating_sub(size(&entry.headers, &entry.body));
+        }
+    }
+}
+
+fn key(hop: &Hop) -> Key {
+    (hop.url.to_string(), hop.headers.get(header::ACCEPT).cloned())
+}
+
+fn size(headers: &HeaderMap, body: &Bytes) -> usize {
+    let of_header = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len();
+    body.len() + headers.iter().map(of_header).sum::<usize>() + OVERHEAD_BYTES
+}
+
+/// Whether nothing in a request is the caller's own.
+fn is_plain(hop: &Hop) -> bool {
+    hop.method == Method::GET
+        && hop.body.is_empty()
+        && hop.headers.keys().all(|name| name == header::ACCEPT)
+}
+
+/// Whether an answer is for everybody who asks as we do.
+fn may_keep(headers: &HeaderMap) -> bool {
+    let varies = words(headers, &header::VARY);
+    !headers.contains_key(header::SET_COOKIE)
+        && varies.iter().all(|name| SAME_ALWAYS.contains(&name.as_str()))
+        && !directives(headers).iter().any(|word| matches!(word.as_str(), "no-store" | "private"))
+}
+
+/// How long an answer is fresh; nothing if it could never be used again.
+fn freshness(headers: &HeaderMap) -> Option<Duration> {
+    let directives = directives(headers);
+    let is_marked =
+        headers.contains_key(header::ETAG) || headers.contains_key(header::LAST_MODIFIED);
+    let seconds = |name: &str| {
+        let value = directives.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+        value.and_then(|value| value.trim_matches('"').parse::<u64>().ok())
+    };
+    let always_asked =
+        directives.iter().any(|word| word == "no-cache" || word.starts_with("no-cache="));
+    let max_age = seconds("s-maxage").or_else(|| seconds("max-age")).filter(|_| !always_asked);
+    let age = headers.get(header::AGE).and_then(|age| age.to_str().ok()?.trim().parse().ok());
+    let left = max_age.unwrap_or_default().saturating_sub(age.unwrap_or(0));
+    (left > 0 || is_marked).then(|| Duration::from_secs(left).min(MAX_FRESH))
+}
+
+fn directives(headers: &HeaderMap) -> Vec<String> {
+    words(headers, &header::CACHE_CONTROL)
+}
+
+/// The words of a header, in small letters.
+fn words(headers: &HeaderMap, name: &HeaderName) -> Vec<String> {
+    let values = headers.get_all(name).iter();
+    let text: Vec<_> =
+        values.map(|value| String::from_utf8_lossy(value.as_bytes()).to_lowercase()).collect();
+    let words = text.iter().flat_map(|text| text.split(',')).map(|word| word.trim().to_owned());
+    words.filter(|word| !word.is_empty()).collect()
+}

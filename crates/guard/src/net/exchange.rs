@@ -1,0 +1,211 @@
+//! One request, and the head of its answer.
+
+use std::{
+    error::Error,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, Uri, header};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper_util::{
+    client::legacy::{Client as Pool, Error as PoolError},
+    rt::{TokioExecutor, TokioTimer},
+};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use super::{
+    NetError, Reason, Rules, Settings, connect::Connector, encoding, redirect::Hop, stream::Used,
+};
+
+/// The least that hyper takes as the size of a head, in bytes.
+const LEAST_HEADER_BYTES: usize = 8_192;
+/// How long an unused connection is kept.
+const IDLE_CONNECTION: Duration = Duration::from_mins(1);
+/// How much an HTTP/2 peer may send ahead of us reading, in bytes.
+const HTTP2_WINDOW_BYTES: u32 = 1_048_576;
+/// How many answers "there is more to come" (1xx) may precede an answer.
+const MAX_INFORMATIONAL: usize = 16;
+
+/// Sends requests over connections that are made when they are needed and kept for a while.
+pub(super) struct Sender {
+    pool: Pool<Connector, Full<Bytes>>,
+    user_agent: HeaderValue,
+    head_timeout: Duration,
+    max_idle_per_host: usize,
+}
+
+impl Sender {
+    pub(super) fn new(settings: &Settings, rules: Arc<Rules>) -> Self {
+        let header_bytes = settings.max_header_bytes.max(LEAST_HEADER_BYTES);
+        let pool = Pool::builder(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_CONNECTION)
+            .pool_max_idle_per_host(settings.max_idle_per_host)
+            .http1_max_buf_size(header_bytes)
+            .http1_max_headers(settings.max_headers)
+            .http2_max_header_list_size(u32::try_from(header_bytes).unwrap_or(u32::MAX))
+            .http2_initial_stream_window_size(HTTP2_WINDOW_BYTES)
+            .http2_initial_connection_window_size(HTTP2_WINDOW_BYTES)
+            .build(Connector::new(settings, rules));
+        let user_agent = HeaderValue::from_str(&settings.user_agent);
+        Self {
+            pool,
+            user_agent: user_agent.unwrap_or_else(|_| HeaderValue::from_static(super::USER_AGENT)),
+            head_timeout: settings.connect_timeout.saturating_add(settings.idle_timeout),
+            max_idle_per_host: settings.max_idle_per_host,
+        }
+    }
+
+    /// One request and the head of its answer. A server may close a connection that was kept at
+    /// the moment when it is used again; then, and only then, the request is made anew.
+    pub(super) async fn exchange(&self, hop: &Hop) -> Result<http::Response<Incoming>, NetError> {
+        let may_repeat = matches!(hop.method, Method::GET | Method::HEAD) && hop.body.is_empty();
+        let mut kept_connections = self.max_idle_per_host;
+        loop {
+            match self.attempt(hop).await {
+                Err(Failed { stale: true, .. }) if may_repeat && kept_connections > 0 => {
+                    kept_connections -= 1;
+                }
+                Err(Failed { error, .. }) => return Err(error),
+                Ok(answer) => return Ok(answer),
+            }
+        }
+    }
+
+    async fn attempt(&self, hop: &Hop) -> Result<http::Response<Incoming>, Failed> {
+        let mut request = http::Request::new(Full::new(hop.body.clone()));
+        *request.method_mut() = hop.method.clone();
+        *request.uri_mut() = uri(&hop.url)?;
+        *request.headers_mut() = self.headers(&hop.headers);
+        let flooded = CancellationToken::new();
+        let (count, flood) = (AtomicUsize::new(0), flooded.clone());
+        hyper::ext::on_informational(&mut request, move |_| {
+            if count.fetch_add(1, Ordering::Relaxed) >= MAX_INFORMATIONAL {
+                flood.cancel();
+            }
+        });
+        tokio::select! {
+            answer = timeout(self.head_timeout, self.pool.request(request)) => match answer {
+                Ok(Ok(answer)) => {
+                    if let Some(used) = answer.extensions().get::<Used>() {
+                        used.set();
+                    }
+                    Ok(answer)
+                }
+                Ok(Err(error)) => Err(failed(&error)),
+                Err(_) => {
+                    let message = format!("no answer within {} s", self.head_timeout.as_secs());
+                    Err(NetError::new(Reason::Timeout, message).into())
+                }
+            },
+            () = flooded.cancelled() => {
+                let message = format!("more than {MAX_INFORMATIONAL} provisional answers");
+                Err(NetError::new(Reason::HeaderLimit, message).into())
+            }
+        }
+    }
+
+    /// The headers of a request: those of the caller, and the few that every request has.
+    fn headers(&self, given: &HeaderMap) -> HeaderMap {
+        let mut headers = given.clone();
+        for name in [header::HOST, header::CONNECTION, header::CONTENT_LENGTH] {
+            headers.remove(name);
+        }
+        for name in [header::TRANSFER_ENCODING, header::TE, header::UPGRADE, header::TRAILER] {
+            headers.remove(name);
+        }
+        headers.insert(header::USER_AGENT, self.user_agent.clone());
+        let accepted = HeaderValue::from_static(encoding::ACCEPTED);
+        headers.insert(header::ACCEPT_ENCODING, accepted);
+        headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("*/*"));
+        headers
+    }
+}
+
+/// A URL as hyper takes it. A browser leaves a few characters as they are that hyper refuses.
+fn uri(url: &Url) -> Result<Uri, NetError> {
+    let text = url.as_str();
+    if let Ok(uri) = text.parse() {
+        return Ok(uri);
+    }
+    let escaped: String = text
+        .chars()
+        .map(|one| match one {
+            '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}' => format!("%{:02X}", one as u32),
+            one => one.to_string(),
+        })
+        .collect();
+    escaped.parse().map_err(|error: http::uri::InvalidUri| {
+        NetError::new(Reason::BadUrl, "the URL cannot be sent").for_operator(error)
+    })
+}
+
+/// What went wrong before there was a head.
+struct Failed {
+    error: NetError,
+    /// Whether a kept connection was closed before a byte of the answer.
+    stale: bool,
+}
+
+impl From<NetError> for Failed {
+    fn from(error: NetError) -> Self {
+        Self { error, stale: false }
+    }
+}
+
+fn failed(error: &PoolError) -> Failed {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(one) = cause {
+        if let Some(ours) = one.downcast_ref::<NetError>() {
+            return ours.clone().into();
+        }
+        if let Some(hyper) = one.downcast_ref::<hyper::Error>() {
+            let (reason, message) = if hyper.is_parse_too_large() {
+                (Reason::HeaderLimit, "the headers of the answer are too large or too many")
+            } else if hyper.is_parse() {
+                (Reason::Network, "the answer is not valid HTTP")
+            } else if hyper.is_timeout() {
+                (Reason::Timeout, "the other side took too long")
+            } else {
+                (Reason::Network, "the connection was closed before an answer")
+            };
+            let closed = reason == Reason::Network && !hyper.is_parse();
+            return Failed {
+                stale: closed && was_used(error),
+                error: NetError::new(reason, message).for_operator(chain(error)),
+            };
+        }
+        cause = one.source();
+    }
+    NetError::new(Reason::Network, "the connection failed").for_operator(chain(error)).into()
+}
+
+/// Whether it happened on a connection that had carried an answer.
+fn was_used(error: &PoolError) -> bool {
+    let mut extensions = http::Extensions::new();
+    if let Some(connection) = error.connect_info() {
+        connection.get_extras(&mut extensions);
+    }
+    extensions.get::<Used>().is_some_and(Used::get)
+}
+
+/// An error with its causes, for the log.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(one) = cause {
+        text.push_str(": ");
+        text.push_str(&one.to_string());
+        cause = one.source();
+    }
+    text
+}

@@ -1,0 +1,142 @@
+//! Connections: time, reuse, encryption, the end of them.
+
+use std::time::{Duration, Instant};
+
+use guard::net::{Choice, Client, HostPort, Judge, Limits, Request, Rules, Settings};
+use testkit::{Authority, Hostile};
+use tokio_util::sync::CancellationToken;
+
+use super::{direct, get, word};
+
+#[tokio::test]
+async fn a_request_ends_in_time_whatever_the_server_does() {
+    let server = Hostile::start();
+    let client = direct(&server);
+    for path in ["/hang", "/slow_headers", "/slow_body", "/sse", "/flood_100"] {
+        let total = Duration::from_millis(300);
+        let limits = Limits { total, ..Limits::default() };
+        let started = Instant::now();
+        let request = Request::get(server.url(path)).within(limits);
+        let result = client.send(request, &CancellationToken::new()).await;
+        let expected = if path == "/flood_100" { "header_limit" } else { "timeout" };
+        assert_eq!(word(&result), expected, "{path}");
+        assert!(started.elapsed() < Duration::from_secs(2), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn silence_is_not_waited_for_as_long_as_the_whole() {
+    let server = Hostile::start();
+    let settings = Settings {
+        rules: Rules {
+            private_hosts: vec![HostPort::parse(&format!("127.0.0.1:{}", server.port)).unwrap()],
+            ..Rules::default()
+        },
+        idle_timeout: Duration::from_millis(100),
+        connect_timeout: Duration::from_millis(100),
+        ..Settings::default()
+    };
+    for path in ["/hang", "/slow_body", "/slow_headers"] {
+        assert_eq!(
+            word(&get(&Client::new(&settings), &server.url(path)).await),
+            "timeout",
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_caller_who_goes_is_not_kept() {
+    let server = Hostile::start();
+    let stop = CancellationToken::new();
+    let client = direct(&server);
+    let request = client.send(Request::get(server.url("/hang")), &stop);
+    let (result, ()) = tokio::join!(request, async {
+        testkit::eventually("it connects", || async { (server.connections() > 0).then_some(()) })
+            .await;
+        stop.cancel();
+    });
+    assert_eq!(word(&result), "cancelled");
+}
+
+#[tokio::test]
+async fn a_connection_that_the_server_closed_is_not_the_end() {
+    let server = Hostile::start();
+    let client = direct(&server);
+    // Each redirect is answered without a word about closing, and the connection is closed then.
+    for _ in 0..50 {
+        assert_eq!(word(&get(&client, &server.url("/hops/5")).await), "ok");
+    }
+}
+
+#[tokio::test]
+async fn a_second_answer_is_nobodys() {
+    let server = Hostile::start();
+    let client = direct(&server);
+    for _ in 0..30 {
+        let response = get(&client, &server.url("/pipelined")).await.unwrap();
+        assert!(!String::from_utf8_lossy(&response.body).contains("SECOND"));
+    }
+}
+
+#[tokio::test]
+async fn a_judge_decides_before_the_body_comes() {
+    let server = Hostile::start();
+    let client = direct(&server);
+    for (choice, expected) in [(Choice::Skip, "ok"), (Choice::Refuse, "bad_type")] {
+        let judge = Judge::new(move |_, _| choice);
+        let request = Request::get(server.url("/endless")).judged(judge);
+        let result = client.send(request, &CancellationToken::new()).await;
+        assert_eq!(word(&result), expected);
+        assert!(result.is_err() || result.unwrap().body.is_empty());
+    }
+}
+
+/// A client that trusts this authority and reaches these ports of the server.
+fn trusting(authority: &Authority, ports: &[u16]) -> (Client, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ca.pem");
+    std::fs::write(&file, authority.pem()).unwrap();
+    let hosts = ports.iter().flat_map(|port| {
+        ["localhost", "127.0.0.1"].map(|host| HostPort::parse(&format!("{host}:{port}")).unwrap())
+    });
+    let client = Client::new(&Settings {
+        rules: Rules { private_hosts: hosts.collect(), ..Rules::default() },
+        connect_timeout: Duration::from_secs(1),
+        extra_ca: vec![file],
+        ..Settings::default()
+    });
+    (client, folder)
+}
+
+#[tokio::test]
+async fn encryption_is_with_whom_it_says() {
+    let (server, authority) = (Hostile::start(), Authority::new());
+    let good = server.listen_tls(&authority, &["localhost", "127.0.0.1"]);
+    let misnamed = server.listen_tls(&authority, &["other.example"]);
+    let stranger = server.listen_tls(&Authority::new(), &["localhost"]);
+    let (client, _folder) = trusting(&authority, &[good, misnamed, stranger, server.port]);
+    let at = |host: &str, port: u16, path: &str| format!("https://{host}:{port}{path}");
+    assert_eq!(word(&get(&client, &at("localhost", good, "/ok")).await), "ok");
+    assert_eq!(word(&get(&client, &at("localhost.", good, "/ok")).await), "ok");
+    assert_eq!(word(&get(&client, &at("127.0.0.1", good, "/ok")).await), "ok");
+    assert_eq!(word(&get(&client, &at("localhost", misnamed, "/ok")).await), "tls");
+    assert_eq!(word(&get(&client, &at("localhost", stranger, "/ok")).await), "tls");
+    assert_eq!(word(&get(&client, &at("localhost", server.port, "/ok")).await), "tls");
+    let down = at("localhost", good, &format!("/redir?to={}", server.url("/ok")));
+    assert_eq!(word(&get(&client, &down).await), "downgrade");
+}
+
+#[tokio::test]
+async fn http2_is_spoken_where_the_server_does() {
+    let (server, authority) = (Hostile::start(), Authority::new());
+    let port = server.listen_http2(&authority, &["localhost"]);
+    let (client, _folder) = trusting(&authority, &[port]);
+    for _ in 0..3 {
+        let response = get(&client, &format!("https://localhost:{port}/")).await.unwrap();
+        assert_eq!(&response.body[..], b"HTTP/2.0");
+    }
+    assert_eq!(server.connections(), 1);
+    let large = get(&client, &format!("https://localhost:{port}/headers")).await;
+    assert!(large.is_err(), "{large:?}");
+}

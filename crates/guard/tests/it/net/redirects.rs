@@ -1,0 +1,165 @@
+//! Redirects.
+
+use guard::net::{HeaderValue, Method, Request, header};
+use serde_json::Value;
+use testkit::Hostile;
+use tokio_util::sync::CancellationToken;
+
+use super::{Told, cases, client, direct, get, word};
+
+/// The text with the port of the server behind every name that it serves.
+fn with_port(text: &str, server: &Hostile) -> String {
+    let mut text = text.to_owned();
+    for name in ["start.test.example", "b.test.example"] {
+        text = text.replace(&format!("{name}/"), &format!("{name}:{}/", server.port));
+    }
+    text
+}
+
+fn escaped(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+/// A chain of redirects as one URL, the last one innermost. A relative hop stays on its host, so
+/// that what it leads to has to be asked for from there.
+fn chain(hops: &[Value], server: &Hostile) -> String {
+    let mut target = None;
+    for hop in hops.iter().rev() {
+        let status = hop["status"].as_u64().unwrap();
+        if status == 200 {
+            continue;
+        }
+        let to = target.or_else(|| hop["location"].as_str().map(|to| with_port(to, server)));
+        let to = to.map(|to| format!("&to={}", escaped(&to))).unwrap_or_default();
+        target =
+            Some(with_port(&format!("http://start.test.example/redir?st={status}{to}"), server));
+    }
+    target.unwrap_or_else(|| with_port("http://start.test.example/ok", server))
+}
+
+#[tokio::test]
+async fn every_case_of_a_redirect() {
+    let server = Hostile::start();
+    let names = ["start.test.example", "b.test.example"];
+    let mut count = 0;
+    for case in cases(&["redirect"]) {
+        let told = Told::new(&[(names[0], &[&["127.0.0.1"]]), (names[1], &[&["127.0.0.1"]])]);
+        let client = client(&server, &names, told);
+        let hops = case["redirects"].as_array().unwrap();
+        // Longer than a request may be: the limit of headers is reached either way.
+        let url = match case["id"].as_str().unwrap() {
+            "redirect-19" => with_port("http://start.test.example/hops/21", &server),
+            "redirect-20" | "redirect-21" => with_port("http://start.test.example/loop", &server),
+            "redirect-28" => with_port("http://start.test.example/hdr_big", &server),
+            _ => chain(hops, &server),
+        };
+        let result = get(&client, &url).await;
+        let expected = &case["expect"];
+        match (expected["verdict"].as_str().unwrap(), expected["code"].as_str()) {
+            ("allow", _) => {
+                // The last place is not served by name; what counts is that it was asked for.
+                let response = result.unwrap_or_else(|error| panic!("{case}: {error}"));
+                if let Some(path) = case["final_url"].as_str() {
+                    let path = path.strip_prefix("http://start.test.example").unwrap();
+                    let path = path.trim_start_matches('/');
+                    assert!(response.url.as_str().ends_with(path), "{case}: {}", response.url);
+                }
+            }
+            (_, Some("http_status")) => assert!(result.unwrap().status.is_redirection(), "{case}"),
+            (_, Some(code)) => assert_eq!(word(&result), code, "{case}"),
+            _ => assert!(result.is_err(), "{case}"),
+        }
+        count += 1;
+    }
+    assert_eq!(count, 21);
+}
+
+#[tokio::test]
+async fn what_the_caller_adds_is_not_carried_to_another_origin() {
+    let server = Hostile::start();
+    let names = ["start.test.example", "b.test.example"];
+    let told = Told::new(&[(names[0], &[&["127.0.0.1"]]), (names[1], &[&["127.0.0.1"]])]);
+    let client = client(&server, &names, told);
+    let ask = async |to: &str| {
+        let to = escaped(&with_port(to, &server));
+        let url = with_port(&format!("http://start.test.example/redir?to={to}"), &server);
+        let mut request = Request::get(url);
+        request.headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer secret"));
+        request.headers.insert("x-key", HeaderValue::from_static("secret"));
+        request.headers.insert(header::ACCEPT, HeaderValue::from_static("text/plain"));
+        let response = client.send(request, &CancellationToken::new()).await.unwrap();
+        String::from_utf8(response.body.to_vec()).unwrap()
+    };
+    let same = ask("/echo").await;
+    assert!(same.contains("Bearer secret") && same.contains("x-key"), "{same}");
+    let other = ask("http://b.test.example/echo").await;
+    assert!(!other.contains("secret") && other.contains("accept: text/plain"), "{other}");
+    // There and back again it is not picked up either.
+    let back = escaped(&with_port("http://start.test.example/echo", &server));
+    let there_and_back = ask(&format!("http://b.test.example/redir?to={back}")).await;
+    assert!(!there_and_back.contains("secret"), "{there_and_back}");
+}
+
+#[tokio::test]
+async fn a_body_goes_where_it_was_sent_and_nowhere_else() {
+    let server = Hostile::start();
+    let names = ["start.test.example", "b.test.example"];
+    let told = Told::new(&[(names[0], &[&["127.0.0.1"]]), (names[1], &[&["127.0.0.1"]])]);
+    let client = client(&server, &names, told);
+    let ask = async |status: u16, to: &str| {
+        let to = escaped(&with_port(to, &server));
+        let url = format!("http://start.test.example/redir?st={status}&to={to}");
+        let request = Request::post_json(with_port(&url, &server), "{\"secret\":1}");
+        client.send(request, &CancellationToken::new()).await.unwrap()
+    };
+    for (status, expected) in
+        [(301, "GET "), (302, "GET "), (303, "GET "), (307, "POST "), (308, "POST ")]
+    {
+        let body = ask(status, "/echo").await.body;
+        let text = String::from_utf8_lossy(&body);
+        assert!(text.starts_with(expected), "{status}: {text}");
+        assert_eq!(text.contains("content-type: application/json"), status > 303, "{text}");
+    }
+    let refused = ask(307, "http://b.test.example/echo").await;
+    assert_eq!((refused.status.as_u16(), refused.redirects), (307, 0));
+}
+
+#[tokio::test]
+async fn what_a_request_carries() {
+    let server = Hostile::start();
+    let response = get(&direct(&server), &server.url("/echo#fragment")).await.unwrap();
+    assert_eq!(response.url.as_str(), server.url("/echo"));
+    let text = String::from_utf8(response.body.to_vec()).unwrap();
+    let mut names: Vec<_> = text
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, _)| name)
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, ["accept", "accept-encoding", "host", "user-agent"]);
+    assert!(text.starts_with("GET /echo HTTP/1.1\r\n"), "{text}");
+    assert!(text.contains("user-agent: Toolgate/"), "{text}");
+}
+
+#[tokio::test]
+async fn a_location_that_is_empty_or_double_leads_nowhere() {
+    let server = Hostile::start();
+    let client = direct(&server);
+    let empty = get(&client, &server.url("/redir?to=")).await.unwrap();
+    assert_eq!(empty.status.as_u16(), 302);
+    let double = server.url(&format!("/redir?to=/a&more={}", escaped("Location: /b\r\n")));
+    assert_eq!(word(&get(&client, &double).await), "network");
+    let injected = server.url("/echo?x=a%0d%0aX-Injected:%201");
+    let response = get(&client, &injected).await.unwrap();
+    assert!(!String::from_utf8_lossy(&response.body).contains("\r\nX-Injected"));
+}
+
+#[tokio::test]
+async fn methods_other_than_get_are_sent_as_they_are() {
+    let server = Hostile::start();
+    let mut request = Request::get(server.url("/echo"));
+    request.method = Method::DELETE;
+    let response = direct(&server).send(request, &CancellationToken::new()).await.unwrap();
+    assert!(response.body.starts_with(b"DELETE /echo"));
+}
