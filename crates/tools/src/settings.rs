@@ -38,7 +38,7 @@ impl Settings {
         self.repo.root = whole(&self.repo.root);
         self.memory.dir = whole(&self.memory.dir);
         self.memory.times_dir = data.join("memory");
-        for path in &mut self.web_fetch.extra_ca {
+        for path in self.web_fetch.extra_ca.iter_mut().chain(&mut self.search.extra_ca) {
             *path = whole(path);
         }
         self

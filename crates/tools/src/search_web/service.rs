@@ -49,6 +49,7 @@ impl Service {
             // A connection that is kept may be closed by the service at the moment when it is used
             // again, and a `POST` is not sent twice. Beside a search a new one costs nothing.
             max_idle_per_host: 0,
+            extra_ca: settings.extra_ca.clone(),
             stand_in: settings.stand_in.clone(),
             ..guard::net::Settings::default()
         });

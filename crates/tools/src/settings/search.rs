@@ -37,6 +37,8 @@ pub struct Search {
     /// The largest answer of the service, in bytes.
     #[schemars(range(min = 1_024, max = 67_108_864))]
     pub max_answer_bytes: usize,
+    /// Files of certificates (PEM) that are trusted beside those of the machine.
+    pub extra_ca: Vec<PathBuf>,
     /// A folder that stands in for the network, for trying the tool out.
     #[serde(skip)]
     pub stand_in: Option<PathBuf>,
@@ -54,6 +56,7 @@ impl Default for Search {
             max_results: 10,
             max_query_characters: 1_000,
             max_answer_bytes: 5_242_880,
+            extra_ca: Vec::new(),
             stand_in: None,
         }
     }

@@ -1,7 +1,7 @@
 //! What the services are asked, and by which settings.
 
 use serde_json::{Value, json};
-use testkit::{Reply, Upstream, World};
+use testkit::{Authority, Hostile, Reply, Upstream, World};
 
 use super::{KEY, asking, asking_with, failure, search, settings, some_results};
 use crate::BINARY;
@@ -196,4 +196,24 @@ async fn a_service_may_close_its_connections_at_any_time() {
         assert_eq!(answer.status, 200, "{number}: {}", answer.text());
     }
     assert_eq!(upstream.asked().len(), 50);
+}
+
+#[tokio::test]
+async fn a_service_may_have_an_authority_of_its_own() {
+    let (server, authority) = (Hostile::start(), Authority::new());
+    let port = server.listen_tls(&authority, &["localhost"]);
+    for (more, reason) in [("", "tls"), (", extra_ca: [ ca.pem ]", "http_status")] {
+        let base_url = format!("https://localhost:{port}");
+        let mut world =
+            World::new(BINARY, &settings("litellm", &base_url, more)).with_env("SEARCH_KEY", KEY);
+        world.write("ca.pem", &authority.pem());
+        world.run().await;
+        // It has no such path, which it can only say to those who trust it.
+        let (_, code, message, details) = failure(&search(&world, &json!({ "query": "x" })).await);
+        assert_eq!(
+            (code.as_str(), &details["reason"]),
+            ("upstream_failure", &json!(reason)),
+            "{message}"
+        );
+    }
 }
