@@ -205,6 +205,14 @@ async fn the_texts_of_seed_001() {
     assert_eq!((&result["ok"], &result["status"]), (&json!(true), &json!(200)));
     assert_eq!(result["content_type"], "text/html; charset=utf-8");
     assert_eq!(result["bytes"], json!(text(&result["content"]).len()));
+    let listed = ", allowed_domains: [ 127.0.0.1 ]";
+    let listed = crate::start(&settings(&server, &[], listed)).await;
+    let away = fetch(&listed, &server.url("/redir?to=https://evil.test/")).await.json();
+    assert_eq!(
+        (&away["error"], &away["details"]["reason"]),
+        (&json!("Disallowed domain"), &json!("domain"))
+    );
+    assert_eq!(away["details"]["redirects"], 1);
     let impatient = crate::start(&settings(&server, &[], ", total_timeout_ms: 500")).await;
     let late = fetch(&impatient, &server.url("/hang")).await;
     assert_eq!(late.json()["error"], "Network error: not done within 0.5 s", "{}", late.text());
