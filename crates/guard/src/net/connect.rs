@@ -13,12 +13,13 @@ use std::{
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use http::Uri;
 use hyper_util::rt::TokioIo;
-use tokio::{net::TcpStream, time::timeout_at};
+use tokio::{net::TcpStream, sync::Semaphore, time::timeout_at};
 use tower_service::Service;
 use url::Host;
 
 use super::{
-    NetError, Reason, Resolve, Rules, Settings, address, name, rules, stand_in, stream::Stream,
+    NetError, Reason, Resolve, Rules, Settings, address, name, rules, stand_in,
+    stream::{Stream, Wire},
     tls::Tls,
 };
 
@@ -26,6 +27,10 @@ use super::{
 const HEAD_START: Duration = Duration::from_millis(250);
 /// How many addresses of a name are tried. All are judged.
 const MAX_TRIED: usize = 8;
+
+/// How many connections of a client may be open and kept for another request. Further ones are
+/// closed after their first: hosts are many, and what this process can hold open is not.
+const MAX_KEPT: usize = 256;
 
 /// Makes the connections of one client.
 #[derive(Clone)]
@@ -35,6 +40,7 @@ pub(super) struct Connector {
     tls: Tls,
     timeout: Duration,
     stand_in: Option<Arc<Path>>,
+    places: Arc<Semaphore>,
 }
 
 impl Connector {
@@ -45,17 +51,23 @@ impl Connector {
             tls: Tls::new(&settings.extra_ca),
             timeout: settings.connect_timeout,
             stand_in: settings.stand_in.as_deref().map(Arc::from),
+            places: Arc::new(Semaphore::new(MAX_KEPT)),
         }
     }
 
     async fn connect(self, uri: Uri) -> Result<Stream, NetError> {
+        let wire = self.wire(uri).await?;
+        Ok(Stream { wire, place: self.places.try_acquire_owned().ok() })
+    }
+
+    async fn wire(&self, uri: Uri) -> Result<Wire, NetError> {
         let encrypted = uri.scheme_str() == Some("https");
         let port = uri.port_u16().unwrap_or(if encrypted { 443 } else { 80 });
         let host = uri.host().and_then(|host| Host::parse(host).ok());
         let host = host.ok_or_else(|| NetError::new(Reason::BadUrl, "the URL has no host"))?;
         let plain = name::plain(&host);
         if let Some(folder) = &self.stand_in {
-            return Ok(Stream::StandIn(TokioIo::new(stand_in::connect(folder, &plain))));
+            return Ok(Wire::StandIn(TokioIo::new(stand_in::connect(folder, &plain))));
         }
         let deadline = tokio::time::Instant::now() + self.timeout;
         let late = |reason, what: &str| {
@@ -70,12 +82,12 @@ impl Connector {
         // Answers are waited for, so small writes must not wait for each other.
         let _ = stream.set_nodelay(true);
         if !encrypted {
-            return Ok(Stream::Plain(TokioIo::new(stream)));
+            return Ok(Wire::Plain(TokioIo::new(stream)));
         }
         // Whoever takes a connection and says nothing most likely does not speak TLS.
         let agreed = timeout_at(deadline, self.tls.handshake(&host, stream));
         let stream = agreed.await.map_err(|_| late(Reason::Tls, "no encryption with"))??;
-        Ok(Stream::Encrypted(Box::new(TokioIo::new(stream))))
+        Ok(Wire::Encrypted(Box::new(TokioIo::new(stream))))
     }
 
     /// The addresses of a host, every one of which may be connected to.
@@ -120,6 +132,7 @@ async fn first_of(addresses: Vec<IpAddr>, plain: &str, port: u16) -> Result<TcpS
     let mut last = None;
     loop {
         if let Some(address) = waiting.next() {
+            #[expect(clippy::disallowed_methods, reason = "here is where the address was judged")]
             tried.push(TcpStream::connect(SocketAddr::new(address, port)));
         }
         let head_start = tokio::time::sleep(HEAD_START);

@@ -15,7 +15,7 @@ use hyper_util::{
     client::legacy::connect::{Connected, Connection},
     rt::TokioIo,
 };
-use tokio::{io::DuplexStream, net::TcpStream};
+use tokio::{io::DuplexStream, net::TcpStream, sync::OwnedSemaphorePermit};
 use tokio_rustls::client::TlsStream;
 
 /// Whether a connection has carried an answer before.
@@ -33,7 +33,14 @@ impl Used {
 }
 
 /// A connection to an address that was judged.
-pub(super) enum Stream {
+pub(super) struct Stream {
+    pub(super) wire: Wire,
+    /// Its place among those that are kept; without one it is used once.
+    pub(super) place: Option<OwnedSemaphorePermit>,
+}
+
+/// What a connection runs over.
+pub(super) enum Wire {
     /// As it is.
     Plain(TokioIo<TcpStream>),
     /// Inside TLS.
@@ -45,9 +52,12 @@ pub(super) enum Stream {
 impl Connection for Stream {
     fn connected(&self) -> Connected {
         let connected = Connected::new().extra(Used::default());
-        let protocol = match self {
-            Stream::Plain(_) | Stream::StandIn(_) => None,
-            Stream::Encrypted(stream) => stream.inner().get_ref().1.alpn_protocol(),
+        if self.place.is_none() {
+            connected.poison();
+        }
+        let protocol = match &self.wire {
+            Wire::Plain(_) | Wire::StandIn(_) => None,
+            Wire::Encrypted(stream) => stream.inner().get_ref().1.alpn_protocol(),
         };
         if protocol == Some(b"h2") { connected.negotiated_h2() } else { connected }
     }
@@ -55,16 +65,16 @@ impl Connection for Stream {
 
 macro_rules! with {
     ($stream:expr, $inner:ident => $call:expr) => {
-        match $stream.get_mut() {
-            Stream::Plain(stream) => {
+        match &mut $stream.get_mut().wire {
+            Wire::Plain(stream) => {
                 let $inner = Pin::new(stream);
                 $call
             }
-            Stream::Encrypted(stream) => {
+            Wire::Encrypted(stream) => {
                 let $inner = Pin::new(stream.as_mut());
                 $call
             }
-            Stream::StandIn(stream) => {
+            Wire::StandIn(stream) => {
                 let $inner = Pin::new(stream);
                 $call
             }
@@ -100,10 +110,10 @@ impl Write for Stream {
     }
 
     fn is_write_vectored(&self) -> bool {
-        match self {
-            Stream::Plain(stream) => stream.is_write_vectored(),
-            Stream::Encrypted(stream) => stream.is_write_vectored(),
-            Stream::StandIn(stream) => stream.is_write_vectored(),
+        match &self.wire {
+            Wire::Plain(stream) => stream.is_write_vectored(),
+            Wire::Encrypted(stream) => stream.is_write_vectored(),
+            Wire::StandIn(stream) => stream.is_write_vectored(),
         }
     }
 

@@ -6,6 +6,7 @@ mod charsets;
 mod connections;
 mod encodings;
 mod names;
+mod passing;
 mod property;
 mod redirects;
 mod robots;

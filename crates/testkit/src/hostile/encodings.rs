@@ -14,7 +14,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 const MIB: usize = 1_048_576;
 /// How much comes out of a bomb: enough to be far too much, and made in a moment.
-const BOMB_MIB: usize = 48;
+const BOMB_MIB: usize = 16;
 
 /// Very much of nothing, made small.
 pub(super) async fn bomb(encoding: &str) -> io::Result<Vec<u8>> {

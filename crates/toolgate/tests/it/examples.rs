@@ -64,7 +64,7 @@ async fn learning_os() {
 
 #[tokio::test]
 async fn adam() {
-    assert_eq!(replays("adam").await, 21);
+    assert_eq!(replays("adam").await, 26);
 }
 
 #[tokio::test]

@@ -175,9 +175,7 @@ async fn a_forbidden_listener_is_never_connected_to() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_texts_of_seed_001() {
     let server = Hostile::start();
-    let world =
-        crate::start(&settings(&server, &[], ", idle_timeout_ms: 100, connect_timeout_ms: 2000"))
-            .await;
+    let world = crate::start(&settings(&server, &[], "")).await;
     let check = async |url: &str, status: u16, error: &str| {
         let answer = fetch(&world, url).await;
         assert_eq!(answer.status, status, "{url}: {}", answer.text());
@@ -193,7 +191,6 @@ async fn the_texts_of_seed_001() {
     check(&server.url("/type?ct=application/octet-stream"), 415, "Disallowed content type").await;
     check(&server.url("/status/404"), 502, "Request failed with status code: 404").await;
     check(&server.url("/redir"), 502, "Request failed with status code: 302").await;
-    check(&server.url("/hang"), 502, "Network error: ").await;
     check(&server.url("/close"), 502, "Network error: ").await;
     check("https://no-such-name.invalid/", 502, "Network error: ").await;
     check("ftp://x/", 403, "Disallowed protocol").await;
@@ -208,6 +205,17 @@ async fn the_texts_of_seed_001() {
     assert_eq!((&result["ok"], &result["status"]), (&json!(true), &json!(200)));
     assert_eq!(result["content_type"], "text/html; charset=utf-8");
     assert_eq!(result["bytes"], json!(text(&result["content"]).len()));
+    let listed = ", allowed_domains: [ 127.0.0.1 ]";
+    let listed = crate::start(&settings(&server, &[], listed)).await;
+    let away = fetch(&listed, &server.url("/redir?to=https://evil.test/")).await.json();
+    assert_eq!(
+        (&away["error"], &away["details"]["reason"]),
+        (&json!("Disallowed domain"), &json!("domain"))
+    );
+    assert_eq!(away["details"]["redirects"], 1);
+    let impatient = crate::start(&settings(&server, &[], ", total_timeout_ms: 500")).await;
+    let late = fetch(&impatient, &server.url("/hang")).await;
+    assert_eq!(late.json()["error"], "Network error: not done within 0.5 s", "{}", late.text());
     let repeated = fetch(&world, &server.url("/hdr_repeat")).await.json();
     assert_eq!(repeated["result"]["headers"]["x-r"], "one, two");
     let latin = fetch(&world, &server.url("/hdr_latin1")).await.json();

@@ -1,12 +1,19 @@
 //! Connections: time, reuse, encryption, the end of them.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
 use guard::net::{Choice, Client, HostPort, Judge, Limits, Request, Rules, Settings};
 use testkit::{Authority, Hostile};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
 
-use super::{direct, get, word};
+use super::{Told, direct, get, word};
 
 #[tokio::test]
 async fn a_request_ends_in_time_whatever_the_server_does() {
@@ -139,4 +146,44 @@ async fn http2_is_spoken_where_the_server_does() {
     assert_eq!(server.connections(), 1);
     let large = get(&client, &format!("https://localhost:{port}/headers")).await;
     assert!(large.is_err(), "{large:?}");
+}
+
+/// More hosts than connections may be kept for: all are fetched from, and few stay open.
+#[tokio::test]
+async fn not_every_connection_is_kept() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let open = Arc::new(AtomicUsize::new(0));
+    let counter = open.clone();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let open = counter.clone();
+            tokio::spawn(async move {
+                open.fetch_add(1, Ordering::SeqCst);
+                let mut request = [0; 4_096];
+                while let Ok(1..) = stream.read(&mut request).await {
+                    let answer = b"HTTP/1.1 200 X\r\nContent-Length: 2\r\n\r\nok";
+                    stream.write_all(answer).await.unwrap();
+                }
+                open.fetch_sub(1, Ordering::SeqCst);
+            });
+        }
+    });
+    let names: Vec<String> = (0..300).map(|number| format!("h{number}.test.example")).collect();
+    let loopback: &[&[&str]] = &[&["127.0.0.1"]];
+    let told: Vec<_> = names.iter().map(|name| (name.as_str(), loopback)).collect();
+    let listed = names.iter().map(|name| HostPort::parse(&format!("{name}:{port}")).unwrap());
+    let client = Client::new(&Settings {
+        rules: Rules { private_hosts: listed.collect(), ..Rules::default() },
+        resolver: Told::new(&told),
+        ..Settings::default()
+    });
+    for name in &names {
+        assert_eq!(word(&get(&client, &format!("http://{name}:{port}/")).await), "ok");
+    }
+    testkit::eventually("all but the kept ones are closed", || async {
+        let open = open.load(Ordering::SeqCst);
+        (200..=256).contains(&open).then_some(())
+    })
+    .await;
 }

@@ -5,6 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use guard::net::{Rules, address::special};
 use proptest::prelude::*;
 
+use super::passing::{what_passes_is_public, where_a_redirect_leads_is_public};
+
 /// The blocks of IPv4 as first and last address.
 const RANGES_V4: [(u32, u32); 15] = [
     (0x0000_0000, 0x00ff_ffff),
@@ -109,18 +111,10 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_the_check_fail_otherwise_than_with_a_word(text in "\\PC{0,60}", host in "[a-z0-9.\\[\\]:@%_-]{0,30}") {
+    fn what_passes_is_public_whatever_the_text(text in "\\PC{0,60}", host in "[a-z0-9.\\[\\]:@%_-]{0,30}") {
         for url in [text.clone(), format!("http://{host}/{text}"), format!("https://{text}@{host}")] {
-            match Rules::default().check(&url) {
-                Ok(url) => {
-                    prop_assert!(matches!(url.scheme(), "http" | "https"));
-                    prop_assert!(url.username().is_empty() && url.password().is_none());
-                    prop_assert!(url.fragment().is_none());
-                    // What was checked is what is meant when it is read again.
-                    prop_assert_eq!(Rules::default().check(url.as_str()).unwrap(), url);
-                }
-                Err(error) => prop_assert!(!error.message.is_empty()),
-            }
+            what_passes_is_public(&url);
+            where_a_redirect_leads_is_public(&url);
         }
     }
 }
