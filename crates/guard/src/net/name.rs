@@ -36,6 +36,10 @@ pub(super) fn impossible(name: &str) -> Option<&'static str> {
     if name.len() > MAX_NAME_BYTES {
         return Some("the host name has more than 253 octets");
     }
+    // A browser takes more; no name that means a host has any of it, and resolvers differ on it.
+    if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
+        return Some("the host name has a character that names do not have");
+    }
     name.split('.').find_map(|label| match label.len() {
         0 => Some("the host name has an empty part"),
         length if length > MAX_LABEL_BYTES => {

@@ -163,3 +163,20 @@ async fn methods_other_than_get_are_sent_as_they_are() {
     let response = direct(&server).send(request, &CancellationToken::new()).await.unwrap();
     assert!(response.body.starts_with(b"DELETE /echo"));
 }
+
+#[tokio::test]
+async fn a_refresh_is_not_followed_and_a_cookie_is_not_kept() {
+    let (server, forbidden) = (Hostile::start(), Hostile::start());
+    let client = direct(&server);
+    let refresh = escaped(&format!("Refresh: 0; url={}\r\n", forbidden.url("/leak")));
+    let response =
+        get(&client, &server.url(&format!("/redir?st=200&more={refresh}"))).await.unwrap();
+    assert_eq!((response.status.as_u16(), response.redirects), (200, 0));
+    let cookie = escaped("Set-Cookie: sid=1; Path=/\r\n");
+    let led = server.url(&format!("/redir?to=/echo&more={cookie}"));
+    for url in [led, server.url("/echo")] {
+        let response = get(&client, &url).await.unwrap();
+        assert!(!String::from_utf8_lossy(&response.body).contains("sid=1"), "{url}");
+    }
+    assert_eq!(forbidden.connections(), 0);
+}

@@ -118,7 +118,15 @@ fn ports_can_be_listed() {
 fn odd_names_are_no_names() {
     let long = format!("http://{}.com/", ["a".repeat(60).as_str(); 6].join("."));
     let label = format!("http://{}.com/", "a".repeat(64));
-    for url in [long.as_str(), &label, "http://.example.com/", "http://example..com/"] {
+    for url in [
+        long.as_str(),
+        &label,
+        "http://.example.com/",
+        "http://example..com/",
+        "http://1.+81189970/",
+        "http://a!b.com/",
+        "http://a,b.com/",
+    ] {
         assert_eq!(Rules::default().check(url).unwrap_err().reason, Reason::BadUrl, "{url}");
     }
     let huge = format!("http://example.com/{}", "a".repeat(20_000));
