@@ -58,6 +58,7 @@ pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
         tool!("search.web", search_web::SearchWeb::new(&settings.search, &clock)),
         tool!("search_text", file_io::SearchText(files.clone())),
         tool!("stat", file_io::Stat(files.clone())),
+        tool!("web.fetch", web::WebFetch::new(&settings.web_fetch)),
         tool!("write_file", file_io::WriteFile(files)),
         tool!("write_memory_entry", WriteMemoryEntry::new(&settings.memory, &clock)),
         tool!("write_text_artifact", write_text_artifact::WriteTextArtifact),

@@ -4,6 +4,10 @@
 
 mod failure;
 mod fetch_url;
+mod kind;
+mod reading;
 mod types;
+mod web_fetch;
 
 pub(crate) use fetch_url::FetchUrl;
+pub(crate) use web_fetch::WebFetch;

@@ -10,13 +10,13 @@ use testkit::{Answer, Authority, Hostile, World};
 
 const CASES: &str = include_str!("../cases/fetch_security.json");
 
-fn cases(classes: &[&str]) -> Vec<Value> {
+pub fn cases(classes: &[&str]) -> Vec<Value> {
     let table: Value = serde_json::from_str(CASES).unwrap();
     let all = table["cases"].as_array().unwrap().iter();
     all.filter(|case| classes.contains(&text(&case["class"]))).cloned().collect()
 }
 
-fn text(value: &Value) -> &str {
+pub fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
@@ -26,7 +26,7 @@ async fn fetch(world: &World, url: &str) -> Answer {
 }
 
 /// The word of the table for a reason of ours: it knows one for all that goes wrong on the wire.
-fn word(reason: &str) -> &str {
+pub fn word(reason: &str) -> &str {
     match reason {
         "connect" | "tls" | "header_limit" => "network",
         other => other,
@@ -66,7 +66,7 @@ fn memory(world: &World, line: &str) -> u64 {
     line.trim_matches(|one: char| !one.is_ascii_digit()).parse().unwrap()
 }
 
-fn settings(server: &Hostile, more_ports: &[u16], more: &str) -> String {
+pub fn settings(server: &Hostile, more_ports: &[u16], more: &str) -> String {
     let mut hosts = format!("\"127.0.0.1:{}\"", server.port);
     for port in more_ports {
         hosts += &format!(", \"127.0.0.1:{port}\", \"localhost:{port}\"");

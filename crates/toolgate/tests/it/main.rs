@@ -34,6 +34,7 @@ mod seeds;
 mod settings;
 mod shutdown;
 mod sys_audit;
+mod web_fetch;
 
 use std::path::Path;
 

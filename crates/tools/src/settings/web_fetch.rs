@@ -91,6 +91,12 @@ pub struct WebFetch {
     /// How many headers an answer may have.
     #[schemars(range(min = 1, max = 1_000))]
     pub max_headers: usize,
+    /// How much of the text of a page `web.fetch` returns at once, in characters.
+    #[schemars(range(min = 1, max = 67_108_864))]
+    pub max_text_chars: usize,
+    /// How much of a page as it came `web.fetch` returns where it is asked for that, in characters.
+    #[schemars(range(min = 1, max = 67_108_864))]
+    pub max_raw_html_chars: usize,
     /// Types of content that `fetch_url` refuses; `*` stands for anything.
     pub refused_types: Vec<String>,
     /// The `User-Agent`; Toolgate's own where this is left out.
@@ -124,6 +130,8 @@ impl Default for WebFetch {
             allow_downgrade: false,
             max_header_bytes: 65_536,
             max_headers: 200,
+            max_text_chars: 5_242_880,
+            max_raw_html_chars: 5_242_880,
             refused_types: BINARY_TYPES.iter().map(|one| (*one).to_owned()).collect(),
             user_agent: None,
             extra_ca: Vec::new(),

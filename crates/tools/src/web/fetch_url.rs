@@ -123,7 +123,8 @@ fn latin1(bytes: &[u8]) -> String {
     }
 }
 
-fn last_type(headers: &HeaderMap) -> String {
+/// The type that an answer says it has.
+pub(super) fn last_type(headers: &HeaderMap) -> String {
     let last = headers.get_all(guard::net::header::CONTENT_TYPE).iter().next_back();
     last.map(|value| latin1(value.as_bytes())).unwrap_or_default()
 }

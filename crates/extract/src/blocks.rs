@@ -1,0 +1,338 @@
+//! A page as a list of blocks: runs of text that stand by themselves, in the order of the page.
+
+mod hidden;
+
+use std::collections::HashMap;
+
+use crate::dom::{Data, Id, Step, Tag, Tree};
+
+/// The most blocks that are looked at; what comes after them is left out.
+const MAX_BLOCKS: usize = 100_000;
+
+/// How much of a text is compared to tell whether it is known, in characters.
+const SAMPLE: usize = 30;
+
+/// A run of text.
+#[derive(Debug, Default)]
+pub(crate) struct Block {
+    /// The element that it stands in.
+    pub(crate) node: Id0,
+    /// What a reader sees, white space collapsed; `\n` for a break, `\t` between cells.
+    pub(crate) text: String,
+    /// Its first and its last piece of text in the tree.
+    pub(crate) from: Id0,
+    pub(crate) to: Id0,
+    pub(crate) chars: u32,
+    pub(crate) words: u32,
+    pub(crate) link_chars: u32,
+    pub(crate) links: u32,
+    pub(crate) bold_chars: u32,
+    pub(crate) code_chars: u32,
+    pub(crate) button_chars: u32,
+    pub(crate) label_chars: u32,
+    pub(crate) time: bool,
+    /// A row of a table whose cells are short.
+    pub(crate) is_row: bool,
+}
+
+/// A node's number, which `Default` makes the document's.
+pub(crate) type Id0 = Id;
+
+impl Default for Id {
+    fn default() -> Self {
+        Id::DOCUMENT
+    }
+}
+
+/// The blocks of a page.
+pub(crate) struct Blocks {
+    pub(crate) list: Vec<Block>,
+    /// How often each text stands on the page.
+    pub(crate) copies: Vec<u32>,
+}
+
+/// Cuts a page into blocks.
+pub(crate) fn cut(tree: &Tree) -> Blocks {
+    let (mut list, skipped) = pass(tree, &[]);
+    // A page may hide most of what it has until its scripts have run.
+    let seen = list.iter().map(|block| block.chars as usize).sum::<usize>();
+    let shown_later: Vec<Id> =
+        skipped.into_iter().filter(|id| is_news(&list, seen, &tree.text(*id))).collect();
+    if !shown_later.is_empty() {
+        (list, _) = pass(tree, &shown_later);
+    }
+    let mut counts: HashMap<&str, u32> = HashMap::with_capacity(list.len());
+    for block in &list {
+        *counts.entry(&block.text).or_default() += 1;
+    }
+    let copies = list.iter().map(|block| counts[&*block.text]).collect();
+    Blocks { list, copies }
+}
+
+/// Whether a text is more than all that is seen, and not the same once more.
+fn is_news(list: &[Block], seen: usize, text: &str) -> bool {
+    let chars: Vec<char> = text.chars().collect();
+    if chars.len() <= seen {
+        return false;
+    }
+    let known = (1..8)
+        .map(|part| chars.len() * part / 8)
+        .filter(|at| {
+            let sample: String = chars[*at..].iter().take(SAMPLE).collect();
+            list.iter().any(|block| block.text.contains(sample.trim()))
+        })
+        .count();
+    known < 3
+}
+
+/// The blocks, and what was left out because it is hidden. Some is shown all the same.
+fn pass(tree: &Tree, shown: &[Id]) -> (Vec<Block>, Vec<Id>) {
+    let mut cutter = Cutter {
+        tree,
+        shown,
+        skipped: Vec::new(),
+        list: Vec::new(),
+        open: Block::default(),
+        blank: false,
+        breaks: 0,
+        links: 0,
+        bold: 0,
+        code: 0,
+        pre: 0,
+        button: 0,
+        label: 0,
+        rows: Vec::new(),
+    };
+    tree.walk(Id::DOCUMENT, |step| cutter.step(step));
+    cutter.close();
+    (cutter.list, cutter.skipped)
+}
+
+struct Cutter<'a> {
+    tree: &'a Tree,
+    shown: &'a [Id],
+    skipped: Vec<Id>,
+    list: Vec<Block>,
+    open: Block,
+    /// Whether white space came since the last word.
+    blank: bool,
+    breaks: u32,
+    links: u32,
+    bold: u32,
+    code: u32,
+    pre: u32,
+    button: u32,
+    label: u32,
+    /// Rows that are one block each.
+    rows: Vec<Id>,
+}
+
+impl Cutter<'_> {
+    fn step(&mut self, step: Step) -> bool {
+        match step {
+            Step::Enter(id) => self.enter(id),
+            Step::Leave(id) => {
+                if let Data::Element(element) = &self.tree.node(id).data {
+                    self.leave(id, element.tag);
+                }
+                true
+            }
+        }
+    }
+
+    fn enter(&mut self, id: Id) -> bool {
+        match &self.tree.node(id).data {
+            Data::Text(text) => self.add(id, text),
+            Data::Element(element) => {
+                let tag = element.tag;
+                if tag.is_never_shown() || self.list.len() >= MAX_BLOCKS {
+                    return false;
+                }
+                if (tag == Tag::Noscript || hidden::is_hidden(element)) && !self.shown.contains(&id)
+                {
+                    self.skipped.push(id);
+                    return false;
+                }
+                match tag {
+                    Tag::Br => {
+                        self.breaks += 1;
+                        if self.breaks > 1 && self.rows.is_empty() && self.pre == 0 {
+                            self.close();
+                        }
+                    }
+                    Tag::Td | Tag::Th if !self.rows.is_empty() => self.separate(),
+                    Tag::Tr if is_row(self.tree, id) => {
+                        self.close();
+                        self.rows.push(id);
+                    }
+                    Tag::A => {
+                        self.links += 1;
+                        self.open.links += 1;
+                    }
+                    Tag::B | Tag::Strong => self.bold += 1,
+                    Tag::Code | Tag::Kbd | Tag::Samp => self.code += 1,
+                    Tag::Pre => {
+                        self.close();
+                        self.pre += 1;
+                    }
+                    Tag::Button => self.button += 1,
+                    Tag::Label => self.label += 1,
+                    Tag::Time => self.open.time = true,
+                    tag if tag.is_block() && self.rows.is_empty() => self.close(),
+                    tag if tag.is_block() => self.blank = true,
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn leave(&mut self, id: Id, tag: Tag) {
+        match tag {
+            Tag::Tr if self.rows.last() == Some(&id) => {
+                self.open.is_row = true;
+                self.close();
+                self.rows.pop();
+            }
+            Tag::A => self.links = self.links.saturating_sub(1),
+            Tag::B | Tag::Strong => self.bold = self.bold.saturating_sub(1),
+            Tag::Code | Tag::Kbd | Tag::Samp => self.code = self.code.saturating_sub(1),
+            Tag::Pre => {
+                self.close();
+                self.pre = self.pre.saturating_sub(1);
+            }
+            Tag::Button => self.button = self.button.saturating_sub(1),
+            Tag::Label => self.label = self.label.saturating_sub(1),
+            tag if tag.is_block() && self.rows.is_empty() => self.close(),
+            tag if tag.is_block() => self.blank = true,
+            _ => {}
+        }
+    }
+
+    /// The next cell of a row.
+    fn separate(&mut self) {
+        if !self.open.text.is_empty() {
+            self.open.text.push('\t');
+        }
+        self.blank = false;
+        self.breaks = 0;
+    }
+
+    fn add(&mut self, id: Id, text: &str) {
+        if self.pre > 0 {
+            self.add_lines(id, text);
+            return;
+        }
+        if text.starts_with(char::is_whitespace) {
+            self.blank = true;
+        }
+        let mut words = text.split_whitespace().peekable();
+        if words.peek().is_none() {
+            return;
+        }
+        self.begin(id);
+        for word in words {
+            let open = &mut self.open.text;
+            if self.breaks > 0 && !open.is_empty() {
+                open.push('\n');
+            } else if self.blank && !open.is_empty() && !open.ends_with(['\t', '\n']) {
+                open.push(' ');
+            }
+            self.breaks = 0;
+            open.push_str(word);
+            self.blank = true;
+            let length = u32::try_from(word.chars().count()).unwrap_or(u32::MAX);
+            self.count(length);
+        }
+        self.blank = text.ends_with(char::is_whitespace);
+    }
+
+    /// Text whose white space counts.
+    fn add_lines(&mut self, id: Id, text: &str) {
+        if self.open.text.is_empty() && text.trim().is_empty() {
+            return;
+        }
+        self.begin(id);
+        self.open.text.push_str(text);
+        for word in text.split_whitespace() {
+            self.count(u32::try_from(word.chars().count()).unwrap_or(u32::MAX));
+        }
+    }
+
+    fn begin(&mut self, id: Id) {
+        if self.open.text.is_empty() {
+            let holder = self.tree.ancestors(id).find(|above| {
+                let tag = self.tree.tag(*above);
+                match self.rows.last() {
+                    Some(row) => above == row,
+                    None => tag.is_block(),
+                }
+            });
+            self.open.node = holder.unwrap_or(Id::DOCUMENT);
+            self.open.from = id;
+        }
+        self.open.to = id;
+    }
+
+    fn count(&mut self, length: u32) {
+        let open = &mut self.open;
+        open.words += 1;
+        open.chars = open.chars.saturating_add(length);
+        for (inside, counted) in [
+            (self.links, &mut open.link_chars),
+            (self.bold, &mut open.bold_chars),
+            (self.code + self.pre, &mut open.code_chars),
+            (self.button, &mut open.button_chars),
+            (self.label, &mut open.label_chars),
+        ] {
+            if inside > 0 {
+                *counted = counted.saturating_add(length);
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        self.blank = false;
+        self.breaks = 0;
+        if self.open.text.is_empty() {
+            // What an empty block noted is not the next one's.
+            self.open = Block { links: self.links, ..Block::default() };
+            return;
+        }
+        let mut block = std::mem::take(&mut self.open);
+        block.text.truncate(block.text.trim_end().len());
+        self.open.links = self.links.min(1);
+        if block.chars > 0 {
+            self.list.push(block);
+        }
+    }
+}
+
+/// Whether the cells of a row hold nothing but short text, so that the row is one block.
+fn is_row(tree: &Tree, row: Id) -> bool {
+    let (mut simple, mut chars, mut cells) = (true, 0_usize, 0);
+    tree.walk(row, |step| {
+        let Step::Enter(id) = step else { return true };
+        match &tree.node(id).data {
+            Data::Text(text) => chars += text.trim().len(),
+            Data::Element(element) => match element.tag {
+                Tag::Td | Tag::Th => cells += 1,
+                Tag::Table
+                | Tag::Article
+                | Tag::Section
+                | Tag::Form
+                | Tag::Nav
+                | Tag::Pre
+                | Tag::H1
+                | Tag::H2
+                | Tag::Blockquote => simple = false,
+                tag if tag.is_never_shown() => return false,
+                _ => {}
+            },
+            _ => {}
+        }
+        simple
+    });
+    simple && cells > 0 && chars <= 400 * cells
+}

@@ -1,0 +1,64 @@
+//! What a page holds and does not show.
+
+use crate::dom::Element;
+
+/// Whether an element is not shown, as far as it says so itself.
+pub(super) fn is_hidden(element: &Element) -> bool {
+    element.attributes.iter().any(|attribute| {
+        let value = &*attribute.value;
+        match &*attribute.name.local {
+            "hidden" => !value.eq_ignore_ascii_case("until-found"),
+            "aria-hidden" => value.trim().eq_ignore_ascii_case("true"),
+            "style" => hides(value),
+            _ => false,
+        }
+    })
+}
+
+/// Whether a style takes its element from the reader's eyes.
+fn hides(style: &str) -> bool {
+    style.split(';').any(|rule| {
+        let Some((name, value)) = rule.split_once(':') else { return false };
+        let value = value.trim().trim_end_matches("!important").trim();
+        let is = |word: &str| value.eq_ignore_ascii_case(word);
+        match name.trim().to_ascii_lowercase().as_str() {
+            "display" => is("none"),
+            "visibility" => is("hidden") || is("collapse"),
+            "font-size" => value.starts_with('0') && number(value) == Some(0.0),
+            "left" | "top" | "text-indent" | "margin-left" => {
+                number(value).is_some_and(|number| number <= -999.0)
+            }
+            _ => false,
+        }
+    })
+}
+
+fn number(value: &str) -> Option<f64> {
+    let end = value
+        .find(|one: char| !(one.is_ascii_digit() || matches!(one, '-' | '+' | '.')))
+        .unwrap_or(value.len());
+    value[..end].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hides;
+
+    #[test]
+    fn styles_that_hide_are_known() {
+        for style in [
+            "display:none",
+            "color: red; DISPLAY : None !important",
+            "visibility: hidden",
+            "position:absolute;left:-9999px",
+            "font-size:0",
+            "font-size: 0px",
+            "text-indent:-9999em",
+        ] {
+            assert!(hides(style), "{style}");
+        }
+        for style in ["", "display:block", "font-size:0.9em", "left:-10px", "none", "display"] {
+            assert!(!hides(style), "{style}");
+        }
+    }
+}

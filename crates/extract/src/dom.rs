@@ -1,0 +1,163 @@
+//! A page as a tree: nodes in one vector, linked by number.
+
+mod sink;
+mod tag;
+mod tame;
+
+use html5ever::tendril::StrTendril;
+
+pub(crate) use sink::parse;
+pub(crate) use tag::Tag;
+
+/// The number of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Id(pub(crate) u32);
+
+impl Id {
+    /// No node.
+    pub(crate) const NONE: Id = Id(u32::MAX);
+    /// The document itself.
+    pub(crate) const DOCUMENT: Id = Id(0);
+
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    pub(crate) fn is_some(self) -> bool {
+        self != Id::NONE
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum Data {
+    Document,
+    Element(Box<Element>),
+    Text(StrTendril),
+    /// Comments, processing instructions, contents of templates.
+    Other,
+}
+
+#[derive(Debug)]
+pub(crate) struct Element {
+    pub(crate) name: html5ever::QualName,
+    pub(crate) tag: Tag,
+    pub(crate) attributes: Vec<html5ever::Attribute>,
+}
+
+impl Element {
+    /// The value of an attribute.
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|one| &*one.name.local == name).map(|one| &*one.value)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) parent: Id,
+    pub(crate) first: Id,
+    pub(crate) last: Id,
+    pub(crate) previous: Id,
+    pub(crate) next: Id,
+    pub(crate) depth: u32,
+    pub(crate) data: Data,
+}
+
+/// A page.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(crate) nodes: Vec<Node>,
+}
+
+/// What a walk comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Enter(Id),
+    Leave(Id),
+}
+
+impl Tree {
+    pub(crate) fn node(&self, id: Id) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    pub(crate) fn element(&self, id: Id) -> Option<&Element> {
+        match &self.node(id).data {
+            Data::Element(element) => Some(element),
+            _ => None,
+        }
+    }
+
+    /// What kind of element it is; `Other` where it is none.
+    pub(crate) fn tag(&self, id: Id) -> Tag {
+        self.element(id).map_or(Tag::Other, |element| element.tag)
+    }
+
+    pub(crate) fn children(&self, id: Id) -> impl Iterator<Item = Id> {
+        let mut next = self.node(id).first;
+        std::iter::from_fn(move || {
+            let this = next;
+            this.is_some().then(|| {
+                next = self.node(this).next;
+                this
+            })
+        })
+    }
+
+    /// The elements above a node, the nearest first.
+    pub(crate) fn ancestors(&self, id: Id) -> impl Iterator<Item = Id> {
+        let mut next = self.node(id).parent;
+        std::iter::from_fn(move || {
+            let this = next;
+            this.is_some().then(|| {
+                next = self.node(this).parent;
+                this
+            })
+        })
+    }
+
+    /// Goes through everything below a node, and it itself, in the order of the page. Where
+    /// `enter` says no, nothing below is looked at. However deep a page is, no call is.
+    pub(crate) fn walk(&self, root: Id, mut visit: impl FnMut(Step) -> bool) {
+        let mut at = root;
+        loop {
+            if visit(Step::Enter(at)) && self.node(at).first.is_some() {
+                at = self.node(at).first;
+                continue;
+            }
+            loop {
+                visit(Step::Leave(at));
+                if at == root {
+                    return;
+                }
+                let node = self.node(at);
+                if node.next.is_some() {
+                    at = node.next;
+                    break;
+                }
+                at = node.parent;
+            }
+        }
+    }
+
+    /// All text below a node, with white space as one blank.
+    pub(crate) fn text(&self, root: Id) -> String {
+        let mut text = String::new();
+        self.walk(root, |step| {
+            let Step::Enter(id) = step else { return true };
+            match &self.node(id).data {
+                Data::Text(piece) => {
+                    for word in piece.split_whitespace() {
+                        if !text.is_empty() && !text.ends_with(' ') {
+                            text.push(' ');
+                        }
+                        text.push_str(word);
+                    }
+                    true
+                }
+                Data::Element(element) => !element.tag.is_never_shown(),
+                _ => true,
+            }
+        });
+        text
+    }
+}

@@ -1,0 +1,144 @@
+//! Where the content of a page as a whole seems to lie, by several rules of thumb.
+
+use super::elements::{Elements, is_long};
+use crate::{
+    blocks::Block,
+    dom::{Element, Id, Tag, Tree},
+};
+
+/// Groups of names that speak against what is in them, as long as it is below the root.
+pub(super) const AGAINST: [usize; 24] =
+    [5, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 24, 26, 27, 33, 36, 37, 38, 39, 41];
+/// How many roots there are.
+pub(super) const COUNT: usize = 3;
+
+/// Elements that may hold all of the content; `Id::NONE` where a rule finds none.
+pub(super) struct Roots {
+    pub(super) all: [Id; COUNT],
+}
+
+pub(super) fn find(tree: &Tree, blocks: &[Block], elements: &Elements) -> Roots {
+    let weights = weigh(tree, blocks, elements);
+    let semantic = semantic(tree, elements, &weights);
+    Roots { all: [semantic, descend(tree, &weights, 0.8), descend(tree, &weights, 0.55)] }
+}
+
+/// How much every element holds of what may be content.
+fn weigh(tree: &Tree, blocks: &[Block], elements: &Elements) -> Vec<f32> {
+    let mut weights = vec![0.0_f32; tree.nodes.len()];
+    for block in blocks {
+        let chars = block.chars as f32;
+        let plain = (block.chars - block.link_chars.min(block.chars)) as f32;
+        let own = if is_long(block) { chars } else { 0.3 * plain + 0.05 * chars };
+        let chain = || std::iter::once(block.node).chain(tree.ancestors(block.node));
+        let outside = chain().any(|id| {
+            tree.element(id).is_some_and(|element| {
+                matches!(element.tag, Tag::Nav | Tag::Footer | Tag::Aside | Tag::Dialog)
+                    || is_navigation(element)
+                    || (elements.names[id.index()] & OUTSIDE != 0
+                        && !matches!(element.tag, Tag::Body | Tag::Html | Tag::Main | Tag::Article)
+                        && elements.sums[id.index()].chars * 2
+                            < elements.sums[Id::DOCUMENT.index()].chars)
+            })
+        });
+        if outside {
+            continue;
+        }
+        for id in chain() {
+            weights[id.index()] += own;
+        }
+    }
+    weights
+}
+
+/// Comments, footers, menus, related pages, popups, consent.
+const OUTSIDE: u64 = 1 << 5 | 1 << 8 | 1 << 10 | 1 << 13 | 1 << 17 | 1 << 18;
+
+fn is_navigation(element: &Element) -> bool {
+    matches!(
+        element.attribute("role"),
+        Some("navigation" | "contentinfo" | "complementary" | "dialog" | "search" | "banner")
+    )
+}
+
+/// The smallest element that says that it is the content, and holds most of it.
+fn semantic(tree: &Tree, elements: &Elements, weights: &[f32]) -> Id {
+    let total = weights[Id::DOCUMENT.index()];
+    let mut best = (Id::NONE, f32::MAX);
+    for (index, node) in tree.nodes.iter().enumerate() {
+        let crate::dom::Data::Element(element) = &node.data else { continue };
+        if weights[index] < 0.5 * total || !says_content(element) {
+            continue;
+        }
+        let chars = elements.sums[index].chars as f32;
+        if chars < best.1 {
+            best = (Id(u32::try_from(index).unwrap_or(u32::MAX)), chars);
+        }
+    }
+    best.0
+}
+
+fn says_content(element: &Element) -> bool {
+    if matches!(element.tag, Tag::Main | Tag::Article) || element.attribute("role") == Some("main")
+    {
+        return true;
+    }
+    if element.attribute("itemprop").is_some_and(|name| {
+        ["articlebody", "text", "description", "mainentity"].contains(&&*name.to_ascii_lowercase())
+    }) {
+        return true;
+    }
+    let names = ["id", "class"].into_iter().filter_map(|name| element.attribute(name));
+    names.flat_map(str::split_whitespace).any(|name| {
+        let name: String = name
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .collect::<String>()
+            .to_ascii_lowercase();
+        matches!(
+            name.as_str(),
+            "content"
+                | "main"
+                | "maincontent"
+                | "contentmain"
+                | "primary"
+                | "primarycontent"
+                | "pagecontent"
+                | "contentbody"
+                | "contentarea"
+                | "sitecontent"
+                | "postcontent"
+                | "entrycontent"
+                | "articlecontent"
+                | "articlebody"
+                | "postbody"
+                | "storybody"
+                | "bodycontent"
+                | "mwcontenttext"
+                | "mwparseroutput"
+                | "article"
+                | "maincolumn"
+                | "markdownbody"
+                | "richtext"
+                | "innercontent"
+                | "contentinner"
+                | "contentwrapper"
+        )
+    })
+}
+
+/// Goes down from the body for as long as one child holds so much of it all.
+fn descend(tree: &Tree, weights: &[f32], share: f32) -> Id {
+    let total = weights[Id::DOCUMENT.index()];
+    let mut at = Id::DOCUMENT;
+    loop {
+        let next = tree
+            .children(at)
+            .filter(|id| tree.element(*id).is_some())
+            .find(|id| weights[id.index()] >= share * total && weights[id.index()] > 0.0);
+        match next {
+            Some(id) if tree.tag(id) != Tag::P => at = id,
+            _ => return at,
+        }
+    }
+}

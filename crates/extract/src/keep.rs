@@ -1,0 +1,81 @@
+//! What is kept in the end: what was judged to belong, and what cannot be left out of it.
+
+use crate::{
+    blocks::{Block, Blocks},
+    dom::{Id, Tag, Tree},
+    judge::Judgement,
+};
+
+/// How far below an element something stands near in it, in levels.
+const NEAR: usize = 8;
+/// Two blocks of so many words with the same text are one that was printed twice.
+const TWICE_WORDS: u32 = 20;
+
+pub(crate) fn choose(tree: &Tree, blocks: &Blocks, judgement: &Judgement) -> Vec<bool> {
+    let mut kept: Vec<bool> =
+        judgement.sureties.iter().map(|surety| *surety >= judgement.enough).collect();
+    if !kept.contains(&true) {
+        // A page that is nothing but what usually stands around content.
+        kept.fill(true);
+        return kept;
+    }
+    fill_gaps(tree, &blocks.list, &mut kept);
+    drop_copies(blocks, &mut kept);
+    kept
+}
+
+/// Code, tables, quotes and headings between paragraphs that are kept belong to them.
+fn fill_gaps(tree: &Tree, list: &[Block], kept: &mut [bool]) {
+    let mut before: Option<usize> = None;
+    for index in 0..list.len() {
+        if !kept[index] {
+            continue;
+        }
+        if let Some(before) = before
+            && index - before > 1
+        {
+            let holder = common(tree, list[before].node, list[index].node);
+            for gap in before + 1..index {
+                kept[gap] = is_figure(tree, list[gap].node, holder);
+            }
+            // A heading is kept with what it is the heading of.
+            let above = list[index - 1].node;
+            if tree.tag(above).heading() > 1 && tree.node(above).parent == holder {
+                kept[index - 1] = true;
+            }
+        }
+        before = Some(index);
+    }
+}
+
+/// The nearest element that holds both.
+fn common(tree: &Tree, one: Id, other: Id) -> Id {
+    let above: Vec<Id> = tree.ancestors(one).collect();
+    tree.ancestors(other).find(|id| above.contains(id)).unwrap_or(Id::DOCUMENT)
+}
+
+/// Whether a block is in code, a table or a quote that stands near in an element.
+fn is_figure(tree: &Tree, node: Id, holder: Id) -> bool {
+    let mut figure = false;
+    for id in std::iter::once(node).chain(tree.ancestors(node)).take(NEAR) {
+        if id == holder {
+            return figure;
+        }
+        match tree.tag(id) {
+            Tag::Pre | Tag::Table | Tag::Blockquote => figure = true,
+            Tag::Aside | Tag::Nav | Tag::Form | Tag::Footer => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Of a text that stands on the page more than once the first is enough.
+fn drop_copies(blocks: &Blocks, kept: &mut [bool]) {
+    let mut seen = std::collections::HashSet::new();
+    for (index, block) in blocks.list.iter().enumerate() {
+        if kept[index] && blocks.copies[index] > 1 && block.words >= TWICE_WORDS {
+            kept[index] = seen.insert(&block.text);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The content of a page as text, or as Markdown.
+
+mod inline;
+
+use url::Url;
+
+use crate::{
+    blocks::{Block, Blocks},
+    dom::{Id, Tag, Tree},
+};
+
+/// How deep lists are shown to lie in each other.
+const MAX_INDENT: usize = 8;
+
+/// How the content is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Lines, with a dash before what stands in a list.
+    #[default]
+    Text,
+    /// Headings, lists, quotes, tables, code, links and emphasis.
+    Markdown,
+}
+
+/// What a block is to a reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Plain,
+    Heading(u8),
+    Item { indent: usize, number: Option<u32>, list: Id },
+    Row(Id),
+    Code,
+}
+
+pub(crate) fn render(
+    tree: &Tree,
+    blocks: &Blocks,
+    kept: &[bool],
+    format: Format,
+    base: Option<&Url>,
+) -> String {
+    let mut text = String::new();
+    let mut before: Option<Shape> = None;
+    for (block, _) in blocks.list.iter().zip(kept).filter(|(_, kept)| **kept) {
+        let shape = shape(tree, block);
+        if let Some(before) = before {
+            let close = match (before, shape) {
+                (Shape::Item { .. }, Shape::Item { .. }) => true,
+                (Shape::Row(one), Shape::Row(other)) => one == other,
+                _ => false,
+            };
+            text.push_str(if close { "\n" } else { "\n\n" });
+        }
+        let quoted = format == Format::Markdown
+            && tree
+                .ancestors(block.node)
+                .chain([block.node])
+                .any(|id| tree.tag(id) == Tag::Blockquote);
+        let start = text.len();
+        match format {
+            Format::Text => write_text(block, shape, &mut text),
+            Format::Markdown => {
+                let first_row =
+                    !matches!(before, Some(Shape::Row(table)) if shape == Shape::Row(table));
+                write_markdown(tree, block, shape, first_row, base, &mut text);
+            }
+        }
+        if quoted {
+            let lines = text.split_off(start);
+            let lines: Vec<_> = lines.lines().map(|line| format!("> {line}")).collect();
+            text.push_str(&lines.join("\n"));
+        }
+        before = Some(shape);
+    }
+    text
+}
+
+fn shape(tree: &Tree, block: &Block) -> Shape {
+    if block.is_row {
+        let table = tree.ancestors(block.node).find(|id| tree.tag(*id) == Tag::Table);
+        return Shape::Row(table.unwrap_or(Id::DOCUMENT));
+    }
+    let tag = tree.tag(block.node);
+    if tag.heading() > 0 {
+        return Shape::Heading(tag.heading());
+    }
+    if tag == Tag::Pre {
+        return Shape::Code;
+    }
+    // The first block of an item carries its mark.
+    let item = std::iter::once(block.node)
+        .chain(tree.ancestors(block.node))
+        .take(4)
+        .find(|id| tree.tag(*id) == Tag::Li);
+    let Some(item) = item else { return Shape::Plain };
+    let is_first =
+        item == block.node || tree.node(item).first.is_some() && leads(tree, item, block.node);
+    let mut lists = tree.ancestors(item).filter(|id| matches!(tree.tag(*id), Tag::Ul | Tag::Ol));
+    let list = lists.next().unwrap_or(Id::DOCUMENT);
+    if !is_first {
+        return Shape::Plain;
+    }
+    let number = (tree.tag(list) == Tag::Ol).then(|| {
+        let before = tree.children(list).take_while(|id| *id != item);
+        let items = before.filter(|id| tree.tag(*id) == Tag::Li).count();
+        u32::try_from(items + 1).unwrap_or(u32::MAX)
+    });
+    Shape::Item { indent: lists.count().min(MAX_INDENT), number, list }
+}
+
+/// Whether a block is the first thing in an item.
+fn leads(tree: &Tree, item: Id, node: Id) -> bool {
+    let mut at = node;
+    while at != item {
+        let mut before = tree.node(at).previous;
+        while before.is_some() {
+            if tree.element(before).is_some() {
+                return false;
+            }
+            before = tree.node(before).previous;
+        }
+        at = tree.node(at).parent;
+        if at == Id::NONE {
+            return false;
+        }
+    }
+    true
+}
+
+fn write_text(block: &Block, shape: Shape, text: &mut String) {
+    match shape {
+        Shape::Item { indent, number, .. } => {
+            text.push_str(&"  ".repeat(indent));
+            match number {
+                Some(number) => text.push_str(&format!("{number}. ")),
+                None => text.push_str("- "),
+            }
+            text.push_str(&block.text);
+        }
+        _ => text.push_str(&block.text),
+    }
+}
+
+fn write_markdown(
+    tree: &Tree,
+    block: &Block,
+    shape: Shape,
+    first_row: bool,
+    base: Option<&Url>,
+    text: &mut String,
+) {
+    match shape {
+        Shape::Code => {
+            // A fence that the text itself does not have.
+            let mut fence = "```".to_owned();
+            while block.text.contains(&fence) {
+                fence.push('`');
+            }
+            text.push_str(&format!("{fence}\n{}\n{fence}", block.text));
+        }
+        Shape::Row(_) => {
+            let cells: Vec<_> = block
+                .text
+                .split('\t')
+                .map(|cell| cell.trim().replace('|', "\\|").replace('\n', " "))
+                .collect();
+            text.push_str(&format!("| {} |", cells.join(" | ")));
+            if first_row {
+                text.push_str(&format!("\n|{}", " --- |".repeat(cells.len())));
+            }
+        }
+        Shape::Heading(level) => {
+            text.push_str(&format!("{} ", "#".repeat(usize::from(level))));
+            text.push_str(&inline::render(tree, block, base).replace('\n', " "));
+        }
+        Shape::Item { indent, number, .. } => {
+            text.push_str(&"  ".repeat(indent));
+            match number {
+                Some(number) => text.push_str(&format!("{number}. ")),
+                None => text.push_str("- "),
+            }
+            text.push_str(&inline::render(tree, block, base));
+        }
+        Shape::Plain => text.push_str(&inline::render(tree, block, base)),
+    }
+}

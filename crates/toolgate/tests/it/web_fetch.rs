@@ -1,0 +1,175 @@
+//! `web.fetch` by the rows of seed 000, and against everything that a server and a page can do.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use testkit::{Answer, Hostile, World};
+
+use crate::fetch_security::{cases, settings, text, word};
+
+async fn read(world: &World, arguments: Value) -> Answer {
+    world.post("/v1/tools/web.fetch", &json!({ "args": arguments }).to_string()).await
+}
+
+async fn open(server: &Hostile, more: &str) -> World {
+    crate::start(&settings(server, &[], more)).await
+}
+
+/// The code, the status and the finer reason of a failure.
+fn failure(answer: &Answer) -> (String, u16, String) {
+    let body = answer.json();
+    assert_eq!(body["ok"], json!(false), "{}", answer.text());
+    (text(&body["code"]).into(), answer.status, text(&body["details"]["reason"]).into())
+}
+
+fn result(answer: &Answer) -> Value {
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.json()["result"].clone()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_page_can_be() {
+    let server = Hostile::start();
+    let world = open(&server, ", connect_timeout_ms: 1000, total_timeout_ms: 5000").await;
+    for case in cases(&["document", "charset", "wire", "type"]) {
+        // The schema wants a URL without blanks.
+        let path = &text(&case["path"]).replace(' ', "%20");
+        if path.starts_with("/tls") {
+            continue;
+        }
+        let (began, answer) =
+            (Instant::now(), read(&world, json!({ "url": server.url(path) })).await);
+        let (body, expected) = (answer.json(), &case["expect"]);
+        let shown: String = answer.text().chars().take(300).collect();
+        let context = format!("{} ({}): {shown}", case["id"], case["what"]);
+        let allowed = text(&expected["verdict"]) == "allow";
+        if allowed {
+            assert_eq!(body["ok"], json!(true), "{context}");
+        } else if text(&expected["verdict"]) == "error" {
+            assert_eq!(body["ok"], json!(false), "{context}");
+            match text(&expected["code"]) {
+                "parse" => assert_eq!(
+                    (text(&body["code"]), answer.status),
+                    ("parse_failed", 422),
+                    "{context}"
+                ),
+                "timeout" => {
+                    assert_eq!((text(&body["code"]), answer.status), ("timeout", 504), "{context}");
+                }
+                code => {
+                    assert_eq!(
+                        (text(&body["code"]), answer.status),
+                        ("fetch_failed", 502),
+                        "{context}"
+                    );
+                    if !code.is_empty() {
+                        assert_eq!(word(text(&body["details"]["reason"])), code, "{context}");
+                    }
+                }
+            }
+        }
+        if let (true, Some(part)) = (allowed, case["contains"].as_str()) {
+            assert!(text(&body["result"]["clean_text"]).contains(part), "{context}");
+        }
+        if let Some(part) = case["not_contains"].as_str() {
+            assert!(!answer.text().contains(part), "{context}");
+        }
+        let seconds = case["max_seconds"].as_u64().unwrap_or(20) + 10;
+        assert!(began.elapsed() < Duration::from_secs(seconds), "{context}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_rows_of_seed_000() {
+    let server = Hostile::start();
+    let world = open(&server, "").await;
+    let refused = async |url: &str, reason: &str| {
+        let answer = read(&world, json!({ "url": url })).await;
+        let expected = ("fetch_failed".to_owned(), 502, reason.to_owned());
+        assert_eq!(failure(&answer), expected, "{url}: {}", answer.text());
+    };
+    // H10: the schema says `format: uri`.
+    let answer = read(&world, json!({ "url": "notaurl" })).await;
+    assert_eq!((answer.status, answer.json()["code"].clone()), (400, json!("invalid_input")));
+    // H11, H12
+    for host in [
+        "127.0.0.1",
+        "127.1",
+        "2130706433",
+        "0x7f.1",
+        "localhost",
+        "[::1]",
+        "169.254.169.254",
+        "[::ffff:127.0.0.1]",
+        "[64:ff9b::7f00:1]",
+        "10.0.0.1",
+        "100.64.0.1",
+        "198.18.0.1",
+        "0.0.0.0",
+    ] {
+        refused(&format!("http://{host}/"), "private_addr").await;
+    }
+    refused("http://user:pw@x.com/", "credentials").await;
+    refused("ftp://example.com/", "bad_scheme").await;
+    // H16
+    for kind in ["nonsense", "application/pdf", "image/png"] {
+        refused(&server.url(&format!("/type?ct={kind}")), "bad_type").await;
+    }
+    // H19, H20
+    refused(&server.url("/redir?to=http://127.0.0.1/private"), "private_addr").await;
+    refused(&server.url("/hops/6"), "redirect_limit").await;
+    refused(&server.url("/status/404"), "http_status").await;
+    // H17
+    let small = open(&server, ", max_bytes: 4").await;
+    for path in ["/size?n=10", "/chunked?n=10"] {
+        let answer = read(&small, json!({ "url": server.url(path) })).await;
+        assert_eq!(failure(&answer).2, "too_large", "{}", answer.text());
+    }
+    // H18: the fragment is not a part of where it is.
+    let page =
+        result(&read(&world, json!({ "url": format!("{}#frag", server.url("/hops/1")) })).await);
+    assert!(!text(&page["final_url"]).contains('#'), "{page}");
+    assert_eq!(page["title"], "Hello page");
+    assert!(page.get("raw_html").is_none() && page.get("next_start").is_none(), "{page}");
+    // H22
+    let answer = read(&world, json!({ "url": server.url("/doc/images") })).await;
+    assert_eq!((failure(&answer).0, answer.status), ("parse_failed".into(), 422));
+    // H23
+    let impatient = open(&server, ", total_timeout_ms: 500").await;
+    let answer = read(&impatient, json!({ "url": server.url("/hang") })).await;
+    assert_eq!((failure(&answer).0, answer.status), ("timeout".into(), 504));
+    // H24
+    let short = open(&server, ", max_text_chars: 5, max_raw_html_chars: 10").await;
+    let wanted = json!({ "url": server.url("/ok"), "include_raw_html": true });
+    let page = result(&read(&short, wanted).await);
+    assert_eq!(page["clean_text"], "Hello");
+    assert_eq!(page["raw_html"], "<!doctype ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_text_comes_in_parts() {
+    let server = Hostile::start();
+    let world = open(&server, "").await;
+    let url = server.url("/ok");
+    let whole = result(&read(&world, json!({ "url": url })).await);
+    let (mut start, mut text_of_parts) = (0, String::new());
+    loop {
+        let part = json!({ "url": url, "start": start, "max_chars": 100 });
+        let part = result(&read(&world, part).await);
+        text_of_parts.push_str(text(&part["clean_text"]));
+        match part["next_start"].as_u64() {
+            Some(next) => start = next,
+            None => break,
+        }
+    }
+    assert_eq!(text_of_parts, text(&whole["clean_text"]));
+    let beyond = read(&world, json!({ "url": url, "start": 1_000_000 })).await;
+    assert_eq!(failure(&beyond).0, "parse_failed");
+    for bad in [json!({ "start": -1 }), json!({ "max_chars": 0 }), json!({ "format": "pdf" })] {
+        let mut arguments = json!({ "url": url });
+        arguments.as_object_mut().unwrap().extend(bad.as_object().unwrap().clone());
+        assert_eq!(read(&world, arguments.clone()).await.status, 400, "{arguments}");
+    }
+    let markdown = result(&read(&world, json!({ "url": url, "format": "markdown" })).await);
+    assert!(text(&markdown["clean_text"]).starts_with("# Hello page\n\n"), "{markdown}");
+}
