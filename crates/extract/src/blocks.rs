@@ -2,12 +2,13 @@
 
 mod hidden;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::dom::{Data, Id, Step, Tag, Tree};
 
-/// The most blocks that are looked at; what comes after them is left out.
-const MAX_BLOCKS: usize = 100_000;
+/// The most blocks that are looked at; what comes after them is left out. A block takes two
+/// kilobytes while it is judged.
+const MAX_BLOCKS: usize = 25_000;
 
 /// How much of a text is compared to tell whether it is known, in characters.
 const SAMPLE: usize = 30;
@@ -16,12 +17,12 @@ const SAMPLE: usize = 30;
 #[derive(Debug, Default)]
 pub(crate) struct Block {
     /// The element that it stands in.
-    pub(crate) node: Id0,
+    pub(crate) node: Id,
     /// What a reader sees, white space collapsed; `\n` for a break, `\t` between cells.
     pub(crate) text: String,
     /// Its first and its last piece of text in the tree.
-    pub(crate) from: Id0,
-    pub(crate) to: Id0,
+    pub(crate) from: Id,
+    pub(crate) to: Id,
     pub(crate) chars: u32,
     pub(crate) words: u32,
     pub(crate) link_chars: u32,
@@ -35,15 +36,6 @@ pub(crate) struct Block {
     pub(crate) is_row: bool,
 }
 
-/// A node's number, which `Default` makes the document's.
-pub(crate) type Id0 = Id;
-
-impl Default for Id {
-    fn default() -> Self {
-        Id::DOCUMENT
-    }
-}
-
 /// The blocks of a page.
 pub(crate) struct Blocks {
     pub(crate) list: Vec<Block>,
@@ -53,10 +45,10 @@ pub(crate) struct Blocks {
 
 /// Cuts a page into blocks.
 pub(crate) fn cut(tree: &Tree) -> Blocks {
-    let (mut list, skipped) = pass(tree, &[]);
+    let (mut list, skipped) = pass(tree, &HashSet::new());
     // A page may hide most of what it has until its scripts have run.
     let seen = list.iter().map(|block| block.chars as usize).sum::<usize>();
-    let shown_later: Vec<Id> =
+    let shown_later: HashSet<Id> =
         skipped.into_iter().filter(|id| is_news(&list, seen, &tree.text(*id))).collect();
     if !shown_later.is_empty() {
         (list, _) = pass(tree, &shown_later);
@@ -86,7 +78,7 @@ fn is_news(list: &[Block], seen: usize, text: &str) -> bool {
 }
 
 /// The blocks, and what was left out because it is hidden. Some is shown all the same.
-fn pass(tree: &Tree, shown: &[Id]) -> (Vec<Block>, Vec<Id>) {
+fn pass(tree: &Tree, shown: &HashSet<Id>) -> (Vec<Block>, Vec<Id>) {
     let mut cutter = Cutter {
         tree,
         shown,
@@ -110,7 +102,7 @@ fn pass(tree: &Tree, shown: &[Id]) -> (Vec<Block>, Vec<Id>) {
 
 struct Cutter<'a> {
     tree: &'a Tree,
-    shown: &'a [Id],
+    shown: &'a HashSet<Id>,
     skipped: Vec<Id>,
     list: Vec<Block>,
     open: Block,

@@ -9,8 +9,8 @@ use html5ever::tendril::StrTendril;
 pub(crate) use sink::parse;
 pub(crate) use tag::Tag;
 
-/// The number of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// The number of a node; by default that of the document.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Id(pub(crate) u32);
 
 impl Id {

@@ -29,10 +29,9 @@ const LEVELS: usize = 6;
 /// The farthest that an element above a block is looked for, in levels.
 const FAR: usize = 24;
 
-/// The rows of a page, one after the other.
-/// The words of a text, small.
 pub(crate) use page::words as words_of;
 
+/// The rows of a page, one after the other.
 pub(crate) struct Rows {
     pub(crate) values: Vec<f32>,
     pub(crate) width: usize,

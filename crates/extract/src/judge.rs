@@ -3,7 +3,7 @@
 //! Judged twice: each block by itself, and then again with what was thought of its neighbours,
 //! of the elements around it and of all blocks that are made like it.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::sync::LazyLock;
 
 use crate::{blocks::Blocks, dom::Tree, features::Rows, model::Model};
 
@@ -95,10 +95,10 @@ fn context(
     let between =
         |from: usize, to: usize| (sums[to] - sums[from]) / (totals[to] - totals[from]).max(1.0);
     // Everything that is thought of an element is thought of all that it holds.
-    let mut elements: HashMap<u32, (f32, f32)> = HashMap::with_capacity(count * 2);
+    let mut elements = vec![(0.0_f32, 0.0_f32); tree.nodes.len()];
     for (index, block) in list.iter().enumerate() {
         for id in std::iter::once(block.node).chain(tree.ancestors(block.node)) {
-            let entry = elements.entry(id.0).or_default();
+            let entry = &mut elements[id.index()];
             entry.0 += alone[index] * weights[index];
             entry.1 += weights[index];
         }
@@ -132,7 +132,7 @@ fn context(
             }
             let (mut levels, mut held) = (0, own.1);
             for id in std::iter::once(list[index].node).chain(tree.ancestors(list[index].node)) {
-                let (sum, total) = elements[&id.0];
+                let (sum, total) = elements[id.index()];
                 if total > held + 1e-3 {
                     row.push((sum - own.0) / (total - own.1).max(1.0));
                     row.push(total.ln_1p());

@@ -1,5 +1,7 @@
 //! What is kept in the end: what was judged to belong, and what cannot be left out of it.
 
+use std::collections::HashSet;
+
 use crate::{
     blocks::{Block, Blocks},
     dom::{Id, Tag, Tree},
@@ -50,7 +52,7 @@ fn fill_gaps(tree: &Tree, list: &[Block], kept: &mut [bool]) {
 
 /// The nearest element that holds both.
 fn common(tree: &Tree, one: Id, other: Id) -> Id {
-    let above: Vec<Id> = tree.ancestors(one).collect();
+    let above: HashSet<Id> = tree.ancestors(one).collect();
     tree.ancestors(other).find(|id| above.contains(id)).unwrap_or(Id::DOCUMENT)
 }
 
@@ -72,7 +74,7 @@ fn is_figure(tree: &Tree, node: Id, holder: Id) -> bool {
 
 /// Of a text that stands on the page more than once the first is enough.
 fn drop_copies(blocks: &Blocks, kept: &mut [bool]) {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     for (index, block) in blocks.list.iter().enumerate() {
         if kept[index] && blocks.copies[index] > 1 && block.words >= TWICE_WORDS {
             kept[index] = seen.insert(&block.text);
