@@ -72,7 +72,7 @@ pub(crate) fn render(
         }
         before = Some(shape);
     }
-    text
+    text.trim().to_owned()
 }
 
 fn shape(tree: &Tree, block: &Block) -> Shape {
