@@ -4,6 +4,7 @@
 //! authors called that, what stands beside it, and what kind of page it is on.
 
 mod elements;
+mod lexicon;
 mod page;
 pub(crate) mod patterns;
 mod phrases;
@@ -49,7 +50,7 @@ pub(crate) fn of(tree: &Tree, blocks: &Blocks, head: &Head, url: Option<&Url>) -
     let looks: Vec<Look> = list.iter().map(|block| text::look(&block.text)).collect();
     let elements = elements::gather(tree, list, &looks);
     let page = page::look(tree, list, &looks, &elements, head, url);
-    let phrases: Vec<u32> = list.iter().map(|block| phrases::of(&block.text)).collect();
+    let phrases: Vec<u64> = list.iter().map(|block| phrases::of(&block.text)).collect();
     let roots = roots::find(tree, list, &elements);
     let patterns = patterns::of(tree, list, &looks);
     let scribe = Scribe {
@@ -81,14 +82,14 @@ struct Seen {
     chars: u32,
     long_chars: u32,
     /// The last heading: where it stands, its level and its phrases.
-    heading: Option<(usize, u8, u32)>,
+    heading: Option<(usize, u8, u64)>,
     /// Where a heading first spoke of comments, and where of others of the kind.
     comments: Option<usize>,
     related: Option<usize>,
 }
 
 impl Seen {
-    fn add(&mut self, index: usize, block: &Block, heading: u8, phrases: u32) {
+    fn add(&mut self, index: usize, block: &Block, heading: u8, phrases: u64) {
         if heading > 0 {
             self.heading = Some((index, heading, phrases));
         }
@@ -111,7 +112,7 @@ struct Scribe<'a> {
     tree: &'a Tree,
     blocks: &'a Blocks,
     looks: &'a [Look],
-    phrases: &'a [u32],
+    phrases: &'a [u64],
     patterns: &'a Patterns,
     roots: &'a Roots,
     elements: &'a Elements,

@@ -43,12 +43,14 @@ macro_rules! tool {
 pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let files = file_io::Files::new(&settings.file_io);
+    // One pool and one cache for both views of the web.
+    let web = guard::net::Client::new(&settings.web_fetch.client());
     let key_packages = sys_audit::key_packages(&settings.sys_audit);
     vec![
         tool!("diff_baseline", sys_audit::DiffBaseline(key_packages.clone())),
         tool!("echo_json", Pure(echo_json::run)),
         tool!("edit_file", file_io::EditFile(files.clone())),
-        tool!("fetch_url", web::FetchUrl::new(&settings.web_fetch)),
+        tool!("fetch_url", web::FetchUrl::new(&settings.web_fetch, web.clone())),
         tool!("hello", Pure(hello::run)),
         tool!("list_dir", file_io::ListDir(files.clone())),
         tool!("list_hardware", sys_audit::ListHardware),
@@ -58,7 +60,7 @@ pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
         tool!("search.web", search_web::SearchWeb::new(&settings.search, &clock)),
         tool!("search_text", file_io::SearchText(files.clone())),
         tool!("stat", file_io::Stat(files.clone())),
-        tool!("web.fetch", web::WebFetch::new(&settings.web_fetch)),
+        tool!("web.fetch", web::WebFetch::new(&settings.web_fetch, web)),
         tool!("write_file", file_io::WriteFile(files)),
         tool!("write_memory_entry", WriteMemoryEntry::new(&settings.memory, &clock)),
         tool!("write_text_artifact", write_text_artifact::WriteTextArtifact),

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use super::lexicon::Lexicon;
 
 /// How many groups there are.
 pub(super) const GROUPS: usize = TABLE.len();
@@ -328,36 +328,13 @@ const TABLE: &[&[&str]] = &[
     ],
 ];
 
-struct Phrases {
-    automaton: AhoCorasick,
-    groups: Vec<u8>,
-}
-
-static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
-    let (mut needles, mut groups) = (Vec::new(), Vec::new());
-    for (group, phrases) in TABLE.iter().enumerate() {
-        for phrase in *phrases {
-            needles.push(*phrase);
-            groups.push(u8::try_from(group).unwrap_or(u8::MAX));
-        }
-    }
-    let automaton = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .build(needles)
-        // The phrases are our own.
-        .unwrap_or_else(|error| unreachable!("{error}"));
-    Phrases { automaton, groups }
-});
+static PHRASES: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::new(TABLE));
 
 /// The groups whose phrases a text has near its start, a bit each.
-pub(super) fn of(text: &str) -> u32 {
+pub(super) fn of(text: &str) -> u64 {
     let mut end = text.len().min(MAX_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let mut bits = 0;
-    for found in PHRASES.automaton.find_overlapping_iter(&text[..end]) {
-        bits |= 1 << PHRASES.groups[found.pattern().as_usize()];
-    }
-    bits
+    PHRASES.groups(&text[..end], |_| true)
 }

@@ -2,8 +2,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
-
+use super::lexicon::Lexicon;
 use crate::dom::Element;
 
 /// How many groups there are.
@@ -181,27 +180,7 @@ const TABLE: &[&[&str]] = &[
     &["step", "recipe", "ingredient", "instruction", "direction"],
 ];
 
-struct Words {
-    automaton: AhoCorasick,
-    groups: Vec<u8>,
-}
-
-static WORDS: LazyLock<Words> = LazyLock::new(|| {
-    let (mut needles, mut groups) = (Vec::new(), Vec::new());
-    for (group, words) in TABLE.iter().enumerate() {
-        for word in *words {
-            needles.push(*word);
-            groups.push(u8::try_from(group).unwrap_or(u8::MAX));
-        }
-    }
-    let automaton = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .match_kind(MatchKind::Standard)
-        .build(needles)
-        // The words are our own.
-        .unwrap_or_else(|error| unreachable!("{error}"));
-    Words { automaton, groups }
-});
+static WORDS: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::new(TABLE));
 
 /// The groups of the names of an element, a bit each.
 pub(super) fn of(element: &Element) -> u64 {
@@ -218,14 +197,7 @@ fn in_text(text: &str) -> u64 {
     // Longer names are made by machines.
     let text = text.get(..512).unwrap_or(text);
     let bytes = text.as_bytes();
-    let mut bits = 0;
-    for found in WORDS.automaton.find_overlapping_iter(text) {
-        if found.len() <= 4 && !stands_alone(bytes, found.start(), found.end()) {
-            continue;
-        }
-        bits |= 1 << WORDS.groups[found.pattern().as_usize()];
-    }
-    bits
+    WORDS.groups(text, |found| found.len() > 4 || stands_alone(bytes, found.start(), found.end()))
 }
 
 /// Whether a word is not a part of a longer one; `postBody` are two.

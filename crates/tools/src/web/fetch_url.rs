@@ -24,7 +24,7 @@ pub(crate) struct FetchUrl {
 }
 
 impl FetchUrl {
-    pub(crate) fn new(settings: &WebFetch) -> Self {
+    pub(crate) fn new(settings: &WebFetch, client: Client) -> Self {
         let refused = RefusedTypes::new(&settings.refused_types);
         let judge = Judge::new(move |status, headers| {
             if !status.is_success() {
@@ -35,12 +35,7 @@ impl FetchUrl {
                 Choice::Read
             }
         });
-        Self {
-            client: Client::new(&settings.client()),
-            limits: settings.limits(),
-            max_bytes: settings.max_bytes,
-            judge,
-        }
+        Self { client, limits: settings.limits(), max_bytes: settings.max_bytes, judge }
     }
 
     async fn fetch(&self, call: &Running) -> Result<Answer, ToolError> {

@@ -33,9 +33,9 @@ struct Wanted {
 }
 
 impl WebFetch {
-    pub(crate) fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &Settings, client: Client) -> Self {
         Self {
-            client: Client::new(&settings.client()),
+            client,
             limits: settings.limits(),
             max_text_chars: settings.max_text_chars,
             max_raw_html_chars: settings.max_raw_html_chars,
