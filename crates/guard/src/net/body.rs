@@ -24,7 +24,7 @@ use super::{
 
 /// By how much an encoded body may be larger than what comes out of it.
 const ENCODING_SLACK_BYTES: usize = 65_536;
-/// How much is decoded at once, in bytes, before others have their turn.
+/// How much is decoded at once, in bytes, before others have their turn: well below a millisecond.
 const PIECE_BYTES: usize = 65_536;
 
 /// A body that was read.
@@ -44,11 +44,13 @@ pub(super) async fn read(
     let codings = encoding::codings(headers)?;
     let slack = if codings.is_empty() { 0 } else { ENCODING_SLACK_BYTES };
     let max_wire_bytes = max_bytes.saturating_add(slack) as u64;
-    if announced(headers).is_some_and(|length| length > max_wire_bytes) {
+    let announced = announced(headers);
+    if announced.is_some_and(|length| length > max_wire_bytes) {
         return Err(too_large(max_bytes));
     }
     if codings.is_empty() {
-        return plain(body, max_bytes, idle).await;
+        let expected = announced.and_then(|length| usize::try_from(length).ok());
+        return plain(body, expected.unwrap_or_default(), max_bytes, idle).await;
     }
     let wire_bytes = Arc::new(AtomicU64::new(0));
     let pieces = pieces(body, idle, wire_bytes.clone(), max_wire_bytes, max_bytes);
@@ -57,8 +59,14 @@ pub(super) async fn read(
     Ok(Body { bytes, wire_bytes: wire_bytes.load(Ordering::Relaxed) })
 }
 
-/// A body without encodings. One that comes in one piece is not copied.
-async fn plain(mut body: Incoming, max_bytes: usize, idle: Duration) -> Result<Body, NetError> {
+/// A body without encodings. One that comes in one piece is not copied, and one whose size was
+/// announced, which is within the limit, is copied once.
+async fn plain(
+    mut body: Incoming,
+    expected: usize,
+    max_bytes: usize,
+    idle: Duration,
+) -> Result<Body, NetError> {
     let mut first = Bytes::new();
     let mut all = BytesMut::new();
     while let Some(piece) = next(&mut body, idle).await? {
@@ -70,6 +78,7 @@ async fn plain(mut body: Incoming, max_bytes: usize, idle: Duration) -> Result<B
             continue;
         }
         if all.is_empty() {
+            all.reserve(expected);
             all.extend_from_slice(&std::mem::take(&mut first));
         }
         all.extend_from_slice(&piece);
@@ -86,15 +95,17 @@ async fn decode(
     let mut body = encoding::decoded(wire, codings).await.map_err(undecodable)?;
     let mut all = BytesMut::new();
     loop {
-        all.reserve(PIECE_BYTES.min(max_bytes.saturating_sub(all.len()) + 1));
-        if body.read_buf(&mut all).await.map_err(undecodable)? == 0 {
+        // Not as much as there is room for: that grows with what has come.
+        let piece = PIECE_BYTES.min(max_bytes.saturating_sub(all.len()) + 1);
+        let mut piece = (&mut body).take(piece as u64);
+        if piece.read_buf(&mut all).await.map_err(undecodable)? == 0 {
             return Ok(all.freeze());
         }
         if all.len() > max_bytes {
             return Err(too_large(max_bytes));
         }
         // What is already here can be decoded without ever waiting.
-        tokio::task::consume_budget().await;
+        tokio::task::yield_now().await;
     }
 }
 
@@ -124,8 +135,10 @@ fn pieces(
 /// The next piece; nothing at the end. Trailers say nothing that is wanted.
 async fn next(body: &mut Incoming, idle: Duration) -> Result<Option<Bytes>, NetError> {
     loop {
+        // Who sends faster than we read is never waited for, and no clock would be looked at.
+        tokio::task::consume_budget().await;
         let Ok(frame) = tokio::time::timeout(idle, body.frame()).await else {
-            let message = format!("no data for {} s", idle.as_secs());
+            let message = format!("no data for {} s", idle.as_secs_f64());
             return Err(NetError::new(Reason::Timeout, message));
         };
         match frame {

@@ -31,6 +31,10 @@ const LEAST_HEADER_BYTES: usize = 8_192;
 const IDLE_CONNECTION: Duration = Duration::from_mins(1);
 /// How much an HTTP/2 peer may send ahead of us reading, in bytes.
 const HTTP2_WINDOW_BYTES: u32 = 1_048_576;
+/// Into how many parts the patience with a silent peer is cut: after one an HTTP/2 peer is asked
+/// whether it is still there, and after another one a connection without a reply is given up, so
+/// that there is time left to make the request on a new one.
+const PARTS_OF_PATIENCE: u32 = 4;
 /// How many answers "there is more to come" (1xx) may precede an answer.
 const MAX_INFORMATIONAL: usize = 16;
 
@@ -40,6 +44,8 @@ pub(super) struct Sender {
     user_agent: HeaderValue,
     head_timeout: Duration,
     max_idle_per_host: usize,
+    max_header_bytes: usize,
+    max_headers: usize,
 }
 
 impl Sender {
@@ -55,6 +61,10 @@ impl Sender {
             .http2_max_header_list_size(u32::try_from(header_bytes).unwrap_or(u32::MAX))
             .http2_initial_stream_window_size(HTTP2_WINDOW_BYTES)
             .http2_initial_connection_window_size(HTTP2_WINDOW_BYTES)
+            // Many requests share such a connection, and one that died in silence would take all
+            // of them along, again and again.
+            .http2_keep_alive_interval(settings.idle_timeout / PARTS_OF_PATIENCE)
+            .http2_keep_alive_timeout(settings.idle_timeout / PARTS_OF_PATIENCE)
             .build(Connector::new(settings, rules));
         let user_agent = HeaderValue::from_str(&settings.user_agent);
         Self {
@@ -62,6 +72,8 @@ impl Sender {
             user_agent: user_agent.unwrap_or_else(|_| HeaderValue::from_static(super::USER_AGENT)),
             head_timeout: settings.connect_timeout.saturating_add(settings.idle_timeout),
             max_idle_per_host: settings.max_idle_per_host,
+            max_header_bytes: header_bytes,
+            max_headers: settings.max_headers,
         }
     }
 
@@ -95,15 +107,20 @@ impl Sender {
         });
         tokio::select! {
             answer = timeout(self.head_timeout, self.pool.request(request)) => match answer {
+                // HTTP/1 stops at that number by itself, HTTP/2 knows only their size.
+                Ok(Ok(answer)) if answer.headers().len() > self.max_headers => {
+                    Err(self.too_many_headers().into())
+                }
                 Ok(Ok(answer)) => {
                     if let Some(used) = answer.extensions().get::<Used>() {
                         used.set();
                     }
                     Ok(answer)
                 }
-                Ok(Err(error)) => Err(failed(&error)),
+                Ok(Err(error)) => Err(self.failed(&error)),
                 Err(_) => {
-                    let message = format!("no answer within {} s", self.head_timeout.as_secs());
+                    let seconds = self.head_timeout.as_secs_f64();
+                    let message = format!("no answer within {seconds} s");
                     Err(NetError::new(Reason::Timeout, message).into())
                 }
             },
@@ -128,6 +145,42 @@ impl Sender {
         headers.insert(header::ACCEPT_ENCODING, accepted);
         headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("*/*"));
         headers
+    }
+
+    fn too_many_headers(&self) -> NetError {
+        let (bytes, count) = (self.max_header_bytes, self.max_headers);
+        let message = format!("the answer has more than {bytes} bytes or {count} lines of headers");
+        NetError::new(Reason::HeaderLimit, message)
+    }
+
+    /// What an error of the pool means.
+    fn failed(&self, error: &PoolError) -> Failed {
+        let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+        while let Some(one) = cause {
+            if let Some(ours) = one.downcast_ref::<NetError>() {
+                return ours.clone().into();
+            }
+            if let Some(hyper) = one.downcast_ref::<hyper::Error>() {
+                let problem = if hyper.is_parse_too_large() {
+                    self.too_many_headers()
+                } else if hyper.is_parse() {
+                    NetError::new(Reason::Network, "the answer is not valid HTTP")
+                } else if hyper.is_timeout() {
+                    NetError::new(Reason::Timeout, "the other side took too long")
+                } else {
+                    let message = "the connection was closed before an answer";
+                    NetError::new(Reason::Network, message)
+                };
+                let closed = problem.reason == Reason::Timeout
+                    || problem.reason == Reason::Network && !hyper.is_parse();
+                return Failed {
+                    stale: closed && was_used(error),
+                    error: problem.for_operator(chain(error)),
+                };
+            }
+            cause = one.source();
+        }
+        NetError::new(Reason::Network, "the connection failed").for_operator(chain(error)).into()
     }
 }
 
@@ -160,33 +213,6 @@ impl From<NetError> for Failed {
     fn from(error: NetError) -> Self {
         Self { error, stale: false }
     }
-}
-
-fn failed(error: &PoolError) -> Failed {
-    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
-    while let Some(one) = cause {
-        if let Some(ours) = one.downcast_ref::<NetError>() {
-            return ours.clone().into();
-        }
-        if let Some(hyper) = one.downcast_ref::<hyper::Error>() {
-            let (reason, message) = if hyper.is_parse_too_large() {
-                (Reason::HeaderLimit, "the headers of the answer are too large or too many")
-            } else if hyper.is_parse() {
-                (Reason::Network, "the answer is not valid HTTP")
-            } else if hyper.is_timeout() {
-                (Reason::Timeout, "the other side took too long")
-            } else {
-                (Reason::Network, "the connection was closed before an answer")
-            };
-            let closed = reason == Reason::Network && !hyper.is_parse();
-            return Failed {
-                stale: closed && was_used(error),
-                error: NetError::new(reason, message).for_operator(chain(error)),
-            };
-        }
-        cause = one.source();
-    }
-    NetError::new(Reason::Network, "the connection failed").for_operator(chain(error)).into()
 }
 
 /// Whether it happened on a connection that had carried an answer.

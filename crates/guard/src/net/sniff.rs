@@ -10,7 +10,7 @@ const TEXT_FOR_A_CONTROL: usize = 200;
 const FORGIVEN_CONTROLS: usize = 2;
 
 /// What files begin with, and what they are.
-const MAGIC: [(&[u8], &str); 32] = [
+const MAGIC: [(&[u8], &str); 34] = [
     (b"%PDF-", "a PDF document"),
     (b"\x89PNG\r\n\x1a\n", "an image"),
     (b"GIF87a", "an image"),
@@ -23,7 +23,7 @@ const MAGIC: [(&[u8], &str); 32] = [
     (b"PK\x03\x04", "an archive"),
     (b"PK\x05\x06", "an archive"),
     (b"\x1f\x8b\x08", "an archive"),
-    (b"BZh9", "an archive"),
+    (b"BZh91AY&SY", "an archive"),
     (b"\xfd7zXZ\0", "an archive"),
     (b"\x28\xb5\x2f\xfd", "an archive"),
     (b"7z\xbc\xaf\x27\x1c", "an archive"),
@@ -35,7 +35,9 @@ const MAGIC: [(&[u8], &str); 32] = [
     (b"\xca\xfe\xba\xbe", "a program"),
     (b"\0asm", "a program"),
     (b"OggS\0", "audio or video"),
-    (b"ID3", "audio or video"),
+    (b"ID3\x02", "audio or video"),
+    (b"ID3\x03", "audio or video"),
+    (b"ID3\x04", "audio or video"),
     (b"fLaC\0", "audio or video"),
     (b"\x1a\x45\xdf\xa3", "audio or video"),
     (b"wOFF", "a font"),
@@ -54,7 +56,9 @@ pub fn looks_binary(bytes: &[u8], content_type: Option<&str>) -> Option<&'static
     let looked_at = &bytes[..bytes.len().min(LOOKED_AT_BYTES)];
     let is_riff = looked_at.starts_with(b"RIFF")
         && matches!(looked_at.get(8..12), Some(b"WAVE" | b"AVI " | b"WEBP"));
-    if is_riff || looked_at.get(4..8) == Some(b"ftyp") {
+    // Before the word is the size of a part of the file, which is small.
+    let is_mp4 = looked_at.starts_with(b"\0\0") && looked_at.get(4..8) == Some(b"ftyp");
+    if is_riff || is_mp4 {
         return Some("audio or video");
     }
     if bytes.starts_with(b"\xff\xfe")

@@ -14,11 +14,14 @@ pub(super) async fn serve(stream: impl Wire + 'static) {
     let answer = service_fn(|request: Request<Incoming>| async move {
         let version = format!("{:?}", request.version());
         let mut answer = Response::new(Full::new(Bytes::from(version)));
-        if request.uri().path() == "/headers" {
-            for number in 0..2_000 {
-                let name = format!("x-{number}").parse::<hyper::header::HeaderName>().unwrap();
-                answer.headers_mut().insert(name, "a".repeat(100).parse().unwrap());
-            }
+        let (count, length) = match request.uri().path() {
+            "/headers" => (2_000, 100),
+            "/many_headers" => (300, 1),
+            _ => (0, 0),
+        };
+        for number in 0..count {
+            let name = format!("x-{number}").parse::<hyper::header::HeaderName>().unwrap();
+            answer.headers_mut().insert(name, "a".repeat(length).parse().unwrap());
         }
         Ok::<_, Infallible>(answer)
     });

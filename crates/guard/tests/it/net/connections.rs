@@ -10,7 +10,10 @@ use std::{
 
 use guard::net::{Choice, Client, HostPort, Judge, Limits, Request, Rules, Settings};
 use testkit::{Authority, Hostile};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{Told, direct, get, word};
@@ -50,6 +53,59 @@ async fn silence_is_not_waited_for_as_long_as_the_whole() {
             "{path}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_caller_who_goes_leaves_no_connection() {
+    // In every state that a request can be in the connection ends with its caller.
+    let piece = "10\r\n0123456789abcdef\r\n";
+    let head = "HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for sent in [
+        "",
+        "HTTP/1.1 103 X\r\n\r\n",
+        "HTTP/1.1 200 X\r\nX-A: b\r\n",
+        head,
+        &[head, piece].concat(),
+    ] {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let client = reaching(&[port], Duration::from_secs(10));
+        let stop = CancellationToken::new();
+        let server = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut bytes = vec![0; 4_096];
+            assert!(stream.read(&mut bytes).await.unwrap() > 0);
+            stream.write_all(sent.as_bytes()).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            stop.cancel();
+            // The end of it, or a reset: both say that nobody is there.
+            let ended = tokio::time::timeout(Duration::from_secs(5), stream.read(&mut bytes)).await;
+            assert!(matches!(ended, Ok(Ok(0) | Err(_))), "{sent:?}: {ended:?}");
+        };
+        let request = Request::get(format!("http://127.0.0.1:{port}/"));
+        let (result, ()) = tokio::join!(client.send(request, &stop), server);
+        assert_eq!(word(&result), "cancelled", "{sent:?}");
+    }
+}
+
+/// A client that reaches these ports of this machine and is as patient as this.
+fn reaching(ports: &[u16], idle_timeout: Duration) -> Client {
+    let hosts = ports.iter().map(|port| HostPort::parse(&format!("127.0.0.1:{port}")).unwrap());
+    Client::new(&Settings {
+        rules: Rules { private_hosts: hosts.collect(), ..Rules::default() },
+        idle_timeout,
+        ..Settings::default()
+    })
+}
+
+#[tokio::test]
+async fn a_protocol_is_not_changed_on_the_word_of_a_server() {
+    let switching = "HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello";
+    let upstream = testkit::Upstream::saying(testkit::Reply::Bytes(switching.into()));
+    let client = reaching(&[upstream.port()], Duration::from_secs(2));
+    let result = get(&client, &upstream.url()).await;
+    assert!(result.as_ref().map_or(true, |answer| answer.body.is_empty()), "{result:?}");
+    assert!(!result.is_ok_and(|answer| answer.status.is_success()));
 }
 
 #[tokio::test]
@@ -101,19 +157,24 @@ async fn a_judge_decides_before_the_body_comes() {
 
 /// A client that trusts this authority and reaches these ports of the server.
 fn trusting(authority: &Authority, ports: &[u16]) -> (Client, tempfile::TempDir) {
+    let (settings, folder) = trust(authority, ports);
+    (Client::new(&settings), folder)
+}
+
+fn trust(authority: &Authority, ports: &[u16]) -> (Settings, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("ca.pem");
     std::fs::write(&file, authority.pem()).unwrap();
     let hosts = ports.iter().flat_map(|port| {
         ["localhost", "127.0.0.1"].map(|host| HostPort::parse(&format!("{host}:{port}")).unwrap())
     });
-    let client = Client::new(&Settings {
+    let settings = Settings {
         rules: Rules { private_hosts: hosts.collect(), ..Rules::default() },
         connect_timeout: Duration::from_secs(1),
         extra_ca: vec![file],
         ..Settings::default()
-    });
-    (client, folder)
+    };
+    (settings, folder)
 }
 
 #[tokio::test]
@@ -146,6 +207,44 @@ async fn http2_is_spoken_where_the_server_does() {
     assert_eq!(server.connections(), 1);
     let large = get(&client, &format!("https://localhost:{port}/headers")).await;
     assert!(large.is_err(), "{large:?}");
+    let many = get(&client, &format!("https://localhost:{port}/many_headers")).await;
+    assert_eq!(word(&many), "header_limit");
+    assert!(many.unwrap_err().message.contains("65536 bytes or 200 lines"));
+}
+
+/// Passes bytes on in both directions until it is told to stop, and then keeps silent.
+#[allow(clippy::disallowed_methods)] // To the server of the test.
+async fn pass(mut from: TcpStream, to: u16, dead: CancellationToken) {
+    let mut there = TcpStream::connect(("127.0.0.1", to)).await.unwrap();
+    tokio::select! {
+        _ = tokio::io::copy_bidirectional(&mut from, &mut there) => {}
+        () = dead.cancelled() => std::future::pending().await,
+    }
+}
+
+/// A shared connection that died without a word is found out, and the request made on another.
+#[tokio::test]
+async fn a_connection_that_died_in_silence_is_not_the_end() {
+    let (server, authority) = (Hostile::start(), Authority::new());
+    let behind = server.listen_http2(&authority, &["localhost"]);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let dead = CancellationToken::new();
+    let first = dead.clone();
+    tokio::spawn(async move {
+        let mut dies = first;
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(pass(stream, behind, std::mem::take(&mut dies)));
+        }
+    });
+    let (settings, _folder) = trust(&authority, &[port]);
+    let client = Client::new(&Settings { idle_timeout: Duration::from_secs(2), ..settings });
+    let url = format!("https://localhost:{port}/");
+    assert_eq!(word(&get(&client, &url).await), "ok");
+    dead.cancel();
+    let again = get(&client, &url).await;
+    assert_eq!(word(&again), "ok", "{again:?}");
+    assert_eq!(server.connections(), 2);
 }
 
 /// More hosts than connections may be kept for: all are fetched from, and few stay open.

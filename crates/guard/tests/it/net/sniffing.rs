@@ -29,6 +29,11 @@ fn text_is_text_and_the_rest_is_not() {
         (b"RIFF\0\0\0\0WEBPVP8 ", None, true),
         (b"GIF is a format", None, false),
         (b"IDs are numbers", None, false),
+        (b"ID3 is what tags of music are called", None, false),
+        (b"ID3\x04\0\0\0\0\0\0", None, true),
+        (b"The ftyp box comes first", None, false),
+        (b"BZh9 is how such files begin", None, false),
+        (b"BZh91AY&SY\x01", None, true),
     ] {
         let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(20)]).into_owned();
         assert_eq!(
