@@ -94,6 +94,11 @@ impl Upstream {
         *self.script.lock().unwrap() = Arc::new(move |_: &Asked| reply.clone());
     }
 
+    /// Its port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Where it is.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)

@@ -22,7 +22,7 @@ const MAX_ENTRIES: usize = 1_000;
 const LARGEST_PART: usize = 4;
 /// The longest time that an answer is fresh, whatever its server says.
 const MAX_FRESH: Duration = Duration::from_hours(24);
-/// About what an answer takes beside its body and the text of its headers, in bytes.
+/// About what an answer takes beside its body, its address and the text of its headers, in bytes.
 const OVERHEAD_BYTES: usize = 512;
 /// Headers that our requests have always the same way, so that an answer may depend on them.
 const SAME_ALWAYS: [&str; 3] = ["accept", "accept-encoding", "user-agent"];
@@ -51,6 +51,8 @@ pub(super) struct Entry {
     pub(super) body: Bytes,
     fresh_until: Instant,
     used: u64,
+    /// What it counts for in the sum of all bytes.
+    size: usize,
 }
 
 /// What the cache has for a request.
@@ -96,7 +98,8 @@ impl Cache {
     /// The server says that what is kept is still good. What it says anew counts from now on.
     pub(super) fn refresh(&self, hop: &Hop, headers: &HeaderMap) -> Option<Entry> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = kept.entries.get_mut(&key(hop))?;
+        let key = key(hop);
+        let mut entry = kept.remove(&key)?;
         for name in
             [header::CACHE_CONTROL, header::ETAG, header::LAST_MODIFIED, header::AGE, header::DATE]
         {
@@ -105,7 +108,11 @@ impl Cache {
             }
         }
         entry.fresh_until = Instant::now() + freshness(&entry.headers).unwrap_or_default();
-        Some(entry.clone())
+        if may_keep(&entry.headers) && may_keep(headers) {
+            entry.size = size(&key, &entry.headers, &entry.body);
+            kept.insert(key, entry.clone(), self.max_bytes);
+        }
+        Some(entry)
     }
 
     /// Keeps an answer, if it may be kept.
@@ -114,34 +121,43 @@ impl Cache {
             return;
         }
         let Some(fresh_for) = freshness(headers) else { return };
-        let size = size(headers, body);
-        if size > self.max_bytes / LARGEST_PART {
-            return;
-        }
+        let key = key(hop);
+        let size = size(&key, headers, body);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.clock += 1;
         let entry = Entry {
             headers: headers.clone(),
-            body: body.clone(),
+            // A copy, because what was read may be a small part of a large buffer.
+            body: Bytes::copy_from_slice(body),
             fresh_until: Instant::now() + fresh_for,
             used: kept.clock,
+            size,
         };
-        kept.remove(&key(hop));
-        while kept.bytes + size > self.max_bytes || kept.entries.len() >= MAX_ENTRIES {
-            let oldest = kept.entries.iter().min_by_key(|(_, entry)| entry.used);
-            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { break };
-            kept.remove(&oldest);
-        }
-        kept.bytes += size;
-        kept.entries.insert(key(hop), entry);
+        kept.remove(&key);
+        kept.insert(key, entry, self.max_bytes);
     }
 }
 
 impl Kept {
-    fn remove(&mut self, key: &Key) {
-        if let Some(entry) = self.entries.remove(key) {
-            self.bytes = self.bytes.saturating_sub(size(&entry.headers, &entry.body));
+    /// Puts an answer in, and those out for which there is no room then. The one that comes in must
+    /// not be there yet.
+    fn insert(&mut self, key: Key, entry: Entry, max_bytes: usize) {
+        if entry.size > max_bytes / LARGEST_PART {
+            return;
         }
+        while self.bytes + entry.size > max_bytes || self.entries.len() >= MAX_ENTRIES {
+            let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.used);
+            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { break };
+            self.remove(&oldest);
+        }
+        self.bytes += entry.size;
+        self.entries.insert(key, entry);
+    }
+
+    fn remove(&mut self, key: &Key) -> Option<Entry> {
+        let entry = self.entries.remove(key)?;
+        self.bytes -= entry.size;
+        Some(entry)
     }
 }
 
@@ -149,9 +165,10 @@ fn key(hop: &Hop) -> Key {
     (hop.url.to_string(), hop.headers.get(header::ACCEPT).cloned())
 }
 
-fn size(headers: &HeaderMap, body: &Bytes) -> usize {
+fn size((url, accept): &Key, headers: &HeaderMap, body: &Bytes) -> usize {
     let of_header = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len();
-    body.len() + headers.iter().map(of_header).sum::<usize>() + OVERHEAD_BYTES
+    let of_key = url.len() + accept.as_ref().map_or(0, HeaderValue::len);
+    body.len() + headers.iter().map(of_header).sum::<usize>() + of_key + OVERHEAD_BYTES
 }
 
 /// Whether nothing in a request is the caller's own.
@@ -197,4 +214,57 @@ fn words(headers: &HeaderMap, name: &HeaderName) -> Vec<String> {
         values.map(|value| String::from_utf8_lossy(value.as_bytes()).to_lowercase()).collect();
     let words = text.iter().flat_map(|text| text.split(',')).map(|word| word.trim().to_owned());
     words.filter(|word| !word.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hop(number: usize) -> Hop {
+        Hop {
+            method: Method::GET,
+            url: url::Url::parse(&format!("https://example.com/{number}")).unwrap(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+        }
+    }
+
+    fn marked(length: usize) -> HeaderMap {
+        let mark = HeaderValue::from_str(&"a".repeat(length)).unwrap();
+        HeaderMap::from_iter([(header::ETAG, mark)])
+    }
+
+    /// What an answer takes is known when it goes, too, whatever its server has said in between.
+    #[test]
+    fn the_sum_of_all_bytes_stays_right() {
+        let cache = Cache::new(100_000);
+        for number in 0..50 {
+            cache.keep(&hop(number), StatusCode::OK, &marked(10), &Bytes::from_static(b"body"));
+            cache.refresh(&hop(number), &marked(20_000));
+            let kept = cache.kept.lock().unwrap();
+            let really =
+                kept.entries.iter().map(|(key, entry)| size(key, &entry.headers, &entry.body));
+            assert_eq!(kept.bytes, really.sum::<usize>(), "{number}");
+            assert!(kept.bytes <= 100_000, "{number}: {}", kept.bytes);
+        }
+    }
+
+    #[test]
+    fn what_may_no_longer_be_kept_is_not() {
+        let cache = Cache::new(100_000);
+        cache.keep(&hop(1), StatusCode::OK, &marked(10), &Bytes::from_static(b"body"));
+        let never =
+            HeaderMap::from_iter([(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))]);
+        assert!(cache.refresh(&hop(1), &never).is_some());
+        assert!(matches!(cache.find(&hop(1)), Found::Nothing));
+    }
+
+    /// A small body may be a part of a large buffer, which must not be kept with it.
+    #[test]
+    fn what_is_kept_takes_no_more_than_it_counts_for() {
+        let cache = Cache::new(100_000);
+        let buffer = Bytes::from(vec![b'a'; 1_000_000]);
+        cache.keep(&hop(1), StatusCode::OK, &marked(10), &buffer.slice(..10));
+        assert!(buffer.is_unique());
+    }
 }

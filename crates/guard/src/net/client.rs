@@ -123,12 +123,14 @@ impl Inner {
                 let mut asked = hop.clone();
                 asked.headers.extend(asking);
                 let answer = self.sender.exchange(&asked).await?;
-                if answer.status() == StatusCode::NOT_MODIFIED
-                    && let Some(entry) = self.cache.refresh(hop, answer.headers())
-                {
+                if answer.status() != StatusCode::NOT_MODIFIED {
+                    answer
+                } else if let Some(entry) = self.cache.refresh(hop, answer.headers()) {
                     return kept(request, place, entry).map(Step::Done);
+                } else {
+                    // It had to make room for another one in the meantime.
+                    self.sender.exchange(hop).await?
                 }
-                answer
             }
             Found::Never | Found::Nothing => self.sender.exchange(hop).await?,
         };
@@ -167,14 +169,15 @@ impl Inner {
     /// Asks a site, through the same client and under the same rules, what it wants of us.
     async fn obey(&self, robots: &Robots, url: &Url) -> Result<(), NetError> {
         if let Some(file) = robots.known(url) {
-            return robots::check(&file, url);
+            return robots::check(file, url).await;
         }
         let Some(address) = robots::address(url) else { return Ok(()) };
         let limits = Limits { max_body_bytes: robots::MAX_FILE_BYTES, ..Limits::default() };
         let request = Request::get(address).within(limits);
-        let answer = Box::pin(self.follow(&request, None)).await;
-        let answer = answer.as_ref().ok().map(|answer| (answer.status, &answer.body[..]));
-        robots::check(&robots.learn(url, answer), url)
+        match Box::pin(self.follow(&request, None)).await {
+            Err(error) if robots::is_out_of_reach(&error) => Err(error),
+            answer => robots::check(robots.learn(url, answer).await, url).await,
+        }
     }
 }
 

@@ -8,10 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use http::StatusCode;
+use bytes::Bytes;
 use url::Url;
 
-use super::{NetError, Reason};
+use super::{NetError, Reason, Response};
 use file::File;
 
 /// How we are called in such files.
@@ -24,6 +24,11 @@ const KEPT_FOR: Duration = Duration::from_hours(24);
 const UNREACHABLE_FOR: Duration = Duration::from_mins(5);
 /// How many sites are remembered.
 const MAX_SITES: usize = 256;
+/// How much of all of their rules, in bytes.
+const MAX_KEPT_BYTES: usize = 16_777_216;
+/// What is looked at where calls are answered: so many bytes of a file, or as much work with its
+/// rules as comparing so many bytes. The rest is done elsewhere.
+const LITTLE_BYTES: usize = 65_536;
 
 /// What sites have asked for.
 #[derive(Default)]
@@ -44,31 +49,43 @@ impl Robots {
         Some(site.file.clone())
     }
 
-    /// Remembers what a site answered: the status and the bytes of its file, if it answered.
-    pub(super) fn learn(&self, url: &Url, answer: Option<(StatusCode, &[u8])>) -> Arc<File> {
+    /// Remembers what a site answered: its file, or why there is none.
+    pub(super) async fn learn(&self, url: &Url, answer: Result<Response, NetError>) -> Arc<File> {
         let (file, kept_for) = match answer {
-            Some((status, bytes)) if status.is_success() => {
-                (File::parse(&String::from_utf8_lossy(bytes), PRODUCT), KEPT_FOR)
-            }
+            Ok(answer) if answer.status.is_success() => (parsed(answer.body).await, KEPT_FOR),
             // It has none, or does not show it: nothing is asked of us.
-            Some((status, _)) if !status.is_server_error() => (File::allow_all(), KEPT_FOR),
-            _ => (File::refuse_all(), UNREACHABLE_FOR),
+            Ok(answer) if !answer.status.is_server_error() => (File::allow_all(), KEPT_FOR),
+            Ok(answer) => {
+                let why = format!("status {}", answer.status.as_u16());
+                (File::refuse_all(why), UNREACHABLE_FOR)
+            }
+            Err(error) => (File::refuse_all(error.message), UNREACHABLE_FOR),
         };
         let file = Arc::new(file);
         let now = Instant::now();
         let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
-        if sites.len() >= MAX_SITES {
-            sites.retain(|_, site| site.until > now);
-        }
-        if sites.len() >= MAX_SITES {
-            let first = sites.iter().min_by_key(|(_, site)| site.until);
-            if let Some(origin) = first.map(|(origin, _)| origin.clone()) {
-                sites.remove(&origin);
-            }
-        }
+        sites.retain(|_, site| site.until > now);
         sites.insert(origin(url), Site { until: now + kept_for, file: file.clone() });
+        while sites.len() > MAX_SITES || bytes(&sites) > MAX_KEPT_BYTES {
+            let first = sites.iter().min_by_key(|(_, site)| site.until);
+            let Some(first) = first.map(|(origin, _)| origin.clone()) else { break };
+            sites.remove(&first);
+        }
         file
     }
+}
+
+fn bytes(sites: &HashMap<String, Site>) -> usize {
+    sites.values().map(|site| site.file.bytes()).sum()
+}
+
+async fn parsed(body: Bytes) -> File {
+    let parse = |body: &[u8]| File::parse(&String::from_utf8_lossy(body), PRODUCT);
+    if body.len() <= LITTLE_BYTES {
+        return parse(&body);
+    }
+    let parsed = tokio::task::spawn_blocking(move || parse(&body)).await;
+    parsed.unwrap_or_else(|error| File::refuse_all(error.to_string()))
 }
 
 /// Where the file of a site is.
@@ -76,19 +93,66 @@ pub(super) fn address(url: &Url) -> Option<Url> {
     url.join("/robots.txt").ok()
 }
 
+/// Whether a site cannot be reached at all, so that it makes no difference what is fetched from it.
+pub(super) fn is_out_of_reach(error: &NetError) -> bool {
+    let of_the_host = matches!(
+        error.reason,
+        Reason::PrivateAddr | Reason::NotResolved | Reason::Connect | Reason::Tls
+    );
+    of_the_host && !error.on_redirect()
+}
+
 /// Says whether the file lets us fetch.
-pub(super) fn check(file: &File, url: &Url) -> Result<(), NetError> {
+pub(super) async fn check(file: Arc<File>, url: &Url) -> Result<(), NetError> {
     let path = match url.query() {
         Some(query) => format!("{}?{query}", url.path()),
         None => url.path().to_owned(),
     };
-    if file.allows(&path) {
-        return Ok(());
-    }
-    let message = "the robots.txt of the site asks not to fetch this";
-    Err(NetError::new(Reason::Robots, message))
+    let message = match file.unread() {
+        Some(why) => {
+            format!("the robots.txt of the site cannot be read ({why}), so it is left alone")
+        }
+        None => "the robots.txt of the site asks not to fetch this".to_owned(),
+    };
+    let allows = if file.rules().saturating_mul(path.len()) <= LITTLE_BYTES {
+        file.allows(&path)
+    } else {
+        // A thread that is not there lets nobody in.
+        tokio::task::spawn_blocking(move || file.allows(&path)).await.unwrap_or(false)
+    };
+    if allows { Ok(()) } else { Err(NetError::new(Reason::Robots, message)) }
 }
 
 fn origin(url: &Url) -> String {
     url.origin().ascii_serialization()
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderMap, StatusCode};
+
+    use super::*;
+
+    /// Many sites with much to say do not take more room than there is.
+    #[tokio::test]
+    async fn what_is_remembered_is_bounded() {
+        let robots = Robots::default();
+        let rules: String =
+            (0..10_000).map(|n| format!("Disallow: /{n}{}\n", "\u{e9}".repeat(40))).collect();
+        for number in 0..20 {
+            let url = Url::parse(&format!("https://h{number}.example/")).unwrap();
+            let answer = Response {
+                status: StatusCode::OK,
+                headers: HeaderMap::new(),
+                url: url.clone(),
+                body: format!("User-agent: *\n{rules}").into(),
+                wire_bytes: 0,
+                redirects: 0,
+                from_cache: false,
+            };
+            robots.learn(&url, Ok(answer)).await;
+            assert!(bytes(&robots.sites.lock().unwrap()) <= MAX_KEPT_BYTES);
+            assert!(robots.known(&url).is_some());
+        }
+    }
 }

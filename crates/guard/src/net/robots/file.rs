@@ -9,6 +9,8 @@ const MAX_RULES: usize = 10_000;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct File {
     rules: Vec<Rule>,
+    /// Why it is not known, where it is not.
+    unread: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,8 +25,25 @@ impl File {
         Self::default()
     }
 
-    pub(super) fn refuse_all() -> Self {
-        Self { rules: vec![Rule { allow: false, pattern: "/".to_owned() }] }
+    /// What cannot be read refuses everything, for this reason.
+    pub(super) fn refuse_all(why: String) -> Self {
+        let all = Rule { allow: false, pattern: "/".to_owned() };
+        Self { rules: vec![all], unread: Some(why) }
+    }
+
+    pub(super) fn unread(&self) -> Option<&str> {
+        self.unread.as_deref()
+    }
+
+    /// How many rules there are.
+    pub(super) fn rules(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// How much memory they take.
+    pub(super) fn bytes(&self) -> usize {
+        let of_rules = self.rules.iter().map(|rule| rule.pattern.capacity()).sum::<usize>();
+        of_rules + self.rules.len() * size_of::<Rule>()
     }
 
     /// The rules for a product: of all groups that name it or, if none does, of those for all.
@@ -64,7 +83,7 @@ impl File {
                 _ => {}
             }
         }
-        Self { rules: if named { ours } else { all } }
+        Self { rules: if named { ours } else { all }, unread: None }
     }
 
     /// Whether a path with its query may be fetched: the longest rule that fits decides, and where
@@ -157,7 +176,7 @@ mod tests {
         ] {
             assert_eq!(file.allows(path), allowed, "{path}");
         }
-        assert!(!File::refuse_all().allows("/") && File::allow_all().allows("/"));
+        assert!(!File::refuse_all(String::new()).allows("/") && File::allow_all().allows("/"));
     }
 
     #[test]

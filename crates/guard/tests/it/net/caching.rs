@@ -85,7 +85,7 @@ async fn what_a_caller_asks_in_its_own_way_is_not_kept() {
 #[tokio::test]
 async fn the_oldest_goes_when_there_is_no_room() {
     let server = Hostile::start();
-    let client = keeping(&server, 2_600);
+    let client = keeping(&server, 3_600);
     let url =
         |number: usize| address(&server, &["Cache-Control: max-age=60", &format!("X-N: {number}")]);
     for number in 0..8 {

@@ -31,10 +31,34 @@ async fn a_site_is_asked_once_and_obeyed() {
 }
 
 #[tokio::test]
-async fn a_site_that_cannot_be_asked_is_left_alone() {
-    let server = Hostile::start();
-    let obeying = client(&server, true);
-    let gone = format!("http://127.0.0.1:{}/ok", server.port);
-    drop(server);
-    assert_eq!(word(&get(&obeying, &gone).await), "robots");
+async fn a_site_that_cannot_be_reached_is_said_to_be() {
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let obeying = Client::new(&Settings {
+        rules: Rules {
+            private_hosts: vec![HostPort::parse(&gone.to_string()).unwrap()],
+            ..Rules::default()
+        },
+        robots: true,
+        ..Settings::default()
+    });
+    assert_eq!(word(&get(&obeying, &format!("http://{gone}/ok")).await), "connect");
+    assert_eq!(word(&get(&obeying, "http://no-such-name.invalid/").await), "not_resolved");
+}
+
+#[tokio::test]
+async fn a_site_that_does_not_tell_its_rules_is_left_alone() {
+    let upstream = testkit::Upstream::new(|asked| match asked.path.as_str() {
+        "/robots.txt" => testkit::Reply::new(503, "text/plain", "later"),
+        _ => testkit::Reply::new(200, "text/plain", "a page"),
+    });
+    let host = upstream.url().replace("http://", "");
+    let obeying = Client::new(&Settings {
+        rules: Rules { private_hosts: vec![HostPort::parse(&host).unwrap()], ..Rules::default() },
+        robots: true,
+        ..Settings::default()
+    });
+    let refused = get(&obeying, &format!("{}/page", upstream.url())).await.unwrap_err();
+    assert_eq!(refused.reason.word(), "robots");
+    assert!(refused.message.contains("cannot be read (status 503)"), "{refused}");
+    assert_eq!(upstream.asked().len(), 1);
 }
