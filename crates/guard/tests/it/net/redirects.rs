@@ -1,17 +1,28 @@
 //! Redirects.
 
-use guard::net::{HeaderValue, Method, Request, header};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU16, AtomicUsize, Ordering},
+};
+
+use guard::net::{Client, HeaderValue, HostPort, Method, Request, Rules, Settings, header};
 use serde_json::Value;
-use testkit::Hostile;
+use testkit::{Hostile, Reply, Upstream};
 use tokio_util::sync::CancellationToken;
 
 use super::{Told, cases, client, direct, get, word};
 
 /// The text with the port of the server behind every name that it serves.
 fn with_port(text: &str, server: &Hostile) -> String {
-    let mut text = text.to_owned();
+    with_ports(text, server.port, server.port)
+}
+
+/// The text with ports: behind every name the one that serves it, and behind the address of this
+/// machine that of a listener that must not be reached.
+fn with_ports(text: &str, served: u16, forbidden: u16) -> String {
+    let mut text = text.replace("http://127.0.0.1/", &format!("http://127.0.0.1:{forbidden}/"));
     for name in ["start.test.example", "b.test.example"] {
-        text = text.replace(&format!("{name}/"), &format!("{name}:{}/", server.port));
+        text = text.replace(&format!("{name}/"), &format!("{name}:{served}/"));
     }
     text
 }
@@ -20,55 +31,68 @@ fn escaped(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
-/// A chain of redirects as one URL, the last one innermost. A relative hop stays on its host, so
-/// that what it leads to has to be asked for from there.
-fn chain(hops: &[Value], server: &Hostile) -> String {
-    let mut target = None;
-    for hop in hops.iter().rev() {
-        let status = hop["status"].as_u64().unwrap();
-        if status == 200 {
-            continue;
+/// The answer to the request of this number: a hop of the case, or a page after the last.
+fn scripted(hops: &[Value], number: usize, put: impl Fn(&str) -> String) -> Reply {
+    let Some(hop) = hops.get(number) else { return Reply::new(200, "text/html", "<p>the end</p>") };
+    let mut head = format!("HTTP/1.1 {} X\r\nConnection: close\r\n", hop["status"]);
+    let mut add = |name: &str, value: &Value| {
+        if let Some(value) = value.as_str() {
+            head += &format!("{name}: {}\r\n", put(value));
         }
-        let to = target.or_else(|| hop["location"].as_str().map(|to| with_port(to, server)));
-        let to = to.map(|to| format!("&to={}", escaped(&to))).unwrap_or_default();
-        target =
-            Some(with_port(&format!("http://start.test.example/redir?st={status}{to}"), server));
+    };
+    add("Location", &hop["location"]);
+    add("Set-Cookie", &hop["set_cookie"]);
+    for (name, value) in hop["headers"].as_object().into_iter().flatten() {
+        add(name, value);
     }
-    target.unwrap_or_else(|| with_port("http://start.test.example/ok", server))
+    let body = put(hop["body"].as_str().unwrap_or_default());
+    head += &format!("Content-Type: text/html\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    Reply::Bytes(head.into_bytes())
 }
 
+/// Every row as it is written, but for the port behind its names. What it forbids to connect to is
+/// a listener here, which counts nobody.
 #[tokio::test]
 async fn every_case_of_a_redirect() {
-    let server = Hostile::start();
     let names = ["start.test.example", "b.test.example"];
     let mut count = 0;
     for case in cases(&["redirect"]) {
+        let forbidden = Hostile::start();
+        let hops = case["redirects"].as_array().unwrap().clone();
+        let (port, script) = (Arc::new(AtomicU16::new(0)), hops.clone());
+        let (asked, own, closed) = (AtomicUsize::new(0), port.clone(), forbidden.port);
+        let served = Upstream::new(move |_| {
+            let number = asked.fetch_add(1, Ordering::SeqCst);
+            let own = own.load(Ordering::SeqCst);
+            scripted(&script, number, |text| with_ports(text, own, closed))
+        });
+        port.store(served.port(), Ordering::SeqCst);
+        let put = |text: &str| with_ports(text, served.port(), forbidden.port);
         let told = Told::new(&[(names[0], &[&["127.0.0.1"]]), (names[1], &[&["127.0.0.1"]])]);
-        let client = client(&server, &names, told);
-        let hops = case["redirects"].as_array().unwrap();
-        // Longer than a request may be: the limit of headers is reached either way.
-        let url = match case["id"].as_str().unwrap() {
-            "redirect-19" => with_port("http://start.test.example/hops/21", &server),
-            "redirect-20" | "redirect-21" => with_port("http://start.test.example/loop", &server),
-            "redirect-28" => with_port("http://start.test.example/hdr_big", &server),
-            _ => chain(hops, &server),
-        };
-        let result = get(&client, &url).await;
+        let private = |name: &&str| HostPort::parse(&format!("{name}:{}", served.port())).unwrap();
+        let client = Client::new(&Settings {
+            rules: Rules { private_hosts: names.iter().map(private).collect(), ..Rules::default() },
+            resolver: told,
+            ..Settings::default()
+        });
+        let result = get(&client, &put(case["url"].as_str().unwrap())).await;
         let expected = &case["expect"];
         match (expected["verdict"].as_str().unwrap(), expected["code"].as_str()) {
             ("allow", _) => {
-                // The last place is not served by name; what counts is that it was asked for.
                 let response = result.unwrap_or_else(|error| panic!("{case}: {error}"));
-                if let Some(path) = case["final_url"].as_str() {
-                    let path = path.strip_prefix("http://start.test.example").unwrap();
-                    let path = path.trim_start_matches('/');
-                    assert!(response.url.as_str().ends_with(path), "{case}: {}", response.url);
+                let led = hops.iter().filter(|hop| hop["status"] != 200).count();
+                assert_eq!((response.status.as_u16(), response.redirects), (200, led), "{case}");
+                assert_eq!(served.asked().len(), led + 1, "{case}");
+                if let Some(url) = case["final_url"].as_str() {
+                    assert_eq!(response.url.as_str(), put(url), "{case}");
                 }
             }
             (_, Some("http_status")) => assert!(result.unwrap().status.is_redirection(), "{case}"),
             (_, Some(code)) => assert_eq!(word(&result), code, "{case}"),
             _ => assert!(result.is_err(), "{case}"),
         }
+        assert!(served.asked().iter().all(|asked| !asked.head.contains("sid=1")), "{case}");
+        assert_eq!(forbidden.connections(), 0, "{case}");
         count += 1;
     }
     assert_eq!(count, 21);
