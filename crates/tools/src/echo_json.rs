@@ -1,7 +1,9 @@
 //! `echo_json`: says what it was told.
 
 use gate::{Answer, Running, ToolError};
-use serde_json::{Value, json};
+use serde_json::json;
+
+use crate::whole::whole;
 
 pub(crate) fn run(call: &Running) -> Result<Answer, ToolError> {
     let message = call.text("message").trim();
@@ -20,10 +22,4 @@ pub(crate) fn run(call: &Running) -> Result<Answer, ToolError> {
     answer.summary = Some(format!("Echoed message {count} time(s)."));
     answer.metrics.insert("repeat_count".into(), json!(count));
     Ok(answer)
-}
-
-/// JSON Schema takes `2.0` for an integer too. The contract bounds it to 1..=64.
-fn whole(value: &Value) -> Option<u64> {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    value.as_u64().or_else(|| value.as_f64().map(|number| number as u64))
 }

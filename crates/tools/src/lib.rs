@@ -13,6 +13,7 @@ pub mod search_web;
 pub mod settings;
 mod sys_audit;
 mod web;
+mod whole;
 mod write_memory_entry;
 mod write_text_artifact;
 

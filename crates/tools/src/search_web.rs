@@ -16,9 +16,9 @@ use std::sync::{Arc, OnceLock};
 
 use gate::{Answer, BoxFuture, Clock, Provider, Running, ToolError};
 use guard::net::{Choice, Judge, Request, Response};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::{printed_size::printed, settings::Search};
+use crate::{printed_size::printed, settings::Search, whole::whole};
 pub use diagnosis::{Diagnosis, diagnose};
 use results::SearchResult;
 use service::Service;
@@ -39,6 +39,7 @@ impl SearchWeb {
         let query = call.text("query").trim();
         self.check(query)?;
         let wanted = call.input.get("max_results").and_then(whole);
+        let wanted = wanted.and_then(|number| usize::try_from(number).ok());
         let max_results = wanted.unwrap_or(self.settings.max_results);
         let service = self.service()?;
         let request =
@@ -128,13 +129,6 @@ fn answer(results: &[SearchResult], found: usize) -> Answer {
     answer.metrics.insert("results".into(), json!(count));
     answer.metrics.insert("results_of_service".into(), json!(found));
     answer
-}
-
-/// JSON Schema takes `2.0` for an integer too. The contract bounds it to 1..=25.
-fn whole(value: &Value) -> Option<usize> {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let number = value.as_u64().or_else(|| value.as_f64().map(|number| number as u64));
-    number.and_then(|number| usize::try_from(number).ok())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 mod failure;
 mod fetch_url;
 mod kind;
+mod place;
 mod reading;
 mod types;
 mod web_fetch;

@@ -60,7 +60,7 @@ fn judge(case: &Value, answer: &Answer) {
 }
 
 /// How much memory the server has, in KiB: now, or at most since the last time it was asked so.
-fn memory(world: &World, line: &str) -> u64 {
+pub fn memory(world: &World, line: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", world.pid())).unwrap();
     let line = status.lines().find_map(|one| one.strip_prefix(line)).unwrap();
     line.trim_matches(|one: char| !one.is_ascii_digit()).parse().unwrap()
@@ -255,5 +255,40 @@ fn mistakes_in_the_settings_are_shown() {
         let (code, stdout, stderr) = world.cli(&["config", "check"]);
         assert_ne!(code, 0, "{setting}: {stdout}{stderr}");
         assert!(format!("{stdout}{stderr}").contains(part), "{setting}: {stdout}{stderr}");
+    }
+}
+
+/// People put keys into URLs. What is written down for the operator has none of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_secret_of_a_url_is_written_down() {
+    const SECRET: &str = "s3cr3t";
+    let server = Hostile::start();
+    let mut world = crate::start(&settings(&server, &[], ", total_timeout_ms: 500")).await;
+    for url in [
+        format!("https://ada:{SECRET}@example.com/{SECRET}"),
+        format!("http://ada:{SECRET}@exa mple.com/"),
+        format!("ftp://{SECRET}@example.com/"),
+        format!("http://127.0.0.1/{SECRET}?key={SECRET}"),
+        format!("http://no-such-name.invalid/{SECRET}?key={SECRET}"),
+        server.url(&format!("/close?key={SECRET}")),
+        server.url(&format!("/hang?key={SECRET}")),
+        server.url(&format!("/redir?to=http://ada:{SECRET}@example.com/&key={SECRET}")),
+        server.url(&format!("/status/404?key={SECRET}")),
+        server.url(&format!("/size?n=9999999&key={SECRET}")),
+        server.url(&format!("/sniff?body=pdf&ct=text/html&key={SECRET}")),
+    ] {
+        for tool in ["fetch_url", "web.fetch"] {
+            let body = json!({ "args": { "url": url } }).to_string();
+            let answer = world.post(&format!("/v1/tools/{tool}"), &body).await;
+            assert_eq!(answer.json()["ok"], json!(false), "{url}: {}", answer.text());
+            assert!(!answer.text().contains(SECRET), "{url}: {}", answer.text());
+        }
+    }
+    world.stop().await;
+    let journal = std::fs::read_to_string(world.folder().join("data/journal.jsonl")).unwrap();
+    assert!(journal.lines().count() >= 20, "{journal}");
+    for (what, written) in [("log", world.stderr()), ("journal", journal)] {
+        let line = written.lines().find(|line| line.contains(SECRET));
+        assert_eq!(line, None, "the {what} has it");
     }
 }

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::{Answer, Hostile, World};
+use testkit::{Answer, Hostile, Reply, Upstream, World};
 
-use crate::fetch_security::{cases, settings, text, word};
+use crate::fetch_security::{cases, memory, settings, text, word};
 
 async fn read(world: &World, arguments: Value) -> Answer {
     world.post("/v1/tools/web.fetch", &json!({ "args": arguments }).to_string()).await
@@ -165,6 +165,17 @@ async fn a_long_text_comes_in_parts() {
     assert_eq!(text_of_parts, text(&whole["clean_text"]));
     let beyond = read(&world, json!({ "url": url, "start": 1_000_000 })).await;
     assert_eq!(failure(&beyond).0, "parse_failed");
+    assert!(beyond.text().contains("the text ends before `start`"), "{}", beyond.text());
+    // A part may be a blank, and a number may be written in another way.
+    for start in [json!(5), json!(5.0)] {
+        let part =
+            result(&read(&world, json!({ "url": url, "start": start, "max_chars": 1.0 })).await);
+        assert_eq!((&part["clean_text"], &part["next_start"]), (&json!(" "), &json!(6)), "{start}");
+    }
+    // What is cut says so, asked for or not.
+    let short = open(&server, ", max_text_chars: 5").await;
+    let cut = result(&read(&short, json!({ "url": url })).await);
+    assert_eq!((&cut["clean_text"], &cut["next_start"]), (&json!("Hello"), &json!(5)));
     for bad in [json!({ "start": -1 }), json!({ "max_chars": 0 }), json!({ "format": "pdf" })] {
         let mut arguments = json!({ "url": url });
         arguments.as_object_mut().unwrap().extend(bad.as_object().unwrap().clone());
@@ -172,4 +183,37 @@ async fn a_long_text_comes_in_parts() {
     }
     let markdown = result(&read(&world, json!({ "url": url, "format": "markdown" })).await);
     assert!(text(&markdown["clean_text"]).starts_with("# Hello page\n\n"), "{markdown}");
+}
+
+/// Whoever does not say what it sends may still have sent a page, or nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_without_a_type() {
+    let server = Hostile::start();
+    let world = open(&server, "").await;
+    let page = result(&read(&world, json!({ "url": server.url("/type?ct=") })).await);
+    assert_eq!(page["title"], "Hello page", "{page}");
+    let binary = read(&world, json!({ "url": server.url("/sniff?ct=&body=pdf") })).await;
+    assert_eq!(failure(&binary).2, "bad_type");
+    let nothing = Upstream::saying(Reply::Bytes(b"HTTP/1.1 204 X\r\n\r\n".to_vec()));
+    let hosts = format!("\"127.0.0.1:{}\"", nothing.port());
+    let settings = format!("tools: {{ web_fetch: {{ allow_private_hosts: [ {hosts} ] }} }}\n");
+    let world = crate::start(&settings).await;
+    let empty = read(&world, json!({ "url": nothing.url() })).await;
+    assert_eq!((failure(&empty).0, empty.status), ("parse_failed".into(), 422));
+}
+
+/// What is deep becomes very long when every line of it is indented: not here.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn json_does_not_grow_without_bounds() {
+    let deep = format!("{}{}0{}", "[".repeat(120), "1,".repeat(2_500_000), "]".repeat(120));
+    let upstream = Upstream::saying(Reply::json(200, &deep));
+    let hosts = format!("\"127.0.0.1:{}\"", upstream.port());
+    let settings = format!("tools: {{ web_fetch: {{ allow_private_hosts: [ {hosts} ] }} }}\n");
+    let world = crate::start(&settings).await;
+    std::fs::write(format!("/proc/{}/clear_refs", world.pid()), "5").unwrap();
+    let before = memory(&world, "VmRSS:");
+    let page = result(&read(&world, json!({ "url": upstream.url(), "max_chars": 100 })).await);
+    assert!(text(&page["clean_text"]).starts_with("[[[[["), "{page}");
+    let growth = memory(&world, "VmHWM:").saturating_sub(before) / 1_024;
+    assert!(growth <= 100, "{growth} MiB more");
 }

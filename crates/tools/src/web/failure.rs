@@ -1,12 +1,14 @@
-//! The ways in which `fetch_url` fails.
+//! The ways in which `fetch_url` fails, and what both views of the web say of a failure.
 //!
 //! The messages are those of seed 001, to the letter, where it has one. The finer reason goes into
 //! `details.reason`: it is one word, for programs.
 
 use contract::codes;
 use gate::ToolError;
-use guard::net::{NetError, Reason};
+use guard::net::{NetError, Reason, Url};
 use serde_json::json;
+
+use super::place;
 
 /// Bytes in what the seed calls a megabyte.
 const MEGABYTE: u64 = 1_048_576;
@@ -35,9 +37,14 @@ pub(super) fn fetching(url: &str, error: &NetError, max_bytes: u64) -> ToolError
         "explanation": error.message,
         "redirects": error.redirects,
     }));
-    let more = error.operator.as_deref().unwrap_or_default();
-    failure.operator = Some(format!("{url:?}: {} {more}", error.message));
+    failure.operator = Some(for_operator(url, error));
     failure
+}
+
+/// What the operator reads of a page that was not fetched.
+pub(super) fn for_operator(url: &str, error: &NetError) -> String {
+    let more = error.operator.as_deref().map(|more| format!(" ({more})")).unwrap_or_default();
+    format!("{}: {}{more}", place::site(url), error.message)
 }
 
 /// The body is larger than the operator allows.
@@ -62,9 +69,10 @@ pub(super) fn bad_type(explanation: &str) -> ToolError {
 }
 
 /// The server answered with something else than success.
-pub(super) fn status(status: u16, url: &str) -> ToolError {
+pub(super) fn status(status: u16, url: &Url) -> ToolError {
     let message = format!("Request failed with status code: {status}");
     let mut failure = ToolError::new("request_failed", message);
-    failure.details = Some(json!({ "reason": "http_status", "status": status, "url": url }));
+    failure.details =
+        Some(json!({ "reason": "http_status", "status": status, "url": place::page(url) }));
     failure
 }

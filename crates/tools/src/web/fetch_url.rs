@@ -10,7 +10,7 @@ use guard::net::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{failure, types::RefusedTypes};
+use super::{failure, place, types::RefusedTypes};
 use crate::{printed_size::json_bytes, settings::WebFetch};
 
 /// A body above this many bytes is made into text where nobody else has to wait for it.
@@ -44,7 +44,7 @@ impl FetchUrl {
         let response = self.client.send(request, &call.stop).await;
         let response = response.map_err(|error| failure::fetching(url, &error, self.max_bytes))?;
         if !response.status.is_success() {
-            return Err(failure::status(response.status.as_u16(), response.url.as_str()));
+            return Err(failure::status(response.status.as_u16(), &response.url));
         }
         let max_output_bytes = call.limits.max_output_bytes;
         if response.body.len() <= LARGE_BYTES {
@@ -78,7 +78,7 @@ fn answer(response: &Response, max_output_bytes: u64) -> Result<Answer, ToolErro
         return Err(failure::too_large(max_output_bytes));
     }
     let bytes = response.body.len();
-    let summary = format!("Fetched {} ({bytes} bytes).", response.url);
+    let summary = format!("Fetched {} ({bytes} bytes).", place::page(&response.url));
     // The text is moved, not copied: it may be large.
     let mut result = Map::new();
     result.insert("ok".into(), Value::Bool(true));

@@ -42,9 +42,38 @@ impl Kind {
     }
 }
 
+/// The type of content whose sender says nothing of it, by its first characters (the beginning of what
+/// the MIME Sniffing standard does).
+pub(super) fn sniffed(bytes: &[u8]) -> &'static str {
+    let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let begins = |word: &str| {
+        start.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    if begins("<?xml") {
+        "text/xml"
+    } else if ["<!doctype html", "<html", "<head", "<body", "<!--"].into_iter().any(begins) {
+        "text/html"
+    } else {
+        "text/plain"
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Kind;
+    use super::{Kind, sniffed};
+
+    #[test]
+    fn what_has_no_type_has_a_beginning() {
+        for (content, expected) in [
+            ("\n<!DOCTYPE HTML><p>", "text/html"),
+            ("\u{feff}<html>", "text/html"),
+            ("<?xml version='1.0'?><rss/>", "text/xml"),
+            ("hello", "text/plain"),
+            ("", "text/plain"),
+        ] {
+            assert_eq!(sniffed(content.as_bytes()), expected, "{content}");
+        }
+    }
 
     #[test]
     fn text_has_a_kind_and_the_rest_has_none() {

@@ -23,6 +23,7 @@ pub(super) fn read(kind: Kind, content: &str, url: &Url, format: Format) -> Read
         Kind::Html => page(content, url, format),
         Kind::Json => Reading { text: plain::json(content), ..Reading::default() },
         Kind::Markdown => Reading { text: content.trim().to_owned(), ..Reading::default() },
+        Kind::Xml if is_page(content) => page(content, url, format),
         Kind::Xml => feed::read(content, url, format),
         Kind::Text => Reading { text: plain::text(content), ..Reading::default() },
     };
@@ -42,6 +43,23 @@ fn page(html: &str, url: &Url, format: Format) -> Reading {
         lang: page.lang,
         text: page.text,
     }
+}
+
+/// Whether XML is a page all the same: what stands around its first element does not matter.
+fn is_page(xml: &str) -> bool {
+    let mut rest = xml.trim_start_matches('\u{feff}').trim_start();
+    loop {
+        let end = match rest {
+            _ if rest.starts_with("<?") => "?>",
+            _ if rest.starts_with("<!--") => "-->",
+            _ if rest.starts_with("<!") => ">",
+            _ => break,
+        };
+        let Some((_, after)) = rest.split_once(end) else { return false };
+        rest = after.trim_start();
+    }
+    let name = rest.strip_prefix("<html");
+    name.is_some_and(|after| after.starts_with(|one: char| one == '>' || one.is_ascii_whitespace()))
 }
 
 /// The text without what no reader sees: controls, marks that turn the direction around, and tags
@@ -71,6 +89,14 @@ mod tests {
     fn what_no_reader_sees_is_not_there() {
         let hidden = "before \u{e0049}\u{e0047} \u{202e}evil\u{202c} \u{2066}x\u{2069}\u{0} after";
         assert_eq!(text(Kind::Text, hidden), "before  evil x after");
+    }
+
+    #[test]
+    fn a_page_may_be_called_xml() {
+        let page = "<?xml version='1.0'?><!DOCTYPE html><!-- x --><html xmlns='x'><head><title>T</title></head>\
+                    <body><p>Hello <b>world</b></p></body></html>";
+        assert_eq!(text(Kind::Xml, page), "Hello world");
+        assert_eq!(text(Kind::Xml, "<htmlx>one<b>two</b></htmlx>"), "one\ntwo");
     }
 
     #[test]

@@ -1,24 +1,36 @@
 //! `web.fetch`: what a page says.
 
+use std::{fmt::Display, sync::Arc};
+
 use extract::Format;
 use gate::{Answer, BoxFuture, Provider, Running, ToolError};
 use guard::net::{
-    Choice, Client, Judge, Limits, NetError, Reason, Request, Response, charset, sniff,
+    Choice, Client, HeaderMap, Judge, Limits, NetError, Reason, Request, Response, StatusCode, Url,
+    charset, sniff,
 };
 use serde_json::{Map, Value, json};
+use tokio::sync::Semaphore;
 
 use super::{
+    failure,
     fetch_url::last_type,
-    kind::Kind,
+    kind::{self, Kind},
+    place,
     reading::{self, Reading},
 };
-use crate::settings::WebFetch as Settings;
+use crate::{settings::WebFetch as Settings, whole::whole};
+
+/// How many pages are read at once for each core; others wait for their turn.
+const READERS_A_CORE: usize = 1;
 
 pub(crate) struct WebFetch {
     client: Client,
     limits: Limits,
     max_text_chars: usize,
     max_raw_html_chars: usize,
+    /// Places for those who read. A page takes many times its size while it is read, and who has
+    /// begun goes on to the end, also when nobody waits for it any more.
+    readers: Arc<Semaphore>,
 }
 
 /// What the caller wants of a page.
@@ -34,8 +46,10 @@ struct Wanted {
 
 impl WebFetch {
     pub(crate) fn new(settings: &Settings, client: Client) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             client,
+            readers: Arc::new(Semaphore::new(cores * READERS_A_CORE)),
             limits: settings.limits(),
             max_text_chars: settings.max_text_chars,
             max_raw_html_chars: settings.max_raw_html_chars,
@@ -49,16 +63,23 @@ impl WebFetch {
         let response = self.client.send(request, &call.stop).await;
         let response = response.map_err(|error| unfetched(url, &error))?;
         if !response.status.is_success() {
-            return Err(bad_status(response.status.as_u16(), response.url.as_str()));
+            return Err(bad_status(response.status.as_u16(), &response.url));
         }
         // Reading takes a few milliseconds of a core: not where others are waited for.
-        let read = tokio::task::spawn_blocking(move || answer(&response, wanted)).await;
-        read.unwrap_or_else(|error| Err(ToolError::internal("the tool failed", error.to_string())))
+        let failed =
+            |error: &dyn Display| ToolError::internal("the tool failed", error.to_string());
+        let place = self.readers.clone().acquire_owned().await.map_err(|error| failed(&error))?;
+        let read = tokio::task::spawn_blocking(move || {
+            let answer = answer(&response, wanted);
+            drop(place);
+            answer
+        });
+        read.await.unwrap_or_else(|error| Err(failed(&error)))
     }
 
     fn wanted(&self, call: &Running) -> Wanted {
         let number = |name: &str| {
-            let given = call.input.get(name).and_then(Value::as_u64);
+            let given = call.input.get(name).and_then(whole);
             given.map(|number| usize::try_from(number).unwrap_or(usize::MAX))
         };
         let (start, max_chars) = (number("start"), number("max_chars"));
@@ -91,7 +112,7 @@ fn judge() -> Judge {
     Judge::new(|status, headers| {
         if !status.is_success() {
             Choice::Skip
-        } else if Kind::of(&last_type(headers)).is_none() {
+        } else if !can_be_read(status, headers) {
             Choice::Refuse
         } else {
             Choice::Read
@@ -99,28 +120,41 @@ fn judge() -> Judge {
     })
 }
 
+/// Whether the head of an answer promises something to read. Silence about the type does: then the
+/// bytes decide.
+fn can_be_read(status: StatusCode, headers: &HeaderMap) -> bool {
+    let has_no_body = matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT);
+    let content_type = last_type(headers);
+    has_no_body || content_type.is_empty() || Kind::of(&content_type).is_some()
+}
+
 fn answer(response: &Response, wanted: Wanted) -> Result<Answer, ToolError> {
-    let content_type = response.content_type();
-    let Some(kind) = Kind::of(content_type.as_deref().unwrap_or_default()) else {
-        return Err(failed("bad_type", "the content is nothing that can be read"));
+    let content_type = response.content_type().unwrap_or_default();
+    let content_type = if content_type.is_empty() {
+        kind::sniffed(&response.body).to_owned()
+    } else {
+        content_type
     };
-    if let Some(what) = sniff::looks_binary(&response.body, content_type.as_deref()) {
+    // What has no body has no text either, whatever its type is.
+    let kind = Kind::of(&content_type).unwrap_or(Kind::Text);
+    if let Some(what) = sniff::looks_binary(&response.body, Some(&content_type)) {
         return Err(failed("bad_type", &format!("the content is {what}")));
     }
-    let spelled = charset::Kind::of(content_type.as_deref());
-    let content = charset::decode(&response.body, content_type.as_deref(), spelled);
+    let spelled = charset::Kind::of(Some(&content_type));
+    let content = charset::decode(&response.body, Some(&content_type), spelled);
     let reading = reading::read(kind, &content, &response.url, wanted.format);
     let (part, next) = part(&reading.text, wanted.start, wanted.max_chars);
-    if part.trim().is_empty() {
+    if part.is_empty() {
         let message = if reading.text.is_empty() {
             "the page has no text".to_owned()
         } else {
-            format!("the text has {} characters", reading.text.chars().count())
+            let length = reading.text.chars().count();
+            format!("the text ends before `start`: it has {length} characters")
         };
         return Err(ToolError::new("parse_failed", message));
     }
     let mut answer = Answer::new(result(response, &reading, part, next, &content, wanted));
-    answer.summary = Some(format!("Read {}.", response.url));
+    answer.summary = Some(format!("Read {}.", place::page(&response.url)));
     answer.metrics.insert("bytes".into(), json!(response.body.len()));
     answer.metrics.insert("redirects".into(), json!(response.redirects));
     Ok(answer)
@@ -145,7 +179,7 @@ fn result(
         let raw: String = content.chars().take(wanted.max_raw_html_chars).collect();
         result.insert("raw_html".into(), Value::String(raw));
     }
-    if wanted.paged {
+    if wanted.paged || next.is_some() {
         result.insert("next_start".into(), json!(next));
     }
     Value::Object(result)
@@ -160,21 +194,22 @@ fn part(text: &str, start: usize, max_chars: usize) -> (String, Option<usize>) {
 }
 
 fn unfetched(url: &str, error: &NetError) -> ToolError {
-    let mut failure = match error.reason {
+    let mut unfetched = match error.reason {
         Reason::Timeout => ToolError::new("timeout", error.message.clone()),
         Reason::Cancelled => ToolError::new("cancelled", error.message.clone()),
         _ => ToolError::new("fetch_failed", error.message.clone()),
     };
-    failure.details = Some(json!({ "reason": error.reason.word(), "redirects": error.redirects }));
-    let more = error.operator.as_deref().unwrap_or_default();
-    failure.operator = Some(format!("{url:?}: {} {more}", error.message));
-    failure
+    unfetched.details =
+        Some(json!({ "reason": error.reason.word(), "redirects": error.redirects }));
+    unfetched.operator = Some(failure::for_operator(url, error));
+    unfetched
 }
 
-fn bad_status(status: u16, url: &str) -> ToolError {
+fn bad_status(status: u16, url: &Url) -> ToolError {
     let mut failure =
         ToolError::new("fetch_failed", format!("the server answered with status {status}"));
-    failure.details = Some(json!({ "reason": "http_status", "status": status, "url": url }));
+    failure.details =
+        Some(json!({ "reason": "http_status", "status": status, "url": place::page(url) }));
     failure
 }
 

@@ -1,67 +1,60 @@
 //! XML: feeds as what they announce, anything else as the text in it.
 
+mod entry;
+
+use std::borrow::Cow;
+
 use extract::Format;
 use guard::net::Url;
-use quick_xml::{Reader, escape::unescape, events::Event};
+use quick_xml::{
+    Reader,
+    escape::unescape,
+    events::{BytesStart, Event},
+};
 
 use super::Reading;
+use entry::{Entry, body, fill, line, plain};
 
 /// How deep elements may lie in each other; below that they are not looked at.
 const MAX_DEPTH: usize = 200;
 /// How many entries of a feed are read.
 const MAX_ENTRIES: usize = 1_000;
 
-/// What a feed, or an entry of it, says.
-#[derive(Debug, Default)]
-struct Entry {
-    title: String,
-    link: String,
-    date: String,
-    author: String,
-    body: String,
-}
-
 pub(super) fn read(content: &str, url: &Url, format: Format) -> Reading {
     let mut found = Found::default();
-    let mut reader = Reader::from_str(content);
-    reader.config_mut().check_end_names = false;
+    let mut reader = lenient(content);
+    // The names of the elements that are open.
     let mut path: Vec<String> = Vec::new();
     loop {
         match reader.read_event() {
             Ok(Event::Start(start)) => {
                 let name = local(start.name().as_ref());
                 found.open(&name);
-                if let Some(link) = attribute(&start, b"href").filter(|_| name == "link") {
-                    found.link(link);
+                let inner = path.last().map_or("", String::as_str);
+                if name == "link" {
+                    found.link(&start);
                 }
-                if path.len() < MAX_DEPTH {
+                // What a field holds is taken as a whole: it may be text, escaped HTML or elements.
+                if is_field(&start, inner, &name) {
+                    let Ok(raw) = reader.read_text(start.to_end().name()) else { break };
+                    found.field(&name, &raw);
+                } else if path.len() < MAX_DEPTH {
                     path.push(name);
                 }
             }
-            Ok(Event::Empty(start)) => {
-                let name = local(start.name().as_ref());
-                if let Some(link) = attribute(&start, b"href").filter(|_| name == "link") {
-                    found.link(link);
-                }
+            Ok(Event::Empty(start)) if local(start.name().as_ref()) == "link" => {
+                found.link(&start);
             }
             Ok(Event::End(end)) => {
                 let name = local(end.name().as_ref());
-                while let Some(open) = path.pop() {
-                    found.close(&open);
-                    if open == name {
-                        break;
-                    }
+                // One that was never opened closes nothing.
+                if let Some(at) = path.iter().rposition(|open| *open == name) {
+                    path.drain(at..).for_each(|open| found.close(&open));
                 }
             }
-            Ok(Event::Text(text)) => {
-                let text = String::from_utf8_lossy(&text);
-                found.text(&path, &unescape(&text).unwrap_or(text.clone()));
-            }
-            Ok(Event::CData(text)) => found.text(&path, &String::from_utf8_lossy(&text)),
-            Ok(Event::GeneralRef(name)) => {
-                let entity = format!("&{};", String::from_utf8_lossy(&name));
-                found.join(&path, unescape(&entity).as_deref().unwrap_or(""));
-            }
+            Ok(Event::Text(text)) => found.text(&unescaped(&String::from_utf8_lossy(&text))),
+            Ok(Event::CData(text)) => found.text(&String::from_utf8_lossy(&text)),
+            Ok(Event::GeneralRef(name)) => found.join(&reference(&name)),
             Ok(Event::Eof) | Err(_) => break,
             Ok(_) => {}
         }
@@ -69,134 +62,207 @@ pub(super) fn read(content: &str, url: &Url, format: Format) -> Reading {
     found.reading(url, format)
 }
 
+/// A reader that takes what feeds are like.
+fn lenient(content: &str) -> Reader<&[u8]> {
+    let mut reader = Reader::from_str(content);
+    reader.config_mut().check_end_names = false;
+    reader.config_mut().allow_unmatched_ends = true;
+    reader
+}
+
+/// Whether an element in another one says something about the feed or the entry that this is.
+fn is_field(start: &BytesStart<'_>, inner: &str, name: &str) -> bool {
+    // The same once more about a picture or a film.
+    let of_media = start.name().as_ref().starts_with(b"media:");
+    !of_media
+        && matches!(inner, "item" | "entry" | "channel" | "feed")
+        && matches!(
+            name,
+            "title"
+                | "link"
+                | "guid"
+                | "id"
+                | "pubdate"
+                | "published"
+                | "date"
+                | "updated"
+                | "creator"
+                | "author"
+                | "description"
+                | "summary"
+                | "content"
+                | "encoded"
+                | "subtitle"
+        )
+}
+
 fn local(name: &[u8]) -> String {
     let name = String::from_utf8_lossy(name);
     name.rsplit(':').next().unwrap_or_default().to_ascii_lowercase()
 }
 
-fn attribute(start: &quick_xml::events::BytesStart<'_>, name: &[u8]) -> Option<String> {
+fn attribute(start: &BytesStart<'_>, name: &[u8]) -> Option<String> {
     let found = start.attributes().flatten().find(|one| one.key.as_ref() == name)?;
-    Some(String::from_utf8_lossy(&found.value).into_owned())
+    Some(unescaped(&String::from_utf8_lossy(&found.value)).into_owned())
+}
+
+/// The text with the entities that XML knows; as it is where there are others.
+fn unescaped(text: &str) -> Cow<'_, str> {
+    unescape(text).unwrap_or(Cow::Borrowed(text))
+}
+
+/// What an entity stands for; nothing for one that the document itself would have to say.
+fn reference(name: &[u8]) -> String {
+    let entity = format!("&{};", String::from_utf8_lossy(name));
+    unescape(&entity).map(Cow::into_owned).unwrap_or_default()
+}
+
+/// What a field says: its text, or its elements as they are written.
+fn value(raw: &str) -> String {
+    let mut reader = lenient(raw);
+    let mut value = String::new();
+    loop {
+        match reader.read_event() {
+            Ok(Event::Text(text)) => value += &unescaped(&String::from_utf8_lossy(&text)),
+            Ok(Event::CData(text)) => value += &String::from_utf8_lossy(&text),
+            Ok(Event::GeneralRef(name)) => value += &reference(&name),
+            Ok(Event::Start(_) | Event::Empty(_)) => return raw.trim().to_owned(),
+            Ok(Event::Eof) | Err(_) => return value.trim().to_owned(),
+            Ok(_) => {}
+        }
+    }
+}
+
+/// Who wrote it: a text, or an element `name` beside others.
+fn author(raw: &str) -> String {
+    let mut reader = lenient(raw);
+    loop {
+        match reader.read_event() {
+            Ok(Event::Start(start)) if local(start.name().as_ref()) == "name" => {
+                let name = reader.read_text(start.to_end().name());
+                return name.map(|raw| value(&raw)).unwrap_or_default();
+            }
+            Ok(Event::Eof) | Err(_) => break,
+            Ok(_) => {}
+        }
+    }
+    Some(value(raw)).filter(|name| !name.contains('<')).unwrap_or_default()
 }
 
 #[derive(Debug, Default)]
 struct Found {
     feed: Entry,
     entries: Vec<Entry>,
-    inside: bool,
+    place: Place,
     /// All text, line by line.
-    lines: Vec<String>,
-    /// Whether the last text goes on.
+    lines: String,
+    /// Whether the last line goes on.
     goes_on: bool,
+}
+
+/// What is being read.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Feed,
+    Entry,
+    /// An entry after the last that is read.
+    Beyond,
 }
 
 impl Found {
     fn open(&mut self, name: &str) {
         self.goes_on = false;
-        if matches!(name, "item" | "entry") && self.entries.len() < MAX_ENTRIES {
-            self.entries.push(Entry::default());
-            self.inside = true;
+        if !matches!(name, "item" | "entry") {
+            return;
         }
+        self.place = if self.entries.len() < MAX_ENTRIES {
+            self.entries.push(Entry::default());
+            Place::Entry
+        } else {
+            Place::Beyond
+        };
     }
 
     fn close(&mut self, name: &str) {
         self.goes_on = false;
         if matches!(name, "item" | "entry") {
-            self.inside = false;
+            self.place = Place::Feed;
         }
     }
 
-    fn entry(&mut self) -> &mut Entry {
-        match self.entries.last_mut() {
-            Some(entry) if self.inside => entry,
-            _ => &mut self.feed,
+    /// What is read about now.
+    fn entry(&mut self) -> Option<&mut Entry> {
+        match self.place {
+            Place::Feed => Some(&mut self.feed),
+            Place::Entry => self.entries.last_mut(),
+            Place::Beyond => None,
         }
     }
 
-    fn link(&mut self, link: String) {
-        let entry = self.entry();
-        if entry.link.is_empty() {
-            entry.link = link;
+    /// Where an entry of Atom is: not where its comments are, or its sound.
+    fn link(&mut self, start: &BytesStart<'_>) {
+        let is_page = attribute(start, b"rel").is_none_or(|rel| rel == "alternate");
+        let href = attribute(start, b"href").filter(|href| is_page && !href.is_empty());
+        if let (Some(href), Some(entry)) = (href, self.entry()) {
+            fill(&mut entry.link, href);
         }
     }
 
-    fn join(&mut self, path: &[String], text: &str) {
-        self.goes_on = true;
-        self.text(path, text);
-        self.goes_on = true;
-    }
-
-    fn text(&mut self, path: &[String], text: &str) {
-        let goes_on = std::mem::replace(&mut self.goes_on, true);
-        if !goes_on && text.trim().is_empty() {
-            self.goes_on = false;
-            return;
-        }
-        match self.lines.last_mut() {
-            Some(line) if goes_on => line.push_str(text),
-            _ => self.lines.push(text.trim_start().to_owned()),
-        }
-        let Some(name) = path.last().map(String::as_str) else { return };
-        let inner = path.iter().rev().nth(1).map_or("", String::as_str);
-        let entry = self.entry();
-        let field = match name {
-            "title" if inner != "image" => &mut entry.title,
-            "link" | "guid" if entry.link.is_empty() || goes_on => &mut entry.link,
-            "pubdate" | "published" | "date" | "updated" if entry.date.is_empty() || goes_on => {
-                &mut entry.date
-            }
-            "creator" | "author" => &mut entry.author,
-            "name" if inner == "author" => &mut entry.author,
-            "description" | "summary" | "content" | "encoded" | "subtitle"
-                if goes_on || entry.body.len() < text.len() =>
-            {
-                if !goes_on {
-                    entry.body.clear();
+    fn field(&mut self, name: &str, raw: &str) {
+        let value = if name == "author" { author(raw) } else { value(raw) };
+        self.text(&value);
+        self.goes_on = false;
+        let Some(entry) = self.entry() else { return };
+        match name {
+            "title" => fill(&mut entry.title, value),
+            "link" => fill(&mut entry.link, value),
+            "guid" | "id" => fill(&mut entry.id, value),
+            "pubdate" | "published" | "date" => fill(&mut entry.date, value),
+            "updated" => fill(&mut entry.updated, value),
+            "creator" | "author" => {
+                if !value.is_empty() && !entry.authors.contains(&value) {
+                    entry.authors.push(value);
                 }
-                &mut entry.body
             }
-            _ => return,
-        };
-        field.push_str(text);
+            // Some say the same twice, in short and whole.
+            _ if entry.body.len() < value.len() => entry.body = value,
+            _ => {}
+        }
+    }
+
+    fn join(&mut self, text: &str) {
+        self.goes_on |= !self.lines.is_empty();
+        self.text(text);
+    }
+
+    fn text(&mut self, text: &str) {
+        if !self.goes_on {
+            if text.trim().is_empty() {
+                return;
+            }
+            self.lines.push('\n');
+        }
+        self.goes_on = true;
+        self.lines.push_str(text);
     }
 
     fn reading(self, url: &Url, format: Format) -> Reading {
-        let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         if self.entries.is_empty() {
-            let lines = self.lines.iter().map(|text| line(text)).filter(|text| !text.is_empty());
-            let text = lines.collect::<Vec<_>>().join("\n");
-            return Reading { text, ..Reading::default() };
+            let lines = self.lines.lines().map(line).filter(|text| !text.is_empty());
+            return Reading { text: lines.collect::<Vec<_>>().join("\n"), ..Reading::default() };
         }
-        let some = |text: &str| Some(line(text)).filter(|text| !text.is_empty());
-        let mut parts = vec![line(&self.feed.title), body(&self.feed.body, url, format)];
-        for entry in &self.entries {
-            let mut lines = Vec::new();
-            let title = line(&entry.title);
-            lines.push(if format == Format::Markdown { format!("## {title}") } else { title });
-            let facts = [&entry.date, &entry.author, &entry.link].map(|text| line(text));
-            let facts: Vec<_> = facts.into_iter().filter(|text| !text.is_empty()).collect();
-            lines.push(facts.join(" · "));
-            lines.push(body(&entry.body, url, format));
-            lines.retain(|text| !text.is_empty());
-            parts.push(lines.join("\n"));
-        }
+        let some = |text: String| Some(text).filter(|text| !text.is_empty());
+        let mut parts = vec![plain(&self.feed.title), body(&self.feed.body, url, format)];
+        parts.extend(self.entries.iter().map(|entry| entry.text(url, format)));
         parts.retain(|text| !text.is_empty());
         Reading {
-            title: some(&self.feed.title),
-            byline: some(&self.feed.author),
+            title: some(plain(&self.feed.title)),
+            byline: some(plain(&self.feed.authors.join(", "))),
             published_at: None,
             lang: None,
             text: parts.join("\n\n"),
         }
-    }
-}
-
-/// What an entry says: HTML in most feeds.
-fn body(text: &str, url: &Url, format: Format) -> String {
-    if text.contains('<') {
-        extract::all(text, Some(url), format)
-    } else {
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -227,6 +293,38 @@ mod tests {
         let reading = read(atom);
         assert_eq!(reading.byline.as_deref(), Some("Ada"));
         assert_eq!(reading.text, "A\n\nOne\n2023-11-06 · https://e.org/1\nShort");
+    }
+
+    /// What feeds of the world have beside the simple things.
+    #[test]
+    fn what_is_said_twice_is_read_once() {
+        let reading = read(
+            "<feed xmlns:media='m'><title>A</title><author><name>Ada</name><uri>u</uri></author>
+             <entry><title>One &amp;amp; two</title><link rel='replies' href='https://e.org/comments'/>
+             <link rel='alternate' href='/1?a=b&amp;c=d'/><updated>2024-02-02</updated><published>2024-01-01</published>
+             <author><name>Ada</name></author><author><name>Bob</name></author>
+             <media:group><media:title>One</media:title><media:description>Film</media:description></media:group>
+             <content type='xhtml'><div><p>First.</p><p>Second.</p></div></content><summary>First &amp; so on</summary></entry></feed>",
+        );
+        let expected = "A\n\nOne & two\n2024-01-01 · Ada, Bob · https://example.com/1?a=b&c=d\nFirst.\n\nSecond.";
+        assert_eq!(reading.text, expected);
+        let reading = read(
+            "<rss><channel><title>N</title><item><content:encoded><![CDATA[<p>The whole of it, at length.</p>]]></content:encoded>
+             <title>One</title><media:title>One</media:title><dc:creator>Ada</dc:creator><author>Ada</author>
+             <guid>https://e.org/1</guid><description>The &amp; whole</description></item></channel></rss>",
+        );
+        assert_eq!(reading.text, "N\n\nOne\nAda · https://e.org/1\nThe whole of it, at length.");
+    }
+
+    #[test]
+    fn what_comes_after_the_last_entry_is_nobodys() {
+        let item = "<item><title>x</title></item>";
+        let reading = read(&format!(
+            "<rss><title>N</title><channel><title>News</title>{}</channel></rss>",
+            item.repeat(1_500)
+        ));
+        assert_eq!(reading.title.as_deref(), Some("News"));
+        assert_eq!(reading.text.matches('x').count(), MAX_ENTRIES);
     }
 
     #[test]

@@ -1,0 +1,71 @@
+//! What a feed or one of its entries says, as text.
+
+use extract::Format;
+use guard::net::Url;
+
+/// What a feed, or an entry of it, says.
+#[derive(Debug, Default)]
+pub(super) struct Entry {
+    pub(super) title: String,
+    pub(super) link: String,
+    /// What it is known by, which is its address in most feeds.
+    pub(super) id: String,
+    pub(super) date: String,
+    pub(super) updated: String,
+    pub(super) authors: Vec<String>,
+    pub(super) body: String,
+}
+
+impl Entry {
+    /// All of it, as a part of a text.
+    pub(super) fn text(&self, url: &Url, format: Format) -> String {
+        let title = plain(&self.title);
+        let is_heading = format == Format::Markdown && !title.is_empty();
+        let date = if self.date.is_empty() { &self.updated } else { &self.date };
+        let facts = [line(date), plain(&self.authors.join(", ")), self.address(url)];
+        let facts: Vec<_> = facts.into_iter().filter(|text| !text.is_empty()).collect();
+        let mut lines = vec![
+            if is_heading { format!("## {title}") } else { title },
+            facts.join(" · "),
+            body(&self.body, url, format),
+        ];
+        lines.retain(|text| !text.is_empty());
+        lines.join("\n")
+    }
+
+    /// Where it is, as seen from the feed.
+    fn address(&self, url: &Url) -> String {
+        let is_address = self.id.starts_with("http://") || self.id.starts_with("https://");
+        let link = if self.link.is_empty() && is_address { &self.id } else { &self.link };
+        if link.is_empty() {
+            return String::new();
+        }
+        url.join(link.trim()).map_or_else(|_| line(link), String::from)
+    }
+}
+
+/// Puts a value where none is yet.
+pub(super) fn fill(field: &mut String, value: String) {
+    if field.is_empty() {
+        *field = value;
+    }
+}
+
+/// A text in one line.
+pub(super) fn line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A title or a name in one line: some write HTML even there.
+pub(super) fn plain(text: &str) -> String {
+    let is_html = text.contains("</") || text.contains("/>") || text.contains('&');
+    if is_html {
+        return line(&extract::all(text, None, Format::Text));
+    }
+    line(text)
+}
+
+/// What an entry says: HTML in most feeds.
+pub(super) fn body(text: &str, url: &Url, format: Format) -> String {
+    if text.contains('<') { extract::all(text, Some(url), format) } else { line(text) }
+}
