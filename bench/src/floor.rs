@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use axum::{
     Json, Router,
-    http::StatusCode,
-    routing::{MethodRouter, post},
+    body::Bytes,
+    extract::Path,
+    http::{StatusCode, header::CONTENT_TYPE},
+    routing::{MethodRouter, get, post},
 };
 use machine::Places;
 use serde_json::{Value, json};
@@ -14,6 +16,11 @@ use serde_json::{Value, json};
 pub const READ: &str = "/read";
 /// Answers with the hardware of this machine.
 pub const HARDWARE: &str = "/hardware";
+/// Answers with a text of so many bytes, which stand behind it.
+pub const TEXT: &str = "/text";
+
+/// What the longest text may have, in bytes.
+const MAX_TEXT_BYTES: usize = 16_777_216;
 
 /// Serves on any free port and prints it; with a folder, its files too.
 pub fn serve(folder: Option<PathBuf>) -> anyhow::Result<()> {
@@ -21,7 +28,8 @@ pub fn serve(folder: Option<PathBuf>) -> anyhow::Result<()> {
     runtime.block_on(async {
         let mut router = Router::new()
             .route("/echo", post(async |Json(body): Json<Value>| Json(body)))
-            .route(HARDWARE, post(hardware));
+            .route(HARDWARE, post(hardware))
+            .route(&format!("{TEXT}/{{bytes}}"), text());
         if let Some(folder) = folder {
             router = router.route(READ, read(folder));
         }
@@ -31,6 +39,16 @@ pub fn serve(folder: Option<PathBuf>) -> anyhow::Result<()> {
             axum::serve::ListenerExt::tap_io(listener, |stream| drop(stream.set_nodelay(true)));
         axum::serve(listener, router).await?;
         Ok(())
+    })
+}
+
+/// The same text for everybody, made once.
+fn text() -> MethodRouter {
+    let line = "A line of text as pages have them, with \"quotes\" now and then.\n";
+    let all = Bytes::from(line.repeat(MAX_TEXT_BYTES / line.len()));
+    get(async move |Path(bytes): Path<usize>| {
+        let text = all.slice(..bytes.min(all.len()));
+        ([(CONTENT_TYPE, "text/plain; charset=utf-8")], text)
     })
 }
 

@@ -1,22 +1,22 @@
 //! The gate without HTTP: validate in, run echo, validate out, journal.
 
-use std::{sync::Arc, time::Instant};
+use std::{path::Path, sync::Arc, time::Instant};
 
 use contract::{LimitOverrides, Limits};
 use gate::{
     Call, Caller, Catalogue, Door, Gate, Journal, Parts, Recording, RequestId, SystemClock,
     Timestamp, Tool,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use store::{Durability, LocalBlobs, Sqlite};
 use tokio_util::sync::CancellationToken;
 
 const CALLS: u32 = 200_000;
 
 /// A gate on a folder that is thrown away.
-fn gate(folder: &std::path::Path) -> anyhow::Result<Arc<Gate>> {
+pub fn gate(folder: &Path, settings: &tools::Settings) -> anyhow::Result<Arc<Gate>> {
     let mut tools = Vec::new();
-    for built_in in tools::built_in(&tools::Settings::default()) {
+    for built_in in tools::built_in(settings) {
         let contract = contract::read::trusted(built_in.contract).map_err(anyhow::Error::msg)?;
         tools.push(Tool::new(contract, built_in.provider, &Limits::default())?);
     }
@@ -35,14 +35,15 @@ fn gate(folder: &std::path::Path) -> anyhow::Result<Arc<Gate>> {
 /// Microseconds a call.
 pub fn report() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let gate = gate(folder.path())?;
+    let gate = gate(folder.path(), &tools::Settings::default())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut best = f64::INFINITY;
     for _ in 0..3 {
         let begin = Instant::now();
         runtime.block_on(async {
             for _ in 0..CALLS {
-                let outcome = gate.call(call()).await;
+                let outcome =
+                    gate.call(call("echo_json", json!({ "message": "hello", "n": 2 }))).await;
                 assert_eq!(outcome.http_status(), 200);
             }
         });
@@ -52,11 +53,12 @@ pub fn report() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn call() -> Call {
+/// A call as a door makes it.
+pub fn call(tool: &str, input: Value) -> Call {
     Call {
-        tool: "echo_json".into(),
+        tool: tool.into(),
         toolset: None,
-        input: json!({ "message": "hello", "n": 2 }),
+        input,
         limits: LimitOverrides::default(),
         caller: Caller::local(),
         door: Door::Rest,

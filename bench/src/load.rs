@@ -1,6 +1,11 @@
 //! A load of keep-alive connections, each with one request under way at a time.
 
-use std::time::{Duration, Instant};
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, bail};
 use tokio::task::JoinSet;
@@ -27,7 +32,12 @@ enum Calls {
     Json(Vec<u8>),
     /// `tools/call`, each with an id of its own, after what the era asks for at the start.
     Mcp(Era),
+    /// Something in this process.
+    Here(Arc<Work>),
 }
+
+/// What is done at a call, and what comes of it.
+type Work = dyn Fn() -> Pin<Box<dyn Future<Output = anyhow::Result<()>> + Send>> + Send + Sync;
 
 impl Target {
     /// A POST of a JSON body.
@@ -38,6 +48,15 @@ impl Target {
             body.len()
         );
         Self { name: name.to_owned(), port, calls: Calls::Json(request.into_bytes()) }
+    }
+
+    /// What is done in this process, without a door.
+    pub fn here<F>(name: &str, work: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = anyhow::Result<()>> + Send + 'static,
+    {
+        let work: Arc<Work> = Arc::new(move || Box::pin(work()));
+        Self { name: name.to_owned(), port: 0, calls: Calls::Here(work) }
     }
 
     /// `echo_json` over MCP.
@@ -155,6 +174,7 @@ async fn connection(target: &Target, warm: Instant, end: Instant) -> anyhow::Res
 enum Caller<'a> {
     Json { connection: Connection, request: &'a [u8] },
     Mcp(Client),
+    Here(&'a Work),
 }
 
 impl<'a> Caller<'a> {
@@ -164,6 +184,7 @@ impl<'a> Caller<'a> {
                 Self::Json { connection: Connection::open(target.port).await?, request }
             }
             Calls::Mcp(era) => Self::Mcp(Client::open(target.port, *era).await?),
+            Calls::Here(work) => Self::Here(&**work),
         })
     }
 
@@ -178,12 +199,13 @@ impl<'a> Caller<'a> {
                 Ok(true)
             }
             Self::Mcp(client) => client.call().await,
+            Self::Here(work) => work().await.map(|()| true),
         }
     }
 
     async fn close(self) -> anyhow::Result<()> {
         match self {
-            Self::Json { .. } => Ok(()),
+            Self::Json { .. } | Self::Here(_) => Ok(()),
             Self::Mcp(client) => client.close().await,
         }
     }

@@ -1,16 +1,17 @@
 //! How fast it is, as ratios against a floor that is measured in the same run.
 //!
-//! `cargo run --release -p bench [-- SECONDS] [mcp] [local]` after `cargo build --release`.
+//! `cargo run --release -p bench [-- SECONDS] [mcp] [local] [fetch]` after `cargo build --release`.
 //! The floor is a bare axum server that parses a JSON body and prints it again; the floor
 //! of MCP, which alone is measured with `mcp`, is a bare server on the official SDK; with `local`
-//! only the tools of the local machine are measured. Rounds
-//! of floor and Toolgate alternate, and each figure is the median of its rounds, so that
+//! only the tools of the local machine are measured, and with `fetch` only `fetch_url`, whose floor is a
+//! bare client. Rounds of floor and Toolgate alternate, and each figure is the median of its rounds, so that
 //! other work on the machine falls on all alike.
 
 #![allow(clippy::print_stdout)] // A table is all that this program is for.
 #![allow(clippy::disallowed_methods)] // It connects to the servers that it started.
 
 mod catalogue;
+mod fetch;
 mod floor;
 mod http;
 mod in_process;
@@ -35,7 +36,7 @@ fn main() -> anyhow::Result<()> {
     let (parts, numbers): (Vec<_>, Vec<_>) = arguments
         .iter()
         .map(String::as_str)
-        .partition(|argument| matches!(*argument, "mcp" | "local"));
+        .partition(|argument| matches!(*argument, "mcp" | "local" | "fetch"));
     let wanted = |part: &str| parts.is_empty() || parts.contains(&part);
     let seconds: f64 = numbers.first().map_or(Ok(2.0), |text| text.parse())?;
     let round = Duration::from_secs_f64(seconds);
@@ -48,6 +49,9 @@ fn main() -> anyhow::Result<()> {
     }
     if wanted("local") {
         runtime.block_on(local::report(round))?;
+    }
+    if wanted("fetch") {
+        runtime.block_on(fetch::report(round))?;
     }
     if wanted("mcp") {
         runtime.block_on(mcp::report(round))?;

@@ -100,6 +100,14 @@ fn the_search_service_is_asked() {
     check(&world, "search", "ok", "answers");
     assert!(upstream.asked().last().unwrap().head.contains("Bearer sk-test"));
     assert!(upstream.asked().iter().all(|asked| asked.path == "/v1/search/tools"));
+    // The names are somebody else's text, on somebody's terminal.
+    let named = |name: String| json!({ "search_tool_name": name });
+    let many: Vec<_> = (0..1_000).map(|number| named(format!("\u{1b}[2Jtool{number}"))).collect();
+    upstream.say(Reply::json(200, json!({ "data": many })));
+    let (_, found) = examined(&litellm(""));
+    let hint = found["search"]["hint"].as_str().unwrap();
+    assert!(hint.contains("it has [2Jtool0, [2Jtool1, ") && hint.ends_with(", …"), "{hint}");
+    assert!(!hint.contains('\u{1b}') && hint.len() < 1_000, "{hint}");
     upstream.say(Reply::json(401, json!({ "error": "sk-test" })));
     check(&world, "search", "problem", "look at the key in `SEARCH_KEY`");
     upstream.say(Reply::json(500, json!({})));

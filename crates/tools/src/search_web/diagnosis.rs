@@ -5,10 +5,16 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    clean,
     failure::HOW_TO_CONFIGURE,
     service::{NoRequest, Service},
 };
 use crate::settings::{Search, SearchProvider};
+
+/// How many search tools of a service are shown.
+const MAX_SHOWN_TOOLS: usize = 20;
+/// How much of the name of one, in characters.
+const MAX_SHOWN_CHARACTERS: usize = 100;
 
 /// How it is with the search service.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +47,10 @@ pub async fn diagnose(settings: &Search) -> Diagnosis {
         Err(NoRequest::TooLong) => return unusable("the address is too long", "mend `base_url`"),
     };
     match service.client.send(request, &CancellationToken::new()).await {
+        Err(error) if error.on_redirect() => {
+            let message = format!("{place} leads elsewhere, which is not followed");
+            unusable(message, "set `tools.search.base_url` to where it leads (https, most often)")
+        }
         Err(error) => {
             let message = format!("{place} cannot be reached: {error}");
             unusable(message, "start it, or mend `tools.search.base_url`")
@@ -101,8 +111,16 @@ fn tools(body: &[u8]) -> Option<Vec<String>> {
     Some(names.map(str::to_owned).collect())
 }
 
+/// The names, as text of somebody else that is shown on a terminal.
 fn offer(tools: &[String]) -> String {
-    if tools.is_empty() { "it has none".into() } else { format!("it has {}", tools.join(", ")) }
+    if tools.is_empty() {
+        return "it has none".into();
+    }
+    let shown = tools.iter().take(MAX_SHOWN_TOOLS);
+    let shown = shown
+        .map(|name| clean::visible(&name.chars().take(MAX_SHOWN_CHARACTERS).collect::<String>()));
+    let more = if tools.len() > MAX_SHOWN_TOOLS { ", …" } else { "" };
+    format!("it has {}{more}", shown.collect::<Vec<_>>().join(", "))
 }
 
 fn failing(place: &str, status: u16) -> Diagnosis {

@@ -71,7 +71,10 @@ pub(super) fn unanswered(error: &NetError, settings: &Search) -> ToolError {
         Reason::NotResolved | Reason::Connect | Reason::Tls => {
             failed(reason, format!("the search service could not be reached ({reason})"))
         }
-        Reason::RedirectLimit => failed(reason, "the search service leads elsewhere"),
+        _ if error.on_redirect() => failed(
+            reason,
+            "the search service leads elsewhere, which is not followed (tools.search.base_url)",
+        ),
         _ => failed(reason, format!("the search service did not answer as it should ({reason})")),
     };
     let more = error.operator.as_deref().map(|more| format!(" ({more})")).unwrap_or_default();

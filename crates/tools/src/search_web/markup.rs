@@ -203,13 +203,12 @@ pub(super) fn closed_names(text: &str) -> Names {
 /// The text in parts.
 pub(super) fn pieces<'a>(text: &'a str, closed: &'a Names) -> impl Iterator<Item = Piece<'a>> {
     let mut rest = text;
-    // The end of a comment or of a quotation is looked for once and not at every beginning.
-    let mut open_comment = text.contains("-->");
+    let mut patience = Patience { comments: text.contains("-->"), bytes: MAX_IN_VAIN_BYTES };
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
-        if let Some((piece, end)) = tag(rest, closed, &mut open_comment) {
+        if let Some((piece, end)) = tag(rest, closed, &mut patience) {
             rest = &rest[end..];
             return Some(piece);
         }
@@ -222,15 +221,28 @@ pub(super) fn pieces<'a>(text: &'a str, closed: &'a Names) -> impl Iterator<Item
     })
 }
 
+/// How much of a text is looked at in vain for the end of what then is no tag, in bytes.
+const MAX_IN_VAIN_BYTES: usize = 262_144;
+
+/// What is not looked for at every beginning: time must not grow with the square of a text.
+struct Patience {
+    /// Whether a comment that begins may end.
+    comments: bool,
+    /// How much more may be looked at in vain.
+    bytes: usize,
+}
+
 /// The tag that the text begins with, and where it ends.
-fn tag<'a>(text: &'a str, closed: &Names, comments: &mut bool) -> Option<(Piece<'a>, usize)> {
+fn tag<'a>(text: &'a str, closed: &Names, patience: &mut Patience) -> Option<(Piece<'a>, usize)> {
     let inside = text.strip_prefix('<')?;
     let nothing = || Piece::Tag { name: String::new(), closing: false };
     if inside.starts_with("!--") {
-        if *comments && let Some(end) = inside.find("-->") {
+        if patience.comments
+            && let Some(end) = inside.find("-->")
+        {
             return Some((nothing(), end + 4));
         }
-        *comments = false;
+        patience.comments = false;
         return Some((nothing(), text.len()));
     }
     let markup =
@@ -244,15 +256,21 @@ fn tag<'a>(text: &'a str, closed: &Names, comments: &mut bool) -> Option<(Piece<
     };
     let name = name_of(named)?;
     let after = &named[name.len()..];
-    let end = end_of_tag(text);
     let known = KNOWN.binary_search(&name.as_str()).is_ok();
+    if !known && patience.bytes == 0 {
+        return None;
+    }
+    let end = end_of_tag(text);
     let is_tag = match end {
         _ if known => true,
         Ok(end) => {
             let before = text.len() - after.len();
             closing || closed.contains(&name) || text[before..end].contains('=')
         }
-        Err(_) => false,
+        Err(looked_at) => {
+            patience.bytes = patience.bytes.saturating_sub(looked_at);
+            false
+        }
     };
     is_tag.then(|| (Piece::Tag { name, closing }, end.unwrap_or_else(|broken_off| broken_off)))
 }

@@ -32,13 +32,15 @@ impl Service {
         let (Some(provider), Some(base_url)) = (settings.provider, &settings.base_url) else {
             return Ok(None);
         };
-        let base = base_url.trim_end_matches('/');
+        // As it is read, not as it is spelled: blanks around it are no part of it.
+        let base_url = Url::parse(base_url).map_err(|error| format!("`base_url`: {error}"))?;
+        let base = base_url.as_str().trim_end_matches('/');
         // People give the base that clients of the OpenAI interface want.
         let base = match provider {
             SearchProvider::Litellm => base.strip_suffix("/v1").unwrap_or(base),
             SearchProvider::Searxng => base,
         };
-        let rules = Rules::only(base_url).map_err(|error| error.to_string())?;
+        let rules = Rules::only(base_url.as_str()).map_err(|error| error.to_string())?;
         // A key goes to nobody but whom it is for, so a redirect is an answer like any other.
         let rules = Rules { max_redirects: 0, ..rules };
         let timeout = Duration::from_millis(settings.timeout_ms);

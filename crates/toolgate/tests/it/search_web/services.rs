@@ -31,6 +31,7 @@ async fn the_other_forms_of_the_path() {
         ("", "", "/v1/search", Value::Null),
         ("/", ", search_tool: web", "/v1/search/web", Value::Null),
         ("/v1", ", search_tool: web", "/v1/search/web", Value::Null),
+        (" ", ", search_tool: web", "/v1/search/web", Value::Null),
         ("/proxy/v1/", ", search_tool: web", "/proxy/v1/search/web", Value::Null),
         ("", ", search_tool: \"a/b ?#%\"", "/v1/search/a%2Fb%20%3F%23%25", Value::Null),
     ] {
@@ -80,6 +81,29 @@ async fn searxng_is_asked_for_json() {
     upstream.say(some_results(1));
     let answer = search(&world, &json!({ "query": "😀".repeat(1_000) })).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
+}
+
+/// Whoever writes `http` for a service that wants `https`, or leaves out a part, is told.
+#[tokio::test]
+async fn a_service_that_leads_elsewhere_is_not_followed() {
+    for to in
+        ["https://127.0.0.1/search", "https://search.example/", "/other", "http://a:b@x.example/"]
+    {
+        let head = format!("HTTP/1.1 301 X\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n");
+        let upstream = Upstream::saying(Reply::Bytes(head.into_bytes()));
+        // Blanks around the address are no part of it.
+        let base_url = format!(" {} ", upstream.url());
+        let mut world =
+            World::new(BINARY, &settings("searxng", &base_url, "")).with_env("SEARCH_KEY", KEY);
+        world.run().await;
+        let (_, code, message, _) = failure(&search(&world, &json!({ "query": "x" })).await);
+        assert_eq!(code, "upstream_failure");
+        assert!(message.contains("leads elsewhere"), "{to}: {message}");
+        let (_, stdout, _) = world.cli(&["doctor"]);
+        assert!(stdout.contains("leads elsewhere"), "{to}: {stdout}");
+        assert!(stdout.contains("set `tools.search.base_url` to where it leads"), "{to}: {stdout}");
+        assert_eq!(upstream.asked().len(), 2, "{to}");
+    }
 }
 
 #[tokio::test]

@@ -220,11 +220,7 @@ impl Found {
             "guid" | "id" => fill(&mut entry.id, value),
             "pubdate" | "published" | "date" => fill(&mut entry.date, value),
             "updated" => fill(&mut entry.updated, value),
-            "creator" | "author" => {
-                if !value.is_empty() && !entry.authors.contains(&value) {
-                    entry.authors.push(value);
-                }
-            }
+            "creator" | "author" => entry.add_author(value),
             // Some say the same twice, in short and whole.
             _ if entry.body.len() < value.len() => entry.body = value,
             _ => {}
@@ -314,6 +310,19 @@ mod tests {
              <guid>https://e.org/1</guid><description>The &amp; whole</description></item></channel></rss>",
         );
         assert_eq!(reading.text, "N\n\nOne\nAda · https://e.org/1\nThe whole of it, at length.");
+    }
+
+    #[test]
+    fn a_crowd_of_authors_takes_no_time() {
+        let authors: String =
+            (0..200_000).map(|number| format!("<author>a{number}</author>")).collect();
+        let reading =
+            read(&format!("<rss><channel><item><title>x</title>{authors}</item></channel></rss>"));
+        assert!(
+            reading.text.ends_with("a0, a1, a2, a3, a4, a5, a6, a7, a8, a9"),
+            "{}",
+            reading.text
+        );
     }
 
     #[test]

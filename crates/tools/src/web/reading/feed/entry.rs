@@ -3,6 +3,9 @@
 use extract::Format;
 use guard::net::Url;
 
+/// How many authors of an entry are named.
+const MAX_AUTHORS: usize = 10;
+
 /// What a feed, or an entry of it, says.
 #[derive(Debug, Default)]
 pub(super) struct Entry {
@@ -17,6 +20,14 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// Another one who wrote it.
+    pub(super) fn add_author(&mut self, name: String) {
+        let is_room = self.authors.len() < MAX_AUTHORS;
+        if is_room && !name.is_empty() && !self.authors.contains(&name) {
+            self.authors.push(name);
+        }
+    }
+
     /// All of it, as a part of a text.
     pub(super) fn text(&self, url: &Url, format: Format) -> String {
         let title = plain(&self.title);
