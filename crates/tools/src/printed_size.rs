@@ -15,12 +15,16 @@ pub(crate) fn json_bytes(text: &str, limit: u64) -> u64 {
     if most <= limit {
         return most;
     }
-    let escaped = |byte: u8| match byte {
+    text.bytes().map(escaped_bytes).sum::<u64>() + AROUND_BYTES
+}
+
+/// How many bytes of JSON a byte of text becomes.
+pub(crate) fn escaped_bytes(byte: u8) -> u64 {
+    match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
         0..=0x1f => MAX_GROWTH,
         _ => 1,
-    };
-    text.bytes().map(escaped).sum::<u64>() + AROUND_BYTES
+    }
 }
 
 /// How many bytes a value has as JSON.

@@ -5,6 +5,7 @@
 mod failure;
 mod fetch_url;
 mod kind;
+mod page;
 mod place;
 mod reading;
 mod types;

@@ -172,6 +172,18 @@ async fn a_long_text_comes_in_parts() {
             result(&read(&world, json!({ "url": url, "start": start, "max_chars": 1.0 })).await);
         assert_eq!((&part["clean_text"], &part["next_start"]), (&json!(" "), &json!(6)), "{start}");
     }
+    // Who takes few bytes gets as much as fits into them, and nothing is quarantined.
+    for (max_output_bytes, status) in [(400, "ok"), (100, "error")] {
+        let limited = json!({
+            "tool": "web.fetch", "input": { "url": url },
+            "context": { "limits": { "max_output_bytes": max_output_bytes } },
+        });
+        let answer = world.execute(&limited).await.json();
+        assert_eq!(answer["status"], status, "{answer}");
+        assert_ne!(answer["metrics"]["error_code"], "invalid_output", "{answer}");
+        let next = answer["output"]["next_start"].as_u64();
+        assert!(status == "error" || next.is_some_and(|next| next > 100), "{answer}");
+    }
     // What is cut says so, asked for or not.
     let short = open(&server, ", max_text_chars: 5").await;
     let cut = result(&read(&short, json!({ "url": url })).await);
