@@ -1,6 +1,10 @@
 //! Encryption: whom we trust, and the handshake.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    error::Error,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use rustls::{
     ClientConfig, RootCertStore,
@@ -65,12 +69,10 @@ fn make(extra_ca: &[PathBuf]) -> Result<Arc<ClientConfig>, NetError> {
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
     for path in extra_ca {
-        let wrong =
-            |error: &dyn std::fmt::Display| unreadable(format!("{}: {error}", path.display()));
-        for certificate in CertificateDer::pem_file_iter(path).map_err(|error| wrong(&error))? {
-            let certificate = certificate.map_err(|error| wrong(&error))?;
-            roots.add(certificate).map_err(|error| wrong(&error))?;
-        }
+        add(&mut roots, path).map_err(|error| {
+            let message = "a file of certificates that the settings name (extra_ca) cannot be used";
+            NetError::new(Reason::Tls, message).for_operator(format!("{}: {error}", path.display()))
+        })?;
     }
     // Named, not taken from the process: a test or another library may have set another one.
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
@@ -81,6 +83,15 @@ fn make(extra_ca: &[PathBuf]) -> Result<Arc<ClientConfig>, NetError> {
         .with_no_client_auth();
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(Arc::new(config))
+}
+
+/// Adds the certificates of a file, of which there must be some: it may be the wrong one.
+fn add(roots: &mut RootCertStore, path: &Path) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let before = roots.len();
+    for certificate in CertificateDer::pem_file_iter(path)? {
+        roots.add(certificate?)?;
+    }
+    if roots.len() > before { Ok(()) } else { Err("there is no certificate in it".into()) }
 }
 
 fn unreadable(operator: String) -> NetError {

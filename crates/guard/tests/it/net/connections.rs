@@ -195,6 +195,23 @@ async fn encryption_is_with_whom_it_says() {
     assert_eq!(word(&get(&client, &down).await), "downgrade");
 }
 
+/// A file of the operator's that is of no use says so, and not that others cannot be trusted.
+#[tokio::test]
+async fn certificates_that_cannot_be_used_are_told() {
+    let (server, authority) = (Hostile::start(), Authority::new());
+    let port = server.listen_tls(&authority, &["localhost"]);
+    let (settings, folder) = trust(&authority, &[port]);
+    std::fs::write(folder.path().join("empty.pem"), "no certificate\n").unwrap();
+    for name in ["empty.pem", "missing.pem"] {
+        let extra_ca = vec![folder.path().join(name)];
+        let client = Client::new(&Settings { extra_ca, ..settings.clone() });
+        let error = get(&client, &format!("https://localhost:{port}/ok")).await.unwrap_err();
+        assert_eq!(error.reason.word(), "tls");
+        assert!(error.message.contains("extra_ca"), "{error}");
+        assert!(error.operator.unwrap().contains(name));
+    }
+}
+
 #[tokio::test]
 async fn http2_is_spoken_where_the_server_does() {
     let (server, authority) = (Hostile::start(), Authority::new());
