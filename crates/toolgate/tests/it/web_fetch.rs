@@ -1,9 +1,13 @@
 //! `web.fetch` by the rows of seed 000, and against everything that a server and a page can do.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 use testkit::{Answer, Hostile, Reply, Upstream, World};
+use tokio::task::JoinSet;
 
 use crate::fetch_security::{cases, memory, settings, text, word};
 
@@ -228,4 +232,36 @@ async fn json_does_not_grow_without_bounds() {
     assert!(text(&page["clean_text"]).starts_with("[[[[["), "{page}");
     let growth = memory(&world, "VmHWM:").saturating_sub(before) / 1_024;
     assert!(growth <= 100, "{growth} MiB more");
+}
+
+/// A page takes many times its size while it is read: however many callers there are, few are read
+/// at once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn few_pages_are_read_at_once() {
+    const CALLS: u64 = 48;
+    let page = "<p>A paragraph with <b>some</b> words in it, again and again.</p>".repeat(1_000);
+    let upstream = Upstream::saying(Reply::new(200, "text/html", page));
+    let hosts = format!("\"127.0.0.1:{}\"", upstream.port());
+    let settings = format!("tools: {{ web_fetch: {{ allow_private_hosts: [ {hosts} ] }} }}\n");
+    let world = Arc::new(crate::start(&settings).await);
+    let arguments = json!({ "url": upstream.url(), "max_chars": 10 });
+    result(&read(&world, arguments.clone()).await);
+    let before = memory(&world, "Threads:");
+    let mut calls = JoinSet::new();
+    for _ in 0..CALLS {
+        let (world, arguments) = (world.clone(), arguments.clone());
+        calls.spawn(async move { result(&read(&world, arguments).await) });
+    }
+    let mut most = before;
+    while !calls.is_empty() {
+        // Looked at whenever a call ends, and in between.
+        let ended = tokio::time::timeout(Duration::from_millis(10), calls.join_next()).await;
+        if let Ok(Some(ended)) = ended {
+            ended.unwrap();
+        }
+        most = most.max(memory(&world, "Threads:"));
+    }
+    // Beside the readers there are those who write things down.
+    let cores = std::thread::available_parallelism().unwrap().get() as u64;
+    assert!(most <= before + cores + CALLS / 3, "{before} threads became {most}");
 }
