@@ -7,6 +7,7 @@
 
 mod declared;
 
+use bytes::Bytes;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
@@ -53,6 +54,16 @@ pub fn decode(bytes: &[u8], content_type: Option<&str>, kind: Kind) -> String {
     let encoding = detect(bytes, content_type, kind);
     let (text, _) = encoding.decode_with_bom_removal(bytes);
     text.into_owned()
+}
+
+/// The same of bytes that are no longer needed: what is UTF-8 already is not copied.
+pub fn decode_owned(bytes: Bytes, content_type: Option<&str>, kind: Kind) -> String {
+    let is_marked = Encoding::for_bom(&bytes).is_some();
+    if is_marked || detect(&bytes, content_type, kind) != UTF_8 {
+        return decode(&bytes, content_type, kind);
+    }
+    String::from_utf8(bytes.into())
+        .unwrap_or_else(|wrong| decode(wrong.as_bytes(), content_type, kind))
 }
 
 /// What the text is encoded in.

@@ -48,9 +48,9 @@ impl FetchUrl {
         }
         let max_output_bytes = call.limits.max_output_bytes;
         if response.body.len() <= LARGE_BYTES {
-            return answer(&response, max_output_bytes);
+            return answer(response, max_output_bytes);
         }
-        let made = tokio::task::spawn_blocking(move || answer(&response, max_output_bytes)).await;
+        let made = tokio::task::spawn_blocking(move || answer(response, max_output_bytes)).await;
         made.unwrap_or_else(|error| Err(ToolError::internal("the tool failed", error.to_string())))
     }
 }
@@ -67,17 +67,17 @@ impl Provider for FetchUrl {
     }
 }
 
-fn answer(response: &Response, max_output_bytes: u64) -> Result<Answer, ToolError> {
+fn answer(response: Response, max_output_bytes: u64) -> Result<Answer, ToolError> {
     let content_type = response.content_type();
     if let Some(what) = sniff::looks_binary(&response.body, content_type.as_deref()) {
         return Err(failure::bad_type(&format!("the content is {what}")));
     }
     let kind = Kind::of(content_type.as_deref());
-    let content = charset::decode(&response.body, content_type.as_deref(), kind);
+    let bytes = response.body.len();
+    let content = charset::decode_owned(response.body, content_type.as_deref(), kind);
     if json_bytes(&content, max_output_bytes) > max_output_bytes {
         return Err(failure::too_large(max_output_bytes));
     }
-    let bytes = response.body.len();
     let summary = format!("Fetched {} ({bytes} bytes).", place::page(&response.url));
     // The text is moved, not copied: it may be large.
     let mut result = Map::new();

@@ -1,6 +1,9 @@
 //! From bytes to text.
 
-use guard::net::charset::{Kind, decode};
+use guard::net::{
+    Bytes,
+    charset::{Kind, decode, decode_owned},
+};
 
 #[test]
 fn the_one_who_is_believed_first_decides() {
@@ -53,6 +56,8 @@ fn the_one_who_is_believed_first_decides() {
     ] {
         let shown = String::from_utf8_lossy(bytes);
         assert_eq!(decode(bytes, content_type, kind), expected, "{shown} {content_type:?}");
+        let owned = Bytes::copy_from_slice(bytes);
+        assert_eq!(decode_owned(owned, content_type, kind), expected, "{shown} {content_type:?}");
     }
 }
 
