@@ -23,6 +23,10 @@ mod table;
 
 use std::time::Duration;
 
+// The one of the program, so that what is measured in this process is what happens in that one.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const CONNECTIONS: [usize; 3] = [1, 16, 128];
 const ROUNDS: usize = 3;
 
