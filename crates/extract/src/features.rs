@@ -3,8 +3,10 @@
 //! The numbers know nothing of sites or languages: how a text looks, in what it stands, what the
 //! authors called that, what stands beside it, and what kind of page it is on.
 
+mod address;
 mod elements;
 mod lexicon;
+mod outline;
 mod page;
 pub(crate) mod patterns;
 mod phrases;
@@ -20,6 +22,7 @@ use crate::{
     head::Head,
 };
 use elements::{Elements, ratio};
+use outline::Outline;
 use page::Page;
 use patterns::Patterns;
 use roots::Roots;
@@ -37,6 +40,23 @@ pub(crate) struct Rows {
     pub(crate) values: Vec<f32>,
     pub(crate) width: usize,
     pub(crate) patterns: Patterns,
+    /// Of each block, what it stands in besides the content.
+    pub(crate) apart: Vec<Apart>,
+    pub(crate) nature: Nature,
+}
+
+/// Whether a block stands among comments, or in a part that is around the content by its tag.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Apart {
+    pub(crate) comments: bool,
+    pub(crate) margin: bool,
+}
+
+/// What a page says that it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Nature {
+    pub(crate) article: bool,
+    pub(crate) forum: bool,
 }
 
 impl Rows {
@@ -53,6 +73,7 @@ pub(crate) fn of(tree: &Tree, blocks: &Blocks, head: &Head, url: Option<&Url>) -
     let phrases: Vec<u64> = list.iter().map(|block| phrases::of(&block.text)).collect();
     let roots = roots::find(tree, list, &elements);
     let patterns = patterns::of(tree, list, &looks);
+    let outline = Outline::of(tree, list, &looks, &elements);
     let scribe = Scribe {
         tree,
         blocks,
@@ -60,6 +81,7 @@ pub(crate) fn of(tree: &Tree, blocks: &Blocks, head: &Head, url: Option<&Url>) -
         phrases: &phrases,
         patterns: &patterns,
         roots: &roots,
+        outline: &outline,
         elements: &elements,
         page: &page,
     };
@@ -73,7 +95,8 @@ pub(crate) fn of(tree: &Tree, blocks: &Blocks, head: &Head, url: Option<&Url>) -
         seen.add(index, &list[index], tree.tag(list[index].node).heading(), phrases[index]);
     }
     let width = if list.is_empty() { 0 } else { values.len() / list.len() };
-    Rows { values, width, patterns }
+    let apart = list.iter().map(|block| scribe.apart(block)).collect();
+    Rows { values, width, patterns, apart, nature: page::nature(head, url) }
 }
 
 /// What came before a block.
@@ -115,6 +138,7 @@ struct Scribe<'a> {
     phrases: &'a [u64],
     patterns: &'a Patterns,
     roots: &'a Roots,
+    outline: &'a Outline,
     elements: &'a Elements,
     page: &'a Page,
 }
@@ -151,6 +175,7 @@ impl Scribe<'_> {
         self.pattern(index, row);
         self.rooted(block, row);
         self.beside(index, row);
+        self.outline.write(self.tree, block, self.elements, row);
         row.extend_from_slice(&self.page.values);
     }
 
@@ -227,14 +252,29 @@ impl Scribe<'_> {
         ]);
     }
 
+    fn apart(&self, block: &Block) -> Apart {
+        let mut apart = Apart::default();
+        for id in std::iter::once(block.node).chain(self.tree.ancestors(block.node)).take(FAR) {
+            let Some(element) = self.tree.element(id) else { continue };
+            apart.margin |= matches!(context(element), Some(2 | 4..=7));
+            if !matches!(element.tag, Tag::Body | Tag::Html) {
+                apart.comments |= self.elements.names[id.index()] & words::COMMENTS != 0;
+            }
+        }
+        apart
+    }
+
     /// In what it stands, by tag, role and name: how near the nearest of each kind is.
     fn above(&self, block: &Block, row: &mut Vec<f32>) {
-        let mut tags = [0.0_f32; 24];
+        let mut tags = [0.0_f32; 25];
         let mut names = [0.0_f32; words::GROUPS];
         let chain = std::iter::once(block.node).chain(self.tree.ancestors(block.node));
         for (level, id) in chain.take(FAR).enumerate() {
             let Some(element) = self.tree.element(id) else { continue };
             let near = (FAR - level) as f32;
+            if tags[24] == 0.0 && element.attribute("aria-hidden") == Some("true") {
+                tags[24] = near;
+            }
             if let Some(place) = context(element)
                 && tags[place] == 0.0
             {

@@ -5,15 +5,29 @@ use std::collections::HashSet;
 use crate::{
     blocks::{Block, Blocks},
     dom::{Id, Tag, Tree},
+    features::Rows,
     judge::Judgement,
 };
+
+/// A page of so many words is about something besides the comments on it.
+const SUBJECT_WORDS: u32 = 50;
+/// So much of what is kept has to stand outside of the comments, where a page may be made of
+/// them; on a page that calls itself an article any share is enough.
+const SUBJECT_SHARE: f32 = 0.15;
+/// So much of what is kept has to stand outside of margins.
+const CENTRE_SHARE: f32 = 0.6;
 
 /// How far below an element something stands near in it, in levels.
 const NEAR: usize = 8;
 /// Two blocks of so many words with the same text are one that was printed twice.
 const TWICE_WORDS: u32 = 20;
 
-pub(crate) fn choose(tree: &Tree, blocks: &Blocks, judgement: &Judgement) -> Vec<bool> {
+pub(crate) fn choose(
+    tree: &Tree,
+    blocks: &Blocks,
+    rows: &Rows,
+    judgement: &Judgement,
+) -> Vec<bool> {
     let mut kept: Vec<bool> =
         judgement.sureties.iter().map(|surety| *surety >= judgement.enough).collect();
     if !kept.contains(&true) {
@@ -21,9 +35,30 @@ pub(crate) fn choose(tree: &Tree, blocks: &Blocks, judgement: &Judgement) -> Vec
         kept.fill(true);
         return kept;
     }
+    drop_apart(&blocks.list, rows, &mut kept);
     fill_gaps(tree, &blocks.list, &mut kept);
     drop_copies(blocks, &mut kept);
     kept
+}
+
+/// Comments are content where there is nothing else, and so is what stands in a margin.
+fn drop_apart(list: &[Block], rows: &Rows, kept: &mut [bool]) {
+    let share = if rows.nature.article && !rows.nature.forum { 0.0 } else { SUBJECT_SHARE };
+    drop_where(list, kept, share, |index| rows.apart[index].comments);
+    drop_where(list, kept, CENTRE_SHARE, |index| rows.apart[index].margin);
+}
+
+/// Drops what stands apart, if enough is left then.
+fn drop_where(list: &[Block], kept: &mut [bool], share: f32, apart: impl Fn(usize) -> bool) {
+    let (mut inside, mut outside) = (0, 0);
+    for (index, block) in list.iter().enumerate().filter(|(index, _)| kept[*index]) {
+        *(if apart(index) { &mut inside } else { &mut outside }) += block.words;
+    }
+    if outside >= SUBJECT_WORDS && outside as f32 >= share * (inside + outside) as f32 {
+        for (index, kept) in kept.iter_mut().enumerate() {
+            *kept &= !apart(index);
+        }
+    }
 }
 
 /// Code, tables, quotes and headings between paragraphs that are kept belong to them.

@@ -51,7 +51,7 @@ pub fn read(html: &str, url: Option<&Url>, format: Format) -> Page {
     let blocks = blocks::cut(&tree);
     let rows = features::of(&tree, &blocks, &head, url);
     let judgement = judge::judge(&tree, &blocks, &rows);
-    let kept = keep::choose(&tree, &blocks, &judgement);
+    let kept = keep::choose(&tree, &blocks, &rows, &judgement);
     let text = render::render(&tree, &blocks, &kept, format, url);
     let about = about::find(&about::Source {
         tree: &tree,

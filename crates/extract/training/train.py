@@ -16,9 +16,9 @@ from rapidfuzz.distance import LCSseq
 
 WORD = re.compile(r"\w+")
 PARTS = 5
-ROUNDS = {"first": 220, "second": 150}
+ROUNDS = {"first": 300, "second": 250}
 SETTINGS = dict(
-    objective="cross_entropy", learning_rate=0.07, num_leaves=15, min_data_in_leaf=60, feature_fraction=0.25,
+    objective="cross_entropy", learning_rate=0.07, num_leaves=15, min_data_in_leaf=60, feature_fraction=0.4, extra_trees=True,
     bagging_fraction=0.7, bagging_freq=1, lambda_l2=10, max_bin=63, seed=1, verbose=-1, num_threads=2,
 )
 

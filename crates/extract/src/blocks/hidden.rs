@@ -8,10 +8,23 @@ pub(super) fn is_hidden(element: &Element) -> bool {
         let value = &*attribute.value;
         match &*attribute.name.local {
             "hidden" => !value.eq_ignore_ascii_case("until-found"),
-            "aria-hidden" => value.trim().eq_ignore_ascii_case("true"),
+            // A panel that the reader can open is there to be read.
+            "aria-hidden" => value.trim().eq_ignore_ascii_case("true") && !is_panel(element),
             "style" => hides(value),
             _ => false,
         }
+    })
+}
+
+/// Whether an element is one that opens when the reader asks for it.
+fn is_panel(element: &Element) -> bool {
+    const NAMES: [&str; 6] = ["tabpanel", "collaps", "accordion", "panel", "expand", "toggle"];
+    if matches!(element.attribute("role"), Some("tabpanel" | "region")) {
+        return true;
+    }
+    ["id", "class"].into_iter().filter_map(|name| element.attribute(name)).any(|value| {
+        let value = value.to_ascii_lowercase();
+        NAMES.iter().any(|name| value.contains(name))
     })
 }
 

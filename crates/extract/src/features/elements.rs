@@ -166,7 +166,7 @@ impl Elements {
 }
 
 /// Two elements of the same kind with the same classes look alike.
-fn looks_like(tree: &Tree, id: Id) -> Option<u64> {
+pub(super) fn looks_like(tree: &Tree, id: Id) -> Option<u64> {
     let element = tree.element(id)?;
     if element.tag.is_never_shown() || element.tag == Tag::Br {
         return None;

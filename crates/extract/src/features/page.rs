@@ -67,7 +67,7 @@ pub(super) fn look(
     values.extend(counts(tree, elements));
     values.extend(shares(tree, blocks, elements));
     values.extend(head.kinds());
-    values.extend(address(url));
+    values.extend(super::address::look(url));
     Page {
         values,
         title: head.titles.iter().flat_map(|title| words(title)).collect(),
@@ -77,6 +77,16 @@ pub(super) fn look(
         first_long: blocks.iter().position(is_long),
         last_long: blocks.iter().rposition(is_long),
         heading,
+    }
+}
+
+/// What kind of page it says that it is.
+pub(super) fn nature(head: &Head, url: Option<&Url>) -> super::Nature {
+    let kinds = head.kinds();
+    let (year, forum) = super::address::says(url);
+    super::Nature {
+        article: kinds[0] > 0.0 || kinds[3] > 0.0 || year,
+        forum: kinds[6] > 0.0 || forum,
     }
 }
 
@@ -164,20 +174,5 @@ fn shares(tree: &Tree, blocks: &[Block], elements: &Elements) -> [f32; 8] {
         ratio(alone, all),
         ratio(in_main, all),
         ratio(in_article, all),
-    ]
-}
-
-fn address(url: Option<&Url>) -> [f32; 6] {
-    let Some(url) = url else { return [-1.0; 6] };
-    let path = url.path();
-    let segments: Vec<_> = path.split('/').filter(|part| !part.is_empty()).collect();
-    let last = segments.last().copied().unwrap_or("");
-    [
-        segments.len() as f32,
-        last.len() as f32,
-        last.matches('-').count() as f32,
-        path.bytes().filter(u8::is_ascii_digit).count() as f32,
-        if url.query().is_some() { 1.0 } else { 0.0 },
-        if last.contains('.') { 1.0 } else { 0.0 },
     ]
 }

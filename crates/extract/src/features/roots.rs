@@ -78,7 +78,7 @@ fn semantic(tree: &Tree, elements: &Elements, weights: &[f32]) -> Id {
     best.0
 }
 
-fn says_content(element: &Element) -> bool {
+pub(super) fn says_content(element: &Element) -> bool {
     if matches!(element.tag, Tag::Main | Tag::Article) || element.attribute("role") == Some("main")
     {
         return true;

@@ -9,6 +9,9 @@ use crate::dom::Element;
 pub(super) const GROUPS: usize = TABLE.len();
 const _: () = assert!(GROUPS <= 64, "each has a bit");
 
+/// The group of what readers write below a page.
+pub(super) const COMMENTS: u64 = 1 << 5;
+
 /// Words that mean about the same. Those of up to four letters must stand alone.
 const TABLE: &[&[&str]] = &[
     &["article", "story", "artikel"],

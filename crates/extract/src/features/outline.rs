@@ -1,0 +1,299 @@
+//! The page as somebody would cut it by hand: without menus, margins and boxes, from what calls
+//! itself the main part; and what in it comes in rows of the same kind.
+
+use std::collections::HashMap;
+
+use super::{
+    elements::{Elements, Sums, ratio},
+    roots::says_content,
+    text::Look,
+};
+use crate::{
+    blocks::Block,
+    dom::{Data, Element, Id, Step, Tag, Tree},
+};
+
+/// How many numbers there are for a block.
+const WIDTH: usize = 30;
+
+/// Groups of names of what stands around content, as long as it is small.
+const AROUND: u64 = 1 << 5
+    | 1 << 8
+    | 1 << 10
+    | 1 << 11
+    | 1 << 12
+    | 1 << 13
+    | 1 << 14
+    | 1 << 15
+    | 1 << 16
+    | 1 << 17
+    | 1 << 18
+    | 1 << 19
+    | 1 << 20
+    | 1 << 27
+    | 1 << 38
+    | 1 << 39;
+/// The same without what is content on some kinds of pages.
+const NEVER: u64 = 1 << 8 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 16 | 1 << 17 | 1 << 18;
+
+/// What is left when everything around it is taken away.
+#[derive(Clone, Copy, Default)]
+struct Cut {
+    structure: bool,
+    never: bool,
+    around: bool,
+}
+
+/// Elements of the same kind beside each other.
+#[derive(Clone, Copy, Default)]
+struct Crowd {
+    members: u32,
+    words: u32,
+    chars: u32,
+    links: u32,
+    long: u32,
+    money: u32,
+    headings: u32,
+}
+
+pub(super) struct Outline {
+    cuts: Vec<Cut>,
+    main: Id,
+    /// The crowd with the most words that each element is in, and which one.
+    crowds: Vec<(u32, Id)>,
+    all: Vec<Crowd>,
+    /// What is left of the page, and of its main part.
+    left: [Sums; 2],
+    money: [u32; 2],
+    largest: u32,
+}
+
+impl Outline {
+    pub(super) fn of(tree: &Tree, blocks: &[Block], looks: &[Look], elements: &Elements) -> Self {
+        let main = main(tree, elements);
+        let mut outline = Self {
+            cuts: vec![Cut::default(); tree.nodes.len()],
+            main,
+            crowds: vec![(0, Id::NONE); tree.nodes.len()],
+            all: vec![Crowd::default()],
+            left: [Sums::default(); 2],
+            money: [0; 2],
+            largest: 0,
+        };
+        outline.cut(tree, elements);
+        let mut money = vec![0_u32; tree.nodes.len()];
+        for (block, look) in blocks.iter().zip(looks) {
+            if look.has_money {
+                for id in std::iter::once(block.node).chain(tree.ancestors(block.node)) {
+                    money[id.index()] += 1;
+                }
+            }
+        }
+        outline.crowd(tree, elements, &money);
+        for (block, look) in blocks.iter().zip(looks) {
+            outline.count(tree, block, look);
+        }
+        outline
+    }
+
+    /// What each element stands in.
+    fn cut(&mut self, tree: &Tree, elements: &Elements) {
+        let whole = elements.sums[Id::DOCUMENT.index()].chars;
+        tree.walk(Id::DOCUMENT, |step| {
+            let Step::Enter(id) = step else { return true };
+            let parent = tree.node(id).parent;
+            let mut cut = if parent.is_some() { self.cuts[parent.index()] } else { Cut::default() };
+            if let Data::Element(element) = &tree.node(id).data {
+                let small = elements.sums[id.index()].chars * 2 < whole;
+                let holder = matches!(
+                    element.tag,
+                    Tag::Body | Tag::Html | Tag::Main | Tag::Article | Tag::P
+                ) || element.tag.heading() > 0;
+                cut.structure |= is_margin(element);
+                if small && !holder {
+                    let names = elements.names[id.index()];
+                    cut.never |= names & NEVER != 0;
+                    cut.around |= names & AROUND != 0;
+                }
+            }
+            self.cuts[id.index()] = cut;
+            true
+        });
+    }
+
+    /// Finds the crowds, and for every element the largest that it is in.
+    fn crowd(&mut self, tree: &Tree, elements: &Elements, money: &[u32]) {
+        let mut here: HashMap<u64, u32> = HashMap::new();
+        tree.walk(Id::DOCUMENT, |step| {
+            let Step::Enter(parent) = step else { return true };
+            let Some(element) = tree.element(parent) else { return parent == Id::DOCUMENT };
+            if element.tag.is_never_shown() {
+                return false;
+            }
+            let above = self.crowds[parent.index()];
+            here.clear();
+            for child in tree.children(parent) {
+                let sums = &elements.sums[child.index()];
+                if elements.places[child.index()].alike < 3
+                    || sums.blocks == 0
+                    || matches!(tree.tag(child), Tag::P | Tag::Br | Tag::Span | Tag::A)
+                {
+                    continue;
+                }
+                let Some(hash) = super::elements::looks_like(tree, child) else { continue };
+                let number = *here.entry(hash).or_insert_with(|| {
+                    self.all.push(Crowd::default());
+                    u32::try_from(self.all.len() - 1).unwrap_or(0)
+                });
+                let crowd = &mut self.all[number as usize];
+                crowd.members += 1;
+                crowd.words += sums.words;
+                crowd.chars += sums.chars;
+                crowd.links += sums.link_chars;
+                crowd.long += sums.long_chars;
+                crowd.money += u32::from(money[child.index()] > 0);
+                crowd.headings += u32::from(sums.headings > 0);
+                self.crowds[child.index()] = (number, child);
+            }
+            for child in tree.children(parent) {
+                let (own, _) = self.crowds[child.index()];
+                if own == 0
+                    || self.all[own as usize].words <= self.all[above.0 as usize].words
+                    || self.all[own as usize].members < 3
+                {
+                    self.crowds[child.index()] = above;
+                }
+            }
+            true
+        });
+    }
+
+    fn count(&mut self, tree: &Tree, block: &Block, look: &Look) {
+        let cut = self.cuts[block.node.index()];
+        if cut.structure || cut.never {
+            return;
+        }
+        let inside = self.is_inside(tree, block);
+        for (place, is) in [true, inside].into_iter().enumerate() {
+            if is {
+                let sums = &mut self.left[place];
+                sums.blocks += 1;
+                sums.chars += block.chars;
+                sums.words += block.words;
+                sums.link_chars += block.link_chars;
+                if super::elements::is_long(block) {
+                    sums.long_chars += block.chars;
+                }
+                self.money[place] += u32::from(look.has_money);
+            }
+        }
+        if inside {
+            let (number, _) = self.crowds[block.node.index()];
+            self.largest = self.largest.max(self.all[number as usize].words);
+        }
+    }
+
+    fn is_inside(&self, tree: &Tree, block: &Block) -> bool {
+        self.main == Id::DOCUMENT
+            || std::iter::once(block.node)
+                .chain(tree.ancestors(block.node))
+                .any(|id| id == self.main)
+    }
+
+    pub(super) fn write(
+        &self,
+        tree: &Tree,
+        block: &Block,
+        elements: &Elements,
+        row: &mut Vec<f32>,
+    ) {
+        let yes = |is: bool| if is { 1.0 } else { 0.0 };
+        let log = |number: u32| (number as f32).ln_1p();
+        let begin = row.len();
+        let cut = self.cuts[block.node.index()];
+        let inside = self.is_inside(tree, block);
+        let whole = elements.sums[Id::DOCUMENT.index()];
+        let [page, main] = self.left;
+        row.extend([
+            yes(cut.structure),
+            yes(cut.never),
+            yes(cut.around),
+            yes(inside),
+            yes(inside && !cut.structure && !cut.never),
+            yes(inside && !cut.structure && !cut.around),
+            yes(self.main != Id::DOCUMENT),
+            log(main.words),
+            log(main.blocks),
+            main.link_density(),
+            ratio(main.long_chars, main.chars),
+            ratio(main.chars, whole.chars),
+            ratio(main.chars, page.chars),
+            ratio(main.words, main.blocks),
+            log(self.money[1]),
+            ratio(self.money[1], main.blocks),
+            page.link_density(),
+            ratio(page.long_chars, page.chars),
+            log(self.largest),
+            ratio(self.largest, main.words).min(2.0),
+        ]);
+        let (number, member) = self.crowds[block.node.index()];
+        let crowd = self.all[number as usize];
+        if number == 0 || member == Id::NONE {
+            row.extend([-1.0; 10]);
+        } else {
+            row.extend([
+                log(crowd.members),
+                log(crowd.words),
+                ratio(crowd.words, crowd.members),
+                ratio(crowd.links, crowd.chars),
+                ratio(crowd.long, crowd.chars),
+                ratio(crowd.money, crowd.members),
+                ratio(crowd.headings, crowd.members),
+                ratio(crowd.words, main.words).min(3.0),
+                yes(crowd.words == self.largest),
+                ratio(crowd.words, self.largest).min(3.0),
+            ]);
+        }
+        debug_assert_eq!(row.len() - begin, WIDTH);
+    }
+}
+
+/// Parts that are around the content by their nature.
+fn is_margin(element: &Element) -> bool {
+    matches!(
+        element.tag,
+        Tag::Nav | Tag::Header | Tag::Footer | Tag::Aside | Tag::Dialog | Tag::Form | Tag::Button
+    ) || matches!(
+        element.attribute("role"),
+        Some(
+            "navigation"
+                | "contentinfo"
+                | "complementary"
+                | "dialog"
+                | "alertdialog"
+                | "search"
+                | "banner"
+                | "menu"
+                | "menubar"
+                | "toolbar"
+        )
+    )
+}
+
+/// What calls itself the main part: by its tag or role, or by its name.
+fn main(tree: &Tree, elements: &Elements) -> Id {
+    let mut best = (Id::DOCUMENT, 0, 0_u8);
+    for (index, node) in tree.nodes.iter().enumerate() {
+        let Data::Element(element) = &node.data else { continue };
+        let rank = if element.tag == Tag::Main || element.attribute("role") == Some("main") {
+            2
+        } else {
+            u8::from(!matches!(element.tag, Tag::Body | Tag::Html) && says_content(element))
+        };
+        let chars = elements.sums[index].chars;
+        if rank > 0 && chars >= 100 && (rank, chars) > (best.2, best.1) {
+            best = (Id(u32::try_from(index).unwrap_or(u32::MAX)), chars, rank);
+        }
+    }
+    best.0
+}
