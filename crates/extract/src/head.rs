@@ -1,6 +1,7 @@
 //! What the head of a page says: `meta` and JSON-LD.
 
 use serde_json::Value;
+use url::Url;
 
 use crate::dom::{Data, Id, Step, Tag, Tree};
 
@@ -19,6 +20,8 @@ pub(crate) struct Head {
     pub(crate) metas: Vec<(String, String)>,
     /// Every thing of JSON-LD, those within others included.
     pub(crate) things: Vec<Value>,
+    /// Where the page says that it is at home: its `canonical` link or `og:url`.
+    pub(crate) home: Option<Url>,
     /// The `lang` of the page.
     pub(crate) lang: Option<String>,
     /// JSON-LD that is no JSON.
@@ -55,6 +58,14 @@ pub(crate) fn read(tree: &Tree) -> Head {
                     }
                 }
             }
+            Tag::Link if head.home.is_none() => {
+                let canonical = element.attribute("rel").is_some_and(|rel| {
+                    rel.split_whitespace().any(|word| word.eq_ignore_ascii_case("canonical"))
+                });
+                if canonical {
+                    head.home = element.attribute("href").and_then(at_home);
+                }
+            }
             Tag::Script => {
                 let json = element
                     .attribute("type")
@@ -79,11 +90,19 @@ pub(crate) fn read(tree: &Tree) -> Head {
             head.titles.push(title);
         }
     }
+    if head.home.is_none() {
+        head.home = head.meta("og:url").and_then(at_home);
+    }
     head.description = ["description", "og:description", "twitter:description"]
         .into_iter()
         .find_map(|name| head.meta(name))
         .map(str::to_owned);
     head
+}
+
+/// An address on the web.
+fn at_home(text: &str) -> Option<Url> {
+    Url::parse(text.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
 }
 
 fn text_of(tree: &Tree, id: Id) -> String {

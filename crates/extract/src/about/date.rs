@@ -22,7 +22,8 @@ pub(super) fn find(source: &Source<'_>) -> Option<String> {
         .or_else(|| of_elements(source))
         .or_else(|| of_address(source))
         .or_else(|| of_text(source))
-        .or_else(|| of_metas(source, MODIFIED));
+        .or_else(|| of_metas(source, MODIFIED))
+        .or_else(|| of_any_time(source));
     found.map(|moment| moment.to_string())
 }
 
@@ -186,6 +187,15 @@ fn of_elements(source: &Source<'_>) -> Option<Moment> {
         }
     }
     None
+}
+
+/// Where nothing else is dated, what is dated beside the text is better than nothing.
+fn of_any_time(source: &Source<'_>) -> Option<Moment> {
+    source.element(|_, element| {
+        (element.tag == Tag::Time)
+            .then(|| element.attribute("datetime").and_then(read::moment))
+            .flatten()
+    })
 }
 
 /// Whether an element belongs to something else than the page's own text.
