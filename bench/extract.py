@@ -14,8 +14,6 @@ import sys
 import time
 from pathlib import Path
 
-import trafilatura
-
 
 def ours(program, pages):
     asked = "".join(json.dumps({"id": page.stem, "url": "https://example.com/", "path": str(page)}) + "\n" for page in pages)
@@ -25,6 +23,7 @@ def ours(program, pages):
 
 
 def theirs(pages):
+    import trafilatura  # Not before: the memory of a child begins with that of whoever started it.
     seconds = []
     for page in pages:
         html = page.read_bytes()
@@ -39,8 +38,8 @@ def main():
     program = sys.argv[2] if len(sys.argv) > 2 else "target/release/examples/pages"
     pages = sorted(folder.glob("*.html"))
     os.sched_setaffinity(0, {0})
-    rows = {f"trafilatura {trafilatura.__version__}": theirs(pages), "toolgate": ours(program, pages)}
-    floor = sum(next(iter(rows.values()))[0])
+    rows = {"toolgate": ours(program, pages), "trafilatura": theirs(pages)}
+    floor = sum(rows["trafilatura"][0])
     print(f"{len(pages)} pages on one core")
     print(f"{'':20} {'pages/s':>9} {'x':>6} {'mean ms':>8} {'p50 ms':>8} {'p99 ms':>8} {'max ms':>8} {'peak MB':>8}")
     for name, (seconds, peak) in rows.items():

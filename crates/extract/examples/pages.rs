@@ -9,6 +9,10 @@ use std::{
 use serde_json::{Value, json};
 use url::Url;
 
+/// The program's own, so that it is measured as it runs.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let rows = std::env::args().nth(1).as_deref() == Some("rows");
     let mut output = std::io::BufWriter::new(std::io::stdout().lock());

@@ -4,6 +4,8 @@ use super::Source;
 
 /// A text is long enough to tell its language from so many characters on.
 const ENOUGH: usize = 100;
+/// And no more of it than so many bytes is looked at.
+const SAMPLE: usize = 3_072;
 
 pub(super) fn find(source: &Source<'_>) -> Option<String> {
     let declared = source
@@ -14,8 +16,9 @@ pub(super) fn find(source: &Source<'_>) -> Option<String> {
         .or_else(|| source.head.meta("content-language"))
         .or_else(|| source.head.meta("language"))
         .and_then(tag);
-    let seen = (source.text.chars().count() >= ENOUGH)
-        .then(|| whatlang::detect(source.text))
+    let sample = &source.text[..source.text.floor_char_boundary(SAMPLE)];
+    let seen = (sample.chars().count() >= ENOUGH)
+        .then(|| whatlang::detect(sample))
         .flatten()
         .filter(whatlang::Info::is_reliable)
         .and_then(|info| two_letters(info.lang().code()));

@@ -62,6 +62,8 @@ pub(super) struct Elements {
     pub(super) sums: Vec<Sums>,
     pub(super) names: Vec<u64>,
     pub(super) places: Vec<Place>,
+    /// What each looks like, as a number; nothing of what is not shown.
+    pub(super) looks: Vec<Option<u64>>,
     /// Scores as a reader's eye would give them: where the running text is.
     pub(super) scores: Vec<f32>,
     pub(super) best: Id,
@@ -81,6 +83,7 @@ pub(super) fn gather(tree: &Tree, blocks: &[Block], looks: &[Look]) -> Elements 
         sums: vec![Sums::default(); count],
         names: vec![0; count],
         places: vec![Place::default(); count],
+        looks: vec![None; count],
         scores: vec![0.0; count],
         best: Id::NONE,
     };
@@ -150,14 +153,15 @@ impl Elements {
         alike.clear();
         let mut count = 0;
         for child in tree.children(parent) {
-            if let Some(hash) = looks_like(tree, child) {
+            self.looks[child.index()] = looks_like(tree, child);
+            if let Some(hash) = self.looks[child.index()] {
                 *alike.entry(hash).or_default() += 1;
                 count += 1;
             }
         }
         let mut index = 0;
         for child in tree.children(parent) {
-            if let Some(hash) = looks_like(tree, child) {
+            if let Some(hash) = self.looks[child.index()] {
                 self.places[child.index()] = Place { index, siblings: count, alike: alike[&hash] };
                 index += 1;
             }
@@ -166,7 +170,7 @@ impl Elements {
 }
 
 /// Two elements of the same kind with the same classes look alike.
-pub(super) fn looks_like(tree: &Tree, id: Id) -> Option<u64> {
+fn looks_like(tree: &Tree, id: Id) -> Option<u64> {
     let element = tree.element(id)?;
     if element.tag.is_never_shown() || element.tag == Tag::Br {
         return None;

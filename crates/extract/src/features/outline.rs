@@ -140,7 +140,7 @@ impl Outline {
                 {
                     continue;
                 }
-                let Some(hash) = super::elements::looks_like(tree, child) else { continue };
+                let Some(hash) = elements.looks[child.index()] else { continue };
                 let number = *here.entry(hash).or_insert_with(|| {
                     self.all.push(Crowd::default());
                     u32::try_from(self.all.len() - 1).unwrap_or(0)

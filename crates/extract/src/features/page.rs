@@ -1,7 +1,5 @@
 //! What is known of a page as a whole.
 
-use std::collections::HashSet;
-
 use url::Url;
 
 use super::{
@@ -16,8 +14,9 @@ use crate::{
 
 pub(super) struct Page {
     pub(super) values: Vec<f32>,
-    pub(super) title: HashSet<String>,
-    pub(super) description: HashSet<String>,
+    /// The words of the title and of the description, as marks, in order.
+    pub(super) title: Vec<u64>,
+    pub(super) description: Vec<u64>,
     pub(super) chars: u32,
     pub(super) long_chars: u32,
     /// The first and the last block of running text, and the first large heading.
@@ -31,6 +30,25 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|one: char| !one.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
+}
+
+/// The words of a text as numbers, the same whether they are written large or small: to compare many
+/// words without keeping one.
+pub(super) fn marks(text: &str) -> impl Iterator<Item = u64> {
+    const START: u64 = 0xcbf2_9ce4_8422_2325;
+    const STEP: u64 = 0x0100_0000_01b3;
+    text.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty()).map(|word| {
+        word.chars()
+            .flat_map(char::to_lowercase)
+            .fold(START, |mark, one| (mark ^ u64::from(u32::from(one))).wrapping_mul(STEP))
+    })
+}
+
+fn in_order(marks: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut marks: Vec<_> = marks.collect();
+    marks.sort_unstable();
+    marks.dedup();
+    marks
 }
 
 pub(super) fn look(
@@ -70,8 +88,8 @@ pub(super) fn look(
     values.extend(super::address::look(url));
     Page {
         values,
-        title: head.titles.iter().flat_map(|title| words(title)).collect(),
-        description: head.description.iter().flat_map(|text| words(text)).collect(),
+        title: in_order(head.titles.iter().flat_map(|title| marks(title))),
+        description: in_order(head.description.iter().flat_map(|text| marks(text))),
         chars: all.chars,
         long_chars: all.long_chars,
         first_long: blocks.iter().position(is_long),

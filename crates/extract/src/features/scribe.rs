@@ -109,10 +109,10 @@ impl Scribe<'_> {
             f32::from(tags::kind(tag)),
         ]);
         let (mut count, mut in_title, mut in_description) = (0_u32, 0_u32, 0_u32);
-        for word in page::words(&block.text).take(60) {
+        for mark in page::marks(&block.text).take(60) {
             count += 1;
-            in_title += u32::from(self.page.title.contains(&word));
-            in_description += u32::from(self.page.description.contains(&word));
+            in_title += u32::from(self.page.title.binary_search(&mark).is_ok());
+            in_description += u32::from(self.page.description.binary_search(&mark).is_ok());
         }
         row.extend([
             ratio(in_title, count),
