@@ -9,6 +9,7 @@
 //!   every [`Violation`] by JSON pointer.
 //! - [`render`] makes everything that describes a tool to somebody else: the REST
 //!   descriptor, the MCP listing, OpenAPI 3.1, the Markdown reference.
+//! - [`compare`] tells what changed between two versions of a tool, and whom it concerns.
 //! - [`json`] reads JSON strictly; [`canonical`] writes it in one form only.
 //!
 //! ```
@@ -25,6 +26,7 @@
 
 pub mod canonical;
 pub mod codes;
+pub mod compare;
 pub mod diagnostic;
 pub mod document;
 mod graph;
