@@ -7,6 +7,7 @@ use super::{
     elements::{Elements, Sums, ratio},
     roots::says_content,
     text::Look,
+    words,
 };
 use crate::{
     blocks::Block,
@@ -17,24 +18,13 @@ use crate::{
 const WIDTH: usize = 30;
 
 /// Groups of names of what stands around content, as long as it is small.
-const AROUND: u64 = 1 << 5
-    | 1 << 8
-    | 1 << 10
-    | 1 << 11
-    | 1 << 12
-    | 1 << 13
-    | 1 << 14
-    | 1 << 15
-    | 1 << 16
-    | 1 << 17
-    | 1 << 18
-    | 1 << 19
-    | 1 << 20
-    | 1 << 27
-    | 1 << 38
-    | 1 << 39;
-/// The same without what is content on some kinds of pages.
-const NEVER: u64 = 1 << 8 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 16 | 1 << 17 | 1 << 18;
+const AROUND: u64 = NEVER
+    | words::bits(&[
+        "comment", "related", "popular", "promo", "login", "search", "toc", "print", "hidden",
+    ]);
+/// Those of them that are content on no kind of page.
+const NEVER: u64 =
+    words::bits(&["footer", "nav", "breadcrumb", "share", "newsletter", "cookie", "popup"]);
 
 /// What is left when everything around it is taken away.
 #[derive(Clone, Copy, Default)]
@@ -109,7 +99,7 @@ impl Outline {
                     element.tag,
                     Tag::Body | Tag::Html | Tag::Main | Tag::Article | Tag::P
                 ) || element.tag.heading() > 0;
-                cut.structure |= is_margin(element);
+                cut.structure |= frames(element);
                 if small && !holder {
                     let names = elements.names[id.index()];
                     cut.never |= names & NEVER != 0;
@@ -259,7 +249,7 @@ impl Outline {
 }
 
 /// Parts that are around the content by their nature.
-fn is_margin(element: &Element) -> bool {
+fn frames(element: &Element) -> bool {
     matches!(
         element.tag,
         Tag::Nav | Tag::Header | Tag::Footer | Tag::Aside | Tag::Dialog | Tag::Form | Tag::Button

@@ -51,8 +51,9 @@ fn weigh(tree: &Tree, blocks: &[Block], elements: &Elements) -> Vec<f32> {
     weights
 }
 
-/// Comments, footers, menus, related pages, popups, consent.
-const OUTSIDE: u64 = 1 << 5 | 1 << 8 | 1 << 10 | 1 << 13 | 1 << 17 | 1 << 18;
+/// Names of what no content is looked for in.
+const OUTSIDE: u64 =
+    super::words::bits(&["comment", "footer", "nav", "related", "cookie", "popup"]);
 
 fn is_navigation(element: &Element) -> bool {
     matches!(

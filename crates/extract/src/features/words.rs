@@ -10,7 +10,7 @@ pub(super) const GROUPS: usize = TABLE.len();
 const _: () = assert!(GROUPS <= 64, "each has a bit");
 
 /// The group of what readers write below a page.
-pub(super) const COMMENTS: u64 = 1 << 5;
+pub(super) const COMMENTS: u64 = bits(&["comment"]);
 
 /// Words that mean about the same. Those of up to four letters must stand alone.
 const TABLE: &[&[&str]] = &[
@@ -182,6 +182,29 @@ const TABLE: &[&[&str]] = &[
     ],
     &["step", "recipe", "ingredient", "instruction", "direction"],
 ];
+
+/// The bits of groups, each named by its first word.
+pub(super) const fn bits(names: &[&str]) -> u64 {
+    let (mut bits, mut name) = (0, 0);
+    while name < names.len() {
+        let mut group = 0;
+        while !same(TABLE[group][0].as_bytes(), names[name].as_bytes()) {
+            group += 1;
+            assert!(group < TABLE.len(), "no group begins with this word");
+        }
+        bits |= 1 << group;
+        name += 1;
+    }
+    bits
+}
+
+const fn same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
 
 static WORDS: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::new(TABLE));
 
