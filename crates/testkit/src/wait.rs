@@ -2,17 +2,18 @@
 
 use std::time::{Duration, Instant};
 
-/// Asks again until the answer is there; fails after ten seconds.
+/// Asks again until the answer is there; fails after a minute, which a busy
+/// machine with a slow disk does not need either.
 pub async fn eventually<T, F: Future<Output = Option<T>>>(
     what: &str,
     mut ask: impl FnMut() -> F,
 ) -> T {
-    let end = Instant::now() + Duration::from_secs(10);
+    let end = Instant::now() + Duration::from_mins(1);
     loop {
         if let Some(answer) = ask().await {
             return answer;
         }
-        assert!(Instant::now() < end, "in ten seconds it did not happen that {what}");
+        assert!(Instant::now() < end, "in a minute it did not happen that {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

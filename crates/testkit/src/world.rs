@@ -42,7 +42,12 @@ impl World {
             port: 0,
             stderr: Arc::default(),
             environment: Vec::new(),
-            client: reqwest::Client::builder().no_proxy().build().unwrap(),
+            // A connection that the server is about to close for being idle is not used again.
+            client: reqwest::Client::builder()
+                .no_proxy()
+                .pool_idle_timeout(Duration::from_millis(500))
+                .build()
+                .unwrap(),
         }
     }
 
@@ -110,7 +115,7 @@ impl World {
             BufReader::new(stdout).read_line(&mut line).unwrap();
             line
         });
-        let line = tokio::time::timeout(Duration::from_secs(20), line).await.unwrap().unwrap();
+        let line = tokio::time::timeout(Duration::from_mins(1), line).await.unwrap().unwrap();
         self.port = line
             .split("http://127.0.0.1:")
             .nth(1)

@@ -73,7 +73,8 @@ async fn a_call_that_died_with_the_server_is_not_made_again() {
         client.post(url).header("idempotency-key", "k").body(r#"{"args":{}}"#).send().await
     });
     let counter = world.folder().join("counter");
-    testkit::eventually("the tool runs", async || counter.exists().then_some(())).await;
+    let runs = async || std::fs::read(&counter).is_ok_and(|text| !text.is_empty()).then_some(());
+    testkit::eventually("the tool runs", runs).await;
     world.kill();
     assert!(sent.await.unwrap().is_err());
     world.run().await;
