@@ -1,0 +1,1 @@
+//! A connection to one MCP server.
