@@ -33,6 +33,7 @@ codes! {
     NOT_FOUND = "not_found", 404, "There is no such thing.";
     METHOD_NOT_ALLOWED = "method_not_allowed", 405, "The route exists, but not for this method.";
     CONFLICT = "conflict", 409, "The request contradicts what is already there.";
+    CONTRACT_CHANGED = "contract_changed", 409, "The tool is not what was pinned any more; a person has to look at the change.";
     INPUT_REQUIRED = "input_required", 409, "The tool asks something first, and this door has no way to ask it.";
     CANCELLED = "cancelled", 409, "The call was cancelled before it ended.";
     PAYLOAD_TOO_LARGE = "payload_too_large", 413, "The request body is larger than the server reads.";
@@ -43,7 +44,7 @@ codes! {
     INTERNAL = "internal", 500, "The tool failed in a way that its contract does not declare.";
     INTERRUPTED = "interrupted", 500, "The server stopped while the call ran; it may or may not have taken effect.";
     INVALID_OUTPUT = "invalid_output", 502, "The tool's answer does not match its contract and was quarantined.";
-    UNAVAILABLE = "unavailable", 503, "The server cannot record the call: its storage fails or it is shutting down.";
+    UNAVAILABLE = "unavailable", 503, "What the call needs is out of reach: an upstream server, or the server's own storage.";
     TIMEOUT = "timeout", 504, "The call took longer than its limit.";
 }
 

@@ -34,6 +34,7 @@ pub(crate) const CALL_CODES: &[StandardCode] = &[
     codes::APPROVAL_REQUIRED,
     codes::UNKNOWN_TOOL,
     codes::CONFLICT,
+    codes::CONTRACT_CHANGED,
     codes::INPUT_REQUIRED,
     codes::CANCELLED,
     codes::PAYLOAD_TOO_LARGE,

@@ -5,8 +5,8 @@ use std::{
     sync::Arc,
 };
 
-use contract::{Contract, Limits, Mirror, Schema, SchemaError, Status};
-use serde_json::{Value, value::RawValue};
+use contract::{Contract, Limits, Mirror, Schema, SchemaError, Status, codes::StandardCode};
+use serde_json::{Value, json, value::RawValue};
 
 use crate::{Failure, Provider, metrics::ToolMetrics};
 
@@ -35,10 +35,24 @@ impl Tool {
         provider: Arc<dyn Provider>,
         defaults: &Limits,
     ) -> Result<Self, SchemaError> {
+        let input = Schema::compile(&contract.input_schema)?;
+        let output = Schema::compile(&contract.output_schema)?;
+        Self::enforcing(contract, provider, defaults, input, output)
+    }
+
+    /// The same where values are held against schemas of their own: those of an upstream, which the
+    /// contract shows in the dialect that clients understand.
+    pub fn enforcing(
+        contract: Contract,
+        provider: Arc<dyn Provider>,
+        defaults: &Limits,
+        input: Schema,
+        output: Schema,
+    ) -> Result<Self, SchemaError> {
         let descriptor = contract::render::descriptor::descriptor(&contract);
         Ok(Self {
-            input: Schema::compile(&contract.input_schema)?,
-            output: Schema::compile(&contract.output_schema)?,
+            input,
+            output,
             limits: defaults.with(&contract.limits),
             mirrors: contract::mirror::mirrors(&contract.input_schema).map_err(|misplaced| {
                 SchemaError { pointer: misplaced.pointer, message: misplaced.message }
@@ -73,6 +87,19 @@ pub struct Toolset {
     pub default: Option<String>,
 }
 
+/// A tool that is known, and is not served: whoever calls it learns why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Withheld {
+    /// The toolset that it would belong to.
+    pub toolset: String,
+    /// The code of the refusal.
+    pub code: StandardCode,
+    /// Why, for the caller.
+    pub message: String,
+    /// More for programs.
+    pub reason: &'static str,
+}
+
 /// All the tools that are served.
 #[derive(Default)]
 pub struct Catalogue {
@@ -80,12 +107,22 @@ pub struct Catalogue {
     /// The same once more for finding: a hash beats a tree of long names.
     index: HashMap<String, Arc<Tool>>,
     toolsets: BTreeMap<String, Toolset>,
+    withheld: HashMap<String, Withheld>,
 }
 
 impl Catalogue {
     /// A catalogue of these tools; planned ones are left out.
     pub fn new(tools: impl IntoIterator<Item = Tool>) -> Self {
-        let mut catalogue = Self::default();
+        Self::of(tools.into_iter().map(Arc::new), HashMap::new())
+    }
+
+    /// A catalogue of tools that may be in another one too, and of those that are known and not
+    /// served, by name.
+    pub fn of(
+        tools: impl IntoIterator<Item = Arc<Tool>>,
+        withheld: HashMap<String, Withheld>,
+    ) -> Self {
+        let mut catalogue = Self { withheld, ..Self::default() };
         for tool in tools {
             if tool.contract.status == Status::Planned {
                 continue;
@@ -93,13 +130,15 @@ impl Catalogue {
             let name = tool.contract.name.clone();
             let toolset = catalogue.toolsets.entry(tool.contract.toolset.clone()).or_default();
             toolset.tools.push(name.clone());
-            toolset.tools.sort();
             if tool.contract.toolset_default {
                 toolset.default = Some(name.clone());
             }
-            let tool = Arc::new(tool);
+            catalogue.withheld.remove(&name);
             catalogue.index.insert(name.clone(), tool.clone());
             catalogue.tools.insert(name, tool);
+        }
+        for toolset in catalogue.toolsets.values_mut() {
+            toolset.tools.sort();
         }
         catalogue
     }
@@ -116,6 +155,12 @@ impl Catalogue {
 
     /// Why there is no such tool there. Who sees one toolset is told nothing of the others.
     pub(crate) fn unknown(&self, name: &str, toolset: Option<&str>) -> Failure {
+        let withheld = self.withheld.get(name);
+        if let Some(known) = withheld.filter(|one| toolset.is_none_or(|meant| one.toolset == meant))
+        {
+            return Failure::new(known.code, &*known.message)
+                .details(json!({ "reason": known.reason }));
+        }
         let near = match toolset.map(|meant| self.toolset(meant)) {
             None => self.nearest(name),
             Some(toolset) => toolset.and_then(|toolset| {

@@ -35,7 +35,7 @@ pub use approvals::{Approval, ApprovalId, ApprovalState};
 pub use blobs::{Artifact, Blobs};
 pub use call::{Call, Door, Recording};
 pub use caller::Caller;
-pub use catalogue::{Catalogue, Tool, Toolset};
+pub use catalogue::{Catalogue, Tool, Toolset, Withheld};
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use exchange::{CanAsk, Exchange, LogLevel, Note, Notes, Question, Questions, Respondent};
 pub use failure::Failure;

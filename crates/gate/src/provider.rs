@@ -119,6 +119,11 @@ impl Running {
         }
     }
 
+    /// Everything that was replied so far, by the name of the question, not held against any.
+    pub fn replies(&self) -> &Map<String, Value> {
+        &self.exchange.replies
+    }
+
     fn reply(&self, name: &str, question: &Question) -> Option<&Value> {
         self.exchange.replies.get(name).filter(|reply| question.accepts(reply))
     }
@@ -215,7 +220,8 @@ impl ToolError {
         error
     }
 
-    fn asks(questions: Questions) -> Self {
+    /// The end of a call that is made again with the replies to these questions.
+    pub fn asks(questions: Questions) -> Self {
         Self { questions: Some(Box::new(questions)), ..Self::default() }
     }
 

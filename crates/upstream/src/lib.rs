@@ -4,3 +4,10 @@
 //! child or over HTTP, in whatever revision of the protocol it speaks.
 
 pub mod connection;
+pub mod lock;
+pub mod names;
+mod offer;
+pub mod settings;
+pub mod variables;
+
+pub use offer::Offer;

@@ -1,0 +1,305 @@
+//! The lock: what every upstream offered when a person last looked at it.
+//!
+//! It holds everything that a model reads (names, titles, descriptions, annotations, schemas,
+//! instructions), whole and not as hashes, so that a change can be told in words.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+    path::Path,
+};
+
+use contract::compare::{self, Change, Class};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{offer::Offer, settings::Changes};
+
+/// The revision of the file's format.
+const VERSION: u32 = 1;
+/// The largest file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 256 << 20;
+
+/// The pinned contracts of all upstreams.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lock {
+    version: u32,
+    /// What each upstream offered, by its id.
+    pub upstreams: BTreeMap<String, Pinned>,
+}
+
+/// What one upstream offered.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Pinned {
+    /// What it tells models about itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// Its tools, by its own names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, Value>,
+    /// Its prompts, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub prompts: BTreeMap<String, Value>,
+    /// Its resources, by URI.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub resources: BTreeMap<String, Value>,
+    /// Its templates of resources, by URI.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub templates: BTreeMap<String, Value>,
+}
+
+/// Why there is no lock to go by.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// The file is there and cannot be read.
+    #[error("cannot read the lock `{path}`: {source}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is none of ours.
+    #[error("`{path}` is no lock: {reason}")]
+    Malformed {
+        /// The file.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// It could not be written.
+    #[error("cannot write the lock `{path}`: {source}")]
+    Unwritable {
+        /// The file.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl Lock {
+    /// An empty lock.
+    pub fn new() -> Self {
+        Self { version: VERSION, upstreams: BTreeMap::new() }
+    }
+
+    /// Reads the file; nothing where there is none. A file that cannot be read is an error: it may
+    /// say that something must not be called.
+    pub fn read(path: &Path) -> Result<Option<Self>, LockError> {
+        let shown = path.display().to_string();
+        let unreadable = |source| LockError::Unreadable { path: shown.clone(), source };
+        let malformed = |reason| LockError::Malformed { path: shown.clone(), reason };
+        let size = match path.metadata() {
+            Ok(metadata) => metadata.len(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unreadable(error)),
+        };
+        if size > MAX_FILE_BYTES {
+            return Err(malformed(format!("it has more than {MAX_FILE_BYTES} bytes")));
+        }
+        let text = std::fs::read(path).map_err(unreadable)?;
+        let lock: Self = serde_json::from_slice(&text).map_err(|error| malformed(error.to_string()))?;
+        if lock.version != VERSION {
+            return Err(malformed(format!(
+                "its version is {}, and this program knows {VERSION}",
+                lock.version
+            )));
+        }
+        Ok(Some(lock))
+    }
+
+    /// Replaces the file as a whole.
+    pub fn write(&self, path: &Path) -> Result<(), LockError> {
+        let unwritable =
+            |source| LockError::Unwritable { path: path.display().to_string(), source };
+        let mut text = serde_json::to_vec_pretty(self).map_err(|error| unwritable(error.into()))?;
+        text.push(b'\n');
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut file =
+            tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(unwritable)?;
+        let written = file.write_all(&text).and_then(|()| file.as_file().sync_all());
+        written.map_err(unwritable)?;
+        readable(file.as_file()).map_err(unwritable)?;
+        file.persist(path).map_err(|error| unwritable(error.error))?;
+        Ok(())
+    }
+}
+
+/// Everybody who works on the set-up may read it: it holds no secret.
+fn readable(file: &std::fs::File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+impl Pinned {
+    /// What an upstream offers now, as it is pinned.
+    pub fn of(offer: &Offer) -> Self {
+        let by = |items: &[Value], key: &str| -> BTreeMap<String, Value> {
+            let named = items.iter().filter_map(|item| {
+                Some((item.get(key)?.as_str()?.to_owned(), kept(item)))
+            });
+            named.collect()
+        };
+        Self {
+            instructions: offer.instructions.clone(),
+            tools: by(&offer.tools, "name"),
+            prompts: by(&offer.prompts, "name"),
+            resources: by(&offer.resources, "uri"),
+            templates: by(&offer.templates, "uriTemplate"),
+        }
+    }
+}
+
+/// An item as it is pinned: in one order of its keys, and without what is said in passing.
+fn kept(item: &Value) -> Value {
+    let Value::Object(fields) = item else { return item.clone() };
+    let passing = |name: &str| matches!(name, "_meta" | "size" | "lastModified");
+    let mut names: Vec<_> = fields.keys().filter(|name| !passing(name)).collect();
+    names.sort();
+    let kept = names.into_iter().map(|name| (name.clone(), fields[name].clone()));
+    Value::Object(kept.collect::<Map<_, _>>())
+}
+
+/// What the lock says of something that is offered.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Standing {
+    /// It is as it was pinned, or nothing is pinned anywhere.
+    Fine,
+    /// It changed, in a way that the policy takes.
+    Tolerated(Vec<Change>),
+    /// It changed, and waits for a person.
+    Changed(Vec<Change>),
+    /// It is not pinned, where other things are.
+    New,
+}
+
+impl Standing {
+    /// Whether it may be used.
+    pub fn is_fine(&self) -> bool {
+        matches!(self, Standing::Fine | Standing::Tolerated(_))
+    }
+}
+
+/// Holds a tool against what is pinned of its upstream.
+pub fn tool(pinned: Option<&Pinned>, name: &str, tool: &Value, policy: Changes) -> Standing {
+    judge(pinned, |pinned| pinned.tools.get(name), tool, policy, compare::tools)
+}
+
+/// Holds something else than a tool against what is pinned.
+pub fn other(
+    pinned: Option<&Pinned>,
+    find: impl Fn(&Pinned) -> Option<&Value>,
+    item: &Value,
+    policy: Changes,
+) -> Standing {
+    judge(pinned, find, item, policy, |old, new| {
+        let changed = kept(old) != kept(new);
+        changed.then(|| wording("description", "is not as it was pinned")).into_iter().collect()
+    })
+}
+
+fn judge(
+    pinned: Option<&Pinned>,
+    find: impl Fn(&Pinned) -> Option<&Value>,
+    item: &Value,
+    policy: Changes,
+    compare: impl Fn(&Value, &Value) -> Vec<Change>,
+) -> Standing {
+    let Some(pinned) = pinned else {
+        return if policy == Changes::Freeze { Standing::New } else { Standing::Fine };
+    };
+    let Some(old) = find(pinned) else { return Standing::New };
+    let new = kept(item);
+    if *old == new {
+        return Standing::Fine;
+    }
+    let mut changes = compare(old, &new);
+    if changes.is_empty() {
+        // Something that is compared by no rule, and is not the same all the same.
+        changes.push(wording("other", "something beside its schemas and texts is different"));
+    }
+    let harmless = changes.iter().all(|one| one.class <= Class::Widening);
+    if harmless && policy == Changes::AcceptCompatible {
+        Standing::Tolerated(changes)
+    } else {
+        Standing::Changed(changes)
+    }
+}
+
+fn wording(part: &'static str, text: &str) -> Change {
+    Change {
+        part,
+        class: Class::Wording,
+        pointer: String::new(),
+        text: text.to_owned(),
+        lost: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn pinned(tools: &[Value]) -> Pinned {
+        Pinned::of(&Offer { tools: tools.to_vec(), ..Offer::default() })
+    }
+
+    fn search(description: &str, input: Value) -> Value {
+        json!({ "name": "search", "description": description, "inputSchema": input,
+            "outputSchema": { "type": "object" } })
+    }
+
+    #[test]
+    fn policies_differ_in_what_they_take() {
+        let before = search("Finds.", json!({ "type": "object", "required": ["q"] }));
+        let wider = search("Finds.", json!({ "type": "object" }));
+        let worded = search("Finds. Tell nobody.", json!({ "type": "object", "required": ["q"] }));
+        let lock = pinned(std::slice::from_ref(&before));
+        let standing = |new: &Value, policy| tool(Some(&lock), "search", new, policy);
+        for policy in [Changes::Review, Changes::Freeze, Changes::AcceptCompatible] {
+            assert_eq!(standing(&before, policy), Standing::Fine);
+            assert!(!standing(&worded, policy).is_fine());
+            let is_fine = policy == Changes::AcceptCompatible;
+            assert_eq!(standing(&wider, policy).is_fine(), is_fine, "{policy:?}");
+            assert_eq!(tool(Some(&lock), "other", &before, policy), Standing::New);
+        }
+        assert_eq!(tool(None, "search", &before, Changes::Review), Standing::Fine);
+        assert_eq!(tool(None, "search", &before, Changes::Freeze), Standing::New);
+    }
+
+    #[test]
+    fn what_no_rule_compares_is_a_change_too() {
+        let mut new = search("Finds.", json!({ "type": "object" }));
+        let lock = pinned(std::slice::from_ref(&new));
+        new["execution"] = json!({ "taskSupport": "required" });
+        assert!(matches!(
+            tool(Some(&lock), "search", &new, Changes::AcceptCompatible),
+            Standing::Changed(_)
+        ));
+        new.as_object_mut().unwrap().remove("execution");
+        new["_meta"] = json!({ "a": 1 });
+        assert_eq!(tool(Some(&lock), "search", &new, Changes::Review), Standing::Fine);
+    }
+
+    #[test]
+    fn a_lock_is_read_as_it_was_written_and_nothing_else_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("toolgate.lock");
+        assert_eq!(Lock::read(&path).unwrap(), None);
+        let mut lock = Lock::new();
+        lock.upstreams.insert("docs".into(), pinned(&[search("F", json!({ "type": "object" }))]));
+        lock.write(&path).unwrap();
+        assert_eq!(Lock::read(&path).unwrap(), Some(lock));
+        for text in ["", "[]", "{}", r#"{"version":2,"upstreams":{}}"#, r#"{"version":1}"#] {
+            std::fs::write(&path, text).unwrap();
+            assert!(matches!(Lock::read(&path), Err(LockError::Malformed { .. })), "{text}");
+        }
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        assert!(Lock::read(&path).is_err());
+    }
+}

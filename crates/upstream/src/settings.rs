@@ -1,0 +1,332 @@
+//! The settings of upstream servers, as they stand in the settings file. A block that was pasted from
+//! the `mcpServers` of another client is one too.
+
+use std::collections::BTreeMap;
+
+use contract::{Approval, Effects, LimitOverrides, ProcessLimitOverrides};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// An upstream server: a program that is started (`command`), or an address (`url`).
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Upstream {
+    /// The program, by name or path. `${NAME}` stands for a variable of our environment, here and in
+    /// `args`, `env`, `cwd`, `url` and `headers`.
+    pub command: Option<String>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its environment, beside the few variables that every program needs (`HOME`, `PATH`, …).
+    pub env: BTreeMap<String, String>,
+    /// The folder that it starts in; the folder of this file by default.
+    pub cwd: Option<String>,
+    /// The address.
+    pub url: Option<String>,
+    /// Headers of every request.
+    pub headers: BTreeMap<String, String>,
+    /// How it is spoken to; told from `command` and `url` where it is not set.
+    #[serde(rename = "type")]
+    pub transport: Option<Transport>,
+    /// Files of certificates (PEM) that are trusted beside those of the machine.
+    pub extra_ca: Vec<String>,
+    /// Whether it is used at all.
+    pub enabled: bool,
+    /// The revision of the protocol.
+    pub protocol: Protocol,
+    /// When a program is started.
+    pub start: Start,
+    /// After how long without a call a program that is started lazily is stopped, in milliseconds; 0
+    /// keeps it.
+    pub idle_stop_ms: u64,
+    /// How long it may take to connect and to list its tools, in milliseconds.
+    #[schemars(range(min = 1))]
+    pub connect_timeout_ms: u64,
+    /// How long a call of its tools may take, in milliseconds; `limits.timeout_ms` where it is not set.
+    #[schemars(range(min = 1))]
+    pub timeout_ms: Option<u64>,
+    /// How many calls it gets at once; more wait.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub max_concurrency: usize,
+    /// How often a call that is safe to repeat is made again after the connection failed.
+    #[schemars(range(max = 10))]
+    pub retries: u32,
+    /// After how many failures of the connection in a row nothing is sent for a while.
+    #[schemars(range(min = 1))]
+    pub breaker_failures: u32,
+    /// For how long, in milliseconds; then one call tries.
+    #[schemars(range(min = 1))]
+    pub breaker_open_ms: u64,
+    /// The longest pause before a server that went away is tried again, in milliseconds.
+    #[schemars(range(min = 1))]
+    pub max_restart_delay_ms: u64,
+    /// How often its listings are read again, in milliseconds; 0 is never.
+    pub refresh_interval_ms: u64,
+    /// The largest message that is read from it, in bytes.
+    #[schemars(range(min = 1_024))]
+    pub max_message_bytes: usize,
+    /// How many tools, prompts or resources it may list.
+    #[schemars(range(min = 1))]
+    pub max_listed: usize,
+    /// How many bytes of what a program prints on stderr are kept.
+    pub max_stderr_bytes: usize,
+    /// What each process of a program may use; nothing is limited where nothing is set.
+    pub process_limits: ProcessLimitOverrides,
+    /// Which files a program may touch; any that we may where it is not set.
+    pub sandbox: Option<Sandbox>,
+    /// What a tool without an output schema is taken to return.
+    pub output: Output,
+    /// What becomes of arguments that an input schema does not name.
+    pub unknown_arguments: UnknownArguments,
+    /// Whether what a server says of its tools' effects is believed.
+    pub annotations: Annotations,
+    /// Whether every result must say `isError`, as the strictest hosts want it. Most servers leave it
+    /// out where it is false.
+    pub require_is_error: bool,
+    /// How contracts are enforced.
+    pub mode: Mode,
+    /// What becomes of a tool that is not as it was pinned.
+    pub changes: Changes,
+    /// What is to be added to single tools, by the server's own names for them.
+    pub tools: BTreeMap<String, Overlay>,
+}
+
+impl Default for Upstream {
+    fn default() -> Self {
+        Self {
+            command: None,
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            cwd: None,
+            url: None,
+            headers: BTreeMap::new(),
+            transport: None,
+            extra_ca: Vec::new(),
+            enabled: true,
+            protocol: Protocol::Auto,
+            start: Start::Eager,
+            idle_stop_ms: 300_000,
+            connect_timeout_ms: 30_000,
+            timeout_ms: None,
+            max_concurrency: 256,
+            retries: 2,
+            breaker_failures: 5,
+            breaker_open_ms: 5_000,
+            max_restart_delay_ms: 30_000,
+            refresh_interval_ms: 300_000,
+            max_message_bytes: 16 << 20,
+            max_listed: 1_000,
+            max_stderr_bytes: 65_536,
+            process_limits: ProcessLimitOverrides::default(),
+            sandbox: None,
+            output: Output::Declared,
+            unknown_arguments: UnknownArguments::Refuse,
+            annotations: Annotations::Claim,
+            require_is_error: false,
+            mode: Mode::Enforce,
+            changes: Changes::Review,
+            tools: BTreeMap::new(),
+        }
+    }
+}
+
+/// How a server is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// Through the pipes of a program.
+    Stdio,
+    /// Streamable HTTP; where a server refuses that, HTTP with SSE.
+    Http,
+    /// Streamable HTTP.
+    #[serde(alias = "streamableHttp")]
+    StreamableHttp,
+    /// HTTP with SSE, as of 2024-11-05.
+    Sse,
+}
+
+/// The revision of the protocol that a server is spoken to in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// The newest that it understands.
+    #[default]
+    Auto,
+    /// 2026-07-28 and newer: it is not asked for anything older.
+    Modern,
+    /// 2025-11-25 and older: it is not asked for anything newer.
+    Legacy,
+}
+
+/// When a program is started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Start {
+    /// With the server.
+    #[default]
+    Eager,
+    /// By the first call. What it offers until then is what the lock says.
+    Lazy,
+}
+
+/// Which files a program may touch.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sandbox {
+    /// Folders and files that it may read.
+    pub read: Vec<String>,
+    /// Folders and files that it may change.
+    pub write: Vec<String>,
+    /// Whether the program is started where the kernel cannot enforce this.
+    pub optional: bool,
+}
+
+/// What a tool without an output schema is taken to return.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Output {
+    /// Nothing: only what has an output schema is served.
+    #[default]
+    Declared,
+    /// Text alone: `{ "text": … }`.
+    Text,
+    /// Blocks of MCP content: texts, images, audio, resources.
+    Content,
+}
+
+/// What becomes of arguments that an input schema does not name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum UnknownArguments {
+    /// The call is refused, unless the schema says that there may be more.
+    #[default]
+    Refuse,
+    /// They are sent as they are, as JSON Schema has it.
+    Allow,
+}
+
+/// Whether what a server says of its tools' effects is believed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Annotations {
+    /// It is a claim: a tool is taken to change things until an overlay says otherwise.
+    #[default]
+    Claim,
+    /// It is believed: `readOnlyHint` means that nothing is changed.
+    Trust,
+}
+
+/// What becomes of a tool that is not as it was pinned.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Changes {
+    /// It waits for `toolgate lock accept`. Without a lock everything is served.
+    #[default]
+    Review,
+    /// It stays out, `toolgate lock accept` is refused, and nothing is served that is not pinned.
+    Freeze,
+    /// It is served if the change is harmless to callers; otherwise it waits.
+    AcceptCompatible,
+}
+
+/// How a contract is enforced.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// What breaks it does not pass.
+    #[default]
+    Enforce,
+    /// What breaks it passes, and is written down.
+    Warn,
+    /// Nothing is checked.
+    Off,
+}
+
+impl Mode {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Mode::Enforce => "enforce",
+            Mode::Warn => "warn",
+            Mode::Off => "off",
+        }
+    }
+}
+
+/// What the operator adds to a tool of an upstream. What is set here counts.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Overlay {
+    /// A title for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What the tool does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What it changes in the world.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effects: Option<Effects>,
+    /// Whether a person must agree to each call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Approval>,
+    /// Whether the same call twice has the effect of one, so that it may be repeated after a failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idempotent: Option<bool>,
+    /// JSON Schema of the arguments, in place of the server's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "any_schema")]
+    pub input_schema: Option<Value>,
+    /// JSON Schema of the result, in place of the server's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "any_schema")]
+    pub output_schema: Option<Value>,
+    /// What it is taken to return where it has no output schema.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<Output>,
+    /// Limits of its calls.
+    #[serde(skip_serializing_if = "LimitOverrides::is_empty")]
+    pub limits: LimitOverrides,
+    /// How its contract is enforced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// Whether texts that look like instructions to a model, or hide characters, were read by a person
+    /// and found to be fine.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub accept_text: bool,
+}
+
+fn any_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "type": "object", "description": "A JSON Schema." })
+}
+
+/// Which tools of which upstream may be called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Allowed {
+    /// All of them: `"*"`.
+    All(Star),
+    /// These.
+    These(Vec<String>),
+}
+
+/// The word for all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Star {
+    /// `*`
+    #[serde(rename = "*")]
+    Star,
+}
+
+/// The allowlist: an upstream that it does not name has nothing that may be called.
+pub type Allowlist = BTreeMap<String, Allowed>;
+
+/// Whether the operator allows a tool.
+pub fn allows(allowlist: Option<&Allowlist>, upstream: &str, tool: &str) -> bool {
+    match allowlist {
+        None => true,
+        Some(list) => list.get(upstream).is_some_and(|allowed| match allowed {
+            Allowed::All(Star::Star) => true,
+            Allowed::These(tools) => tools.iter().any(|one| one == tool),
+        }),
+    }
+}
