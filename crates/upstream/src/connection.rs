@@ -2,8 +2,13 @@
 //!
 //! A [`Wire`] carries messages: the pipes of a child, or HTTP. A connection knows the protocol: it finds
 //! out which revision the server speaks, and says everything in it.
+#![allow(dead_code, reason = "the wires that use it come next")]
 
+mod http;
+mod incoming;
 mod message;
+mod outgoing;
+mod questions;
 mod target;
 mod wire;
 
