@@ -1,7 +1,7 @@
 //! A connection to one MCP server.
 //!
 //! A [`Wire`] carries messages: the pipes of a child, or HTTP. A [`Connection`] knows the protocol:
-//! [`connect`] finds out which revision the server speaks, and everything is then said in it.
+//! [`connect()`] finds out which revision the server speaks, and everything is then said in it.
 
 mod connect;
 mod connected;

@@ -142,15 +142,21 @@ async fn keep(
     shared: Arc<Shared>,
     last_word: Option<OwnedPermit<Event>>,
 ) {
-    let why = tokio::select! {
+    let mut why = tokio::select! {
         ending = child.ended() => described(ending),
-        () = shared.closing.cancelled() => {
-            child.close(CLOSE_PATIENCE).await;
-            "the connection was closed".to_owned()
-        }
-        _ = &mut tasks.reading => silent(child, "the server closed its output").await,
-        _ = &mut tasks.writing => silent(child, "the server closed its input").await,
+        () = shared.closing.cancelled() => String::new(),
+        _ = &mut tasks.reading => "the server closed its output".to_owned(),
+        _ = &mut tasks.writing => "the server closed its input".to_owned(),
     };
+    if shared.closing.is_cancelled() {
+        // Looked at here, because the task that writes ends at the same moment.
+        child.close(CLOSE_PATIENCE).await;
+        "the connection was closed".clone_into(&mut why);
+    } else if let Ok(ending) = timeout(SILENT_PATIENCE, child.ended()).await {
+        why = described(ending);
+    } else {
+        child.close(Duration::ZERO).await;
+    }
     // What it said before it ended is still to be heard.
     for task in [&mut tasks.reading, &mut tasks.listening] {
         if !task.is_finished() && timeout(DRAIN_PATIENCE, &mut *task).await.is_err() {
@@ -167,17 +173,6 @@ async fn keep(
         last_word.send(Event::Closed(why));
     }
     shared.closed.cancel();
-}
-
-/// The end of a child that can no longer be spoken with.
-async fn silent(mut child: Child, why: &str) -> String {
-    match timeout(SILENT_PATIENCE, child.ended()).await {
-        Ok(ending) => described(ending),
-        Err(_) => {
-            child.close(Duration::ZERO).await;
-            why.to_owned()
-        }
-    }
 }
 
 fn described(ending: Ending) -> String {
