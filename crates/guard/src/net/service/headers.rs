@@ -75,7 +75,7 @@ impl Headers {
         Ok(headers)
     }
 
-    /// The same with another one, in the place of one of that name. One that says how a message is
+    /// Sets a header, in the place of any of that name. One that says how a message is
     /// framed is left out.
     pub fn set(&mut self, name: HeaderName, value: HeaderValue) {
         if may_be_set(&name) {
@@ -83,9 +83,11 @@ impl Headers {
         }
     }
 
-    /// The value, for comparing.
-    pub fn get(&self, name: &HeaderName) -> Option<&HeaderValue> {
-        self.map.get(name)
+    /// The same without that one, unless it is one that says how a message is framed.
+    pub fn unset(&mut self, name: &HeaderName) {
+        if may_be_set(name) {
+            self.map.remove(name);
+        }
     }
 
     pub(super) fn write(&self, into: &mut HeaderMap) {

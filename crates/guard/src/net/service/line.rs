@@ -67,6 +67,7 @@ impl Line {
         // The number of headers is hyper's own: another one would cost an allocation each time.
         let shaken = Builder::new()
             .max_buf_size(max_header_bytes)
+            .max_header_size(max_header_bytes)
             .handshake(TokioIo::new(stream))
             .await
             .map_err(|error| failure::of_hyper(&error, max_header_bytes))?;
