@@ -20,14 +20,16 @@
 //! "exited with 127" and "died of a signal" are never mistaken for each other.
 //!
 //! What this does not stop: a tool of the same user that means harm can kill its supervisor, then
-//! the server finds and kills the rest of the session, but not a process that had left it. Keeping
-//! hostile code in needs a sandbox around the tool.
+//! the server finds and kills the rest of the session, but not a process that had left it. A
+//! [`Sandbox`] around it, where the kernel gives all of it, keeps it from both.
 
 mod capture;
 mod channel;
+mod child;
 mod confine;
 mod launch;
 mod program;
+mod sandbox;
 mod spawner;
 mod supervised;
 mod supervisor;
@@ -35,7 +37,9 @@ mod table;
 mod tree;
 
 pub use capture::MAX_STDERR_LINE_BYTES;
+pub use child::Child;
 pub use launch::{Captured, Ending, Finished, Launch, ResourceLimits, StartError};
+pub use sandbox::{Applied, Sandbox};
 pub use spawner::Spawner;
 
 /// First argument that makes our binary a supervisor.

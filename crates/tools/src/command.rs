@@ -66,6 +66,7 @@ impl Command {
                 max_file_bytes: self.limits.max_file_bytes,
                 max_open_files: self.limits.max_open_files,
             },
+            sandbox: None,
             // One byte more than the largest result tells a full answer from a cut one.
             max_stdout_bytes: call
                 .limits

@@ -1,18 +1,31 @@
 //! A connection to one MCP server.
 //!
-//! A [`Wire`] carries messages: the pipes of a child, or HTTP. A connection knows the protocol: it finds
-//! out which revision the server speaks, and says everything in it.
-#![allow(dead_code, reason = "the wires that use it come next")]
+//! A [`Wire`] carries messages: the pipes of a child, or HTTP. A [`Connection`] knows the protocol:
+//! [`connect()`] finds out which revision the server speaks, and everything is then said in it.
 
+mod connect;
+mod connected;
+mod handshake;
 mod http;
 mod incoming;
+mod listening;
+mod listing;
 mod message;
+mod oddities;
 mod outgoing;
+mod protocol;
 mod questions;
+mod stdio;
 mod target;
 mod wire;
 
+pub use connect::{ConnectError, Terms, connect};
+pub use connected::{Connection, Request};
+pub use handshake::Server;
+pub use listing::Listing;
 pub use message::{Asked, Happening, Level, Reply, RequestError, RpcError};
+pub use oddities::Oddities;
+pub use protocol::Protocol;
 pub use target::{Endpoint, HttpKind, Limits, Program, Target};
 pub use wire::{Event, Events, Flight, Prepared, Wire};
 

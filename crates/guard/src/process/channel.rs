@@ -1,7 +1,7 @@
 //! What the three processes say to each other, over a socket that is the helper's standard input.
 //!
-//! Down goes one message with the tool's three standard streams as descriptors; up comes one
-//! [`Report`] and then the end of the stream. The socket carries a third meaning for free: it closes
+//! Down goes one message with the tool's three standard streams as descriptors; up come
+//! [`Report`]s, the beginning and the end, and then the end of the stream. The socket carries a third meaning for free: it closes
 //! when its owner dies, however it dies.
 
 use std::io::{self, IoSlice, IoSliceMut};
@@ -15,7 +15,9 @@ use rustix::net::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A report is one short line of JSON; more than this is not one.
+use super::Applied;
+
+/// A report is one short line of JSON; more than this are no reports.
 pub(super) const MAX_REPORT_BYTES: u64 = 4096;
 
 const STREAMS: usize = 3;
@@ -24,9 +26,16 @@ const STREAMS: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Report {
+    /// The tool runs, in a sandbox as far as there is one.
+    Started {
+        sandbox: Option<Applied>,
+    },
     Exited(i32),
     Signalled(i32),
-    NotStarted { step: Step, errno: i32 },
+    NotStarted {
+        step: Step,
+        errno: i32,
+    },
 }
 
 /// Which step of a start failed.
@@ -35,6 +44,8 @@ pub(super) enum Report {
 pub(super) enum Step {
     /// Ours: becoming a supervisor, or setting the limits.
     Prepare,
+    /// The sandbox, which is asked for and cannot be had.
+    Sandbox,
     /// The tool's: the kernel refused to execute the program.
     Execute,
 }
@@ -46,11 +57,16 @@ impl Report {
     }
 
     pub(super) fn to_json(self) -> Vec<u8> {
-        serde_json::to_vec(&self).expect("an enum of numbers is always JSON")
+        let mut line =
+            serde_json::to_vec(&self).expect("an enum of numbers and words is always JSON");
+        line.push(b'\n');
+        line
     }
 
-    pub(super) fn from_json(bytes: &[u8]) -> Option<Report> {
-        serde_json::from_slice(bytes).ok()
+    /// The latest one that is there whole.
+    pub(super) fn latest(bytes: &[u8]) -> Option<Report> {
+        let whole = &bytes[..bytes.iter().rposition(|byte| *byte == b'\n')?];
+        serde_json::from_slice(whole.rsplit(|byte| *byte == b'\n').next()?).ok()
     }
 }
 
@@ -132,12 +148,18 @@ mod tests {
     #[test]
     fn reports_survive_the_way() {
         for report in [
+            Report::Started { sandbox: None },
+            Report::Started { sandbox: Some(Applied::Partly) },
             Report::Exited(7),
             Report::Signalled(9),
             Report::NotStarted { step: Step::Execute, errno: 2 },
         ] {
-            assert_eq!(Report::from_json(&report.to_json()), Some(report));
+            assert_eq!(Report::latest(&report.to_json()), Some(report));
+            let both = [Report::Signalled(1).to_json(), report.to_json()].concat();
+            assert_eq!(Report::latest(&both), Some(report));
+            assert_eq!(Report::latest(&both[..both.len() - 1]), Some(Report::Signalled(1)));
         }
-        assert_eq!(Report::from_json(b""), None);
+        assert_eq!(Report::latest(b""), None);
+        assert_eq!(Report::latest(b"\n"), None);
     }
 }

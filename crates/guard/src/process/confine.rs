@@ -5,23 +5,33 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit,
 };
 
-use super::ResourceLimits;
+use serde::{Deserialize, Serialize};
+
 use super::channel::{self, Report, Step};
+use super::{ResourceLimits, Sandbox};
 
 /// Between the soft limit of processor time, which tells the tool by `SIGXCPU`, and the hard one.
 const CPU_GRACE_SECONDS: u64 = 1;
 
-/// Arguments: the supervisor's process id, the limits as JSON, the program, its arguments.
+/// What the tool is held to.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Confinement {
+    pub(super) limits: ResourceLimits,
+    pub(super) sandbox: Option<Sandbox>,
+}
+
+/// Arguments: the supervisor's process id, the confinement as JSON, the program, its arguments.
 pub(super) fn main(arguments: impl Iterator<Item = OsString>) -> ! {
     // Without a channel there is nobody to tell.
     if let Ok(mut channel) = channel::take_from_stdin() {
-        let (step, error) = become_the_tool(&channel, arguments);
+        let (step, error) = become_the_tool(&mut channel, arguments);
         let _ = channel.write_all(&Report::not_started(step, &error).to_json());
     }
     std::process::exit(1)
@@ -29,24 +39,39 @@ pub(super) fn main(arguments: impl Iterator<Item = OsString>) -> ! {
 
 /// Returns only if it failed. On success the channel, which no program inherits, closes by `exec`.
 fn become_the_tool(
-    channel: &UnixStream,
+    channel: &mut UnixStream,
     arguments: impl Iterator<Item = OsString>,
 ) -> (Step, io::Error) {
     match prepare(channel, arguments) {
         Ok(mut command) => (Step::Execute, command.exec()),
-        Err(error) => (Step::Prepare, error),
+        Err(failed) => failed,
     }
 }
 
 fn prepare(
-    channel: &UnixStream,
+    channel: &mut UnixStream,
     mut arguments: impl Iterator<Item = OsString>,
-) -> io::Result<Command> {
-    let mut next = || arguments.next().ok_or(io::ErrorKind::InvalidInput);
-    let supervisor: i32 = parse(&next()?)?;
-    let limits: ResourceLimits = parse(&next()?)?;
+) -> Result<Command, (Step, io::Error)> {
+    let ours = |error: io::Error| (Step::Prepare, error);
+    let mut next = || arguments.next().ok_or(ours(io::ErrorKind::InvalidInput.into()));
+    let supervisor: i32 = parse(&next()?).map_err(ours)?;
+    let held: Confinement = parse(&next()?).map_err(ours)?;
     let program = next()?;
 
+    take_streams(channel, supervisor).map_err(ours)?;
+    if let Some(sandbox) = &held.sandbox {
+        let applied = sandbox.enter(Path::new(&program)).map_err(|error| (Step::Sandbox, error))?;
+        let word = Report::Started { sandbox: Some(applied) };
+        channel.write_all(&word.to_json()).map_err(ours)?;
+    }
+    let mut command = Command::new(program);
+    command.args(arguments);
+    // Last, because from here on there may be no memory left for ourselves.
+    apply(&held.limits).map_err(ours)?;
+    Ok(command)
+}
+
+fn take_streams(channel: &UnixStream, supervisor: i32) -> io::Result<()> {
     let [input, output, error] = channel::receive_streams(channel)?;
     die_with(supervisor)?;
     // A tool that could become another user by a set-user-id program could no longer be killed.
@@ -54,12 +79,7 @@ fn prepare(
     rustix::stdio::dup2_stdin(&input)?;
     rustix::stdio::dup2_stdout(&output)?;
     rustix::stdio::dup2_stderr(&error)?;
-
-    let mut command = Command::new(program);
-    command.args(arguments);
-    // Last, because from here on there may be no memory left for ourselves.
-    apply(&limits)?;
-    Ok(command)
+    Ok(())
 }
 
 fn parse<T: serde::de::DeserializeOwned>(argument: &OsString) -> io::Result<T> {

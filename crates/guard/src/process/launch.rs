@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::Sandbox;
+
 /// A command to run.
 #[derive(Debug, Clone)]
 pub struct Launch {
@@ -21,6 +23,8 @@ pub struct Launch {
     pub stdin: Vec<u8>,
     /// What the kernel holds each of its processes to.
     pub limits: ResourceLimits,
+    /// The files that it can reach; all that we can where there is none.
+    pub sandbox: Option<Sandbox>,
     /// How much of standard output is kept.
     pub max_stdout_bytes: u64,
     /// How much of standard error is kept.
@@ -40,6 +44,7 @@ impl Launch {
             cwd: cwd.into(),
             stdin: Vec::new(),
             limits: ResourceLimits::default(),
+            sandbox: None,
             max_stdout_bytes: Self::DEFAULT_OUTPUT_BYTES,
             max_stderr_bytes: Self::DEFAULT_OUTPUT_BYTES,
         }
@@ -139,6 +144,25 @@ pub enum StartError {
     Environment {
         /// The name of the variable.
         name: String,
+    },
+    /// A path that the sandbox opens is not there.
+    #[error("`{}`, which the sandbox lets it reach, cannot be used", path.display())]
+    SandboxPath {
+        /// The path that the sandbox named.
+        path: PathBuf,
+        /// What happened when it was looked at.
+        source: io::Error,
+    },
+    /// The sandbox is required, and the kernel has none.
+    #[error(
+        "the kernel has no Landlock, which the sandbox needs (Linux has it since 5.13, unless it is switched off)"
+    )]
+    NoSandbox,
+    /// The sandbox could not be set up.
+    #[error("the sandbox could not be set up")]
+    Sandbox {
+        /// What failed.
+        source: io::Error,
     },
     /// Our own part of starting a command failed.
     #[error("the command's supervisor could not be started")]

@@ -17,8 +17,10 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::capture::{Capture, Lines, OnLine, drain};
+use super::child::{Child, Streams};
+use super::confine::Confinement;
 use super::supervised::Supervised;
-use super::{Finished, Launch, StartError, channel, program};
+use super::{Finished, Launch, Sandbox, StartError, channel, program};
 
 /// How long the outputs are read on after the tool and all its descendants are gone. They end by then
 /// unless the tool handed them to a process that is not its own.
@@ -28,13 +30,6 @@ const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone)]
 pub struct Spawner {
     helper: Arc<Path>,
-}
-
-/// Our ends of a tool's standard streams.
-struct Streams {
-    stdin: pipe::Sender,
-    stdout: pipe::Receiver,
-    stderr: pipe::Receiver,
 }
 
 impl Spawner {
@@ -65,9 +60,7 @@ impl Spawner {
         stop: &CancellationToken,
         on_stderr_line: Option<OnLine<'_>>,
     ) -> Result<Finished, StartError> {
-        let path = check(&launch)?;
-        let (mut supervised, streams) =
-            self.start(&launch, &path).map_err(|source| StartError::Supervisor { source })?;
+        let (mut supervised, streams) = self.start(&launch)?;
         let mut stdout = Capture::new(launch.max_stdout_bytes);
         let mut stderr = Lines::new(Capture::new(launch.max_stderr_bytes), on_stderr_line);
         let ending = {
@@ -92,7 +85,20 @@ impl Spawner {
         Ok(Finished { ending: ending?, stdout: stdout.finish(), stderr: stderr.finish() })
     }
 
-    fn start(&self, launch: &Launch, program: &Path) -> io::Result<(Supervised, Streams)> {
+    /// Starts a command that runs for long, and hands out its standard streams. It runs when this
+    /// returns. `stdin`, `max_stdout_bytes` and `max_stderr_bytes` of the launch do not matter here.
+    pub async fn open(&self, launch: Launch) -> Result<Child, StartError> {
+        let (mut supervised, streams) = self.start(&launch)?;
+        let sandbox = supervised.started(&launch.program.to_string_lossy()).await?;
+        Ok(Child::new(supervised, streams, sandbox))
+    }
+
+    fn start(&self, launch: &Launch) -> Result<(Supervised, Streams), StartError> {
+        let path = check(launch)?;
+        self.supervise(launch, &path).map_err(|source| StartError::Supervisor { source })
+    }
+
+    fn supervise(&self, launch: &Launch, program: &Path) -> io::Result<(Supervised, Streams)> {
         let (stdin_theirs, stdin) = io::pipe()?;
         let (stdout, stdout_theirs) = io::pipe()?;
         let (stderr, stderr_theirs) = io::pipe()?;
@@ -108,12 +114,12 @@ impl Spawner {
         ours.set_nonblocking(true)?;
         let ours = tokio::net::UnixStream::from_std(ours)?;
 
-        let limits = serde_json::to_string(&launch.limits)?;
+        let held = Confinement { limits: launch.limits, sandbox: launch.sandbox.clone() };
         // Program, arguments, environment and folder are those of the supervisor itself, which passes
         // them on: they stand under the kernel's own limits and not under those of a message.
         let child = Command::new(&*self.helper)
             .arg(super::SUPERVISE)
-            .arg(limits)
+            .arg(serde_json::to_string(&held)?)
             .arg(program)
             .args(&launch.args)
             .env_clear()
@@ -141,6 +147,10 @@ fn check(launch: &Launch) -> Result<PathBuf, StartError> {
     // Absolute, because the supervisor that will read it has another current folder than we have.
     let folder = std::path::absolute(&launch.cwd)
         .map_err(|source| StartError::WorkFolder { path: launch.cwd.clone(), source })?;
+    for path in launch.sandbox.iter().flat_map(Sandbox::paths) {
+        let looked_at = folder.join(path).metadata();
+        looked_at.map_err(|source| StartError::SandboxPath { path: path.clone(), source })?;
+    }
     program::resolve(&launch.program, &folder, std::env::var_os("PATH").as_deref())
 }
 

@@ -11,8 +11,9 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::channel::{MAX_REPORT_BYTES, Report, Step};
+use super::sandbox::NO_LANDLOCK;
 use super::tree::{kill_descendants, kill_session};
-use super::{Ending, StartError};
+use super::{Applied, Ending, StartError};
 
 /// How long the supervisor may take to clear up after it was told to stop, before we do it for it.
 const STOP_PATIENCE: Duration = Duration::from_secs(1);
@@ -33,6 +34,25 @@ impl Supervised {
         Supervised { child, channel, words: Vec::new(), gone: false }
     }
 
+    /// Waits until the tool runs, and says what became of its sandbox.
+    ///
+    /// Cancel-safe, and done before [`ending`](Self::ending) is asked for, or not at all.
+    pub(super) async fn started(&mut self, program: &str) -> Result<Option<Applied>, StartError> {
+        while Report::latest(&self.words).is_none() && self.hear().await {}
+        // Where the end is known already, so is the beginning, which was told before it.
+        let first = self.words.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+        match Report::latest(first) {
+            Some(Report::Started { sandbox }) => Ok(sandbox),
+            Some(Report::NotStarted { .. }) | None => {
+                let ending = self.ending(program, &CancellationToken::new()).await?;
+                // Only a supervisor that was killed at once ends like that.
+                let how = io::Error::other(format!("it ended at the start: {ending:?}"));
+                Err(StartError::Supervisor { source: how })
+            }
+            Some(Report::Exited(_) | Report::Signalled(_)) => Ok(None),
+        }
+    }
+
     /// Waits until the tool ended or `stop` is cancelled, and until nothing of it is left.
     pub(super) async fn ending(
         &mut self,
@@ -48,24 +68,19 @@ impl Supervised {
         if stopped {
             self.stop().await;
         }
-        let report = Report::from_json(&self.words);
+        let report =
+            Report::latest(&self.words).filter(|report| !matches!(report, Report::Started { .. }));
         let status = self.reap(report.is_some()).await;
         match report {
             _ if stopped => Ok(Ending::Stopped),
             Some(Report::Exited(code)) => Ok(Ending::Exited(code)),
             Some(Report::Signalled(signal)) => Ok(Ending::Signalled(signal)),
-            Some(Report::NotStarted { step, errno }) => {
-                let source = io::Error::from_raw_os_error(errno);
-                Err(match step {
-                    Step::Execute => StartError::Failed { program: program.to_owned(), source },
-                    Step::Prepare => StartError::Supervisor { source },
-                })
-            }
+            Some(Report::NotStarted { step, errno }) => Err(not_started(program, step, errno)),
             // Somebody killed it, and the kernel then killed the tool.
-            None if status.is_none_or(|status| status.code().is_none()) => {
+            _ if status.is_none_or(|status| status.code().is_none()) => {
                 Ok(Ending::Signalled(Signal::KILL.as_raw()))
             }
-            None => Err(StartError::Supervisor {
+            _ => Err(StartError::Supervisor {
                 source: io::Error::other("it ended without a report"),
             }),
         }
@@ -74,9 +89,13 @@ impl Supervised {
     /// Reads until the supervisor closes the channel, which it does by exiting.
     async fn last_word(&mut self) {
         // Cancel-safe: what was read is in `words`.
-        while (self.words.len() as u64) < MAX_REPORT_BYTES
+        while self.hear().await {}
+    }
+
+    /// Reads once. Says whether there may be more.
+    async fn hear(&mut self) -> bool {
+        (self.words.len() as u64) < MAX_REPORT_BYTES
             && matches!(self.channel.read_buf(&mut self.words).await, Ok(1..))
-        {}
     }
 
     /// Tells the supervisor to clear up, and does it itself if that takes too long.
@@ -124,6 +143,16 @@ impl Supervised {
     /// The supervisor's number, while it is certainly its own: until it was reaped.
     fn pid(&self) -> Option<Pid> {
         self.child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?))
+    }
+}
+
+fn not_started(program: &str, step: Step, errno: i32) -> StartError {
+    let source = io::Error::from_raw_os_error(errno);
+    match step {
+        Step::Execute => StartError::Failed { program: program.to_owned(), source },
+        Step::Sandbox if errno == NO_LANDLOCK.raw_os_error() => StartError::NoSandbox,
+        Step::Sandbox => StartError::Sandbox { source },
+        Step::Prepare => StartError::Supervisor { source },
     }
 }
 

@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_types, reason = "this is part of the supervised way to start a child")]
 
 use std::ffi::OsString;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -22,7 +22,7 @@ const CLEARING_PATIENCE: Duration = Duration::from_secs(5);
 /// Between two looks at whether they are gone.
 const CLEARING_PAUSE: Duration = Duration::from_millis(1);
 
-/// Arguments: the limits as JSON, the program, its arguments.
+/// Arguments: the confinement as JSON, the program, its arguments.
 pub(super) fn main(arguments: impl Iterator<Item = OsString>) -> ! {
     let told = channel::take_from_stdin().and_then(|channel| run(channel, arguments));
     std::process::exit(i32::from(told.is_err()))
@@ -53,8 +53,12 @@ fn run(channel: UnixStream, arguments: impl Iterator<Item = OsString>) -> io::Re
 /// The running tool, and how this process learns what happens to it.
 struct Tool {
     pid: Pid,
-    /// Says why the tool could not be executed, or closes without a word when it was.
-    start: UnixStream,
+    /// Says what became of the sandbox, and why the tool could not be executed; closes when it was.
+    start: tokio::net::UnixStream,
+    /// What it has said so far.
+    words: Vec<u8>,
+    /// It will say no more.
+    begun: bool,
     ended: Option<WaitStatus>,
     signals: Signals,
 }
@@ -86,7 +90,7 @@ impl Tool {
         streams: &[std::os::fd::BorrowedFd<'_>; 3],
         mut arguments: impl Iterator<Item = OsString>,
     ) -> io::Result<Tool> {
-        let limits = arguments.next().ok_or(io::ErrorKind::InvalidInput)?;
+        let confinement = arguments.next().ok_or(io::ErrorKind::InvalidInput)?;
         set_child_subreaper(Some(getpid()))?;
         let signals = Signals::catch()?;
         let (start, theirs) = UnixStream::pair()?;
@@ -94,7 +98,7 @@ impl Tool {
         let child = Command::new("/proc/self/exe")
             .arg(super::CONFINE)
             .arg(getpid().as_raw_nonzero().to_string())
-            .arg(limits)
+            .arg(confinement)
             .args(arguments)
             .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
             // Its own group: `kill 0` in a tool means the tool.
@@ -102,7 +106,9 @@ impl Tool {
             .spawn()?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let pid = pid.ok_or(io::ErrorKind::InvalidData)?;
-        Ok(Tool { pid, start, ended: None, signals })
+        start.set_nonblocking(true)?;
+        let start = tokio::net::UnixStream::from_std(start)?;
+        Ok(Tool { pid, start, words: Vec::new(), begun: false, ended: None, signals })
     }
 
     /// Waits until the tool ends by itself or has to, and clears up.
@@ -112,6 +118,13 @@ impl Tool {
             // The server sends nothing more: whatever it reads here is the end of the call.
             let mut byte = [0];
             tokio::select! {
+                heard = self.start.read_buf(&mut self.words), if !self.begun => {
+                    self.hear(&heard);
+                    if let (true, Some(started)) = (self.begun, self.started()) {
+                        // A server that is gone shows on the same channel.
+                        let _ = channel.write_all(&started.to_json()).await;
+                    }
+                }
                 _ = signals.child_changed.recv() => {}
                 _ = channel.read(&mut byte) => break,
                 _ = signals.terminate.recv() => break,
@@ -121,7 +134,21 @@ impl Tool {
             }
         }
         self.clear();
-        self.report()
+        self.report(channel).await
+    }
+
+    /// Takes note of what the start has said. Its end is the start of the tool.
+    fn hear(&mut self, heard: &io::Result<usize>) {
+        self.begun = !matches!(heard, Ok(1..)) || self.words.len() as u64 >= MAX_REPORT_BYTES;
+    }
+
+    /// That the tool runs, unless its start said otherwise.
+    fn started(&self) -> Option<Report> {
+        match Report::latest(&self.words) {
+            None => Some(Report::Started { sandbox: None }),
+            started @ Some(Report::Started { .. }) => started,
+            Some(_) => None,
+        }
     }
 
     /// Kills and reaps until no child is left. Every descendant is one, sooner or later: this process
@@ -146,17 +173,24 @@ impl Tool {
         }
     }
 
-    fn report(self) -> Report {
+    /// How it ended. That it began is told before that, if it was not yet.
+    async fn report(mut self, channel: &mut tokio::net::UnixStream) -> Report {
         let killed = Report::Signalled(rustix::process::Signal::KILL.as_raw());
         // It holds a SIGKILL and hangs in the kernel.
         let Some(status) = self.ended else {
             return killed;
         };
         // The other end closed when the tool was executed, or when the process ended.
-        let mut words = Vec::new();
-        let _ = self.start.take(MAX_REPORT_BYTES).read_to_end(&mut words);
-        if let Some(not_started) = Report::from_json(&words) {
-            return not_started;
+        let told = self.begun;
+        while !self.begun {
+            let heard = self.start.read_buf(&mut self.words).await;
+            self.hear(&heard);
+        }
+        let Some(started) = self.started() else {
+            return Report::latest(&self.words).unwrap_or(killed);
+        };
+        if !told {
+            let _ = channel.write_all(&started.to_json()).await;
         }
         match (status.exit_status(), status.terminating_signal()) {
             (Some(code), _) => Report::Exited(code),

@@ -220,9 +220,12 @@ const VICTIM: &str = "GUARD_TEST_VICTIM";
 fn victim() {
     let Ok(number) = std::env::var(VICTIM) else { return };
     let script = "setsid sleep MARK & (sleep MARK &) ; sleep MARK";
-    let launch = Mark::from(number).shell(script);
+    let mark = Mark::from(number);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let _ = runtime.block_on(spawner().run(launch, &CancellationToken::new(), None));
+    runtime.block_on(async {
+        let _opened = spawner().open(mark.shell("setsid sleep MARK & cat")).await.unwrap();
+        let _ = spawner().run(mark.shell(script), &CancellationToken::new(), None).await;
+    });
 }
 
 /// A process that gets its `SIGKILL` even when the test fails.
@@ -246,7 +249,7 @@ fn a_killed_server_leaves_nothing() {
         .spawn()
         .unwrap();
     let server = Killed(server);
-    wait_until("the command runs", DEADLINE, || mark.sleeps() == 3);
+    wait_until("the commands run", DEADLINE, || mark.sleeps() == 4);
     drop(server);
     wait_until("nothing is left", FORCED_DEADLINE, || mark.running().is_empty());
 }

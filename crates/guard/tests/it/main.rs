@@ -7,5 +7,7 @@ mod harness;
 mod ledger;
 mod limits;
 mod net;
+mod opened;
 mod running;
+mod sandbox;
 mod tree;

@@ -7,15 +7,34 @@ use serde_json::{Value, json};
 /// What a server is told that asks something which nobody here can be asked.
 pub(crate) const UNKNOWN_METHOD: i64 = -32_601;
 
-/// A request. `params` is the text of a JSON object.
-pub(crate) fn request(id: u64, method: &str, params: &str) -> Bytes {
-    let mut text = Vec::with_capacity(params.len() + method.len() + 64);
+/// A request whose parameters get a `_meta` of these fields, each the text of a name and its value; none
+/// where there are no fields. `params` is the text of a JSON object without a `_meta`, and is copied as
+/// it is.
+pub(crate) fn request(id: u64, method: &str, params: &str, meta: &[&str]) -> Bytes {
+    let known: usize = meta.iter().map(|field| field.len() + 1).sum();
+    let mut text = Vec::with_capacity(params.len() + method.len() + known + 80);
     text.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     text.extend_from_slice(id.to_string().as_bytes());
     text.extend_from_slice(b",\"method\":");
     print(&mut text, method);
     text.extend_from_slice(b",\"params\":");
-    text.extend_from_slice(params.as_bytes());
+    match params.trim_ascii_start().strip_prefix('{') {
+        Some(rest) if !meta.is_empty() => {
+            text.extend_from_slice(b"{\"_meta\":{");
+            for (place, field) in meta.iter().enumerate() {
+                if place > 0 {
+                    text.push(b',');
+                }
+                text.extend_from_slice(field.as_bytes());
+            }
+            text.push(b'}');
+            if !rest.trim_ascii_start().starts_with('}') {
+                text.push(b',');
+            }
+            text.extend_from_slice(rest.as_bytes());
+        }
+        _ => text.extend_from_slice(params.as_bytes()),
+    }
     text.push(b'}');
     text.into()
 }
@@ -68,10 +87,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_every_request_says_comes_before_its_parameters() {
+        for (params, expected) in [
+            ("{}", r#"{"_meta":{"a":1,"b":2}}"#),
+            (" { } ", r#"{"_meta":{"a":1,"b":2} } "#),
+            (r#"{"x":"}"}"#, r#"{"_meta":{"a":1,"b":2},"x":"}"}"#),
+        ] {
+            let message = request(1, "m", params, &[r#""a":1"#, r#""b":2"#]);
+            let expected =
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{expected}}}"#);
+            assert_eq!(std::str::from_utf8(&message).unwrap(), expected);
+        }
+    }
+
+    #[test]
     fn messages_are_one_line_of_json() {
         for (message, expected) in [
             (
-                request(3, "tools/call", r#"{"a":1}"#),
+                request(3, "tools/call", r#"{"a":1}"#, &[]),
                 r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"a":1}}"#,
             ),
             (notification("x/y", None), r#"{"jsonrpc":"2.0","method":"x/y"}"#),

@@ -2,7 +2,10 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use guard::{net::Url, process::ResourceLimits};
+use guard::{
+    net::Url,
+    process::{ResourceLimits, Sandbox},
+};
 
 /// Where a server is.
 #[derive(Debug, Clone)]
@@ -26,6 +29,8 @@ pub struct Program {
     pub cwd: PathBuf,
     /// What the kernel holds each of its processes to.
     pub limits: ResourceLimits,
+    /// The files that it can reach; all that we can where there is none.
+    pub sandbox: Option<Sandbox>,
 }
 
 /// An address that speaks MCP over HTTP.

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use gate::BoxFuture;
+use guard::process::Applied;
 use tokio::sync::mpsc;
 
-use super::{Era, Happening};
+use super::{Era, Happening, Oddities};
 
 /// A request as it goes out: printed, and with all that a transport has to know of it.
 #[derive(Debug, Clone)]
@@ -64,6 +65,16 @@ pub trait Wire: Send + Sync {
     /// The latest of what the server printed for people, where it can.
     fn stderr(&self) -> String {
         String::new()
+    }
+
+    /// What it sent that could not be used.
+    fn oddities(&self) -> Oddities {
+        Oddities::default()
+    }
+
+    /// How much of a sandbox a child runs in; nothing where none was asked for.
+    fn sandbox(&self) -> Option<Applied> {
+        None
     }
 
     /// Ends it: as the protocol wants it where there is time, and in any case.

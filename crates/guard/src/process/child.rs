@@ -1,0 +1,83 @@
+//! A command that runs for long, with its standard streams in the caller's hands.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use tokio::net::unix::pipe;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::supervised::Supervised;
+use super::{Applied, Ending};
+
+/// A running command, started by [`Spawner::open`](super::Spawner::open). Dropping it kills it and
+/// everything that it started; so does the end of this process, however it ends.
+///
+/// What it writes has to be read, or it waits.
+pub struct Child {
+    /// What the command reads. Dropping it is the end of its input.
+    pub stdin: Option<pipe::Sender>,
+    /// What the command writes.
+    pub stdout: Option<pipe::Receiver>,
+    /// What the command writes for people.
+    pub stderr: Option<pipe::Receiver>,
+    supervised: Supervised,
+    sandbox: Option<Applied>,
+    ending: Option<Ending>,
+}
+
+/// Our ends of a command's standard streams.
+pub(super) struct Streams {
+    pub(super) stdin: pipe::Sender,
+    pub(super) stdout: pipe::Receiver,
+    pub(super) stderr: pipe::Receiver,
+}
+
+impl Child {
+    pub(super) fn new(supervised: Supervised, streams: Streams, sandbox: Option<Applied>) -> Child {
+        Child {
+            stdin: Some(streams.stdin),
+            stdout: Some(streams.stdout),
+            stderr: Some(streams.stderr),
+            supervised,
+            sandbox,
+            ending: None,
+        }
+    }
+
+    /// How much of the sandbox the kernel gave; nothing where none was asked for.
+    pub fn sandbox(&self) -> Option<Applied> {
+        self.sandbox
+    }
+
+    /// Waits until the command ended by itself and everything that it started is gone.
+    ///
+    /// Cancel-safe, and can be asked again.
+    pub async fn ended(&mut self) -> Ending {
+        self.until(&CancellationToken::new()).await
+    }
+
+    /// Ends the command: its input ends, and what is left of it after `patience` is killed. When this
+    /// returns, everything that it started is gone.
+    ///
+    /// Whoever took `stdin` has to drop it first, or the patience is in vain.
+    pub async fn close(mut self, patience: Duration) -> Ending {
+        drop(self.stdin.take());
+        if let Ok(ending) = timeout(patience, self.ended()).await {
+            return ending;
+        }
+        let stop = CancellationToken::new();
+        stop.cancel();
+        self.until(&stop).await
+    }
+
+    async fn until(&mut self, stop: &CancellationToken) -> Ending {
+        if let Some(ending) = self.ending {
+            return ending;
+        }
+        // It did start, so that only a supervisor that lost its way is left, and it takes all with it.
+        let killed = Ending::Signalled(Signal::KILL.as_raw());
+        let ending = self.supervised.ending("", stop).await.unwrap_or(killed);
+        *self.ending.insert(ending)
+    }
+}

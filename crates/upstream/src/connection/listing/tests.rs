@@ -1,0 +1,76 @@
+use super::*;
+
+const HOUR: Duration = Duration::from_hours(1);
+
+fn reply(text: &str) -> Reply {
+    Reply::new(bytes::Bytes::copy_from_slice(text.as_bytes()), 0..text.len()).unwrap()
+}
+
+fn read(pages: &[&str], max_listed: usize, max_pages: usize) -> (Listing, Option<String>) {
+    let mut reading = Reading::new(max_listed, max_pages, HOUR);
+    let mut next = None;
+    for page in pages {
+        next = reading.page(&reply(page), "tools").unwrap();
+    }
+    (reading.listing, next)
+}
+
+#[test]
+fn pages_are_put_together() {
+    let (listing, next) = read(
+        &[
+            r#"{"tools":[{"name":"a"}],"nextCursor":"1","ttlMs":500,"x":{}}"#,
+            r#"{"ttlMs":300,"tools":[{"name":"b"}],"nextCursor":""}"#,
+        ],
+        10,
+        10,
+    );
+    assert_eq!((listing.items.len(), listing.ttl_ms, listing.cut), (2, Some(300), None));
+    assert_eq!(next, None);
+}
+
+#[test]
+fn one_that_cannot_be_read_takes_no_other_along() {
+    let deep = "[".repeat(500) + &"]".repeat(500);
+    let page =
+        format!(r#"{{"tools":[{{"name":"a"}},{{"max":1E400}},{{"x":{deep}}},5],"ttlMs":"x"}}"#);
+    let (listing, _) = read(&[&page], 10, 10);
+    assert_eq!(listing.items, [json!({ "name": "a" }), Value::Null, Value::Null, json!(5)]);
+    assert_eq!(listing.ttl_ms, None);
+}
+
+#[test]
+fn what_is_no_listing_is_refused() {
+    let mut reading = Reading::new(10, 10, HOUR);
+    for text in ["{}", "[]", "5", r#"{"tools":{}}"#, r#"{"tools":[],"nextCursor":5}"#] {
+        assert!(reading.page(&reply(text), "tools").is_err(), "{text}");
+    }
+}
+
+#[test]
+fn the_limit_that_was_met_is_told() {
+    let cut = |pages: &[&str], max_listed, max_pages| {
+        let (listing, next) = read(pages, max_listed, max_pages);
+        assert_eq!(next, None);
+        (listing.items.len(), listing.cut.unwrap())
+    };
+    let page = r#"{"tools":[1,2],"nextCursor":"a"}"#;
+    let (items, why) = cut(&[r#"{"tools":[1,2,3]}"#], 2, 9);
+    assert_eq!((items, &*why), (2, "more than 2 are listed (max_listed)"));
+    assert_eq!(cut(&[page], 2, 9), (2, why));
+    assert!(cut(&[page, page], 9, 9).1.contains("circle"));
+    let other = r#"{"tools":[1,2],"nextCursor":"b"}"#;
+    assert!(cut(&[page, other], 9, 2).1.contains("max_pages"));
+    let cursor = "x".repeat(MAX_CURSOR_BYTES + 1);
+    assert!(cut(&[&format!(r#"{{"tools":[],"nextCursor":"{cursor}"}}"#)], 9, 9).1.contains("mark"));
+    let whole = r#"{"tools":[1,2]}"#;
+    assert_eq!(read(&[whole], 2, 1).0.cut, None);
+}
+
+#[test]
+fn a_listing_has_an_end_in_time() {
+    let mut reading = Reading::new(10, 10, Duration::ZERO);
+    let page = reply(r#"{"tools":[],"nextCursor":"a"}"#);
+    assert_eq!(reading.page(&page, "tools"), Ok(None));
+    assert!(reading.listing.cut.unwrap().contains("took longer than 0 ms"));
+}

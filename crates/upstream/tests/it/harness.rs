@@ -1,0 +1,142 @@
+//! What the tests share: servers that are scripts, and waiting.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
+    time::{Duration, Instant},
+};
+
+use guard::process::{ResourceLimits, Spawner};
+use serde_json::{Value, json};
+use upstream::connection::{
+    ConnectError, Connection, Event, Limits, Program, Protocol, Request, RequestError, Target,
+    Terms, connect,
+};
+
+/// Generous for a loaded machine: a test that passes does not wait for it.
+pub const DEADLINE: Duration = Duration::from_mins(1);
+
+pub fn spawner() -> Spawner {
+    Spawner::new(PathBuf::from(env!("CARGO_BIN_EXE_upstream-supervise")))
+}
+
+pub async fn within<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(DEADLINE, future).await.expect("took too long")
+}
+
+/// A server that is a Python script after the prelude.
+pub fn python(script: &str) -> Program {
+    // The one of the system: a wrapper of the user's would be a tree of its own.
+    let system = "/usr/bin/python3";
+    let command = if Path::new(system).exists() { system } else { "python3" };
+    let script = format!("{}\n{script}", include_str!("prelude.py"));
+    program(command, &["-I", "-S", "-u", "-c", &script])
+}
+
+pub fn shell(script: &str) -> Program {
+    program("sh", &["-c", script])
+}
+
+fn program(command: &str, args: &[&str]) -> Program {
+    Program {
+        command: command.to_owned(),
+        args: args.iter().map(ToString::to_string).collect(),
+        env: vec![("PATH".to_owned(), std::env::var("PATH").unwrap())],
+        cwd: "/".into(),
+        limits: ResourceLimits::default(),
+        sandbox: None,
+    }
+}
+
+pub fn terms() -> Terms {
+    Terms {
+        limits: Limits {
+            connect_timeout: DEADLINE,
+            request_timeout: DEADLINE,
+            ..Limits::default()
+        },
+        protocol: Protocol::Auto,
+        client: json!({ "name": "toolgate", "version": "1" }),
+        capabilities: json!({ "elicitation": { "form": {} } }),
+    }
+}
+
+pub async fn try_connect(program: Program, terms: Terms) -> Result<Connection, ConnectError> {
+    within(connect(&Target::Program(program), &terms, &spawner())).await
+}
+
+/// A connection to a script, in whatever era it speaks.
+pub async fn connected(script: &str) -> Connection {
+    try_connect(python(script), terms()).await.unwrap()
+}
+
+/// A connection to a legacy server that does this with every message after the beginning.
+pub async fn serving(body: &str) -> Connection {
+    serving_with(body, |_| ()).await
+}
+
+pub async fn serving_with(body: &str, change: impl FnOnce(&mut Terms)) -> Connection {
+    let mut terms = Terms { protocol: Protocol::Legacy, ..terms() };
+    change(&mut terms);
+    let script = format!("for message in messages():\n    if legacy(message): continue\n{body}");
+    try_connect(python(&script), terms).await.unwrap()
+}
+
+pub fn call(params: &str) -> Request<'_> {
+    Request { name: Some("x"), ..Request::new("tools/call", params, DEADLINE) }
+}
+
+pub async fn answer(connection: &Connection, params: &str) -> Result<Value, RequestError> {
+    let reply = within(connection.request(call(params))).await?;
+    Ok(serde_json::from_str(reply.json()).unwrap())
+}
+
+/// Waits for the event that a connection is over.
+pub async fn closed(connection: &Connection) -> String {
+    let mut events = connection.events().unwrap();
+    loop {
+        let event = within(events.recv()).await.expect("the last event is never lost");
+        if let Event::Closed(why) = event {
+            return why;
+        }
+    }
+}
+
+pub async fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + DEADLINE;
+    while !holds() {
+        assert!(Instant::now() < end, "waited in vain until {what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// A number that no other test uses, by which a test finds its processes.
+pub struct Mark(String);
+
+impl Mark {
+    pub fn new() -> Mark {
+        static NEXT: AtomicU32 = AtomicU32::new(100);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Mark(format!("77{}{number}", std::process::id()))
+    }
+
+    /// The text with the number wherever it says `MARK`.
+    pub fn in_text(&self, text: &str) -> String {
+        text.replace("MARK", &self.0)
+    }
+
+    /// The command lines of all running processes with the number in it, our supervisors included.
+    pub fn running(&self) -> Vec<String> {
+        let lines = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
+            // A process may end while it is being looked at. A zombie has no command line.
+            let line = std::fs::read(entry.ok()?.path().join("cmdline")).ok()?;
+            Some(String::from_utf8_lossy(&line).replace('\0', " "))
+        });
+        lines.filter(|line| line.contains(&self.0)).collect()
+    }
+
+    /// How many of them are `sleep` itself.
+    pub fn sleeps(&self) -> usize {
+        self.running().iter().filter(|line| line.starts_with("sleep ")).count()
+    }
+}

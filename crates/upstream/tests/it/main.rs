@@ -1,0 +1,9 @@
+//! What the crate promises, seen from outside: real children that behave, and that do not.
+#![allow(clippy::unwrap_used, reason = "a panic in a test is its message")]
+
+mod calls;
+mod ends;
+mod eras;
+mod harness;
+mod hostile;
+mod listings;
