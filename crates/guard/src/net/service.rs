@@ -82,7 +82,6 @@ impl Default for ServiceSettings {
 }
 
 /// One request.
-#[derive(Debug)]
 pub struct Outgoing<'a> {
     /// The method.
     pub method: Method,

@@ -11,6 +11,7 @@ mod events;
 mod flight;
 mod head;
 mod listener;
+mod odd;
 mod post;
 mod reading;
 mod refusal;
@@ -32,7 +33,9 @@ use self::{
     post::Got,
     sse::SseWire,
 };
-use super::{Endpoint, Era, Events, Flight, HttpKind, Limits, Prepared, RequestError, Wire};
+use super::{
+    Endpoint, Era, Events, Flight, HttpKind, Limits, Oddities, Prepared, RequestError, Wire,
+};
 
 /// Makes ready to speak to the address. Nothing has been sent when this returns.
 pub(crate) fn open(
@@ -101,7 +104,12 @@ impl Wire for StreamableWire {
     fn notify(&self, message: Bytes) -> BoxFuture<'_, Result<(), String>> {
         match self.inner.other.get() {
             Some(other) => other.notify(message),
-            None => Box::pin(self.inner.core.tell(&self.inner.core.service, message)),
+            None => Box::pin(async move {
+                let core = &self.inner.core;
+                let told = core.tell(&core.service, message).await;
+                core.ready.notify_one();
+                told
+            }),
         }
     }
 
@@ -115,6 +123,10 @@ impl Wire for StreamableWire {
             self::core::spawn(listener::listen(core.clone()));
         }
         Box::pin(async {})
+    }
+
+    fn oddities(&self) -> Oddities {
+        self.inner.core.odd.so_far()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

@@ -50,10 +50,12 @@ impl Pool {
             return;
         }
         idle.lines.push(line);
-        if !idle.kept {
+        if !idle.kept
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
             idle.kept = true;
             drop(idle);
-            tokio::spawn(keep(Arc::downgrade(self)));
+            runtime.spawn(keep(Arc::downgrade(self)));
         }
     }
 

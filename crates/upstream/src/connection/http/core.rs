@@ -14,10 +14,10 @@ use guard::net::{
     Answer, HeaderMap, HeaderName, HeaderValue, Headers, Method, NetError, Outgoing, Service,
     ServiceSettings, header,
 };
-use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{Notify, mpsc::error::TrySendError};
 use tokio_util::sync::CancellationToken;
 
-use super::{head, refusal::Refusal, running::Running};
+use super::{head, odd::Odd, refusal::Refusal, running::Running};
 use crate::connection::{
     Endpoint, Era, Event, Events, HttpKind, Limits,
     incoming::{self, Incoming},
@@ -36,8 +36,11 @@ pub(super) struct Core {
     pub(super) connect_timeout: Duration,
     pub(super) request_timeout: Duration,
     pub(super) teller: Teller,
+    pub(super) odd: Odd,
     /// The requests that may be spoken of beside their own answers.
     pub(super) running: Running,
+    /// Told when the server knows that we are ready (legacy era).
+    pub(super) ready: Notify,
     /// Whether the server has a stream beside requests, as far as we know.
     pub(super) listening: AtomicBool,
     pub(super) stop: CancellationToken,
@@ -78,7 +81,9 @@ impl Core {
             connect_timeout: limits.connect_timeout,
             request_timeout: limits.request_timeout,
             teller: Teller::new(events),
+            odd: Odd::default(),
             running: Running::default(),
+            ready: Notify::new(),
             listening: AtomicBool::new(false),
             stop: CancellationToken::new(),
             manner: ArcSwap::from_pointee(Manner { era: None, session: false, headers }),
@@ -229,7 +234,8 @@ impl Teller {
     }
 
     pub(super) fn tell(&self, event: Event) {
-        if !self.is_closed() {
+        // One place is kept for the last.
+        if !self.is_closed() && self.events.capacity() > 1 {
             // Who listens has a look at everything when there is any.
             let _ = self.events.try_send(event);
         }

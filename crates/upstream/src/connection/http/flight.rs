@@ -49,8 +49,6 @@ pub(super) struct Post {
     place: Option<Place>,
     /// Answers to the server's questions, on their way back to it.
     questions: FuturesUnordered<BoxFuture<'static, ()>>,
-    /// How much time was left when the first of the open questions was asked.
-    left: Option<Duration>,
     /// How often the stream was taken up again since something came by it.
     in_vain: usize,
 }
@@ -84,8 +82,8 @@ impl Post {
         sending: Sending,
     ) -> Self {
         let legacy = core.manner().era != Some(Era::Modern) && method != "server/discover";
-        let place =
-            (legacy && core.listening.load(Ordering::Relaxed)).then(|| core.running.enter(id));
+        let listening = legacy && core.listening.load(Ordering::Relaxed);
+        let place = listening.then(|| core.running.enter(id, method));
         Self {
             core,
             id,
@@ -99,7 +97,6 @@ impl Post {
             waiting: VecDeque::new(),
             place,
             questions: FuturesUnordered::new(),
-            left: None,
             in_vain: 0,
         }
     }
@@ -132,7 +129,12 @@ impl Post {
                 News::Message(Ok(Some(message))) => self.take(&message),
                 News::Message(Ok(None)) => self.cut(),
                 News::Message(Err(broken)) if broken.is_cut() => self.cut(),
-                News::Message(Err(broken)) => self.done(Err(broken.into_error(self.timeout))),
+                News::Message(Err(broken)) => {
+                    if matches!(broken, Broken::TooLarge(_)) {
+                        self.core.odd.too_long();
+                    }
+                    self.done(Err(broken.into_error(self.timeout)));
+                }
                 News::Resumed(Ok(reading)) => self.stream(Box::new(reading)),
                 News::Happened(happening) => self.waiting.push_back(happening),
             }
@@ -151,7 +153,7 @@ impl Post {
 
     /// The answer comes by a stream.
     fn stream(&mut self, mut reading: Box<Reading>) {
-        if self.left.is_some() {
+        if !self.questions.is_empty() {
             reading.set_patience(None);
         }
         self.stage = Stage::Streaming(reading);
@@ -162,10 +164,7 @@ impl Post {
         self.in_vain = 0;
         let said = match said::read(message) {
             Ok(said) => said,
-            Err(problem) => {
-                tracing::debug!(problem, "an MCP server sent an event that is no message");
-                return;
-            }
+            Err(why) => return self.core.odd.garbage(message, &why),
         };
         for one in said {
             match one {
@@ -177,15 +176,13 @@ impl Post {
                     return;
                 }
                 Said::Progress(token, note) if token == self.id => self.waiting.push_back(note),
-                Said::Answer(..) | Said::Progress(..) => {
-                    tracing::debug!("an MCP server spoke of another request on this one's stream");
-                }
+                Said::Answer(..) => self.core.odd.unexpected(),
                 Said::Log(note) => self.waiting.push_back(note),
                 Said::Changed(event) => self.core.teller.tell(event),
                 // In the modern era servers ask in another way.
                 Said::Answered(reply) if self.legacy => self.core.tell_later(reply),
                 Said::Asked(opened) if self.legacy => self.ask(opened),
-                Said::Answered(_) | Said::Asked(_) => {}
+                Said::Progress(..) | Said::Answered(_) | Said::Asked(_) => {}
             }
         }
     }
@@ -196,11 +193,8 @@ impl Post {
             self.core.tell_later(questions::nobody(&id));
             return;
         }
-        if self.left.is_none() {
-            self.left = Some(self.deadline.saturating_duration_since(Instant::now()));
-            if let Stage::Streaming(reading) = &mut self.stage {
-                reading.set_patience(None);
-            }
+        if let Stage::Streaming(reading) = &mut self.stage {
+            reading.set_patience(None);
         }
         let core = self.core.clone();
         self.questions.push(Box::pin(async move {
@@ -212,15 +206,12 @@ impl Post {
         self.waiting.push_back(Happening::Asked(asked));
     }
 
-    /// A question was answered: with the last of them, time goes on.
+    /// A question was answered. After the last of them the server has all of its time again.
     fn replied(&mut self) {
-        if !self.questions.is_empty() {
-            return;
-        }
-        if let Some(left) = self.left.take() {
-            self.deadline = Instant::now() + left;
+        if self.questions.is_empty() {
+            self.deadline = Instant::now() + self.timeout;
             if let Stage::Streaming(reading) = &mut self.stage {
-                reading.set_patience(Some(left));
+                reading.set_patience(Some(self.timeout));
             }
         }
     }
@@ -241,7 +232,7 @@ impl Post {
             id: id.to_owned(),
             wait: wait.unwrap_or(RESUME_AFTER),
             // Time does not pass now; it may begin to again while we wait.
-            deadline: self.left.is_none().then_some(self.deadline),
+            deadline: self.questions.is_empty().then_some(self.deadline),
             timeout: self.timeout,
         };
         self.stage = Stage::Resuming(Box::pin(resume::take_up(self.core.clone(), place)));

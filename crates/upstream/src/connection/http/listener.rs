@@ -31,8 +31,12 @@ enum Ended {
     Failed,
 }
 
+/// How long we wait until the server knows that we are ready. Some take a stream before that amiss.
+const READY_WITHIN: Duration = Duration::from_secs(5);
+
 /// Listens until the connection ends, or the server has no such stream.
 pub(super) async fn listen(core: Arc<Core>) {
+    let _ = tokio::time::timeout(READY_WITHIN, core.ready.notified()).await;
     let mut last_event = None;
     let mut wait = FIRST_WAIT;
     loop {
@@ -103,18 +107,15 @@ async fn attempt(core: &Arc<Core>, last_event: &mut Option<String>) -> Ended {
 fn take(core: &Arc<Core>, message: &bytes::Bytes) {
     let said = match said::read(message) {
         Ok(said) => said,
-        Err(problem) => {
-            tracing::debug!(problem, "an MCP server sent an event that is no message");
-            return;
-        }
+        Err(why) => return core.odd.garbage(message, &why),
     };
     for one in said {
         match one {
             Said::Changed(event) => core.teller.tell(event),
             // Answers come by their own streams.
-            Said::Answer(..) => {}
+            Said::Answer(..) => core.odd.unexpected(),
             other => {
-                if let Some(reply) = core.running.hand_on(other) {
+                if let Some(reply) = core.running.hand_on(other, &core.odd) {
                     core.tell_later(reply);
                 }
             }

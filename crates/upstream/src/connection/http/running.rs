@@ -7,11 +7,17 @@ use std::{
 
 use tokio::sync::mpsc;
 
-use super::said::{Opened, Said};
+use super::{
+    odd::Odd,
+    said::{Opened, Said},
+};
 use crate::connection::{Happening, Reply, RequestError, questions};
 
 /// How many notes may wait for who reads them; further ones are lost.
 const MAX_NOTES: usize = 64;
+
+/// Methods that somebody called, so that a server may ask something back.
+const CALLS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
 
 /// Something that is said about a request.
 #[derive(Debug)]
@@ -26,7 +32,14 @@ pub(super) enum Aside {
 
 /// The requests that are under way.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Running(Arc<Mutex<BTreeMap<u64, mpsc::Sender<Aside>>>>);
+pub(super) struct Running(Arc<Mutex<BTreeMap<u64, Entry>>>);
+
+#[derive(Debug)]
+struct Entry {
+    /// Whether somebody called it who could be asked something back.
+    called: bool,
+    sender: mpsc::Sender<Aside>,
+}
 
 /// A request among them, until it is dropped.
 pub(super) struct Place {
@@ -43,28 +56,28 @@ impl Drop for Place {
 
 impl Running {
     /// Puts a request among them.
-    pub(super) fn enter(&self, id: u64) -> Place {
+    pub(super) fn enter(&self, id: u64, method: &str) -> Place {
         // One more, for the end.
         let (sender, asides) = mpsc::channel(MAX_NOTES + 1);
-        self.lock().insert(id, sender);
+        let called = CALLS.contains(&method);
+        self.lock().insert(id, Entry { called, sender });
         Place { id, running: self.clone(), asides }
     }
 
     /// Hands on what is said beside all answers; what has to be sent back, if anything.
-    pub(super) fn hand_on(&self, said: Said) -> Option<bytes::Bytes> {
+    pub(super) fn hand_on(&self, said: Said, oddities: &Odd) -> Option<bytes::Bytes> {
         match said {
             Said::Answer(id, outcome) => {
-                let sender = id.and_then(|id| self.lock().remove(&id));
-                if let Some(sender) = sender {
-                    let _ = sender.try_send(Aside::End(outcome));
-                } else {
-                    tracing::debug!(?id, "an MCP server answered what nobody asked");
+                let entry = id.and_then(|id| self.lock().remove(&id));
+                match entry {
+                    Some(entry) => drop(entry.sender.try_send(Aside::End(outcome))),
+                    None => oddities.unexpected(),
                 }
                 None
             }
             Said::Progress(id, note) => {
-                if let Some(sender) = self.lock().get(&id) {
-                    try_note(sender, Aside::Note(note));
+                if let Some(entry) = self.lock().get(&id) {
+                    try_note(&entry.sender, Aside::Note(note));
                 }
                 None
             }
@@ -88,18 +101,20 @@ impl Running {
     /// All of them end like this.
     pub(super) fn end(&self, error: &RequestError) {
         let all = std::mem::take(&mut *self.lock());
-        for sender in all.into_values() {
-            let _ = sender.try_send(Aside::End(Err(error.clone())));
+        for entry in all.into_values() {
+            let _ = entry.sender.try_send(Aside::End(Err(error.clone())));
         }
     }
 
-    /// The one that is under way, where there is no other.
+    /// The one that somebody called, where there is no other.
     fn only(&self) -> Option<mpsc::Sender<Aside>> {
         let all = self.lock();
-        if all.len() == 1 { all.values().next().cloned() } else { None }
+        let mut called = all.values().filter(|entry| entry.called);
+        let first = called.next()?;
+        called.next().is_none().then(|| first.sender.clone())
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, mpsc::Sender<Aside>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Entry>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

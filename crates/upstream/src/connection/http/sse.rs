@@ -20,7 +20,7 @@ use super::{
     said::{self, Opened, Said},
 };
 use crate::connection::{
-    Era, Flight, Happening, Prepared, Reply, RequestError, Wire, outgoing, questions,
+    Era, Flight, Happening, Oddities, Prepared, Reply, RequestError, Wire, outgoing, questions,
 };
 
 /// The wire.
@@ -144,16 +144,13 @@ async fn read(core: Arc<Core>, post: Service, mut reading: Reading) {
 fn take(core: &Arc<Core>, post: &Service, message: &Bytes) {
     let said = match said::read(message) {
         Ok(said) => said,
-        Err(problem) => {
-            tracing::debug!(problem, "an MCP server sent an event that is no message");
-            return;
-        }
+        Err(why) => return core.odd.garbage(message, &why),
     };
     for one in said {
         match one {
             Said::Changed(event) => core.teller.tell(event),
             other => {
-                if let Some(reply) = core.running.hand_on(other) {
+                if let Some(reply) = core.running.hand_on(other, &core.odd) {
                     core.tell_later_at(post.clone(), reply);
                 }
             }
@@ -164,7 +161,7 @@ fn take(core: &Arc<Core>, post: &Service, message: &Bytes) {
 impl Wire for SseWire {
     fn begin(&self, request: Prepared) -> Box<dyn Flight> {
         let inner = self.inner.clone();
-        let place = inner.core.running.enter(request.id);
+        let place = inner.core.running.enter(request.id, request.method);
         let (id, timeout) = (request.id, request.timeout);
         let may_cancel = request.method != "initialize";
         let posting = inner.clone();
@@ -190,6 +187,10 @@ impl Wire for SseWire {
     fn established(&self, era: Era, version: &str) -> BoxFuture<'_, ()> {
         self.inner.core.establish(era, version);
         Box::pin(async {})
+    }
+
+    fn oddities(&self) -> Oddities {
+        self.inner.core.odd.so_far()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

@@ -58,6 +58,8 @@ async fn legacy(peer: &Peer) -> Line {
     let line = line(peer, HttpKind::Auto);
     ask(&line, 1, "initialize").await.unwrap();
     line.wire.established(Era::Legacy, "2025-11-25").await;
+    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    line.wire.notify(Bytes::from(ready.to_string())).await.unwrap();
     line
 }
 

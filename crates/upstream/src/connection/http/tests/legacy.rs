@@ -21,9 +21,6 @@ fn question(method: &str) -> Value {
 async fn the_session_is_learned_and_named_ever_after_until_it_is_ended() {
     let peer = server(|heard| vec![Act::json(answer_to(heard, &json!({})))]).await;
     let line = legacy(&peer).await;
-    let message =
-        Bytes::from_static(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
-    line.wire.notify(message).await.unwrap();
     call(&line).await.unwrap();
     line.wire.close().await;
     let heard = peer.heard();

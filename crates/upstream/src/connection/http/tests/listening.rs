@@ -132,11 +132,12 @@ async fn with_none_or_several_requests_nobody_can_be_asked() {
     let reply = eventually("it is answered", || async { replies(&peer).pop() }).await;
     assert_eq!(reply["error"]["code"], -32601);
     let flights = [7, 8].map(|id| line.wire.begin(request(id, "tools/call")));
+    let _listing = line.wire.begin(request(9, "tools/list"));
     sender.send(question()).unwrap();
     eventually("it is answered", || async { (replies(&peer).len() == 2).then_some(()) }).await;
     drop(flights);
     // With one that ends before it takes the question.
-    let flight = line.wire.begin(request(9, "tools/call"));
+    let flight = line.wire.begin(request(10, "tools/call"));
     sender.send(question()).unwrap();
     tokio::time::sleep(SHORT).await;
     drop(flight);

@@ -92,6 +92,9 @@ async fn what_is_said_before_the_answer_happens_before_it() {
         assert_eq!(peer.heard().len(), round);
     }
     assert_eq!(peer.connections(), 1);
+    let oddities = line.wire.oddities();
+    assert_eq!((oddities.garbage, oddities.unexpected), (3, 3));
+    assert_eq!(oddities.samples[0], "this is no message");
 }
 
 #[tokio::test]

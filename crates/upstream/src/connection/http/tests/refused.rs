@@ -49,6 +49,7 @@ async fn other_refusals_say_what_to_do() {
         (308, "Location: https://127.0.0.1:1/\r\n", "", "leads away"),
         (307, "Location: /mcp\r\n", "", "redirects"),
         (600, "", "", "status 600"),
+        (101, "Upgrade: x\r\nConnection: upgrade\r\n", "", "status 101"),
     ] {
         let error = refused(status, head, body).await;
         let message = error.to_string();
