@@ -6,6 +6,7 @@ use std::{
 };
 
 use rand::RngExt;
+use tokio::time::Instant;
 
 use super::{
     core::Core,
@@ -13,6 +14,7 @@ use super::{
     refusal::{self, ContentType},
     said::{self, Said},
 };
+use crate::connection::Event;
 
 /// How long a server may take to begin its stream. Some say nothing at all until there is something
 /// to say.
@@ -20,6 +22,9 @@ const PATIENCE: Duration = Duration::from_hours(1);
 /// How long we wait before the next attempt, at first and at most.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
+
+/// How often, at most, we say that everything may have changed because nobody listened.
+const UNHEARD_EVERY: Duration = Duration::from_mins(1);
 
 /// What became of an attempt.
 enum Ended {
@@ -37,13 +42,13 @@ const READY_WITHIN: Duration = Duration::from_secs(5);
 /// Listens until the connection ends, or the server has no such stream.
 pub(super) async fn listen(core: Arc<Core>) {
     let _ = tokio::time::timeout(READY_WITHIN, core.ready.notified()).await;
-    let mut last_event = None;
+    let mut heard = Heard::default();
     let mut wait = FIRST_WAIT;
     loop {
         let ended = tokio::select! {
             biased;
             () = core.stop.cancelled() => return,
-            ended = attempt(&core, &mut last_event) => ended,
+            ended = attempt(&core, &mut heard) => ended,
         };
         let pause = match ended {
             Ended::Never => {
@@ -68,8 +73,30 @@ pub(super) async fn listen(core: Arc<Core>) {
     }
 }
 
-async fn attempt(core: &Arc<Core>, last_event: &mut Option<String>) -> Ended {
-    let answer = match core.get(last_event.as_deref(), PATIENCE).await {
+/// What was heard until now.
+#[derive(Default)]
+struct Heard {
+    /// The last event, after which the server can go on.
+    last_event: Option<String>,
+    /// When we last said that something may not have been heard.
+    unheard: Option<Instant>,
+}
+
+impl Heard {
+    /// A stream begins. What was told before it, to nobody, may be lost.
+    fn begin(&mut self, core: &Core) {
+        let lately = self.unheard.is_some_and(|when| when.elapsed() < UNHEARD_EVERY);
+        if self.last_event.is_none() && !lately {
+            self.unheard = Some(Instant::now());
+            for event in [Event::ToolsChanged, Event::PromptsChanged, Event::ResourcesChanged] {
+                core.teller.tell(event);
+            }
+        }
+    }
+}
+
+async fn attempt(core: &Arc<Core>, heard: &mut Heard) -> Ended {
+    let answer = match core.get(heard.last_event.as_deref(), PATIENCE).await {
         Ok(answer) => answer,
         Err(error) => {
             tracing::debug!(%error, "no stream of an MCP server's notifications");
@@ -85,6 +112,7 @@ async fn attempt(core: &Arc<Core>, last_event: &mut Option<String>) -> Ended {
         let later = status.is_server_error() || matches!(status.as_u16(), 408 | 409 | 429);
         return if later && status.as_u16() != 501 { Ended::Failed } else { Ended::Never };
     }
+    heard.begin(core);
     let mut reading = Reading::new(answer.body, core.max_bytes);
     reading.set_patience(None);
     loop {
@@ -99,7 +127,7 @@ async fn attempt(core: &Arc<Core>, last_event: &mut Option<String>) -> Ended {
     }
     let (id, retry) = reading.place();
     if let Some(id) = id {
-        *last_event = Some(id.to_owned());
+        heard.last_event = Some(id.to_owned());
     }
     if reading.heard || retry.is_some() { Ended::Over(retry) } else { Ended::Failed }
 }

@@ -107,6 +107,14 @@ async fn call(line: &Line) -> Result<String, RequestError> {
     ask(line, 7, "tools/call").await
 }
 
+/// Goes on with a request, which must not end, until something is the case.
+async fn until(flight: &mut dyn Flight, what: &str, holds: impl Fn() -> bool) {
+    tokio::select! {
+        ended = whole(flight) => panic!("{what}: {:?}", ended.1),
+        () = testkit::eventually(what, || async { holds().then_some(()) }) => {}
+    }
+}
+
 /// The answer to a request, as JSON text.
 fn answer_to(heard: &Heard, result: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": heard.field("id"), "result": result }).to_string()

@@ -114,9 +114,10 @@ async fn time_does_not_pass_while_a_question_is_open() {
     })
     .await;
     let line = legacy(&peer).await;
-    let mut flight = line.wire.begin(hurried(7));
+    let timeout = Duration::from_secs(2);
+    let mut flight = line.wire.begin(Prepared { timeout, ..request(7, "tools/call") });
     let Happening::Asked(asked) = flight.next().await else { panic!("not asked") };
-    let waited = tokio::time::timeout(SHORT * 3, flight.next()).await;
+    let waited = tokio::time::timeout(timeout + SHORT, flight.next()).await;
     assert!(waited.is_err(), "{waited:?}");
     asked.answer(json!({}));
     let answer = json!({ "jsonrpc": "2.0", "id": 7, "result": "late" });

@@ -25,6 +25,13 @@ async fn server(
     (peer, sender)
 }
 
+/// What is told when a stream begins: nobody knows what was said before.
+async fn began(line: &mut Line) {
+    for expected in [Event::ToolsChanged, Event::PromptsChanged, Event::ResourcesChanged] {
+        assert_eq!(line.events.recv().await, Some(expected));
+    }
+}
+
 async fn listened(peer: &Peer) {
     eventually("it is listened to", || async {
         peer.heard().iter().any(|one| one.method == "GET").then_some(())
@@ -46,7 +53,7 @@ fn question() -> Vec<u8> {
 async fn changes_are_told() {
     let (peer, sender) = server(|_| vec![]).await;
     let mut line = legacy(&peer).await;
-    listened(&peer).await;
+    began(&mut line).await;
     for (what, expected) in [
         ("tools", Event::ToolsChanged),
         ("prompts", Event::PromptsChanged),
@@ -95,6 +102,7 @@ async fn a_stream_that_ends_is_taken_up_again_after_the_last_event() {
     })
     .await;
     let mut line = legacy(&peer).await;
+    began(&mut line).await;
     assert_eq!(line.events.recv().await, Some(Event::ToolsChanged));
     eventually("it was asked again, although that failed", || async {
         let heard = peer.heard();
