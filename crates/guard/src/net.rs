@@ -40,6 +40,7 @@ mod request;
 mod resolve;
 mod robots;
 mod rules;
+mod service;
 mod settings;
 pub mod sniff;
 mod stand_in;
@@ -52,6 +53,7 @@ pub use name::{DomainPattern, HostPort};
 pub use request::{Choice, Judge, Limits, Request, Response};
 pub use resolve::{Addresses, Resolve, SystemResolver};
 pub use rules::{DEFAULT_MAX_REDIRECTS, MAX_URL_BYTES, Rules};
+pub use service::{Answer, Body, Headers, Outgoing, Service, ServiceSettings};
 pub use settings::{Settings, USER_AGENT};
 
 // What callers need to speak of requests, so that no other crate has to depend on them.

@@ -15,6 +15,7 @@
 mod answer;
 mod hostile;
 pub mod mcp;
+mod peer;
 mod raw;
 pub mod replay;
 mod shapes;
@@ -25,6 +26,7 @@ mod world;
 
 pub use answer::Answer;
 pub use hostile::{Authority, Hostile};
+pub use peer::{Act, Heard, Peer};
 pub use raw::Raw;
 pub use shell::{Shell, Spoken};
 pub use upstream::{Asked, Reply, Upstream};

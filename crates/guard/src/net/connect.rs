@@ -60,7 +60,8 @@ impl Connector {
         Ok(Stream { wire, place: self.places.try_acquire_owned().ok() })
     }
 
-    async fn wire(&self, uri: Uri) -> Result<Wire, NetError> {
+    /// A connection, before anybody speaks on it.
+    pub(super) async fn wire(&self, uri: Uri) -> Result<Wire, NetError> {
         let encrypted = uri.scheme_str() == Some("https");
         let port = uri.port_u16().unwrap_or(if encrypted { 443 } else { 80 });
         let host = uri.host().and_then(|host| Host::parse(host).ok());

@@ -40,6 +40,9 @@ pub enum Reason {
     HeaderLimit,
     /// The site's `robots.txt` asks to stay away.
     Robots,
+    /// A connection that was kept was closed when it was used again, before a byte of an answer.
+    /// The other side may have done what was asked, or not.
+    Stale,
     /// The caller has gone.
     Cancelled,
 }
@@ -65,6 +68,7 @@ impl Reason {
             Reason::Downgrade => "downgrade",
             Reason::HeaderLimit => "header_limit",
             Reason::Robots => "robots",
+            Reason::Stale => "stale",
             Reason::Cancelled => "cancelled",
         }
     }

@@ -26,7 +26,7 @@ use super::{
 };
 
 /// The least that hyper takes as the size of a head, in bytes.
-const LEAST_HEADER_BYTES: usize = 8_192;
+pub(super) const LEAST_HEADER_BYTES: usize = 8_192;
 /// How long an unused connection is kept.
 const IDLE_CONNECTION: Duration = Duration::from_mins(1);
 /// How much an HTTP/2 peer may send ahead of us reading, in bytes.
@@ -36,7 +36,7 @@ const HTTP2_WINDOW_BYTES: u32 = 1_048_576;
 /// that there is time left to make the request on a new one.
 const PARTS_OF_PATIENCE: u32 = 4;
 /// How many answers "there is more to come" (1xx) may precede an answer.
-const MAX_INFORMATIONAL: usize = 16;
+pub(super) const MAX_INFORMATIONAL: usize = 16;
 
 /// Sends requests over connections that are made when they are needed and kept for a while.
 pub(super) struct Sender {
@@ -185,7 +185,7 @@ impl Sender {
 }
 
 /// A URL as hyper takes it. A browser leaves a few characters as they are that hyper refuses.
-fn uri(url: &Url) -> Result<Uri, NetError> {
+pub(super) fn uri(url: &Url) -> Result<Uri, NetError> {
     let text = url.as_str();
     if let Ok(uri) = text.parse() {
         return Ok(uri);

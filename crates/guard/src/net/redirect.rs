@@ -70,7 +70,7 @@ impl Hop {
 }
 
 /// Where a redirect leads. An empty text leads nowhere.
-fn location(headers: &HeaderMap) -> Result<Option<String>, NetError> {
+pub(super) fn location(headers: &HeaderMap) -> Result<Option<String>, NetError> {
     let mut values = headers.get_all(header::LOCATION).iter();
     let Some(first) = values.next() else { return Ok(None) };
     if values.any(|other| other != first) {

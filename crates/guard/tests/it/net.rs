@@ -11,6 +11,7 @@ mod property;
 mod redirects;
 mod robots;
 mod rules;
+mod service;
 mod sniffing;
 
 use std::{

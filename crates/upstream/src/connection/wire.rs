@@ -20,7 +20,8 @@ pub struct Prepared {
     pub name: Option<String>,
     /// The whole message.
     pub body: Bytes,
-    /// More headers, where the wire has any: arguments that are mirrored (`Mcp-Param-…`).
+    /// More headers, where the wire has any: arguments that are mirrored (`Mcp-Param-…`). Their values are
+    /// as they are; the wire encodes those that no header can have.
     pub headers: Vec<(String, String)>,
     /// How long it may take.
     pub timeout: Duration,

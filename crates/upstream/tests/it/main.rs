@@ -6,4 +6,5 @@ mod ends;
 mod eras;
 mod harness;
 mod hostile;
+mod http;
 mod listings;

@@ -1,0 +1,393 @@
+//! A client for one service of the operator's own.
+//!
+//! A [`Service`] reaches one origin and nothing else, wherever that is, because the operator named
+//! it. Everything that does not change from request to request is prepared once. Connections are
+//! kept; an exchange on a kept one costs no task, no channel and no timer of its own.
+
+mod alarm;
+mod answer;
+mod counted;
+mod failure;
+mod headers;
+mod http2;
+mod line;
+mod pool;
+
+use std::{
+    fmt,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, StatusCode, Uri, header};
+use http_body_util::Full;
+use tokio::{sync::Mutex, time::timeout_at};
+use tokio_util::either::Either;
+use url::Url;
+
+use self::{
+    alarm::{Alarm, Deadline},
+    answer::Carrier,
+    counted::{Count, Counted},
+    line::{Broken, Line, Sent},
+    pool::Pool,
+};
+use super::{
+    NetError, Reason, Resolve, Rules, Settings, SetupError, SystemResolver, USER_AGENT,
+    connect::Connector,
+    exchange::{LEAST_HEADER_BYTES, uri},
+    redirect,
+    stream::Wire,
+};
+
+pub use answer::{Answer, Body};
+pub use headers::Headers;
+
+/// How many redirects within the service are followed.
+const MAX_REDIRECTS: usize = 5;
+
+/// What the owner of a service decides.
+#[derive(Clone)]
+pub struct ServiceSettings {
+    /// How long it may take to resolve the name, connect and agree on encryption.
+    pub connect_timeout: Duration,
+    /// The largest head of an answer, in bytes; at least 8,192.
+    pub max_header_bytes: usize,
+    /// How many unused connections are kept.
+    pub max_idle_connections: usize,
+    /// The `User-Agent` of every request.
+    pub user_agent: String,
+    /// Files of certificates (PEM) that are trusted beside those of the machine.
+    pub extra_ca: Vec<PathBuf>,
+    /// Finds the addresses of the name.
+    pub resolver: Arc<dyn Resolve>,
+}
+
+impl Default for ServiceSettings {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(10),
+            max_header_bytes: 65_536,
+            max_idle_connections: 256,
+            user_agent: USER_AGENT.to_owned(),
+            extra_ca: Vec::new(),
+            resolver: Arc::new(SystemResolver::default()),
+        }
+    }
+}
+
+/// One request.
+pub struct Outgoing<'a> {
+    /// The method.
+    pub method: Method,
+    /// Its headers: those of [`Service::headers`], and whatever was added.
+    pub headers: &'a Headers,
+    /// Further ones, of this request alone.
+    pub extra: &'a [(http::HeaderName, HeaderValue)],
+    /// What is sent along.
+    pub body: Bytes,
+    /// How long the exchange may take, to the end of the answer.
+    pub patience: Duration,
+}
+
+/// Reaches one origin. Cheap to clone; clones share connections.
+#[derive(Clone)]
+pub struct Service {
+    origin: Arc<Origin>,
+    place: Arc<Place>,
+}
+
+struct Origin {
+    rules: Rules,
+    connector: Connector,
+    pool: Arc<Pool>,
+    /// Whether connections are encrypted, so that the other side may want HTTP/2.
+    encrypted: bool,
+    /// Whether it turned out that it does not.
+    one_by_one: AtomicBool,
+    http2: http2::Shared,
+    /// Held while it is not known whether one connection is enough for all.
+    connecting: Mutex<()>,
+    headers: Headers,
+    max_header_bytes: usize,
+}
+
+/// An address within the origin, as hyper takes it.
+struct Place {
+    url: Url,
+    whole: Uri,
+    path: Uri,
+}
+
+/// A service is told by its origin: what comes behind may be a secret.
+impl fmt::Debug for Service {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let origin = self.place.url.origin().ascii_serialization();
+        formatter.debug_tuple("Service").field(&origin).finish()
+    }
+}
+
+impl Service {
+    /// A client for the service at this address. Nothing is opened before it is used.
+    pub fn new(
+        url: &Url,
+        headers: &[(String, String)],
+        settings: &ServiceSettings,
+    ) -> Result<Self, SetupError> {
+        let shown = url.origin().ascii_serialization();
+        let wrong = |error: NetError| SetupError::new(shown.clone(), error.message);
+        let rules = Rules::only(url.as_str())?;
+        let url = rules.check(url.as_str()).map_err(wrong)?;
+        let max_header_bytes = settings.max_header_bytes.max(LEAST_HEADER_BYTES);
+        let connector_settings = Settings {
+            rules: rules.clone(),
+            connect_timeout: settings.connect_timeout,
+            extra_ca: settings.extra_ca.clone(),
+            resolver: settings.resolver.clone(),
+            ..Settings::default()
+        };
+        let place = Place::new(url).map_err(wrong)?;
+        let origin = Origin {
+            connector: Connector::new(&connector_settings, Arc::new(rules.clone())),
+            rules,
+            pool: Pool::new(settings.max_idle_connections),
+            encrypted: place.url.scheme() == "https",
+            one_by_one: AtomicBool::new(false),
+            http2: http2::Shared::default(),
+            connecting: Mutex::new(()),
+            headers: Headers::prepare(&place.url, &settings.user_agent, headers)?,
+            max_header_bytes,
+        };
+        Ok(Self { origin: Arc::new(origin), place: Arc::new(place) })
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> &Url {
+        &self.place.url
+    }
+
+    /// Another address of the same service, by the same connections; `address` may be relative.
+    pub fn at(&self, address: &str) -> Result<Self, NetError> {
+        let place = self.origin.place(&self.place.url, address)?;
+        Ok(Self { origin: self.origin.clone(), place: Arc::new(place) })
+    }
+
+    /// The headers that every request has.
+    pub fn headers(&self) -> &Headers {
+        &self.origin.headers
+    }
+
+    /// Closes all connections that nobody uses.
+    pub fn close(&self) {
+        self.origin.pool.clear();
+        self.origin.http2.clear();
+    }
+
+    /// Sends a request and waits for the head of its answer. A request is never sent twice, except
+    /// where nothing of the first one was written, or where it is one without effects (`GET`). One
+    /// that went to a connection which was closed at that moment fails with [`Reason::Stale`].
+    pub async fn send(&self, request: &Outgoing<'_>) -> Result<Answer, NetError> {
+        let deadline = Deadline::after(request.patience);
+        let answer = self.origin.exchange(&self.place, request, &deadline).await?;
+        if answer.status.is_redirection() {
+            return self.follow(request, answer, &deadline).await;
+        }
+        Ok(answer)
+    }
+
+    /// Follows redirects that lead to another address of this service with the same request.
+    async fn follow(
+        &self,
+        request: &Outgoing<'_>,
+        mut answer: Answer,
+        deadline: &Deadline,
+    ) -> Result<Answer, NetError> {
+        let mut url = self.place.url.clone();
+        for redirects in 1..=MAX_REDIRECTS {
+            let keeps_method = matches!(
+                answer.status,
+                StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
+            );
+            let location = redirect::location(&answer.headers)?;
+            let Some(location) = location.filter(|_| keeps_method) else { return Ok(answer) };
+            let place = self
+                .origin
+                .place(&url, &location)
+                .map_err(|error| NetError { redirects, ..error })?;
+            answer.body.leave();
+            answer = self.origin.exchange(&place, request, deadline).await?;
+            url = place.url;
+        }
+        let message = format!("more than {MAX_REDIRECTS} redirects");
+        let error = NetError::new(Reason::RedirectLimit, message);
+        Err(NetError { redirects: MAX_REDIRECTS + 1, ..error })
+    }
+}
+
+/// How an exchange goes out.
+enum Way {
+    Own(Box<Line>),
+    Shared(hyper::client::conn::http2::SendRequest<Full<Bytes>>),
+}
+
+impl Origin {
+    /// An address of this origin that another one leads to.
+    fn place(&self, from: &Url, address: &str) -> Result<Place, NetError> {
+        let url = self.rules.check_redirect(from, address)?;
+        if url.origin() != from.origin() {
+            // The rules know hosts and ports; another scheme at the same one is another service.
+            let message = "it leads to another origin";
+            return Err(NetError::new(Reason::Domain, message));
+        }
+        Place::new(url)
+    }
+
+    async fn exchange(
+        &self,
+        place: &Place,
+        request: &Outgoing<'_>,
+        deadline: &Deadline,
+    ) -> Result<Answer, NetError> {
+        let may_repeat = matches!(request.method, Method::GET | Method::HEAD);
+        loop {
+            let kept = self.kept();
+            let is_kept = kept.is_some();
+            let way = match kept {
+                Some(way) => way,
+                None => self.connect(deadline).await?,
+            };
+            let ended = match way {
+                Way::Own(mut line) => {
+                    let message = message(request, place.path.clone(), false);
+                    let answer = line.exchange(message, deadline).await;
+                    answer.map(|answer| (answer, Carrier::Own(line, self.pool.clone())))
+                }
+                Way::Shared(sender) => {
+                    let message = message(request, place.whole.clone(), true);
+                    let max_header_bytes = self.max_header_bytes;
+                    let answer = http2::exchange(sender, message, deadline, max_header_bytes).await;
+                    if matches!(answer, Err(Broken::Unsent)) {
+                        // It takes no more, although it may still live for others.
+                        self.http2.clear();
+                    }
+                    answer.map(|answer| (answer, Carrier::Shared(Alarm::new())))
+                }
+            };
+            match ended {
+                Ok((answer, carrier)) => {
+                    let (head, incoming) = answer.into_parts();
+                    let body = Body::new(incoming, carrier, *deadline);
+                    return Ok(Answer { status: head.status, headers: head.headers, body });
+                }
+                // There is one kept connection less each time, so it comes to an end.
+                Err(Broken::Unsent) if is_kept => {}
+                Err(Broken::Failed(error))
+                    if is_kept && may_repeat && error.reason == Reason::Stale => {}
+                Err(Broken::Unsent) => {
+                    let message = "the connection was closed before the request was sent";
+                    return Err(NetError::new(Reason::Connect, message));
+                }
+                Err(Broken::Failed(error)) => return Err(error),
+            }
+        }
+    }
+
+    fn kept(&self) -> Option<Way> {
+        if self.encrypted
+            && !self.one_by_one.load(Ordering::Relaxed)
+            && let Some(sender) = self.http2.get()
+        {
+            return Some(Way::Shared(sender));
+        }
+        self.pool.take().map(Way::Own)
+    }
+
+    /// A new connection. Whatever goes wrong here, the request was not sent.
+    async fn connect(&self, deadline: &Deadline) -> Result<Way, NetError> {
+        let connected = timeout_at(deadline.at, async {
+            if !self.encrypted || self.one_by_one.load(Ordering::Relaxed) {
+                return self.open().await;
+            }
+            let _connecting = self.connecting.lock().await;
+            match self.kept() {
+                Some(way) => Ok(way),
+                None => self.open().await,
+            }
+        });
+        let not_sent = |error: NetError| match error.reason {
+            Reason::Timeout | Reason::Network => NetError { reason: Reason::Connect, ..error },
+            _ => error,
+        };
+        connected.await.unwrap_or_else(|_| Err(deadline.missed())).map_err(not_sent)
+    }
+
+    async fn open(&self) -> Result<Way, NetError> {
+        // The connector takes the origin alone, whatever else is in the address.
+        let stream = match self.connector.wire(self.headers.origin()).await? {
+            Wire::Plain(stream) => Either::Left(stream.into_inner()),
+            Wire::Encrypted(stream) => Either::Right(Box::new(stream.into_inner())),
+            Wire::StandIn(_) => {
+                return Err(NetError::new(Reason::Connect, "nothing stands in for a service"));
+            }
+        };
+        keep_alive(match &stream {
+            Either::Left(plain) => plain,
+            Either::Right(encrypted) => encrypted.get_ref().0,
+        });
+        let shared = match &stream {
+            Either::Left(_) => false,
+            Either::Right(encrypted) => encrypted.get_ref().1.alpn_protocol() == Some(b"h2"),
+        };
+        let stream = Counted { stream, count: Count::default() };
+        if shared {
+            return self.http2.begin(stream, self.max_header_bytes).await.map(Way::Shared);
+        }
+        self.one_by_one.store(true, Ordering::Relaxed);
+        Ok(Way::Own(Box::new(Line::new(stream, self.max_header_bytes).await?)))
+    }
+}
+
+impl Place {
+    fn new(url: Url) -> Result<Self, NetError> {
+        let whole = uri(&url)?;
+        let path = whole.path_and_query().cloned().map_or_else(Uri::default, Uri::from);
+        Ok(Self { url, whole, path })
+    }
+}
+
+/// A request as hyper takes it.
+fn message(request: &Outgoing<'_>, uri: Uri, shared: bool) -> Sent {
+    let mut message = http::Request::new(Full::new(request.body.clone()));
+    *message.method_mut() = request.method.clone();
+    *message.uri_mut() = uri;
+    let headers = message.headers_mut();
+    request.headers.write(headers);
+    for (name, value) in request.extra {
+        if headers::may_be_set(name) {
+            headers.insert(name.clone(), value.clone());
+        }
+    }
+    if shared {
+        // It is in the address.
+        headers.remove(header::HOST);
+    }
+    message
+}
+
+/// A stream may be silent for hours; the kernel finds out whether the other side still lives.
+fn keep_alive(stream: &tokio::net::TcpStream) {
+    use rustix::net::sockopt;
+    const AFTER: Duration = Duration::from_mins(1);
+    const BETWEEN: Duration = Duration::from_secs(15);
+    const TIMES: u32 = 4;
+    // What the kernel does not have it does not do.
+    let _ = sockopt::set_socket_keepalive(stream, true);
+    let _ = sockopt::set_tcp_keepidle(stream, AFTER);
+    let _ = sockopt::set_tcp_keepintvl(stream, BETWEEN);
+    let _ = sockopt::set_tcp_keepcnt(stream, TIMES);
+}

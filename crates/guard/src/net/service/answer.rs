@@ -1,0 +1,208 @@
+//! What comes back: a head, and a body that is read whole or piece by piece.
+
+use std::{
+    fmt,
+    future::poll_fn,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, StatusCode};
+use hyper::body::{Body as _, Frame, Incoming};
+
+use super::{
+    alarm::{Alarm, Deadline},
+    failure,
+    line::Line,
+    pool::Pool,
+};
+use crate::net::{NetError, Reason, body::too_large};
+
+/// After how many pieces the clock is looked at, although there is always another one.
+const PIECES_BETWEEN_LOOKS: usize = 16;
+/// How much of an answer that nobody wants is taken so that its connection can be used again.
+const MAX_UNWANTED_BYTES: usize = 65_536;
+/// How long that may take.
+const UNWANTED: Duration = Duration::from_secs(2);
+
+/// An answer. Its status may be any.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers, as they came.
+    pub headers: HeaderMap,
+    /// The body, not yet read.
+    pub body: Body,
+}
+
+/// The body of an answer. Dropping it before its end closes the connection, or the stream where
+/// several share one.
+pub struct Body {
+    incoming: Incoming,
+    carrier: Carrier,
+    deadline: Option<Deadline>,
+    pieces: usize,
+}
+
+/// What it comes by.
+pub(super) enum Carrier {
+    /// A connection of its own, which is driven here and then kept for the next one.
+    Own(Box<Line>, Arc<Pool>),
+    /// One that is shared with others, and driven by a task.
+    Shared(Alarm),
+    /// The answer is over, and the connection is with the others.
+    Over,
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Body").finish_non_exhaustive()
+    }
+}
+
+impl Body {
+    pub(super) fn new(incoming: Incoming, carrier: Carrier, deadline: Deadline) -> Self {
+        let mut body = Self { incoming, carrier, deadline: Some(deadline), pieces: 0 };
+        if body.incoming.is_end_stream() {
+            body.let_go();
+        }
+        body
+    }
+
+    /// From now on it may take so long, or for ever.
+    pub fn set_patience(&mut self, patience: Option<Duration>) {
+        self.deadline = patience.map(Deadline::after);
+    }
+
+    /// The next piece; nothing at the end. Cancel-safe.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, NetError> {
+        // Who sends faster than we read is never waited for.
+        tokio::task::consume_budget().await;
+        poll_fn(|context| self.poll_chunk(context)).await
+    }
+
+    /// All of it.
+    pub async fn read_all(mut self, max_bytes: usize) -> Result<Bytes, NetError> {
+        let announced = self.incoming.size_hint().lower();
+        if announced > max_bytes as u64 {
+            return Err(too_large(max_bytes));
+        }
+        let Some(first) = self.chunk().await? else { return Ok(Bytes::new()) };
+        if first.len() > max_bytes {
+            return Err(too_large(max_bytes));
+        }
+        let Some(second) = self.chunk().await? else { return Ok(first) };
+        // Within the limit, as was just seen.
+        let announced = usize::try_from(announced).unwrap_or_default();
+        let mut all = BytesMut::with_capacity(announced.max(first.len() + second.len()));
+        all.extend_from_slice(&first);
+        let mut piece = Some(second);
+        while let Some(more) = piece {
+            if all.len() + more.len() > max_bytes {
+                return Err(too_large(max_bytes));
+            }
+            all.extend_from_slice(&more);
+            piece = self.chunk().await?;
+        }
+        Ok(all.freeze())
+    }
+
+    /// Reads no more of it. Where the end is near the connection is kept, and nobody waits for that.
+    pub fn leave(mut self) {
+        let context = &mut Context::from_waker(Waker::noop());
+        while !matches!(self.carrier, Carrier::Over) {
+            match self.poll_chunk(context) {
+                Poll::Ready(Ok(Some(_))) => {}
+                Poll::Ready(Ok(None) | Err(_)) => return,
+                Poll::Pending => break,
+            }
+            if self.pieces > PIECES_BETWEEN_LOOKS {
+                return;
+            }
+        }
+        if matches!(self.carrier, Carrier::Own(..))
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            self.set_patience(Some(UNWANTED));
+            runtime.spawn(self.read_all(MAX_UNWANTED_BYTES));
+        }
+    }
+
+    fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, NetError>> {
+        loop {
+            let frame = match self.poll_frame(context) {
+                Poll::Ready(frame) => frame,
+                Poll::Pending => return self.poll_alarm(context).map(Err),
+            };
+            match frame {
+                None => {
+                    self.let_go();
+                    return Poll::Ready(Ok(None));
+                }
+                Some(Err(error)) => {
+                    // Nothing more comes of it.
+                    self.carrier = Carrier::Over;
+                    let message = "the answer broke off or is not valid HTTP";
+                    let error = NetError::new(Reason::Network, message)
+                        .for_operator(failure::chain(&error));
+                    return Poll::Ready(Err(error));
+                }
+                Some(Ok(frame)) => {
+                    // Trailers say nothing that is wanted.
+                    let Ok(piece) = frame.into_data() else { continue };
+                    self.pieces += 1;
+                    if self.incoming.is_end_stream() {
+                        self.let_go();
+                    } else if self.pieces.is_multiple_of(PIECES_BETWEEN_LOOKS)
+                        && let Some(deadline) = self.deadline.filter(Deadline::is_over)
+                    {
+                        return Poll::Ready(Err(deadline.missed()));
+                    }
+                    return Poll::Ready(Ok(Some(piece)));
+                }
+            }
+        }
+    }
+
+    fn poll_frame(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let incoming = Pin::new(&mut self.incoming);
+        match &mut self.carrier {
+            Carrier::Over => Poll::Ready(None),
+            Carrier::Shared(_) => incoming.poll_frame(context),
+            Carrier::Own(line, _) => {
+                // Pieces come in while the connection is driven, and in no other way.
+                let unwoken = &mut Context::from_waker(Waker::noop());
+                if let Poll::Ready(frame) = incoming.poll_frame(unwoken) {
+                    return Poll::Ready(frame);
+                }
+                line.drive(context);
+                Pin::new(&mut self.incoming).poll_frame(unwoken)
+            }
+        }
+    }
+
+    /// Ready when it took too long.
+    fn poll_alarm(&mut self, context: &mut Context<'_>) -> Poll<NetError> {
+        let Some(deadline) = &self.deadline else { return Poll::Pending };
+        let rung = match &mut self.carrier {
+            Carrier::Own(line, _) => line.poll_alarm(deadline, context),
+            Carrier::Shared(alarm) => alarm.poll(deadline, context),
+            Carrier::Over => Poll::Pending,
+        };
+        rung.map(|()| deadline.missed())
+    }
+
+    /// The answer is over: its connection goes to the others.
+    fn let_go(&mut self) {
+        if let Carrier::Own(line, pool) = std::mem::replace(&mut self.carrier, Carrier::Over) {
+            pool.put(line);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What went wrong, in our words.
+
+use std::error::Error;
+
+use crate::net::{NetError, Reason};
+
+/// How many headers an answer may have: as many as hyper has room for without asking for more.
+pub(super) const MAX_HEADERS: usize = 100;
+
+/// An error of hyper before there was an answer.
+pub(super) fn of_hyper(error: &hyper::Error, max_header_bytes: usize) -> NetError {
+    let failed = if error.is_parse_too_large() {
+        too_many_headers(max_header_bytes)
+    } else if error.is_parse() {
+        NetError::new(Reason::Network, "the answer is not valid HTTP")
+    } else if error.is_timeout() {
+        NetError::new(Reason::Network, "the other side is silent")
+    } else {
+        NetError::new(Reason::Network, "the connection was closed before an answer")
+    };
+    failed.for_operator(chain(error))
+}
+
+pub(super) fn too_many_headers(max_header_bytes: usize) -> NetError {
+    let message = format!(
+        "the answer has more than {max_header_bytes} bytes or {MAX_HEADERS} lines of headers"
+    );
+    NetError::new(Reason::HeaderLimit, message)
+}
+
+/// A connection that was kept was closed before a byte of the answer.
+pub(super) fn stale(error: &hyper::Error) -> NetError {
+    let message = "a connection that was kept was closed when it was used again";
+    NetError::new(Reason::Stale, message).for_operator(chain(error))
+}
+
+pub(super) fn too_many_heads(max_bytes: usize) -> NetError {
+    let message = format!("more than {max_bytes} bytes and still no answer");
+    NetError::new(Reason::HeaderLimit, message)
+}
+
+/// An error with its causes, for the log.
+pub(super) fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(one) = cause {
+        text.push_str(": ");
+        text.push_str(&one.to_string());
+        cause = one.source();
+    }
+    text
+}

@@ -1,0 +1,115 @@
+//! One HTTP/2 connection that all exchanges share, where the other side wants it.
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::Response;
+use http_body_util::Full;
+use hyper::{
+    body::Incoming,
+    client::conn::http2::{Builder, SendRequest},
+};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::time::timeout_at;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    alarm::Deadline,
+    counted::Counted,
+    failure,
+    line::{Broken, Sent},
+};
+use crate::net::{NetError, Reason, exchange::MAX_INFORMATIONAL};
+
+/// How much the other side may send ahead of us reading, in bytes.
+const WINDOW_BYTES: u32 = 1_048_576;
+/// After how much silence the other side is asked whether it is still there, and how long that
+/// question may take. One that died in silence would take all exchanges along.
+const ASKED_AFTER: Duration = Duration::from_secs(15);
+const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
+
+type Sender = SendRequest<Full<Bytes>>;
+
+/// The connection, while there is one.
+#[derive(Default)]
+pub(super) struct Shared(Mutex<Option<Sender>>);
+
+impl Shared {
+    /// The connection, if it lives.
+    pub(super) fn get(&self) -> Option<Sender> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.as_ref().is_some_and(Sender::is_closed) {
+            *kept = None;
+        }
+        kept.clone()
+    }
+
+    pub(super) fn clear(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Begins one, for all.
+    pub(super) async fn begin(
+        &self,
+        stream: Counted,
+        max_header_bytes: usize,
+    ) -> Result<Sender, NetError> {
+        let (sender, connection) = Builder::new(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .initial_stream_window_size(WINDOW_BYTES)
+            .initial_connection_window_size(WINDOW_BYTES)
+            .max_header_list_size(u32::try_from(max_header_bytes).unwrap_or(u32::MAX))
+            .keep_alive_interval(ASKED_AFTER)
+            .keep_alive_timeout(ANSWERED_WITHIN)
+            .handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| failure::of_hyper(&error, max_header_bytes))?;
+        tokio::spawn(async move {
+            // Whoever uses it is told by his own exchange.
+            let _ = connection.await;
+        });
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender.clone());
+        Ok(sender)
+    }
+}
+
+/// A request, and the head of its answer.
+pub(super) async fn exchange(
+    mut sender: Sender,
+    mut request: Sent,
+    deadline: &Deadline,
+    max_header_bytes: usize,
+) -> Result<Response<Incoming>, Broken> {
+    let flooded = CancellationToken::new();
+    let (count, flood) = (Arc::new(AtomicUsize::new(0)), flooded.clone());
+    hyper::ext::on_informational(&mut request, move |_| {
+        if count.fetch_add(1, Ordering::Relaxed) >= MAX_INFORMATIONAL {
+            flood.cancel();
+        }
+    });
+    let answer = timeout_at(deadline.at, sender.try_send_request(request));
+    tokio::select! {
+        biased;
+        () = flooded.cancelled() => {
+            let message = format!("more than {MAX_INFORMATIONAL} provisional answers");
+            Err(Broken::Failed(NetError::new(Reason::HeaderLimit, message)))
+        }
+        ended = answer => match ended {
+            Err(_) => Err(Broken::Failed(deadline.missed())),
+            Ok(Err(failed)) if failed.message().is_some() => Err(Broken::Unsent),
+            Ok(Err(failed)) => {
+                Err(Broken::Failed(failure::of_hyper(&failed.into_error(), max_header_bytes)))
+            }
+            Ok(Ok(answer)) if answer.headers().len() > failure::MAX_HEADERS => {
+                Err(Broken::Failed(failure::too_many_headers(max_header_bytes)))
+            }
+            Ok(Ok(answer)) => Ok(answer),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! One HTTP/1.1 connection, driven by whoever uses it.
+//!
+//! hyper wants a connection to be a task of its own, and every exchange then wakes that task and is
+//! woken by it. Here the one who waits for an answer drives the connection himself: nothing is
+//! handed from thread to thread, and whoever stops waiting closes it by letting go of it. While
+//! nobody uses it nobody looks at it, so what the other side did meanwhile is seen when it is used
+//! again, before anything is written.
+
+use std::{
+    future::{Future, poll_fn},
+    pin::{Pin, pin},
+    task::{Context, Poll, Waker},
+};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use hyper::{
+    body::Incoming,
+    client::conn::{
+        TrySendError,
+        http1::{Builder, Connection, SendRequest},
+    },
+};
+use hyper_util::rt::TokioIo;
+use tokio::{task::unconstrained, time::Instant};
+
+use super::{
+    alarm::{Alarm, Deadline},
+    counted::{Count, Counted},
+    failure,
+};
+use crate::net::NetError;
+
+/// How much more than one head may come in before there is an answer, as a multiple of the largest:
+/// heads that say "there is more to come" (1xx) are not counted by hyper.
+const HEADS_BEFORE_AN_ANSWER: usize = 2;
+
+/// What a request of this client has as its body.
+pub(super) type Sent = Request<Full<Bytes>>;
+
+/// Why there is no answer.
+pub(super) enum Broken {
+    /// The connection was closed before anything was written.
+    Unsent,
+    /// Something else.
+    Failed(NetError),
+}
+
+/// A connection.
+pub(super) struct Line {
+    sender: SendRequest<Full<Bytes>>,
+    /// Nothing when it is over.
+    connection: Option<Connection<TokioIo<Counted>, Full<Bytes>>>,
+    count: Count,
+    alarm: Alarm,
+    /// Whether it has carried an answer before.
+    used: bool,
+    /// Since when nobody uses it.
+    pub(super) idle_since: Instant,
+    max_header_bytes: usize,
+}
+
+impl Line {
+    pub(super) async fn new(stream: Counted, max_header_bytes: usize) -> Result<Self, NetError> {
+        let count = stream.count.clone();
+        // The number of headers is hyper's own: another one would cost an allocation each time.
+        let shaken = Builder::new()
+            .max_buf_size(max_header_bytes)
+            .max_header_size(max_header_bytes)
+            .handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| failure::of_hyper(&error, max_header_bytes))?;
+        Ok(Self {
+            sender: shaken.0,
+            connection: Some(shaken.1),
+            count,
+            alarm: Alarm::new(),
+            used: false,
+            idle_since: Instant::now(),
+            max_header_bytes,
+        })
+    }
+
+    /// A request, and the head of its answer.
+    pub(super) async fn exchange(
+        &mut self,
+        request: Sent,
+        deadline: &Deadline,
+    ) -> Result<Response<Incoming>, Broken> {
+        self.count.reset();
+        // What it waits for happens while the connection is driven below, so it is looked at after
+        // that and never has to be woken; and so it must not be put off by tokio either.
+        let mut answer = pin!(unconstrained(self.sender.try_send_request(request)));
+        let (connection, count, alarm) = (&mut self.connection, &self.count, &mut self.alarm);
+        let max_bytes = self.max_header_bytes.saturating_mul(HEADS_BEFORE_AN_ANSWER);
+        let ended = poll_fn(|context| {
+            drive(connection, context);
+            let unwoken = &mut Context::from_waker(Waker::noop());
+            if let Poll::Ready(answer) = answer.as_mut().poll(unwoken) {
+                return Poll::Ready(Ok(answer));
+            }
+            if count.get() > max_bytes {
+                return Poll::Ready(Err(failure::too_many_heads(max_bytes)));
+            }
+            alarm.poll(deadline, context).map(|()| Err(deadline.missed()))
+        });
+        match ended.await {
+            Ok(Ok(answer)) => {
+                self.used = true;
+                Ok(answer)
+            }
+            Ok(Err(failed)) => Err(self.broken(failed)),
+            Err(error) => Err(Broken::Failed(error)),
+        }
+    }
+
+    fn broken(&self, failed: TrySendError<Sent>) -> Broken {
+        // hyper gives back what it has not begun to write.
+        if failed.message().is_some() {
+            return Broken::Unsent;
+        }
+        let error = failed.into_error();
+        let silent = self.count.get() == 0 && !error.is_parse();
+        Broken::Failed(if self.used && silent {
+            failure::stale(&error)
+        } else {
+            failure::of_hyper(&error, self.max_header_bytes)
+        })
+    }
+
+    /// Lets the connection do what it can do now.
+    pub(super) fn drive(&mut self, context: &mut Context<'_>) {
+        drive(&mut self.connection, context);
+    }
+
+    /// Ready when the time has come.
+    pub(super) fn poll_alarm(
+        &mut self,
+        deadline: &Deadline,
+        context: &mut Context<'_>,
+    ) -> Poll<()> {
+        self.alarm.poll(deadline, context)
+    }
+
+    /// Whether it can be used again. From here on it wakes nobody.
+    pub(super) fn is_ready(&mut self) -> bool {
+        self.drive(&mut Context::from_waker(Waker::noop()));
+        self.connection.is_some() && self.sender.is_ready()
+    }
+}
+
+fn drive(
+    connection: &mut Option<Connection<TokioIo<Counted>, Full<Bytes>>>,
+    context: &mut Context<'_>,
+) {
+    let over = connection.as_mut().is_some_and(|one| Pin::new(one).poll(context).is_ready());
+    if over {
+        // Dropped at once, because that tells those who wait for something of it.
+        *connection = None;
+    }
+}

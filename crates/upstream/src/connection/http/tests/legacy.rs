@@ -1,0 +1,218 @@
+//! Servers of 2025-03-26 to 2025-11-25: sessions, questions, cancelling, streams that are taken up
+//! again.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use testkit::{Act, Heard, Peer, eventually};
+
+use super::*;
+
+/// A legacy server that does this to everything but what all sessions begin with.
+async fn server(script: impl Fn(&Heard) -> Vec<Act> + Send + Sync + 'static) -> Peer {
+    Peer::start(move |heard| opening(heard).unwrap_or_else(|| script(heard))).await
+}
+
+fn question(method: &str) -> Value {
+    json!({ "jsonrpc": "2.0", "id": "q-1", "method": method, "params": { "message": "name?" } })
+}
+
+#[tokio::test]
+async fn the_session_is_learned_and_named_ever_after_until_it_is_ended() {
+    let peer = server(|heard| vec![Act::json(answer_to(heard, &json!({})))]).await;
+    let line = legacy(&peer).await;
+    call(&line).await.unwrap();
+    line.wire.close().await;
+    let heard = peer.heard();
+    assert_eq!(heard[0].header("mcp-session-id"), "");
+    for method in ["notifications/initialized", "tools/call"] {
+        let one = heard.iter().find(|one| one.field("method") == method).unwrap();
+        assert_eq!(one.header("mcp-session-id"), "s-1", "{method}");
+        assert_eq!(one.header("mcp-protocol-version"), "2025-11-25", "{method}");
+        assert_eq!(one.header("mcp-method"), "", "{method}");
+    }
+    let ended: Vec<_> = heard.iter().filter(|one| one.method == "DELETE").collect();
+    assert_eq!(ended.len(), 1);
+    assert_eq!(ended[0].header("mcp-session-id"), "s-1");
+}
+
+#[tokio::test]
+async fn a_session_that_is_over_ends_the_connection() {
+    const JSON: &str = "Content-Type: application/json\r\n";
+    const UNKNOWN: &str = r#"{"jsonrpc":"2.0","error":{"code":-32601,"message":"no"},"id":7}"#;
+    const ANEW: &str = r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}"#;
+    const GONE: &str =
+        r#"{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}"#;
+    for (status, head, body) in [(404, "", ""), (404, JSON, GONE), (400, JSON, ANEW)] {
+        let peer = server(move |_| vec![Act::answer(status, head, body)]).await;
+        let mut line = legacy(&peer).await;
+        let ended = call(&line).await;
+        assert!(matches!(ended, Err(RequestError::NotSent(_))), "{body}: {ended:?}");
+        assert!(matches!(line.events.recv().await, Some(Event::Closed(_))), "{body}");
+        // There is nothing left to be ended.
+        line.wire.close().await;
+        assert!(peer.heard().iter().all(|one| one.method != "DELETE"));
+    }
+    // Other errors with the same status do not end it.
+    let peer = server(|_| vec![Act::answer(404, JSON, UNKNOWN)]).await;
+    let mut line = legacy(&peer).await;
+    assert!(matches!(call(&line).await, Err(RequestError::Rpc(_))));
+    assert!(line.events.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn a_question_on_the_way_to_an_answer_is_handed_on_and_its_answer_posted_back() {
+    let peer = server(|heard| {
+        let events = [
+            event(json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })),
+            event(json!({ "jsonrpc": "2.0", "id": 2, "method": "unknown/method" })),
+            event(question("elicitation/create")),
+            event(answer_to(heard, &json!("done"))),
+        ];
+        vec![stream(&events.concat())]
+    })
+    .await;
+    let line = legacy(&peer).await;
+    let mut flight = line.wire.begin(request(7, "tools/call"));
+    let Happening::Asked(asked) = flight.next().await else { panic!("not asked") };
+    assert_eq!(asked.method, "elicitation/create");
+    assert_eq!(asked.params["message"], "name?");
+    asked.answer(json!({ "action": "accept" }));
+    assert_eq!(whole(&mut *flight).await.1.unwrap(), "\"done\"");
+    let replied = eventually("all were answered", || async {
+        let replies = replies(&peer);
+        (replies.len() == 3).then_some(replies)
+    })
+    .await;
+    let reply = |id: Value| replied.iter().find(|reply| reply["id"] == id).unwrap();
+    assert_eq!(reply(json!(1))["result"], json!({}));
+    assert_eq!(reply(json!(2))["error"]["code"], -32601);
+    assert_eq!(reply(json!("q-1"))["result"], json!({ "action": "accept" }));
+}
+
+#[tokio::test]
+async fn a_question_that_is_let_go_of_is_answered_that_nobody_can_be_asked() {
+    let peer = server(|heard| {
+        let events =
+            event(question("sampling/createMessage")) + &event(answer_to(heard, &json!(1)));
+        vec![stream(&events)]
+    })
+    .await;
+    let line = legacy(&peer).await;
+    call(&line).await.unwrap();
+    let replied = eventually("it was answered", || async { replies(&peer).pop() }).await;
+    assert_eq!((&replied["id"], &replied["error"]["code"]), (&json!("q-1"), &json!(-32601)));
+}
+
+#[tokio::test]
+async fn time_does_not_pass_while_a_question_is_open() {
+    let (sender, events) = tokio::sync::mpsc::unbounded_channel();
+    let events = std::sync::Mutex::new(Some(events));
+    let peer = server(move |_| {
+        let first = Act::say(event(question("elicitation/create")));
+        vec![Act::events(), first, Act::Relay(events.lock().unwrap().take().unwrap())]
+    })
+    .await;
+    let line = legacy(&peer).await;
+    let timeout = Duration::from_secs(2);
+    let mut flight = line.wire.begin(Prepared { timeout, ..request(7, "tools/call") });
+    let Happening::Asked(asked) = flight.next().await else { panic!("not asked") };
+    let waited = tokio::time::timeout(timeout + SHORT, flight.next()).await;
+    assert!(waited.is_err(), "{waited:?}");
+    asked.answer(json!({}));
+    let answer = json!({ "jsonrpc": "2.0", "id": 7, "result": "late" });
+    sender.send(event(answer).into_bytes()).unwrap();
+    assert_eq!(whole(&mut *flight).await.1.unwrap(), "\"late\"");
+}
+
+#[tokio::test]
+async fn after_a_question_time_goes_on() {
+    let peer =
+        server(move |_| vec![Act::events(), Act::say(event(question("roots/list"))), Act::Silence])
+            .await;
+    let line = legacy(&peer).await;
+    let begun = Instant::now();
+    let ended = send(&line, hurried(7)).await;
+    assert!(matches!(ended, Err(RequestError::Timeout(300))), "{ended:?}");
+    assert!(begun.elapsed() < Duration::from_secs(20));
+}
+
+#[tokio::test]
+async fn whoever_lets_go_of_a_request_cancels_it() {
+    let peer = server(|_| vec![Act::Silence]).await;
+    let line = legacy(&peer).await;
+    // One that was never begun is not cancelled either.
+    drop(line.wire.begin(request(6, "tools/call")));
+    let mut flight = line.wire.begin(request(7, "tools/call"));
+    assert!(tokio::time::timeout(SHORT, flight.next()).await.is_err());
+    drop(flight);
+    let cancelled = || async { told(&peer, "notifications/cancelled").pop() };
+    let message = eventually("it is cancelled", cancelled).await;
+    assert_eq!(message["params"]["requestId"], 7);
+    assert!(matches!(send(&line, hurried(8)).await, Err(RequestError::Timeout(300))));
+    eventually("the other one is too", || async {
+        let all = told(&peer, "notifications/cancelled");
+        (all.len() == 2 && all[1]["params"]["requestId"] == 8).then_some(())
+    })
+    .await;
+    // What is over is not cancelled, and what opens a session cannot be.
+    let peer = server(|heard| vec![Act::json(answer_to(heard, &json!({})))]).await;
+    let line = legacy(&peer).await;
+    call(&line).await.unwrap();
+    drop(line.wire.begin(request(9, "initialize")));
+    line.wire.close().await;
+    assert!(told(&peer, "notifications/cancelled").is_empty());
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_before_its_answer_is_taken_up_again() {
+    // The answer comes by the third stream.
+    let peer = Peer::start(|heard| {
+        let from = heard.header("last-event-id");
+        let part = |id: &str, more: &str| stream(&format!("id: {id}\nretry: 60\ndata:\n\n{more}"));
+        match (heard.method.as_str(), from) {
+            ("GET", "") => vec![Act::answer(405, "", "")],
+            ("GET", "e-1") => vec![part("e-2", &event(progress(7, 1)))],
+            ("GET", "e-2") => {
+                vec![stream(&event(json!({ "jsonrpc": "2.0", "id": 7, "result": "at last" })))]
+            }
+            _ => opening(heard).unwrap_or_else(|| vec![part("e-1", "")]),
+        }
+    })
+    .await;
+    let line = legacy(&peer).await;
+    let begun = Instant::now();
+    let (happened, ended) = whole(&mut *line.wire.begin(request(7, "tools/call"))).await;
+    assert_eq!(ended.unwrap(), "\"at last\"");
+    assert_eq!(happened.len(), 1);
+    assert!(begun.elapsed() >= Duration::from_millis(120), "it waits as long as it is told");
+    let heard = peer.heard();
+    let resumed: Vec<_> =
+        heard.iter().filter(|one| !one.header("last-event-id").is_empty()).collect();
+    assert_eq!(resumed.len(), 2);
+    assert!(resumed.iter().all(|one| one.header("accept") == "text/event-stream"));
+    assert!(resumed.iter().all(|one| one.header("mcp-session-id") == "s-1"));
+}
+
+#[tokio::test]
+async fn a_stream_that_cannot_be_taken_up_again_loses_the_request() {
+    let peer = server(|_| vec![stream("id: e-1\nretry: 50\ndata:\n\n")]).await;
+    let ended = call(&legacy(&peer).await).await;
+    assert!(matches!(&ended, Err(RequestError::Lost(why)) if why.contains("405")), "{ended:?}");
+    let peer = server(|_| vec![stream("retry: 50\ndata:\n\n")]).await;
+    let ended = call(&legacy(&peer).await).await;
+    assert!(matches!(ended, Err(RequestError::Lost(_))), "{ended:?}");
+    // One that gives nothing, again and again.
+    let peer = Peer::start(|heard| match heard.method.as_str() {
+        "GET" if heard.header("last-event-id").is_empty() => vec![Act::answer(405, "", "")],
+        "GET" => vec![stream("")],
+        _ => opening(heard).unwrap_or_else(|| vec![stream("id: e-1\nretry: 50\ndata:\n\n")]),
+    })
+    .await;
+    let ended = call(&legacy(&peer).await).await;
+    assert!(matches!(ended, Err(RequestError::Lost(_))), "{ended:?}");
+    // One that wants us to wait for longer than there is time.
+    let peer = server(|_| vec![stream("id: e-1\nretry: 60000\ndata:\n\n")]).await;
+    let ended = send(&legacy(&peer).await, hurried(7)).await;
+    assert!(matches!(ended, Err(RequestError::Timeout(300))), "{ended:?}");
+}
