@@ -1,4 +1,7 @@
 //! What the crate promises, seen from outside.
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its message")]
 
+mod arbitrary;
+mod dialects;
+mod foreign;
 mod suite;
