@@ -42,6 +42,7 @@ pub mod project;
 pub mod read;
 pub mod render;
 mod schema;
+pub mod tighten;
 mod violation;
 mod weight;
 

@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use contract::{Dialect, Schema, project};
+use contract::{
+    Dialect, Schema, project,
+    tighten::{self, Closing},
+};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -261,6 +264,33 @@ proptest! {
             prop_assert_eq!(output.is_valid(value), valid, "{} in {}", value, output.source());
             if value.is_object() {
                 prop_assert_eq!(input.is_valid(value), valid, "{} in {}", value, input.source());
+            }
+        }
+    }
+
+    #[test]
+    fn a_closed_schema_accepts_no_more_and_no_unknown_name(
+        (schema, objects) in proptest::sample::select(Dialect::ALL.to_vec()).prop_flat_map(|dialect| (
+            arbitrary::schemas(dialect),
+            prop::collection::vec(arbitrary::objects(), 8),
+        ))
+    ) {
+        let Ok(original) = Schema::compile_foreign(&schema) else { return Ok(()) };
+        let tightened = tighten::closed(&schema);
+        let closed = Schema::compile_foreign(&tightened.schema).unwrap();
+        // Behind `not` a root that is closed accepts more.
+        if schema.to_string().contains("\"#\"") {
+            return Ok(());
+        }
+        for mut value in objects {
+            let valid = closed.is_valid(&value);
+            prop_assert!(!valid || original.is_valid(&value), "{} in {}", value, tightened.schema);
+            value["unknown"] = json!(1);
+            if matches!(tightened.closing, Closing::AdditionalProperties | Closing::UnevaluatedProperties) {
+                let valid = closed.is_valid(&value);
+                // A branch may say that it takes anything.
+                let open = schema.to_string().contains("additionalProperties");
+                prop_assert!(!valid || open, "{} in {}", value, tightened.schema);
             }
         }
     }
