@@ -1,4 +1,4 @@
-//! Formats that a dialect does not know, judged as the newest one judges them.
+//! Formats of texts, judged as the newest dialect judges them.
 //!
 //! Every dialect lets a validator know more formats than it names, and people use them: most of
 //! what says `format: uuid` declares draft-07, which does not.
@@ -25,13 +25,17 @@ const LATER: [(&str, Dialect); 11] = [
     ("idn-email", Dialect::Draft07),
 ];
 
+/// Formats that every dialect knows, and that are asked for by themselves.
+const COMMON: [&str; 3] = ["date-time", "email", "uri"];
+
 static JUDGES: LazyLock<HashMap<&'static str, Validator>> = LazyLock::new(|| {
     let judge = |format: &'static str| {
         let schema = json!({ "format": format });
         let options = jsonschema::options().should_validate_formats(true).offline();
         options.build(&schema).ok().map(|judge| (format, judge))
     };
-    LATER.iter().filter_map(|(format, _)| judge(format)).collect()
+    let all = LATER.iter().map(|(format, _)| *format).chain(COMMON);
+    all.filter_map(judge).collect()
 });
 
 /// Adds to the options of a dialect the formats that came after it.
@@ -41,13 +45,13 @@ pub(crate) fn complete(
 ) -> ValidationOptions<'_> {
     for (format, first) in LATER {
         if dialect < first {
-            options = options.with_format(format, move |text: &str| fits(format, text));
+            options = options.with_format(format, move |text: &str| is_of(format, text));
         }
     }
     options
 }
 
-/// Whether a text is of one of the formats above.
-fn fits(format: &str, text: &str) -> bool {
+/// Whether a text is of one of the formats above; what is none of them fits always.
+pub(crate) fn is_of(format: &str, text: &str) -> bool {
     JUDGES.get(format).is_none_or(|judge| judge.is_valid(&Value::String(text.to_owned())))
 }

@@ -32,6 +32,7 @@ mod dialect;
 pub mod document;
 mod formats;
 mod graph;
+pub mod infer;
 pub mod json;
 pub mod limits;
 pub mod lint;
@@ -45,6 +46,7 @@ mod schema;
 pub mod tighten;
 mod violation;
 mod weight;
+pub mod widen;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use dialect::Dialect;

@@ -26,6 +26,8 @@ pub const MAX_PATTERNS: usize = 500;
 pub const MAX_PATTERN_BYTES: usize = 4_096;
 /// Up to how many parts of a value every violation is listed, beyond that only the first.
 pub const MAX_LISTED_NODES: usize = 10_000;
+/// How many errors of a value are looked at one by one.
+const MAX_LISTED_ERRORS: usize = 1_000;
 /// How large a compiled pattern may be, in bytes.
 pub const MAX_REGEX_BYTES: usize = 1_048_576;
 /// How often a pattern with look-around may step back in one match.
@@ -153,6 +155,14 @@ impl Schema {
     /// themselves follow a value for as long as it goes on.
     fn too_deep(&self, value: &Value) -> Option<usize> {
         self.weight.depth.filter(|most| is_deeper(value, *most))
+    }
+
+    /// What the validator itself says, where a list is safe to ask for.
+    pub(crate) fn errors<'v>(&'v self, value: &'v Value) -> Vec<jsonschema::ValidationError<'v>> {
+        if self.too_deep(value).is_some() || is_deeper(value, self.weight.listing_depth) {
+            return Vec::new();
+        }
+        self.validator.iter_errors(value).take(MAX_LISTED_ERRORS).collect()
     }
 
     /// Every way in which the value does not match, up to 32 of them.

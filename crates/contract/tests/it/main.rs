@@ -4,4 +4,5 @@
 mod arbitrary;
 mod dialects;
 mod foreign;
+mod learning;
 mod suite;
