@@ -31,6 +31,7 @@ pub mod diagnostic;
 mod dialect;
 pub mod document;
 mod formats;
+pub mod generate;
 mod graph;
 pub mod infer;
 pub mod json;

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     Dialect, Schema, SchemaError,
     infer::infer,
+    json::kind,
     places::{Number, Places},
 };
 
@@ -159,14 +160,14 @@ fn apply(widened: &mut Widened, faults: &[Fault], value: &Value) -> bool {
 /// The faults to mend: of a choice, those of the branch that is meant.
 fn choose<'f>(fault: &'f Fault, schema: &Value, value: &Value, chosen: &mut Vec<&'f Fault>) {
     let part = value.pointer(&fault.part);
-    let kind = part.map(edit::kind);
+    let found = part.map(kind);
     // The branch that is meant takes this kind of value and has the least to say against it.
     let meant = fault.branches.iter().enumerate().filter(|(index, faults)| {
         let branch = format!("{}/anyOf/{index}", fault.place);
         let wants = schema.pointer(&branch).map(|branch| branch["type"].clone());
         !faults.is_empty()
-            && matches!(kind, Some("object" | "array"))
-            && wants.is_some_and(|wants| kind.is_some_and(|kind| wants == kind))
+            && matches!(found, Some("object" | "array"))
+            && wants.is_some_and(|wants| found.is_some_and(|found| wants == found))
     });
     match meant.min_by_key(|(_, faults)| faults.len()) {
         Some((_, faults)) => faults.iter().for_each(|fault| choose(fault, schema, value, chosen)),

@@ -67,19 +67,6 @@ pub(super) fn tell(part: &str, text: &str) -> String {
     if part.is_empty() { format!("the value: {text}") } else { format!("`{part}`: {text}") }
 }
 
-/// The name of a value's type, as `type` has it.
-pub(super) fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
-
 /// What a schema asks for, in a few words.
 pub(super) fn words(schema: &Value) -> String {
     match (&schema["type"], &schema["anyOf"]) {

@@ -4,5 +4,6 @@
 mod arbitrary;
 mod dialects;
 mod foreign;
+mod generating;
 mod learning;
 mod suite;
