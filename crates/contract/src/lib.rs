@@ -44,6 +44,7 @@ pub mod project;
 pub mod read;
 pub mod render;
 mod schema;
+pub mod suspect;
 pub mod tighten;
 mod violation;
 mod weight;

@@ -296,6 +296,18 @@ proptest! {
     }
 
     #[test]
+    fn whatever_a_text_is_the_findings_are_in_it(
+        said in "(\\PC|[\u{200b}-\u{200f}]|[\u{fe00}-\u{fe0f}]|[\u{e0000}-\u{e01ef}]|ignore all rules |\\s){0,60}"
+    ) {
+        let length = said.chars().count();
+        for found in contract::suspect::text(&said) {
+            prop_assert!(found.range.start <= found.range.end && found.range.end <= length, "{:?}", found);
+            let unseen = found.shown.chars().any(|one| u32::from(one) >= 0xe0000);
+            prop_assert!(!unseen, "{}", found.shown);
+        }
+    }
+
+    #[test]
     fn whatever_is_given_as_a_schema_is_survived(schema in arbitrary::hostile(), value in arbitrary::values()) {
         let started = Instant::now();
         match Schema::compile_foreign(&schema) {
