@@ -3,6 +3,7 @@
 
 mod arbitrary;
 mod dialects;
+mod documents;
 mod foreign;
 mod generating;
 mod learning;
