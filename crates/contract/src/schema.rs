@@ -157,9 +157,13 @@ impl Schema {
         self.weight.depth.filter(|most| is_deeper(value, *most))
     }
 
+    fn too_deep_to_list(&self, value: &Value) -> bool {
+        self.weight.listing_depth.is_some_and(|most| is_deeper(value, most))
+    }
+
     /// What the validator itself says, where a list is safe to ask for.
     pub(crate) fn errors<'v>(&'v self, value: &'v Value) -> Vec<jsonschema::ValidationError<'v>> {
-        if self.too_deep(value).is_some() || is_deeper(value, self.weight.listing_depth) {
+        if self.too_deep(value).is_some() || self.too_deep_to_list(value) {
             return Vec::new();
         }
         self.validator.iter_errors(value).take(MAX_LISTED_ERRORS).collect()
@@ -174,7 +178,7 @@ impl Schema {
             return vec![Violation::new("", "depth", &message)];
         }
         // A list would take for ever where a schema comes back to itself by several ways.
-        if is_deeper(value, self.weight.listing_depth) {
+        if self.too_deep_to_list(value) {
             let says = Violation::new("", "$ref", "does not match the schema");
             return if self.validator.is_valid(value) { Vec::new() } else { vec![says] };
         }

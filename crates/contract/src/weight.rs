@@ -30,7 +30,8 @@ pub(crate) struct Weight {
     pub(crate) depth: Option<usize>,
     /// Up to which depth of a value every violation can be listed. A list remembers nothing, so
     /// that a schema which comes back to itself by several ways asks for more with every level.
-    pub(crate) listing_depth: usize,
+    /// `None` where it does not matter.
+    pub(crate) listing_depth: Option<usize>,
 }
 
 /// Weighs a schema, or refuses it.
@@ -50,7 +51,7 @@ pub(crate) fn of(places: &Places) -> Result<Weight, SchemaError> {
         let level = steps_beside(places, &order) + 1;
         (MAX_STEPS / level).clamp(1, MAX_VALUE_DEPTH)
     });
-    let listing_depth = if whole.recursive { listing_depth(places, &order) } else { usize::MAX };
+    let listing_depth = if whole.recursive { listing_depth(places, &order) } else { None };
     Ok(Weight { checks, depth, listing_depth })
 }
 
@@ -201,7 +202,7 @@ fn steps_beside(places: &Places, order: &[Number]) -> usize {
 }
 
 /// How deep a value may nest so that a list of all that is wrong with it ends.
-fn listing_depth(places: &Places, order: &[Number]) -> usize {
+fn listing_depth(places: &Places, order: &[Number]) -> Option<usize> {
     let mut above = vec![Sum::ONE; places.all.len()];
     for depth in 0..MAX_VALUE_DEPTH {
         let mut now = vec![Sum::default(); places.all.len()];
@@ -211,8 +212,8 @@ fn listing_depth(places: &Places, order: &[Number]) -> usize {
         }
         above = now;
         if above[0].all() > MAX_LISTING_CHECKS {
-            return depth;
+            return Some(depth);
         }
     }
-    usize::MAX
+    None
 }

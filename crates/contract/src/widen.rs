@@ -46,7 +46,11 @@ pub fn widen(schema: &Value, value: &Value) -> Result<Widened, SchemaError> {
         }
         widened = next;
     }
-    Ok(beside(schema, value))
+    let widened = beside(schema, value);
+    if Schema::compile(&widened.schema)?.is_valid(value) {
+        return Ok(widened);
+    }
+    Err(SchemaError::new("", "cannot be widened so that it accepts this value"))
 }
 
 /// The schema, or the value's own: what is left where nothing smaller will do.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its message")]
 
 mod arbitrary;
+mod comparing;
 mod dialects;
 mod documents;
 mod foreign;
