@@ -11,11 +11,15 @@ use serde_json::Value;
 use crate::{
     SchemaError,
     dialect::{Dialect, Key, Part, Slot, parts},
+    schema::MAX_SCHEMA_NODES,
     violation::escape,
 };
 
 /// What a schema without an identifier counts its references from.
 const NO_BASE: &str = "json-schema:///";
+
+/// How many ways the dynamic references of a schema may have to go, all together.
+const MAX_DYNAMIC_WAYS: usize = 2_000;
 
 /// An index into the places of a schema.
 pub(crate) type Number = usize;
@@ -92,6 +96,7 @@ impl<'a> Places<'a> {
             known: HashMap::new(),
             pointers: None,
             open: Vec::new(),
+            ways: 0,
         };
         builder.add(root, String::new(), &registry.resolver(base), false)?;
         while let Some((place, resolver)) = builder.open.pop() {
@@ -135,6 +140,8 @@ struct Builder<'a, 'r> {
     pointers: Option<HashMap<usize, (String, &'a Value)>>,
     /// Places whose references are not resolved yet.
     open: Vec<(Number, Resolver<'r>)>,
+    /// Where all dynamic references together may lead.
+    ways: usize,
 }
 
 impl<'a, 'r> Builder<'a, 'r> {
@@ -146,6 +153,11 @@ impl<'a, 'r> Builder<'a, 'r> {
         stray: bool,
     ) -> Result<Number, SchemaError> {
         let number = self.places.all.len();
+        // References into unknown words may make several places of one.
+        if number >= MAX_SCHEMA_NODES {
+            let message = format!("has more than {MAX_SCHEMA_NODES} schemas inside");
+            return Err(SchemaError::new("", message));
+        }
         self.known.insert(address(schema), number);
         let place = Place { pointer, schema, inner: Vec::new(), references: Vec::new(), stray };
         self.places.all.push(place);
@@ -196,7 +208,7 @@ impl<'a, 'r> Builder<'a, 'r> {
             })?;
             let target = match self.locate(found.contents(), found.resolver())? {
                 None => Target::Outside,
-                Some(target) => self.widened(keyword, target),
+                Some(target) => self.widened(keyword, target)?,
             };
             self.places.all[number].references.push(Reference { keyword, text, target });
         }
@@ -228,26 +240,29 @@ impl<'a, 'r> Builder<'a, 'r> {
     }
 
     /// A dynamic reference to a dynamic target may lead to any other of its kind.
-    fn widened(&self, keyword: &str, target: Number) -> Target {
+    fn widened(&mut self, keyword: &str, target: Number) -> Result<Target, SchemaError> {
         let schema = self.places.all[target].schema;
         let mark = match keyword {
             "$dynamicRef" => "$dynamicAnchor",
             "$recursiveRef" => "$recursiveAnchor",
-            _ => return Target::Place(target),
+            _ => return Ok(Target::Place(target)),
         };
-        match schema.get(mark) {
-            Some(name) if *name != Value::Bool(false) => {
-                let mut all = self.places.with(mark, name);
-                match all.len() {
-                    0 | 1 => Target::Place(target),
-                    _ => {
-                        all.sort_by_key(|number| *number != target);
-                        Target::OneOf(all)
-                    }
-                }
-            }
-            _ => Target::Place(target),
+        let name = match schema.get(mark) {
+            Some(name) if *name != Value::Bool(false) => name,
+            _ => return Ok(Target::Place(target)),
+        };
+        let mut all = self.places.with(mark, name);
+        self.ways += all.len();
+        if self.ways > MAX_DYNAMIC_WAYS {
+            let message =
+                format!("has dynamic references with more than {MAX_DYNAMIC_WAYS} ways to go");
+            return Err(SchemaError::new("", message));
         }
+        if all.len() < 2 {
+            return Ok(Target::Place(target));
+        }
+        all.sort_by_key(|number| *number != target);
+        Ok(Target::OneOf(all))
     }
 }
 

@@ -20,6 +20,9 @@ pub const REDACTED: &str = "[redacted]";
 pub const MAX_SCHEMA_DEPTH: usize = 64;
 /// How large a schema may be, in nodes.
 pub const MAX_SCHEMA_NODES: usize = 20_000;
+/// How long the pointers to all its nodes may be together, in bytes: a long name counts once for
+/// everything inside.
+pub const MAX_POINTER_BYTES: usize = 16 * 1_048_576;
 /// How many patterns a schema may have.
 pub const MAX_PATTERNS: usize = 500;
 /// How long a pattern may be, in bytes.
@@ -87,7 +90,7 @@ impl Schema {
     }
 
     fn build(source: &Value, dialect: Dialect) -> Result<Self, SchemaError> {
-        Inspection::default().look(source, "", 0)?;
+        Inspection::default().look(source, 0)?;
         let places = Places::of(source, dialect)?;
         let weight = weight::of(&places)?;
         let validator = validator(source, dialect)?;
@@ -270,55 +273,68 @@ fn validator(source: &Value, dialect: Dialect) -> Result<Validator, SchemaError>
 
 /// Refuses what is out of bounds.
 #[derive(Default)]
-struct Inspection {
+struct Inspection<'a> {
     nodes: usize,
     patterns: usize,
+    /// How long the pointers to all nodes are together, in bytes.
+    pointers: usize,
+    /// The way to where we are.
+    path: Vec<Cow<'a, str>>,
 }
 
-impl Inspection {
-    fn look(&mut self, schema: &Value, pointer: &str, depth: usize) -> Result<(), SchemaError> {
+impl<'a> Inspection<'a> {
+    /// Looks at a schema whose pointer has so many bytes.
+    fn look(&mut self, schema: &'a Value, length: usize) -> Result<(), SchemaError> {
         self.nodes += 1;
+        self.pointers += length;
         if self.nodes > MAX_SCHEMA_NODES {
             return Err(SchemaError::new("", format!("has more than {MAX_SCHEMA_NODES} nodes")));
         }
-        if depth > MAX_SCHEMA_DEPTH {
-            let message = format!("nests deeper than {MAX_SCHEMA_DEPTH} levels");
-            return Err(SchemaError::new(pointer, message));
+        if self.path.len() > MAX_SCHEMA_DEPTH {
+            return self.refuse(format!("nests deeper than {MAX_SCHEMA_DEPTH} levels"));
+        }
+        if self.pointers > MAX_POINTER_BYTES {
+            let message =
+                format!("has names that make pointers of more than {MAX_POINTER_BYTES} bytes");
+            return Err(SchemaError::new("", message));
         }
         match schema {
-            Value::Object(map) => {
-                for (key, value) in map {
-                    let pointer = format!("{pointer}/{}", crate::violation::escape(key));
-                    match (key.as_str(), value) {
-                        ("pattern", Value::String(text)) => self.pattern(text, &pointer)?,
-                        ("patternProperties", Value::Object(patterns)) => {
-                            patterns.keys().try_for_each(|text| self.pattern(text, &pointer))?;
-                        }
-                        _ => {}
+            Value::Object(map) => map.iter().try_for_each(|(key, value)| {
+                self.path.push(Cow::Borrowed(key));
+                match (key.as_str(), value) {
+                    ("pattern", Value::String(text)) => self.pattern(text)?,
+                    ("patternProperties", Value::Object(patterns)) => {
+                        patterns.keys().try_for_each(|text| self.pattern(text))?;
                     }
-                    self.look(value, &pointer, depth + 1)?;
+                    _ => {}
                 }
+                self.look(value, length + 1 + key.len())?;
+                self.path.pop();
                 Ok(())
-            }
-            Value::Array(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    self.look(item, &format!("{pointer}/{index}"), depth + 1)?;
-                }
+            }),
+            Value::Array(items) => items.iter().enumerate().try_for_each(|(index, item)| {
+                self.path.push(Cow::Owned(index.to_string()));
+                self.look(item, length + 2)?;
+                self.path.pop();
                 Ok(())
-            }
+            }),
             _ => Ok(()),
         }
     }
 
-    fn pattern(&mut self, text: &str, pointer: &str) -> Result<(), SchemaError> {
+    fn pattern(&mut self, text: &str) -> Result<(), SchemaError> {
         self.patterns += 1;
         if self.patterns > MAX_PATTERNS {
             return Err(SchemaError::new("", format!("has more than {MAX_PATTERNS} patterns")));
         }
         if text.len() > MAX_PATTERN_BYTES {
-            let message = format!("has a pattern of more than {MAX_PATTERN_BYTES} bytes");
-            return Err(SchemaError::new(pointer, message));
+            return self.refuse(format!("has a pattern of more than {MAX_PATTERN_BYTES} bytes"));
         }
         Ok(())
+    }
+
+    fn refuse(&self, message: String) -> Result<(), SchemaError> {
+        let steps = self.path.iter().map(|step| format!("/{}", crate::violation::escape(step)));
+        Err(SchemaError::new(steps.collect::<String>(), message))
     }
 }

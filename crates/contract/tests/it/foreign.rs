@@ -91,6 +91,33 @@ fn work_is_bounded_whatever_the_references_do() {
     assert!(started.elapsed() < ENOUGH);
 }
 
+#[test]
+fn memory_is_bounded_whatever_the_names_are() {
+    let started = Instant::now();
+    let many: Map<String, Value> = (0..5_000).map(|n| (format!("a{n}"), json!({}))).collect();
+    let long = json!({ "properties": { "x".repeat(1_000_000): { "properties": many } } });
+    assert!(refused(&long).contains("names that make pointers of more than"));
+    let dynamic: Map<String, Value> = (0..3_000)
+        .map(|n| {
+            (format!("a{n}"), json!({ "$dynamicAnchor": "a", "items": { "$dynamicRef": "#a" } }))
+        })
+        .collect();
+    assert!(
+        refused(&json!({ "$defs": dynamic })).contains("dynamic references with more than 2000")
+    );
+    // Places that are none until somebody refers to them, one inside the other.
+    let mut strays = json!({});
+    for _ in 0..20 {
+        strays = json!({ "properties": { "a": strays } });
+    }
+    let strays: Vec<Value> = (0..150).map(|_| strays.clone()).collect();
+    let refer = |chain: usize, depth: usize| json!({ "$ref": format!("#/x/{chain}{}", "/properties/a".repeat(depth)) });
+    let all: Vec<Value> =
+        (0..150).flat_map(|chain| (0..20).map(move |depth| refer(chain, depth))).collect();
+    _ = Schema::compile_foreign(&json!({ "x": strays, "prefixItems": all }));
+    assert!(started.elapsed() < ENOUGH, "{:?}", started.elapsed());
+}
+
 fn nested(depth: usize) -> Value {
     (0..depth).fold(json!(1), |inner, _| Map::from_iter([("a".to_owned(), inner)]).into())
 }
