@@ -6,12 +6,14 @@
 //! change no value, and everything that a model does with the tool.
 
 mod differences;
+mod promises;
 mod proof;
 
 use serde::Serialize;
 use serde_json::Value;
 
 pub use differences::Difference;
+pub use promises::{Promise, catalogues, contracts};
 
 /// What a change means to those who rely on a tool, from the least to the most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

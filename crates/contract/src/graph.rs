@@ -6,17 +6,18 @@
 //! speak about the value at hand. The work is bounded by the size of the value
 //! times the size of the schema, whatever the references do.
 
-use std::collections::HashMap;
-
 use serde_json::Value;
 
-/// An index into the nodes of a graph.
-type Place = usize;
+use crate::{
+    dialect::Slot,
+    places::{Number as Place, Places, Target},
+};
 
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
+    /// One for each place of the schema.
     nodes: Vec<Node>,
-    /// Whether a reference led to a place that we could not find.
+    /// Whether a reference leads out of the schema.
     pub(crate) incomplete: bool,
 }
 
@@ -35,17 +36,35 @@ struct Node {
 }
 
 impl Graph {
-    pub(crate) fn of(schema: &Value) -> Self {
-        Builder::new(schema).build()
+    pub(crate) fn of(places: &Places) -> Self {
+        let incomplete = places
+            .all
+            .iter()
+            .any(|place| place.references.iter().any(|one| one.target == Target::Outside));
+        let nodes = (0..places.all.len()).map(|number| node(places, number)).collect();
+        Self { nodes, incomplete }
     }
 
     pub(crate) fn has_defaults(&self) -> bool {
         self.nodes.iter().any(|node| node.default.is_some())
     }
 
-    /// How many places are marked as secret.
+    /// How many places are marked as secret, of those that a walk along a value comes to.
     pub(crate) fn secrets(&self) -> usize {
-        self.nodes.iter().filter(|node| node.secret).count()
+        let mut seen = vec![false; self.nodes.len()];
+        let mut open = vec![0];
+        let mut secrets = 0;
+        while let Some(place) = open.pop() {
+            if std::mem::replace(&mut seen[place], true) {
+                continue;
+            }
+            let node = &self.nodes[place];
+            secrets += usize::from(node.secret);
+            open.extend(node.properties.iter().map(|(_, place)| *place));
+            open.extend(node.items.iter().chain(&node.additional).chain(&node.prefix_items));
+            open.extend(node.certain.iter().chain(&node.possible));
+        }
+        secrets
     }
 
     /// Puts defaults where they are certain: behind `properties`, `items`, `allOf` and
@@ -140,129 +159,33 @@ impl Graph {
     }
 }
 
-/// Makes the graph place by place, without recursion.
-struct Builder<'a> {
-    root: &'a Value,
-    anchors: HashMap<&'a str, String>,
-    known: HashMap<String, Place>,
-    open: Vec<(Place, String)>,
-    graph: Graph,
-}
-
-impl<'a> Builder<'a> {
-    fn new(root: &'a Value) -> Self {
-        let mut anchors = HashMap::new();
-        find_anchors(root, "", &mut anchors);
-        Self { root, anchors, known: HashMap::new(), open: Vec::new(), graph: Graph::default() }
-    }
-
-    fn build(mut self) -> Graph {
-        self.place(String::new());
-        while let Some((place, pointer)) = self.open.pop() {
-            if let Some(schema) = self.root.pointer(&pointer) {
-                let node = self.read(schema, &pointer);
-                self.graph.nodes[place] = node;
-            }
+/// The node of one place.
+fn node(places: &Places, number: Place) -> Node {
+    let place = &places.all[number];
+    let Value::Object(schema) = place.schema else { return Node::default() };
+    // Beside a reference these are read in every dialect: that is where people write them.
+    let mut node = Node {
+        default: schema.get("default").cloned(),
+        secret: is_secret(schema),
+        ..Node::default()
+    };
+    for (slot, next) in places.beside(number) {
+        match slot {
+            Slot::All => node.certain.push(next),
+            Slot::Not => {}
+            _ => node.possible.push(next),
         }
-        self.graph
     }
-
-    fn place(&mut self, pointer: String) -> Place {
-        if let Some(place) = self.known.get(&pointer) {
-            return *place;
+    for (slot, next) in places.below(number) {
+        match slot {
+            Slot::Property(name) => node.properties.push((name.to_owned(), next)),
+            Slot::AdditionalProperties => node.additional = Some(next),
+            Slot::Prefix(_) => node.prefix_items.push(next),
+            Slot::Items => node.items = Some(next),
+            _ => {}
         }
-        let place = self.graph.nodes.len();
-        self.graph.nodes.push(Node::default());
-        self.known.insert(pointer.clone(), place);
-        self.open.push((place, pointer));
-        place
     }
-
-    fn read(&mut self, schema: &Value, pointer: &str) -> Node {
-        let Value::Object(schema) = schema else { return Node::default() };
-        let mut node = Node {
-            default: schema.get("default").cloned(),
-            secret: is_secret(schema),
-            ..Node::default()
-        };
-        for (key, value) in schema {
-            let below = |last: &str| format!("{pointer}/{key}/{}", crate::violation::escape(last));
-            match (key.as_str(), value) {
-                ("properties", Value::Object(properties)) => {
-                    for name in properties.keys() {
-                        node.properties.push((name.clone(), self.place(below(name))));
-                    }
-                }
-                ("items", Value::Object(_)) => {
-                    node.items = Some(self.place(format!("{pointer}/{key}")));
-                }
-                ("additionalProperties", Value::Object(_)) => {
-                    node.additional = Some(self.place(format!("{pointer}/{key}")));
-                }
-                ("prefixItems", Value::Array(items)) => {
-                    for index in 0..items.len() {
-                        node.prefix_items.push(self.place(below(&index.to_string())));
-                    }
-                }
-                ("allOf", Value::Array(branches)) => {
-                    for index in 0..branches.len() {
-                        node.certain.push(self.place(below(&index.to_string())));
-                    }
-                }
-                ("anyOf" | "oneOf", Value::Array(branches)) => {
-                    for index in 0..branches.len() {
-                        node.possible.push(self.place(below(&index.to_string())));
-                    }
-                }
-                ("if" | "then" | "else", _) => {
-                    node.possible.push(self.place(format!("{pointer}/{key}")));
-                }
-                ("dependentSchemas", Value::Object(schemas)) => {
-                    for name in schemas.keys() {
-                        node.possible.push(self.place(below(name)));
-                    }
-                }
-                ("$ref" | "$dynamicRef", Value::String(target)) => match self.resolve(target) {
-                    Some(pointer) => node.certain.push(self.place(pointer)),
-                    None => self.graph.incomplete = true,
-                },
-                _ => {}
-            }
-        }
-        node
-    }
-
-    /// The pointer that a reference inside the document leads to.
-    fn resolve(&self, reference: &str) -> Option<String> {
-        let fragment = reference.strip_prefix('#')?;
-        if fragment.is_empty() || fragment.starts_with('/') {
-            return self.root.pointer(fragment).map(|_| fragment.to_owned());
-        }
-        self.anchors.get(fragment).cloned()
-    }
-}
-
-fn find_anchors<'a>(schema: &'a Value, pointer: &str, anchors: &mut HashMap<&'a str, String>) {
-    match schema {
-        Value::Object(map) => {
-            for (key, value) in map {
-                if let ("$anchor" | "$dynamicAnchor", Some(name)) = (key.as_str(), value.as_str()) {
-                    anchors.insert(name, pointer.to_owned());
-                }
-                find_anchors(
-                    value,
-                    &format!("{pointer}/{}", crate::violation::escape(key)),
-                    anchors,
-                );
-            }
-        }
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                find_anchors(item, &format!("{pointer}/{index}"), anchors);
-            }
-        }
-        _ => {}
-    }
+    node
 }
 
 /// Whether the schema marks its value as secret.
@@ -323,6 +246,17 @@ mod tests {
             } } },
         });
         check(&schema, json!({ "a": {} }), &json!({ "a": { "kind": 0 }, "kind": 0 }));
+    }
+
+    #[test]
+    fn a_secret_that_cannot_be_followed_hides_everything() {
+        for schema in [
+            json!({ "patternProperties": { "^p": { "writeOnly": true } } }),
+            json!({ "not": { "properties": { "p": { "x-secret": true } } } }),
+        ] {
+            let schema = Schema::compile(&schema).unwrap();
+            assert_eq!(*schema.redacted(&json!({ "p": "secret" })), json!("[redacted]"));
+        }
     }
 
     #[test]

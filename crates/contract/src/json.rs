@@ -30,6 +30,19 @@ pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
         .map_err(|error| locate(&error))
 }
 
+/// The type of a value, as a schema names it.
+pub fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
 fn locate(error: &serde_json::Error) -> JsonError {
     let text = error.to_string();
     // serde_json ends its text with the place, which has fields of its own here.

@@ -18,6 +18,7 @@ pub mod openapi;
 mod references;
 
 pub use markdown::{Row, rows};
+pub(crate) use references::encode;
 
 use crate::{
     Contract, Status,

@@ -1,13 +1,17 @@
 //! A JSON Schema, compiled once and used for every call.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, panic::AssertUnwindSafe};
 
-use jsonschema::{Draft, PatternOptions, Validator};
+use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
 use crate::{
+    dialect::Dialect,
+    formats,
     graph::Graph,
+    places::Places,
     violation::{MAX_VIOLATIONS, Violation},
+    weight::{self, Weight},
 };
 
 /// What stands in place of a secret.
@@ -16,12 +20,23 @@ pub const REDACTED: &str = "[redacted]";
 pub const MAX_SCHEMA_DEPTH: usize = 64;
 /// How large a schema may be, in nodes.
 pub const MAX_SCHEMA_NODES: usize = 20_000;
+/// How long the pointers to all its nodes may be together, in bytes: a long name counts once for
+/// everything inside.
+pub const MAX_POINTER_BYTES: usize = 16 * 1_048_576;
+/// How many patterns a schema may have.
+pub const MAX_PATTERNS: usize = 500;
+/// How long a pattern may be, in bytes.
+pub const MAX_PATTERN_BYTES: usize = 4_096;
 /// Up to how many parts of a value every violation is listed, beyond that only the first.
 pub const MAX_LISTED_NODES: usize = 10_000;
+/// How many errors of a value are looked at one by one.
+const MAX_LISTED_ERRORS: usize = 1_000;
 /// How large a compiled pattern may be, in bytes.
 pub const MAX_REGEX_BYTES: usize = 1_048_576;
 /// How often a pattern with look-around may step back in one match.
 pub const MAX_REGEX_BACKTRACKS: usize = 100_000;
+/// How much is repeated of what the validator says of a schema, in characters.
+const MAX_REASON: usize = 300;
 
 /// Why a document is not a schema that we can enforce.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -34,55 +49,72 @@ pub struct SchemaError {
 }
 
 impl SchemaError {
-    fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+    pub(crate) fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Self { pointer: pointer.into(), message: message.into() }
     }
 }
 
-/// A JSON Schema (2020-12) ready to judge values: formats are asserted, references
-/// stay inside the document, patterns and depth are bounded.
+/// A JSON Schema ready to judge values: formats are asserted, references stay inside the
+/// document, patterns, depth and work are bounded.
 #[derive(Debug)]
 pub struct Schema {
     source: Value,
+    dialect: Dialect,
     validator: Validator,
     graph: Graph,
+    weight: Weight,
     has_defaults: bool,
     has_secrets: bool,
     follows_all_secrets: bool,
 }
 
 impl Schema {
-    /// Compiles the schema, or says why it cannot be enforced.
+    /// Compiles a schema of our own (2020-12), or says why it cannot be enforced.
     pub fn compile(source: &Value) -> Result<Self, SchemaError> {
-        let mut nodes = 0;
-        inspect(source, "", 0, &mut nodes)?;
-        let validator = jsonschema::options()
-            .with_draft(Draft::Draft202012)
-            .should_validate_formats(true)
-            .should_ignore_unknown_formats(true)
-            .offline()
-            .with_pattern_options(
-                PatternOptions::fancy_regex()
-                    .backtrack_limit(MAX_REGEX_BACKTRACKS)
-                    .size_limit(MAX_REGEX_BYTES)
-                    .dfa_size_limit(MAX_REGEX_BYTES),
-            )
-            .build(source)
-            .map_err(|error| {
-                SchemaError::new(
-                    error.instance_path().to_string(),
-                    format!("is not a valid JSON Schema: {error}"),
-                )
-            })?;
-        let graph = Graph::of(source);
+        match source.get("$schema").and_then(Value::as_str) {
+            Some(other) if Dialect::named(other) != Some(Dialect::Draft202012) => {
+                let message = format!("names the dialect `{other}`; only 2020-12 is enforced");
+                Err(SchemaError::new("/$schema", message))
+            }
+            _ => Self::build(source, Dialect::Draft202012),
+        }
+    }
+
+    /// Compiles a schema of somebody else in the dialect that it declares, draft-04 to 2020-12. It
+    /// may be hostile: what would reach out, or ask for too much work, is refused.
+    ///
+    /// Two things are the same in all dialects: formats are asserted (also those that came later,
+    /// as `uuid` did), and the encoding of a text is not.
+    pub fn compile_foreign(source: &Value) -> Result<Self, SchemaError> {
+        Self::build(source, Dialect::of(source)?)
+    }
+
+    fn build(source: &Value, dialect: Dialect) -> Result<Self, SchemaError> {
+        Inspection::default().look(source, 0)?;
+        let places = Places::of(source, dialect)?;
+        let weight = weight::of(&places)?;
+        let validator = validator(source, dialect)?;
+        let graph = Graph::of(&places);
         Ok(Self {
             source: source.clone(),
+            dialect,
             validator,
+            weight,
             has_defaults: graph.has_defaults(),
             has_secrets: marks(source) > 0,
             follows_all_secrets: !graph.incomplete && graph.secrets() >= marks(source),
             graph,
         })
+    }
+
+    /// The dialect that the schema is enforced in.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// How often one part of a value is looked at, at most: a measure of what a check costs.
+    pub fn checks(&self) -> u64 {
+        self.weight.checks
     }
 
     /// The schema as it was written.
@@ -119,11 +151,40 @@ impl Schema {
 
     /// Whether the value matches; the cheap question, asked first.
     pub fn is_valid(&self, value: &Value) -> bool {
-        self.validator.is_valid(value)
+        self.too_deep(value).is_none() && self.validator.is_valid(value)
+    }
+
+    /// How deep a value may nest, where this one nests deeper. Only schemas that come back to
+    /// themselves follow a value for as long as it goes on.
+    fn too_deep(&self, value: &Value) -> Option<usize> {
+        self.weight.depth.filter(|most| is_deeper(value, *most))
+    }
+
+    fn too_deep_to_list(&self, value: &Value) -> bool {
+        self.weight.listing_depth.is_some_and(|most| is_deeper(value, most))
+    }
+
+    /// What the validator itself says, where a list is safe to ask for.
+    pub(crate) fn errors<'v>(&'v self, value: &'v Value) -> Vec<jsonschema::ValidationError<'v>> {
+        if self.too_deep(value).is_some() || self.too_deep_to_list(value) {
+            return Vec::new();
+        }
+        self.validator.iter_errors(value).take(MAX_LISTED_ERRORS).collect()
     }
 
     /// Every way in which the value does not match, up to 32 of them.
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
+        if let Some(most) = self.too_deep(value) {
+            let message = format!(
+                "nests deeper than {most} levels, which is as deep as this schema can be checked"
+            );
+            return vec![Violation::new("", "depth", &message)];
+        }
+        // A list would take for ever where a schema comes back to itself by several ways.
+        if self.too_deep_to_list(value) {
+            let says = Violation::new("", "$ref", "does not match the schema");
+            return if self.validator.is_valid(value) { Vec::new() } else { vec![says] };
+        }
         // All errors are collected before the first is seen, and a large value can have one in
         // every part: there the first has to do.
         if is_large(value) {
@@ -173,49 +234,107 @@ fn is_large(value: &Value) -> bool {
     left == 0
 }
 
-/// Refuses what would reach out of the document or out of bounds.
-fn inspect(
-    schema: &Value,
-    pointer: &str,
-    depth: usize,
-    nodes: &mut usize,
-) -> Result<(), SchemaError> {
-    *nodes += 1;
-    if *nodes > MAX_SCHEMA_NODES {
-        return Err(SchemaError::new("", format!("has more than {MAX_SCHEMA_NODES} nodes")));
-    }
-    if depth > MAX_SCHEMA_DEPTH {
-        return Err(SchemaError::new(
-            pointer,
-            format!("nests deeper than {MAX_SCHEMA_DEPTH} levels"),
-        ));
-    }
-    match schema {
-        Value::Object(map) => {
-            for (key, value) in map {
-                let pointer = format!("{pointer}/{}", crate::violation::escape(key));
-                if let ("$schema", Some(dialect)) = (key.as_str(), value.as_str())
-                    && !is_2020_12(dialect)
-                {
-                    return Err(SchemaError::new(
-                        pointer,
-                        format!("names the dialect `{dialect}`; only 2020-12 is enforced"),
-                    ));
-                }
-                inspect(value, &pointer, depth + 1, nodes)?;
-            }
-            Ok(())
-        }
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                inspect(item, &format!("{pointer}/{index}"), depth + 1, nodes)?;
-            }
-            Ok(())
-        }
-        _ => Ok(()),
+/// Whether the value nests deeper than that many levels.
+fn is_deeper(value: &Value, most: usize) -> bool {
+    match value {
+        Value::Array(items) => most == 0 || items.iter().any(|item| is_deeper(item, most - 1)),
+        Value::Object(map) => most == 0 || map.values().any(|item| is_deeper(item, most - 1)),
+        _ => false,
     }
 }
 
-fn is_2020_12(dialect: &str) -> bool {
-    dialect.trim_end_matches('#') == "https://json-schema.org/draft/2020-12/schema"
+fn validator(source: &Value, dialect: Dialect) -> Result<Validator, SchemaError> {
+    let options = jsonschema::options()
+        .with_draft(dialect.draft())
+        .should_validate_formats(true)
+        .should_ignore_unknown_formats(true)
+        // Later dialects only note these, and a projection has to mean what its original does.
+        .without_content_media_type_support("application/json")
+        .without_content_encoding_support("base64")
+        .offline()
+        .with_pattern_options(
+            PatternOptions::fancy_regex()
+                .backtrack_limit(MAX_REGEX_BACKTRACKS)
+                .size_limit(MAX_REGEX_BYTES)
+                .dfa_size_limit(MAX_REGEX_BYTES),
+        );
+    let options = formats::complete(options, dialect);
+    // Whatever somebody writes into a schema, it must not take more along than itself.
+    let built = std::panic::catch_unwind(AssertUnwindSafe(|| options.build(source)));
+    let Ok(built) = built else {
+        return Err(SchemaError::new("", "is more than the validator can take"));
+    };
+    built.map_err(|error| {
+        let reason: String = error.to_string().chars().take(MAX_REASON).collect();
+        let pointer = error.instance_path().to_string();
+        SchemaError::new(pointer, format!("is not a valid JSON Schema: {reason}"))
+    })
+}
+
+/// Refuses what is out of bounds.
+#[derive(Default)]
+struct Inspection<'a> {
+    nodes: usize,
+    patterns: usize,
+    /// How long the pointers to all nodes are together, in bytes.
+    pointers: usize,
+    /// The way to where we are.
+    path: Vec<Cow<'a, str>>,
+}
+
+impl<'a> Inspection<'a> {
+    /// Looks at a schema whose pointer has so many bytes.
+    fn look(&mut self, schema: &'a Value, length: usize) -> Result<(), SchemaError> {
+        self.nodes += 1;
+        self.pointers += length;
+        if self.nodes > MAX_SCHEMA_NODES {
+            return Err(SchemaError::new("", format!("has more than {MAX_SCHEMA_NODES} nodes")));
+        }
+        if self.path.len() > MAX_SCHEMA_DEPTH {
+            return self.refuse(format!("nests deeper than {MAX_SCHEMA_DEPTH} levels"));
+        }
+        if self.pointers > MAX_POINTER_BYTES {
+            let message =
+                format!("has names that make pointers of more than {MAX_POINTER_BYTES} bytes");
+            return Err(SchemaError::new("", message));
+        }
+        match schema {
+            Value::Object(map) => map.iter().try_for_each(|(key, value)| {
+                self.path.push(Cow::Borrowed(key));
+                match (key.as_str(), value) {
+                    ("pattern", Value::String(text)) => self.pattern(text)?,
+                    ("patternProperties", Value::Object(patterns)) => {
+                        patterns.keys().try_for_each(|text| self.pattern(text))?;
+                    }
+                    _ => {}
+                }
+                self.look(value, length + 1 + key.len())?;
+                self.path.pop();
+                Ok(())
+            }),
+            Value::Array(items) => items.iter().enumerate().try_for_each(|(index, item)| {
+                self.path.push(Cow::Owned(index.to_string()));
+                self.look(item, length + 2)?;
+                self.path.pop();
+                Ok(())
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn pattern(&mut self, text: &str) -> Result<(), SchemaError> {
+        self.patterns += 1;
+        if self.patterns > MAX_PATTERNS {
+            return Err(SchemaError::new("", format!("has more than {MAX_PATTERNS} patterns")));
+        }
+        if text.len() > MAX_PATTERN_BYTES {
+            return self.refuse(format!("has a pattern of more than {MAX_PATTERN_BYTES} bytes"));
+        }
+        Ok(())
+    }
+
+    fn refuse(&self, message: String) -> Result<(), SchemaError> {
+        let steps = self.path.iter().map(|step| format!("/{}", crate::violation::escape(step)));
+        Err(SchemaError::new(steps.collect::<String>(), message))
+    }
 }

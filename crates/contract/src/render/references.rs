@@ -171,7 +171,7 @@ fn has_scheme(address: &str) -> bool {
 }
 
 /// A JSON pointer as it stands in the fragment of an address.
-fn encode(pointer: &str) -> String {
+pub(crate) fn encode(pointer: &str) -> String {
     let mut fragment = String::with_capacity(pointer.len());
     for byte in pointer.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?".contains(&byte) {
@@ -240,12 +240,12 @@ mod tests {
     fn anchors_become_pointers() {
         check(
             &json!({
-                "allOf": [{ "$ref": "#leaf" }, { "$dynamicRef": "#node", "$ref": "#/$defs/x" }],
+                "prefixItems": [{ "$ref": "#leaf" }, { "$dynamicRef": "#node", "$ref": "#/$defs/x" }],
                 "$dynamicAnchor": "node",
                 "$defs": { "x": {}, "50%": { "$anchor": "leaf", "type": "string" } },
             }),
             &json!({
-                "allOf": [
+                "prefixItems": [
                     { "$ref": "#/home/$defs/50%25" },
                     { "$ref": "#/home/$defs/x", "allOf": [{ "$ref": "#/home" }] },
                 ],

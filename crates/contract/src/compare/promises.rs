@@ -1,0 +1,194 @@
+//! What changed between two promises of a tool, wherever they are written down: in a contract, in a
+//! document, in what a server lists.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Change, Class, Direction, differences, schemas};
+use crate::{Approval, Contract, Effects, Status, codes};
+
+/// What a tool promises, as far as somebody says so.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Promise {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: Option<String>,
+    /// Whether it is served.
+    pub status: Option<Status>,
+    /// What it changes at most.
+    pub effects: Option<Effects>,
+    /// Whether a person must agree.
+    pub approval: Option<Approval>,
+    /// The schema of its arguments.
+    pub input_schema: Option<Value>,
+    /// The schema of its results.
+    pub output_schema: Option<Value>,
+    /// Its errors: code and HTTP status.
+    pub errors: Option<Vec<(String, u16)>>,
+    /// Its limits, by name.
+    pub limits: Vec<(String, u64)>,
+}
+
+impl Promise {
+    /// What a contract promises.
+    pub fn of_contract(contract: &Contract) -> Self {
+        let limits = serde_json::to_value(contract.limits).unwrap_or_default();
+        let limits = limits.as_object().into_iter().flatten();
+        Self {
+            name: contract.name.clone(),
+            description: Some(contract.description.clone()),
+            status: Some(contract.status),
+            effects: Some(contract.effects),
+            approval: Some(contract.approval),
+            input_schema: Some(contract.input_schema.clone()),
+            output_schema: Some(contract.output_schema.clone()),
+            errors: Some(
+                contract.errors.iter().map(|one| (one.code.clone(), one.http_status)).collect(),
+            ),
+            limits: limits
+                .filter_map(|(name, value)| Some((name.clone(), value.as_u64()?)))
+                .collect(),
+        }
+    }
+
+    /// What a tool of `tools/list` promises. Its annotations are claims, and no part of this.
+    pub fn of_tool(tool: &Value) -> Self {
+        let text = |key: &str| tool.get(key).and_then(Value::as_str).map(str::to_owned);
+        Self {
+            name: text("name").unwrap_or_default(),
+            description: text("description"),
+            status: Some(Status::Active),
+            input_schema: tool.get("inputSchema").cloned(),
+            output_schema: tool.get("outputSchema").cloned(),
+            ..Self::default()
+        }
+    }
+}
+
+/// What changed from one promise to another. What one of them says nothing about is not compared.
+pub fn contracts(old: &Promise, new: &Promise) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let mut note = |part, class, text: String| {
+        changes.push(Change { part, class, pointer: String::new(), text, lost: None });
+    };
+    if old.name != new.name {
+        note("name", Class::Breaking, format!("was `{}` and is `{}`", old.name, new.name));
+    }
+    if let (Some(old), Some(new)) = (old.status, new.status)
+        && old != new
+    {
+        let (class, text) = match new {
+            Status::Active => (Class::Widening, "was planned and is served"),
+            Status::Planned => (Class::Breaking, "was served and is only planned"),
+        };
+        note("status", class, text.to_owned());
+    }
+    // A tool that may look at the world and does not is no news.
+    if let (Some(old), Some(new)) = (old.effects, new.effects)
+        && (rank(new) > rank(old) || old.changes_the_world() && new != old)
+    {
+        let class = if rank(new) > rank(old) { Class::Breaking } else { Class::Widening };
+        note("effects", class, format!("were `{}` at most and are `{}`", old.word(), new.word()));
+    }
+    if let (Some(old), Some(new)) = (old.approval, new.approval)
+        && old != new
+    {
+        // Who relied on a person being asked is let down as much as who relied on nobody being.
+        let text = match new {
+            Approval::Required => "a person has to agree now",
+            Approval::Never => "nobody has to agree any more",
+        };
+        note("approval", Class::Breaking, text.to_owned());
+    }
+    errors(old, new, &mut note);
+    limits(old, new, &mut note);
+    if let (Some(before), Some(after)) = (&old.description, &new.description) {
+        let (before, after) = (Value::from(before.clone()), Value::from(after.clone()));
+        for difference in differences::between(Some(&before), Some(&after)) {
+            changes.push(difference.into_change("description", Class::Wording, None));
+        }
+    }
+    for (old, new, part, direction) in [
+        (&old.input_schema, &new.input_schema, "input", Direction::Input),
+        (&old.output_schema, &new.output_schema, "output", Direction::Output),
+    ] {
+        if let (Some(old), Some(new)) = (old, new) {
+            changes.extend(schemas(Some(old), Some(new), part, direction));
+        }
+    }
+    changes
+}
+
+/// What changed between two lists of tools, by name. A tool that is only planned need not be there.
+pub fn catalogues(old: &[Promise], new: &[Promise]) -> BTreeMap<String, Vec<Change>> {
+    let alone = |class, text: &str| Change {
+        part: "tool",
+        class,
+        pointer: String::new(),
+        text: text.to_owned(),
+        lost: None,
+    };
+    let find = |list: &[Promise], name: &str| list.iter().position(|one| one.name == name);
+    let mut changes = BTreeMap::new();
+    for one in old {
+        let found = match find(new, &one.name) {
+            Some(index) => contracts(one, &new[index]),
+            None if one.status == Some(Status::Planned) => Vec::new(),
+            None => vec![alone(Class::Breaking, "is not there")],
+        };
+        changes.insert(one.name.clone(), found);
+    }
+    for one in new.iter().filter(|one| find(old, &one.name).is_none()) {
+        changes.insert(one.name.clone(), vec![alone(Class::Widening, "is new")]);
+    }
+    changes.retain(|_, found| !found.is_empty());
+    changes
+}
+
+fn rank(effects: Effects) -> u8 {
+    match effects {
+        Effects::None => 0,
+        Effects::Read => 1,
+        Effects::Append => 2,
+        Effects::Write => 3,
+        Effects::Control => 4,
+    }
+}
+
+fn errors(old: &Promise, new: &Promise, note: &mut impl FnMut(&'static str, Class, String)) {
+    let (Some(before), Some(after)) = (&old.errors, &new.errors) else { return };
+    let status = |list: &[(String, u16)], code: &str| {
+        list.iter().find(|(known, _)| known == code).map(|(_, status)| *status)
+    };
+    for (code, old) in before {
+        match status(after, code) {
+            Some(new) if new != *old => {
+                let text = format!("`{code}` had the status {old} and has {new}");
+                note("errors", Class::Breaking, text);
+            }
+            // Every tool can end with a standard code.
+            None if codes::standard(code).is_none() => {
+                note("errors", Class::Widening, format!("`{code}` does not happen any more"));
+            }
+            _ => {}
+        }
+    }
+    for (code, status_of_new) in after {
+        if status(before, code).is_none() && codes::standard(code).is_none() {
+            let text = format!("`{code}` can happen now, with the status {status_of_new}");
+            note("errors", Class::Breaking, text);
+        }
+    }
+}
+
+fn limits(old: &Promise, new: &Promise, note: &mut impl FnMut(&'static str, Class, String)) {
+    for (name, before) in &old.limits {
+        let after = new.limits.iter().find(|(known, _)| known == name).map(|(_, limit)| *limit);
+        if let Some(after) = after.filter(|after| after != before) {
+            let class = if after < *before { Class::Breaking } else { Class::Widening };
+            note("limits", class, format!("`{name}` was {before} and is {after}"));
+        }
+    }
+}

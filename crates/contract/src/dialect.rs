@@ -1,0 +1,301 @@
+//! The versions of JSON Schema, and what a keyword means in each.
+//!
+//! Contracts of our own are written in 2020-12. Schemas of other people come in the dialect that
+//! their `$schema` names, from draft-04 on, and mean what that dialect says.
+
+use jsonschema::Draft;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::SchemaError;
+
+/// A version of JSON Schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub enum Dialect {
+    /// Draft 4, of 2013.
+    #[serde(rename = "draft-04")]
+    Draft04,
+    /// Draft 6, of 2017.
+    #[serde(rename = "draft-06")]
+    Draft06,
+    /// Draft 7, of 2018.
+    #[serde(rename = "draft-07")]
+    Draft07,
+    /// 2019-09.
+    #[serde(rename = "2019-09")]
+    Draft201909,
+    /// 2020-12, which is meant where nothing is said.
+    #[serde(rename = "2020-12")]
+    Draft202012,
+}
+
+impl Dialect {
+    /// Every dialect, the oldest first.
+    pub const ALL: [Dialect; 5] = [
+        Dialect::Draft04,
+        Dialect::Draft06,
+        Dialect::Draft07,
+        Dialect::Draft201909,
+        Dialect::Draft202012,
+    ];
+
+    /// The dialect that a schema declares at its root.
+    pub fn of(schema: &Value) -> Result<Self, SchemaError> {
+        match schema.get("$schema") {
+            None => Ok(Dialect::Draft202012),
+            Some(Value::String(address)) => Self::named(address).ok_or_else(|| {
+                let known = Self::ALL.map(Self::word).join(", ");
+                let message =
+                    format!("names the dialect `{address}`, which is none of those known: {known}");
+                SchemaError::new("/$schema", message)
+            }),
+            Some(_) => Err(SchemaError::new("/$schema", "is not the address of a dialect")),
+        }
+    }
+
+    /// The dialect of an address, as it stands in `$schema`.
+    pub fn named(address: &str) -> Option<Self> {
+        Some(match Draft::from_schema_uri(address) {
+            Draft::Draft4 => Dialect::Draft04,
+            Draft::Draft6 => Dialect::Draft06,
+            Draft::Draft7 => Dialect::Draft07,
+            Draft::Draft201909 => Dialect::Draft201909,
+            Draft::Draft202012 => Dialect::Draft202012,
+            _ => return None,
+        })
+    }
+
+    /// What people call it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Dialect::Draft04 => "draft-04",
+            Dialect::Draft06 => "draft-06",
+            Dialect::Draft07 => "draft-07",
+            Dialect::Draft201909 => "2019-09",
+            Dialect::Draft202012 => "2020-12",
+        }
+    }
+
+    /// What `$schema` says.
+    pub fn address(self) -> &'static str {
+        match self {
+            Dialect::Draft04 => "http://json-schema.org/draft-04/schema#",
+            Dialect::Draft06 => "http://json-schema.org/draft-06/schema#",
+            Dialect::Draft07 => "http://json-schema.org/draft-07/schema#",
+            Dialect::Draft201909 => "https://json-schema.org/draft/2019-09/schema",
+            Dialect::Draft202012 => "https://json-schema.org/draft/2020-12/schema",
+        }
+    }
+
+    pub(crate) fn draft(self) -> Draft {
+        match self {
+            Dialect::Draft04 => Draft::Draft4,
+            Dialect::Draft06 => Draft::Draft6,
+            Dialect::Draft07 => Draft::Draft7,
+            Dialect::Draft201909 => Draft::Draft201909,
+            Dialect::Draft202012 => Draft::Draft202012,
+        }
+    }
+
+    /// Whether `$ref` makes the keywords beside it mean nothing, as it did up to draft-07.
+    pub(crate) fn reference_stands_alone(self) -> bool {
+        self <= Dialect::Draft07
+    }
+
+    /// The first dialect that a keyword of 2020-12 which decides about values, or holds schemas,
+    /// meant something in. `None` where that was the first of all, for annotations, and for what
+    /// nobody knows.
+    fn since(keyword: &str) -> Option<Dialect> {
+        Some(match keyword {
+            "const" | "contains" | "propertyNames" => Dialect::Draft06,
+            "if" | "then" | "else" => Dialect::Draft07,
+            "$defs"
+            | "dependentRequired"
+            | "dependentSchemas"
+            | "maxContains"
+            | "minContains"
+            | "unevaluatedItems"
+            | "unevaluatedProperties" => Dialect::Draft201909,
+            "prefixItems" | "$dynamicRef" => Dialect::Draft202012,
+            _ => return None,
+        })
+    }
+
+    /// Whether a keyword that decides about values in 2020-12 does so in this dialect too.
+    pub(crate) fn knows(self, keyword: &str) -> bool {
+        Self::since(keyword).is_none_or(|first| first <= self)
+    }
+}
+
+/// How a schema inside a schema is reached: what it speaks about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Slot<'a> {
+    /// A part of the object with this name.
+    Property(&'a str),
+    /// Parts whose names match.
+    Pattern(&'a str),
+    /// Parts that no other keyword beside it speaks about.
+    AdditionalProperties,
+    /// Parts that nothing speaks about.
+    UnevaluatedProperties,
+    /// The names of the parts.
+    PropertyNames,
+    /// The item at this place.
+    Prefix(usize),
+    /// All items, or the rest of them.
+    Items,
+    /// Some items.
+    Contains,
+    /// Items that nothing speaks about.
+    UnevaluatedItems,
+    /// The value itself, always: `allOf`, and where a reference leads.
+    All,
+    /// The value itself, perhaps: `anyOf` and `oneOf`.
+    Choice,
+    /// The value itself, the other way round.
+    Not,
+    /// The value itself, perhaps: `if`, `then`, `else`.
+    Condition,
+    /// The value itself if it has this part.
+    Dependent(&'a str),
+    /// Nothing, until somebody refers to it.
+    Definition(&'a str),
+}
+
+impl Slot<'_> {
+    /// Whether the schema speaks about the same value as the one around it.
+    pub(crate) fn same_value(self) -> bool {
+        use Slot::{All, Choice, Condition, Dependent, Not};
+        matches!(self, All | Choice | Not | Condition | Dependent(_))
+    }
+}
+
+/// A schema inside a schema.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part<'a> {
+    pub(crate) slot: Slot<'a>,
+    /// The keyword that it stands under.
+    pub(crate) keyword: &'a str,
+    /// Its name or number there.
+    pub(crate) key: Option<Key<'a>>,
+    pub(crate) schema: &'a Value,
+}
+
+/// A step of a JSON pointer below a keyword.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Key<'a> {
+    Name(&'a str),
+    Index(usize),
+}
+
+/// The schemas right inside a schema, in the order of the document.
+pub(crate) fn parts(dialect: Dialect, schema: &Map<String, Value>) -> Vec<Part<'_>> {
+    let alone = dialect.reference_stands_alone() && schema.contains_key("$ref");
+    let tuple = match schema.get("items") {
+        Some(Value::Array(items)) if dialect != Dialect::Draft202012 => Some(items.len()),
+        _ => None,
+    };
+    let mut found = Vec::new();
+    for (keyword, value) in schema {
+        let keyword = keyword.as_str();
+        let is_definition = matches!(keyword, "$defs" | "definitions");
+        if (alone && !is_definition) || !dialect.knows(keyword) {
+            continue;
+        }
+        let mut one = |slot| found.push(Part { slot, keyword, key: None, schema: value });
+        match keyword {
+            "additionalProperties" => one(Slot::AdditionalProperties),
+            "unevaluatedProperties" => one(Slot::UnevaluatedProperties),
+            "propertyNames" => one(Slot::PropertyNames),
+            "items" if tuple.is_none() => one(Slot::Items),
+            "additionalItems" if tuple.is_some() => one(Slot::Items),
+            "contains" => one(Slot::Contains),
+            "unevaluatedItems" => one(Slot::UnevaluatedItems),
+            "not" => one(Slot::Not),
+            "if" | "then" | "else" => one(Slot::Condition),
+            "items" | "prefixItems" => listed(&mut found, keyword, value, Slot::Prefix),
+            "allOf" => listed(&mut found, keyword, value, |_| Slot::All),
+            "anyOf" | "oneOf" => listed(&mut found, keyword, value, |_| Slot::Choice),
+            "properties" => named(&mut found, keyword, value, Slot::Property),
+            "patternProperties" => named(&mut found, keyword, value, Slot::Pattern),
+            "dependentSchemas" | "dependencies" => {
+                named(&mut found, keyword, value, Slot::Dependent);
+            }
+            "$defs" | "definitions" => named(&mut found, keyword, value, Slot::Definition),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn listed<'a>(
+    found: &mut Vec<Part<'a>>,
+    keyword: &'a str,
+    value: &'a Value,
+    slot: impl Fn(usize) -> Slot<'a>,
+) {
+    for (index, schema) in value.as_array().into_iter().flatten().enumerate() {
+        found.push(Part { slot: slot(index), keyword, key: Some(Key::Index(index)), schema });
+    }
+}
+
+fn named<'a>(
+    found: &mut Vec<Part<'a>>,
+    keyword: &'a str,
+    value: &'a Value,
+    slot: impl Fn(&'a str) -> Slot<'a>,
+) {
+    for (name, schema) in value.as_object().into_iter().flatten() {
+        // `dependencies` has lists of names beside schemas.
+        if !schema.is_array() {
+            found.push(Part { slot: slot(name), keyword, key: Some(Key::Name(name)), schema });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Slot::*, *};
+
+    #[test]
+    fn the_dialect_is_what_the_root_says() {
+        for dialect in Dialect::ALL {
+            let declared = json!({ "$schema": dialect.address() });
+            assert_eq!(Dialect::of(&declared).unwrap(), dialect, "{}", dialect.word());
+            assert_eq!(serde_json::to_value(dialect).unwrap(), dialect.word());
+        }
+        assert_eq!(Dialect::of(&json!({})).unwrap(), Dialect::Draft202012);
+        assert_eq!(Dialect::of(&json!(true)).unwrap(), Dialect::Draft202012);
+        let unknown = Dialect::of(&json!({ "$schema": "http://json-schema.org/draft-03/schema#" }));
+        assert_eq!(
+            unknown.unwrap_err().to_string(),
+            "names the dialect `http://json-schema.org/draft-03/schema#`, which is none of those \
+             known: draft-04, draft-06, draft-07, 2019-09, 2020-12"
+        );
+        assert_eq!(Dialect::of(&json!({ "$schema": 7 })).unwrap_err().pointer, "/$schema");
+    }
+
+    #[test]
+    fn keywords_mean_what_their_dialect_says() {
+        let schema = json!({
+            "items": [{}, {}], "additionalItems": {}, "if": {}, "const": {}, "properties": { "a": {} },
+            "dependencies": { "x": ["y"], "z": {} },
+        });
+        let slots = |dialect| {
+            let parts = parts(dialect, schema.as_object().unwrap());
+            parts.into_iter().map(|part| part.slot).collect::<Vec<_>>()
+        };
+        let last = [Property("a"), Dependent("z")];
+        assert_eq!(slots(Dialect::Draft04), [&[Prefix(0), Prefix(1), Items][..], &last].concat());
+        assert_eq!(
+            slots(Dialect::Draft07),
+            [&[Prefix(0), Prefix(1), Items, Condition][..], &last].concat()
+        );
+        assert_eq!(slots(Dialect::Draft202012), [&[Items, Condition][..], &last].concat());
+        let alone = json!({ "$ref": "#", "properties": { "a": {} }, "definitions": { "b": {} } });
+        let count = |dialect| parts(dialect, alone.as_object().unwrap()).len();
+        assert_eq!((count(Dialect::Draft07), count(Dialect::Draft201909)), (1, 2));
+    }
+}

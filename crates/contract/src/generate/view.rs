@@ -1,0 +1,219 @@
+//! All that a schema says about one value, put together.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use crate::{
+    dialect::Slot,
+    places::{Number, Places, Target},
+};
+
+/// How many places may speak about one value.
+const MAX_SPEAKERS: usize = 200;
+
+/// What all the places that speak about a value say together.
+#[derive(Debug, Default, Clone)]
+pub(super) struct View<'a> {
+    /// The types that are left; all of them where nothing is said.
+    pub(super) kinds: Option<BTreeSet<&'a str>>,
+    /// The values that are left, where they are listed.
+    pub(super) listed: Option<Vec<&'a Value>>,
+    /// Values that its author gives for it.
+    pub(super) examples: Vec<&'a Value>,
+    pub(super) minimum: Option<f64>,
+    pub(super) maximum: Option<f64>,
+    pub(super) exclusive_minimum: Option<f64>,
+    pub(super) exclusive_maximum: Option<f64>,
+    pub(super) multiple_of: Option<f64>,
+    pub(super) min_length: Option<usize>,
+    pub(super) max_length: Option<usize>,
+    pub(super) patterns: Vec<&'a str>,
+    pub(super) format: Option<&'a str>,
+    pub(super) properties: Vec<(&'a str, Number)>,
+    pub(super) required: Vec<&'a str>,
+    pub(super) min_properties: Option<usize>,
+    pub(super) max_properties: Option<usize>,
+    pub(super) additional: Vec<Number>,
+    pub(super) prefix: Vec<Vec<Number>>,
+    pub(super) items: Vec<Number>,
+    pub(super) contains: Vec<Number>,
+    pub(super) min_items: Option<usize>,
+    pub(super) max_items: Option<usize>,
+    pub(super) unique: bool,
+    /// Whether anything accepts nothing.
+    pub(super) impossible: bool,
+    /// The choices that there are, each a list of places.
+    pub(super) choices: Vec<Vec<Number>>,
+    /// The conditions: where `then` and `else` lead.
+    pub(super) conditions: Vec<(&'a str, Number)>,
+}
+
+impl<'a> View<'a> {
+    /// What these places say, with all that they refer to, and of every choice the branch that
+    /// `choose` takes.
+    pub(super) fn of(
+        places: &Places<'a>,
+        numbers: &[Number],
+        choose: &dyn Fn(&[Number]) -> Option<Number>,
+    ) -> Result<Self, String> {
+        let mut view = Self::default();
+        let mut open: Vec<Number> = numbers.iter().rev().copied().collect();
+        let mut seen = BTreeSet::new();
+        while let Some(number) = open.pop() {
+            if !seen.insert(number) {
+                continue;
+            }
+            if seen.len() > MAX_SPEAKERS {
+                return Err(format!("more than {MAX_SPEAKERS} schemas speak about one value"));
+            }
+            let place = &places.all[number];
+            match place.schema {
+                Value::Object(schema) => view.read(schema),
+                Value::Bool(false) => view.impossible = true,
+                _ => {}
+            }
+            if place.references.iter().any(|one| one.target == Target::Outside) {
+                return Err("it refers to the description of its dialect".to_owned());
+            }
+            let mut choices: Vec<(&str, Vec<Number>)> = Vec::new();
+            for (part, inner) in &place.inner {
+                match part.slot {
+                    Slot::All => open.push(*inner),
+                    Slot::Choice => {
+                        match choices.iter_mut().find(|(word, _)| *word == part.keyword) {
+                            Some((_, branches)) => branches.push(*inner),
+                            None => choices.push((part.keyword, vec![*inner])),
+                        }
+                    }
+                    Slot::Condition => view.conditions.push((part.keyword, *inner)),
+                    slot => view.inner(slot, *inner),
+                }
+            }
+            open.extend(place.references.iter().filter_map(|one| one.target.places().first()));
+            for (_, branches) in choices {
+                open.extend(choose(&branches));
+                view.choices.push(branches);
+            }
+        }
+        Ok(view)
+    }
+
+    fn inner(&mut self, slot: Slot<'a>, number: Number) {
+        match slot {
+            Slot::Property(name) => self.properties.push((name, number)),
+            Slot::AdditionalProperties | Slot::UnevaluatedProperties => {
+                self.additional.push(number);
+            }
+            Slot::Prefix(index) => {
+                if self.prefix.len() <= index {
+                    self.prefix.resize(index + 1, Vec::new());
+                }
+                self.prefix[index].push(number);
+            }
+            Slot::Items | Slot::UnevaluatedItems => self.items.push(number),
+            Slot::Contains => self.contains.push(number),
+            _ => {}
+        }
+    }
+
+    fn read(&mut self, schema: &'a Map<String, Value>) {
+        let number = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
+        let size = |keyword: &str| {
+            schema
+                .get(keyword)
+                .and_then(crate::limits::whole_number)
+                .and_then(|n| n.try_into().ok())
+        };
+        raise(&mut self.minimum, number("minimum"));
+        raise(&mut self.exclusive_minimum, number("exclusiveMinimum"));
+        lower(&mut self.maximum, number("maximum"));
+        lower(&mut self.exclusive_maximum, number("exclusiveMaximum"));
+        raise(&mut self.multiple_of, number("multipleOf"));
+        raise(&mut self.min_length, size("minLength"));
+        lower(&mut self.max_length, size("maxLength"));
+        raise(&mut self.min_items, size("minItems"));
+        lower(&mut self.max_items, size("maxItems"));
+        raise(&mut self.min_properties, size("minProperties"));
+        lower(&mut self.max_properties, size("maxProperties"));
+        self.unique |= schema.get("uniqueItems") == Some(&Value::Bool(true));
+        self.patterns.extend(schema.get("pattern").and_then(Value::as_str));
+        self.format = self.format.or(schema.get("format").and_then(Value::as_str));
+        self.required.extend(strings(schema.get("required")));
+        match schema.get("type") {
+            Some(Value::String(kind)) => self.only_kinds(BTreeSet::from([kind.as_str()])),
+            Some(kinds @ Value::Array(_)) => self.only_kinds(strings(Some(kinds)).collect()),
+            _ => {}
+        }
+        if let Some(value) = schema.get("const") {
+            self.only(vec![value]);
+        }
+        if let Some(Value::Array(values)) = schema.get("enum") {
+            self.only(values.iter().collect());
+        }
+        if let Some(Value::Array(values)) = schema.get("examples") {
+            self.examples.extend(values);
+        }
+        self.examples.extend(schema.get("default"));
+    }
+
+    fn only_kinds(&mut self, kinds: BTreeSet<&'a str>) {
+        self.kinds = Some(match self.kinds.take() {
+            None => kinds,
+            Some(known) => known
+                .iter()
+                .chain(&kinds)
+                .filter(|kind| allows(&known, kind) && allows(&kinds, kind))
+                .copied()
+                .collect(),
+        });
+    }
+
+    fn only(&mut self, values: Vec<&'a Value>) {
+        self.listed = Some(match self.listed.take() {
+            None => values,
+            Some(known) => known.into_iter().filter(|value| values.contains(value)).collect(),
+        });
+    }
+
+    /// Whether values of this type are allowed.
+    pub(super) fn allows(&self, kind: &str) -> bool {
+        self.kinds.as_ref().is_none_or(|kinds| allows(kinds, kind))
+    }
+
+    /// The places that speak about a property.
+    pub(super) fn property(&self, name: &str) -> Vec<Number> {
+        let named: Vec<Number> = self
+            .properties
+            .iter()
+            .filter(|(known, _)| *known == name)
+            .map(|(_, number)| *number)
+            .collect();
+        if named.is_empty() { self.additional.clone() } else { named }
+    }
+
+    /// The places that speak about an item.
+    pub(super) fn item(&self, index: usize) -> Vec<Number> {
+        self.prefix.get(index).unwrap_or(&self.items).clone()
+    }
+}
+
+fn allows(kinds: &BTreeSet<&str>, kind: &str) -> bool {
+    kinds.contains(kind) || (kind == "integer" && kinds.contains("number"))
+}
+
+fn strings(value: Option<&Value>) -> impl Iterator<Item = &str> {
+    value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
+fn raise<T: PartialOrd>(bound: &mut Option<T>, other: Option<T>) {
+    if other.is_some() && *bound < other {
+        *bound = other;
+    }
+}
+
+fn lower<T: PartialOrd>(bound: &mut Option<T>, other: Option<T>) {
+    if other.is_some() && (bound.is_none() || *bound > other) {
+        *bound = other;
+    }
+}

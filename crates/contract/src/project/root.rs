@@ -1,0 +1,234 @@
+//! The root of the schema of arguments.
+//!
+//! Clients want `type: object` there, and the largest of them refuse every call of a listing in
+//! which one tool has `allOf`, `anyOf` or `oneOf` at the root. So these go behind a condition that
+//! always holds, and what they say about properties is told at the root as far as it is certain.
+
+use serde_json::{Map, Value, json};
+
+const CHOICES: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+
+/// The schema with a root that says `type: object`. It accepts the same objects. (Where the root of
+/// a 2020-12 schema has a name of its own that is referred to from inside, what is inside must be
+/// an object too then.)
+pub(super) fn of_object(schema: &Value) -> Value {
+    let original = match schema {
+        Value::Object(fields) => fields.clone(),
+        Value::Bool(true) => Map::new(),
+        _ => Map::from_iter([("not".to_owned(), json!({}))]),
+    };
+    let mut root = original.clone();
+    // Arguments are objects, so nothing is lost by saying only that.
+    let mut written = Map::from_iter([("type".to_owned(), json!("object"))]);
+    let may_be_object = match root.shift_remove("type") {
+        None => true,
+        Some(Value::Array(types)) => types.contains(&json!("object")),
+        Some(kind) => kind == "object",
+    };
+    if !may_be_object {
+        root.insert("not".to_owned(), json!({}));
+    }
+    let moved = move_choices(&mut root);
+    let changed = moved || original.get("type") != Some(&json!("object"));
+    written.extend(root);
+    let mut references = References { moved, root: None, to_root: false };
+    references.find(&Value::Object(written.clone()));
+    if changed && references.to_root {
+        // What refers to the root means it as it was.
+        let name = keep(&mut written, original);
+        references.root = Some(format!("#/$defs/{name}"));
+    }
+    let mut written = Value::Object(written);
+    references.mend(&mut written);
+    written
+}
+
+/// Puts a copy of the root under `$defs`, and returns its name there.
+fn keep(written: &mut Map<String, Value>, mut original: Map<String, Value>) -> String {
+    original.shift_remove("$defs");
+    original.shift_remove("definitions");
+    let definitions = written.entry("$defs").or_insert_with(|| Value::Object(Map::new()));
+    let Value::Object(definitions) = definitions else { return String::new() };
+    let mut name = "root".to_owned();
+    while definitions.contains_key(&name) {
+        name.push('_');
+    }
+    definitions.insert(name.clone(), Value::Object(original));
+    name
+}
+
+/// Puts the choices of the root behind a condition. Where there is a condition already they stay.
+fn move_choices(root: &mut Map<String, Value>) -> bool {
+    if ["if", "then", "else"].iter().any(|keyword| root.contains_key(*keyword)) {
+        return false;
+    }
+    let choices: Map<String, Value> =
+        CHOICES.iter().filter_map(|keyword| root.shift_remove_entry(*keyword)).collect();
+    if choices.is_empty() {
+        return false;
+    }
+    tell(root, &choices);
+    root.insert("if".to_owned(), json!({}));
+    root.insert("then".to_owned(), Value::Object(choices));
+    true
+}
+
+/// Names the properties of the choices at the root, and requires what all of them require.
+fn tell(root: &mut Map<String, Value>, choices: &Map<String, Value>) {
+    // A root that refuses all other properties would take them in.
+    if !root.contains_key("additionalProperties") {
+        let mut properties = match root.get("properties") {
+            Some(Value::Object(properties)) => properties.clone(),
+            _ => Map::new(),
+        };
+        for branch in choices.values().filter_map(Value::as_array).flatten() {
+            let named = branch.get("properties").and_then(Value::as_object);
+            for (name, schema) in named.into_iter().flatten() {
+                properties.entry(name.clone()).or_insert_with(|| words(schema));
+            }
+        }
+        // `unevaluatedProperties` counts what is named at the root as evaluated.
+        if !properties.is_empty() && !root.contains_key("unevaluatedProperties") {
+            root.insert("properties".to_owned(), Value::Object(properties));
+        }
+    }
+    let mut required = match root.get("required") {
+        Some(Value::Array(names)) => names.clone(),
+        _ => Vec::new(),
+    };
+    for (keyword, branches) in choices {
+        let mut lists = branches.as_array().into_iter().flatten().map(|branch| {
+            branch.get("required").and_then(Value::as_array).cloned().unwrap_or_default()
+        });
+        let certain: Vec<Value> = if keyword == "allOf" {
+            lists.flatten().collect()
+        } else {
+            let first = lists.next().unwrap_or_default();
+            lists
+                .fold(first, |all, list| all.into_iter().filter(|one| list.contains(one)).collect())
+        };
+        for name in certain {
+            if !required.contains(&name) {
+                required.push(name);
+            }
+        }
+    }
+    if !required.is_empty() {
+        root.insert("required".to_owned(), Value::Array(required));
+    }
+}
+
+/// What is said of a property without deciding anything.
+fn words(schema: &Value) -> Value {
+    let words = ["title", "description", "examples"];
+    let kept =
+        words.iter().filter_map(|word| Some(((*word).to_owned(), schema.get(*word)?.clone())));
+    Value::Object(kept.collect())
+}
+
+/// The references of the schema, which count from its root.
+struct References {
+    /// Whether the choices of the root have moved.
+    moved: bool,
+    /// Where the root as it was can be found now.
+    root: Option<String>,
+    /// Whether anything refers to the root itself.
+    to_root: bool,
+}
+
+impl References {
+    fn find(&mut self, schema: &Value) {
+        match schema {
+            Value::Object(fields) => {
+                for (keyword, value) in fields {
+                    match (keyword.as_str(), value) {
+                        ("$ref", Value::String(reference)) => self.to_root |= reference == "#",
+                        ("const" | "enum" | "default" | "examples", _) => {}
+                        _ => self.find(value),
+                    }
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.find(item)),
+            _ => {}
+        }
+    }
+
+    fn mend(&self, schema: &mut Value) {
+        match schema {
+            Value::Object(fields) => {
+                for (keyword, value) in fields {
+                    match (keyword.as_str(), &mut *value) {
+                        ("$ref", Value::String(reference)) => self.mend_one(reference),
+                        ("const" | "enum" | "default" | "examples", _) => {}
+                        _ => self.mend(value),
+                    }
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.mend(item)),
+            _ => {}
+        }
+    }
+
+    fn mend_one(&self, reference: &mut String) {
+        if let ("#", Some(root)) = (reference.as_str(), &self.root) {
+            reference.clone_from(root);
+        }
+        let leads_into = |choice: &str| {
+            let rest = reference.strip_prefix("#/").and_then(|rest| rest.strip_prefix(choice));
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        if self.moved && CHOICES.iter().any(|choice| leads_into(choice)) {
+            reference.insert_str(1, "/then");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Schema;
+
+    #[test]
+    fn choices_go_behind_a_condition_and_are_told_at_the_root() {
+        let shown = of_object(&json!({
+            "oneOf": [
+                { "properties": { "id": { "type": "integer", "description": "Its number." } }, "required": ["id"] },
+                { "properties": { "name": { "type": "string" }, "id": {} }, "required": ["name", "id"] },
+            ],
+            "description": "One of two.",
+        }));
+        assert_eq!(shown["type"], "object");
+        assert_eq!(
+            shown["properties"],
+            json!({ "id": { "description": "Its number." }, "name": {} })
+        );
+        assert_eq!(shown["required"], json!(["id"]));
+        assert!(CHOICES.iter().all(|keyword| shown.get(*keyword).is_none()));
+        let schema = Schema::compile(&shown).unwrap();
+        assert!(schema.is_valid(&json!({ "id": 1 })));
+        assert!(!schema.is_valid(&json!({ "id": "x" })));
+        assert!(!schema.is_valid(&json!({ "name": "x" })));
+        assert!(!schema.is_valid(&json!({ "id": 1, "name": "x" })), "both match");
+    }
+
+    #[test]
+    fn what_cannot_be_an_object_accepts_none() {
+        for schema in [json!(false), json!({ "type": "string" })] {
+            let shown = of_object(&schema);
+            assert!(!Schema::compile(&shown).unwrap().is_valid(&json!({})), "{shown}");
+        }
+        assert_eq!(of_object(&json!(true)), json!({ "type": "object" }));
+    }
+
+    #[test]
+    fn references_to_the_root_mean_the_root_as_it_was() {
+        let shown = of_object(&json!({
+            "anyOf": [{ "type": "integer" }, { "properties": { "next": { "$ref": "#" } } }],
+            "$defs": { "first": { "$ref": "#/anyOf/0" } },
+            "properties": { "first": { "$ref": "#/$defs/first" } },
+        }));
+        let schema = Schema::compile(&shown).unwrap();
+        assert!(schema.is_valid(&json!({ "next": 3, "first": 1 })), "{shown}");
+        assert!(!schema.is_valid(&json!({ "next": { "next": { "first": "x" } } })), "{shown}");
+    }
+}

@@ -1,0 +1,219 @@
+//! What it costs to check a value against a schema, found without a value.
+//!
+//! A schema of a few lines can ask for more checks than there are atoms: each of thirty
+//! definitions refers twice to the next one. A validator follows; so what it would have to do is
+//! counted first, over the places of the schema and not over the paths through them.
+
+use crate::{
+    SchemaError,
+    dialect::Slot,
+    places::{Number, Places},
+};
+
+/// How often one value may be looked at, by all parts of a schema together.
+pub const MAX_CHECKS: u64 = 100_000;
+/// How many steps may lead from the root of a schema to where the last part of a value is checked.
+/// Each takes about a kilobyte of a stack of two megabytes.
+pub const MAX_STEPS: usize = 1_000;
+/// How deep values nest at most: JSON readers stop there.
+pub const MAX_VALUE_DEPTH: usize = 128;
+/// How much work may go into the list of what is wrong with a value.
+const MAX_LISTING_CHECKS: u64 = 1_000_000;
+
+/// The bounds of a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Weight {
+    /// How often one part of a value is looked at, at most.
+    pub(crate) checks: u64,
+    /// How deep a value may nest so that checking it is safe; `None` where the schema itself ends
+    /// sooner.
+    pub(crate) depth: Option<usize>,
+    /// Up to which depth of a value every violation can be listed. A list remembers nothing, so
+    /// that a schema which comes back to itself by several ways asks for more with every level.
+    /// `None` where it does not matter.
+    pub(crate) listing_depth: Option<usize>,
+}
+
+/// Weighs a schema, or refuses it.
+pub(crate) fn of(places: &Places) -> Result<Weight, SchemaError> {
+    let order = inner_first(places)?;
+    let whole = walk_all(places);
+    if whole.longest > MAX_STEPS {
+        let message = format!("takes more than {MAX_STEPS} steps to check one value");
+        return Err(SchemaError::new("", message));
+    }
+    let checks = whole.checks;
+    if checks > MAX_CHECKS {
+        let message = format!("checks one value more than {MAX_CHECKS} times");
+        return Err(SchemaError::new("", message));
+    }
+    let depth = whole.recursive.then(|| {
+        let level = steps_beside(places, &order) + 1;
+        (MAX_STEPS / level).clamp(1, MAX_VALUE_DEPTH)
+    });
+    let listing_depth = if whole.recursive { listing_depth(places, &order) } else { None };
+    Ok(Weight { checks, depth, listing_depth })
+}
+
+/// The places in an order in which each comes after all that speak about the same value and
+/// that it leads to.
+fn inner_first(places: &Places) -> Result<Vec<Number>, SchemaError> {
+    let mut order = Vec::with_capacity(places.all.len());
+    let mut state = vec![State::New; places.all.len()];
+    for start in 0..places.all.len() {
+        let mut stack = vec![(start, false)];
+        while let Some((place, done)) = stack.pop() {
+            if done {
+                state[place] = State::Done;
+                order.push(place);
+                continue;
+            }
+            if state[place] != State::New {
+                continue;
+            }
+            state[place] = State::Open;
+            stack.push((place, true));
+            for (_, next) in places.beside(place) {
+                match state[next] {
+                    State::New => stack.push((next, false)),
+                    State::Open => {
+                        return Err(SchemaError::new(
+                            &*places.all[place].pointer,
+                            "refers to itself without looking into the value",
+                        ));
+                    }
+                    State::Done => {}
+                }
+            }
+        }
+    }
+    Ok(order)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    Open,
+    Done,
+}
+
+struct Whole {
+    checks: u64,
+    longest: usize,
+    recursive: bool,
+}
+
+/// Goes through a schema as its validator is made: what leads back to where we are is looked up
+/// by the validator when it comes there again, and so is counted once.
+fn walk_all(places: &Places) -> Whole {
+    let count = places.all.len();
+    let mut state = vec![State::New; count];
+    let mut found = vec![Sum::default(); count];
+    let mut recursive = false;
+    let mut stack = vec![(0, false)];
+    while let Some((place, done)) = stack.pop() {
+        if done {
+            let next = places.beside(place).chain(places.below(place));
+            recursive |= next.into_iter().any(|(_, next)| state[next] != State::Done);
+            let get = |next: Number| match state[next] {
+                State::Done => found[next],
+                _ => Sum::ONE,
+            };
+            found[place] = sum(places, place, &get, &get);
+            state[place] = State::Done;
+            continue;
+        }
+        if state[place] != State::New {
+            continue;
+        }
+        state[place] = State::Open;
+        stack.push((place, true));
+        let next = places.beside(place).chain(places.below(place)).map(|(_, next)| next);
+        stack.extend(next.filter(|next| state[*next] == State::New).map(|next| (next, false)));
+    }
+    Whole { checks: found[0].all(), longest: found[0].longest, recursive }
+}
+
+/// What a place asks for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    /// Checks of the value itself.
+    here: u64,
+    /// Checks of one part of the value and of all that is in it.
+    below: u64,
+    /// The longest way to the last check.
+    longest: usize,
+}
+
+impl Sum {
+    const ONE: Self = Self { here: 1, below: 0, longest: 1 };
+
+    fn all(self) -> u64 {
+        self.here.saturating_add(self.below)
+    }
+}
+
+fn sum(
+    places: &Places,
+    place: Number,
+    beside: &dyn Fn(Number) -> Sum,
+    below: &dyn Fn(Number) -> Sum,
+) -> Sum {
+    let mut total = Sum::ONE;
+    for (_, next) in places.beside(place) {
+        let next = beside(next);
+        total.here = total.here.saturating_add(next.here);
+        total.below = total.below.saturating_add(next.below);
+        total.longest = total.longest.max(next.longest + 1);
+    }
+    let (mut named, mut patterns, mut items, mut some) = (0, 0u64, 0, 0u64);
+    let mut again = false;
+    for (slot, next) in places.below(place) {
+        let next = below(next);
+        total.longest = total.longest.max(next.longest + 1);
+        again |= matches!(slot, Slot::UnevaluatedItems | Slot::UnevaluatedProperties);
+        match slot {
+            Slot::Property(_) | Slot::AdditionalProperties | Slot::UnevaluatedProperties => {
+                named = next.all().max(named);
+            }
+            Slot::Pattern(_) => patterns = patterns.saturating_add(next.all()),
+            Slot::Contains => some = some.saturating_add(next.all()),
+            _ => items = next.all().max(items),
+        }
+    }
+    if again {
+        // What is evaluated is found out by going through everything beside it once more.
+        total.here = total.here.saturating_mul(2);
+        total.below = total.below.saturating_mul(2);
+    }
+    let own = named.saturating_add(patterns).max(items.saturating_add(some));
+    total.below = total.below.saturating_add(own);
+    total
+}
+
+/// The longest way from place to place that stays with one value.
+fn steps_beside(places: &Places, order: &[Number]) -> usize {
+    let mut steps = vec![1; places.all.len()];
+    for place in order {
+        let longest = places.beside(*place).map(|(_, next)| steps[next]).max().unwrap_or(0);
+        steps[*place] = longest + 1;
+    }
+    steps.into_iter().max().unwrap_or(1)
+}
+
+/// How deep a value may nest so that a list of all that is wrong with it ends.
+fn listing_depth(places: &Places, order: &[Number]) -> Option<usize> {
+    let mut above = vec![Sum::ONE; places.all.len()];
+    for depth in 0..MAX_VALUE_DEPTH {
+        let mut now = vec![Sum::default(); places.all.len()];
+        for place in order {
+            // What is beside has been summed up for this level, what is below for the one before.
+            now[*place] = sum(places, *place, &|next| now[next], &|next| above[next]);
+        }
+        above = now;
+        if above[0].all() > MAX_LISTING_CHECKS {
+            return Some(depth);
+        }
+    }
+    None
+}

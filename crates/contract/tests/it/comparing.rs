@@ -1,0 +1,76 @@
+//! What changes of schemas mean, for schemas of other people.
+
+use std::time::{Duration, Instant};
+
+use contract::{
+    Dialect, Schema,
+    compare::{self, Class, Direction},
+    documented,
+};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::arbitrary;
+
+fn class(old: &Value, new: &Value) -> Option<Class> {
+    let changes = compare::schemas(Some(old), Some(new), "input", Direction::Input);
+    changes.into_iter().filter(|one| one.class != Class::Wording).map(|one| one.class).max()
+}
+
+#[test]
+fn comparing_ends_whatever_the_references_do() {
+    let started = Instant::now();
+    for keyword in ["allOf", "anyOf", "oneOf"] {
+        for count in [8, 14, 15] {
+            let doubling = |kind: &str| {
+                let mut definitions = Map::new();
+                for n in 0..count {
+                    let next = json!({ "$ref": format!("#/$defs/d{}", n + 1) });
+                    definitions.insert(format!("d{n}"), json!({ keyword: [next, next] }));
+                }
+                definitions.insert(format!("d{count}"), json!({ "type": kind }));
+                json!({ "$ref": "#/$defs/d0", "$defs": definitions })
+            };
+            class(&doubling("integer"), &doubling("number"));
+        }
+    }
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+}
+
+proptest! {
+    #[test]
+    fn a_change_that_is_called_harmless_is(
+        old in arbitrary::schemas(Dialect::Draft202012),
+        new in arbitrary::schemas(Dialect::Draft202012),
+        values in prop::collection::vec(arbitrary::values(), 8),
+    ) {
+        let (Ok(before), Ok(after)) = (Schema::compile(&old), Schema::compile(&new)) else { return Ok(()) };
+        let started = Instant::now();
+        let class = class(&old, &new);
+        prop_assert!(started.elapsed() < Duration::from_secs(10));
+        if matches!(class, Some(Class::Cosmetic | Class::Widening)) {
+            for value in values.iter().filter(|value| before.is_valid(value)) {
+                prop_assert!(after.is_valid(value), "{value} was fine: {class:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_is_compared_it_ends(old in arbitrary::hostile(), new in arbitrary::hostile()) {
+        let started = Instant::now();
+        class(&old, &new);
+        compare::tools(&old, &new);
+        prop_assert!(started.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn whatever_a_document_says_it_is_read(
+        text in "(\n|## |### |Tool: |Input Schema|Errors|- input_schema:\n|- status: é\n|- errors:\n|```json\n|```\n|```markdown\n|~~~|\\{\"a\": é\\}|\\{\"type\": 1\\}\n|[a-zé: ]){0,40}"
+    ) {
+        let (_, found) = documented::read("any.md", &text);
+        for one in found {
+            prop_assert!(one.line >= 1 && one.line <= text.lines().count() + 1);
+            one.render(false);
+        }
+    }
+}

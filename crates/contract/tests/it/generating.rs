@@ -1,0 +1,216 @@
+//! Values that are made from schemas.
+
+use std::time::{Duration, Instant};
+
+use contract::{
+    Dialect, Schema,
+    generate::{self, Cases, MAX_CASES},
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::arbitrary;
+
+fn titles(cases: &Cases) -> Vec<&str> {
+    cases.cases.iter().map(|case| case.title.as_str()).collect()
+}
+
+fn has(cases: &Cases, value: &Value) -> bool {
+    cases.cases.iter().any(|case| case.value == *value)
+}
+
+fn tool() -> Value {
+    json!({
+        "$schema": Dialect::Draft07.address(),
+        "type": "object",
+        "properties": {
+            "path": { "type": "string", "pattern": "^[a-z0-9/_.-]+$", "maxLength": 12 },
+            "count": { "type": "integer", "minimum": 1, "maximum": 20 },
+            "mode": { "enum": ["fast", "slow"] },
+            "when": { "type": "string", "format": "date-time" },
+            "tags": { "type": "array", "items": { "type": "string", "minLength": 2 }, "maxItems": 3, "uniqueItems": true },
+            "where": { "$ref": "#/definitions/place" },
+        },
+        "required": ["path", "count"],
+        "additionalProperties": false,
+        "definitions": { "place": {
+            "type": "object", "properties": { "lat": { "type": "number", "exclusiveMinimum": -90 } }, "required": ["lat"],
+        } },
+    })
+}
+
+#[test]
+fn valid_values_go_to_the_edges() {
+    let cases = generate::valid(&tool(), 1).unwrap();
+    assert_eq!(&titles(&cases)[..2], ["only what is required", "everything"]);
+    assert_eq!(cases.cases[0].value.as_object().unwrap().len(), 2);
+    assert_eq!(cases.cases[1].value.as_object().unwrap().len(), 6);
+    let titles = titles(&cases);
+    for wanted in [
+        "`/count`: the least, 1",
+        "`/count`: the greatest, 20",
+        "`/path`: the longest, 12 characters",
+        "`/mode`: one of the listed values",
+        "`/when`: another text of its format",
+        "`/tags`: an empty list",
+        "`/tags`: the longest list, 3 items",
+        "`/tags/0`: the shortest, 2 characters",
+        "`/where/lat`: just above the bound, -89.999",
+        "without `mode`",
+    ] {
+        assert!(titles.contains(&wanted), "{wanted}: {titles:#?}");
+    }
+    assert_eq!(cases.given_up, [""; 0]);
+}
+
+#[test]
+fn invalid_values_have_one_defect() {
+    let cases = generate::invalid(&tool(), 1).unwrap();
+    let titles = titles(&cases);
+    for wanted in [
+        "`path` is missing",
+        "`count` is missing",
+        "a property that nobody knows",
+        "is null",
+        "`/count`: below the least",
+        "`/count`: above the greatest",
+        "`/count`: of the wrong type, a string",
+        "`/count`: a number that is not whole",
+        "`/path`: too long",
+        "`/path`: not of its pattern",
+        "`/mode`: not one of the listed values",
+        "`/when`: not of its format",
+        "`/tags`: too many items",
+        "`/tags`: the same item twice",
+        "`/tags/0`: too short",
+        "`/where`: `lat` is missing",
+        "`/where/lat`: at the bound that is excluded",
+        "`/where/lat`: is null",
+    ] {
+        assert!(titles.contains(&wanted), "{wanted}: {titles:#?}");
+    }
+    // The place is open, so what nobody knows is no defect there.
+    assert!(!titles.contains(&"`/where`: a property that nobody knows"));
+}
+
+#[test]
+fn choices_conditions_and_references_are_followed() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "kind": { "enum": ["a", "b"] } },
+        "required": ["kind"],
+        "oneOf": [
+            { "properties": { "kind": { "const": "a" }, "n": { "type": "integer" } }, "required": ["n"] },
+            { "properties": { "kind": { "const": "b" }, "s": { "$ref": "#/$defs/word" } }, "required": ["s"] },
+        ],
+        "$defs": { "word": { "type": "string", "enum": ["x"] } },
+    });
+    let cases = generate::valid(&schema, 3).unwrap();
+    assert!(has(&cases, &json!({ "kind": "b", "s": "x" })), "{cases:#?}");
+    let conditional = json!({
+        "type": "object",
+        "properties": { "raw": { "const": true } },
+        "required": ["raw"],
+        "if": { "properties": { "raw": { "const": true } } },
+        "then": { "properties": { "html": { "type": "string", "minLength": 3 } }, "required": ["html"] },
+    });
+    let cases = generate::valid(&conditional, 3).unwrap();
+    assert!(cases.cases[0].value["html"].is_string(), "{cases:#?}");
+    let tree = json!({
+        "type": "object", "properties": { "next": { "$ref": "#" }, "n": { "type": "integer" } }, "required": ["n"],
+    });
+    assert!(!generate::valid(&tree, 3).unwrap().cases.is_empty());
+}
+
+#[test]
+fn what_cannot_be_made_is_given_up_with_a_reason() {
+    let endless = json!({ "type": "object", "properties": { "next": { "$ref": "#" } }, "required": ["next"] });
+    let cases = generate::valid(&endless, 1).unwrap();
+    assert!(cases.cases.is_empty());
+    assert_eq!(
+        cases.given_up[0],
+        "only what is required: cannot generate: a value would nest deeper than 8 levels"
+    );
+    let looking = json!({ "type": "string", "pattern": "^(?=x)y", "minLength": 3 });
+    let cases = generate::invalid(&looking, 1).unwrap();
+    assert_eq!(
+        cases.given_up,
+        ["a value that is fine otherwise: cannot generate: the pattern `^(?=x)y` is beyond us"]
+    );
+    let huge = json!({ "type": "array", "minItems": 1_000_000, "items": { "type": "string" } });
+    assert!(generate::valid(&huge, 1).unwrap().given_up[0].contains("more than 2000 parts"));
+    assert!(generate::valid(&json!({ "$ref": "http://x" }), 1).is_err());
+}
+
+#[test]
+fn patterns_of_the_usual_kind_have_texts() {
+    for pattern in [
+        "^[a-zA-Z0-9/_.-]+$",
+        "^[A-Z]{3}-\\d{4}$",
+        "^(GET|POST)$",
+        "^\\d{4}-\\d{2}-\\d{2}$",
+        "^[\\w.+-]+@[\\w-]+\\.[a-z]{2,}$",
+        "^https?://",
+        "^$|^x+$",
+        "^[^\\s]{5,}$",
+        "^#[0-9a-fA-F]{6}$",
+        "\\S",
+    ] {
+        let schema = json!({ "type": "string", "pattern": pattern });
+        for seed in 0..5 {
+            let cases = generate::valid(&schema, seed).unwrap();
+            assert!(!cases.cases.is_empty(), "{pattern}: {cases:?}");
+        }
+        let longer =
+            json!({ "type": "string", "pattern": pattern, "minLength": 4, "maxLength": 60 });
+        let cases = generate::valid(&longer, 1).unwrap();
+        let none = matches!(pattern, "^(GET|POST)$" | "\\S");
+        assert!(none || !cases.cases.is_empty(), "{pattern}: {cases:?}");
+    }
+}
+
+#[test]
+fn the_contracts_of_this_repository_can_all_be_probed() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contracts");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "yaml") {
+            continue;
+        }
+        let contract = contract::read::trusted(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        for schema in [&contract.input_schema, &contract.output_schema] {
+            let (good, bad) =
+                (generate::valid(schema, 7).unwrap(), generate::invalid(schema, 7).unwrap());
+            assert!(!good.cases.is_empty(), "{}: {:?}", path.display(), good.given_up);
+            assert!(!bad.cases.is_empty(), "{}: {:?}", path.display(), bad.given_up);
+            seen += good.cases.len() + bad.cases.len();
+        }
+    }
+    assert!(seen > 500, "{seen}");
+}
+
+proptest! {
+    #[test]
+    fn the_same_seed_makes_the_same_values_and_all_are_what_they_should_be(
+        schema in proptest::sample::select(Dialect::ALL.to_vec()).prop_flat_map(arbitrary::schemas),
+        seed: u64,
+    ) {
+        let Ok(judge) = Schema::compile_foreign(&schema) else { return Ok(()) };
+        let started = Instant::now();
+        let (good, bad) = (generate::valid(&schema, seed).unwrap(), generate::invalid(&schema, seed).unwrap());
+        prop_assert!(started.elapsed() < Duration::from_secs(10));
+        prop_assert!(good.cases.len() <= MAX_CASES && bad.cases.len() <= MAX_CASES);
+        prop_assert_eq!(&generate::valid(&schema, seed).unwrap(), &good);
+        prop_assert!(good.cases.iter().all(|case| judge.is_valid(&case.value)));
+        prop_assert!(bad.cases.iter().all(|case| !judge.is_valid(&case.value)));
+        prop_assert!(!good.cases.is_empty() || !good.given_up.is_empty());
+    }
+
+    #[test]
+    fn whatever_is_given_as_a_schema_no_value_takes_for_ever(schema in arbitrary::hostile()) {
+        let started = Instant::now();
+        _ = (generate::valid(&schema, 1), generate::invalid(&schema, 1));
+        prop_assert!(started.elapsed() < Duration::from_secs(10));
+    }
+}
