@@ -43,6 +43,7 @@ pub fn job(at: i64, state: JobState) -> Job {
         artifacts: Vec::new(),
         result: raw(r#"{"status":"ok"}"#),
         approval_id: None,
+        released: None,
         pending: raw(r#"{"message":"secret"}"#).filter(|_| state == JobState::Queued),
         error_message: None,
         http_status: 200,
