@@ -155,8 +155,10 @@ pub trait Store: Send + Sync {
         at: Timestamp,
     ) -> BoxFuture<'_, Result<Option<Entry>, StoreError>>;
 
-    /// The hashes of the arguments whose answers are released and were not handed out.
-    fn released(&self, at: Timestamp) -> BoxFuture<'_, Result<Vec<String>, StoreError>>;
+    /// The hashes of the arguments whose answers are released and were not handed out. Asked for
+    /// twice a second on the path of a call, so it answers at once: a store that is far away
+    /// says what it has last heard.
+    fn released(&self, at: Timestamp) -> Result<Vec<String>, StoreError>;
 
     /// What was released of the answer to a job.
     fn released_of_job(

@@ -106,19 +106,24 @@ impl Sqlite {
     ) -> BoxFuture<'_, Result<T, StoreError>> {
         let readers = self.readers.clone();
         Box::pin(async move {
-            tokio::task::spawn_blocking(move || {
-                let connection = readers.take().map_err(|error| failed(&error))?;
-                let result = query(&connection).map_err(|error| failed(&error));
-                readers.give_back(connection);
-                result
-            })
-            .await
-            .map_err(|_| StoreError::Closed)?
+            tokio::task::spawn_blocking(move || readers.read(query))
+                .await
+                .map_err(|_| StoreError::Closed)?
         })
     }
 }
 
 impl Readers {
+    fn read<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let connection = self.take().map_err(|error| failed(&error))?;
+        let result = query(&connection).map_err(|error| failed(&error));
+        self.give_back(connection);
+        result
+    }
+
     fn take(&self) -> rusqlite::Result<Connection> {
         if let Some(idle) = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop() {
             return Ok(idle);
@@ -315,8 +320,9 @@ impl Store for Sqlite {
         self.writer.write(move |connection| releases::take(connection, &call, at))
     }
 
-    fn released(&self, at: Timestamp) -> BoxFuture<'_, Result<Vec<String>, StoreError>> {
-        self.read(move |connection| releases::open(connection, at))
+    fn released(&self, at: Timestamp) -> Result<Vec<String>, StoreError> {
+        // A look at an index that is nearly always empty is not worth another thread.
+        self.readers.read(|connection| releases::open(connection, at))
     }
 
     fn released_of_job(

@@ -2,12 +2,14 @@
 
 use std::{
     collections::HashSet,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use arc_swap::ArcSwap;
-use tokio::sync::Mutex;
 
 use crate::{Store, Timestamp};
 
@@ -23,8 +25,9 @@ pub(crate) struct Releases {
     /// When the store was last looked at, in microseconds since `born`; the very first time is
     /// never.
     looked: AtomicU64,
-    /// One looks, the others wait for what it sees.
-    looking: Mutex<()>,
+    /// Held by whoever changes what is known, so that nobody who looked before another released
+    /// something forgets it again.
+    changing: Mutex<()>,
     any: AtomicBool,
     hashes: ArcSwap<HashSet<String>>,
 }
@@ -34,7 +37,7 @@ impl Releases {
         Self {
             born: Instant::now(),
             looked: AtomicU64::new(0),
-            looking: Mutex::default(),
+            changing: Mutex::default(),
             any: AtomicBool::new(false),
             hashes: ArcSwap::default(),
         }
@@ -47,17 +50,17 @@ impl Releases {
         looked == 0 || self.micros(call).saturating_sub(looked) >= micros(NOTICED_AFTER)
     }
 
-    /// Looks at the store.
-    pub(crate) async fn look(&self, store: &dyn Store, call: Instant, now: Timestamp) {
-        let _looking = self.looking.lock().await;
+    /// Looks at the store, at most once in that time.
+    pub(crate) fn look(&self, store: &dyn Store, call: Instant, now: Timestamp) {
+        let _changing = self.change();
         if !self.is_stale(call) {
             return;
         }
         let began = self.micros(Instant::now());
-        match store.released(now).await {
+        match store.released(now) {
             Ok(hashes) => {
                 self.any.store(!hashes.is_empty(), Ordering::Release);
-                self.hashes.store(std::sync::Arc::new(hashes.into_iter().collect()));
+                self.hashes.store(Arc::new(hashes.into_iter().collect()));
             }
             // What is known stays known; the next look comes when it is due.
             Err(error) => tracing::warn!(%error, "released entries could not be looked for"),
@@ -67,17 +70,20 @@ impl Releases {
 
     /// This process has released the answer to these arguments.
     pub(crate) fn add(&self, input_sha256: &str) {
-        self.hashes.rcu(|known| {
-            let mut known = HashSet::clone(known);
-            known.insert(input_sha256.to_owned());
-            known
-        });
+        let _changing = self.change();
+        let mut known = HashSet::clone(&self.hashes.load());
+        known.insert(input_sha256.to_owned());
+        self.hashes.store(Arc::new(known));
         self.any.store(true, Ordering::Release);
     }
 
     /// Whether the answer to these arguments may be released.
     pub(crate) fn may_have(&self, input_sha256: &str) -> bool {
         self.any.load(Ordering::Acquire) && self.hashes.load().contains(input_sha256)
+    }
+
+    fn change(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn micros(&self, at: Instant) -> u64 {

@@ -15,10 +15,9 @@ impl Unanswered {
 
 impl Crossing {
     pub(crate) async fn look_for_release(&mut self, unique: Unique) -> Result<Unanswered, Refusal> {
-        let gate = self.gate.clone();
-        if gate.releases.is_stale(self.began) {
-            let now = gate.clock.now();
-            Box::pin(gate.releases.look(&*gate.store, self.began, now)).await;
+        let (gate, call) = (&self.gate, self.began);
+        if gate.releases.is_stale(call) {
+            gate.releases.look(&*gate.store, call, gate.clock.now());
         }
         match self.input_sha256.as_deref() {
             Some(hash) if gate.releases.may_have(hash) => Box::pin(self.take(unique)).await,

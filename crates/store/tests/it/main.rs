@@ -5,6 +5,8 @@
 mod approvals;
 mod approved_calls;
 mod jobs;
+mod judged_calls;
+mod quarantine;
 mod retention;
 mod spool;
 
