@@ -59,6 +59,7 @@ pub(super) fn paths(paths: &mut Paths) {
             .operator()
             .parameter("QuarantineId")
             .body(reason, examples.as_object().cloned().unwrap_or_else(Map::new))
+            .or_nothing()
             .response(200, json_response("It is released.", schema("QuarantineEntry")))
             .errors(&[400, 404, 409, 413, 503]),
     );
