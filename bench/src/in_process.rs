@@ -29,6 +29,7 @@ pub fn gate(folder: &Path, settings: &tools::Settings) -> anyhow::Result<Arc<Gat
         max_concurrency: 64,
         ceilings: Limits::default_ceilings(),
         approvals: gate::approvals::ApprovalSettings::default(),
+        quarantine: gate::quarantine::QuarantineSettings::default(),
     })))
 }
 

@@ -63,8 +63,8 @@ pub use document::Document;
 pub use limits::{LimitOverrides, Limits, ProcessLimitOverrides, ProcessLimits};
 pub use mirror::Mirror;
 pub use model::{
-    Approval, Contract, DeclaredError, Effects, Example, Icon, Presentation, Replaced, Stability,
-    Status, Tasks, Theme,
+    Approval, Contract, DeclaredError, Effects, Example, Icon, LargeOutput, Presentation, Replaced,
+    Stability, Status, Tasks, Theme,
 };
 pub use schema::{Schema, SchemaError};
 pub use violation::{Violation, is_slip, nearest};

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
-    Approval, Contract, DeclaredError, Diagnostic, Document, Effects, Presentation, Schema,
-    Violation, codes,
+    Approval, Contract, DeclaredError, Diagnostic, Document, Effects, LargeOutput, Limits,
+    Presentation, Schema, Violation, codes,
 };
 
 /// Names that are routes and so cannot be tools.
@@ -19,6 +19,7 @@ pub fn lint(contract: &Contract, document: &Document) -> Vec<Diagnostic> {
     lint.description("/description", Some(&contract.description));
     lint.input();
     lint.output();
+    lint.large_output();
     lint.errors();
     lint.run();
     lint.examples();
@@ -147,6 +148,31 @@ impl Lint<'_> {
                 "/presentation",
                 "`content` wants an output schema that requires an array `content`",
             );
+        }
+    }
+
+    fn large_output(&mut self) {
+        if self.contract.large_output == LargeOutput::Refuse {
+            return;
+        }
+        let limits = Limits::default().with(&self.contract.limits);
+        if limits.max_artifact_bytes <= limits.max_output_bytes {
+            self.warning(
+                "/large_output",
+                "no result becomes an artifact: `max_artifact_bytes` is not above `max_output_bytes`",
+            );
+        }
+        let pointer = json!({
+            "artifact": { "name": "a", "path": "/a", "mime_type": "application/json", "bytes": 0 },
+        });
+        if Schema::compile(&self.contract.output_schema)
+            .is_ok_and(|schema| schema.is_valid(&pointer))
+        {
+            let open = self
+                .document
+                .warning("/large_output", "a result can look like what points to an artifact")
+                .hint("add `additionalProperties: false` to the output schema");
+            self.found.push(open);
         }
     }
 
@@ -362,6 +388,27 @@ mod tests {
              errors: {errors}\nexamples:\n  - {{ title: One, input: {{ n: 1 }} }}\n{examples}"
         );
         read::contract("count.yaml", &text).1.into_iter().map(|one| one.message).collect()
+    }
+
+    #[test]
+    fn a_large_result_can_be_told_from_a_small_one() {
+        let said = |output: &str, more: &str| -> Vec<String> {
+            let text = format!(
+                "name: count\ndescription: Counts.\nversion: \"1\"\nstability: stable\n\
+                 toolset: tests\neffects: read\nlarge_output: artifact\n{more}\n\
+                 input_schema: {{ type: object, description: Nothing., properties: {{}}, \
+                 required: [], additionalProperties: false }}\n\
+                 output_schema: {output}\nexamples: [{{ title: One, input: {{}} }}]\n"
+            );
+            read::contract("count.yaml", &text).1.into_iter().map(|one| one.message).collect()
+        };
+        assert_eq!(said("{ type: array }", ""), [""; 0]);
+        assert_eq!(
+            said("{ type: object }", ""),
+            ["a result can look like what points to an artifact"]
+        );
+        let limits = "limits: { max_artifact_bytes: 1000 }";
+        assert!(said("{ type: array }", limits)[0].starts_with("no result becomes an artifact"));
     }
 
     #[test]

@@ -66,6 +66,9 @@ pub struct Contract {
     /// This tool's own defaults where they differ from the server's.
     #[serde(default, skip_serializing_if = "LimitOverrides::is_empty")]
     pub limits: LimitOverrides,
+    /// What becomes of a result that is larger than `max_output_bytes`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub large_output: LargeOutput,
     /// What the tool's process may use, where it differs from the server's settings.
     #[serde(default, skip_serializing_if = "ProcessLimitOverrides::is_empty")]
     pub process_limits: ProcessLimitOverrides,
@@ -218,6 +221,18 @@ pub enum Tasks {
     Always,
     /// At once. Other clients are refused.
     Required,
+}
+
+/// What becomes of a result that is larger than `max_output_bytes`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LargeOutput {
+    /// It is refused and quarantined.
+    #[default]
+    Refuse,
+    /// Up to `max_artifact_bytes` it is kept as an artifact of the call, and the caller gets
+    /// `{ "artifact": { name, path, mime_type, bytes } }` in its place.
+    Artifact,
 }
 
 /// How an MCP client sees a result.

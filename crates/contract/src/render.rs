@@ -4,6 +4,7 @@
 //! - [`mcp`]: what `tools/list` says of it.
 //! - [`openapi`]: the whole HTTP interface, `OpenAPI` 3.1.
 //! - [`markdown`]: the reference page.
+//! - [`output`]: the schema of what a caller gets.
 //! - [`rows`]: a schema as the rows of a table, for pages of other kinds.
 //!
 //! All of it is deterministic: the same contracts yield the same bytes, in whatever
@@ -15,6 +16,7 @@ mod fixtures;
 pub mod markdown;
 pub mod mcp;
 pub mod openapi;
+pub mod output;
 mod references;
 
 pub use markdown::{Row, rows};

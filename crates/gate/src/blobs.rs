@@ -56,8 +56,14 @@ pub trait Blobs: Send + Sync {
         bytes: Vec<u8>,
     ) -> BoxFuture<'_, Result<(), BlobError>>;
 
-    /// Ends the call: keeps what is within the limits and serves it from now on.
-    fn keep(&self, job: &JobId, limits: &Limits) -> BoxFuture<'_, Result<Kept, BlobError>>;
+    /// Ends the call: keeps what is within the limits and serves it from now on. Where there is
+    /// not room for all, the one of that name is kept first.
+    fn keep(
+        &self,
+        job: &JobId,
+        limits: &Limits,
+        first: Option<&str>,
+    ) -> BoxFuture<'_, Result<Kept, BlobError>>;
 
     /// Ends the call: keeps nothing. Does not wait.
     fn discard(&self, job: &JobId);

@@ -8,7 +8,7 @@ use std::{
 use contract::{Contract, Limits, Mirror, Schema, SchemaError, Status, codes::StandardCode};
 use serde_json::{Value, json, value::RawValue};
 
-use crate::{Failure, Provider, metrics::ToolMetrics};
+use crate::{Failure, Mode, Provider, metrics::ToolMetrics, mode::Copies};
 
 /// A tool that can be called.
 pub struct Tool {
@@ -24,8 +24,11 @@ pub struct Tool {
     pub mirrors: Vec<Mirror>,
     /// Its descriptor, rendered once.
     pub descriptor: Box<RawValue>,
+    /// How strictly it is held to its contract.
+    pub mode: Mode,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) metrics: ToolMetrics,
+    pub(crate) copies: Copies,
 }
 
 impl Tool {
@@ -61,8 +64,10 @@ impl Tool {
                 SchemaError { pointer: String::new(), message: error.to_string() }
             })?,
             contract: Arc::new(contract),
+            mode: Mode::default(),
             provider,
             metrics: ToolMetrics::default(),
+            copies: Copies::default(),
         })
     }
 }

@@ -18,6 +18,7 @@ use crate::{
     RequestId, Store,
     approvals::ApprovalSettings,
     live::LiveJobs,
+    quarantine::{QuarantineSettings, Releases},
     steps::{Conforming, Crossing, Refusal, poll_once},
 };
 
@@ -39,6 +40,8 @@ pub struct Parts {
     pub ceilings: Limits,
     /// How a person's approval is waited for.
     pub approvals: ApprovalSettings,
+    /// How answers that broke their contract are handled.
+    pub quarantine: QuarantineSettings,
 }
 
 /// The one path of a call.
@@ -55,6 +58,8 @@ pub struct Gate {
     pub(crate) live: LiveJobs,
     ceilings: Limits,
     pub(crate) approvals: ApprovalSettings,
+    pub(crate) quarantine: QuarantineSettings,
+    pub(crate) releases: Releases,
     /// Tells that a person has decided something.
     pub(crate) decided: Notify,
     stopping: AtomicBool,
@@ -79,6 +84,8 @@ impl Gate {
             live: LiveJobs::default(),
             ceilings: parts.ceilings,
             approvals: parts.approvals,
+            quarantine: parts.quarantine,
+            releases: Releases::new(),
             decided: Notify::new(),
             stopping: AtomicBool::new(false),
             closing: CancellationToken::new(),
@@ -114,7 +121,8 @@ impl Gate {
         let admitted = crossing.admit(found).await?;
         let checked = crossing.check_input(admitted)?;
         let claimed = crossing.claim(checked).await?;
-        let approved = crossing.approve(claimed).await?;
+        let unanswered = crossing.look_for_release(claimed).await?;
+        let approved = crossing.approve(unanswered).await?;
         let ran = crossing.run(approved).await?;
         crossing.check_output(ran).await
     }

@@ -18,7 +18,7 @@ use arc_swap::ArcSwap;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
-use crate::Timestamp;
+use crate::{Timestamp, Warning};
 
 /// One call, as it is written down.
 #[derive(Debug, Serialize)]
@@ -38,6 +38,13 @@ pub(crate) struct ToolCall<'a> {
     pub code: &'a str,
     pub duration_ms: f64,
     pub output_bytes: u64,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub warnings: &'a [Warning],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub spilled: bool,
+    /// The entry of the quarantine whose payload the caller was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub released: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<&'a str>,
 }

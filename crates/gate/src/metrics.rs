@@ -10,6 +10,8 @@ use std::{
     time::Duration,
 };
 
+use crate::{Direction, Mode};
+
 /// Upper bounds of the duration histogram, in microseconds.
 const BUCKETS_US: [u64; 12] =
     [50, 100, 250, 500, 1_000, 5_000, 25_000, 100_000, 500_000, 2_500_000, 10_000_000, 60_000_000];
@@ -22,9 +24,20 @@ pub(crate) struct ToolMetrics {
     buckets: [AtomicU64; BUCKETS_US.len()],
     duration_us: AtomicU64,
     output_bytes: AtomicU64,
+    /// What did not match and passed: arguments and answers.
+    input_warnings: AtomicU64,
+    output_warnings: AtomicU64,
 }
 
 impl ToolMetrics {
+    pub(crate) fn warned(&self, direction: Direction) {
+        let counter = match direction {
+            Direction::Input => &self.input_warnings,
+            Direction::Output => &self.output_warnings,
+        };
+        counter.fetch_add(1, Relaxed);
+    }
+
     pub(crate) fn observe(&self, failed: Option<&str>, duration: Duration, output_bytes: u64) {
         match failed {
             None => {
@@ -137,6 +150,20 @@ impl Metrics {
                 let _ = writeln!(
                     text,
                     "toolgate_calls_total{{tool=\"{name}\",code=\"{code}\"}} {count}"
+                );
+            }
+        }
+        text.push_str("# HELP toolgate_contract_warnings_total What did not match its contract and passed, by tool and direction.\n# TYPE toolgate_contract_warnings_total counter\n");
+        for tool in catalogue.tools().filter(|tool| tool.mode == Mode::Warn) {
+            let name = &tool.contract.name;
+            let metrics = &tool.metrics;
+            for (direction, counter) in
+                [("input", &metrics.input_warnings), ("output", &metrics.output_warnings)]
+            {
+                let _ = writeln!(
+                    text,
+                    "toolgate_contract_warnings_total{{tool=\"{name}\",direction=\"{direction}\"}} {}",
+                    counter.load(Relaxed)
                 );
             }
         }

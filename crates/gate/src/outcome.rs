@@ -5,7 +5,9 @@ use std::time::Duration;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, value::RawValue};
 
-use crate::{Artifact, Failure, Job, JobId, RequestId, trim::Cuts};
+use crate::{
+    Artifact, Failure, Job, JobId, Marks, RequestId, marks, quarantine::ReleasedPayload, trim::Cuts,
+};
 
 /// What came of a call.
 #[derive(Debug)]
@@ -32,6 +34,8 @@ pub struct Outcome {
     pub artifacts: Vec<Artifact>,
     /// The tool's own numbers about the call.
     pub metrics: Map<String, Value>,
+    /// What is out of the ordinary about the result.
+    pub marks: Marks,
     /// What was cut to keep within the limits.
     pub(crate) cuts: Cuts,
     /// How long it took.
@@ -71,7 +75,7 @@ impl Serialize for Metrics<'_> {
         let Metrics(outcome) = self;
         let mut map = serializer.serialize_map(None)?;
         for (name, value) in &outcome.metrics {
-            if !OWN_METRICS.contains(&name.as_str()) {
+            if !OWN_METRICS.contains(&name.as_str()) && !marks::NAMES.contains(&name.as_str()) {
                 map.serialize_entry(name, value)?;
             }
         }
@@ -84,6 +88,7 @@ impl Serialize for Metrics<'_> {
         if cuts.summary {
             map.serialize_entry("summary_truncated", &true)?;
         }
+        outcome.marks.print(&mut map)?;
         if let Some(id) = &outcome.job_id {
             map.serialize_entry("job_id", id)?;
         }
@@ -134,6 +139,7 @@ impl Outcome {
             exit_code: 1,
             artifacts: Vec::new(),
             metrics: Map::new(),
+            marks: Marks::default(),
             cuts: Cuts::default(),
             duration: Duration::ZERO,
             replayed: false,
@@ -144,6 +150,19 @@ impl Outcome {
 
     /// The outcome that a finished job recorded.
     pub fn of_job(job: &Job, request_id: RequestId) -> Option<Self> {
+        let mut outcome = Self::recorded(job, request_id)?;
+        if let Some(released) = &job.released {
+            // The record stays as it was; what is told of it is what the caller may have now.
+            outcome.result = Ok(Output { json: released.payload.clone() });
+            outcome.marks.released = Some(released.quarantine_id.clone());
+            (outcome.recorded, outcome.exit_code) = (None, 0);
+            (outcome.summary, outcome.own_summary) = (ReleasedPayload::summary(&job.tool), true);
+            outcome.stderr = String::new();
+        }
+        Some(outcome)
+    }
+
+    fn recorded(job: &Job, request_id: RequestId) -> Option<Self> {
         let recorded = job.result.clone()?;
         let whole: Value = serde_json::from_str(recorded.get()).ok()?;
         let text = |key: &str| whole[key].as_str().unwrap_or_default().to_owned();
@@ -169,6 +188,7 @@ impl Outcome {
             stderr: text("stderr"),
             exit_code: whole["exit_code"].as_i64().and_then(|n| i32::try_from(n).ok()).unwrap_or(1),
             artifacts: job.artifacts.clone(),
+            marks: Marks::read(&metrics),
             metrics,
             cuts: Cuts::default(),
             duration: Duration::ZERO,
@@ -178,9 +198,13 @@ impl Outcome {
         })
     }
 
-    /// 200, or the status of the failure.
+    /// 200, 203 where the result broke its contract and was released, or the status of the failure.
     pub fn http_status(&self) -> u16 {
-        self.result.as_ref().map_or_else(|failure| failure.http_status, |_| 200)
+        match &self.result {
+            Ok(_) if self.marks.released.is_some() => 203,
+            Ok(_) => 200,
+            Err(failure) => failure.http_status,
+        }
     }
 
     /// `ok`, or the code of the failure.

@@ -2,8 +2,8 @@
 
 use std::{future::Future, path::PathBuf, pin::Pin, sync::Arc};
 
-use contract::{Contract, Limits};
-use serde_json::{Map, Value};
+use contract::{Contract, LargeOutput, Limits, json::JsonError};
+use serde_json::{Map, Value, value::RawValue};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -65,6 +65,16 @@ impl Running {
             .get_or_try_init(|| self.blobs.begin(&self.job_id))
             .await
             .map_err(|error| ToolError::storage(&error))
+    }
+
+    /// The largest result that is worth handing over, in bytes of JSON.
+    pub fn max_result_bytes(&self) -> u64 {
+        match self.contract.large_output {
+            LargeOutput::Refuse => self.limits.max_output_bytes,
+            LargeOutput::Artifact => {
+                self.limits.max_output_bytes.max(self.limits.max_artifact_bytes)
+            }
+        }
     }
 
     /// Leaves an artifact. Its size is bounded by `max_artifact_bytes`.
@@ -165,6 +175,8 @@ impl Answer {
 pub enum Payload {
     /// A value, not yet judged.
     Json(Value),
+    /// A value and its text, which is what goes on if the value passes.
+    Printed(Printed),
     /// There is none.
     #[default]
     Missing,
@@ -175,6 +187,37 @@ pub enum Payload {
         /// Why it is none.
         reason: String,
     },
+}
+
+/// A value and the text that it was read from. Whoever has both saves the gate from printing the
+/// value once more.
+#[derive(Debug)]
+pub struct Printed {
+    value: Value,
+    json: Box<RawValue>,
+}
+
+impl Printed {
+    /// Reads a text, strictly: what is judged is then all that the text says.
+    pub fn read(json: Box<RawValue>) -> Result<Self, JsonError> {
+        Ok(Self { value: contract::json::parse(json.get().as_bytes())?, json })
+    }
+
+    /// A value that was read from this very text, by [`contract::json::parse`] or as strictly: of
+    /// two equal keys only one would be judged, and both would go on.
+    pub fn of(value: Value, json: Box<RawValue>) -> Self {
+        Self { value, json }
+    }
+
+    /// The value, and the text in one line: records and streams are made of lines.
+    pub(crate) fn into_parts(self) -> (Value, Box<RawValue>) {
+        let breaks = |byte| self.json.get().as_bytes().contains(&byte);
+        if breaks(b'\n') || breaks(b'\r') {
+            let json = serde_json::value::to_raw_value(&self.value).unwrap_or_default();
+            return (self.value, json);
+        }
+        (self.value, self.json)
+    }
 }
 
 /// A tool's own failure.

@@ -1,57 +1,115 @@
 //! Where a result that broke its contract waits for a person.
+//!
+//! An entry is kept by the gate, read by people and programs, and decided about by whoever holds
+//! the operator's credential: it is released to the caller of its call, who gets it once when the
+//! same call is made again, or adopted, which makes the tool's contract wide enough for it.
 
-use contract::Violation;
-use serde::Serialize;
-use serde_json::value::RawValue;
+mod desk;
+mod record;
+mod releases;
 
-use crate::Timestamp;
+use std::{fmt, time::Duration};
 
-/// An answer that did not pass, without the answer.
-#[derive(Debug, Clone, Serialize)]
-pub struct Summary {
-    /// `q_` and a ULID.
-    pub id: String,
-    /// The tool that answered.
-    pub tool: String,
-    /// The request that it answered.
-    pub request_id: String,
-    /// The job of the call, where there is one.
-    pub job_id: Option<String>,
-    /// When.
-    pub created_at: Timestamp,
-    /// What was wrong, in a sentence.
-    pub reason: String,
-    /// What was wrong, place by place.
-    pub violations: Vec<StoredViolation>,
+pub use record::{Entry, ReleasedPayload, State, StoredViolation, Summary};
+pub use releases::NOTICED_AFTER;
+pub(crate) use releases::Releases;
+
+/// The largest answer that quarantine keeps whole, in bytes.
+pub const MAX_QUARANTINED_BYTES: usize = 1_048_576;
+/// How many entries may be released at once and not yet have been given to their callers.
+pub const MAX_RELEASED: usize = 1_000;
+
+/// How entries are handled.
+#[derive(Debug, Clone, Copy)]
+pub struct QuarantineSettings {
+    /// How long a released entry waits for its caller.
+    pub release_valid: Duration,
 }
 
-/// A violation as it is kept and read back.
-#[derive(Debug, Clone, Serialize, serde::Deserialize)]
-pub struct StoredViolation {
-    /// JSON pointer into the payload.
-    pub pointer: String,
-    /// The schema keyword that refuses.
-    pub keyword: String,
-    /// What was expected.
-    pub message: String,
+impl Default for QuarantineSettings {
+    fn default() -> Self {
+        Self { release_valid: Duration::from_hours(1) }
+    }
 }
 
-impl From<&Violation> for StoredViolation {
-    fn from(violation: &Violation) -> Self {
-        Self {
-            pointer: violation.pointer.clone(),
-            keyword: violation.keyword.clone(),
-            message: violation.message.clone(),
+/// What a person says about an entry.
+#[derive(Debug, Clone)]
+pub struct Decision {
+    /// Who decides, for the journal.
+    pub by: String,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// What came of a release.
+#[derive(Debug)]
+pub enum Release {
+    /// There is no such entry.
+    Unknown,
+    /// It is released.
+    Done(Box<Summary>),
+    /// It cannot be, and this is why.
+    Refused(Box<Summary>, NotReleased),
+}
+
+/// Why an entry cannot be released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotReleased {
+    /// It is, and its caller has not come for it.
+    Already,
+    /// It is a copy of what the caller got.
+    Passed,
+    /// Only its beginning was kept.
+    Cut,
+    /// It was kept before callers were written down.
+    NobodysCall,
+    /// As many are released as may be.
+    Full,
+}
+
+impl fmt::Display for NotReleased {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotReleased::Already => formatter.write_str("it is released already"),
+            NotReleased::Passed => {
+                formatter.write_str("it is a copy of an answer that the caller got")
+            }
+            NotReleased::Cut => write!(
+                formatter,
+                "it was larger than {MAX_QUARANTINED_BYTES} bytes, and only its beginning was kept"
+            ),
+            NotReleased::NobodysCall => {
+                formatter.write_str("nobody knows whose call it was: an older version kept it")
+            }
+            NotReleased::Full => {
+                write!(formatter, "{MAX_RELEASED} entries are released and wait for their callers")
+            }
         }
     }
 }
 
-/// An answer that did not pass, and the answer.
-#[derive(Debug, Clone, Serialize)]
-pub struct Entry {
-    /// All but the payload.
-    #[serde(flatten)]
-    pub summary: Summary,
-    /// What the tool answered; a text where it was no JSON.
-    pub payload: Box<RawValue>,
+/// A call that may have been answered before, by an answer that a person has released.
+#[derive(Debug, Clone)]
+pub struct Repeated {
+    /// Who calls.
+    pub caller: String,
+    /// What is called.
+    pub tool: String,
+    /// The hash of the arguments.
+    pub input_sha256: String,
+}
+
+/// Which entries to list.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only in this state.
+    pub state: Option<State>,
+    /// Only of this tool.
+    pub tool: Option<String>,
+    /// Only of this caller's calls.
+    pub caller: Option<String>,
+    /// Only older than this one.
+    pub cursor: Option<String>,
+    /// At most so many.
+    pub limit: usize,
 }

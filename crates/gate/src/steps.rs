@@ -8,7 +8,9 @@ mod input;
 mod job;
 mod output;
 mod record;
+mod released;
 mod run;
+mod spill;
 
 use std::{
     future::{Future, poll_fn},
@@ -26,7 +28,8 @@ use tokio::sync::OnceCell;
 pub(crate) use output::Conforming;
 
 use crate::{
-    Call, Captured, Failure, Gate, JobId, Outcome, Recording, Timestamp, Tool, live::Watchable,
+    Call, Captured, Failure, Gate, JobId, Marks, Outcome, Recording, Timestamp, Tool,
+    live::Watchable, quarantine::Entry,
 };
 
 /// A call on its way, with all that is known of it so far. When it is dropped before it
@@ -52,6 +55,10 @@ pub(crate) struct Crossing {
     /// The folder of the call, if it asked for one.
     workspace: Arc<OnceCell<PathBuf>>,
     printed: Printed,
+    /// What is out of the ordinary about the result.
+    marks: Marks,
+    /// The artifact that the result has become.
+    spilled: Option<String>,
     recorded: bool,
     /// Whether the call counts among those that are running.
     counted: bool,
@@ -73,6 +80,8 @@ pub(crate) enum Refusal {
     Failed(Box<Failure>),
     /// It was made before, and this is what came of it.
     Replayed(Box<Outcome>),
+    /// A person has released the answer that it got before.
+    Released(Box<Entry>),
 }
 
 impl From<Failure> for Refusal {
@@ -105,6 +114,8 @@ impl Crossing {
             pending: None,
             workspace: Arc::default(),
             printed: Printed::default(),
+            marks: Marks::default(),
+            spilled: None,
             recorded: false,
             call,
         }

@@ -6,7 +6,7 @@ use crate::{
         Approval, ApprovalFilter, ApprovalId, ApprovalSettings, Decided, Due, Requested, Standing,
         Verdict, Wanted,
     },
-    quarantine::{Entry, Summary},
+    quarantine::{Decision, Entry, Filter, Release, ReleasedPayload, Repeated, Summary},
 };
 
 /// Why state could not be read or written.
@@ -118,14 +118,54 @@ pub trait Store: Send + Sync {
     fn quarantine(&self, entry: Entry) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// The kept answer of that name.
-    fn quarantined(&self, id: &str) -> BoxFuture<'_, Result<Option<Entry>, StoreError>>;
+    fn quarantined(
+        &self,
+        id: &str,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Option<Entry>, StoreError>>;
 
-    /// Kept answers, newest first, older than the cursor.
+    /// Kept answers, newest first.
     fn all_quarantined(
         &self,
-        cursor: Option<String>,
-        limit: usize,
+        filter: Filter,
+        at: Timestamp,
     ) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>>;
+
+    /// Releases a kept answer to the caller of its call, until then.
+    fn release_quarantined(
+        &self,
+        id: &str,
+        decision: Decision,
+        at: Timestamp,
+        until: Timestamp,
+    ) -> BoxFuture<'_, Result<Release, StoreError>>;
+
+    /// Marks a kept answer as one that its contract has been made wide enough for.
+    fn adopt_quarantined(
+        &self,
+        id: &str,
+        decision: Decision,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Option<Summary>, StoreError>>;
+
+    /// Hands out the released answer of a call, once.
+    fn take_released(
+        &self,
+        call: Repeated,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Option<Entry>, StoreError>>;
+
+    /// The hashes of the arguments whose answers are released and were not handed out. Asked for
+    /// twice a second on the path of a call, so it answers at once: a store that is far away
+    /// says what it has last heard.
+    fn released(&self, at: Timestamp) -> Result<Vec<String>, StoreError>;
+
+    /// What was released of the answer to a job.
+    fn released_of_job(
+        &self,
+        job: &JobId,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Option<ReleasedPayload>, StoreError>>;
 
     /// Finished jobs that have to go, oldest first: those that ended before the time,
     /// and the oldest ones above the number of jobs or the bytes of artifacts.

@@ -19,13 +19,19 @@ use std::sync::Arc;
 use axum::{
     Router,
     extract::rejection::PathRejection,
+    http::{HeaderValue, header},
     response::Response,
     routing::{get, post},
 };
 use contract::codes;
-use gate::StoreError;
+use gate::{Failure, StoreError, approvals::MAX_REASON_CHARACTERS};
+use serde_json::{Map, Value};
 
-use crate::{App, http::answer, mcp};
+use crate::{
+    App,
+    http::{answer, front::Context},
+    mcp,
+};
 
 /// Every route.
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -47,12 +53,47 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/jobs/{id}/artifacts/{name}", get(artifacts::download))
         .route("/v1/quarantine", get(quarantine::list))
         .route("/v1/quarantine/{id}", get(quarantine::one))
+        .route("/v1/quarantine/{id}/release", post(quarantine::release))
         .route("/v1/approvals", get(approvals::list))
         .route("/v1/approvals/{id}", get(approvals::one).post(approvals::decide))
         .merge(mcp::http::routes())
         .fallback(async || answer::error(codes::NOT_FOUND, "Unknown route.", None))
         .method_not_allowed_fallback(tools::no_such_method)
         .with_state(app)
+}
+
+/// Only who shows the operator's credential may do this.
+fn only_operator(app: &App, context: &Context, what: &str) -> Result<(), Box<Response>> {
+    if context.operator {
+        return Ok(());
+    }
+    let message = format!(
+        "only the operator may {what}: send the token of `operator.token` in the data folder as a \
+         bearer token"
+    );
+    // Somebody who is known and may not is told something else than somebody who is not known.
+    let code =
+        if app.settings.tokens.is_empty() { codes::UNAUTHORIZED } else { codes::NOT_ALLOWED };
+    let mut response = answer::error(code, &message, None);
+    if code == codes::UNAUTHORIZED {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    Err(Box::new(response))
+}
+
+/// Why a person decides as they do, taken out of the body of a request.
+fn reason(body: &mut Map<String, Value>) -> Result<Option<String>, Box<Failure>> {
+    match body.remove("reason") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(words)) if words.chars().count() <= MAX_REASON_CHARACTERS => {
+            Ok(Some(words.trim().to_owned()).filter(|words| !words.is_empty()))
+        }
+        Some(_) => {
+            let message =
+                format!("`reason` must be a text of at most {MAX_REASON_CHARACTERS} characters");
+            Err(Box::new(Failure::new(codes::INVALID_REQUEST, message)))
+        }
+    }
 }
 
 /// A part of a path that is no text names nothing.

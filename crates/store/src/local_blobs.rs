@@ -82,9 +82,14 @@ impl Blobs for LocalBlobs {
         self.blocking(move |folders| folders.work.open_dir(job.as_str())?.write_new(&name, &bytes))
     }
 
-    fn keep(&self, job: &JobId, limits: &Limits) -> BoxFuture<'_, Result<Kept, BlobError>> {
-        let (job, limits) = (job.clone(), *limits);
-        self.blocking(move |folders| folders.keep(&job, &limits))
+    fn keep(
+        &self,
+        job: &JobId,
+        limits: &Limits,
+        first: Option<&str>,
+    ) -> BoxFuture<'_, Result<Kept, BlobError>> {
+        let (job, limits, first) = (job.clone(), *limits, first.map(str::to_owned));
+        self.blocking(move |folders| folders.keep(&job, &limits, first.as_deref()))
     }
 
     fn discard(&self, job: &JobId) {
@@ -134,11 +139,15 @@ impl Blobs for LocalBlobs {
 }
 
 impl Folders {
-    fn keep(&self, job: &JobId, limits: &Limits) -> io::Result<Kept> {
+    fn keep(&self, job: &JobId, limits: &Limits, first: Option<&str>) -> io::Result<Kept> {
         let folder = self.work.open_dir(job.as_str())?;
         let mut kept = Kept::default();
         let mut all_removed = true;
-        for entry in folder.entries()? {
+        let mut entries = folder.entries()?;
+        if first.is_some() {
+            entries.sort_by_key(|entry| entry.name.to_str() != first);
+        }
+        for entry in entries {
             match may_stay(&entry, limits) {
                 Stay::Yes(name, bytes) if (kept.artifacts.len() as u64) < limits.max_artifacts => {
                     // Whatever the command made of it, we have to be able to serve it.
@@ -157,6 +166,7 @@ impl Folders {
             }
             all_removed &= remove(&folder, &entry)?;
         }
+        kept.artifacts.sort_by(|one, other| one.name.cmp(&other.name));
         if self.durability == Durability::Power {
             for artifact in &kept.artifacts {
                 folder.open_regular(&artifact.name)?.sync_all()?;

@@ -4,6 +4,7 @@ mod approvals;
 mod jobs;
 mod keys;
 mod quarantine;
+mod releases;
 mod retention;
 mod schema;
 mod spool;
@@ -20,7 +21,7 @@ use gate::{
     approvals::{
         ApprovalFilter, ApprovalSettings, Decided, Due, Requested, Standing, Verdict, Wanted,
     },
-    quarantine::{Entry, Summary},
+    quarantine::{Decision, Entry, Filter, Release, ReleasedPayload, Repeated, Summary},
 };
 use rusqlite::{Connection, OpenFlags};
 
@@ -105,19 +106,24 @@ impl Sqlite {
     ) -> BoxFuture<'_, Result<T, StoreError>> {
         let readers = self.readers.clone();
         Box::pin(async move {
-            tokio::task::spawn_blocking(move || {
-                let connection = readers.take().map_err(|error| failed(&error))?;
-                let result = query(&connection).map_err(|error| failed(&error));
-                readers.give_back(connection);
-                result
-            })
-            .await
-            .map_err(|_| StoreError::Closed)?
+            tokio::task::spawn_blocking(move || readers.read(query))
+                .await
+                .map_err(|_| StoreError::Closed)?
         })
     }
 }
 
 impl Readers {
+    fn read<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let connection = self.take().map_err(|error| failed(&error))?;
+        let result = query(&connection).map_err(|error| failed(&error));
+        self.give_back(connection);
+        result
+    }
+
     fn take(&self) -> rusqlite::Result<Connection> {
         if let Some(idle) = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop() {
             return Ok(idle);
@@ -266,17 +272,66 @@ impl Store for Sqlite {
         self.writer.write(move |connection| quarantine::save(connection, &entry))
     }
 
-    fn quarantined(&self, id: &str) -> BoxFuture<'_, Result<Option<Entry>, StoreError>> {
+    fn quarantined(
+        &self,
+        id: &str,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Option<Entry>, StoreError>> {
         let id = id.to_owned();
-        self.read(move |connection| quarantine::find(connection, &id))
+        self.read(move |connection| quarantine::find(connection, &id, at))
     }
 
     fn all_quarantined(
         &self,
-        cursor: Option<String>,
-        limit: usize,
+        filter: Filter,
+        at: Timestamp,
     ) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
-        self.read(move |connection| quarantine::list(connection, cursor.as_deref(), limit))
+        self.read(move |connection| quarantine::list(connection, &filter, at))
+    }
+
+    fn release_quarantined(
+        &self,
+        id: &str,
+        decision: Decision,
+        at: Timestamp,
+        until: Timestamp,
+    ) -> BoxFuture<'_, Result<Release, StoreError>> {
+        let id = id.to_owned();
+        let release =
+            move |connection: &Connection| releases::release(connection, &id, &decision, at, until);
+        self.writer.write(release)
+    }
+
+    fn adopt_quarantined(
+        &self,
+        id: &str,
+        decision: Decision,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Option<Summary>, StoreError>> {
+        let id = id.to_owned();
+        self.writer.write(move |connection| releases::adopt(connection, &id, &decision, at))
+    }
+
+    fn take_released(
+        &self,
+        call: Repeated,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Option<Entry>, StoreError>> {
+        self.writer.write(move |connection| releases::take(connection, &call, at))
+    }
+
+    fn released(&self, at: Timestamp) -> Result<Vec<String>, StoreError> {
+        // A look at an index that is nearly always empty is not worth another thread.
+        self.readers.read(|connection| releases::open(connection, at))
+    }
+
+    fn released_of_job(
+        &self,
+        job: &JobId,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Option<ReleasedPayload>, StoreError>> {
+        let job = job.clone();
+        self.read(move |connection| releases::of_job(connection, &job, at))
     }
 
     fn overdue(&self, policy: gate::Overdue) -> BoxFuture<'_, Result<Vec<JobId>, StoreError>> {

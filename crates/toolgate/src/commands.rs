@@ -8,6 +8,7 @@ mod contracts;
 mod doctor;
 mod init;
 mod mcp;
+mod quarantine;
 mod serve;
 mod tools;
 
@@ -33,6 +34,8 @@ pub enum Command {
     Call(call::Call),
     /// See which calls wait for your approval, and decide
     Approvals(approvals::Approvals),
+    /// See which answers broke their contract, and decide what becomes of them
+    Quarantine(quarantine::Quarantine),
     /// Look at the settings
     Config(config::Config),
     /// Look for what would keep a server from running
@@ -54,6 +57,7 @@ impl Command {
             Command::Tools(tools) => tools.run(flags, printer),
             Command::Call(call) => call.run(flags, printer),
             Command::Approvals(approvals) => approvals.run(flags, printer),
+            Command::Quarantine(quarantine) => quarantine.run(flags, printer),
             Command::Config(config) => config.run(flags, printer),
             Command::Doctor(doctor) => doctor.run(flags, printer),
             Command::Init(init) => init.run(printer),

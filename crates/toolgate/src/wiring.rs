@@ -1,16 +1,20 @@
 //! From settings to a catalogue, and from a catalogue to a gate.
 
 mod apart;
+pub mod overlays;
 mod policy;
 
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use anyhow::{Context, bail};
 use contract::{Contract, Diagnostic, Document, Status, lint, read};
-use gate::{Catalogue, Gate, Journal, Parts, Provider, SystemClock, Tool};
+use gate::{
+    Catalogue, Gate, Journal, Parts, Provider, SystemClock, Tool, quarantine::QuarantineSettings,
+};
 use guard::process::Spawner;
 use store::{DataFolder, LocalBlobs, Lock, Sqlite};
 use tools::command::Command;
@@ -66,6 +70,7 @@ pub fn contracts(loaded: &Loaded) -> anyhow::Result<Contracts> {
         }
         documents.push((contract, document));
     }
+    diagnostics.extend(overlays::apply(&mut bound, loaded)?);
     for tool in built_in {
         let contract = read::trusted(tool.contract).map_err(anyhow::Error::msg)?;
         if !files.is_empty() {
@@ -186,6 +191,9 @@ pub fn gate(
         max_concurrency: settings.server.max_concurrency,
         ceilings: settings.limits.ceilings(),
         approvals: policy::approvals(&settings.policy),
+        quarantine: QuarantineSettings {
+            release_valid: Duration::from_millis(settings.quarantine.release_valid_ms),
+        },
     });
     Ok(Kept { data, blobs, gate: Arc::new(gate) })
 }

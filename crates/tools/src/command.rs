@@ -69,8 +69,7 @@ impl Command {
             sandbox: None,
             // One byte more than the largest result tells a full answer from a cut one.
             max_stdout_bytes: call
-                .limits
-                .max_output_bytes
+                .max_result_bytes()
                 .max(call.limits.max_stdout_bytes)
                 .saturating_add(1),
             max_stderr_bytes: call.limits.max_stderr_bytes,

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{Contract, Example};
+use super::output;
+use crate::{Contract, Example, LargeOutput};
 
 /// The tool as callers see it. How it is run (`run`, `env`) is nobody else's business.
 pub fn descriptor(contract: &Contract) -> Value {
@@ -30,7 +31,10 @@ pub fn descriptor(contract: &Contract) -> Value {
     }
     put("description", json!(contract.description));
     put("input_schema", contract.input_schema.clone());
-    put("output_schema", contract.output_schema.clone());
+    put("output_schema", output::served(contract, "#").into_owned());
+    if contract.large_output != LargeOutput::Refuse {
+        put("large_output", json!(contract.large_output));
+    }
     if !contract.errors.is_empty() {
         let errors = contract.errors.iter().map(|error| {
             let mut shown = json!({ "code": error.code, "http_status": error.http_status });

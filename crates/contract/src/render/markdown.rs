@@ -10,8 +10,8 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::CALL_CODES;
-use crate::{Approval, Contract, Example, codes};
+use super::{CALL_CODES, output};
+use crate::{Approval, Contract, Example, LargeOutput, codes};
 pub use rows::{Row, rows};
 use words::{cell, code};
 
@@ -116,6 +116,9 @@ impl Page {
         self.rows(&rows(&contract.input_schema, "the input"), "The tool takes no arguments.");
         self.block("**Output**");
         self.rows(&rows(&contract.output_schema, "the result"), "An object.");
+        if contract.large_output == LargeOutput::Artifact {
+            self.block(output::LARGE);
+        }
         self.errors(contract);
         self.limits(contract);
         self.examples(contract);

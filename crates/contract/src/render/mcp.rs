@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::references::relocate;
+use super::output;
 use crate::{Contract, Effects, Icon, Presentation};
 
 /// Which of the two families of the protocol a client speaks.
@@ -37,10 +37,10 @@ pub fn tool(contract: &Contract, era: Era) -> Value {
     match contract.presentation {
         Presentation::Content => {}
         Presentation::Json if era == Era::Legacy && !is_object(contract) => {
-            put("outputSchema", wrapped(&contract.output_schema));
+            put("outputSchema", wrapped(contract));
         }
         Presentation::Json => {
-            put("outputSchema", contract.output_schema.clone());
+            put("outputSchema", output::served(contract, "#").into_owned());
         }
     }
     put("annotations", annotations(contract));
@@ -54,10 +54,10 @@ pub fn is_object(contract: &Contract) -> bool {
     contract.output_schema.get("type").and_then(Value::as_str) == Some("object")
 }
 
-fn wrapped(schema: &Value) -> Value {
+fn wrapped(contract: &Contract) -> Value {
     json!({
         "type": "object",
-        "properties": { "result": relocate(schema, "#/properties/result") },
+        "properties": { "result": output::served(contract, "#/properties/result") },
         "required": ["result"],
         "additionalProperties": false,
     })

@@ -22,7 +22,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use crate::{Contract, Limits, render::references::relocate};
+use crate::{
+    Contract, Limits,
+    render::{output, references::relocate},
+};
 use operation::Paths;
 
 /// What the document must know of the server beside its tools.
@@ -102,14 +105,13 @@ fn tags(contracts: &[&Contract]) -> Value {
 fn all_components(contracts: &[&Contract], settings: &Settings, ceilings: &Limits) -> Value {
     let mut schemas = schemas::all(ceilings);
     for contract in contracts {
-        let schemas = &mut schemas;
-        for (role, schema) in
-            [("input", &contract.input_schema), ("output", &contract.output_schema)]
-        {
-            let name = format!("{}.{role}", contract.name);
-            let home = format!("#/components/schemas/{name}");
-            schemas.insert(name, relocate(schema, &home));
-        }
+        let home = |name: &str| format!("#/components/schemas/{name}");
+        let name = format!("{}.input", contract.name);
+        let input = relocate(&contract.input_schema, &home(&name));
+        schemas.insert(name, input);
+        let name = format!("{}.output", contract.name);
+        let output = output::served(contract, &home(&name)).into_owned();
+        schemas.insert(name, output);
     }
     let mut all = json!({
         "schemas": schemas,

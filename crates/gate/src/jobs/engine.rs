@@ -131,6 +131,7 @@ impl Jobs {
             artifacts: Vec::new(),
             result: None,
             approval_id: call.approval,
+            released: None,
             pending: serde_json::value::to_raw_value(&call.input).ok(),
             error_message: None,
             http_status: 200,

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::{Artifact, JobId, Timestamp, approvals::ApprovalId};
+use crate::{Artifact, JobId, Timestamp, approvals::ApprovalId, quarantine::ReleasedPayload};
 
 /// Where a job stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -108,6 +108,8 @@ pub struct Job {
     pub result: Option<Box<RawValue>>,
     /// The approval that it waits for, or was run with.
     pub approval_id: Option<ApprovalId>,
+    /// What a person has released of an answer that broke its contract.
+    pub released: Option<Box<ReleasedPayload>>,
     /// The arguments as they were given, for as long as the job waits to run.
     #[serde(skip)]
     pub pending: Option<Box<RawValue>>,

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use contract::{Approval as Needed, codes};
 use serde_json::{Value, json};
 
-use super::{Crossing, Refusal, claim::Unique, input::Checked};
+use super::{Crossing, Refusal, input::Checked, released::Unanswered};
 use crate::{
     Approval, ApprovalId, ApprovalState, Failure, Questions, Recording, StoreError,
     approvals::{Decided, Requested, Standing, Wanted, after},
@@ -25,8 +25,8 @@ impl Approved {
 }
 
 impl Crossing {
-    pub(crate) async fn approve(&mut self, unique: Unique) -> Result<Approved, Refusal> {
-        let checked = unique.into_checked();
+    pub(crate) async fn approve(&mut self, call: Unanswered) -> Result<Approved, Refusal> {
+        let checked = call.into_checked();
         match checked.tool().contract.approval {
             Needed::Required => Box::pin(self.with_approval(checked)).await,
             // A job that waited for a person's word hears it, whatever the policy says by now.

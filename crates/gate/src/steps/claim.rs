@@ -33,7 +33,7 @@ impl Crossing {
             Claimed::Known(id) => {
                 // The job is the earlier call's, not this one's.
                 self.live = None;
-                let job = store.job(&id).await.map_err(|error| Failure::unavailable(&error))?;
+                let job = self.gate.job(&id).await.map_err(|error| Failure::unavailable(&error))?;
                 Err(self.replay(job))
             }
         }

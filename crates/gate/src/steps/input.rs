@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use contract::Violation;
 use serde_json::Value;
 
 use super::{Crossing, Refusal, admit::Admitted};
-use crate::{Failure, Tool};
+use crate::{Direction, Failure, Mode, Tool};
 
-/// Arguments that match their contract, with its defaults filled in.
+/// Arguments that may go on, with the defaults of the contract filled in: they match it, or the
+/// tool is not held to it.
 pub(crate) struct Checked {
     admitted: Admitted,
     input: Value,
@@ -50,9 +52,13 @@ impl Crossing {
         if self.is_job() || tool.contract.journal_values {
             self.input_kept = tool.to_keep(&input);
         }
-        if !tool.input.is_valid(&input) {
+        if tool.mode != Mode::Off && !tool.input.is_valid(&input) {
             let violations = tool.input.violations(&input);
-            return Err(Failure::invalid_input(&tool.contract, &violations).into());
+            if tool.mode == Mode::Enforce {
+                return Err(Failure::invalid_input(&tool.contract, &violations).into());
+            }
+            let tool = tool.clone();
+            self.warn(&tool, Direction::Input, Violation::list(&violations), None);
         }
         Ok(Checked { admitted, input })
     }

@@ -41,6 +41,7 @@ impl Crossing {
             artifacts: Vec::new(),
             result: None,
             approval_id: self.call.approval.clone(),
+            released: None,
             pending: None,
             error_message: None,
             http_status: 200,

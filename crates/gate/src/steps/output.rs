@@ -2,17 +2,16 @@
 
 use std::sync::atomic::Ordering;
 
-use contract::{Violation, codes};
+use contract::{LargeOutput, Limits, Violation, codes};
 use serde_json::{Value, json, value::RawValue};
 
 use super::{Crossing, Printed, Refusal, run::Ran};
 use crate::{
-    Failure, Output, Payload, Tool,
-    quarantine::{Entry, Summary},
-    ulid,
+    Direction, Failure, Mode, Output, Payload, Tool, Warning,
+    quarantine::{Entry, MAX_QUARANTINED_BYTES, State, Summary},
 };
 
-/// A result that matches its contract.
+/// A result that may go on: it matches its contract, or the tool is not held to it.
 pub(crate) struct Conforming(Output);
 
 impl Conforming {
@@ -21,92 +20,190 @@ impl Conforming {
     }
 }
 
-/// Why a result does not pass, and what it was.
-struct Broken {
+/// A result and what is to be said of it.
+struct Judged {
+    json: Box<RawValue>,
+    size: Size,
+    /// Why it does not match.
+    wrong: Option<Wrong>,
+}
+
+struct Wrong {
     reason: String,
     violations: Vec<Violation>,
-    payload: Box<RawValue>,
+}
+
+/// How large a result is.
+enum Size {
+    /// It can be handed over.
+    Fits,
+    /// It can be handed over as an artifact.
+    Spills,
+    /// It cannot, and this is why.
+    TooLarge(String),
 }
 
 impl Crossing {
     pub(crate) async fn check_output(&mut self, ran: Ran) -> Result<Conforming, Refusal> {
-        let max = self.limits.max_output_bytes;
         let (tool, payload) = ran.into_parts();
-        match judge(&tool, payload, max) {
-            Ok(output) => Ok(Conforming(output)),
-            Err(broken) => Err(self.quarantine(*broken).await.into()),
+        let Judged { json, size, wrong } = judge(&tool, payload, &self.limits);
+        match (size, wrong) {
+            (Size::Fits, None) => Ok(Conforming(Output { json })),
+            (_, Some(wrong)) if tool.mode == Mode::Enforce => {
+                Err(Box::pin(self.stop(wrong, json)).await.into())
+            }
+            // A size is held to in every mode.
+            (Size::TooLarge(reason), _) => {
+                let wrong = Wrong { reason, violations: Vec::new() };
+                Err(Box::pin(self.stop(wrong, json)).await.into())
+            }
+            (size, wrong) => {
+                if let Some(wrong) = wrong {
+                    Box::pin(self.pass(&tool, wrong, &json)).await;
+                }
+                let json = match size {
+                    Size::Spills => Box::pin(self.spill(json)).await?,
+                    _ => json,
+                };
+                Ok(Conforming(Output { json }))
+            }
         }
     }
 
     /// Puts the answer aside. The caller learns that it was, and nothing of it.
-    async fn quarantine(&mut self, broken: Broken) -> Failure {
+    async fn stop(&mut self, wrong: Wrong, payload: Box<RawValue>) -> Failure {
         self.gate.metrics.quarantined.fetch_add(1, Ordering::Relaxed);
-        let summary = Summary {
-            id: format!("q_{}", ulid(self.began_at)),
-            tool: self.call.tool.clone(),
-            request_id: self.call.request_id.to_string(),
-            job_id: self.is_job().then(|| self.job_id().to_string()),
-            created_at: self.began_at,
-            reason: broken.reason.clone(),
-            violations: broken.violations.iter().map(Into::into).collect(),
-        };
-        let id = summary.id.clone();
-        let entry = Entry { summary, payload: kept_part(broken.payload) };
-        let kept = self.gate.store.quarantine(entry).await;
+        let reason = wrong.reason.clone();
+        let kept = self.quarantine(wrong, payload, State::Held).await;
         let mut failure = Failure::new(
             codes::INVALID_OUTPUT,
             "the tool's answer does not match its contract and was quarantined",
         )
-        .operator(broken.reason);
+        .operator(reason);
         match kept {
-            Ok(()) => failure.details = Some(json!({ "quarantine_id": id })),
-            Err(error) => {
-                tracing::error!(%error, tool = self.call.tool, "an answer could not be quarantined");
-                failure.message = "the tool's answer does not match its contract".into();
-            }
+            Some(id) => failure.details = Some(json!({ "quarantine_id": id })),
+            None => failure.message = "the tool's answer does not match its contract".into(),
         }
         // What the tool printed may be what it answered: none of it goes on.
         self.printed = Printed::default();
         failure
     }
+
+    /// Lets the answer pass, and keeps a copy for whoever wonders.
+    async fn pass(&mut self, tool: &Tool, wrong: Wrong, payload: &RawValue) {
+        let reason = wrong.reason.clone();
+        let id = if tool.copies.allow(self.began_at) {
+            self.quarantine(wrong, payload.to_owned(), State::Passed).await
+        } else {
+            None
+        };
+        self.warn(tool, Direction::Output, reason, id);
+    }
+
+    /// Counts and remembers what did not match and passed.
+    pub(super) fn warn(
+        &mut self,
+        tool: &Tool,
+        direction: Direction,
+        mut reason: String,
+        quarantine_id: Option<String>,
+    ) {
+        tool.metrics.warned(direction);
+        crate::trim::text(&mut reason, MAX_WARNING_BYTES);
+        self.marks.warnings.push(Warning { direction, reason, quarantine_id });
+    }
+
+    /// Keeps an answer; its id, if it could be kept.
+    async fn quarantine(
+        &mut self,
+        wrong: Wrong,
+        payload: Box<RawValue>,
+        state: State,
+    ) -> Option<String> {
+        let whole = payload.get().len() <= MAX_QUARANTINED_BYTES;
+        let summary = Summary {
+            id: Summary::new_id(self.began_at),
+            state,
+            tool: self.call.tool.clone(),
+            caller: self.call.caller.name().to_owned(),
+            request_id: self.call.request_id.to_string(),
+            job_id: self.is_job().then(|| self.job_id().to_string()),
+            input_sha256: self.input_sha256.clone().unwrap_or_default(),
+            created_at: self.began_at,
+            reason: wrong.reason,
+            violations: wrong.violations.iter().map(Into::into).collect(),
+            whole,
+            decided_at: None,
+            decided_by: None,
+            decision_reason: None,
+            expires_at: None,
+            delivered_at: None,
+        };
+        let id = summary.id.clone();
+        let payload = if whole { payload } else { beginning(&payload) };
+        match self.gate.store.quarantine(Entry { summary, payload }).await {
+            Ok(()) => Some(id),
+            Err(error) => {
+                tracing::error!(%error, tool = self.call.tool, "an answer could not be quarantined");
+                None
+            }
+        }
+    }
 }
 
-fn judge(tool: &Tool, payload: Payload, max_output_bytes: u64) -> Result<Output, Box<Broken>> {
-    let broken =
-        |reason: String, violations, payload| Box::new(Broken { reason, violations, payload });
-    let value = match payload {
-        Payload::Json(value) => value,
+/// How much is written down of what did not match and passed, in bytes.
+const MAX_WARNING_BYTES: u64 = 1_024;
+
+fn judge(tool: &Tool, payload: Payload, limits: &Limits) -> Judged {
+    let unreadable = |reason: String| Some(Wrong { reason, violations: Vec::new() });
+    let (value, json, wrong) = match payload {
+        Payload::Json(value) => {
+            let json = print(&value);
+            (value, json, None)
+        }
+        Payload::Printed(printed) => {
+            let (value, json) = printed.into_parts();
+            (value, json, None)
+        }
+        // Where it passes all the same, nothing is null and a text is a text.
         Payload::Missing => {
-            let nothing = print(&Value::Null);
-            return Err(broken("the tool answered nothing".into(), Vec::new(), nothing));
+            let reason = "the tool answered nothing".to_owned();
+            (Value::Null, print(&Value::Null), unreadable(reason))
         }
         Payload::Unreadable { text, reason } => {
-            return Err(broken(reason, Vec::new(), print(&Value::String(text))));
+            let value = Value::String(text);
+            let json = print(&value);
+            (value, json, unreadable(reason))
         }
     };
-    let json = print(&value);
-    if json.get().len() as u64 > max_output_bytes {
-        let reason = format!(
-            "the answer has {} bytes, more than its limit of {max_output_bytes} (max_output_bytes)",
-            json.get().len()
-        );
-        return Err(broken(reason, Vec::new(), json));
-    }
-    if !tool.output.is_valid(&value) {
-        let violations = tool.output.violations(&value);
-        return Err(broken(Violation::list(&violations), violations, json));
-    }
-    Ok(Output { json })
+    let size = measure(tool, json.get().len() as u64, limits);
+    let wrong = match (wrong, &size, tool.mode) {
+        (_, _, Mode::Off) | (None, Size::TooLarge(_), _) => None,
+        (Some(wrong), ..) => Some(wrong),
+        (None, ..) if tool.output.is_valid(&value) => None,
+        (None, ..) => {
+            let violations = tool.output.violations(&value);
+            Some(Wrong { reason: Violation::list(&violations), violations })
+        }
+    };
+    Judged { json, size, wrong }
 }
 
-/// The largest answer that quarantine keeps whole, in bytes.
-const MAX_QUARANTINED_BYTES: usize = 1_048_576;
-
-/// The answer, or the beginning of one that is too large to keep.
-fn kept_part(payload: Box<RawValue>) -> Box<RawValue> {
-    if payload.get().len() <= MAX_QUARANTINED_BYTES {
-        return payload;
+fn measure(tool: &Tool, bytes: u64, limits: &Limits) -> Size {
+    let most = limits.max_output_bytes;
+    if bytes <= most {
+        return Size::Fits;
     }
+    let (most, name) = match tool.contract.large_output {
+        LargeOutput::Refuse => (most, "max_output_bytes"),
+        LargeOutput::Artifact if bytes <= limits.max_artifact_bytes => return Size::Spills,
+        LargeOutput::Artifact => (limits.max_artifact_bytes, "max_artifact_bytes"),
+    };
+    Size::TooLarge(format!("the answer has {bytes} bytes, more than its limit of {most} ({name})"))
+}
+
+/// The beginning of an answer that is too large to keep.
+fn beginning(payload: &RawValue) -> Box<RawValue> {
     let mut text = payload.get().to_owned();
     let cut = crate::trim::text(&mut text, MAX_QUARANTINED_BYTES as u64);
     print(&Value::String(format!("{text} [{cut} more bytes were not kept]")))

@@ -10,10 +10,11 @@ use contract::codes;
 
 use super::{Conforming, Crossing, Refusal};
 use crate::{
-    ApprovalId, Failure, Job, JobState, Outcome, Questions, Recording, StoreError,
+    ApprovalId, Failure, Job, JobState, Outcome, Output, Questions, Recording, StoreError,
     blobs::Kept,
     journal::ToolCall,
     outcome::{FAILED, milliseconds, usual_summary},
+    quarantine::{Entry, ReleasedPayload},
     trim::{self, Cuts},
 };
 
@@ -27,6 +28,7 @@ impl Crossing {
             Ok(conforming) => Ok(conforming.into_output()),
             Err(Refusal::Failed(failure)) => Err(*failure),
             Err(Refusal::Replayed(outcome)) => return self.replayed(*outcome),
+            Err(Refusal::Released(entry)) => Ok(self.given(*entry)),
         };
         let (kept, result) = match result {
             Ok(output) => match self.keep_artifacts().await {
@@ -128,6 +130,13 @@ impl Crossing {
         Ok(())
     }
 
+    /// What a person has released is the result, and marked as what it is.
+    fn given(&mut self, entry: Entry) -> Output {
+        self.printed.summary = Some(ReleasedPayload::summary(&self.call.tool));
+        self.marks.released = Some(entry.summary.id);
+        Output { json: entry.payload }
+    }
+
     /// A replay is its own line in the journal and nothing more.
     fn replayed(mut self, outcome: Outcome) -> Outcome {
         self.job_id.clone_from(&outcome.job_id);
@@ -141,8 +150,9 @@ impl Crossing {
         if self.workspace.get().is_none() {
             return Ok(Kept::default());
         }
-        let job = self.job_id();
-        self.gate.blobs.keep(&job, &self.limits).await.map_err(|error| Failure::unavailable(&error))
+        let (job, spilled) = (self.job_id(), self.spilled.as_deref());
+        let kept = self.gate.blobs.keep(&job, &self.limits, spilled).await;
+        kept.map_err(|error| Failure::unavailable(&error))
     }
 
     fn discard(&mut self) {
@@ -153,13 +163,12 @@ impl Crossing {
     }
 
     /// Everything within its limits, and what was cut told.
-    fn outcome(
-        &mut self,
-        result: Result<crate::Output, Failure>,
-        kept: Kept,
-        is_job: bool,
-    ) -> Outcome {
+    fn outcome(&mut self, result: Result<Output, Failure>, kept: Kept, is_job: bool) -> Outcome {
         let printed = std::mem::take(&mut self.printed);
+        let mut marks = std::mem::take(&mut self.marks);
+        if result.is_err() {
+            (marks.spilled, marks.released) = (false, None);
+        }
         let (mut stdout, mut stderr) = (printed.stdout.text, printed.stderr.text);
         let mut cuts = Cuts {
             stdout_bytes: printed.stdout.dropped
@@ -200,6 +209,7 @@ impl Crossing {
             },
             artifacts: kept.artifacts,
             metrics: printed.metrics,
+            marks,
             cuts,
             duration,
             replayed: false,
@@ -280,6 +290,9 @@ impl Crossing {
             code: outcome.code(),
             duration_ms: milliseconds(outcome.duration),
             output_bytes,
+            warnings: &outcome.marks.warnings,
+            spilled: outcome.marks.spilled,
+            released: outcome.marks.released.as_deref(),
             note: note.or(outcome.replayed.then_some("replayed")),
         });
         tracing::debug!(

@@ -6,7 +6,7 @@ use std::{
 };
 
 use contract::render::mcp::{self, Era};
-use gate::{Catalogue, Tool};
+use gate::{Catalogue, Mode, Tool};
 use serde_json::{Value, json, value::RawValue};
 use sha2::{Digest, Sha256};
 
@@ -56,7 +56,7 @@ impl Listings {
         let (name, entries): (_, Vec<Value>) = match kind {
             Kind::Tools => {
                 let era = context.client.era();
-                ("tools", tools.map(|tool| mcp::tool(&tool.contract, era)).collect())
+                ("tools", tools.map(|tool| listed(tool, era)).collect())
             }
             Kind::Resources => {
                 let own = tools.map(|tool| resources::of_contract(&tool.contract));
@@ -67,6 +67,18 @@ impl Listings {
         known.insert(key, pages.clone());
         pages
     }
+}
+
+/// A tool as it is listed. What it is not held to is not promised: clients hold results against
+/// an `outputSchema`, and would refuse what the operator lets pass.
+fn listed(tool: &Tool, era: Era) -> Value {
+    let mut listed = mcp::tool(&tool.contract, era);
+    if tool.mode != Mode::Enforce
+        && let Value::Object(fields) = &mut listed
+    {
+        fields.shift_remove("outputSchema");
+    }
+    listed
 }
 
 /// The tools of a scope, sorted by name.

@@ -136,7 +136,7 @@ fn text_of(uri: &str, kind: &str, text: &str) -> Value {
 /// A job that this door may show: a door to one toolset shows the jobs of its tools.
 async fn find(context: &Context, id: &str) -> Result<Option<Job>, RpcError> {
     let Some(id) = JobId::parse(id) else { return Ok(None) };
-    let found = context.app.gate.store().job(&id).await;
+    let found = context.app.gate.job(&id).await;
     let job = found.map_err(|error| RpcError::unavailable(&error))?;
     Ok(job.filter(|job| in_scope(context, &job.tool)))
 }

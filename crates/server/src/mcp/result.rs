@@ -16,6 +16,11 @@ use super::{
 const REQUEST_ID: &str = "toolgate/request_id";
 const JOB_ID: &str = "toolgate/job_id";
 const ERROR: &str = "toolgate/error";
+/// What is out of the ordinary about a result.
+const SPILLED: &str = "toolgate/spilled";
+const RELEASED: &str = "toolgate/released";
+const QUARANTINE_ID: &str = "toolgate/quarantine_id";
+const WARNINGS: &str = "toolgate/contract_warnings";
 
 /// The outcome in the form that the client's era wants.
 pub(crate) fn of_call(
@@ -26,6 +31,7 @@ pub(crate) fn of_call(
     let mut text = Vec::with_capacity(512);
     text.extend_from_slice(b"{\"content\":[");
     match &outcome.result {
+        Ok(output) if outcome.marks.released.is_some() => released(&mut text, outcome, output),
         Ok(output) => succeeded(&mut text, context, contract, outcome, output),
         Err(failure) => failed(&mut text, failure),
     }
@@ -85,6 +91,15 @@ fn failed(text: &mut Vec<u8>, failure: &Failure) {
     text.extend_from_slice(b"],\"isError\":true");
 }
 
+/// What a person has released: in words, and as it is. As an error, because clients hold any
+/// other result against the schema that it breaks, and the caller would get nothing of it.
+fn released(text: &mut Vec<u8>, outcome: &Outcome, output: &Output) {
+    block(text, &outcome.summary);
+    text.push(b',');
+    block(text, output.json.get());
+    text.extend_from_slice(b"],\"isError\":true");
+}
+
 fn error_object(failure: &Failure) -> serde_json::Value {
     let mut error = json!({ "code": failure.code, "message": failure.message });
     if let Some(details) = &failure.details {
@@ -100,6 +115,17 @@ fn meta(text: &mut Vec<u8>, context: &Context, outcome: &Outcome) {
     print(text, &outcome.request_id);
     if let Some(job) = &outcome.job_id {
         print_field(text, JOB_ID, job);
+    }
+    let marks = &outcome.marks;
+    if marks.spilled {
+        print_field(text, SPILLED, &true);
+    }
+    if let Some(id) = &marks.released {
+        print_field(text, RELEASED, &true);
+        print_field(text, QUARANTINE_ID, id);
+    }
+    if !marks.warnings.is_empty() {
+        print_field(text, WARNINGS, &marks.warnings);
     }
     if let Err(failure) = &outcome.result {
         print_field(text, ERROR, &error_object(failure));

@@ -96,7 +96,7 @@ fn unknown() -> RpcError {
 }
 
 async fn find(context: &Context, id: &JobId) -> Result<Job, RpcError> {
-    let found = context.app.gate.store().job(id).await;
+    let found = context.app.gate.job(id).await;
     found
         .map_err(|error| RpcError::unavailable(&error))?
         .filter(|job| resources::in_scope(context, &job.tool))

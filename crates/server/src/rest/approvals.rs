@@ -5,13 +5,13 @@ use std::sync::Arc;
 use axum::{
     Extension,
     extract::{Request, State},
-    http::{HeaderValue, Uri, header},
+    http::Uri,
     response::Response,
 };
 use contract::{Violation, codes};
 use gate::{
     Approval, ApprovalId, ApprovalState, Failure,
-    approvals::{ApprovalFilter, Decided, MAX_REASON_CHARACTERS, Verdict},
+    approvals::{ApprovalFilter, Decided, Verdict},
 };
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ pub(crate) async fn list(
     Extension(context): Extension<Context>,
     uri: Uri,
 ) -> Response {
-    if let Err(response) = only_operator(&app, &context) {
+    if let Err(response) = rest::only_operator(&app, &context, "see and decide approvals") {
         return *response;
     }
     let query = rest::query(&uri);
@@ -103,7 +103,7 @@ pub(crate) async fn decide(
     Named(id): Named<String>,
     request: Request,
 ) -> Response {
-    if let Err(response) = only_operator(&app, &context) {
+    if let Err(response) = rest::only_operator(&app, &context, "see and decide approvals") {
         return *response;
     }
     let verdict = match read(&app, request).await {
@@ -141,39 +141,12 @@ async fn read(app: &App, request: Request) -> Result<Verdict, Box<Failure>> {
         Some("refuse") => false,
         _ => return Err(invalid("`decision` must be `approve` or `refuse`".into())),
     };
-    let reason = match parsed.remove("reason") {
-        None | Some(Value::Null) => None,
-        Some(Value::String(words)) if words.chars().count() <= MAX_REASON_CHARACTERS => {
-            Some(words.trim().to_owned()).filter(|words| !words.is_empty())
-        }
-        Some(_) => {
-            let message =
-                format!("`reason` must be a text of at most {MAX_REASON_CHARACTERS} characters");
-            return Err(invalid(message));
-        }
-    };
+    let reason = rest::reason(&mut parsed)?;
     if let Some(key) = parsed.keys().next() {
         let violation = Violation::unknown_key("", key, ["decision", "reason"].into_iter());
         return Err(invalid(violation.to_string()));
     }
     Ok(Verdict { approve, by: OPERATOR.into(), reason })
-}
-
-/// Only who shows the operator's credential sees what others want to do, and decides about it.
-fn only_operator(app: &App, context: &Context) -> Result<(), Box<Response>> {
-    if context.operator {
-        return Ok(());
-    }
-    let message = "only the operator may see and decide approvals: send the token of \
-                   `operator.token` in the data folder as a bearer token";
-    // Somebody who is known and may not is told something else than somebody who is not known.
-    let code =
-        if app.settings.tokens.is_empty() { codes::UNAUTHORIZED } else { codes::NOT_ALLOWED };
-    let mut response = answer::error(code, message, None);
-    if code == codes::UNAUTHORIZED {
-        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-    }
-    Err(Box::new(response))
 }
 
 fn unknown(id: &str) -> Response {

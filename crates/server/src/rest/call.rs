@@ -142,6 +142,14 @@ struct Succeeded<'a> {
     artifacts: &'a [gate::Artifact],
     #[serde(skip_serializing_if = "Option::is_none")]
     job_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    spilled: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    released: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quarantine_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    contract_warnings: &'a [gate::Warning],
 }
 
 #[derive(Serialize)]
@@ -159,13 +167,17 @@ pub(crate) fn render(asked: &str, outcome: &Outcome) -> Response {
     let tool: String = asked.chars().take(64).collect();
     let mut response = match &outcome.result {
         Ok(output) => answer::json(
-            200,
+            outcome.http_status(),
             &Succeeded {
                 tool: &tool,
                 ok: true,
                 result: &output.json,
                 artifacts: &outcome.artifacts,
                 job_id: outcome.job_id.as_ref().map(gate::JobId::as_str),
+                spilled: outcome.marks.spilled,
+                released: outcome.marks.released.is_some(),
+                quarantine_id: outcome.marks.released.as_deref(),
+                contract_warnings: &outcome.marks.warnings,
             },
         ),
         Err(failure) => answer::json(

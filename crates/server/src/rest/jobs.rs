@@ -60,7 +60,7 @@ pub(crate) async fn submit(
         return answer::json(202, &json!({ "job_id": id, "status": JobState::Queued }));
     };
     let _ = tokio::time::timeout(wait, live.over()).await;
-    match app.gate.store().job(&id).await {
+    match app.gate.job(&id).await {
         Ok(Some(job)) => {
             let status = if job.state.is_final() { 200 } else { 202 };
             answer::json(status, &json!({ "job_id": id, "status": job.state, "job": job }))
@@ -166,7 +166,7 @@ pub(crate) async fn cancel(State(app): State<Arc<App>>, Named(id): Named<String>
 /// The job of that name, or the answer that there is none.
 pub(crate) async fn find(app: &App, id: &str) -> Result<Job, Box<Response>> {
     let Some(known) = JobId::parse(id) else { return Err(Box::new(unknown(id))) };
-    match app.gate.store().job(&known).await {
+    match app.gate.job(&known).await {
         Ok(Some(job)) => Ok(job),
         Ok(None) => Err(Box::new(unknown(id))),
         Err(error) => Err(Box::new(rest::store_failed(&error))),

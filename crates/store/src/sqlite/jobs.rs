@@ -189,6 +189,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Job> {
         pending: raw(15)?,
         error_message: row.get(16)?,
         approval_id: row.get::<_, Option<String>>(17)?.and_then(|id| ApprovalId::parse(&id)),
+        released: None,
     })
 }
 

@@ -2,25 +2,31 @@
 
 use gate::{
     Timestamp,
-    quarantine::{Entry, Summary},
+    quarantine::{Entry, Filter, State, Summary},
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::value::RawValue;
+
+use super::unreadable;
 
 pub(super) fn save(connection: &Connection, entry: &Entry) -> rusqlite::Result<()> {
     let summary = &entry.summary;
     connection
         .prepare_cached(
-            "INSERT INTO quarantine
-                 (id, tool, request_id, job, created_at, reason, violations, payload)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO quarantine (id, state, tool, caller, input_sha256, request_id, job,
+                 created_at, whole, reason, violations, payload)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )?
         .execute(params![
             summary.id,
+            summary.state.word(),
             summary.tool,
+            summary.caller,
+            summary.input_sha256,
             summary.request_id,
             summary.job_id,
             summary.created_at.0,
+            summary.whole,
             summary.reason,
             serde_json::to_string(&summary.violations).unwrap_or_default(),
             entry.payload.get(),
@@ -28,44 +34,89 @@ pub(super) fn save(connection: &Connection, entry: &Entry) -> rusqlite::Result<(
     Ok(())
 }
 
-const COLUMNS: &str = "id, tool, request_id, job, created_at, reason, violations";
+pub(super) const COLUMNS: &str = "id, state, tool, caller, input_sha256, request_id, job,
+    created_at, whole, decided_at, decided_by, decision_reason, expires_at, delivered_at, reason,
+    violations";
 
-pub(super) fn find(connection: &Connection, id: &str) -> rusqlite::Result<Option<Entry>> {
+pub(super) fn find(
+    connection: &Connection,
+    id: &str,
+    at: Timestamp,
+) -> rusqlite::Result<Option<Entry>> {
     connection
         .prepare_cached(&format!("SELECT {COLUMNS}, payload FROM quarantine WHERE id = ?1"))?
-        .query_row([id], |row| {
-            let payload: String = row.get(7)?;
-            Ok(Entry {
-                summary: read(row)?,
-                payload: RawValue::from_string(payload).unwrap_or_default(),
-            })
-        })
+        .query_row([id], |row| read_whole(row, at))
+        .optional()
+}
+
+/// The same without its payload.
+pub(super) fn find_summary(
+    connection: &Connection,
+    id: &str,
+    at: Timestamp,
+) -> rusqlite::Result<Option<Summary>> {
+    connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM quarantine WHERE id = ?1"))?
+        .query_row([id], |row| read(row, at))
         .optional()
 }
 
 pub(super) fn list(
     connection: &Connection,
-    cursor: Option<&str>,
-    limit: usize,
+    filter: &Filter,
+    at: Timestamp,
 ) -> rusqlite::Result<Vec<Summary>> {
+    // What is NULL does not filter; a release that is over is none.
     connection
         .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM quarantine WHERE (?1 IS NULL OR id < ?1)
-             ORDER BY id DESC LIMIT ?2"
+            "SELECT {COLUMNS} FROM quarantine
+             WHERE (?1 IS NULL OR id < ?1) AND (?2 IS NULL OR tool = ?2)
+                 AND (?3 IS NULL OR caller = ?3)
+                 AND (?4 IS NULL OR ?4 = CASE WHEN state = 'released'
+                     AND coalesce(expires_at, 0) <= ?5 THEN 'held' ELSE state END)
+             ORDER BY id DESC LIMIT ?6"
         ))?
-        .query_map(params![cursor, i64::try_from(limit).unwrap_or(i64::MAX)], read)?
+        .query_map(
+            params![
+                filter.cursor,
+                filter.tool,
+                filter.caller,
+                filter.state.map(State::word),
+                at.0,
+                i64::try_from(filter.limit).unwrap_or(i64::MAX),
+            ],
+            |row| read(row, at),
+        )?
         .collect()
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Summary> {
-    let violations: String = row.get(6)?;
-    Ok(Summary {
+/// A row that ends with its payload.
+pub(super) fn read_whole(row: &Row<'_>, at: Timestamp) -> rusqlite::Result<Entry> {
+    let payload: String = row.get(16)?;
+    let payload = RawValue::from_string(payload).map_err(|_| unreadable(16, "JSON text"))?;
+    Ok(Entry { summary: read(row, at)?, payload })
+}
+
+fn read(row: &Row<'_>, at: Timestamp) -> rusqlite::Result<Summary> {
+    let time = |index: usize| row.get::<_, Option<i64>>(index).map(|time| time.map(Timestamp));
+    let violations: String = row.get(15)?;
+    let summary = Summary {
         id: row.get(0)?,
-        tool: row.get(1)?,
-        request_id: row.get(2)?,
-        job_id: row.get(3)?,
-        created_at: Timestamp(row.get(4)?),
-        reason: row.get(5)?,
+        state: State::parse(&row.get::<_, String>(1)?).ok_or_else(|| unreadable(1, "state"))?,
+        tool: row.get(2)?,
+        caller: row.get(3)?,
+        input_sha256: row.get(4)?,
+        request_id: row.get(5)?,
+        job_id: row.get(6)?,
+        created_at: Timestamp(row.get(7)?),
+        whole: row.get(8)?,
+        decided_at: time(9)?,
+        decided_by: row.get(10)?,
+        decision_reason: row.get(11)?,
+        expires_at: time(12)?,
+        delivered_at: time(13)?,
+        reason: row.get(14)?,
         violations: serde_json::from_str(&violations).unwrap_or_default(),
-    })
+    };
+    Ok(summary.at(at))
 }

@@ -67,9 +67,11 @@ pub(super) fn forget(connection: &Connection, ids: &[JobId], stays: Stays) -> ru
         .execute(params![stays.before.0, stays.now.0, whole(stays.max_approvals)])?;
     connection
         .prepare_cached(
-            "DELETE FROM quarantine WHERE created_at < ?1
-                 OR id IN (SELECT id FROM quarantine ORDER BY id DESC LIMIT -1 OFFSET ?2)",
+            "DELETE FROM quarantine WHERE (created_at < ?1
+                 OR id IN (SELECT id FROM quarantine ORDER BY id DESC LIMIT -1 OFFSET ?2))
+                 -- What was promised to a caller stays.
+                 AND NOT (state = 'released' AND expires_at > ?3)",
         )?
-        .execute(params![stays.before.0, whole(stays.max_quarantined)])?;
+        .execute(params![stays.before.0, whole(stays.max_quarantined), stays.now.0])?;
     Ok(())
 }

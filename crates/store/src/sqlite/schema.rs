@@ -92,6 +92,41 @@ const MIGRATIONS: &[&str] = &[
     CREATE INDEX approvals_of_jobs ON approvals (job) WHERE job IS NOT NULL;
     ALTER TABLE jobs ADD COLUMN approval TEXT;
 ",
+    "
+    CREATE TABLE quarantine_of_calls (
+        id TEXT NOT NULL PRIMARY KEY,
+        state TEXT NOT NULL,
+        tool TEXT NOT NULL,
+        -- Whose call it was, and with which arguments; empty where an older version kept it.
+        caller TEXT NOT NULL,
+        input_sha256 TEXT NOT NULL,
+        request_id TEXT NOT NULL,
+        job TEXT,
+        created_at INTEGER NOT NULL,
+        whole INTEGER NOT NULL,
+        decided_at INTEGER,
+        decided_by TEXT,
+        decision_reason TEXT,
+        expires_at INTEGER,
+        delivered_at INTEGER,
+        reason TEXT NOT NULL,
+        violations TEXT NOT NULL,
+        -- What may be large comes last: nobody has to read past it.
+        payload TEXT NOT NULL
+    ) STRICT;
+    INSERT INTO quarantine_of_calls (id, state, tool, caller, input_sha256, request_id, job,
+            created_at, whole, reason, violations, payload)
+        SELECT id, 'held', tool, '', '', request_id, job, created_at,
+            payload NOT LIKE '% more bytes were not kept]\"', reason, violations, payload
+        FROM quarantine;
+    DROP TABLE quarantine;
+    ALTER TABLE quarantine_of_calls RENAME TO quarantine;
+    -- Only the few that wait for their callers stand in it.
+    CREATE INDEX quarantine_released ON quarantine (input_sha256, expires_at)
+        WHERE state = 'released';
+    CREATE INDEX quarantine_of_jobs ON quarantine (job)
+        WHERE state IN ('released', 'delivered');
+",
 ];
 
 pub(super) fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {

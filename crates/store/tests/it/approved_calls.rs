@@ -190,6 +190,7 @@ fn gate(
         max_concurrency: 256,
         ceilings: Limits::default_ceilings(),
         approvals: SETTINGS,
+        quarantine: gate::quarantine::QuarantineSettings::default(),
     }))
 }
 

@@ -5,6 +5,8 @@
 mod approvals;
 mod approved_calls;
 mod jobs;
+mod judged_calls;
+mod quarantine;
 mod retention;
 mod spool;
 
@@ -43,6 +45,7 @@ pub fn job(at: i64, state: JobState) -> Job {
         artifacts: Vec::new(),
         result: raw(r#"{"status":"ok"}"#),
         approval_id: None,
+        released: None,
         pending: raw(r#"{"message":"secret"}"#).filter(|_| state == JobState::Queued),
         error_message: None,
         http_status: 200,

@@ -92,6 +92,9 @@ impl Call {
                     printer.json(&value);
                     self.name_artifacts(outcome, kept, printer);
                 }
+                if let Some(id) = &outcome.marks.released {
+                    printer.say(format!("released: {id} breaks the contract of {}", self.tool));
+                }
                 Answer::Yes
             }
             Err(failure) => {
@@ -137,6 +140,10 @@ impl Call {
             hints.push(format!(
                 "hint: `toolgate approvals approve {id}`, then the same call with --approval {id}"
             ));
+        }
+        let quarantined = |all: &Value| all["quarantine_id"].as_str().map(str::to_owned);
+        if let Some(id) = failure.details.as_ref().and_then(quarantined) {
+            hints.push(format!("hint: `toolgate quarantine show {id}`"));
         }
         if let Some(near) = failure.details.as_ref().and_then(|all| all["did_you_mean"].as_str()) {
             hints.push(format!("hint: did you mean `{near}`?"));

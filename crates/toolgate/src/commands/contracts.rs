@@ -104,15 +104,18 @@ fn new(name: &str, folder: &Path, printer: &Printer) -> anyhow::Result<Answer> {
 /// Writes a file that was not there, whole or not at all.
 pub(super) fn write_new(file: &Path, text: &str) -> anyhow::Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let wrote = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).and_then(
-        |mut temporary| {
-            temporary.write_all(text.as_bytes())?;
-            temporary.as_file().sync_all()?;
-            set_readable(temporary.as_file())?;
-            temporary.persist_noclobber(file).map_err(|error| error.error)
-        },
-    );
+    let wrote = written(folder.unwrap_or(Path::new(".")), text)
+        .and_then(|temporary| temporary.persist_noclobber(file).map_err(|error| error.error));
     wrote.map(|_| ()).with_context(|| format!("cannot write `{}`", file.display()))
+}
+
+/// A file with that text, yet without its name.
+pub(super) fn written(folder: &Path, text: &str) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
+    temporary.write_all(text.as_bytes())?;
+    temporary.as_file().sync_all()?;
+    set_readable(temporary.as_file())?;
+    Ok(temporary)
 }
 
 /// A settings file is for everybody to read, unlike other temporary files.

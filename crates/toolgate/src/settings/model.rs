@@ -27,6 +27,8 @@ pub struct Settings {
     pub tools: Tools,
     /// Which calls a person must approve.
     pub policy: Policy,
+    /// What a person may do about results that broke their contract.
+    pub quarantine: Quarantine,
     /// The MCP doors.
     pub mcp: Mcp,
     /// Calls that run by themselves.
@@ -52,6 +54,7 @@ impl Default for Settings {
             process_limits: ProcessLimits::default(),
             tools: Tools::default(),
             policy: Policy::default(),
+            quarantine: Quarantine::default(),
             mcp: Mcp::default(),
             jobs: Jobs::default(),
             retention: Retention::default(),
@@ -281,6 +284,21 @@ pub enum Require {
     Always,
     /// No call, whatever the contract says.
     Never,
+}
+
+/// What a person may do about results that broke their contract.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Quarantine {
+    /// How long a released result waits for its caller to make the call again, in milliseconds.
+    #[schemars(range(min = 1_000, max = 31_536_000_000_u64))]
+    pub release_valid_ms: u64,
+}
+
+impl Default for Quarantine {
+    fn default() -> Self {
+        Self { release_valid_ms: 3_600_000 }
+    }
 }
 
 /// The MCP doors.

@@ -29,6 +29,7 @@ mod listing;
 mod mcp;
 mod mcp_questions;
 mod mcp_tasks;
+mod quarantine;
 mod search_web;
 mod seeds;
 mod settings;

@@ -1,6 +1,6 @@
 //! What a command's stdout means.
 
-use contract::codes;
+use contract::{LargeOutput, codes};
 use gate::{Answer, Captured, Payload, Running, ToolError};
 use serde_json::{Map, Value};
 
@@ -28,8 +28,12 @@ pub(super) fn read(
         Payload::Missing
     } else if stdout.dropped > 0 {
         let reason = format!(
-            "the command printed {} bytes, more than max_output_bytes",
-            bytes.len() as u64 + stdout.dropped
+            "the command printed {} bytes, more than {}",
+            bytes.len() as u64 + stdout.dropped,
+            match call.contract.large_output {
+                LargeOutput::Refuse => "max_output_bytes",
+                LargeOutput::Artifact => "max_artifact_bytes",
+            }
         );
         Payload::Unreadable { text: String::from_utf8_lossy(bytes).into_owned(), reason }
     } else {

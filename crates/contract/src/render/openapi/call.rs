@@ -18,6 +18,10 @@ use crate::{Approval, Contract, Example, Stability, codes, render::CALL_CODES};
 /// the tools' own paths.
 const MAX_EXAMPLES: usize = 8;
 
+/// What an answer with the status 203 is.
+pub(super) const RELEASED: &str =
+    "An answer that broke the tool's contract, and that a person has released.";
+
 /// The errors that a call can end with: code and description, by status.
 pub(super) type CallErrors<'a> = BTreeMap<u16, Vec<(&'a str, &'a str)>>;
 
@@ -160,6 +164,24 @@ fn exactly(text: &str) -> Value {
     json!({ "type": "string", "const": text })
 }
 
+/// What a call is answered with whose answer a person has released.
+pub(super) fn released() -> Value {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "tool": { "type": "string" },
+            "ok": { "type": "boolean", "const": true },
+            "result": { "description": "What the tool answered, unchecked." },
+            "job_id": schema("JobId"),
+            "released": { "type": "boolean", "const": true },
+            "quarantine_id": schema("QuarantineId"),
+        },
+        "required": ["tool", "ok", "result", "released", "quarantine_id"],
+        "additionalProperties": false,
+    });
+    with_header(json_response(RELEASED, schema), "Idempotency-Replayed")
+}
+
 fn done(success: Value, examples: Map<String, Value>) -> Value {
     let response = response("The result.", json_content(success, examples));
     with_header(response, "Idempotency-Replayed")
@@ -174,6 +196,12 @@ fn success(tool: &Value, result: &Value) -> Value {
             "result": result,
             "artifacts": { "type": "array", "items": schema("Artifact") },
             "job_id": schema("JobId"),
+            "spilled": { "type": "boolean", "const": true, "description": "The result is an artifact." },
+            "contract_warnings": {
+                "type": "array",
+                "items": { "type": "object" },
+                "description": "What broke the contract and passed.",
+            },
         },
         "required": ["tool", "ok", "result"],
         "additionalProperties": false,
@@ -241,6 +269,7 @@ pub(super) fn errors<'a>(contracts: &[&'a Contract], bearer: bool) -> CallErrors
 
 fn with_errors(mut operation: Operation, contracts: &[&Contract], bearer: bool) -> Operation {
     let standard = errors(&[], bearer);
+    operation = operation.response(203, json!({ "$ref": "#/components/responses/Released" }));
     let asks = contracts.iter().any(|contract| contract.approval == Approval::Required);
     for (status, codes) in errors(contracts, bearer) {
         let failed = if asks && status == codes::APPROVAL_REQUIRED.http_status {

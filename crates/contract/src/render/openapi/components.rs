@@ -35,6 +35,7 @@ pub(super) fn responses(settings: &Settings) -> Map<String, Value> {
         let response = with_own_header(status, json_response(description, schema("Error")));
         responses.insert(format!("Error{status}"), response);
     }
+    responses.insert("Released".into(), call::released());
     for (status, codes) in call::errors(&[], settings.bearer) {
         let response = call::error_response(status, &codes);
         responses.insert(format!("CallError{status}"), response);
@@ -120,6 +121,5 @@ pub(super) fn parameters() -> Value {
             "How many entries the page has at most.",
             json!({ "type": "integer", "minimum": 1, "maximum": MAX_PAGE, "default": 50 }),
         ),
-        "Cursor": query("cursor", "The last id of the page before.", text()),
     })
 }

@@ -13,7 +13,14 @@ pub(super) fn paths(paths: &mut Paths, contracts: &[&Contract]) {
         .description("Every answer is a `ToolResult`, whatever its status.")
         .parameter("IdempotencyKey")
         .body(schema("ExecuteRequest"), call::requests(contracts))
-        .response(200, json!({ "$ref": "#/components/responses/ToolResult" }));
+        .response(200, json!({ "$ref": "#/components/responses/ToolResult" }))
+        .response(
+            203,
+            json!({
+                "$ref": "#/components/responses/ToolResult",
+                "description": call::RELEASED,
+            }),
+        );
     for (status, codes) in call::errors(contracts, paths.bearer()) {
         let codes: Vec<_> = codes.iter().map(|(code, _)| format!("`{code}`")).collect();
         let shape = if asks_to_retry(status) { "ToolResultLater" } else { "ToolResult" };

@@ -127,6 +127,14 @@ impl Operation {
         self
     }
 
+    /// The same without it.
+    pub(super) fn or_nothing(mut self) -> Self {
+        if let Some(body) = &mut self.body {
+            body["required"] = json!(false);
+        }
+        self
+    }
+
     pub(super) fn response(mut self, status: u16, response: Value) -> Self {
         self.responses.insert(status, response);
         self

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{approvals, operation::schema};
+use super::{approvals, operation::schema, quarantine};
 use crate::{Limits, Stability, codes};
 
 /// The longest that `POST /v1/jobs` waits for a job.
@@ -31,8 +31,9 @@ pub(super) fn all(ceilings: &Limits) -> Map<String, Value> {
         ("ApprovalStatus", approvals::status()),
         ("Approval", approvals::approval()),
         ("ApprovalStanding", approvals::standing()),
-        ("QuarantineEntry", quarantine_entry(false)),
-        ("QuarantinedResult", quarantine_entry(true)),
+        ("QuarantineStatus", quarantine::status()),
+        ("QuarantineEntry", quarantine::entry(false)),
+        ("QuarantinedResult", quarantine::entry(true)),
     ];
     all.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
 }
@@ -132,12 +133,22 @@ fn descriptor() -> Value {
             "output_schema": {
                 "type": "object", "description": "JSON Schema (2020-12) of the result.",
             },
+            "large_output": {
+                "type": "string",
+                "enum": ["artifact"],
+                "description": "A result that is too large becomes an artifact, and what points to it is handed over.",
+            },
             "errors": { "type": "array", "items": error },
             "limits": schema("Limits"),
             "sha256": {
                 "type": "string",
                 "description": "Changes exactly when the contract does.",
                 "pattern": "^[0-9a-f]{64}$",
+            },
+            "mode": {
+                "type": "string",
+                "enum": ["warn", "off"],
+                "description": "The tool is not held to its contract: what breaks it passes.",
             },
         }),
     )
@@ -191,8 +202,11 @@ fn tool_result() -> Value {
             "stderr": text("What the tool printed as errors."),
             "exit_code": { "type": "integer", "description": "The exit code of the tool." },
             "artifacts": artifacts(),
-            "metrics": { "type": "object", "description": "Measurements; the error code of a failure." },
-            "output": { "description": "The result, which matches the tool's output schema." },
+            "metrics": {
+                "type": "object",
+                "description": "Measurements; the error code of a failure. `spilled`: the result is an artifact. `released`: it broke its contract, and a person released it.",
+            },
+            "output": { "description": "The result, which matches the tool's output schema unless `metrics.released` says otherwise." },
         }),
     )
 }
@@ -272,6 +286,18 @@ fn job() -> Value {
             "artifacts": artifacts(),
             "result": { "anyOf": [schema("ToolResult"), { "type": "null" }] },
             "approval_id": { "anyOf": [schema("ApprovalId"), { "type": "null" }] },
+            "released": { "anyOf": [released(), { "type": "null" }] },
+        }),
+    )
+}
+
+fn released() -> Value {
+    whole(
+        "What a person has released of an answer that broke its contract.",
+        json!({
+            "quarantine_id": schema("QuarantineId"),
+            "released_at": { "type": "string", "format": "date-time" },
+            "payload": { "description": "What the tool answered, unchecked." },
         }),
     )
 }
@@ -309,21 +335,4 @@ fn violation() -> Value {
             "message": text("What was expected."),
         }),
     )
-}
-
-fn quarantine_entry(with_payload: bool) -> Value {
-    let mut properties = json!({
-        "id": schema("QuarantineId"),
-        "tool": text("The tool that answered."),
-        "request_id": text("The id of the request."),
-        "job_id": { "anyOf": [schema("JobId"), { "type": "null" }] },
-        "created_at": { "type": "string", "format": "date-time" },
-        "reason": text("Why the result was stopped."),
-        "violations": { "type": "array", "items": schema("Violation") },
-    });
-    if with_payload {
-        properties["payload"] = json!({ "description": "What the tool answered, unchecked." });
-        return whole("A result that broke its contract, with what it was.", properties);
-    }
-    whole("A result that broke its contract.", properties)
 }

@@ -178,16 +178,16 @@ fn the_routes_are_these() {
     get /docs (docs): 200 304 403
     get /v1/tools (list_tools): 200 304 400 403
     get /v1/tools/{tool} (describe_tool): 200 304 403 404 405
-    post /v1/tools/{tool} (call_tool): 200 400 403 404 409 413 418 429 500 502 503 504
-    post /v1/tools/execute (execute): 200 400 403 404 409 413 418 429 500 502 503 504
+    post /v1/tools/{tool} (call_tool): 200 203 400 403 404 409 413 418 429 500 502 503 504
+    post /v1/tools/execute (execute): 200 203 400 403 404 409 413 418 429 500 502 503 504
     get /v1/tools/clock (describe_clock): 200 304 403 404
-    post /v1/tools/clock (call_clock): 200 400 403 404 409 413 429 500 502 503 504
+    post /v1/tools/clock (call_clock): 200 203 400 403 404 409 413 429 500 502 503 504
     get /v1/tools/search.web (describe_search_web): 200 304 403 404
-    post /v1/tools/search.web (call_search_web): 200 400 403 404 409 413 418 429 500 502 503 504
+    post /v1/tools/search.web (call_search_web): 200 203 400 403 404 409 413 418 429 500 502 503 504
     get /v1/tools/search_web (describe_search_web_2): 200 304 403 404
-    post /v1/tools/search_web (call_search_web_2): 200 400 403 404 409 413 429 500 502 503 504
-    post /v1/tools/notes (call_notes): 200 400 403 404 409 413 429 500 502 503 504
-    post /v1/tools/web (call_web): 200 400 403 404 409 413 418 429 500 502 503 504
+    post /v1/tools/search_web (call_search_web_2): 200 203 400 403 404 409 413 429 500 502 503 504
+    post /v1/tools/notes (call_notes): 200 203 400 403 404 409 413 429 500 502 503 504
+    post /v1/tools/web (call_web): 200 203 400 403 404 409 413 418 429 500 502 503 504
     post /v1/jobs (create_job): 200 202 400 403 404 409 413 429 503
     get /v1/jobs (list_jobs): 200 400 403 503
     get /v1/jobs/{id} (get_job): 200 403 404 503
@@ -197,6 +197,7 @@ fn the_routes_are_these() {
     get /v1/jobs/{id}/artifacts/{name} (get_artifact): 200 206 304 403 404 416 503
     get /v1/quarantine (list_quarantine): 200 400 403 503
     get /v1/quarantine/{id} (get_quarantine_entry): 200 403 404 503
+    post /v1/quarantine/{id}/release (release_quarantine_entry): 200 400 401 403 404 409 413 503
     get /v1/approvals (list_approvals): 200 400 401 403 503
     get /v1/approvals/{id} (get_approval): 200 403 404 503
     post /v1/approvals/{id} (decide_approval): 200 400 401 403 404 409 413 503
@@ -252,7 +253,10 @@ fn only_the_operator_sees_and_decides_what_others_want() {
         .filter(|(_, operation)| is_the_operators(operation))
         .map(|(name, _)| name)
         .collect();
-    assert_eq!(theirs, ["get /v1/approvals", "post /v1/approvals/{id}"]);
+    assert_eq!(
+        theirs,
+        ["post /v1/quarantine/{id}/release", "get /v1/approvals", "post /v1/approvals/{id}"]
+    );
 }
 
 #[test]
@@ -286,7 +290,7 @@ fn links_lead_to_operations() {
             }
         }
     }
-    assert_eq!(seen, 18);
+    assert_eq!(seen, 19);
 }
 
 #[test]
@@ -417,7 +421,7 @@ fn examples_match_what_they_illustrate() {
             }
         }
     }
-    assert_eq!(seen, 17);
+    assert_eq!(seen, 18);
     let call = operation(&document, "post", "/v1/tools/search.web");
     let examples = &call["requestBody"]["content"]["application/json"]["examples"];
     assert_eq!(
@@ -478,7 +482,7 @@ fn execute_always_answers_with_a_tool_result() {
     let path = "/v1/tools/execute";
     assert_eq!(
         statuses(&document, "post", path),
-        "200 400 403 404 409 413 418 429 500 502 503 504"
+        "200 203 400 403 404 409 413 418 429 500 502 503 504"
     );
     for status in statuses(&document, "post", path).split(' ') {
         assert!(answer(&document, path, "post", status).is_valid(&tool_result()), "{status}");
@@ -519,7 +523,7 @@ fn jobs_have_the_shapes_of_the_interface() {
         "id": id, "tool": "clock", "status": "running", "caller": "local", "request_id": "r",
         "created_at": time, "started_at": time, "finished_at": null, "error_code": null,
         "summary": null, "input": {}, "artifacts": [], "result": null,
-        "approval_id": null,
+        "approval_id": null, "released": null,
     });
     let shown = answer(&document, "/v1/jobs/{id}", "get", "200");
     assert_eq!(shown.violations(&job), []);
@@ -537,8 +541,10 @@ fn jobs_have_the_shapes_of_the_interface() {
 fn only_one_entry_of_the_quarantine_shows_its_payload() {
     let document = built();
     let mut entry = json!({
-        "id": "q_01ARZ3NDEKTSV4RRFFQ69G5FAV", "tool": "clock", "request_id": "r", "job_id": null,
-        "created_at": "2024-01-01T00:00:00Z", "reason": "no",
+        "id": "q_01ARZ3NDEKTSV4RRFFQ69G5FAV", "status": "held", "tool": "clock", "caller": "ada",
+        "request_id": "r", "job_id": null, "input_sha256": "", "created_at": "2024-01-01T00:00:00Z",
+        "whole": true, "decided_at": null, "decided_by": null, "decision_reason": null,
+        "expires_at": null, "delivered_at": null, "reason": "no",
         "violations": [{ "pointer": "/a", "keyword": "type", "message": "must be a string" }],
     });
     let list = answer(&document, "/v1/quarantine", "get", "200");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use contract::{Approval, Contract, Example, Stability};
+use contract::{Approval, Contract, Example, LargeOutput, Stability, render::output};
 use gate::Tool;
 use serde_json::{Map, Value, json};
 
@@ -47,6 +47,9 @@ pub(super) fn write(html: &mut Html, tool: &Tool, facts: &Facts) {
             fields::values(html, &contract.input_schema, "the input", none);
             html.leaf("h4", &[], "Output");
             fields::values(html, &contract.output_schema, "the result", "An object.");
+            if contract.large_output == LargeOutput::Artifact {
+                prose::blocks(html, output::LARGE);
+            }
             html.leaf("h4", &[], "Errors");
             fields::errors(html, contract);
             fields::limits(html, tool, facts.ceilings);

@@ -100,6 +100,7 @@ pub(super) fn read(line: &[u8]) -> Result<Job, String> {
         input: read.input,
         result: read.result,
         approval_id: read.approval_id.and_then(|id| ApprovalId::parse(&id)),
+        released: None,
         pending: None,
     })
 }

@@ -41,6 +41,7 @@ impl House {
             max_concurrency: 64,
             ceilings: Limits::default_ceilings(),
             approvals: gate::approvals::ApprovalSettings::default(),
+            quarantine: gate::quarantine::QuarantineSettings::default(),
         }));
         stage.set(&gate);
         Ok(Self { gate, stage, lock, folder })

@@ -87,6 +87,7 @@ fn gate(data: &std::path::Path, tool: Arc<dyn Provider>, output: Option<Value>) 
         max_concurrency: 64,
         ceilings: limits,
         approvals: gate::approvals::ApprovalSettings::default(),
+        quarantine: gate::quarantine::QuarantineSettings::default(),
     }))
 }
 

@@ -1,0 +1,136 @@
+//! How strictly a tool is held to its contract.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::{Gate, Timestamp, Tool};
+
+/// How strictly a tool is held to its contract. Sizes and times hold in every mode.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// What does not match does not pass.
+    #[default]
+    Enforce,
+    /// What does not match passes, is counted and written down; of an answer a copy is quarantined.
+    Warn,
+    /// Nobody looks.
+    Off,
+}
+
+impl Mode {
+    /// Every mode, the strictest first.
+    pub const ALL: [Mode; 3] = [Mode::Enforce, Mode::Warn, Mode::Off];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Mode::Enforce => "enforce",
+            Mode::Warn => "warn",
+            Mode::Off => "off",
+        }
+    }
+
+    /// The mode of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.word() == word)
+    }
+}
+
+impl Tool {
+    /// The same tool in that mode. Its descriptor says so where it is not the usual one.
+    #[must_use]
+    pub fn with_mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        let shown = serde_json::from_str::<Map<String, Value>>(self.descriptor.get());
+        if let Ok(mut shown) = shown {
+            shown.shift_remove("mode");
+            if mode != Mode::Enforce {
+                shown.insert("mode".into(), json!(mode));
+            }
+            if let Ok(descriptor) = serde_json::value::to_raw_value(&shown) {
+                self.descriptor = descriptor;
+            }
+        }
+        self
+    }
+}
+
+impl Gate {
+    /// Writes down that a tool is held to its contract otherwise than before, and who said so.
+    /// For whoever sets modes.
+    pub fn mode_changed(&self, tool: &str, from: Mode, to: Mode, by: &str) {
+        let fields = json!({ "tool": tool, "from": from, "to": to, "by": by });
+        self.journal.event(self.clock.now(), "mode_changed", fields);
+    }
+}
+
+/// Which way something went that did not match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// The arguments.
+    Input,
+    /// The answer.
+    Output,
+}
+
+/// Something that did not match and passed all the same.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Warning {
+    /// Which way it went.
+    pub direction: Direction,
+    /// What was wrong, in a sentence.
+    pub reason: String,
+    /// Where a copy of the answer is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quarantine_id: Option<String>,
+}
+
+/// How many copies of one tool's answers quarantine takes in a minute. A tool that breaks its
+/// contract with every answer must not fill the disk.
+pub(crate) const MAX_COPIES_A_MINUTE: u64 = 60;
+
+/// How many copies were taken lately.
+#[derive(Debug, Default)]
+pub(crate) struct Copies {
+    minute: AtomicI64,
+    count: AtomicU64,
+}
+
+impl Copies {
+    /// Whether one more may be taken. Two who come at once at the turn of a minute may both
+    /// begin to count: that is one copy more.
+    pub(crate) fn allow(&self, now: Timestamp) -> bool {
+        let minute = now.0.div_euclid(60_000);
+        if self.minute.swap(minute, Relaxed) != minute {
+            self.count.store(0, Relaxed);
+        }
+        self.count.fetch_add(1, Relaxed) < MAX_COPIES_A_MINUTE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_read_back() {
+        for mode in Mode::ALL {
+            assert_eq!(Mode::parse(mode.word()), Some(mode));
+            assert_eq!(json!(mode), mode.word());
+        }
+        assert_eq!(Mode::parse("Enforce"), None);
+    }
+
+    #[test]
+    fn so_many_copies_a_minute_and_no_more() {
+        let copies = Copies::default();
+        let taken = |at: i64| (0..100).filter(|_| copies.allow(Timestamp(at))).count() as u64;
+        assert_eq!(taken(1_000_000), MAX_COPIES_A_MINUTE);
+        assert_eq!(taken(1_019_999), 0);
+        assert_eq!(taken(1_020_000), MAX_COPIES_A_MINUTE);
+    }
+}

@@ -1,0 +1,85 @@
+//! Where a person decides about an answer.
+
+use serde_json::json;
+
+use super::{Decision, Release, ReleasedPayload, Summary};
+use crate::{
+    Gate, Job, JobId, StoreError,
+    approvals::{MAX_REASON_CHARACTERS, after},
+    trim,
+};
+
+/// How much a person may say, in bytes: what a door did not refuse is cut here.
+const MAX_REASON_BYTES: u64 = 4 * MAX_REASON_CHARACTERS as u64;
+
+impl Gate {
+    /// Releases an entry to the caller of its call. Only for doors that have seen the operator's
+    /// credential.
+    pub async fn release(&self, id: &str, decision: Decision) -> Result<Release, StoreError> {
+        let now = self.clock.now();
+        let until = after(now, self.quarantine.release_valid);
+        let decision = short(decision);
+        let released = self.store.release_quarantined(id, decision, now, until).await?;
+        if let Release::Done(entry) = &released {
+            self.releases.add(&entry.input_sha256);
+            self.write_entry_down("quarantine_released", entry);
+        }
+        Ok(released)
+    }
+
+    /// Writes down that the contract was made wide enough for an entry; a release that nobody
+    /// came for is withdrawn by that. Only for doors that have seen the operator's credential.
+    pub async fn adopt(&self, id: &str, decision: Decision) -> Result<Option<Summary>, StoreError> {
+        let now = self.clock.now();
+        let adopted = self.store.adopt_quarantined(id, short(decision), now).await?;
+        if let Some(entry) = &adopted {
+            self.write_entry_down("quarantine_adopted", entry);
+        }
+        Ok(adopted)
+    }
+
+    /// The job of that name, and what a person has released of its answer.
+    pub async fn job(&self, id: &JobId) -> Result<Option<Job>, StoreError> {
+        let Some(mut job) = self.store.job(id).await? else { return Ok(None) };
+        if job.error_code.as_deref() == Some(contract::codes::INVALID_OUTPUT.code) {
+            job.released = self.store.released_of_job(id, self.clock.now()).await?.map(Box::new);
+        }
+        Ok(Some(job))
+    }
+
+    fn write_entry_down(&self, event: &str, entry: &Summary) {
+        let mut fields = json!({
+            "quarantine_id": entry.id,
+            "tool": entry.tool,
+            "caller": entry.caller,
+            "request_id": entry.request_id,
+            "input_sha256": entry.input_sha256,
+            "by": entry.decided_by,
+        });
+        let more = [
+            ("job_id", json!(entry.job_id)),
+            ("reason", json!(entry.decision_reason)),
+            ("expires_at", json!(entry.expires_at)),
+        ];
+        for (name, value) in more {
+            if !value.is_null() {
+                fields[name] = value;
+            }
+        }
+        self.journal.event(self.clock.now(), event, fields);
+    }
+}
+
+fn short(mut decision: Decision) -> Decision {
+    if let Some(reason) = &mut decision.reason {
+        trim::text(reason, MAX_REASON_BYTES);
+    }
+    decision
+}
+
+/// A payload that was released says of what.
+impl ReleasedPayload {
+    pub(crate) fn summary(tool: &str) -> String {
+        format!("{tool} answered outside its contract; a person has released the answer.")
+    }
+}

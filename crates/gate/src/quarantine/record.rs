@@ -1,0 +1,153 @@
+//! One answer that did not pass.
+
+use contract::Violation;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::{Timestamp, id};
+
+/// Where an entry stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Nobody has it.
+    Held,
+    /// The tool is not held to its contract: the caller got the answer, and this is a copy.
+    Passed,
+    /// A person has released it, and its caller has not come for it.
+    Released,
+    /// It was released, and its caller has it.
+    Delivered,
+    /// A person has made the contract wide enough for it.
+    Adopted,
+}
+
+impl State {
+    /// Every state.
+    pub const ALL: [State; 5] =
+        [State::Held, State::Passed, State::Released, State::Delivered, State::Adopted];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Held => "held",
+            State::Passed => "passed",
+            State::Released => "released",
+            State::Delivered => "delivered",
+            State::Adopted => "adopted",
+        }
+    }
+
+    /// The state of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.word() == word)
+    }
+}
+
+impl Serialize for State {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+/// An answer that did not pass, without the answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct Summary {
+    /// `q_` and a ULID.
+    pub id: String,
+    /// Where it stands.
+    #[serde(rename = "status")]
+    pub state: State,
+    /// The tool that answered.
+    pub tool: String,
+    /// Who called it.
+    pub caller: String,
+    /// The request that it answered.
+    pub request_id: String,
+    /// The job of the call, where there is one.
+    pub job_id: Option<String>,
+    /// The hash of the arguments.
+    pub input_sha256: String,
+    /// When.
+    pub created_at: Timestamp,
+    /// What was wrong, in a sentence.
+    pub reason: String,
+    /// What was wrong, place by place.
+    pub violations: Vec<StoredViolation>,
+    /// Whether all of the answer was kept.
+    pub whole: bool,
+    /// When a person last decided about it.
+    pub decided_at: Option<Timestamp>,
+    /// Who did.
+    pub decided_by: Option<String>,
+    /// Why, in the person's words.
+    pub decision_reason: Option<String>,
+    /// Until when the caller can come for it, or could.
+    pub expires_at: Option<Timestamp>,
+    /// When the caller got it.
+    pub delivered_at: Option<Timestamp>,
+}
+
+impl Summary {
+    const PREFIX: &str = "q_";
+
+    /// A new name for an entry.
+    pub(crate) fn new_id(time: Timestamp) -> String {
+        id::prefixed(Self::PREFIX, time)
+    }
+
+    /// Whether the text has the form of a name.
+    pub fn is_id(text: &str) -> bool {
+        id::is_prefixed(Self::PREFIX, text)
+    }
+
+    /// The same as it stands at this time: a release that nobody came for is over.
+    #[must_use]
+    pub fn at(mut self, now: Timestamp) -> Self {
+        if self.state == State::Released && self.expires_at.is_none_or(|until| until <= now) {
+            self.state = State::Held;
+        }
+        self
+    }
+}
+
+/// A violation as it is kept and read back.
+#[derive(Debug, Clone, Serialize, serde::Deserialize)]
+pub struct StoredViolation {
+    /// JSON pointer into the payload.
+    pub pointer: String,
+    /// The schema keyword that refuses.
+    pub keyword: String,
+    /// What was expected.
+    pub message: String,
+}
+
+impl From<&Violation> for StoredViolation {
+    fn from(violation: &Violation) -> Self {
+        Self {
+            pointer: violation.pointer.clone(),
+            keyword: violation.keyword.clone(),
+            message: violation.message.clone(),
+        }
+    }
+}
+
+/// An answer that did not pass, and the answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct Entry {
+    /// All but the payload.
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// What the tool answered; a text where it was no JSON.
+    pub payload: Box<RawValue>,
+}
+
+/// What a person has released of the answer to a job. It does not match its contract.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReleasedPayload {
+    /// The entry of the quarantine.
+    pub quarantine_id: String,
+    /// When it was released.
+    pub released_at: Timestamp,
+    /// What the tool answered.
+    pub payload: Box<RawValue>,
+}

@@ -1,0 +1,140 @@
+//! What people decide about quarantined answers, and who gets them.
+
+use gate::{
+    JobId, Timestamp,
+    quarantine::{
+        Decision, Entry, MAX_RELEASED, NotReleased, Release, ReleasedPayload, Repeated, State,
+        Summary,
+    },
+};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::value::RawValue;
+
+use super::{
+    quarantine::{COLUMNS, find_summary, read_whole},
+    unreadable,
+};
+
+pub(super) fn release(
+    connection: &Connection,
+    id: &str,
+    decision: &Decision,
+    at: Timestamp,
+    until: Timestamp,
+) -> rusqlite::Result<Release> {
+    let Some(entry) = find_summary(connection, id, at)? else { return Ok(Release::Unknown) };
+    if let Some(why) = hindrance(connection, &entry, at)? {
+        return Ok(Release::Refused(Box::new(entry), why));
+    }
+    connection
+        .prepare_cached(
+            "UPDATE quarantine SET state = 'released', decided_at = ?2, decided_by = ?3,
+                 decision_reason = ?4, expires_at = ?5, delivered_at = NULL
+             WHERE id = ?1",
+        )?
+        .execute(params![id, at.0, decision.by, decision.reason, until.0])?;
+    let entry = Summary {
+        state: State::Released,
+        decided_at: Some(at),
+        decided_by: Some(decision.by.clone()),
+        decision_reason: decision.reason.clone(),
+        expires_at: Some(until),
+        delivered_at: None,
+        ..entry
+    };
+    Ok(Release::Done(Box::new(entry)))
+}
+
+/// Why an entry cannot be released.
+fn hindrance(
+    connection: &Connection,
+    entry: &Summary,
+    at: Timestamp,
+) -> rusqlite::Result<Option<NotReleased>> {
+    Ok(match entry.state {
+        State::Released => Some(NotReleased::Already),
+        State::Passed => Some(NotReleased::Passed),
+        State::Held | State::Delivered | State::Adopted if !entry.whole => Some(NotReleased::Cut),
+        State::Held | State::Delivered | State::Adopted if entry.input_sha256.is_empty() => {
+            Some(NotReleased::NobodysCall)
+        }
+        State::Held | State::Delivered | State::Adopted => {
+            (open(connection, at)?.len() >= MAX_RELEASED).then_some(NotReleased::Full)
+        }
+    })
+}
+
+pub(super) fn adopt(
+    connection: &Connection,
+    id: &str,
+    decision: &Decision,
+    at: Timestamp,
+) -> rusqlite::Result<Option<Summary>> {
+    connection
+        .prepare_cached(
+            "UPDATE quarantine SET state = 'adopted', decided_at = ?2, decided_by = ?3,
+                 decision_reason = ?4, expires_at = NULL
+             WHERE id = ?1",
+        )?
+        .execute(params![id, at.0, decision.by, decision.reason])?;
+    find_summary(connection, id, at)
+}
+
+/// Hands out the oldest answer that is released for the call. Its state is part of the condition:
+/// of two who come at once one changes the row.
+pub(super) fn take(
+    connection: &Connection,
+    call: &Repeated,
+    at: Timestamp,
+) -> rusqlite::Result<Option<Entry>> {
+    connection
+        .prepare_cached(&format!(
+            "UPDATE quarantine SET state = 'delivered', delivered_at = ?4
+             WHERE id = (SELECT id FROM quarantine
+                     WHERE state = 'released' AND input_sha256 = ?3 AND expires_at > ?4
+                         AND caller = ?1 AND tool = ?2 AND whole
+                     ORDER BY id LIMIT 1)
+                 AND state = 'released'
+             RETURNING {COLUMNS}, payload"
+        ))?
+        .query_row(params![call.caller, call.tool, call.input_sha256, at.0], |row| {
+            read_whole(row, at)
+        })
+        .optional()
+}
+
+/// The hashes of the arguments whose answers wait for their callers.
+pub(super) fn open(connection: &Connection, at: Timestamp) -> rusqlite::Result<Vec<String>> {
+    connection
+        .prepare_cached(
+            "SELECT input_sha256 FROM quarantine WHERE state = 'released' AND expires_at > ?1
+             LIMIT ?2",
+        )?
+        .query_map(params![at.0, i64::try_from(MAX_RELEASED).unwrap_or(i64::MAX)], |row| {
+            row.get(0)
+        })?
+        .collect()
+}
+
+pub(super) fn of_job(
+    connection: &Connection,
+    job: &JobId,
+    at: Timestamp,
+) -> rusqlite::Result<Option<ReleasedPayload>> {
+    connection
+        .prepare_cached(
+            "SELECT id, decided_at, payload FROM quarantine
+             WHERE job = ?1 AND state IN ('released', 'delivered')
+                 AND (state = 'delivered' OR expires_at > ?2)
+             ORDER BY id DESC LIMIT 1",
+        )?
+        .query_row(params![job.as_str(), at.0], |row| {
+            let payload: String = row.get(2)?;
+            Ok(ReleasedPayload {
+                quarantine_id: row.get(0)?,
+                released_at: Timestamp(row.get::<_, Option<i64>>(1)?.unwrap_or_default()),
+                payload: RawValue::from_string(payload).map_err(|_| unreadable(2, "JSON text"))?,
+            })
+        })
+        .optional()
+}

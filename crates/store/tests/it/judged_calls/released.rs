@@ -1,0 +1,279 @@
+//! What a person has released goes to its caller, once.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use gate::{
+    Call, Caller, Door, JobState, Jobs, Payload, Recording,
+    jobs::JobsSettings,
+    quarantine::{MAX_QUARANTINED_BYTES, NOTICED_AFTER, NotReleased, Release, State},
+};
+use serde_json::{Value, json};
+
+use super::{Hall, RELEASE_VALID, call, executed, output, usual};
+
+/// A tool that is always wrong.
+fn hall() -> Hall {
+    Hall::new(|call| Payload::Json(json!({ "text": call.input["n"] })))
+}
+
+fn of(outcome: &gate::Outcome, id: &str) {
+    assert_eq!((outcome.code(), outcome.http_status()), ("ok", 203));
+    assert_eq!(outcome.marks.released.as_deref(), Some(id));
+    let metrics = &executed(outcome)["metrics"];
+    assert_eq!((&metrics["released"], &metrics["quarantine_id"]), (&json!(true), &json!(id)));
+}
+
+#[tokio::test]
+async fn the_caller_gets_it_once_and_nothing_runs_for_it() {
+    let hall = hall();
+    let id = hall.stopped(usual()).await;
+    let Release::Done(entry) = hall.release(&id).await else { panic!("not released") };
+    assert_eq!((entry.state, entry.decided_by.as_deref()), (State::Released, Some("operator")));
+    assert_eq!(entry.decision_reason.as_deref(), Some("it is fine"));
+    // The default is filled in, so these are the same arguments.
+    let given = hall.call(call(json!({ "n": 1 }))).await;
+    of(&given, &id);
+    assert_eq!((output(&given), hall.runs()), (json!({ "text": 1 }), 1));
+    let line = hall.journal().pop().unwrap();
+    assert_eq!((&line["code"], &line["released"]), (&json!("ok"), &json!(id)));
+    assert_eq!(hall.state(&id).await, State::Delivered);
+    // That was the once.
+    let next = hall.stopped(usual()).await;
+    assert_ne!(next, id);
+    assert_eq!(hall.runs(), 2);
+    // It can be released again.
+    assert!(matches!(hall.release(&id).await, Release::Done(_)));
+    of(&hall.call(usual()).await, &id);
+    let events: Vec<_> = hall.journal().into_iter().map(|line| line["event"].clone()).collect();
+    assert_eq!(
+        events,
+        [
+            "tool_call",
+            "quarantine_released",
+            "tool_call",
+            "tool_call",
+            "quarantine_released",
+            "tool_call"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn another_caller_and_other_arguments_get_nothing_of_it() {
+    let hall = hall();
+    let id = hall.stopped(usual()).await;
+    hall.release(&id).await;
+    let eve = Call { caller: Caller::named("eve"), ..usual() };
+    assert_ne!(hall.stopped(eve).await, id);
+    for n in [json!(2), json!(1.0)] {
+        assert_ne!(hall.stopped(call(json!({ "n": n }))).await, id);
+    }
+    assert_eq!((hall.state(&id).await, hall.runs()), (State::Released, 4));
+    of(&hall.call(usual()).await, &id);
+}
+
+#[tokio::test]
+async fn a_release_ends_to_the_millisecond() {
+    let hall = hall();
+    let id = hall.stopped(usual()).await;
+    hall.release(&id).await;
+    let valid = i64::try_from(RELEASE_VALID.as_millis()).unwrap();
+    hall.clock.advance_ms(valid - 1);
+    assert_eq!(hall.state(&id).await, State::Released);
+    assert!(matches!(hall.release(&id).await, Release::Refused(_, NotReleased::Already)));
+    hall.clock.advance_ms(1);
+    assert_eq!(hall.state(&id).await, State::Held);
+    hall.stopped(usual()).await;
+    // Whoever thinks again may release it again.
+    hall.release(&id).await;
+    hall.clock.advance_ms(valid - 1);
+    of(&hall.call(usual()).await, &id);
+}
+
+#[tokio::test]
+async fn other_processes_and_later_ones_know_it() {
+    let hall = hall();
+    let (id, other) = (hall.stopped(usual()).await, hall.beside());
+    // It has looked, and there was nothing.
+    hall.clock.advance_ms(1);
+    assert_ne!(other.stopped(call(json!({ "n": 5 }))).await, id);
+    hall.release(&id).await;
+    tokio::time::sleep(NOTICED_AFTER).await;
+    of(&other.call(usual()).await, &id);
+    hall.release(&id).await;
+    of(&hall.beside().call(usual()).await, &id);
+    assert_eq!(hall.runs(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_who_come_at_once_one_gets_it() {
+    let hall = hall();
+    let halls: Vec<_> = (0..4).map(|_| hall.beside()).collect();
+    for round in 0..5 {
+        let id = hall.stopped(call(json!({ "n": round }))).await;
+        let everybody = halls.iter().map(|hall| hall.release(&id));
+        let mut released = 0;
+        for release in everybody {
+            released += usize::from(matches!(release.await, Release::Done(_)));
+        }
+        assert_eq!(released, 1);
+        tokio::time::sleep(NOTICED_AFTER).await;
+        let calls: Vec<_> = (0..64)
+            .map(|number| {
+                let gate = halls[number % 4].gate.clone();
+                tokio::spawn(async move {
+                    gate.call(call(json!({ "n": round }))).await.code().to_owned()
+                })
+            })
+            .collect();
+        let mut given = 0;
+        for call in calls {
+            match call.await.unwrap().as_str() {
+                "ok" => given += 1,
+                code => assert_eq!(code, "invalid_output"),
+            }
+        }
+        assert_eq!(given, 1);
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_answered_with_what_was_released() {
+    let hall = hall();
+    let keyed = |key: &str| Call {
+        idempotency_key: Some(key.into()),
+        recording: Recording::Always,
+        ..usual()
+    };
+    let id = hall.stopped(keyed("k")).await;
+    assert!(hall.call(keyed("k")).await.replayed);
+    hall.release(&id).await;
+    // The same key means the same call: it shows what its job shows, as often as it is asked.
+    for _ in 0..2 {
+        let again = hall.call(keyed("k")).await;
+        of(&again, &id);
+        assert!(again.replayed);
+        assert_eq!(executed(&again)["metrics"].get("error_code"), None);
+    }
+    assert_eq!(hall.state(&id).await, State::Released);
+    // Another key is another call, and its record is what it got.
+    of(&hall.call(keyed("l")).await, &id);
+    let replayed = hall.call(keyed("l")).await;
+    of(&replayed, &id);
+    assert!(replayed.replayed);
+    assert_eq!(hall.runs(), 1);
+}
+
+#[tokio::test]
+async fn the_job_of_the_call_shows_it() {
+    let hall = hall();
+    let failed = hall.call(Call { recording: Recording::Always, ..usual() }).await;
+    let job = failed.job_id.clone().unwrap();
+    let told = failed.result.unwrap_err().details.unwrap();
+    let id = told["quarantine_id"].as_str().unwrap();
+    assert!(hall.gate.job(&job).await.unwrap().unwrap().released.is_none());
+    hall.release(id).await;
+    let shown = hall.gate.job(&job).await.unwrap().unwrap();
+    assert_eq!(
+        (shown.state, shown.error_code.as_deref()),
+        (JobState::Failed, Some("invalid_output"))
+    );
+    let released = shown.released.unwrap();
+    assert_eq!((&*released.quarantine_id, released.payload.get()), (id, r#"{"text":1}"#));
+    // It stays there when the caller has it, and not when nobody came for it.
+    hall.call(usual()).await;
+    assert!(hall.gate.job(&job).await.unwrap().unwrap().released.is_some());
+    hall.release(id).await;
+    hall.clock.advance_ms(60_000);
+    assert!(hall.gate.job(&job).await.unwrap().unwrap().released.is_none());
+}
+
+#[tokio::test]
+async fn a_job_gets_it_like_any_call() {
+    let hall = hall();
+    let id = hall.stopped(usual()).await;
+    hall.release(&id).await;
+    let settings = JobsSettings {
+        max_queued: 10,
+        max_running: 2,
+        input_timeout: std::time::Duration::from_mins(1),
+    };
+    let jobs = Jobs::start(hall.gate.clone(), settings, true).await.unwrap();
+    let submitted = jobs.submit(Call { door: Door::Jobs, ..usual() }).await.unwrap();
+    submitted.1.over().await;
+    let job = hall.gate.job(&submitted.0).await.unwrap().unwrap();
+    assert_eq!((job.state, job.http_status, hall.runs()), (JobState::Succeeded, 203, 1));
+    let result: Value = serde_json::from_str(job.result.unwrap().get()).unwrap();
+    assert_eq!(result["metrics"]["quarantine_id"], id);
+}
+
+#[tokio::test]
+async fn no_approval_is_needed_for_what_does_not_run() {
+    let hall = Hall::with("approval: required", gate::Mode::Enforce, None, |_| {
+        Payload::Json(json!({ "text": 1 }))
+    });
+    let failure = hall.call(usual()).await.result.unwrap_err();
+    let verdict =
+        || gate::approvals::Verdict { approve: true, by: "operator".into(), reason: None };
+    hall.gate.decide(&failure.approval.unwrap(), verdict()).await.unwrap();
+    let id = hall.stopped(usual()).await;
+    hall.release(&id).await;
+    of(&hall.call(usual()).await, &id);
+    assert_eq!((hall.call(usual()).await.code(), hall.runs()), ("approval_required", 1));
+}
+
+#[tokio::test]
+async fn what_was_cut_cannot_be_released_and_says_so() {
+    let whole = Arc::new(AtomicBool::new(false));
+    let says = whole.clone();
+    let hall = Hall::new(move |_| {
+        // With what stands around it, all that is kept whole, or one byte more.
+        let around = r#"{"text":[],"x":""}"#.len();
+        let size = MAX_QUARANTINED_BYTES - around + usize::from(!says.load(Ordering::SeqCst));
+        Payload::Json(json!({ "text": [], "x": "x".repeat(size) }))
+    });
+    let id = hall.stopped(usual()).await;
+    assert!(!hall.entry(&id).await.summary.whole);
+    let Release::Refused(_, why) = hall.release(&id).await else { panic!("released") };
+    assert!(why.to_string().contains("1048576 bytes"), "{why}");
+    whole.store(true, Ordering::SeqCst);
+    let id = hall.stopped(usual()).await;
+    assert!(hall.entry(&id).await.summary.whole);
+    hall.release(&id).await;
+    assert_eq!(output(&hall.call(usual()).await)["text"], json!([]));
+}
+
+#[tokio::test]
+async fn adopting_withdraws_a_release() {
+    let hall = hall();
+    let id = hall.stopped(usual()).await;
+    hall.release(&id).await;
+    let decision = gate::quarantine::Decision { by: "operator".into(), reason: None };
+    let adopted = hall.gate.adopt(&id, decision.clone()).await.unwrap().unwrap();
+    assert_eq!(adopted.state, State::Adopted);
+    hall.stopped(usual()).await;
+    assert!(hall.gate.adopt("q_00000000000000000000000000", decision).await.unwrap().is_none());
+    let event = hall.journal().into_iter().find(|line| line["event"] == "quarantine_adopted");
+    assert_eq!(event.unwrap()["quarantine_id"], id);
+}
+
+#[tokio::test]
+async fn where_it_cannot_be_taken_nothing_runs() {
+    let hall = hall();
+    let id = hall.stopped(usual()).await;
+    hall.release(&id).await;
+    let database = rusqlite::Connection::open(hall.folder().join("toolgate.db")).unwrap();
+    database
+        .execute_batch(
+            "CREATE TRIGGER forbidden BEFORE UPDATE ON quarantine
+             BEGIN SELECT RAISE(ABORT, 'not today'); END;",
+        )
+        .unwrap();
+    assert_eq!(hall.call(usual()).await.code(), "unavailable");
+    assert_eq!(hall.runs(), 1);
+    database.execute_batch("DROP TRIGGER forbidden").unwrap();
+    of(&hall.call(usual()).await, &id);
+}
