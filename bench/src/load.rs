@@ -31,7 +31,7 @@ enum Calls {
     /// The same bytes again and again.
     Json(Vec<u8>),
     /// `tools/call`, each with an id of its own, after what the era asks for at the start.
-    Mcp(Era),
+    Mcp(Era, String),
     /// Something in this process.
     Here(Arc<Work>),
 }
@@ -59,9 +59,9 @@ impl Target {
         Self { name: name.to_owned(), port: 0, calls: Calls::Here(work) }
     }
 
-    /// `echo_json` over MCP.
-    pub fn mcp(name: &str, port: u16, era: Era) -> Self {
-        Self { name: name.to_owned(), port, calls: Calls::Mcp(era) }
+    /// A tool over MCP that takes and gives what `echo_json` does.
+    pub fn mcp(name: &str, port: u16, era: Era, tool: &str) -> Self {
+        Self { name: name.to_owned(), port, calls: Calls::Mcp(era, tool.to_owned()) }
     }
 }
 
@@ -183,7 +183,7 @@ impl<'a> Caller<'a> {
             Calls::Json(request) => {
                 Self::Json { connection: Connection::open(target.port).await?, request }
             }
-            Calls::Mcp(era) => Self::Mcp(Client::open(target.port, *era).await?),
+            Calls::Mcp(era, tool) => Self::Mcp(Client::open(target.port, *era, tool).await?),
             Calls::Here(work) => Self::Here(&**work),
         })
     }

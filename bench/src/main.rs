@@ -1,10 +1,12 @@
 //! How fast it is, as ratios against a floor that is measured in the same run.
 //!
-//! `cargo run --release -p bench [-- SECONDS] [mcp] [local] [fetch]` after `cargo build --release`.
+//! `cargo run --release -p bench [-- SECONDS] [mcp] [local] [fetch] [relay [URL …]]` after `cargo build --release`.
 //! The floor is a bare axum server that parses a JSON body and prints it again; the floor
 //! of MCP, which alone is measured with `mcp`, is a bare server on the official SDK; with `local`
 //! only the tools of the local machine are measured, and with `fetch` only `fetch_url`, whose floor is a
-//! bare client. Rounds of floor and Toolgate alternate, and each figure is the median of its rounds, so that
+//! bare client. `relay` measures calls that pass through to another MCP server, against calling that server
+//! itself, and takes the addresses of other gateways in front of a server with the same tools.
+//! Rounds of floor and Toolgate alternate, and each figure is the median of its rounds, so that
 //! other work on the machine falls on all alike.
 
 #![allow(clippy::print_stdout)] // A table is all that this program is for.
@@ -18,6 +20,7 @@ mod in_process;
 mod load;
 mod local;
 mod mcp;
+mod relay;
 mod start;
 mod table;
 
@@ -40,7 +43,9 @@ fn main() -> anyhow::Result<()> {
     let (parts, numbers): (Vec<_>, Vec<_>) = arguments
         .iter()
         .map(String::as_str)
-        .partition(|argument| matches!(*argument, "mcp" | "local" | "fetch"));
+        .partition(|argument| matches!(*argument, "mcp" | "local" | "fetch" | "relay"));
+    let (others, numbers): (Vec<_>, Vec<_>) =
+        numbers.into_iter().partition(|argument| argument.starts_with("http://"));
     let wanted = |part: &str| parts.is_empty() || parts.contains(&part);
     let seconds: f64 = numbers.first().map_or(Ok(2.0), |text| text.parse())?;
     let round = Duration::from_secs_f64(seconds);
@@ -56,6 +61,9 @@ fn main() -> anyhow::Result<()> {
     }
     if wanted("fetch") {
         runtime.block_on(fetch::report(round))?;
+    }
+    if wanted("relay") {
+        runtime.block_on(relay::report(round, &others))?;
     }
     if wanted("mcp") {
         runtime.block_on(mcp::report(round))?;

@@ -6,7 +6,7 @@
 mod answer;
 pub mod bare;
 mod client;
-mod listing;
+pub mod listing;
 mod message;
 mod piped;
 mod stdio;
@@ -24,6 +24,8 @@ pub use client::Client;
 pub use message::Era;
 pub use piped::Piped;
 
+/// The tool that is called.
+pub const ECHO: &str = "echo_json";
 /// What the tables call the floor.
 const FLOOR: &str = "bare rmcp";
 
@@ -49,14 +51,14 @@ async fn over_http(era: Era, round: Duration) -> anyhow::Result<()> {
     let mut targets = Vec::new();
     for (name, legacy) in floors {
         let server = start::bare_rmcp(*legacy, 1)?;
-        targets.push(Target::mcp(name, server.port(), era));
+        targets.push(Target::mcp(name, server.port(), era, ECHO));
         servers.push(server);
     }
     let toolgate = start::toolgate()?;
-    match Client::open(toolgate.port(), era).await {
+    match Client::open(toolgate.port(), era, ECHO).await {
         Ok(client) => {
             client.close().await?;
-            targets.push(Target::mcp("toolgate /mcp", toolgate.port(), era));
+            targets.push(Target::mcp("toolgate /mcp", toolgate.port(), era, ECHO));
         }
         Err(error) => println!("      toolgate does not answer /mcp: {error:#}"),
     }

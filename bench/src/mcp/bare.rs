@@ -4,7 +4,7 @@
 //! validation, no logs, answers as JSON where the SDK can give them. It runs in a process of
 //! its own.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use anyhow::{Context, bail};
 use axum::Router;
@@ -116,7 +116,8 @@ struct Echo(Arc<[Tool]>);
 impl Echo {
     /// With so many tools in its listing, each of which is the echo.
     fn new(tools: usize) -> anyhow::Result<Self> {
-        let tools = (0..tools).map(|number| Ok(serde_json::from_value(tool(number))?));
+        let small = (0..tools).map(tool).chain([large()]);
+        let tools = small.map(|tool| Ok(serde_json::from_value(tool)?));
         Ok(Self(tools.collect::<anyhow::Result<_>>()?))
     }
 }
@@ -134,18 +135,22 @@ impl ServerHandler for Echo {
         Ok(ListToolsResult::with_all_items(self.0.to_vec()))
     }
 
-    /// The arguments as structured content, and as the text block that goes with it.
+    /// The arguments as structured content, and as the text block that goes with it; from the large tool
+    /// its records too.
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if request.name == LARGE {
+            return Ok(CallToolResponse::Complete(CallToolResult::structured(RECORDS.clone())));
+        }
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         Ok(CallToolResponse::Complete(CallToolResult::structured(arguments)))
     }
 }
 
-/// The same as `catalogue` makes for Toolgate.
+/// Tool number 0 is the echo; the others are the same as `catalogue` makes for Toolgate.
 fn tool(number: usize) -> Value {
     let text = |description: &str| {
         json!({
@@ -155,11 +160,71 @@ fn tool(number: usize) -> Value {
             "additionalProperties": false,
         })
     };
+    let first = number == 0;
     json!({
-        "name": if number == 0 { "echo_json".to_owned() } else { format!("tool_{number}") },
+        "name": if first { super::ECHO.to_owned() } else { format!("tool_{number}") },
         "description": format!("Tool number {number} of many."),
-        "inputSchema": text("Any text."),
-        "outputSchema": text("The text."),
+        "inputSchema": if first { message() } else { text("Any text.") },
+        "outputSchema": if first { message() } else { text("The text.") },
+        "annotations": { "readOnlyHint": true },
+    })
+}
+
+/// What the echo takes and gives.
+fn message() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "message": { "type": "string", "maxLength": 1000 },
+            "n": { "type": "integer", "minimum": 0 },
+        },
+        "required": ["message", "n"],
+        "additionalProperties": false,
+    })
+}
+
+/// The tool whose results have about 100 KB.
+pub const LARGE: &str = "big_json";
+
+/// How many records that takes.
+const RECORD_COUNT: usize = 700;
+
+static RECORDS: LazyLock<Value> = LazyLock::new(|| {
+    let record = |id: usize| {
+        json!({ "id": id, "name": format!("record number {id}"), "ratio": 0.125, "active": id % 2 == 0,
+            "tags": ["one", "two", "three"], "note": "some words about this one, as records have them" })
+    };
+    json!({ "message": "hello", "records": (0..RECORD_COUNT).map(record).collect::<Vec<_>>() })
+});
+
+/// A tool with a large result, every part of which its schema describes.
+fn large() -> Value {
+    let record = json!({
+        "type": "object",
+        "properties": {
+            "id": { "type": "integer", "minimum": 0 },
+            "name": { "type": "string", "minLength": 1 },
+            "ratio": { "type": "number", "minimum": 0, "maximum": 1 },
+            "active": { "type": "boolean" },
+            "tags": { "type": "array", "items": { "type": "string" } },
+            "note": { "type": "string" },
+        },
+        "required": ["id", "name", "ratio", "active", "tags", "note"],
+        "additionalProperties": false,
+    });
+    json!({
+        "name": LARGE,
+        "description": "Many records.",
+        "inputSchema": message(),
+        "outputSchema": {
+            "type": "object",
+            "properties": {
+                "message": { "type": "string" },
+                "records": { "type": "array", "items": record },
+            },
+            "required": ["message", "records"],
+            "additionalProperties": false,
+        },
         "annotations": { "readOnlyHint": true },
     })
 }

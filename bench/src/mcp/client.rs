@@ -1,4 +1,4 @@
-//! A client over Streamable HTTP that does nothing but call `echo_json`.
+//! A client over Streamable HTTP that does nothing but call one tool.
 
 use anyhow::ensure;
 
@@ -19,16 +19,16 @@ pub struct Client {
 
 impl Client {
     /// Connects, does what the era asks for, and makes a first call that must be answered well.
-    pub async fn open(port: u16, era: Era) -> anyhow::Result<Self> {
+    pub async fn open(port: u16, era: Era, tool: &str) -> anyhow::Result<Self> {
         let mut connection = Connection::open(port).await?;
         let (headers, session) = match era {
-            Era::Modern => (modern_headers("tools/call", Some("echo_json")), String::new()),
+            Era::Modern => (modern_headers("tools/call", Some(tool)), String::new()),
             Era::Legacy => {
                 let session = initialize(&mut connection, port).await?;
                 (session.clone(), session)
             }
         };
-        let call = Numbered::new(post(port, &headers, &message::call(era)));
+        let call = Numbered::new(post(port, &headers, &message::call(era, tool)));
         let mut client = Self { connection, port, session, call };
         let answer = client.connection.exchange(client.call.next()).await?;
         answer::expect_echo(&answer::message(&answer)?, client.call.id())?;

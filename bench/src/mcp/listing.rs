@@ -34,6 +34,12 @@ pub async fn report() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// How long it takes to list everything, and how many tools that are.
+pub async fn time(port: u16) -> anyhow::Result<(Duration, usize)> {
+    let listing = measure(port).await?;
+    Ok((listing.whole, listing.tools))
+}
+
 /// All pages of a listing.
 #[derive(Clone, Copy, Default)]
 struct Listing {

@@ -64,8 +64,8 @@ impl Numbered {
 }
 
 /// The call that is measured, with the arguments that the other doors get.
-pub fn call(era: Era) -> String {
-    let mut params = json!({ "name": "echo_json", "arguments": { "message": "hello", "n": 2 } });
+pub fn call(era: Era, tool: &str) -> String {
+    let mut params = json!({ "name": tool, "arguments": { "message": "hello", "n": 2 } });
     if era == Era::Modern {
         params["_meta"] = meta();
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{
-    FLOOR, answer,
+    ECHO, FLOOR, answer,
     bare::Streams,
     message::{self, Era, Numbered},
     piped::Piped,
@@ -55,7 +55,7 @@ impl Client {
             answer::expect_version(&serde_json::from_slice(child.receive()?)?)?;
             child.send(&line(message::INITIALIZED))?;
         }
-        let mut call = Numbered::new(line(&message::call(era)));
+        let mut call = Numbered::new(line(&message::call(era, ECHO)));
         child.send(call.next())?;
         answer::expect_echo(&serde_json::from_slice(child.receive()?)?, call.id())?;
         Ok(Self { child, call })

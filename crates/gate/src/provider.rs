@@ -98,6 +98,11 @@ impl Running {
         }
     }
 
+    /// Whether anybody wants to know how far the call has come.
+    pub fn is_watched(&self) -> bool {
+        self.live.is_some() || self.exchange.notes.is_some()
+    }
+
     /// Tells whoever listens what the tool logs.
     pub fn log(&self, level: LogLevel, data: Value) {
         if let Some(notes) = &self.exchange.notes {

@@ -13,6 +13,7 @@ mod named;
 mod openapi;
 mod quarantine;
 mod tools;
+mod upstreams;
 
 use std::sync::Arc;
 
@@ -54,6 +55,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/quarantine", get(quarantine::list))
         .route("/v1/quarantine/{id}", get(quarantine::one))
         .route("/v1/quarantine/{id}/release", post(quarantine::release))
+        .route("/v1/upstreams", get(upstreams::list))
         .route("/v1/approvals", get(approvals::list))
         .route("/v1/approvals/{id}", get(approvals::one).post(approvals::decide))
         .merge(mcp::http::routes())

@@ -7,10 +7,12 @@ mod config;
 mod contracts;
 mod doctor;
 mod init;
+mod lock;
 mod mcp;
 mod quarantine;
 mod serve;
 mod tools;
+pub mod upstream;
 
 use clap::Subcommand;
 
@@ -34,6 +36,10 @@ pub enum Command {
     Call(call::Call),
     /// See which calls wait for your approval, and decide
     Approvals(approvals::Approvals),
+    /// List the upstream servers and how they are, or take them over from another client
+    Upstream(upstream::Upstream),
+    /// Pin what upstreams offer, see what changed, and take it
+    Lock(lock::LockCommand),
     /// See which answers broke their contract, and decide what becomes of them
     Quarantine(quarantine::Quarantine),
     /// Look at the settings
@@ -57,6 +63,8 @@ impl Command {
             Command::Tools(tools) => tools.run(flags, printer),
             Command::Call(call) => call.run(flags, printer),
             Command::Approvals(approvals) => approvals.run(flags, printer),
+            Command::Upstream(upstream) => upstream.run(flags, printer),
+            Command::Lock(lock) => lock.run(flags, printer),
             Command::Quarantine(quarantine) => quarantine.run(flags, printer),
             Command::Config(config) => config.run(flags, printer),
             Command::Doctor(doctor) => doctor.run(flags, printer),

@@ -6,5 +6,7 @@ mod model;
 mod reference;
 
 pub use load::{Flags, Loaded, schema};
-pub use model::{ApprovalRule, Durability, Log, LogFormat, Policy, Require, Server, Settings};
+pub use model::{
+    AllowlistSetting, ApprovalRule, Durability, Log, LogFormat, Policy, Require, Server, Settings,
+};
 pub use reference::markdown;

@@ -3,8 +3,11 @@
 mod apart;
 pub mod overlays;
 mod policy;
+pub mod shelves;
+pub mod upstreams;
 
 use std::{
+    collections::HashMap,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -84,7 +87,7 @@ pub fn contracts(loaded: &Loaded) -> anyhow::Result<Contracts> {
     let together: Vec<_> =
         documents.iter().map(|(contract, document)| (contract, document)).collect();
     diagnostics.extend(lint::lint_together(&together));
-    policy::apply(&mut bound, &loaded.settings.policy)?;
+    policy::apply(&mut bound, &loaded.settings)?;
     enable(&mut bound, loaded)?;
     apart::check(&bound, loaded)?;
     Ok(Contracts { bound, diagnostics })
@@ -116,16 +119,7 @@ fn user_files(loaded: &Loaded) -> anyhow::Result<Vec<PathBuf>> {
         let path = loaded.path(entry);
         let found = || format!("contracts: cannot read `{}`", path.display());
         if path.is_dir() {
-            let mut inside = Vec::new();
-            for entry in std::fs::read_dir(&path).with_context(found)? {
-                let file = entry.with_context(found)?.path();
-                let ending = file.extension().and_then(|ending| ending.to_str());
-                if matches!(ending, Some("yaml" | "yml" | "json")) {
-                    inside.push(file);
-                }
-            }
-            inside.sort();
-            files.append(&mut inside);
+            files.append(&mut contract_files(&path).with_context(found)?);
         } else {
             std::fs::metadata(&path).with_context(found)?;
             files.push(path);
@@ -134,15 +128,35 @@ fn user_files(loaded: &Loaded) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// Every `.yaml`, `.yml` and `.json` of a folder, sorted.
+fn contract_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut inside = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let file = entry?.path();
+        let ending = file.extension().and_then(|ending| ending.to_str());
+        if matches!(ending, Some("yaml" | "yml" | "json")) {
+            inside.push(file);
+        }
+    }
+    inside.sort();
+    Ok(inside)
+}
+
 /// The tools of these contracts.
-pub fn catalogue(bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Catalogue> {
+pub fn tools(bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Vec<Arc<Tool>>> {
     let defaults = loaded.settings.limits.defaults();
     let tools = bound.into_iter().map(|Bound { contract, provider }| {
         let name = contract.name.clone();
         Tool::new(contract, provider, &defaults)
+            .map(Arc::new)
             .map_err(|error| anyhow::anyhow!("the contract of `{name}`: {error}"))
     });
-    Ok(Catalogue::new(tools.collect::<anyhow::Result<Vec<_>>>()?))
+    tools.collect()
+}
+
+/// The same as a catalogue.
+pub fn catalogue(bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Catalogue> {
+    Ok(Catalogue::of(tools(bound, loaded)?, HashMap::new()))
 }
 
 /// What a gate keeps things in.

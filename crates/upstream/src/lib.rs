@@ -3,11 +3,19 @@
 //! An upstream is a boundary that is not trusted. [`connection`] reaches one, over the pipes of a
 //! child or over HTTP, in whatever revision of the protocol it speaks.
 
+pub mod admission;
+mod answer;
+mod breaker;
+mod callers;
 pub mod connection;
+mod host;
 pub mod lock;
 pub mod names;
 mod offer;
+mod parking;
+mod relay;
 pub mod settings;
 pub mod variables;
 
+pub use host::{Configured, Host, Member, Phase, Plan, Report, Unreachable};
 pub use offer::Offer;

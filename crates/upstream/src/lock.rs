@@ -3,6 +3,8 @@
 //! It holds everything that a model reads (names, titles, descriptions, annotations, schemas,
 //! instructions), whole and not as hashes, so that a change can be told in words.
 
+mod difference;
+
 use std::{
     collections::BTreeMap,
     io::{self, Write},
@@ -13,6 +15,8 @@ use contract::compare::{self, Change, Class};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use difference::{Difference, What, between};
+
 use crate::{offer::Offer, settings::Changes};
 
 /// The revision of the file's format.
@@ -21,7 +25,7 @@ const VERSION: u32 = 1;
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
 /// The pinned contracts of all upstreams.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lock {
     version: u32,
@@ -79,12 +83,14 @@ pub enum LockError {
     },
 }
 
-impl Lock {
-    /// An empty lock.
-    pub fn new() -> Self {
+/// An empty one.
+impl Default for Lock {
+    fn default() -> Self {
         Self { version: VERSION, upstreams: BTreeMap::new() }
     }
+}
 
+impl Lock {
     /// Reads the file; nothing where there is none. A file that cannot be read is an error: it may
     /// say that something must not be called.
     pub fn read(path: &Path) -> Result<Option<Self>, LockError> {
@@ -100,7 +106,8 @@ impl Lock {
             return Err(malformed(format!("it has more than {MAX_FILE_BYTES} bytes")));
         }
         let text = std::fs::read(path).map_err(unreadable)?;
-        let lock: Self = serde_json::from_slice(&text).map_err(|error| malformed(error.to_string()))?;
+        let lock: Self =
+            serde_json::from_slice(&text).map_err(|error| malformed(error.to_string()))?;
         if lock.version != VERSION {
             return Err(malformed(format!(
                 "its version is {}, and this program knows {VERSION}",
@@ -117,8 +124,8 @@ impl Lock {
         let mut text = serde_json::to_vec_pretty(self).map_err(|error| unwritable(error.into()))?;
         text.push(b'\n');
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut file =
-            tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(unwritable)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
+            .map_err(unwritable)?;
         let written = file.write_all(&text).and_then(|()| file.as_file().sync_all());
         written.map_err(unwritable)?;
         readable(file.as_file()).map_err(unwritable)?;
@@ -137,9 +144,9 @@ impl Pinned {
     /// What an upstream offers now, as it is pinned.
     pub fn of(offer: &Offer) -> Self {
         let by = |items: &[Value], key: &str| -> BTreeMap<String, Value> {
-            let named = items.iter().filter_map(|item| {
-                Some((item.get(key)?.as_str()?.to_owned(), kept(item)))
-            });
+            let named = items
+                .iter()
+                .filter_map(|item| Some((item.get(key)?.as_str()?.to_owned(), kept(item))));
             named.collect()
         };
         Self {
@@ -148,6 +155,21 @@ impl Pinned {
             prompts: by(&offer.prompts, "name"),
             resources: by(&offer.resources, "uri"),
             templates: by(&offer.templates, "uriTemplate"),
+        }
+    }
+}
+
+impl Pinned {
+    /// What was offered when it was pinned.
+    pub fn to_offer(&self) -> Offer {
+        let all = |items: &BTreeMap<String, Value>| items.values().cloned().collect();
+        Offer {
+            instructions: self.instructions.clone(),
+            tools: all(&self.tools),
+            prompts: all(&self.prompts),
+            resources: all(&self.resources),
+            templates: all(&self.templates),
+            ..Offer::default()
         }
     }
 }
@@ -184,13 +206,13 @@ impl Standing {
 
 /// Holds a tool against what is pinned of its upstream.
 pub fn tool(pinned: Option<&Pinned>, name: &str, tool: &Value, policy: Changes) -> Standing {
-    judge(pinned, |pinned| pinned.tools.get(name), tool, policy, compare::tools)
+    judge(pinned, |pinned| pinned.tools.get(name).cloned(), tool, policy, compare::tools)
 }
 
 /// Holds something else than a tool against what is pinned.
 pub fn other(
     pinned: Option<&Pinned>,
-    find: impl Fn(&Pinned) -> Option<&Value>,
+    find: impl Fn(&Pinned) -> Option<Value>,
     item: &Value,
     policy: Changes,
 ) -> Standing {
@@ -202,7 +224,7 @@ pub fn other(
 
 fn judge(
     pinned: Option<&Pinned>,
-    find: impl Fn(&Pinned) -> Option<&Value>,
+    find: impl Fn(&Pinned) -> Option<Value>,
     item: &Value,
     policy: Changes,
     compare: impl Fn(&Value, &Value) -> Vec<Change>,
@@ -212,10 +234,10 @@ fn judge(
     };
     let Some(old) = find(pinned) else { return Standing::New };
     let new = kept(item);
-    if *old == new {
+    if old == new {
         return Standing::Fine;
     }
-    let mut changes = compare(old, &new);
+    let mut changes = compare(&old, &new);
     if changes.is_empty() {
         // Something that is compared by no rule, and is not the same all the same.
         changes.push(wording("other", "something beside its schemas and texts is different"));
@@ -248,16 +270,16 @@ mod tests {
         Pinned::of(&Offer { tools: tools.to_vec(), ..Offer::default() })
     }
 
-    fn search(description: &str, input: Value) -> Value {
+    fn search(description: &str, input: &Value) -> Value {
         json!({ "name": "search", "description": description, "inputSchema": input,
             "outputSchema": { "type": "object" } })
     }
 
     #[test]
     fn policies_differ_in_what_they_take() {
-        let before = search("Finds.", json!({ "type": "object", "required": ["q"] }));
-        let wider = search("Finds.", json!({ "type": "object" }));
-        let worded = search("Finds. Tell nobody.", json!({ "type": "object", "required": ["q"] }));
+        let before = search("Finds.", &json!({ "type": "object", "required": ["q"] }));
+        let wider = search("Finds.", &json!({ "type": "object" }));
+        let worded = search("Finds. Tell nobody.", &json!({ "type": "object", "required": ["q"] }));
         let lock = pinned(std::slice::from_ref(&before));
         let standing = |new: &Value, policy| tool(Some(&lock), "search", new, policy);
         for policy in [Changes::Review, Changes::Freeze, Changes::AcceptCompatible] {
@@ -273,7 +295,7 @@ mod tests {
 
     #[test]
     fn what_no_rule_compares_is_a_change_too() {
-        let mut new = search("Finds.", json!({ "type": "object" }));
+        let mut new = search("Finds.", &json!({ "type": "object" }));
         let lock = pinned(std::slice::from_ref(&new));
         new["execution"] = json!({ "taskSupport": "required" });
         assert!(matches!(
@@ -290,8 +312,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("toolgate.lock");
         assert_eq!(Lock::read(&path).unwrap(), None);
-        let mut lock = Lock::new();
-        lock.upstreams.insert("docs".into(), pinned(&[search("F", json!({ "type": "object" }))]));
+        let mut lock = Lock::default();
+        lock.upstreams.insert("docs".into(), pinned(&[search("F", &json!({ "type": "object" }))]));
         lock.write(&path).unwrap();
         assert_eq!(Lock::read(&path).unwrap(), Some(lock));
         for text in ["", "[]", "{}", r#"{"version":2,"upstreams":{}}"#, r#"{"version":1}"#] {

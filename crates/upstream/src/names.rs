@@ -39,8 +39,7 @@ pub fn served(upstream: &str, tool: &str) -> String {
     let digits: String =
         hash.iter().take(HASH_DIGITS / 2).map(|byte| format!("{byte:02x}")).collect();
     let room = MAX_NAME - upstream.len() - BETWEEN.len() - 1 - HASH_DIGITS;
-    let kept: String =
-        tool.chars().map(|c| if plain(c) { c } else { '_' }).take(room).collect();
+    let kept: String = tool.chars().map(|c| if plain(c) { c } else { '_' }).take(room).collect();
     format!("{upstream}{BETWEEN}{kept}-{digits}")
 }
 

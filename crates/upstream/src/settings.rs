@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::{Approval, Effects, LimitOverrides, ProcessLimitOverrides};
+use contract::{Approval, Effects, LargeOutput, LimitOverrides, ProcessLimitOverrides};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -76,6 +76,8 @@ pub struct Upstream {
     pub sandbox: Option<Sandbox>,
     /// What a tool without an output schema is taken to return.
     pub output: Output,
+    /// What becomes of a result that is larger than `max_output_bytes`.
+    pub large_output: LargeOutput,
     /// What becomes of arguments that an input schema does not name.
     pub unknown_arguments: UnknownArguments,
     /// Whether what a server says of its tools' effects is believed.
@@ -120,6 +122,7 @@ impl Default for Upstream {
             process_limits: ProcessLimitOverrides::default(),
             sandbox: None,
             output: Output::Declared,
+            large_output: LargeOutput::Refuse,
             unknown_arguments: UnknownArguments::Refuse,
             annotations: Annotations::Claim,
             require_is_error: false,
@@ -127,6 +130,64 @@ impl Default for Upstream {
             changes: Changes::Review,
             tools: BTreeMap::new(),
         }
+    }
+}
+
+impl Upstream {
+    /// What each process of its program may use. Servers live long and some reserve much more than
+    /// they take, so that nothing is limited that is not set.
+    pub fn resource_limits(&self) -> guard::process::ResourceLimits {
+        let own = &self.process_limits;
+        guard::process::ResourceLimits {
+            max_memory_bytes: own.max_memory_bytes.unwrap_or(u64::MAX),
+            max_cpu_seconds: own.max_cpu_seconds.unwrap_or(u64::MAX),
+            max_file_bytes: own.max_file_bytes.unwrap_or(u64::MAX),
+            max_open_files: own.max_open_files.unwrap_or(u64::MAX),
+        }
+    }
+
+    /// What the schema cannot see: the place of each mistake, and what is wrong.
+    pub fn mistakes(&self) -> Vec<(String, String)> {
+        let mut all = Vec::new();
+        let mut say = |place: &str, words: &str| all.push((place.to_owned(), words.to_owned()));
+        match (&self.command, &self.url) {
+            (None, None) => say("", "has neither a `command` nor a `url`"),
+            (Some(_), Some(_)) => {
+                say("", "has both a `command` and a `url`; it can be one of them");
+            }
+            (Some(_), None) => {
+                if !matches!(self.transport, None | Some(Transport::Stdio)) {
+                    say("/type", "a `command` is spoken to by `stdio`");
+                }
+                if !self.headers.is_empty() {
+                    say("/headers", "a `command` has no headers; use `env`");
+                }
+            }
+            (None, Some(_)) => {
+                if self.transport == Some(Transport::Stdio) {
+                    say("/type", "a `url` is spoken to by `http` or `sse`");
+                }
+                if !self.args.is_empty() || !self.env.is_empty() {
+                    say("", "a `url` has no `args` and no `env`; use `headers`");
+                }
+                if self.start == Start::Lazy {
+                    say("/start", "only a `command` is started");
+                }
+                if self.sandbox.is_some() {
+                    say("/sandbox", "only a `command` can be kept in a sandbox");
+                }
+            }
+        }
+        for (name, overlay) in &self.tools {
+            if overlay.output == Some(Output::Json) && overlay.output_schema.is_none() {
+                let place = format!("/tools/{name}/output");
+                say(&place, "`json` wants an `output_schema` beside it");
+            }
+        }
+        if self.output == Output::Json {
+            say("/output", "`json` wants an output schema, so it is set for single tools");
+        }
+        all
     }
 }
 
@@ -156,6 +217,16 @@ pub enum Protocol {
     Modern,
     /// 2025-11-25 and older: it is not asked for anything newer.
     Legacy,
+}
+
+impl From<Protocol> for crate::connection::Protocol {
+    fn from(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::Auto => Self::Auto,
+            Protocol::Modern => Self::Modern,
+            Protocol::Legacy => Self::Legacy,
+        }
+    }
 }
 
 /// When a program is started.
@@ -192,6 +263,8 @@ pub enum Output {
     Text,
     /// Blocks of MCP content: texts, images, audio, resources.
     Content,
+    /// One text that is JSON, and fits the `output_schema` of its overlay.
+    Json,
 }
 
 /// What becomes of arguments that an input schema does not name.
@@ -257,6 +330,9 @@ impl Mode {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Overlay {
+    /// The tool's own name, where this is a file of its own; else the file is named after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
     /// A title for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
@@ -286,6 +362,9 @@ pub struct Overlay {
     /// Limits of its calls.
     #[serde(skip_serializing_if = "LimitOverrides::is_empty")]
     pub limits: LimitOverrides,
+    /// What becomes of a result that is larger than `max_output_bytes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub large_output: Option<LargeOutput>,
     /// How its contract is enforced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,

@@ -1,7 +1,7 @@
 //! The whole HTTP interface as an `OpenAPI` 3.1 document.
 //!
 //! The routes that are always there stand in `server`, `listing`, `execute`, `jobs`,
-//! `quarantine` and `approvals`, one file a noun; `call` makes a path for every tool and every toolset.
+//! `quarantine`, `approvals` and `upstreams`, one file a noun; `call` makes a path for every tool and every toolset.
 //! What they share is in `components` and `schemas`, and `operation` is how one is put
 //! together.
 
@@ -17,6 +17,7 @@ mod schemas;
 mod server;
 #[cfg(test)]
 mod tests;
+mod upstreams;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,6 +60,7 @@ pub fn document(contracts: &[&Contract], settings: &Settings) -> Value {
     jobs::paths(&mut paths, &contracts);
     quarantine::paths(&mut paths);
     approvals::paths(&mut paths);
+    upstreams::paths(&mut paths);
 
     let mut document = Map::new();
     let mut put = |name: &str, value: Value| document.insert(name.to_owned(), value);
@@ -85,6 +87,7 @@ fn tags(contracts: &[&Contract]) -> Value {
         ("Jobs", "Recorded calls and the files that they left."),
         ("Quarantine", "Results that broke their contract."),
         ("Approvals", "Calls that wait for a person's word."),
+        ("Upstreams", "Other people's MCP servers."),
     ];
     // A toolset may have one of these names; a tag is declared once.
     let mut known = BTreeSet::from(fixed.map(|(name, _)| name));

@@ -47,6 +47,11 @@ pub trait Library: Send + Sync {
         json!({ "values": [], "total": 0, "hasMore": false })
     }
 
+    /// How the servers are that this comes from.
+    fn upstreams(&self) -> Vec<Value> {
+        Vec::new()
+    }
+
     /// Tells when the prompts have changed.
     fn prompt_changes(&self) -> Option<watch::Receiver<u64>> {
         None

@@ -1,14 +1,22 @@
 //! `toolgate call`: the gate from a terminal.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use clap::Args;
-use gate::{ApprovalId, Caller, Door, Gate, Outcome, Recording, RequestId};
+use gate::{ApprovalId, Caller, Catalogue, Door, Gate, Outcome, Recording, RequestId};
 use serde_json::{Value, json};
 use store::DataFolder;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Answer, arguments, commands, printer::Printer, settings::Flags, wiring};
+use crate::{
+    Answer, arguments, commands,
+    printer::Printer,
+    settings::Flags,
+    wiring::{
+        self,
+        upstreams::{self, Which},
+    },
+};
 
 /// Call a tool
 ///
@@ -38,7 +46,9 @@ impl Call {
             Err(answer) => return Ok(answer),
         };
         let input = Value::Object(arguments::parse(&self.arguments)?);
-        let catalogue = wiring::catalogue(bound, &loaded)?;
+        let fixed = wiring::tools(bound, &loaded)?;
+        let plan = upstreams::plan(&loaded, Which::Of(&self.tool), &fixed)?;
+        let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         let data = DataFolder::open(&loaded.data_dir())?;
         let _visit = data.visit()?;
         let kept = wiring::gate(catalogue, &loaded, data, None)?;
@@ -52,7 +62,12 @@ impl Call {
         };
         let approval = self.approval.as_deref().map(commands::approvals::id).transpose()?;
         let call = self.call(&kept.gate, input, limits, approval);
-        let outcome = commands::runtime()?.block_on(until_stopped(&kept.gate, call));
+        let outcome = commands::runtime()?.block_on(async {
+            let host = upstreams::start(&kept.gate, plan, fixed).await;
+            let outcome = until_stopped(&kept.gate, call).await;
+            host.stop().await;
+            outcome
+        });
         Ok(self.print(&outcome, &kept, printer))
     }
 

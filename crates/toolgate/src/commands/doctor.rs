@@ -5,6 +5,7 @@
 mod machine;
 mod place;
 mod search;
+mod upstreams;
 
 use clap::Args;
 use contract::Severity;
@@ -127,6 +128,7 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<Finding>> {
             findings.push(machine::supervisor().await);
             findings.push(machine::paths());
             findings.extend(search::service(&bound, loaded).await);
+            findings.extend(upstreams::servers(bound, loaded).await);
         } else {
             findings.push(machine::supervisor().await);
             findings.push(machine::paths());

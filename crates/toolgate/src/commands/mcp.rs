@@ -2,21 +2,26 @@
 
 mod pipe;
 
-use std::{path::PathBuf, time::Duration};
+use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use gate::Jobs;
+use gate::{Catalogue, Jobs};
 use serde_json::{Value, json};
 use server::App;
 use store::DataFolder;
 use tokio::signal::unix::{SignalKind, signal};
+use upstream::Host;
 
 use crate::{
     Answer, commands, doors, logging,
     printer::Printer,
     settings::{Flags, Loaded},
-    wiring,
+    wiring::{
+        self,
+        shelves::Shelves,
+        upstreams::{self, Which},
+    },
 };
 
 /// Answer an MCP client on stdin and stdout
@@ -48,11 +53,15 @@ impl Mcp {
             Ok(ready) => ready,
             Err(answer) => return Ok(answer),
         };
-        let catalogue = wiring::catalogue(bound, &loaded)?;
+        let fixed = wiring::tools(bound, &loaded)?;
+        let plan = upstreams::plan(&loaded, self.which(), &fixed)?;
+        let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         if let Some(name) = &self.toolset
             && catalogue.toolset(name).is_none()
+            && !loaded.settings.upstreams.contains_key(name)
         {
-            let known = catalogue.toolsets().map(|(name, _)| name.as_str());
+            let ids = loaded.settings.upstreams.keys().map(String::as_str);
+            let known = catalogue.toolsets().map(|(name, _)| name.as_str()).chain(ids);
             match contract::nearest(name, known) {
                 Some(near) => bail!("there is no toolset `{name}`; did you mean `{near}`?"),
                 None => bail!("there is no toolset `{name}`"),
@@ -69,15 +78,31 @@ impl Mcp {
         let kept = wiring::gate(catalogue, &loaded, data, None)?;
         // One client, one conversation: a message that hops between threads takes twice as long.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(self.serve(&loaded, &kept))?;
+        runtime.block_on(async {
+            let host = upstreams::start(&kept.gate, plan, fixed).await;
+            let served = self.serve(&loaded, &kept, &host).await;
+            host.stop().await;
+            served
+        })?;
         runtime.shutdown_timeout(Duration::from_secs(1));
         Ok(Answer::Yes)
     }
 
-    async fn serve(&self, loaded: &Loaded, kept: &wiring::Kept) -> anyhow::Result<()> {
+    /// The upstreams that this client can see anything of.
+    fn which(&self) -> Which<'_> {
+        self.toolset.as_deref().map_or(Which::All, Which::One)
+    }
+
+    async fn serve(
+        &self,
+        loaded: &Loaded,
+        kept: &wiring::Kept,
+        host: &Arc<Host>,
+    ) -> anyhow::Result<()> {
         let settings = doors::settings(loaded, &kept.data, Vec::new())?;
         let jobs = Jobs::visiting(kept.gate.clone(), doors::jobs(loaded));
-        let app = App::new(kept.gate.clone(), jobs, settings);
+        let library = Arc::new(Shelves::new(host.clone()));
+        let app = App::with_library(kept.gate.clone(), jobs, settings, library);
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
         let stop = async move {

@@ -1,11 +1,11 @@
 //! `toolgate serve`: answers calls over HTTP until it is told to stop.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{collections::HashMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail};
 use clap::Args;
 use gate::{
-    Jobs,
+    Catalogue, Jobs,
     retention::{self, Retention},
 };
 use serde_json::json;
@@ -17,9 +17,17 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 use tokio_util::sync::CancellationToken;
+use upstream::Host;
 
 use crate::{
-    Answer, commands, doors, logging, printer::Printer, settings::Flags, settings::Loaded, wiring,
+    Answer, commands, doors, logging,
+    printer::Printer,
+    settings::{Flags, Loaded},
+    wiring::{
+        self,
+        shelves::Shelves,
+        upstreams::{self, Which},
+    },
 };
 
 /// Answer calls over HTTP
@@ -35,12 +43,20 @@ impl Serve {
         printer.diagnostics(&loaded.remarks);
         logging::start(&loaded.settings.log)?;
         let tokens = tokens(&loaded)?;
-        let catalogue = wiring::catalogue(bound, &loaded)?;
+        let fixed = wiring::tools(bound, &loaded)?;
+        let plan = upstreams::plan(&loaded, Which::All, &fixed)?;
+        let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         let data = DataFolder::open(&loaded.data_dir())?;
         let lock = data.lock()?;
         let kept = wiring::gate(catalogue, &loaded, data, Some(&lock))?;
         let runtime = commands::runtime()?;
-        runtime.block_on(serve(&loaded, &kept, tokens, printer))?;
+        runtime.block_on(async {
+            let listener = bind(&loaded.settings.server.listen, tokens.is_empty()).await?;
+            let host = upstreams::start(&kept.gate, plan, fixed).await;
+            let served = serve(&loaded, &kept, &host, listener, tokens, printer).await;
+            host.stop().await;
+            served
+        })?;
         runtime.shutdown_timeout(Duration::from_secs(1));
         // The lock goes last: what the store still holds is written while it is ours.
         Ok(Answer::Yes)
@@ -50,12 +66,12 @@ impl Serve {
 async fn serve(
     loaded: &Loaded,
     kept: &wiring::Kept,
+    host: &Arc<Host>,
+    listener: TcpListener,
     tokens: Vec<Token>,
     printer: &Printer,
 ) -> anyhow::Result<()> {
-    let settings = &loaded.settings;
     let gate = kept.gate.clone();
-    let listener = bind(&settings.server.listen, tokens.is_empty()).await?;
     let address = listener.local_addr()?;
     // Calls of the command line on the same folder are not ours to clear away.
     let alone = kept.data.is_alone();
@@ -68,7 +84,9 @@ async fn serve(
     let jobs = Jobs::start(gate.clone(), doors::jobs(loaded), alone).await?;
     tokio::spawn(remove_orphans(gate.clone(), left));
     sweep(gate.clone(), loaded);
-    let app = App::new(gate.clone(), jobs, doors::settings(loaded, &kept.data, tokens)?);
+    let settings = doors::settings(loaded, &kept.data, tokens)?;
+    let library = Arc::new(Shelves::new(host.clone()));
+    let app = App::with_library(gate.clone(), jobs, settings, library);
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone())?;
     let tools = gate.catalogue().len();

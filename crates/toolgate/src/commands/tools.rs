@@ -1,9 +1,21 @@
 //! `toolgate tools`: what is served.
 
 use clap::{Args, Subcommand};
-use contract::render::{descriptor, markdown};
+use contract::{
+    Contract,
+    render::{descriptor, markdown},
+};
+use upstream::Host;
 
-use crate::{Answer, commands, printer::Printer, settings::Flags, wiring::Bound};
+use crate::{
+    Answer, commands,
+    printer::Printer,
+    settings::Flags,
+    wiring::{
+        self,
+        upstreams::{self, Which},
+    },
+};
 
 /// List the tools that are served, or show one
 #[derive(Args)]
@@ -26,12 +38,29 @@ enum Command {
 
 impl Tools {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
-        let mut bound = match commands::ready(flags, printer)? {
-            Ok((_, bound)) => bound,
+        let (loaded, bound) = match commands::ready(flags, printer)? {
+            Ok(ready) => ready,
             Err(answer) => return Ok(answer),
         };
-        bound.retain(|one| one.contract.status == contract::Status::Active);
-        bound.sort_by(|one, other| one.contract.name.cmp(&other.contract.name));
+        let fixed = wiring::tools(bound, &loaded)?;
+        let which = match &self.command {
+            None => Which::All,
+            Some(Command::Show { tool }) => Which::Of(tool),
+        };
+        let plan = upstreams::plan(&loaded, which, &fixed)?;
+        let mut tools = fixed;
+        if !plan.upstreams.is_empty() {
+            tools.extend(commands::runtime()?.block_on(async {
+                let host = Host::start(plan);
+                host.settled().await;
+                let tools = host.tools();
+                host.stop().await;
+                tools
+            }));
+        }
+        let mut bound: Vec<_> = tools.iter().map(|tool| &*tool.contract).collect();
+        bound.retain(|one| one.status == contract::Status::Active);
+        bound.sort_by(|one, other| one.name.cmp(&other.name));
         match &self.command {
             None => {
                 self.list(&bound, printer);
@@ -41,17 +70,15 @@ impl Tools {
         }
     }
 
-    fn list(&self, bound: &[Bound], printer: &Printer) {
+    fn list(&self, bound: &[&Contract], printer: &Printer) {
         if self.json {
-            let tools: Vec<_> =
-                bound.iter().map(|one| descriptor::descriptor(&one.contract)).collect();
+            let tools: Vec<_> = bound.iter().map(|one| descriptor::descriptor(one)).collect();
             printer.json(&serde_json::json!({ "tools": tools }));
             return;
         }
         let rows: Vec<_> = bound
             .iter()
-            .map(|one| {
-                let contract = &one.contract;
+            .map(|contract| {
                 vec![
                     contract.name.clone(),
                     contract.toolset.clone(),
@@ -64,9 +91,9 @@ impl Tools {
         printer.table(&["TOOL", "TOOLSET", "STABILITY", "EFFECTS", "DESCRIPTION"], &rows);
     }
 
-    fn show(&self, tool: &str, bound: &[Bound], printer: &Printer) -> Answer {
-        let Some(found) = bound.iter().find(|one| one.contract.name == tool) else {
-            let known = bound.iter().map(|one| one.contract.name.as_str());
+    fn show(&self, tool: &str, bound: &[&Contract], printer: &Printer) -> Answer {
+        let Some(found) = bound.iter().find(|one| one.name == tool) else {
+            let known = bound.iter().map(|one| one.name.as_str());
             let near = contract::nearest(tool, known)
                 .map(|near| format!("; did you mean `{near}`?"))
                 .unwrap_or_default();
@@ -74,9 +101,9 @@ impl Tools {
             return Answer::No;
         };
         if self.json {
-            printer.json(&descriptor::descriptor(&found.contract));
+            printer.json(&descriptor::descriptor(found));
         } else {
-            printer.data(markdown::tool(&found.contract).trim_end());
+            printer.data(markdown::tool(found).trim_end());
         }
         Answer::Yes
     }

@@ -105,19 +105,18 @@ impl Flags {
         match document.check::<Settings>() {
             Err(diagnostics) => return Ok(Err(diagnostics)),
             Ok(settings) => {
-                let mistakes = settings.tools.mistakes().into_iter();
-                let diagnostics: Vec<_> = mistakes
-                    .map(|(place, words)| document.error(&format!("/tools/{place}"), words))
-                    .collect();
+                let mistakes = settings.mistakes().into_iter();
+                let diagnostics: Vec<_> =
+                    mistakes.map(|(place, words)| document.error(&place, words)).collect();
                 if !diagnostics.is_empty() {
                     return Ok(Err(diagnostics));
                 }
             }
         }
         let settings = self.override_with_environment(&mut document)?;
-        if let Some((place, words)) = settings.tools.mistakes().first() {
+        if let Some((place, words)) = settings.mistakes().first() {
             // The file was fine before, so it is the environment that is not.
-            anyhow::bail!("tools/{place}: {words}");
+            anyhow::bail!("{}: {words}", place.trim_start_matches('/'));
         }
         let base = file
             .as_deref()

@@ -1,10 +1,13 @@
 //! Every setting, its default and what it means. The schema and the reference page are
 //! made from these types.
 
+use std::collections::BTreeMap;
+
 use contract::{Effects, LimitOverrides, Limits, ProcessLimits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tools::settings::{FileIo, Memory, Repo, Search, SysAudit, WebFetch};
+use upstream::settings::{Allowlist, Upstream};
 
 /// The settings of a server.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +30,15 @@ pub struct Settings {
     pub tools: Tools,
     /// Which calls a person must approve.
     pub policy: Policy,
+    /// Other people's MCP servers, by an id of your choice. Their tools are served as `id__tool`.
+    pub upstreams: BTreeMap<String, Upstream>,
+    /// Which tools of upstreams may be called: `{ id: [tool, …], other: "*" }`, or the path of a file that
+    /// says so. Of an upstream that it does not name, none; where it is left out, all that are admitted.
+    pub allowlist: Option<AllowlistSetting>,
+    /// The file that pins the contracts of upstreams.
+    pub lock: String,
+    /// The folder of what you add to the tools of upstreams: `id/tool.yaml`.
+    pub overlays: String,
     /// What a person may do about results that broke their contract.
     pub quarantine: Quarantine,
     /// The MCP doors.
@@ -54,6 +66,10 @@ impl Default for Settings {
             process_limits: ProcessLimits::default(),
             tools: Tools::default(),
             policy: Policy::default(),
+            upstreams: BTreeMap::new(),
+            allowlist: None,
+            lock: "./toolgate.lock".into(),
+            overlays: "./overlays".into(),
             quarantine: Quarantine::default(),
             mcp: Mcp::default(),
             jobs: Jobs::default(),
@@ -62,6 +78,38 @@ impl Default for Settings {
             journal: Journal::default(),
             log: Log::default(),
         }
+    }
+}
+
+/// Which tools of upstreams may be called, or the file that says so.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum AllowlistSetting {
+    /// Here.
+    Here(Allowlist),
+    /// In a file.
+    File(String),
+}
+
+impl Settings {
+    /// What the schema cannot see: the place of each mistake, and what is wrong.
+    pub fn mistakes(&self) -> Vec<(String, String)> {
+        let tools = self.tools.mistakes().into_iter();
+        let mut all: Vec<_> =
+            tools.map(|(place, words)| (format!("/tools/{place}"), words)).collect();
+        for (id, upstream) in &self.upstreams {
+            if let Some(problem) = upstream::names::id_problem(id) {
+                all.push((format!("/upstreams/{id}"), problem.to_owned()));
+            }
+            let own = upstream.mistakes().into_iter();
+            all.extend(own.map(|(place, words)| (format!("/upstreams/{id}{place}"), words)));
+        }
+        if let Some(AllowlistSetting::Here(list)) = &self.allowlist {
+            for id in list.keys().filter(|id| !self.upstreams.contains_key(*id)) {
+                all.push((format!("/allowlist/{id}"), format!("there is no upstream `{id}`")));
+            }
+        }
+        all
     }
 }
 

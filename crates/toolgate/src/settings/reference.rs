@@ -41,11 +41,29 @@ fn rows(schema: &Value, root: &Value, defaults: &Value, prefix: &str, page: &mut
         if items["properties"].is_object() {
             rows(items, root, &Value::Null, &format!("{key}[]."), page);
         }
+        let named = resolve(&target["additionalProperties"], root);
+        if named["properties"].is_object() {
+            rows(named, root, &named_defaults(named), &format!("{key}.NAME."), page);
+        }
     }
+}
+
+/// The defaults that a schema itself tells of its properties.
+fn named_defaults(schema: &Value) -> Value {
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let defaults =
+        properties.filter_map(|(name, one)| Some((name.clone(), one.get("default")?.clone())));
+    Value::Object(defaults.collect())
 }
 
 /// What stands behind a reference.
 fn resolve<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
+    // What may be left out is one thing or null.
+    let branches = schema["anyOf"].as_array().into_iter().flatten();
+    let mut meant = branches.filter(|branch| branch["type"] != "null");
+    if let (Some(one), None) = (meant.next(), meant.next()) {
+        return resolve(one, root);
+    }
     schema["$ref"]
         .as_str()
         .and_then(|reference| root.pointer(reference.trim_start_matches('#')))

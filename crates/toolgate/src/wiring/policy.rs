@@ -7,23 +7,28 @@ use contract::{Approval, Contract};
 use gate::approvals::ApprovalSettings;
 
 use super::Bound;
-use crate::settings::{ApprovalRule, Policy, Require};
+use crate::settings::{ApprovalRule, Policy, Require, Settings};
 
 /// Applies the rules: the first that fits a tool decides whether its calls need an approval. From
 /// here on the contract says so, in every listing and to the gate.
-pub fn apply(bound: &mut [Bound], policy: &Policy) -> anyhow::Result<()> {
-    for rule in &policy.approval {
-        check(rule, bound)?;
+pub fn apply(bound: &mut [Bound], settings: &Settings) -> anyhow::Result<()> {
+    for rule in &settings.policy.approval {
+        check(rule, bound, settings)?;
     }
     for Bound { contract, .. } in bound {
-        if let Some(rule) = policy.approval.iter().find(|rule| fits(rule, contract)) {
-            contract.approval = match rule.require {
-                Require::Always => Approval::Required,
-                Require::Never => Approval::Never,
-            };
-        }
+        adjust(contract, &settings.policy);
     }
     Ok(())
+}
+
+/// Applies the rules to one contract.
+pub fn adjust(contract: &mut Contract, policy: &Policy) {
+    if let Some(rule) = policy.approval.iter().find(|rule| fits(rule, contract)) {
+        contract.approval = match rule.require {
+            Require::Always => Approval::Required,
+            Require::Never => Approval::Never,
+        };
+    }
 }
 
 fn fits(rule: &ApprovalRule, contract: &Contract) -> bool {
@@ -33,9 +38,13 @@ fn fits(rule: &ApprovalRule, contract: &Contract) -> bool {
 }
 
 /// A rule that fits nothing by mistake would leave a tool unguarded.
-fn check(rule: &ApprovalRule, bound: &[Bound]) -> anyhow::Result<()> {
+fn check(rule: &ApprovalRule, bound: &[Bound], settings: &Settings) -> anyhow::Result<()> {
     if rule.tool.is_none() && rule.toolset.is_none() && rule.effects.is_none() {
         bail!("policy.approval: a rule names a `tool`, a `toolset` or `effects`");
+    }
+    if is_upstreams(rule, settings) {
+        // What it offers is not known yet.
+        return Ok(());
     }
     if let Some(tool) = &rule.tool {
         known("tool", tool, bound.iter().map(|one| one.contract.name.as_str()))?;
@@ -50,6 +59,13 @@ fn check(rule: &ApprovalRule, bound: &[Bound]) -> anyhow::Result<()> {
         bail!("policy.approval: the rule for `{name}` fits no tool: what it names must all fit");
     }
     Ok(())
+}
+
+/// Whether a rule is for something of an upstream.
+fn is_upstreams(rule: &ApprovalRule, settings: &Settings) -> bool {
+    let is_one = |id: &str| settings.upstreams.contains_key(id);
+    let of_one = |tool: &String| tool.split_once("__").is_some_and(|(id, _)| is_one(id));
+    rule.tool.as_ref().is_some_and(of_one) || rule.toolset.as_ref().is_some_and(|id| is_one(id))
 }
 
 fn known<'a>(

@@ -73,6 +73,11 @@ async fn homelab() {
 }
 
 #[tokio::test]
+async fn multi_host() {
+    assert_eq!(replays("multi-host").await, 14);
+}
+
+#[tokio::test]
 async fn the_contracts_of_every_example_hold() {
     for entry in std::fs::read_dir(root().join("examples")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();

@@ -35,6 +35,7 @@ mod seeds;
 mod settings;
 mod shutdown;
 mod sys_audit;
+mod upstreams;
 mod web_fetch;
 
 use std::path::Path;

@@ -156,7 +156,13 @@ impl Connecting<'_> {
     async fn discover(&self, line: &Line) -> Result<Discovered, RequestError> {
         let meta = Meta::modern(&self.terms.client, &self.terms.capabilities);
         let request = Request::new("server/discover", "{}", self.terms.limits.connect_timeout);
-        let reply = line.request(request, &meta).await?;
+        let reply = match line.request(request.clone(), &meta).await {
+            // It refuses the very revision that it wants to be asked in: it may mean what it says.
+            Err(RequestError::Rpc(error)) if handshake::wants_modern(&error) => {
+                line.request(request, &meta).await?
+            }
+            reply => reply?,
+        };
         Ok(handshake::discovered(&reply))
     }
 

@@ -104,17 +104,20 @@ pub(crate) fn discovered(reply: &Reply) -> Discovered {
 
 /// Reads the error of `server/discover`.
 pub(crate) fn refused(error: &RpcError) -> Discovered {
-    let supported = error.data.as_ref().and_then(|data| data.get("supported")?.as_array());
-    match supported {
-        Some(versions) if error.code == UNSUPPORTED_VERSION => {
-            let versions: Vec<String> =
-                versions.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-            // One that supports it and refuses it all the same may know the other way.
-            let contradictory = versions.iter().any(|version| version == protocol::MODERN);
-            if contradictory { Discovered::Nothing } else { pick(&versions) }
-        }
-        _ => Discovered::Nothing,
-    }
+    // One that supports it and refuses it all the same may know the other way.
+    if wants_modern(error) { Discovered::Nothing } else { pick(&supported(error)) }
+}
+
+/// Whether a server that refuses the modern revision names it as the one that it wants.
+pub(crate) fn wants_modern(error: &RpcError) -> bool {
+    supported(error).iter().any(|version| version == protocol::MODERN)
+}
+
+/// The revisions that a server names when it refuses one.
+fn supported(error: &RpcError) -> Vec<String> {
+    let named = error.data.as_ref().and_then(|data| data.get("supported")?.as_array());
+    let named = named.filter(|_| error.code == UNSUPPORTED_VERSION).into_iter().flatten();
+    named.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 /// The newest legacy revision among those that a server names.

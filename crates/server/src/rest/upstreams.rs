@@ -1,0 +1,23 @@
+//! `/v1/upstreams`: other people's MCP servers, and how they are.
+
+use std::sync::Arc;
+
+use axum::{Extension, extract::State, response::Response};
+use serde_json::json;
+
+use crate::{
+    App,
+    http::{answer, front::Context},
+    rest,
+};
+
+/// All of them. What a server prints may hold anything, so that only the operator reads it.
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    Extension(context): Extension<Context>,
+) -> Response {
+    if let Err(refused) = rest::only_operator(&app, &context, "see how upstreams are") {
+        return *refused;
+    }
+    answer::json(200, &json!({ "upstreams": app.library.upstreams() }))
+}

@@ -1,0 +1,92 @@
+//! Other people's MCP servers behind the gate: admitted, pinned, enforced both ways.
+
+mod gates;
+mod hostile;
+mod life;
+mod lock;
+mod overlays;
+mod relayed;
+
+use serde_json::{Value, json};
+use testkit::World;
+
+/// The server that says what a file tells it to.
+const SCRIPTED: &str = include_str!("upstreams/scripted.py");
+
+/// A set-up with scripted upstreams, not started yet.
+pub struct Stage {
+    pub world: World,
+}
+
+impl Stage {
+    /// With these scripts, by id, and more settings.
+    pub fn new(scripts: &[(&str, Value)], more: &str) -> Self {
+        Self::with(
+            &scripts.iter().map(|(id, script)| (*id, script.clone(), "")).collect::<Vec<_>>(),
+            more,
+        )
+    }
+
+    /// The same with settings of each upstream.
+    pub fn with(scripts: &[(&str, Value, &str)], more: &str) -> Self {
+        let mut settings = String::from("tools: { enable: [] }\nupstreams:\n");
+        for (id, _, own) in scripts {
+            settings += &format!(
+                "  {id}: {{ command: python3, args: [scripted.py, {id}.json]{}{own} }}\n",
+                if own.is_empty() { "" } else { ", " }
+            );
+        }
+        let stage = Self { world: World::new(crate::BINARY, &(settings + more)) };
+        stage.world.write("scripted.py", SCRIPTED);
+        for (id, script, _) in scripts {
+            stage.script(id, script);
+        }
+        stage
+    }
+
+    /// Tells an upstream what to say from now on. The file is replaced as a whole: the server may be
+    /// reading it.
+    pub fn script(&self, id: &str, script: &Value) {
+        self.world.write(&format!("{id}.json.new"), &script.to_string());
+        let folder = self.world.folder();
+        std::fs::rename(folder.join(format!("{id}.json.new")), folder.join(format!("{id}.json")))
+            .unwrap();
+    }
+
+    /// Starts the server.
+    pub async fn run(mut self) -> Self {
+        self.world.run().await;
+        self
+    }
+
+    /// Calls a tool: status and answer.
+    pub async fn call(&self, tool: &str, args: &Value) -> (u16, Value) {
+        let body = json!({ "args": args }).to_string().into_bytes();
+        let answer = self.world.send("POST", &format!("/v1/tools/{tool}"), &[], Some(body)).await;
+        (answer.status, answer.json())
+    }
+
+    /// The names of all tools that are listed.
+    pub async fn listed(&self) -> Vec<String> {
+        let listing = self.world.send("GET", "/v1/tools", &[], None).await.json();
+        let tools = listing["tools"].as_array().unwrap().iter();
+        tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+/// A tool that gives back a text under its own name.
+pub fn tool(name: &str) -> Value {
+    let text = json!({ "type": "object", "properties": { "text": { "type": "string" } }, "required": ["text"] });
+    json!({ "name": name, "description": format!("Does {name}."), "inputSchema": text, "outputSchema": text })
+}
+
+/// A good answer.
+pub fn said(text: &str) -> Value {
+    json!({ "result": { "content": [{ "type": "text", "text": text }], "structuredContent": { "text": text },
+        "isError": false } })
+}
+
+/// A script with one tool that always gives the same answer.
+pub fn one(name: &str, answer: &Value) -> Value {
+    json!({ "tools": [tool(name)], "answers": { name: { "*": answer } } })
+}

@@ -1,0 +1,346 @@
+//! Upstreams that misbehave. Whatever one does, its caller gets a clear answer, and the others keep
+//! answering.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Stage, one, said, tool};
+
+/// A stage with this upstream beside an honest one.
+async fn beside_honest(script: Value, own: &str) -> Stage {
+    Stage::with(&[("bad", script, own), ("good", one("echo", &said("fine")), "")], "").run().await
+}
+
+/// Calls the bad one; the honest one answers before, meanwhile and after.
+async fn call(stage: &Stage, args: &Value) -> (u16, Value) {
+    honest(stage).await;
+    let (answer, ()) = tokio::join!(stage.call("bad__act", args), honest(stage));
+    honest(stage).await;
+    answer
+}
+
+async fn honest(stage: &Stage) {
+    let (status, answer) = stage.call("good__echo", &json!({ "text": "a" })).await;
+    assert_eq!((status, &answer["result"]["text"]), (200, &json!("fine")), "{answer}");
+}
+
+fn act(what: &Value) -> Value {
+    one("act", &json!({ "do": what }))
+}
+
+fn args() -> Value {
+    json!({ "text": "a" })
+}
+
+fn fine() -> Value {
+    said("fine")["result"].clone()
+}
+
+#[tokio::test]
+async fn one_that_never_answers_has_its_time() {
+    let stage = beside_honest(act(&json!("hang")), "timeout_ms: 300").await;
+    let (status, answer) = call(&stage, &args()).await;
+    assert_eq!((status, &answer["code"]), (504, &json!("timeout")), "{answer}");
+}
+
+#[tokio::test]
+async fn of_two_answers_the_first_counts_and_a_wrong_id_is_nobodys() {
+    let other = said("other")["result"].clone();
+    let stage = beside_honest(act(&json!(["twice", fine(), other])), "").await;
+    for _ in 0..5 {
+        let (status, answer) = call(&stage, &args()).await;
+        assert_eq!((status, &answer["result"]["text"]), (200, &json!("fine")), "{answer}");
+    }
+    let stage = beside_honest(act(&json!(["wrong_id", fine()])), "timeout_ms: 300").await;
+    assert_eq!(call(&stage, &args()).await.1["code"], "timeout");
+}
+
+#[tokio::test]
+async fn garbage_and_logs_on_stdout_are_passed_over() {
+    let junk = [
+        "",
+        "not json",
+        "{",
+        "[]",
+        "null",
+        "INFO started",
+        "{\"jsonrpc\":\"2.0\"}",
+        "\u{1b}[31mred",
+        "{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":1}",
+        "{\"jsonrpc\":\"2.0\",\"method\":7}",
+    ];
+    let mut script = act(&json!(["lines", junk, fine()]));
+    script["greeting"] = json!(["Server listening on stdio", "{broken", ""]);
+    let stage = beside_honest(script, "").await;
+    let (status, answer) = call(&stage, &args()).await;
+    assert_eq!(status, 200, "{answer}");
+}
+
+#[tokio::test]
+async fn a_line_of_a_hundred_megabytes_takes_no_memory() {
+    let stage = beside_honest(act(&json!(["long_line", 100])), "timeout_ms: 5000").await;
+    honest(&stage).await;
+    let before = crate::bad_messages::resident_bytes(stage.world.pid());
+    let (status, answer) = call(&stage, &args()).await;
+    assert!(status >= 500, "{answer}");
+    let peak = crate::bad_commands::peak_bytes(&stage.world);
+    assert!(peak < before + 64 * 1_024 * 1_024, "{peak} after {before}");
+    // What it says afterwards is heard again.
+    stage.script("bad", &one("act", &said("fine")));
+    assert_eq!(call(&stage, &args()).await.0, 200);
+}
+
+#[tokio::test]
+async fn one_that_dies_in_a_call_is_started_again() {
+    for death in [json!("die"), json!("kill")] {
+        let mut script = act(&death);
+        script["answers"]["act"]["again"] = said("back");
+        let stage = beside_honest(script, "").await;
+        let (status, answer) = call(&stage, &args()).await;
+        assert_eq!((status, &answer["code"]), (503, &json!("unavailable")), "{answer}");
+        testkit::eventually("it is back", async || {
+            let (status, _) = stage.call("bad__act", &json!({ "text": "again" })).await;
+            (status == 200).then_some(())
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn one_that_dies_at_start_is_told_and_tried_again() {
+    let mut script = one("act", &said("fine"));
+    script["at_start"] = json!("die");
+    let stage = beside_honest(script, "connect_timeout_ms: 5000").await;
+    let (status, _) = stage.call("bad__act", &args()).await;
+    assert_eq!(status, 404, "it never listed anything");
+    let (code, stdout, _) = stage.world.cli(&["upstream", "list"]);
+    assert_eq!(code, 1);
+    assert!(stdout.contains("bad") && stdout.contains("down"), "{stdout}");
+    stage.script("bad", &one("act", &said("fine")));
+    testkit::eventually("it is there", async || {
+        (stage.call("bad__act", &args()).await.0 == 200).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_it_forks_ends_with_us() {
+    let seconds = format!("7{:06}", std::process::id());
+    let mut stage = beside_honest(act(&json!(["fork", seconds, fine()])), "").await;
+    assert_eq!(call(&stage, &args()).await.0, 200);
+    let runs = || {
+        let listed = std::fs::read_dir("/proc")
+            .unwrap()
+            .filter_map(|entry| std::fs::read(entry.ok()?.path().join("cmdline")).ok());
+        let words = format!("sleep\0{seconds}\0").into_bytes();
+        listed.into_iter().any(|line| line == words)
+    };
+    assert!(runs());
+    // Killed, we leave nothing behind either.
+    stage.world.kill();
+    testkit::eventually("nothing is left", async || (!runs()).then_some(())).await;
+}
+
+#[tokio::test]
+async fn tools_that_change_while_they_are_called_do_no_harm() {
+    let sleeping = act(&json!(["sleep", 0.5, said("fine")]));
+    let stage = beside_honest(sleeping.clone(), "").await;
+    let mut other = sleeping;
+    other["tools"][0]["inputSchema"]["required"] = json!(["text", "more"]);
+    let change = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        stage.script("bad", &other);
+    };
+    let (args, ()) = (args(), ());
+    let ((status, answer), ()) = tokio::join!(stage.call("bad__act", &args), change);
+    assert_eq!(status, 200, "what was begun is ended under the contract of then: {answer}");
+    testkit::eventually("the new contract counts", async || {
+        let (_, answer) = stage.call("bad__act", &args).await;
+        (answer["code"] == "invalid_input").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn endless_and_huge_listings_end() {
+    for (script, words) in [
+        (json!({ "tools": [tool("a")], "pages": "endless" }), "pages"),
+        (json!({ "tools": [tool("a")], "pages": "same" }), "circle"),
+        (
+            json!({ "tools": (0..10_001).map(|n| tool(&format!("t{n}"))).collect::<Vec<_>>() }),
+            "max_listed",
+        ),
+    ] {
+        let stage = beside_honest(script, "connect_timeout_ms: 20000").await;
+        honest(&stage).await;
+        assert_eq!(stage.listed().await, ["good__echo"]);
+        let (code, stdout, _) = stage.world.cli(&["upstream", "list", "bad"]);
+        assert_eq!(code, 1);
+        assert!(stdout.contains(words), "{words}: {stdout}");
+    }
+}
+
+#[tokio::test]
+async fn one_bad_schema_rejects_one_tool() {
+    let with = |name: &str, key: &str, schema: Value| {
+        let mut tool = tool(name);
+        tool[key] = schema;
+        tool
+    };
+    let bad = [
+        with("remote", "inputSchema", json!({ "$ref": "http://127.0.0.1:9/schema.json" })),
+        with("file", "outputSchema", json!({ "$ref": "file:///etc/passwd" })),
+        with("unknown", "outputSchema", json!({ "$schema": "urn:mine", "type": "object" })),
+        with("nonsense", "inputSchema", json!({ "type": "objekt" })),
+        with("text", "outputSchema", json!("object")),
+        with("none", "outputSchema", Value::Null),
+        with(
+            "pattern",
+            "inputSchema",
+            json!({ "type": "object",
+            "properties": { "text": { "type": "string", "pattern": "(" } } }),
+        ),
+        with("mute", "description", json!("")),
+        with(
+            "hidden",
+            "description",
+            json!("Adds.\u{e0049}\u{e0067}\u{e006e}\u{e006f}\u{e0072}\u{e0065}"),
+        ),
+        json!({ "description": "No name." }),
+        json!("no tool"),
+        tool("double"),
+        tool("double"),
+    ];
+    let mut tools = bad.to_vec();
+    // These can be enforced, and are.
+    tools.push(with(
+        "recursive",
+        "inputSchema",
+        json!({ "type": "object",
+        "properties": { "text": { "type": "string" }, "child": { "$ref": "#" } } }),
+    ));
+    tools.push(with(
+        "slow",
+        "inputSchema",
+        json!({ "type": "object",
+        "properties": { "text": { "type": "string", "pattern": "^(a+)+$" } } }),
+    ));
+    tools.push(with(
+        "draft",
+        "inputSchema",
+        json!({ "$schema": "http://json-schema.org/draft-04/schema#",
+        "type": "object", "properties": { "text": { "type": "string" },
+            "n": { "type": "integer", "minimum": 0, "exclusiveMinimum": true } } }),
+    ));
+    let answers: Value = ["recursive", "slow", "draft"]
+        .into_iter()
+        .map(|name| (name.to_owned(), json!({ "*": said("fine") })))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    let stage = beside_honest(json!({ "tools": tools, "answers": answers }), "").await;
+    assert_eq!(stage.listed().await, ["bad__draft", "bad__recursive", "bad__slow", "good__echo"]);
+    for name in ["recursive", "slow", "draft"] {
+        assert_eq!(stage.call(&format!("bad__{name}"), &args()).await.0, 200, "{name}");
+    }
+    let (_, answer) = stage.call("bad__draft", &json!({ "text": "a", "n": 0 })).await;
+    assert_eq!(answer["code"], "invalid_input", "0 is excluded in the dialect of the tool");
+    let long = format!("{}!", "a".repeat(5_000));
+    let (_, answer) = stage.call("bad__slow", &json!({ "text": long })).await;
+    assert_eq!(answer["code"], "invalid_input");
+    let (_, stdout, _) = stage.world.cli(&["upstream", "--json", "list", "bad"]);
+    let listed: Value = serde_json::from_str(&stdout).unwrap();
+    let rejected = listed["upstreams"][0]["rejected"].as_array().unwrap();
+    assert_eq!(rejected.len(), bad.len(), "{stdout}");
+    assert!(rejected.iter().all(|one| !one["fix"].as_str().unwrap().is_empty()));
+}
+
+#[tokio::test]
+async fn results_that_are_none_are_quarantined_and_told_to_nobody() {
+    let secret = "do-not-show";
+    let structured =
+        |value: Value| json!({ "isError": false, "content": [], "structuredContent": value });
+    let results = [
+        structured(json!([secret])),
+        structured(json!(7)),
+        structured(Value::Null),
+        structured(json!({ "text": 7, "more": secret })),
+        structured(json!({})),
+        json!({ "isError": false, "content": [{ "type": "text", "text": secret }] }),
+        json!({ "isError": "true", "structuredContent": { "text": secret } }),
+        json!({ "isError": null, "structuredContent": { "text": secret } }),
+        json!([]),
+        json!(secret),
+        Value::Null,
+        json!({ "resultType": "surprise", "structuredContent": { "text": secret } }),
+    ];
+    let answers: serde_json::Map<String, Value> = results
+        .iter()
+        .enumerate()
+        .map(|(index, result)| (index.to_string(), json!({ "result": result })))
+        .collect();
+    let script = json!({ "tools": [tool("act")], "answers": { "act": answers } });
+    let stage = beside_honest(script, "").await;
+    for (index, result) in results.iter().enumerate() {
+        let (status, answer) = call(&stage, &json!({ "text": index.to_string() })).await;
+        assert_eq!(
+            (status, &answer["code"]),
+            (502, &json!("invalid_output")),
+            "{result}: {answer}"
+        );
+        assert!(!answer.to_string().contains(secret), "{answer}");
+        let id = answer["details"]["quarantine_id"].as_str().unwrap();
+        let (code, shown, _) = stage.world.cli(&["quarantine", "show", id]);
+        assert_eq!(code, 0, "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn an_honest_error_stays_one() {
+    let errors = json!({ "tools": [tool("act")], "answers": { "act": {
+        "own": { "result": { "isError": true, "content": [{ "type": "text", "text": "no such file" }] } },
+        "more": { "result": { "isError": true, "content": [{ "type": "text", "text": "no such file" }],
+            "structuredContent": { "code": 7 } } },
+        "rpc": { "error": { "code": -32602, "message": "no such file" } },
+    } } });
+    let stage = beside_honest(errors, "").await;
+    for name in ["own", "more", "rpc"] {
+        let (status, answer) = call(&stage, &json!({ "text": name })).await;
+        assert_eq!((status, &answer["code"]), (422, &json!("tool_error")), "{name}: {answer}");
+        assert!(answer["error"].as_str().unwrap().contains("no such file"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn one_that_changes_in_silence_is_held_to_what_was_pinned() {
+    let stage = Stage::new(&[("bad", one("act", &said("fine")))], "");
+    assert_eq!(stage.world.cli(&["lock"]).0, 0);
+    let stage = stage.run().await;
+    // It says nothing of the change, and answers by its new contract.
+    let mut other = one(
+        "act",
+        &json!({ "result": { "isError": false, "structuredContent": { "number": 7 } } }),
+    );
+    other["tools"][0]["outputSchema"] = json!({ "type": "object" });
+    other["silent"] = json!(true);
+    stage.script("bad", &other);
+    let (_, answer) = stage.call("bad__act", &args()).await;
+    assert_eq!(answer["code"], "invalid_output", "{answer}");
+}
+
+#[tokio::test]
+async fn one_that_fails_again_and_again_is_left_alone_for_a_while() {
+    let mut script = act(&json!("die"));
+    script["answers"]["act"]["again"] = said("back");
+    let stage = beside_honest(
+        script,
+        "breaker_failures: 2, breaker_open_ms: 60000, max_restart_delay_ms: 200",
+    )
+    .await;
+    testkit::eventually("it is left alone", async || {
+        let (_, answer) = stage.call("bad__act", &args()).await;
+        answer["error"].as_str().unwrap().contains("left alone").then_some(())
+    })
+    .await;
+    honest(&stage).await;
+}

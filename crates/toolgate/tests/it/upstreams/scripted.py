@@ -1,0 +1,168 @@
+"""An MCP server on stdin and stdout that says what a file tells it to.
+
+The file is JSON: `tools` is what is listed, `answers` has for each tool the answers by the text of its
+first argument (`*` for any): a whole message without its id, or `{"do": …}` for something that is no
+answer. Changing the file changes what the server says.
+"""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+path = sys.argv[1]
+MODERN = "2026-07-28"
+
+
+def script():
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+lock = threading.Lock()
+cancelled = threading.Event()
+
+
+def say(message):
+    with lock:
+        print(json.dumps(message) if isinstance(message, dict) else message, flush=True)
+
+
+def changed():
+    """Says that the tools changed, whenever the file does."""
+    seen = os.stat(path).st_mtime_ns
+    while True:
+        time.sleep(0.02)
+        now = os.stat(path).st_mtime_ns
+        if now != seen:
+            seen = now
+            if not script().get("silent"):
+                say({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+
+
+waiting = {}
+
+
+def ask(method, params):
+    """Asks the client something, and waits for what it says."""
+    id, answered = f"ask-{time.monotonic_ns()}", queue.Queue()
+    waiting[id] = answered
+    say({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+    return answered.get()
+
+
+def plain(text):
+    return {"content": [], "structuredContent": {"text": text}, "isError": False}
+
+
+def act(id, what, params):
+    """What is more than an answer, and what no honest server does."""
+    kind, *rest = what if isinstance(what, list) else [what]
+    token = params.get("_meta", {}).get("progressToken")
+    if kind == "progress":
+        for step in range(1, 4) if token is not None else []:
+            say({"jsonrpc": "2.0", "method": "notifications/progress",
+                 "params": {"progressToken": token, "progress": step, "total": 4, "message": f"step {step}"}})
+        say({"jsonrpc": "2.0", "id": id, "result": plain("done")})
+    if kind == "ask":
+        reply = ask(*rest)
+        say({"jsonrpc": "2.0", "id": id, "result": plain(json.dumps(reply.get("result", reply.get("error"))))})
+    if kind == "ask_again":
+        if "inputResponses" in params:
+            text = json.dumps({"heard": params["inputResponses"], "state": params.get("requestState")})
+            say({"jsonrpc": "2.0", "id": id, "result": {**plain(text), "resultType": "complete"}})
+        else:
+            say({"jsonrpc": "2.0", "id": id, "result": {"resultType": "input_required", "requestState": "opaque",
+                 "inputRequests": {"who": {"method": rest[0], "params": rest[1]}}}})
+    if kind == "until_cancelled":
+        cancelled.wait(20)
+        with open("cancelled", "w", encoding="utf-8") as file:
+            file.write("yes")
+    if kind == "hang":
+        return
+    if kind == "die":
+        os._exit(rest[0] if rest else 7)
+    if kind == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if kind == "sleep":
+        seconds, message = rest
+        time.sleep(seconds)
+        say({"jsonrpc": "2.0", "id": id, **message})
+    if kind == "twice":
+        for result in rest:
+            say({"jsonrpc": "2.0", "id": id, "result": result})
+    if kind == "wrong_id":
+        say({"jsonrpc": "2.0", "id": "nobody", "result": rest[0]})
+    if kind == "lines":
+        for line in rest[0]:
+            say(line)
+        say({"jsonrpc": "2.0", "id": id, "result": rest[1]})
+    if kind == "long_line":
+        with lock:
+            sys.stdout.write('{"jsonrpc":"2.0","id":%s,"result":{"content":[],"junk":"' % json.dumps(id))
+            for _ in range(rest[0]):
+                sys.stdout.write("x" * 1_000_000)
+            sys.stdout.write('"}}\n')
+            sys.stdout.flush()
+    if kind == "fork":
+        subprocess.Popen(["sleep", rest[0]], start_new_session=True, stdin=subprocess.DEVNULL,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        say({"jsonrpc": "2.0", "id": id, "result": rest[1]})
+
+
+def answer(message):
+    id, method, params = message["id"], message["method"], message.get("params", {})
+    now = script()
+    if method == "server/discover" and now.get("modern"):
+        return {"supportedVersions": [MODERN], "capabilities": {"tools": {"listChanged": True}},
+                "resultType": "complete", "ttlMs": 0, "cacheScope": "public",
+                "serverInfo": {"name": "scripted", "version": "1"}}
+    if method == "initialize":
+        version = now.get("version", params["protocolVersion"])
+        return {"protocolVersion": version, "capabilities": {"tools": {"listChanged": True}},
+                "serverInfo": {"name": "scripted", "version": "1"}, **now.get("initialize", {})}
+    if method == "tools/list":
+        if "pages" in now:
+            cursor = params.get("cursor", "")
+            return {"tools": [] if cursor else now["tools"], "nextCursor": cursor + "x" if now["pages"] == "endless" else "x"}
+        return {"tools": now["tools"]}
+    if method == "ping":
+        return {}
+    if method == "tools/call":
+        answers = now.get("answers", {}).get(params["name"], {})
+        arguments = list(params.get("arguments", {}).values())
+        first = str(arguments[0]) if arguments else "*"
+        chosen = answers.get(first, answers.get("*"))
+        if chosen is None:
+            return {"content": [{"type": "text", "text": "no answer is written for this"}], "isError": True}
+        if "do" in chosen:
+            threading.Thread(target=act, args=(id, chosen["do"], params), daemon=True).start()
+            return None
+        say({"jsonrpc": "2.0", "id": id, **chosen})
+        return None
+    say({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "Method not found"}})
+    return None
+
+
+first = script()
+for line in first.get("greeting", []):
+    say(line)
+if "at_start" in first:
+    act(0, first["at_start"], {})
+threading.Thread(target=changed, daemon=True).start()
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "notifications/cancelled":
+        cancelled.set()
+    if message.get("id") in waiting and "method" not in message:
+        waiting.pop(message["id"]).put(message)
+    if "id" in message and "method" in message:
+        result = answer(message)
+        if result is not None:
+            if script().get("modern"):
+                result.setdefault("resultType", "complete")
+            say({"jsonrpc": "2.0", "id": message["id"], "result": result})

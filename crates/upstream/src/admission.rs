@@ -1,0 +1,362 @@
+//! Admission: each tool of an upstream by itself becomes a contract that can be enforced, or is
+//! rejected with a reason and a way out. One bad tool never takes another one along.
+
+mod rejected;
+mod shapes;
+
+use std::collections::{BTreeMap, HashSet};
+
+use contract::{
+    Approval, Contract, DeclaredError, Effects, LargeOutput, LimitOverrides, Presentation,
+    ProcessLimitOverrides, Schema, Severity, Stability, Status, Tasks,
+    compare::Change,
+    suspect::{self, Finding},
+};
+use serde_json::Value;
+
+pub use rejected::{Reason, Rejected};
+
+use crate::{
+    lock::{self, Pinned, Standing},
+    names,
+    settings::{self, Allowlist, Annotations, Mode, Output, Overlay, UnknownArguments, Upstream},
+};
+
+/// The largest tool, as JSON in bytes.
+pub const MAX_TOOL_BYTES: usize = 262_144;
+/// The longest description, in bytes.
+pub const MAX_DESCRIPTION_BYTES: usize = 32_768;
+/// The code of an error that a tool reports by itself.
+pub const TOOL_ERROR: &str = "tool_error";
+
+/// What the operator has decided about an upstream.
+pub struct Rules<'a> {
+    /// The id of the upstream.
+    pub id: &'a str,
+    /// Its settings.
+    pub settings: &'a Upstream,
+    /// What the operator adds to its tools, by their own names.
+    pub overlays: &'a BTreeMap<String, Overlay>,
+    /// What may be called at all.
+    pub allowlist: Option<&'a Allowlist>,
+    /// What is pinned of it.
+    pub pinned: Option<&'a Pinned>,
+    /// Names that other tools bear already.
+    pub taken: &'a HashSet<String>,
+}
+
+/// A tool that may be served.
+pub struct Admitted {
+    /// Its own name.
+    pub own_name: String,
+    /// Its contract, as clients see it.
+    pub contract: Contract,
+    /// What arguments are held against.
+    pub input: Schema,
+    /// What results are held against.
+    pub output: Schema,
+    /// How.
+    pub mode: Mode,
+    /// Where in an answer the result is.
+    pub returns: Returns,
+    /// Whether a call may be made again when nobody knows what became of it.
+    pub repeatable: bool,
+    /// What a person should look at in its texts.
+    pub findings: Vec<Finding>,
+    /// Changes since it was pinned that the policy takes.
+    pub tolerated: Vec<Change>,
+}
+
+/// Where in an answer the result is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Returns {
+    /// In `structuredContent`.
+    Structured,
+    /// In the one text, as JSON.
+    Json,
+    /// In the texts.
+    Text,
+    /// In the blocks of content.
+    Content,
+}
+
+/// What became of everything that an upstream lists.
+#[derive(Default)]
+pub struct Admission {
+    /// What may be served.
+    pub admitted: Vec<Admitted>,
+    /// What may not, and why.
+    pub rejected: Vec<Rejected>,
+}
+
+/// Judges all tools of an upstream. `version` is the server's own.
+pub fn judge(rules: &Rules<'_>, version: &str, tools: &[Value]) -> Admission {
+    let mut admission = Admission::default();
+    let mut seen = HashSet::new();
+    for tool in tools {
+        let admitted = match name_of(rules.id, tool) {
+            Ok(name) if !seen.insert(name) => Err(Rejected::duplicate(rules.id, name)),
+            Ok(name) => one(rules, version, name, tool),
+            Err(rejected) => Err(rejected),
+        };
+        match admitted {
+            Ok(admitted) => admission.admitted.push(admitted),
+            Err(rejected) => admission.rejected.push(rejected),
+        }
+    }
+    // Two that bear one name are both not what they seem.
+    let twice: HashSet<_> = admission
+        .rejected
+        .iter()
+        .filter(|one| one.reason == Reason::Duplicate)
+        .map(|one| one.tool.clone())
+        .collect();
+    let (doubled, admitted) =
+        admission.admitted.into_iter().partition(|one| twice.contains(&one.own_name));
+    admission.admitted = admitted;
+    let doubled: Vec<Admitted> = doubled;
+    let doubled = doubled.iter().map(|one| Rejected::duplicate(rules.id, &one.own_name));
+    admission.rejected.extend(doubled);
+    admission.rejected.sort_by(|one, other| one.tool.cmp(&other.tool));
+    admission
+}
+
+/// A tool's own name, where it has one.
+fn name_of<'a>(upstream: &str, tool: &'a Value) -> Result<&'a str, Rejected> {
+    let Some(name) = tool.get("name").and_then(Value::as_str) else {
+        return Err(Rejected::malformed(upstream, "", "it has no name"));
+    };
+    let hidden = name.chars().any(|c| c.is_control() || c.is_whitespace() && c != ' ');
+    if name.is_empty() || name.len() > names::MAX_TOOL_NAME || hidden || !name.is_ascii() {
+        return Err(Rejected::malformed(
+            upstream,
+            name,
+            "a name has 1 to 256 visible ASCII characters",
+        ));
+    }
+    Ok(name)
+}
+
+/// Judges one tool.
+fn one(rules: &Rules<'_>, version: &str, name: &str, tool: &Value) -> Result<Admitted, Rejected> {
+    let served = names::served(rules.id, name);
+    let reject = |reason: Reason, message: String| Rejected::new(rules.id, name, reason, message);
+    if !settings::allows(rules.allowlist, rules.id, name) {
+        return Err(reject(Reason::NotAllowed, "it is not on the allowlist".into()));
+    }
+    if rules.taken.contains(&served) {
+        return Err(reject(Reason::NameTaken, format!("another tool is called `{served}`")));
+    }
+    if tool.to_string().len() > MAX_TOOL_BYTES {
+        let message = format!("its description and schemas have more than {MAX_TOOL_BYTES} bytes");
+        return Err(reject(Reason::TooLarge, message));
+    }
+    let tolerated = match lock::tool(rules.pinned, name, tool, rules.settings.changes) {
+        Standing::Fine => Vec::new(),
+        Standing::Tolerated(changes) => changes,
+        Standing::New => {
+            let message = "it is not pinned in the lock".to_owned();
+            return Err(reject(Reason::NotPinned, message));
+        }
+        Standing::Changed(changes) => {
+            return Err(reject(Reason::Changed, rejected::in_words(&changes)).because(changes));
+        }
+    };
+    let nothing = Overlay::default();
+    let overlay = rules.overlays.get(name).unwrap_or(&nothing);
+    let findings = texts(rules, name, tool, overlay)?;
+    let description = described(tool, overlay)
+        .ok_or_else(|| reject(Reason::NoDescription, "it has no description".into()))?;
+    let (input, shown_input) =
+        input(rules, tool, overlay).map_err(|message| reject(Reason::BadInputSchema, message))?;
+    let returns = returns(rules, tool, overlay);
+    let (output, shown_output) = match output(tool, overlay, returns) {
+        Ok(Some(output)) => output,
+        Ok(None) => {
+            let message = "it has no output schema".to_owned();
+            return Err(reject(Reason::Uncontracted, message));
+        }
+        Err(message) => return Err(reject(Reason::BadOutputSchema, message)),
+    };
+    let effects = effects(rules.settings, tool, overlay);
+    let mut limits = overlay.limits;
+    limits.timeout_ms = limits.timeout_ms.or(rules.settings.timeout_ms);
+    let contract = Contract {
+        name: served,
+        title: title(tool, overlay),
+        description,
+        input_schema: shown_input,
+        output_schema: shown_output,
+        effects,
+        limits,
+        large_output: overlay.large_output.unwrap_or(rules.settings.large_output),
+        presentation: match returns {
+            Returns::Content => Presentation::Content,
+            _ => Presentation::Json,
+        },
+        approval: overlay.approval.unwrap_or(Approval::Never),
+        ..blank(rules.id, version)
+    };
+    if let Err(misplaced) = contract::mirror::mirrors(&contract.input_schema) {
+        let message = format!("{}: {}", misplaced.pointer, misplaced.message);
+        return Err(reject(Reason::BadInputSchema, message));
+    }
+    Ok(Admitted {
+        own_name: name.to_owned(),
+        contract,
+        input,
+        output,
+        mode: overlay.mode.unwrap_or(rules.settings.mode),
+        returns,
+        repeatable: overlay.idempotent.unwrap_or(!effects.changes_the_world()),
+        findings,
+        tolerated,
+    })
+}
+
+/// What all contracts of an upstream have in common.
+fn blank(id: &str, version: &str) -> Contract {
+    Contract {
+        name: String::new(),
+        title: None,
+        description: String::new(),
+        version: version.to_owned(),
+        status: Status::Active,
+        stability: Stability::Experimental,
+        tags: Vec::new(),
+        toolset: id.to_owned(),
+        toolset_default: false,
+        effects: Effects::Control,
+        approval: Approval::Never,
+        tasks: Tasks::default(),
+        presentation: Presentation::Json,
+        icons: Vec::new(),
+        input_schema: Value::Null,
+        output_schema: Value::Null,
+        errors: vec![DeclaredError {
+            code: TOOL_ERROR.into(),
+            http_status: 422,
+            replaces: None,
+            description: "The tool reports an error of its own; the message is the tool's.".into(),
+        }],
+        limits: LimitOverrides::default(),
+        large_output: LargeOutput::Refuse,
+        process_limits: ProcessLimitOverrides::default(),
+        examples: Vec::new(),
+        run: None,
+        env: Vec::new(),
+        journal_values: false,
+    }
+}
+
+/// Looks for what hides in the texts that a model would read.
+fn texts(
+    rules: &Rules<'_>,
+    name: &str,
+    tool: &Value,
+    overlay: &Overlay,
+) -> Result<Vec<Finding>, Rejected> {
+    let findings = suspect::tool(tool);
+    if overlay.accept_text {
+        return Ok(Vec::new());
+    }
+    match findings.iter().find(|one| one.severity == Severity::Error) {
+        Some(hidden) => {
+            let message = format!("its texts hide something: {}", in_words(hidden));
+            Err(Rejected::new(rules.id, name, Reason::HiddenText, message))
+        }
+        None => Ok(findings),
+    }
+}
+
+/// A finding in a sentence.
+pub(crate) fn in_words(finding: &Finding) -> String {
+    format!("{} at {}: {}", finding.what, finding.pointer, finding.shown)
+}
+
+fn text<'a>(tool: &'a Value, key: &str) -> Option<&'a str> {
+    tool.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty())
+}
+
+fn described(tool: &Value, overlay: &Overlay) -> Option<String> {
+    let own = || text(tool, "description").filter(|text| text.len() <= MAX_DESCRIPTION_BYTES);
+    overlay.description.clone().or_else(|| own().map(str::to_owned))
+}
+
+fn title(tool: &Value, overlay: &Overlay) -> Option<String> {
+    let own = || text(tool, "title").or_else(|| text(tool.get("annotations")?, "title"));
+    overlay.title.clone().or_else(|| own().map(str::to_owned))
+}
+
+/// What arguments are held against, and what clients see of it.
+fn input(rules: &Rules<'_>, tool: &Value, overlay: &Overlay) -> Result<(Schema, Value), String> {
+    let source = overlay.input_schema.as_ref().or_else(|| tool.get("inputSchema"));
+    let Some(source @ Value::Object(_)) = source else {
+        return Err("it has no input schema".into());
+    };
+    let closed;
+    let source = match rules.settings.unknown_arguments {
+        UnknownArguments::Allow => source,
+        UnknownArguments::Refuse => {
+            closed = contract::tighten::closed(source).schema;
+            &closed
+        }
+    };
+    both(source, contract::project::input)
+}
+
+/// What results are held against, and what clients see of it.
+fn output(
+    tool: &Value,
+    overlay: &Overlay,
+    returns: Returns,
+) -> Result<Option<(Schema, Value)>, String> {
+    let declared = || tool.get("outputSchema").filter(|schema| !schema.is_null());
+    let source = match (&overlay.output_schema, returns) {
+        (Some(schema), _) => schema.clone(),
+        (None, Returns::Text) => shapes::text(),
+        (None, Returns::Content) => shapes::content(),
+        (None, Returns::Json) => return Ok(None),
+        (None, Returns::Structured) => match declared() {
+            Some(schema) => schema.clone(),
+            None => return Ok(None),
+        },
+    };
+    both(&source, contract::project::output).map(Some)
+}
+
+fn both(
+    source: &Value,
+    project: impl Fn(&Value) -> Result<Value, contract::SchemaError>,
+) -> Result<(Schema, Value), String> {
+    let say = |error: contract::SchemaError| match error.pointer.as_str() {
+        "" => error.message,
+        pointer => format!("{pointer}: {}", error.message),
+    };
+    let schema = Schema::compile_foreign(source).map_err(say)?;
+    Ok((schema, project(source).map_err(say)?))
+}
+
+/// Where in an answer the result is.
+fn returns(rules: &Rules<'_>, tool: &Value, overlay: &Overlay) -> Returns {
+    let declares = tool.get("outputSchema").is_some_and(Value::is_object);
+    let meant =
+        overlay.output.unwrap_or(if declares { Output::Declared } else { rules.settings.output });
+    match meant {
+        Output::Declared => Returns::Structured,
+        Output::Text => Returns::Text,
+        Output::Content => Returns::Content,
+        Output::Json => Returns::Json,
+    }
+}
+
+/// What a tool does to the world: what the operator says, or what is believed of the server.
+fn effects(settings: &Upstream, tool: &Value, overlay: &Overlay) -> Effects {
+    let hint = |name: &str| tool.get("annotations").and_then(|all| all.get(name)?.as_bool());
+    overlay.effects.unwrap_or(match settings.annotations {
+        Annotations::Claim => Effects::Control,
+        Annotations::Trust if hint("readOnlyHint") == Some(true) => Effects::Read,
+        Annotations::Trust if hint("destructiveHint") == Some(false) => Effects::Append,
+        Annotations::Trust => Effects::Write,
+    })
+}

@@ -1,0 +1,175 @@
+//! The host: all upstreams, each kept by a task of its own, so that one that is dead, slow or hostile
+//! never takes another one along.
+
+mod keeper;
+mod member;
+mod report;
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
+
+use arc_swap::ArcSwapOption;
+use contract::{Contract, Limits};
+use gate::{Tool, Withheld};
+use guard::process::Spawner;
+use serde_json::Value;
+use tokio::{sync::watch, task::JoinSet};
+use tokio_util::sync::CancellationToken;
+
+pub use member::{Member, Phase, Unreachable};
+pub use report::Report;
+
+use crate::{
+    connection::Target,
+    lock::Lock,
+    settings::{Allowlist, Overlay, Upstream},
+};
+
+/// How often it is looked whether the lock was changed.
+const LOCK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// One upstream, as the settings have it.
+pub struct Configured {
+    /// Its id.
+    pub id: String,
+    /// Its settings.
+    pub settings: Upstream,
+    /// Where it is.
+    pub target: Target,
+    /// What the operator adds to its tools, by their own names.
+    pub overlays: BTreeMap<String, Overlay>,
+}
+
+/// Changes a contract before it is served: the operator's policy.
+pub type Adjust = Arc<dyn Fn(&mut Contract) + Send + Sync>;
+
+/// What a host is made of.
+pub struct Plan {
+    /// The upstreams.
+    pub upstreams: Vec<Configured>,
+    /// What may be called at all.
+    pub allowlist: Option<Allowlist>,
+    /// The file that pins contracts.
+    pub lock_file: PathBuf,
+    /// What it says now.
+    pub lock: Option<Lock>,
+    /// Names of tools that are served already.
+    pub taken: HashSet<String>,
+    /// The limits of every call unless a contract has others.
+    pub defaults: Limits,
+    /// What the operator's policy makes of a contract.
+    pub adjust: Adjust,
+    /// What we tell upstreams that we can do for them (`clientCapabilities`).
+    pub capabilities: Value,
+    /// Starts children.
+    pub spawner: Spawner,
+}
+
+/// What all members go by.
+pub(crate) struct Shared {
+    pub allowlist: Option<Allowlist>,
+    pub lock_file: PathBuf,
+    pub lock: ArcSwapOption<Lock>,
+    pub taken: HashSet<String>,
+    pub defaults: Limits,
+    pub adjust: Adjust,
+    pub capabilities: Value,
+    pub spawner: Spawner,
+    /// Counts how often what is offered has changed.
+    pub changes: watch::Sender<u64>,
+}
+
+/// All upstreams.
+pub struct Host {
+    members: Vec<Arc<Member>>,
+    shared: Arc<Shared>,
+    stop: CancellationToken,
+    tasks: tokio::sync::Mutex<JoinSet<()>>,
+}
+
+impl Host {
+    /// Connects to all upstreams at once, and keeps them.
+    pub fn start(plan: Plan) -> Arc<Self> {
+        let shared = Arc::new(Shared {
+            allowlist: plan.allowlist,
+            lock_file: plan.lock_file,
+            lock: ArcSwapOption::from_pointee(plan.lock),
+            taken: plan.taken,
+            defaults: plan.defaults,
+            adjust: plan.adjust,
+            capabilities: plan.capabilities,
+            spawner: plan.spawner,
+            changes: watch::Sender::new(0),
+        });
+        let stop = CancellationToken::new();
+        let mut tasks = JoinSet::new();
+        let mut members = Vec::new();
+        for configured in plan.upstreams {
+            let member = Arc::new(Member::new(configured, shared.clone()));
+            if member.settings.enabled {
+                tasks.spawn(keeper::keep(member.clone(), stop.clone()));
+            }
+            members.push(member);
+        }
+        if !members.is_empty() {
+            tasks.spawn(keeper::watch_lock(members.clone(), shared.clone(), stop.clone()));
+        }
+        Arc::new(Self { members, shared, stop, tasks: tasks.into() })
+    }
+
+    /// Waits until every upstream was reached or not, at its first attempt. Each has a time limit of
+    /// its own for that.
+    pub async fn settled(&self) {
+        for member in &self.members {
+            member.settled().await;
+        }
+    }
+
+    /// All upstreams, by id.
+    pub fn members(&self) -> &[Arc<Member>] {
+        &self.members
+    }
+
+    /// The upstream of that id.
+    pub fn member(&self, id: &str) -> Option<&Arc<Member>> {
+        self.members.iter().find(|member| member.id == id)
+    }
+
+    /// Everything that may be called now.
+    pub fn tools(&self) -> Vec<Arc<Tool>> {
+        self.members.iter().flat_map(|member| member.tools()).collect()
+    }
+
+    /// What is known and may not be called, by the name that it would be served under.
+    pub fn withheld(&self) -> HashMap<String, Withheld> {
+        self.members.iter().flat_map(|member| member.withheld()).collect()
+    }
+
+    /// Tells when what is offered has changed.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.shared.changes.subscribe()
+    }
+
+    /// How every upstream is.
+    pub fn reports(&self) -> Vec<Report> {
+        self.members.iter().map(|member| member.report()).collect()
+    }
+
+    /// Ends all connections and all children.
+    pub async fn stop(&self) {
+        self.stop.cancel();
+        let mut tasks = self.tasks.lock().await;
+        while tasks.join_next().await.is_some() {}
+    }
+}
+
+/// Whatever happens to us, nothing that we started goes on.
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}

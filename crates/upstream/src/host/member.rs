@@ -1,0 +1,391 @@
+//! One upstream: what is known of it, and the way to it.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use contract::codes;
+use gate::{Tool, Withheld};
+use serde::Serialize;
+use serde_json::Value;
+use tokio::sync::{Notify, Semaphore, watch};
+
+use super::{Configured, Shared};
+use crate::{
+    admission::{self, Admitted, Reason, Rejected, Rules},
+    breaker::Breaker,
+    callers::{Callers, Calling},
+    connection::{Connection, Request, Target},
+    lock::{self, Pinned},
+    offer::Offer,
+    parking::Parking,
+    relay::Relay,
+    settings::{Mode, Overlay, Start, Upstream},
+};
+
+/// One upstream.
+pub struct Member {
+    /// Its id.
+    pub id: String,
+    /// Its settings.
+    pub settings: Upstream,
+    pub(crate) target: Target,
+    overlays: std::collections::BTreeMap<String, Overlay>,
+    pub(super) shared: Arc<Shared>,
+    connection: ArcSwapOption<Connection>,
+    state: ArcSwap<State>,
+    /// How far it is; whoever waits for it listens here.
+    phase: watch::Sender<Phase>,
+    /// Tells its keeper that somebody wants it.
+    pub(super) wanted: Notify,
+    pub(crate) places: Arc<Semaphore>,
+    pub(crate) breaker: Breaker,
+    pub(crate) parking: Parking,
+    pub(crate) callers: Arc<Callers>,
+    pub(super) restarts: AtomicU32,
+    /// When it was last used, in milliseconds after `born`.
+    last_used: AtomicU64,
+    born: Instant,
+}
+
+/// How far an upstream is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "state")]
+pub enum Phase {
+    /// The settings turn it off.
+    Disabled,
+    /// It is being reached for the first time.
+    Starting,
+    /// It answers.
+    Ready,
+    /// It is not running, and started when it is wanted.
+    Idle,
+    /// It cannot be reached, and is tried again.
+    Down {
+        /// Why.
+        error: String,
+    },
+}
+
+/// What is known of what it offers.
+#[derive(Default)]
+pub(super) struct State {
+    pub offer: Option<Arc<Offer>>,
+    pub tools: Vec<Arc<Tool>>,
+    pub rejected: Vec<Rejected>,
+    /// What a person should look at, by tool.
+    pub remarks: Vec<(String, String)>,
+}
+
+/// Why a call cannot be sent.
+#[derive(Debug, Clone)]
+pub struct Unreachable {
+    /// In words.
+    pub message: String,
+    /// After how long it may be different.
+    pub retry_after: Option<Duration>,
+}
+
+impl Member {
+    pub(super) fn new(configured: Configured, shared: Arc<Shared>) -> Self {
+        let settings = configured.settings;
+        let phase = if settings.enabled { Phase::Starting } else { Phase::Disabled };
+        Self {
+            places: Arc::new(Semaphore::new(settings.max_concurrency)),
+            breaker: Breaker::new(
+                settings.breaker_failures,
+                Duration::from_millis(settings.breaker_open_ms),
+            ),
+            id: configured.id,
+            target: configured.target,
+            overlays: configured.overlays,
+            settings,
+            shared,
+            connection: ArcSwapOption::empty(),
+            state: ArcSwap::default(),
+            phase: watch::Sender::new(phase),
+            wanted: Notify::new(),
+            parking: Parking::default(),
+            callers: Arc::default(),
+            restarts: AtomicU32::new(0),
+            last_used: AtomicU64::new(0),
+            born: Instant::now(),
+        }
+    }
+
+    /// How far it is.
+    pub fn phase(&self) -> Phase {
+        self.phase.borrow().clone()
+    }
+
+    pub(super) fn set_phase(&self, phase: Phase) {
+        self.phase.send_replace(phase);
+    }
+
+    /// Waits until it was reached or not.
+    pub(super) async fn settled(&self) {
+        let mut phase = self.phase.subscribe();
+        let _ = phase.wait_for(|phase| *phase != Phase::Starting).await;
+    }
+
+    /// Whether it is started by the first call.
+    pub(super) fn is_lazy(&self) -> bool {
+        self.settings.start == Start::Lazy && matches!(self.target, Target::Program(_))
+    }
+
+    pub(super) fn set_connection(&self, connection: Option<Connection>) {
+        self.connection.store(connection.map(Arc::new));
+    }
+
+    /// The connection to it, waited for where it is being made.
+    pub(crate) async fn connection(&self) -> Result<Arc<Connection>, Unreachable> {
+        self.touch();
+        if let Some(connection) = self.connection.load_full() {
+            return Ok(connection);
+        }
+        let mut phase = self.phase.subscribe();
+        self.wanted.notify_one();
+        loop {
+            if let Some(connection) = self.connection.load_full() {
+                return Ok(connection);
+            }
+            let now = phase.borrow_and_update().clone();
+            if let Phase::Down { error } = now {
+                return Err(self.unreachable(&error));
+            }
+            if phase.changed().await.is_err() || now == Phase::Disabled {
+                return Err(self.unreachable("it is turned off"));
+            }
+        }
+    }
+
+    pub(crate) fn unreachable(&self, why: &str) -> Unreachable {
+        Unreachable {
+            message: format!("the upstream `{}` cannot be reached: {why}", self.id),
+            retry_after: Some(Duration::from_secs(1)),
+        }
+    }
+
+    /// Notes whose call begins, where the server asks without saying on whose behalf.
+    pub(crate) fn calling(&self, caller: &str) -> Option<Calling> {
+        matches!(self.target, Target::Program(_)).then(|| self.callers.enter(caller))
+    }
+
+    /// The latest of what it printed for people.
+    pub(super) fn last_words(&self) -> String {
+        self.connection.load().as_ref().map(|connection| connection.stderr()).unwrap_or_default()
+    }
+
+    /// Notes that it is used.
+    fn touch(&self) {
+        if self.is_lazy() {
+            let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
+            self.last_used.store(now, Ordering::Relaxed);
+        }
+    }
+
+    /// For how long nobody has used it.
+    pub(super) fn unused_for(&self) -> Duration {
+        let last = Duration::from_millis(self.last_used.load(Ordering::Relaxed));
+        self.born.elapsed().saturating_sub(last)
+    }
+
+    /// Whether calls are running.
+    pub(super) fn is_busy(&self) -> bool {
+        self.places.available_permits() < self.settings.max_concurrency
+    }
+
+    pub(super) fn state(&self) -> Arc<State> {
+        self.state.load_full()
+    }
+
+    /// Everything of it that may be called.
+    pub fn tools(&self) -> Vec<Arc<Tool>> {
+        self.state().tools.clone()
+    }
+
+    /// What it offers, as it came; nothing where it was never reached.
+    pub fn offer(&self) -> Option<Arc<Offer>> {
+        self.state().offer.clone()
+    }
+
+    /// What of it may not be called, and why.
+    pub fn rejected(&self) -> Vec<Rejected> {
+        self.state().rejected.clone()
+    }
+
+    /// The prompts that may be handed out.
+    pub fn prompts(&self) -> Vec<Value> {
+        self.pinned_alone(|offer| &offer.prompts, "name", |pinned| &pinned.prompts)
+    }
+
+    /// The resources that may be handed out.
+    pub fn resources(&self) -> Vec<Value> {
+        self.pinned_alone(|offer| &offer.resources, "uri", |pinned| &pinned.resources)
+    }
+
+    /// The templates of resources that may be handed out.
+    pub fn templates(&self) -> Vec<Value> {
+        self.pinned_alone(|offer| &offer.templates, "uriTemplate", |pinned| &pinned.templates)
+    }
+
+    /// What is offered and, where there is a lock, as it was pinned. An upstream that the allowlist does
+    /// not name has nothing.
+    fn pinned_alone(
+        &self,
+        offered: impl Fn(&Offer) -> &Vec<Value>,
+        key: &str,
+        pinned: impl Fn(&Pinned) -> &std::collections::BTreeMap<String, Value>,
+    ) -> Vec<Value> {
+        let allowlist = self.shared.allowlist.as_ref();
+        if allowlist.is_some_and(|list| !list.contains_key(&self.id)) {
+            return Vec::new();
+        }
+        let Some(offer) = self.offer() else { return Vec::new() };
+        let lock = self.shared.lock.load();
+        let nothing = Pinned::default();
+        let own = lock.as_ref().map(|lock| lock.upstreams.get(&self.id).unwrap_or(&nothing));
+        let all = offered(&offer).iter().filter(|item| {
+            item.get(key).and_then(Value::as_str).is_some_and(|name| {
+                let find = |own: &Pinned| pinned(own).get(name).cloned();
+                lock::other(own, find, item, self.settings.changes).is_fine()
+            })
+        });
+        all.cloned().collect()
+    }
+
+    /// Asks it something that is no call of a tool.
+    pub async fn ask(
+        &self,
+        method: &'static str,
+        name: Option<&str>,
+        params: &Value,
+        patience: Duration,
+    ) -> Result<Value, String> {
+        let asked = async {
+            let connection = self.connection().await.map_err(|unreachable| unreachable.message)?;
+            let params = params.to_string();
+            let request = Request { name, ..Request::new(method, &params, patience) };
+            let reply = connection.request(request).await.map_err(|error| error.to_string())?;
+            serde_json::from_str(reply.json()).map_err(|error| error.to_string())
+        };
+        tokio::time::timeout(patience, asked).await.unwrap_or_else(|_| {
+            Err(format!("the upstream `{}` did not answer within {patience:?}", self.id))
+        })
+    }
+
+    /// The same for whoever calls it.
+    pub(super) fn withheld(&self) -> HashMap<String, Withheld> {
+        let state = self.state();
+        let served =
+            |one: &Rejected| state.tools.iter().any(|tool| tool.contract.name == one.served_as);
+        let withheld = state.rejected.iter().filter(|one| !served(one)).map(|one| {
+            let code = match one.reason {
+                Reason::Changed | Reason::NotPinned => codes::CONTRACT_CHANGED,
+                _ => codes::NOT_ALLOWED,
+            };
+            let withheld = Withheld {
+                toolset: self.id.clone(),
+                code,
+                // Not in the server's own words: a model may read this.
+                message: format!(
+                    "Tool not allowed: {}.{}: {}",
+                    self.id,
+                    one.tool,
+                    one.reason.told()
+                ),
+                reason: one.reason.word(),
+            };
+            (one.served_as.clone(), withheld)
+        });
+        withheld.collect()
+    }
+
+    /// Takes what it offers now; whether that changes what is served.
+    pub(super) fn take(self: &Arc<Self>, offer: Offer) -> bool {
+        let before = self.state();
+        if before.offer.as_deref() == Some(&offer) {
+            return false;
+        }
+        self.judge(Arc::new(offer));
+        true
+    }
+
+    /// Judges again what it offers: the lock has changed.
+    pub(super) fn judge_again(self: &Arc<Self>) {
+        if let Some(offer) = self.offer() {
+            self.judge(offer);
+        }
+    }
+
+    fn judge(self: &Arc<Self>, offer: Arc<Offer>) {
+        let before = self.state();
+        let lock = self.shared.lock.load();
+        let pinned: Option<&Pinned> = lock.as_ref().and_then(|lock| lock.upstreams.get(&self.id));
+        let nothing = Pinned::default();
+        let rules = Rules {
+            id: &self.id,
+            settings: &self.settings,
+            overlays: &self.overlays,
+            allowlist: self.shared.allowlist.as_ref(),
+            // A lock that does not know this upstream has pinned nothing of it.
+            pinned: pinned.or(lock.as_ref().map(|_| &nothing)),
+            taken: &self.shared.taken,
+        };
+        let admission = admission::judge(&rules, offer.version(), &offer.tools);
+        let mut state = State { rejected: admission.rejected, ..State::default() };
+        for admitted in admission.admitted {
+            for finding in &admitted.findings {
+                state.remarks.push((admitted.own_name.clone(), admission::in_words(finding)));
+            }
+            for change in &admitted.tolerated {
+                let text = format!("{} {} since it was pinned", change.part, change.text);
+                state.remarks.push((admitted.own_name.clone(), text));
+            }
+            match self.tool(admitted, &before) {
+                Ok(tool) => state.tools.push(tool),
+                Err(rejected) => state.rejected.push(rejected),
+            }
+        }
+        state.offer = Some(offer);
+        self.state.store(Arc::new(state));
+        self.shared.changes.send_modify(|count| *count += 1);
+    }
+
+    /// An admitted tool, ready to be called; the one of before where it is the same.
+    fn tool(self: &Arc<Self>, admitted: Admitted, before: &State) -> Result<Arc<Tool>, Rejected> {
+        let mut contract = admitted.contract.clone();
+        (self.shared.adjust)(&mut contract);
+        let mode = mode(admitted.mode);
+        let same = before.tools.iter().find(|tool| {
+            tool.contract.name == contract.name
+                && tool.mode == mode
+                && tool.input.source() == admitted.input.source()
+                && tool.output.source() == admitted.output.source()
+                && tool.contract.to_value() == contract.to_value()
+        });
+        if let Some(tool) = same {
+            return Ok(tool.clone());
+        }
+        let name = admitted.own_name.clone();
+        let relay = Relay::new(self, &admitted);
+        let Admitted { input, output, .. } = admitted;
+        Tool::enforcing(contract, Arc::new(relay), &self.shared.defaults, input, output)
+            .map(|tool| Arc::new(tool.with_mode(mode)))
+            .map_err(|error| Rejected::unusable(&self.id, &name, &error))
+    }
+}
+
+fn mode(mode: Mode) -> gate::Mode {
+    match mode {
+        Mode::Enforce => gate::Mode::Enforce,
+        Mode::Warn => gate::Mode::Warn,
+        Mode::Off => gate::Mode::Off,
+    }
+}

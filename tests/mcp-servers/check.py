@@ -1,0 +1,143 @@
+"""Five real MCP servers behind one gate. Prints what was seen, and fails at the first thing that is not so."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+binary, cache, node, work = (pathlib.Path(path) for path in sys.argv[1:5])
+files = work / "files"
+files.mkdir()
+(files / "hello.txt").write_text("hello\n")
+repository = work / "repository"
+repository.mkdir()
+for command in (["init", "-q"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first"]):
+    subprocess.run(["git", "-C", str(repository), *command], check=True)
+
+
+def npm(name):
+    return {"command": str(node), "args": [str(cache / "node_modules/@modelcontextprotocol" / name / "dist/index.js")]}
+
+
+servers = {
+    "everything": {**npm("server-everything"), "output": "content"},
+    "filesystem": npm("server-filesystem"),
+    "memory": {**npm("server-memory"), "env": {"MEMORY_FILE_PATH": str(work / "memory.jsonl")}},
+    "time": {"command": str(cache / "venv/bin/mcp-server-time"), "args": ["--local-timezone", "UTC"]},
+    "git": {"command": str(cache / "venv/bin/mcp-server-git"), "args": ["--repository", str(repository)], "output": "text"},
+}
+servers["filesystem"]["args"].append(str(files))
+# JSON is YAML.
+(work / "toolgate.yaml").write_text(json.dumps({"tools": {"enable": []}, "upstreams": servers}))
+
+
+def cli(*arguments, expect=0):
+    done = subprocess.run([str(binary), *arguments], cwd=work, capture_output=True, text=True, timeout=300)
+    if done.returncode not in (expect if isinstance(expect, tuple) else (expect,)):
+        sys.exit(f"toolgate {' '.join(arguments)}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+def check(what, holds, seen=""):
+    if not holds:
+        sys.exit(f"FAILED: {what}: {seen}")
+    print(f"ok {what}")
+
+
+reports = {one["id"]: one for one in json.loads(cli("upstream", "--json", "list"))["upstreams"]}
+for id, (protocol, least) in {
+    "everything": ("2025-11-25", 10), "filesystem": ("2025-11-25", 14), "memory": ("2025-11-25", 9),
+    "time": ("2026-07-28", 2), "git": ("2026-07-28", 12),
+}.items():
+    one = reports[id]
+    check(f"{id} is ready, by {protocol}", one["state"] == "ready" and one["protocol"] == protocol, one)
+    check(f"{id} has {least} tools or more", len(one["tools"]) >= least, one)
+    for rejected in one["rejected"]:
+        print(f"   {id}.{rejected['tool']}: {rejected['reason']}: {rejected['message']}")
+    for remark in one["remarks"]:
+        print(f"   {id}.{remark['tool']}: {remark['message']}")
+
+cli("lock")
+cli("lock", "diff")
+check("everything is pinned", len(json.loads((work / "toolgate.lock").read_text())["upstreams"]) == 5)
+
+server = subprocess.Popen([str(binary), "serve", "--listen", "127.0.0.1:0"], cwd=work, stdout=subprocess.PIPE,
+                          stderr=(work / "stderr").open("w"), text=True)
+try:
+    url = re.search(r"http://\S+", server.stdout.readline()).group()
+
+    def post(path, body, headers=None):
+        request = urllib.request.Request(url + path, json.dumps(body).encode(),
+                                         {"content-type": "application/json", **(headers or {})})
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            return json.load(error)
+
+    def call(tool, **arguments):
+        return post(f"/v1/tools/{tool}", {"args": arguments})
+
+    listed = json.load(urllib.request.urlopen(url + "/v1/tools"))["tools"]
+    all_tools = sum(len(one["tools"]) for one in reports.values())
+    check(f"{all_tools} tools are listed over REST", len(listed) == all_tools, len(listed))
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"}}
+    answer = post("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}},
+                  {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list"})
+    check("and over MCP", len(answer["result"]["tools"]) == all_tools, answer)
+    openapi = json.load(urllib.request.urlopen(url + "/openapi.json"))
+    check("and in OpenAPI", "/v1/tools/memory__create_entities" in openapi["paths"])
+
+    for name, arguments, holds in [
+        ("time__get_current_time", {"timezone": "Europe/Berlin"}, lambda r: r["timezone"] == "Europe/Berlin"),
+        ("time__convert_time", {"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"},
+         lambda r: r["target"]["timezone"] == "Asia/Tokyo"),
+        ("filesystem__read_text_file", {"path": str(files / "hello.txt")}, lambda r: r["content"] == "hello\n"),
+        ("filesystem__list_directory", {"path": str(files)}, lambda r: "hello.txt" in r["content"]),
+        ("filesystem__write_file", {"path": str(files / "new.txt"), "content": "x"}, lambda r: "Successfully" in r["content"]),
+        ("memory__create_entities", {"entities": [{"name": "Ada", "entityType": "person", "observations": ["wrote"]}]},
+         lambda r: r["entities"][0]["name"] == "Ada"),
+        ("memory__read_graph", {}, lambda r: r["entities"][0]["name"] == "Ada"),
+        ("git__git_log", {"repo_path": str(repository)}, lambda r: "first" in r["text"]),
+        ("git__git_status", {"repo_path": str(repository)}, lambda r: "clean" in r["text"]),
+        ("everything__echo", {"message": "hello"}, lambda r: "hello" in r["content"][0]["text"]),
+        ("everything__get-sum", {"a": 1, "b": 2}, lambda r: "3" in r["content"][0]["text"]),
+        ("everything__get-tiny-image", {}, lambda r: any(block["type"] == "image" for block in r["content"])),
+        ("everything__get-structured-content", {"location": "Chicago"}, lambda r: "temperature" in r),
+    ]:
+        answer = call(name, **arguments)
+        check(name, answer["ok"] and holds(answer["result"]), answer)
+
+    answer = call("filesystem__read_text_file", path="/etc/passwd")
+    check("an honest error stays one", answer["code"] == "tool_error", answer)
+    answer = call("time__get_current_time", timezone=7)
+    check("a wrong argument never gets there", answer["code"] == "invalid_input", answer)
+    answer = call("time__get_current_time", timezone="UTC", more=1)
+    check("nor one that is not documented", answer["code"] == "invalid_input", answer)
+
+    # A child that is killed is there again, and nobody else notices.
+    children = subprocess.run(["pgrep", "-f", str(cache / "venv/bin/mcp-server-time")], capture_output=True, text=True)
+    for child in children.stdout.split():
+        try:
+            os.kill(int(child), signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    check("the others answer", call("memory__read_graph")["ok"])
+    for _ in range(100):
+        answer = call("time__get_current_time", timezone="UTC")
+        if answer["ok"]:
+            break
+        time.sleep(0.1)
+    check("a killed server is back", answer["ok"], answer)
+finally:
+    server.terminate()
+    server.wait(30)
+left = subprocess.run(["pgrep", "-f", str(cache)], capture_output=True, text=True).stdout.split()
+check("nothing is left running", not [one for one in left if int(one) != os.getpid()], left)
