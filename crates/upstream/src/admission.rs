@@ -249,7 +249,7 @@ fn blank(id: &str, version: &str) -> Contract {
     }
 }
 
-/// Looks for what hides in the texts that a model would read.
+/// Looks for what is hidden or addressed to a model in the texts that one would read.
 fn texts(
     rules: &Rules<'_>,
     name: &str,
@@ -261,9 +261,9 @@ fn texts(
         return Ok(Vec::new());
     }
     match findings.iter().find(|one| one.severity == Severity::Error) {
-        Some(hidden) => {
-            let message = format!("its texts hide something: {}", in_words(hidden));
-            Err(Rejected::new(rules.id, name, Reason::HiddenText, message))
+        Some(worst) => {
+            let message = format!("its texts are suspicious: {}", in_words(worst));
+            Err(Rejected::new(rules.id, name, Reason::SuspiciousText, message))
         }
         None => Ok(findings),
     }

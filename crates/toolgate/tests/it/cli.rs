@@ -134,6 +134,11 @@ fn every_default_that_init_shows_is_the_default() {
     // Limits and the folder of files are shown with their values, which are unset until
     // somebody sets them.
     with["limits"] = without["limits"].clone();
+    // Upstreams and what may be called of them are examples: there are none by default.
+    for key in ["upstreams", "allowlist"] {
+        assert!(!with[key].is_null(), "{key} is shown");
+        with[key] = without[key].clone();
+    }
     with["tools"]["file_io"]["root"] = without["tools"]["file_io"]["root"].clone();
     // So is a search service: there is none by default.
     for key in ["provider", "base_url", "search_tool", "api_key_env"] {

@@ -43,8 +43,8 @@ pub enum Reason {
     NotPinned,
     /// It has no description.
     NoDescription,
-    /// Its texts hide something.
-    HiddenText,
+    /// Its texts hide something, or tell a model what to do.
+    SuspiciousText,
     /// Its input schema cannot be enforced.
     BadInputSchema,
     /// It does not say what it returns.
@@ -65,7 +65,7 @@ impl Reason {
             Reason::Changed => "changed",
             Reason::NotPinned => "not_pinned",
             Reason::NoDescription => "no_description",
-            Reason::HiddenText => "hidden_text",
+            Reason::SuspiciousText => "suspicious_text",
             Reason::BadInputSchema => "bad_input_schema",
             Reason::Uncontracted => "uncontracted",
             Reason::BadOutputSchema => "bad_output_schema",
@@ -85,8 +85,8 @@ impl Reason {
             }
             Reason::NotPinned => "it is not pinned, and a person has to look at it first",
             Reason::NoDescription => "it has no description",
-            Reason::HiddenText => {
-                "its texts hide something, and a person has to look at that first"
+            Reason::SuspiciousText => {
+                "its texts are suspicious, and a person has to look at them first"
             }
             Reason::BadInputSchema => "its input schema cannot be enforced",
             Reason::Uncontracted => "it has no output schema",
@@ -111,7 +111,7 @@ impl Reason {
             ),
             Reason::NotPinned => format!("take it with `toolgate lock accept {upstream}.{tool}`"),
             Reason::NoDescription => format!("write one: `{overlay}.description`"),
-            Reason::HiddenText => {
+            Reason::SuspiciousText => {
                 format!("read the texts; if they are fine, set `{overlay}.accept_text: true`")
             }
             Reason::BadInputSchema => format!("write a better one: `{overlay}.input_schema`"),
