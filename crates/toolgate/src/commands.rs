@@ -9,6 +9,7 @@ mod doctor;
 mod init;
 mod lock;
 mod mcp;
+mod probe;
 mod quarantine;
 mod serve;
 mod tools;
@@ -40,6 +41,8 @@ pub enum Command {
     Upstream(upstream::Upstream),
     /// Pin what upstreams offer, see what changed, and take it
     Lock(lock::LockCommand),
+    /// Test an MCP server against its own contract
+    Probe(probe::Probe),
     /// See which answers broke their contract, and decide what becomes of them
     Quarantine(quarantine::Quarantine),
     /// Look at the settings
@@ -65,6 +68,7 @@ impl Command {
             Command::Approvals(approvals) => approvals.run(flags, printer),
             Command::Upstream(upstream) => upstream.run(flags, printer),
             Command::Lock(lock) => lock.run(flags, printer),
+            Command::Probe(probe) => probe.run(flags, printer),
             Command::Quarantine(quarantine) => quarantine.run(flags, printer),
             Command::Config(config) => config.run(flags, printer),
             Command::Doctor(doctor) => doctor.run(flags, printer),

@@ -13,6 +13,7 @@ pub mod lock;
 pub mod names;
 mod offer;
 mod parking;
+pub mod probe;
 mod relay;
 pub mod settings;
 pub mod variables;

@@ -1,0 +1,128 @@
+//! A report as JUnit XML, which most systems that run tests can read.
+
+use std::time::Duration;
+
+use upstream::probe::{Check, Finding, Outcome, Report, Severity, Suite};
+
+/// The whole document: a suite for every tool, a case for every check.
+pub fn document(report: &Report) -> String {
+    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let checks = || report.suites.iter().flat_map(|suite| &suite.checks);
+    text += &format!(
+        "<testsuites name=\"{}\" {}>\n",
+        escaped(&format!("toolgate probe {}", report.server)),
+        numbers(checks())
+    );
+    for suite in &report.suites {
+        one(&mut text, suite, report);
+    }
+    text += "</testsuites>\n";
+    text
+}
+
+fn one(text: &mut String, suite: &Suite, report: &Report) {
+    let name = escaped(suite.subject());
+    *text += &format!("  <testsuite name=\"{name}\" {}>\n", numbers(suite.checks.iter()));
+    *text += &format!(
+        "    <properties>\n      <property name=\"protocol\" value=\"{}\"/>\n      \
+         <property name=\"seed\" value=\"{}\"/>\n    </properties>\n",
+        escaped(&report.protocol),
+        report.seed
+    );
+    for check in &suite.checks {
+        case(text, &name, check);
+    }
+    *text += "  </testsuite>\n";
+}
+
+fn case(text: &mut String, suite: &str, check: &Check) {
+    let title = escaped(&check.title);
+    let time = seconds(check.took);
+    *text += &format!("    <testcase classname=\"{suite}\" name=\"{title}\" time=\"{time}\">\n");
+    let is_failure = |one: &&Finding| one.rule.severity == Severity::Failure;
+    let (failures, others): (Vec<_>, Vec<_>) = check.findings.iter().partition(is_failure);
+    if let Some(first) = failures.first() {
+        *text += &format!(
+            "      <failure type=\"{}\" message=\"{}\">{}</failure>\n",
+            first.rule.id,
+            escaped(&first.message),
+            escaped(&words(&failures))
+        );
+    }
+    if check.outcome == Outcome::Skipped {
+        let reason = escaped(check.reason.as_deref().unwrap_or_default());
+        *text += &format!("      <skipped message=\"{reason}\"/>\n");
+    }
+    if !others.is_empty() {
+        *text += &format!("      <system-out>{}</system-out>\n", escaped(&words(&others)));
+    }
+    *text += "    </testcase>\n";
+}
+
+/// Findings in lines.
+fn words(findings: &[&Finding]) -> String {
+    let lines = findings.iter().map(|finding| {
+        let rule = finding.rule;
+        let mut text =
+            format!("{} ({}): {}: {}", rule.severity.word(), rule.id, rule.title, finding.message);
+        if let Some(input) = &finding.input {
+            text += &format!("\ninput: {input}");
+        }
+        if !finding.pointers.is_empty() {
+            text += &format!("\nat: {}", finding.pointers.join(" "));
+        }
+        text + &format!("\nfix: {}\n", rule.fix)
+    });
+    lines.collect()
+}
+
+/// How many checks there are, and how long they took.
+fn numbers<'a>(checks: impl Iterator<Item = &'a Check>) -> String {
+    let (mut tests, mut failures, mut skipped) = (0, 0, 0);
+    let mut took = Duration::ZERO;
+    for check in checks {
+        tests += 1;
+        failures += usize::from(check.outcome == Outcome::Failed);
+        skipped += usize::from(check.outcome == Outcome::Skipped);
+        took += check.took;
+    }
+    format!(
+        "tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\" time=\"{}\"",
+        seconds(took)
+    )
+}
+
+fn seconds(took: Duration) -> String {
+    format!("{:.3}", took.as_secs_f64())
+}
+
+/// Text as XML can carry it. Characters that XML has no way to write are written out.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for one in text.chars() {
+        match one {
+            '&' => safe += "&amp;",
+            '<' => safe += "&lt;",
+            '>' => safe += "&gt;",
+            '"' => safe += "&quot;",
+            '\n' => safe += "&#10;",
+            '\t' => safe += "&#9;",
+            '\u{fffe}' | '\u{ffff}' => safe.extend(one.escape_unicode()),
+            one if one.is_control() => safe.extend(one.escape_unicode()),
+            one => safe.push(one),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn everything_can_be_written() {
+        assert_eq!(escaped("a<b & \"c\"\n"), "a&lt;b &amp; &quot;c&quot;&#10;");
+        assert_eq!(escaped("\u{0}\u{1b}[m\u{ffff}é"), "\\u{0}\\u{1b}[m\\u{ffff}é");
+        assert_eq!(escaped("]]>"), "]]&gt;");
+    }
+}

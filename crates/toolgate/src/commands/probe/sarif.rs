@@ -1,0 +1,80 @@
+//! A report as SARIF 2.1.0, which viewers of findings can read.
+
+use serde_json::{Value, json};
+use upstream::probe::{Finding, Report, Rule, Severity, Suite};
+
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// The whole log: every rule that was broken, and every place where it was.
+pub fn log(report: &Report) -> Value {
+    let mut broken: Vec<&'static Rule> = Vec::new();
+    let mut results = Vec::new();
+    for (suite, check, finding) in report.findings() {
+        let index = broken.iter().position(|known| *known == finding.rule).unwrap_or_else(|| {
+            broken.push(finding.rule);
+            broken.len() - 1
+        });
+        results.push(result(report, suite, &check.title, finding, index));
+    }
+    let rules: Vec<_> = broken.into_iter().map(rule).collect();
+    json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "toolgate probe",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            } },
+            "invocations": [{ "executionSuccessful": report.cut.is_none() }],
+            "properties": {
+                "server": report.server,
+                "protocol": report.protocol,
+                "seed": report.seed,
+            },
+            "results": results,
+        }],
+    })
+}
+
+fn rule(rule: &Rule) -> Value {
+    json!({
+        "id": rule.id,
+        "shortDescription": { "text": rule.title },
+        "help": { "text": rule.fix },
+        "defaultConfiguration": { "level": level(rule.severity) },
+    })
+}
+
+fn result(report: &Report, suite: &Suite, check: &str, finding: &Finding, index: usize) -> Value {
+    let whole = match &suite.tool {
+        Some(tool) => format!("{}/{tool}", report.server),
+        None => report.server.clone(),
+    };
+    let kind = if suite.tool.is_some() { "function" } else { "module" };
+    let mut places =
+        vec![json!({ "name": suite.subject(), "fullyQualifiedName": whole, "kind": kind })];
+    places.extend(finding.pointers.iter().map(|pointer| {
+        json!({ "name": pointer, "fullyQualifiedName": format!("{whole}#{pointer}"), "kind": "value" })
+    }));
+    let mut properties = json!({ "check": check });
+    if let Some(input) = &finding.input {
+        properties["input"] = input.clone();
+    }
+    json!({
+        "ruleId": finding.rule.id,
+        "ruleIndex": index,
+        "level": level(finding.rule.severity),
+        "message": { "text": format!("{}: {}", finding.rule.title, finding.message) },
+        "locations": [{ "logicalLocations": places }],
+        "properties": properties,
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Failure => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    }
+}

@@ -1,0 +1,184 @@
+//! The calls of one tool: what its schemas promise, tried.
+
+use contract::{Mirror, Schema, generate::Case, mirror};
+use serde_json::{Map, Value};
+
+use super::{
+    Check, Finding, Options, Suite,
+    answer::{self, Kind},
+    cases::Cases,
+    report::told,
+    rules,
+    session::{Attempt, Over, Session, call},
+    tool,
+    whole::{INVALID_PARAMS, broken},
+};
+use crate::connection::{Request, RequestError};
+
+/// How often a tool may end the server or not answer before it is left alone.
+const MAX_BREAKS: usize = 3;
+
+/// What a call is made for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// It fits the schema.
+    Accepts,
+    /// It does not.
+    Refuses,
+}
+
+impl Purpose {
+    fn word(self) -> &'static str {
+        match self {
+            Purpose::Accepts => "accepts",
+            Purpose::Refuses => "refuses",
+        }
+    }
+}
+
+/// Calls a tool in every way that its schemas give, and notes what came of it. Ends early where
+/// nothing more can be asked.
+pub(super) async fn make(
+    tool: &Value,
+    suite: &mut Suite,
+    options: &Options,
+    session: &mut Session<'_>,
+) -> Option<Over> {
+    let name = tool::name_of(tool)?;
+    if let Some(reason) = tool::not_called(tool).filter(|_| !options.effects) {
+        suite.skip("calls", reason);
+        return None;
+    }
+    let schema = tool.get("inputSchema")?;
+    if Schema::compile_foreign(schema).is_err() {
+        suite.skip("calls", "its input schema cannot be enforced");
+        return None;
+    }
+    let cases = Cases::of(schema, options.seed, options.cases);
+    suite.checks.push(cases.check);
+    let mut calls = Calls {
+        name,
+        // One that cannot be enforced has been told.
+        output: tool::output_schema(tool).and_then(|own| Schema::compile_foreign(own).ok()),
+        mirrors: mirror::mirrors(schema).unwrap_or_default(),
+        session,
+        breaks: 0,
+        succeeded: 0,
+    };
+    let valid = cases.valid.iter().map(|case| (Purpose::Accepts, case));
+    let invalid = cases.invalid.iter().map(|case| (Purpose::Refuses, case));
+    let mut over = None;
+    for (purpose, case) in valid.chain(invalid) {
+        let title = format!("{}: {}", purpose.word(), case.title);
+        if over.is_some() {
+            suite.skip(&title, "the probe ended before");
+        } else if calls.breaks >= MAX_BREAKS {
+            let reason = format!("left alone after {MAX_BREAKS} calls that broke the connection");
+            suite.skip(&title, &reason);
+        } else {
+            match calls.one(title.clone(), purpose, case).await {
+                Ok(check) => suite.checks.push(check),
+                Err(ended) => {
+                    suite.skip(&title, &ended.to_string());
+                    over = Some(ended);
+                }
+            }
+        }
+    }
+    if calls.output.is_some() && calls.succeeded == 0 && !cases.valid.is_empty() && over.is_none() {
+        let message = format!("none of {} valid calls succeeded", cases.valid.len());
+        let finding = Finding::new(&rules::OUTPUT_UNPROVEN, message);
+        suite.checks.push(Check::of("the output schema was tried", vec![finding]));
+    }
+    over
+}
+
+struct Calls<'a, 's> {
+    name: &'a str,
+    output: Option<Schema>,
+    mirrors: Vec<Mirror>,
+    session: &'a mut Session<'s>,
+    breaks: usize,
+    succeeded: usize,
+}
+
+impl Calls<'_, '_> {
+    async fn one(&mut self, title: String, purpose: Purpose, case: &Case) -> Result<Check, Over> {
+        let params = call(self.name, &case.value);
+        let headers = match &case.value {
+            Value::Object(arguments) => self.headers(arguments),
+            _ => Vec::new(),
+        };
+        let timeout = self.session.call_timeout();
+        let request = Request {
+            name: Some(self.name),
+            headers,
+            ..Request::new("tools/call", &params, timeout)
+        };
+        let attempt = self.session.request(request).await?;
+        let findings = self.judge(purpose, &attempt);
+        let shown = findings.into_iter().map(|one| one.shown_by(&case.value)).collect();
+        Ok(Check { took: attempt.took, ..Check::of(title, shown) })
+    }
+
+    fn judge(&mut self, purpose: Purpose, attempt: &Attempt) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if let Some(why) = &attempt.gone_before {
+            self.breaks += 1;
+            let message =
+                format!("it was gone before this call, after the one before: {}", told(why));
+            findings.push(Finding::new(&rules::CALL_LOST, message));
+        }
+        if attempt.asked {
+            findings.push(Finding::new(&rules::CALL_ASKS, "it asked during the call"));
+        }
+        let reply = match &attempt.ended {
+            Ok(reply) => reply,
+            Err(RequestError::Rpc(error)) => {
+                let said = told(&error.to_string());
+                let rule = match purpose {
+                    Purpose::Accepts if error.code == INVALID_PARAMS => &rules::VALID_REJECTED,
+                    Purpose::Accepts => &rules::VALID_REFUSED,
+                    Purpose::Refuses if error.code == INVALID_PARAMS => return findings,
+                    Purpose::Refuses => &rules::REFUSAL_CODE,
+                };
+                findings.push(Finding::new(rule, said));
+                return findings;
+            }
+            Err(error) => {
+                self.breaks += 1;
+                findings.push(broken(error, &format!("a call of `{}`", told(self.name))));
+                return findings;
+            }
+        };
+        let answer = answer::read(reply.json(), self.output.as_ref());
+        match (answer.kind, purpose) {
+            (Kind::Result, Purpose::Accepts) => self.succeeded += 1,
+            (Kind::Error(said), Purpose::Accepts) => {
+                findings.push(Finding::new(&rules::VALID_REFUSED, format!("it said: `{said}`")));
+            }
+            (Kind::Result, Purpose::Refuses) => {
+                let message = "the call was answered with a result";
+                findings.push(Finding::new(&rules::INVALID_ACCEPTED, message));
+            }
+            (Kind::Asks, _) if !attempt.asked => {
+                findings.push(Finding::new(&rules::CALL_ASKS, "it answered with a question"));
+            }
+            (Kind::Error(_), Purpose::Refuses) | (Kind::Asks | Kind::None, _) => {}
+        }
+        findings.extend(answer.findings);
+        findings
+    }
+
+    /// Arguments that the server wants to see in the head as well.
+    fn headers(&self, arguments: &Map<String, Value>) -> Vec<(String, String)> {
+        let shown = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let mirrors = self.mirrors.iter();
+        mirrors
+            .filter_map(|mirror| Some((mirror.header.clone(), shown(mirror.value(arguments)?))))
+            .collect()
+    }
+}

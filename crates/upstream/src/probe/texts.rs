@@ -1,0 +1,29 @@
+//! The texts that models read.
+
+use contract::{
+    Severity,
+    suspect::{self, Finding as Suspicion},
+};
+use serde_json::Value;
+
+use super::{Check, Finding, report::told, rules};
+
+/// What is suspicious in a tool.
+pub(super) fn of_tool(tool: &Value) -> Check {
+    Check::of("texts", suspect::tool(tool).iter().map(finding).collect())
+}
+
+/// What is suspicious in what a server tells models about itself.
+pub(super) fn of_instructions(instructions: &str) -> Check {
+    Check::of("instructions", suspect::text(instructions).iter().map(finding).collect())
+}
+
+fn finding(found: &Suspicion) -> Finding {
+    let rule = match found.severity {
+        Severity::Error => &rules::TEXT_HARMFUL,
+        Severity::Warning => &rules::TEXT_SUSPICIOUS,
+    };
+    let pointer = (!found.pointer.is_empty()).then(|| found.pointer.clone());
+    let message = format!("{} ({}): `{}`", found.what, found.rule, told(&found.shown));
+    Finding::new(rule, message).at(pointer)
+}
