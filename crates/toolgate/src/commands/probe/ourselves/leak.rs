@@ -1,0 +1,103 @@
+//! Marks in an answer that is put in, by which it is known again wherever it comes out.
+
+use contract::Schema;
+use serde_json::{Map, Value, json};
+
+/// In place of every text and every unknown name.
+const TEXT: &str = "toolgate-leak-b5f1c7";
+/// In place of every number.
+const NUMBER: i64 = 918_273_645_091;
+/// How many parts of an answer are marked.
+const MAX_MARKED: usize = 200;
+
+/// The value with marks in it, as far as the schema still judges it in the same way.
+pub fn marked(schema: &Schema, value: &Value) -> Value {
+    let verdict = schema.is_valid(value);
+    let mut whole = value.clone();
+    for pointer in leaves(value) {
+        let Some(leaf) = whole.pointer(&pointer) else { continue };
+        let mark = match leaf {
+            Value::String(_) => json!(TEXT),
+            Value::Number(_) => json!(NUMBER),
+            _ => continue,
+        };
+        replace(schema, verdict, &mut whole, &pointer, mark);
+    }
+    // Names that the schema does not have are the answer's own.
+    if let Value::Object(fields) = &whole {
+        let known = schema.source().to_string();
+        let renamed: Map<String, Value> = fields
+            .iter()
+            .map(|(name, value)| {
+                let own = !known.contains(&json!(name).to_string());
+                (if own { TEXT.to_owned() } else { name.clone() }, value.clone())
+            })
+            .collect();
+        replace(schema, verdict, &mut whole, "", Value::Object(renamed));
+    }
+    whole
+}
+
+/// Whether anything of a marked value is in a text.
+pub fn shows(text: &str) -> bool {
+    text.contains(TEXT) || text.contains(&NUMBER.to_string())
+}
+
+fn replace(schema: &Schema, verdict: bool, whole: &mut Value, pointer: &str, part: Value) {
+    let mut copy = whole.clone();
+    if let Some(place) = copy.pointer_mut(pointer) {
+        *place = part;
+    }
+    if schema.is_valid(&copy) == verdict {
+        *whole = copy;
+    }
+}
+
+/// The places of everything that holds nothing else.
+fn leaves(value: &Value) -> Vec<String> {
+    let mut open = vec![(String::new(), value)];
+    let mut found = Vec::new();
+    while let Some((pointer, value)) = open.pop() {
+        match value {
+            Value::Object(fields) => open.extend(fields.iter().map(|(name, value)| {
+                let name = name.replace('~', "~0").replace('/', "~1");
+                (format!("{pointer}/{name}"), value)
+            })),
+            Value::Array(items) => open.extend(
+                items.iter().enumerate().map(|(index, item)| (format!("{pointer}/{index}"), item)),
+            ),
+            _ if found.len() < MAX_MARKED => found.push(pointer),
+            _ => break,
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_change_no_verdict() {
+        let schema = Schema::compile(&json!({
+            "type": "object",
+            "properties": { "text": { "type": "string" }, "n": { "type": "integer", "minimum": 0 } },
+            "required": ["text", "n"],
+            "additionalProperties": false,
+        }))
+        .unwrap();
+        let check = |value: Value, expected: Value| {
+            let marked = marked(&schema, &value);
+            assert_eq!(marked, expected);
+            assert_eq!(schema.is_valid(&marked), schema.is_valid(&value));
+        };
+        check(json!({ "text": "a", "n": 1 }), json!({ "text": TEXT, "n": NUMBER }));
+        check(json!({ "text": "a", "n": -1 }), json!({ "text": TEXT, "n": -1 }));
+        check(json!({ "text": 7, "n": 1 }), json!({ "text": NUMBER, "n": NUMBER }));
+        check(json!({ "n": 1 }), json!({ "n": NUMBER }));
+        let (one, other) = (json!({ "text": "a", "n": 1, "more": true }), TEXT);
+        check(one, json!({ "text": TEXT, "n": NUMBER, other: true }));
+        check(Value::Null, Value::Null);
+        assert!(shows(&format!("…{TEXT}…")) && !shows("toolgate"));
+    }
+}
