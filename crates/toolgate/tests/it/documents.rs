@@ -63,6 +63,7 @@ fn the_reference_of_the_command_line() {
         &["quarantine", "show"],
         &["quarantine", "release"],
         &["quarantine", "adopt"],
+        &["probe"],
         &["config"],
         &["config", "check"],
         &["config", "show"],

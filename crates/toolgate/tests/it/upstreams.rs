@@ -5,6 +5,7 @@ mod hostile;
 mod life;
 mod lock;
 mod overlays;
+mod probe;
 mod relayed;
 
 use serde_json::{Value, json};

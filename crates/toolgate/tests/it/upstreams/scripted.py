@@ -2,7 +2,8 @@
 
 The file is JSON: `tools` is what is listed, `answers` has for each tool the answers by the text of its
 first argument (`*` for any): a whole message without its id, or `{"do": …}` for something that is no
-answer. Changing the file changes what the server says.
+answer. With `honest` it checks arguments, and refuses tools that it does not have. Changing the file
+changes what the server says.
 """
 
 import json
@@ -57,6 +58,29 @@ def ask(method, params):
 
 def plain(text):
     return {"content": [], "structuredContent": {"text": text}, "isError": False}
+
+
+KINDS = {"string": str, "integer": int, "object": dict, "array": list}
+
+
+def fits(value, schema):
+    """Whether a value is what the schema says, as far as the tests' own schemas go."""
+    kind = KINDS.get(schema.get("type"), object)
+    if not isinstance(value, kind) or kind is int and isinstance(value, bool):
+        return False
+    if isinstance(value, dict):
+        properties = schema.get("properties", {})
+        known = all(name in properties for name in value) or schema.get("additionalProperties", True)
+        return (known and all(name in value for name in schema.get("required", []))
+                and all(fits(value[name], own) for name, own in properties.items() if name in value))
+    if isinstance(value, str):
+        return schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value))
+    if isinstance(value, int):
+        return schema.get("minimum", value) <= value <= schema.get("maximum", value)
+    return True
+
+
+listed = 0
 
 
 def act(id, what, params):
@@ -129,9 +153,20 @@ def answer(message):
         if "pages" in now:
             cursor = params.get("cursor", "")
             return {"tools": [] if cursor else now["tools"], "nextCursor": cursor + "x" if now["pages"] == "endless" else "x"}
-        return {"tools": now["tools"]}
+        global listed
+        listed += 1
+        # One that never lists the same twice.
+        return {"tools": now["tools"][listed % 2:] if now.get("fickle") else now["tools"]}
     if method == "ping":
         return {}
+    if method == "tools/call" and now.get("honest"):
+        tools = [tool for tool in now["tools"] if isinstance(tool, dict)]
+        tool = next((tool for tool in tools if tool["name"] == params["name"]), None)
+        if tool is None:
+            say({"jsonrpc": "2.0", "id": id, "error": {"code": -32602, "message": "Unknown tool"}})
+            return None
+        if not fits(params.get("arguments", {}), tool["inputSchema"]):
+            return {"content": [{"type": "text", "text": "the arguments do not fit"}], "isError": True}
     if method == "tools/call":
         answers = now.get("answers", {}).get(params["name"], {})
         arguments = list(params.get("arguments", {}).values())
