@@ -39,8 +39,12 @@ class Server:
         if method == "tools/list":
             return {"tools": [described for _, described in self.tools.values()]}
         if method == "tools/call":
-            function, _ = self.tools[params["name"]]
-            result = function(**params.get("arguments", {}))
+            function, described = self.tools[params["name"]]
+            arguments = params.get("arguments", {})
+            for name, schema in described["inputSchema"]["properties"].items():
+                if name in arguments and not fits(arguments[name], schema):
+                    raise TypeError(f"{name} is not what its schema says")
+            result = function(**arguments)
             text = json.dumps(result)
             return {"structuredContent": result, "content": [{"type": "text", "text": text}], "isError": False}
         raise NotImplementedError(method)
@@ -58,6 +62,14 @@ class Server:
             except (KeyError, TypeError) as error:
                 reply["error"] = {"code": -32602, "message": f"Invalid params: {error}"}
             print(json.dumps(reply), flush=True)
+
+
+def fits(value, schema):
+    """Whether an argument is what its schema says; texts and whole numbers are all there is."""
+    if schema["type"] == "string":
+        return isinstance(value, str)
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return whole and schema["minimum"] <= value <= schema["maximum"]
 
 
 def text(description):

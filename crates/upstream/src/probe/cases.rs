@@ -25,10 +25,9 @@ impl Cases {
             let mut usable: Vec<Case> =
                 cases.cases.into_iter().filter(|case| case.value.is_object()).collect();
             usable.truncate(most);
-            if usable.is_empty() && most > 0 {
-                let why = cases.given_up.join("; ");
-                let why = if why.is_empty() { "the schema leaves no room".into() } else { why };
-                let message = format!("there are no {sort} values: {why}");
+            // Where nothing was given up there is nothing to make: no arguments, no defects in them.
+            if usable.is_empty() && most > 0 && !cases.given_up.is_empty() {
+                let message = format!("there are no {sort} values: {}", cases.given_up.join("; "));
                 findings.push(Finding::new(&rules::NO_VALUES, message));
             }
             usable

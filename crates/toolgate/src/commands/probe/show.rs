@@ -1,7 +1,7 @@
 //! A report for people.
 
 use gate::approvals::visible_line;
-use upstream::probe::{Check, Finding, Outcome, Report, Severity, Suite};
+use upstream::probe::{Check, Finding, Outcome, Report, Rule, Severity, Suite};
 
 use crate::printer::Printer;
 
@@ -16,8 +16,8 @@ pub fn report(report: &Report, printer: &Printer) {
     let rows: Vec<_> = report.suites.iter().map(row).collect();
     printer.table(&["TOOL", "PASSED", "FAILED", "SKIPPED", ""], &rows);
     for severity in [Severity::Failure, Severity::Warning, Severity::Note] {
-        for group in groups(report).iter().filter(|group| group.severity() == severity) {
-            show(group, printer);
+        for broken in all_broken(report).iter().filter(|one| one.rule.severity == severity) {
+            broken.show(printer);
         }
     }
     if let Some(cut) = &report.cut {
@@ -41,52 +41,83 @@ fn row(suite: &Suite) -> Vec<String> {
     ]
 }
 
-/// Findings of one rule about one subject.
-struct Group<'a> {
-    suite: &'a Suite,
-    found: Vec<(&'a Check, &'a Finding)>,
+/// A rule, and everything that breaks it.
+struct Broken<'a> {
+    rule: &'static Rule,
+    kinds: Vec<Kind<'a>>,
 }
 
-impl Group<'_> {
-    fn severity(&self) -> Severity {
-        self.found[0].1.rule.severity
-    }
+/// Findings that say the same of one tool or of several.
+struct Kind<'a> {
+    subjects: Vec<&'a str>,
+    check: &'a Check,
+    finding: &'a Finding,
+    more: usize,
 }
 
-fn groups(report: &Report) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
+fn all_broken(report: &Report) -> Vec<Broken<'_>> {
+    let mut all: Vec<Broken<'_>> = Vec::new();
     for (suite, check, finding) in report.findings() {
-        let known = groups.iter_mut().find(|group| {
-            std::ptr::eq(group.suite, suite) && group.found[0].1.rule == finding.rule
-        });
-        match known {
-            Some(group) => group.found.push((check, finding)),
-            None => groups.push(Group { suite, found: vec![(check, finding)] }),
+        match all.iter_mut().find(|broken| broken.rule == finding.rule) {
+            Some(broken) => broken.add(suite, check, finding),
+            None => {
+                let kind = Kind { subjects: vec![suite.subject()], check, finding, more: 0 };
+                all.push(Broken { rule: finding.rule, kinds: vec![kind] });
+            }
         }
     }
-    groups
+    all
 }
 
-fn show(group: &Group<'_>, printer: &Printer) {
-    let (check, finding) = group.found[0];
-    let rule = finding.rule;
-    let (word, subject) = (rule.severity.word(), group.suite.subject());
-    printer.data(format!("\n{word}: {subject}: {} ({})", rule.title, rule.id));
-    let line = |name: &str, text: &str| printer.data(format!("  {name:<6} {}", visible_line(text)));
-    line("check", &check.title);
-    line("found", &finding.message);
-    if let Some(input) = &finding.input {
-        line("input", &shortened(&input.to_string()));
+impl<'a> Broken<'a> {
+    fn add(&mut self, suite: &'a Suite, check: &'a Check, finding: &'a Finding) {
+        let subject = suite.subject();
+        let own = self.kinds.iter_mut().find(|kind| kind.subjects == [subject]);
+        if let Some(own) = own {
+            own.more += 1;
+            return;
+        }
+        // What needed no arguments and is the same for many is said once.
+        let same = |kind: &&mut Kind<'_>| {
+            finding.input.is_none()
+                && kind.finding.input.is_none()
+                && kind.finding.message == finding.message
+        };
+        match self.kinds.iter_mut().find(same) {
+            Some(kind) => kind.subjects.push(subject),
+            None => self.kinds.push(Kind { subjects: vec![subject], check, finding, more: 0 }),
+        }
     }
-    if !finding.pointers.is_empty() {
-        let shown: Vec<_> = finding.pointers.iter().take(MAX_POINTERS).cloned().collect();
-        line("at", &shown.join(" "));
+
+    fn show(&self, printer: &Printer) {
+        let rule = self.rule;
+        printer.data(format!("\n{}: {} ({})", rule.severity.word(), rule.title, rule.id));
+        for kind in &self.kinds {
+            kind.show(printer);
+        }
+        printer.data(format!("  fix: {}", rule.fix));
     }
-    match group.found.len() - 1 {
-        0 => {}
-        more => line("more", &format!("{more} like it")),
+}
+
+impl Kind<'_> {
+    fn show(&self, printer: &Printer) {
+        let (check, finding) = (self.check, self.finding);
+        printer.data(format!("  {}", self.subjects.join(", ")));
+        let line =
+            |name: &str, text: &str| printer.data(format!("    {name:<6} {}", visible_line(text)));
+        line("check", &check.title);
+        line("found", &finding.message);
+        if let Some(input) = &finding.input {
+            line("input", &shortened(&input.to_string()));
+        }
+        if !finding.pointers.is_empty() {
+            let shown: Vec<_> = finding.pointers.iter().take(MAX_POINTERS).cloned().collect();
+            line("at", &shown.join(" "));
+        }
+        if self.more > 0 {
+            line("more", &format!("{} like it", self.more));
+        }
     }
-    line("fix", rule.fix);
 }
 
 fn shortened(text: &str) -> String {

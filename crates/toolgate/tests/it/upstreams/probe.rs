@@ -283,3 +283,32 @@ async fn an_address_can_be_probed_as_it_is() {
     assert_eq!(printed["report"]["protocol"], "2026-07-28");
     assert!(checks(&printed["report"], &json!("hello")).len() > 10, "{stdout}");
 }
+
+#[test]
+fn the_servers_of_our_example_keep_their_word() {
+    let world = World::copy_of(crate::BINARY, &crate::root().join("examples/multi-host"));
+    for id in ["mcp-sharepoint", "mcp-servicenow", "mcp-policy-kb"] {
+        let (code, stdout, stderr) = world.cli(&["probe", id, "--effects"]);
+        assert_eq!(code, 0, "{stdout}{stderr}");
+    }
+}
+
+#[tokio::test]
+async fn an_interrupt_ends_it_with_what_is_known() {
+    let mut script = honest();
+    script["answers"]["count"]["10"] = json!({ "do": "hang" });
+    let stage = Stage::new(&[("one", script)], "");
+    let mut command = stage.world.command(&["probe", "one", "--json", "--timeout-ms", "60000"]);
+    let child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let hangs = stage.world.folder().join("hangs");
+    testkit::eventually("it hangs", async || hangs.exists().then_some(())).await;
+    let pid = child.id().to_string();
+    #[allow(clippy::disallowed_types)] // As a person's terminal does it.
+    let killed = std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(printed["report"]["cut"], "it was stopped");
+    assert!(count_of(&checks(&printed["report"], &json!("count")), "passed") > 6);
+}

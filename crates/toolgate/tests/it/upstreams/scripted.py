@@ -107,7 +107,9 @@ def act(id, what, params):
         with open("cancelled", "w", encoding="utf-8") as file:
             file.write("yes")
     if kind == "hang":
-        return
+        # Somebody may wait for it to begin.
+        with open("hangs", "w", encoding="utf-8") as file:
+            file.write("yes")
     if kind == "die":
         os._exit(rest[0] if rest else 7)
     if kind == "kill":

@@ -21,7 +21,7 @@ fn people_read_numbers_and_what_to_do() {
     let (code, stdout, stderr) = stage.world.cli(&["probe", "one"]);
     assert_eq!(code, 1);
     assert!(stdout.contains("TOOL") && stdout.contains("count"), "{stdout}");
-    assert!(stdout.contains("(structured-invalid)") && stdout.contains("  fix "), "{stdout}");
+    assert!(stdout.contains("(structured-invalid)") && stdout.contains("  fix: "), "{stdout}");
     assert!(stdout.contains(r#"{"n":10}"#), "{stdout}");
     // The gravest first, and nothing of a server's steers the terminal.
     assert!(stdout.find("failure:").unwrap() < stdout.find("warning:").unwrap(), "{stdout}");
