@@ -102,6 +102,6 @@ fn ready(flags: &Flags, printer: &Printer) -> anyhow::Result<Result<(Loaded, Vec
 }
 
 /// A runtime for commands that wait.
-fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+pub fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }

@@ -4,9 +4,12 @@ mod arguments;
 mod commands;
 mod doors;
 mod examples;
+mod files;
 mod logging;
 mod printer;
+mod servers;
 mod settings;
+mod sources;
 mod wiring;
 
 use std::process::ExitCode;

@@ -129,7 +129,7 @@ fn user_files(loaded: &Loaded) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Every `.yaml`, `.yml` and `.json` of a folder, sorted.
-fn contract_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+pub fn contract_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut inside = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let file = entry?.path();

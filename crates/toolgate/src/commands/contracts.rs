@@ -1,24 +1,34 @@
-//! `toolgate contracts`: write, judge, run and export contracts.
+//! `toolgate contracts`: write, judge, compare, run, propose and export contracts.
 
-use std::{
-    io::Write,
-    path::{Path, PathBuf},
-};
+mod diff;
+mod export;
+mod infer;
+mod lint;
+
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use clap::{Args, Subcommand, ValueEnum};
-use contract::{
-    Contract, read,
-    render::{markdown, mcp, openapi},
-};
+use clap::{Args, Subcommand};
+use contract::read;
 use serde_json::json;
 
-use crate::{Answer, commands, examples, printer::Printer, settings::Flags};
+use crate::{
+    Answer, commands, examples,
+    files::write_new,
+    printer::Printer,
+    settings::Flags,
+    sources::{self, Set},
+};
 
 /// A contract that works as it is, to be changed into another.
 const STARTER: &str = include_str!("../starter/contract.yaml");
 
-/// Write, judge, run and export contracts
+/// Write, judge, compare, run, propose and export contracts
+///
+/// A SOURCE of contracts is a file or folder of them, the id of an upstream, the address of an MCP
+/// server, the answer to `tools/list` in a JSON file, `toolgate.lock`, a Markdown document with
+/// sections for tools, or `self`: what is served here. `SOURCE#NAME` is one upstream, toolset or tool of
+/// it. A program that speaks MCP is given after `--`.
 #[derive(Args)]
 pub struct Contracts {
     #[command(subcommand)]
@@ -35,15 +45,14 @@ enum Command {
         #[arg(long, default_value = "contracts")]
         folder: PathBuf,
     },
-    /// Judge contract files
-    Lint {
-        /// The files
-        #[arg(required = true)]
-        files: Vec<PathBuf>,
-        /// Print what was found as JSON
-        #[arg(long)]
-        json: bool,
-    },
+    /// Judge contracts, wherever they are
+    Lint(lint::Lint),
+    /// Tell what changed from one source of contracts to another
+    ///
+    /// Exit code 0 if they are the same, 1 if they are not, 2 if nothing can be said. `toolgate
+    /// contracts diff DOCUMENT.md self` tells whether what is served still honours a document. Tools that
+    /// a document or a contract file leaves out are no difference.
+    Diff(diff::Diff),
     /// Run the examples of contracts through the gate
     Test {
         /// Only these tools [default: all that are served]
@@ -52,31 +61,24 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Print all contracts in another form
-    Export {
-        /// The form
-        #[arg(long, value_enum)]
-        format: Format,
-    },
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    /// A reference page
-    Markdown,
-    /// OpenAPI 3.1, as JSON
-    Openapi,
-    /// The tool list of the Model Context Protocol
-    Mcp,
+    /// Propose what a tool of an upstream returns, from results of it
+    ///
+    /// Takes results from files, or calls the tool with arguments that you give, or looks at what jobs
+    /// and quarantine have kept of it. Prints an overlay for you to read and edit.
+    Infer(infer::Infer),
+    /// Print contracts in another form
+    Export(export::Export),
 }
 
 impl Contracts {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
         match &self.command {
             Command::New { name, folder } => new(name, folder, printer),
-            Command::Lint { files, json } => lint(files, *json, printer),
+            Command::Lint(lint) => lint.run(flags, printer),
+            Command::Diff(diff) => diff.run(flags, printer),
             Command::Test { tools, json } => test(flags, tools, *json, printer),
-            Command::Export { format } => export(flags, *format, printer),
+            Command::Infer(infer) => infer.run(flags, printer),
+            Command::Export(export) => export.run(flags, printer),
         }
     }
 }
@@ -101,46 +103,40 @@ fn new(name: &str, folder: &Path, printer: &Printer) -> anyhow::Result<Answer> {
     Ok(Answer::Yes)
 }
 
-/// Writes a file that was not there, whole or not at all.
-pub(super) fn write_new(file: &Path, text: &str) -> anyhow::Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let wrote = written(folder.unwrap_or(Path::new(".")), text)
-        .and_then(|temporary| temporary.persist_noclobber(file).map_err(|error| error.error));
-    wrote.map(|_| ()).with_context(|| format!("cannot write `{}`", file.display()))
-}
-
-/// A file with that text, yet without its name.
-pub(super) fn written(folder: &Path, text: &str) -> std::io::Result<tempfile::NamedTempFile> {
-    let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-    temporary.write_all(text.as_bytes())?;
-    temporary.as_file().sync_all()?;
-    set_readable(temporary.as_file())?;
-    Ok(temporary)
-}
-
-/// A settings file is for everybody to read, unlike other temporary files.
-fn set_readable(file: &std::fs::File) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
-}
-
-fn lint(files: &[PathBuf], as_json: bool, printer: &Printer) -> anyhow::Result<Answer> {
-    let mut diagnostics = Vec::new();
-    for file in files {
-        let text = std::fs::read_to_string(file)
-            .with_context(|| format!("cannot read `{}`", file.display()))?;
-        diagnostics.extend(read::contract(&file.display().to_string(), &text).1);
-    }
-    let refused = diagnostics.iter().any(|one| one.severity == contract::Severity::Error);
-    if as_json {
-        printer.json(&json!({ "ok": !refused, "diagnostics": diagnostics }));
-    } else {
-        printer.diagnostics(&diagnostics);
-        if !refused {
-            printer.say(format!("{} fine", files.len()));
+/// Reads the sources that a person named, the program after `--` last. Where one cannot be read, what
+/// is wrong with it is shown and the command ends.
+fn named(
+    sources: &[String],
+    program: &[String],
+    flags: &Flags,
+    printer: &Printer,
+) -> anyhow::Result<Result<Vec<Set>, Answer>> {
+    let mut sets = Vec::new();
+    for source in sources {
+        match sources::read(source, flags, printer)? {
+            Ok(set) => sets.push(set),
+            Err(answer) => return Ok(Err(answer)),
         }
     }
-    Ok(if refused { Answer::No } else { Answer::Yes })
+    if !program.is_empty() {
+        sets.push(sources::program(program)?);
+    }
+    Ok(Ok(sets))
+}
+
+/// Whether all of a source could be read; what is wrong is shown.
+fn is_readable(set: &Set, printer: &Printer) -> bool {
+    for one in &set.unreached {
+        printer.say(format!("cannot be reached: {one}"));
+    }
+    let errors: Vec<_> = set
+        .diagnostics
+        .iter()
+        .filter(|one| one.severity == contract::Severity::Error)
+        .cloned()
+        .collect();
+    printer.diagnostics(&errors);
+    set.unreached.is_empty() && !set.is_refused()
 }
 
 fn test(
@@ -177,27 +173,4 @@ fn test(
         printer.say(format!("{} passed, {failed} failed", results.len() - failed));
     }
     Ok(if failed == 0 { Answer::Yes } else { Answer::No })
-}
-
-fn export(flags: &Flags, format: Format, printer: &Printer) -> anyhow::Result<Answer> {
-    let (loaded, bound) = match commands::ready(flags, printer)? {
-        Ok(ready) => ready,
-        Err(answer) => return Ok(answer),
-    };
-    let contracts: Vec<&Contract> = bound.iter().map(|one| &one.contract).collect();
-    match format {
-        Format::Markdown => printer.data(markdown::reference(&contracts).trim_end()),
-        Format::Mcp => printer.json(&mcp::listing(contracts.into_iter(), mcp::Era::Modern)),
-        Format::Openapi => printer.json(&openapi::document(
-            &contracts,
-            &openapi::Settings {
-                version: env!("CARGO_PKG_VERSION"),
-                max_body_bytes: loaded.settings.server.max_body_bytes as u64,
-                server_url: None,
-                bearer: !loaded.settings.server.tokens.is_empty(),
-                ceilings: loaded.settings.limits.ceilings(),
-            },
-        )),
-    }
-    Ok(Answer::Yes)
 }

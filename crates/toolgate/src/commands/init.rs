@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 
-use crate::{Answer, commands::contracts::write_new, printer::Printer};
+use crate::{Answer, files::write_new, printer::Printer};
 
 /// Everything that can be set, commented out, with its default.
 const STARTER: &str = include_str!("../starter/toolgate.yaml");

@@ -3,7 +3,6 @@
 mod adopt;
 mod marked;
 mod show;
-mod widen;
 
 use anyhow::bail;
 use clap::{Args, Subcommand};

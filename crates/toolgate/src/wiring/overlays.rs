@@ -1,84 +1,197 @@
-//! What the operator puts over a contract that others wrote: `overlays/<toolset>/<tool>.yaml` beside
-//! the settings file.
+//! What the operator puts over contracts that others wrote: a file for each tool, in a folder for
+//! each upstream or toolset (`overlays/<id>/<tool>.yaml`, by the setting `overlays`).
+//!
+//! Over a tool of an upstream everything can be put that [`Overlay`] has; over a contract of the user
+//! an output schema, because the rest stands in a file that is theirs to edit.
 
-use std::path::PathBuf;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, bail};
-use contract::{Contract, Diagnostic, Document, Schema};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use contract::{Diagnostic, Document, Schema};
+use serde_json::Value;
+use upstream::{names, settings::Overlay};
 
 use super::Bound;
 use crate::settings::Loaded;
 
-/// The folder of overlays, beside the settings file.
-const FOLDER: &str = "overlays";
+/// What an overlay of a contract of the user's own may have.
+const OWN_KEYS: &[&str] = &["tool", "output_schema"];
 
-/// What is put over a contract.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Overlay {
-    /// The tool whose contract it is.
+/// An overlay that is a file.
+pub struct Written {
+    /// The file.
+    pub path: PathBuf,
+    /// The tool that it is about: what the file says, or what it is named after.
     pub tool: String,
-    /// In place of the contract's own.
-    #[schemars(schema_with = "any_schema")]
-    pub output_schema: Value,
+    /// What it says.
+    pub overlay: Overlay,
+    document: Document,
 }
 
-fn any_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({ "type": "object", "description": "A JSON Schema (2020-12)." })
-}
-
-impl Overlay {
-    /// The text of its file, which says where it came from.
-    pub fn to_text(&self, origin: &str) -> String {
-        let whole = json!({ "tool": self.tool, "output_schema": self.output_schema });
-        format!("# {origin}\n{}", contract::document::to_yaml(&whole))
+/// The overlays of an upstream or a toolset, and what is wrong with their files.
+pub fn read(loaded: &Loaded, group: &str) -> anyhow::Result<(Vec<Written>, Vec<Diagnostic>)> {
+    let (mut all, mut diagnostics) = (Vec::<Written>::new(), Vec::new());
+    let folder = loaded.path(&loaded.settings.overlays).join(group);
+    if !is_file_name(group) || !folder.is_dir() {
+        return Ok((all, diagnostics));
     }
-}
-
-/// Where the overlay of a contract is.
-pub fn path(contract: &Contract, loaded: &Loaded) -> anyhow::Result<PathBuf> {
-    let Contract { name, toolset, .. } = contract;
-    // Contracts have such names only; a path is made of them.
-    for part in [name, toolset] {
-        let fits = |one: char| one.is_ascii_alphanumeric() || "_.-".contains(one);
-        if part.is_empty() || part.len() > 64 || !part.chars().all(fits) || part.starts_with('.') {
-            bail!("`{part}` cannot be the name of a file");
+    let files = super::contract_files(&folder)
+        .with_context(|| format!("overlays: cannot read `{}`", folder.display()))?;
+    for path in files {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(&path)
+            .with_context(|| format!("cannot read the overlay `{name}`"))?;
+        let checked = Document::parse(&name, &text)
+            .map_err(|one| vec![*one])
+            .and_then(|document| Ok((document.check::<Overlay>()?, document)));
+        let (overlay, document) = match checked {
+            Ok(checked) => checked,
+            Err(found) => {
+                diagnostics.extend(found);
+                continue;
+            }
+        };
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let named = overlay.tool.clone().unwrap_or(stem);
+        let prefix = format!("{group}{}", names::BETWEEN);
+        let tool = named.strip_prefix(&prefix).unwrap_or(&named).to_owned();
+        if let Some(other) = all.iter().find(|other| other.tool == tool) {
+            let message = format!("`{tool}` has an overlay already");
+            let hint = format!("in `{}`", other.path.display());
+            diagnostics.push(document.error("/tool", message).hint(hint));
         }
+        all.push(Written { path, tool, overlay, document });
     }
-    Ok(loaded.path(FOLDER).join(toolset).join(format!("{name}.yaml")))
+    Ok((all, diagnostics))
 }
 
-/// Puts the overlays that there are over these contracts; tells what is wrong with them.
+/// What the operator adds to the tools of an upstream, by their own names: in the settings and in files.
+/// Where both say something, the file counts.
+pub fn of_upstream(loaded: &Loaded, id: &str) -> anyhow::Result<BTreeMap<String, Overlay>> {
+    let (written, diagnostics) = read(loaded, id)?;
+    if let Some(first) = diagnostics.first() {
+        bail!("overlays: `{}`: {}", first.file, first.message);
+    }
+    let mut all =
+        loaded.settings.upstreams.get(id).map(|own| own.tools.clone()).unwrap_or_default();
+    for Written { tool, overlay, .. } in written {
+        let below = all.remove(&tool).unwrap_or_default();
+        all.insert(tool, over(&below, &overlay)?);
+    }
+    Ok(all)
+}
+
+/// One overlay over another: what the upper one says counts.
+fn over(below: &Overlay, above: &Overlay) -> anyhow::Result<Overlay> {
+    let mut whole = serde_json::to_value(below)?;
+    if let (Value::Object(whole), Value::Object(above)) = (&mut whole, serde_json::to_value(above)?)
+    {
+        whole.extend(above);
+    }
+    Ok(serde_json::from_value(whole)?)
+}
+
+/// Puts the overlays that there are over contracts of the user's own; tells what is wrong with all
+/// overlays, those of upstreams too.
 pub fn apply(bound: &mut [Bound], loaded: &Loaded) -> anyhow::Result<Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
-    for Bound { contract, .. } in bound {
-        let Ok(file) = path(contract, loaded) else { continue };
-        let name = file.display().to_string();
-        let text = match std::fs::read_to_string(&file) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            text => text.with_context(|| format!("cannot read the overlay `{name}`"))?,
-        };
-        match read(&name, &text, contract) {
-            Ok(overlay) => contract.output_schema = overlay.output_schema,
-            Err(found) => diagnostics.extend(found),
+    for id in loaded.settings.upstreams.keys() {
+        diagnostics.extend(read(loaded, id)?.1);
+    }
+    let mut toolsets: Vec<String> = bound.iter().map(|one| one.contract.toolset.clone()).collect();
+    toolsets.sort();
+    toolsets.dedup();
+    // An upstream of the same name has its tools there.
+    toolsets.retain(|name| !loaded.settings.upstreams.contains_key(name));
+    for toolset in toolsets {
+        let (written, found) = read(loaded, &toolset)?;
+        diagnostics.extend(found);
+        let own = bound.iter_mut().filter(|one| one.contract.toolset == toolset);
+        for Bound { contract, .. } in own {
+            for one in written.iter().filter(|one| is_for(one, &contract.name)) {
+                match checked(one, &contract.name) {
+                    Ok(Some(schema)) => contract.output_schema = schema,
+                    Ok(None) => {}
+                    Err(found) => diagnostics.push(*found),
+                }
+            }
         }
     }
     Ok(diagnostics)
 }
 
-fn read(name: &str, text: &str, contract: &Contract) -> Result<Overlay, Vec<Diagnostic>> {
-    let document = Document::parse(name, text).map_err(|one| vec![*one])?;
-    let overlay: Overlay = document.check()?;
-    if overlay.tool != contract.name {
-        let message = format!("this is the place for the overlay of `{}`", contract.name);
-        return Err(vec![document.error("/tool", message)]);
+fn is_for(written: &Written, name: &str) -> bool {
+    written.tool == name || written.path.file_stem().is_some_and(|stem| stem == name)
+}
+
+/// The output schema of an overlay over a contract of the user's own.
+fn checked(written: &Written, name: &str) -> Result<Option<Value>, Box<Diagnostic>> {
+    let Written { document, overlay, tool, .. } = written;
+    if tool != name {
+        let message = format!("this is the place for the overlay of `{name}`");
+        return Err(Box::new(document.error("/tool", message)));
     }
-    if let Err(error) = Schema::compile(&overlay.output_schema) {
+    let keys = document.value().as_object().into_iter().flatten().map(|(key, _)| key);
+    if let Some(key) = keys.into_iter().find(|key| !OWN_KEYS.contains(&key.as_str())) {
+        let found = document
+            .error(&format!("/{key}"), format!("`{key}` is for tools of upstreams"))
+            .hint("this contract is yours: write it there");
+        return Err(Box::new(found));
+    }
+    if let Some(Err(error)) = overlay.output_schema.as_ref().map(Schema::compile) {
         let pointer = format!("/output_schema{}", error.pointer);
-        return Err(vec![document.error(&pointer, format!("the schema {error}"))]);
+        return Err(Box::new(document.error(&pointer, format!("the schema {error}"))));
     }
-    Ok(overlay)
+    Ok(overlay.output_schema.clone())
+}
+
+/// The file for the overlay of a tool, and what it says now: the one that there is, or where a new one
+/// belongs.
+pub fn place(
+    loaded: &Loaded,
+    group: &str,
+    tool: &str,
+) -> anyhow::Result<(PathBuf, Option<Overlay>)> {
+    if !is_file_name(group) {
+        bail!("`{group}` cannot be the name of a folder");
+    }
+    let (written, diagnostics) = read(loaded, group)?;
+    if let Some(first) = diagnostics.first() {
+        bail!("overlays: `{}`: {}", first.file, first.message);
+    }
+    if let Some(one) = written.into_iter().find(|one| one.tool == tool) {
+        return Ok((one.path, Some(one.overlay)));
+    }
+    // A name that is no name of a file is cut as it is where the tool is served.
+    let served = names::served(group, tool);
+    let stem = if is_file_name(tool) { tool } else { &served };
+    if !is_file_name(stem) {
+        bail!("`{tool}` cannot be the name of a file");
+    }
+    let folder = loaded.path(&loaded.settings.overlays).join(group);
+    Ok((folder.join(format!("{stem}.yaml")), None))
+}
+
+/// The text of an overlay's file, which says where it came from.
+pub fn to_text(overlay: &Overlay, origin: &str) -> String {
+    let whole = serde_json::to_value(overlay).unwrap_or_default();
+    format!("# {origin}\n{}", contract::document::to_yaml(&whole))
+}
+
+/// Writes the file, whole or not at all, over what was there.
+pub fn write(file: &Path, text: &str) -> anyhow::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let wrote = std::fs::create_dir_all(folder)
+        .and_then(|()| crate::files::written(folder, text))
+        .and_then(|temporary| temporary.persist(file).map_err(|error| error.error));
+    wrote.map(|_| ()).with_context(|| format!("cannot write `{}`", file.display()))
+}
+
+/// Paths are made of such names only.
+fn is_file_name(name: &str) -> bool {
+    let fits = |one: char| one.is_ascii_alphanumeric() || "_.-".contains(one);
+    !name.is_empty() && name.len() <= 64 && name.chars().all(fits) && !name.starts_with('.')
 }

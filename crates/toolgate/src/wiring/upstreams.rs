@@ -15,11 +15,11 @@ use upstream::{
     Configured, Host, Plan,
     connection::{Endpoint, HttpKind, Program, Target},
     lock::Lock,
-    settings::{Allowlist, Overlay, Transport, Upstream},
+    settings::{Allowlist, Transport, Upstream},
     variables,
 };
 
-use super::policy;
+use super::{overlays, policy};
 use crate::settings::{AllowlistSetting, Loaded};
 
 /// Variables that programs need to find themselves and their files. Everything else of our environment
@@ -70,15 +70,11 @@ impl Which<'_> {
 pub fn plan(loaded: &Loaded, which: Which<'_>, fixed: &[Arc<Tool>]) -> anyhow::Result<Plan> {
     let taken = fixed.iter().map(|tool| tool.contract.name.clone()).collect::<HashSet<_>>();
     let settings = &loaded.settings;
-    let mut overlays = overlays(loaded)?;
     let mut upstreams = Vec::new();
     for (id, own) in settings.upstreams.iter().filter(|(id, _)| which.means(id)) {
         let target = target(loaded, id, own)?;
-        let mut all = own.tools.clone();
-        all.append(&mut overlays.remove(id).unwrap_or_default());
-        let configured =
-            Configured { id: id.clone(), settings: own.clone(), target, overlays: all };
-        upstreams.push(configured);
+        let overlays = overlays::of_upstream(loaded, id)?;
+        upstreams.push(Configured { id: id.clone(), settings: own.clone(), target, overlays });
     }
     let lock_file = loaded.path(&settings.lock);
     let policy = settings.policy.clone();
@@ -216,29 +212,6 @@ fn allowlist(loaded: &Loaded) -> anyhow::Result<Option<Allowlist>> {
         bail!("allowlist: `{}`: there is no upstream `{id}`", file.display());
     }
     Ok(Some(list))
-}
-
-/// The overlays that are files of their own, by upstream and tool.
-fn overlays(loaded: &Loaded) -> anyhow::Result<BTreeMap<String, BTreeMap<String, Overlay>>> {
-    let folder = loaded.path(&loaded.settings.overlays);
-    let mut all: BTreeMap<String, BTreeMap<String, Overlay>> = BTreeMap::new();
-    for id in loaded.settings.upstreams.keys() {
-        let inside = folder.join(id);
-        if !inside.is_dir() {
-            continue;
-        }
-        for file in super::contract_files(&inside)
-            .with_context(|| format!("overlays: cannot read `{}`", inside.display()))?
-        {
-            let overlay: Overlay =
-                read_document(&file).with_context(|| format!("overlays: `{}`", file.display()))?;
-            let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let named = overlay.tool.clone().unwrap_or(stem);
-            let own = named.strip_prefix(&format!("{id}__")).unwrap_or(&named).to_owned();
-            all.entry(id.clone()).or_default().insert(own, overlay);
-        }
-    }
-    Ok(all)
 }
 
 /// Reads a document that has to be of this type; the first mistake is told.

@@ -1,25 +1,33 @@
 //! Makes the contract of a tool wide enough for an answer that broke it.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use contract::{
-    Schema,
-    compare::{self, Direction},
-};
+use contract::widen;
 use gate::quarantine::Decision;
 use serde_json::{Value, json};
+use upstream::{Host, Member, names, settings::Overlay};
 
-use super::{given, unknown, widen};
+use super::{given, unknown};
 use crate::{
     Answer, commands,
     printer::Printer,
     settings::{Flags, Loaded},
     wiring::{
-        Bound, Kept,
-        overlays::{self, Overlay},
+        self, Bound, Kept, overlays,
+        upstreams::{self, Which},
     },
 };
+
+/// The contract that an answer broke.
+struct Broken {
+    /// The upstream or the toolset.
+    group: String,
+    /// The tool's own name there.
+    tool: String,
+    /// What it promises now.
+    schema: Value,
+}
 
 /// Writes the overlay, and marks the entry as adopted.
 pub async fn adopt(
@@ -45,43 +53,51 @@ pub async fn adopt(
         Ok(ready) => ready,
         Err(answer) => return Ok(answer),
     };
-    let tool = find(&summary.tool, &bound, &loaded)?;
+    let broken = match own(&summary.tool, &bound, &loaded)? {
+        Some(broken) => broken,
+        None => of_upstream(&summary.tool, bound, &loaded).await?,
+    };
     let payload: Value =
         serde_json::from_str(entry.payload.get()).context("the answer is not JSON any more")?;
-    let own = &tool.contract.output_schema;
-    if Schema::compile(own).is_ok_and(|schema| schema.is_valid(&payload)) {
+    let wide = widen::widen(&broken.schema, &payload).map_err(|error| {
+        anyhow::anyhow!("the output schema of `{}` {error}: edit it", summary.tool)
+    })?;
+    if wide.changes.is_empty() {
         printer.say(format!("the contract of `{}` takes {id} as it is", summary.tool));
         return Ok(Answer::No);
     }
-    let wide = widen::widened(own, &payload);
-    if !Schema::compile(&wide).is_ok_and(|schema| schema.is_valid(&payload)) {
-        bail!("the output schema of `{}` cannot be widened by itself: edit it", summary.tool);
-    }
-    let changes = compare::schemas(Some(own), Some(&wide), "output", Direction::Output);
-    let file = overlays::path(&tool.contract, &loaded)?;
-    let overlay = Overlay { tool: summary.tool.clone(), output_schema: wide };
-    let origin =
-        format!("Wide enough for {id}, by `toolgate quarantine adopt`. Edit it as you like.");
-    write(&file, &overlay.to_text(&origin))?;
+    let file = write(&loaded, &broken, wide.schema, &id)?;
     kept.gate.adopt(&id, decision).await?;
     if as_json {
         let shown = file.display().to_string();
-        printer.json(&json!({ "id": id, "file": shown, "changes": changes }));
+        printer.json(&json!({ "id": id, "file": shown, "changes": wide.changes }));
     } else {
         printer.data(format!("wrote {}", file.display()));
-        for change in changes {
-            printer.say(format!("{}: {}", change.class.word(), change.text));
+        for change in wide.changes {
+            printer.say(change);
         }
         printer.say("it holds from the next start of the server on");
     }
     Ok(Answer::Yes)
 }
 
-/// The tool that answered, if its contract is one that the operator may change.
-fn find<'a>(name: &str, bound: &'a [Bound], loaded: &Loaded) -> anyhow::Result<&'a Bound> {
-    let Some(tool) = bound.iter().find(|one| one.contract.name == name) else {
-        bail!("there is no tool `{name}` any more");
+/// Writes the overlay; whatever else it says already stays.
+fn write(loaded: &Loaded, broken: &Broken, schema: Value, id: &str) -> anyhow::Result<PathBuf> {
+    let (file, before) = overlays::place(loaded, &broken.group, &broken.tool)?;
+    let overlay = Overlay {
+        tool: Some(broken.tool.clone()),
+        output_schema: Some(schema),
+        ..before.unwrap_or_default()
     };
+    let origin =
+        format!("Wide enough for {id}, by `toolgate quarantine adopt`. Edit it as you like.");
+    overlays::write(&file, &overlays::to_text(&overlay, &origin))?;
+    Ok(file)
+}
+
+/// The contract of a tool that is not an upstream's, if it is one that the operator may change.
+fn own(name: &str, bound: &[Bound], loaded: &Loaded) -> anyhow::Result<Option<Broken>> {
+    let Some(tool) = bound.iter().find(|one| one.contract.name == name) else { return Ok(None) };
     let settings = loaded.tools();
     let is_built_in = tools::built_in(&settings).iter().any(|tool| {
         contract::read::trusted(tool.contract).is_ok_and(|contract| contract.name == name)
@@ -89,14 +105,48 @@ fn find<'a>(name: &str, bound: &'a [Bound], loaded: &Loaded) -> anyhow::Result<&
     if is_built_in {
         bail!("`{name}` is built in: its contract is not changed, and its answer is a bug of ours");
     }
-    Ok(tool)
+    Ok(Some(Broken {
+        group: tool.contract.toolset.clone(),
+        tool: name.to_owned(),
+        schema: tool.contract.output_schema.clone(),
+    }))
 }
 
-/// Writes the file, whole or not at all, over what was there.
-fn write(file: &Path, text: &str) -> anyhow::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    let wrote = std::fs::create_dir_all(folder)
-        .and_then(|()| commands::contracts::written(folder, text))
-        .and_then(|temporary| temporary.persist(file).map_err(|error| error.error));
-    wrote.map(|_| ()).with_context(|| format!("cannot write `{}`", file.display()))
+/// The contract of a tool of an upstream, as it is now: the server is asked.
+async fn of_upstream(name: &str, bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Broken> {
+    let fixed = wiring::tools(bound, loaded)?;
+    let plan = upstreams::plan(loaded, Which::Of(name), &fixed)?;
+    if plan.upstreams.is_empty() {
+        bail!("there is no tool `{name}` any more");
+    }
+    let host = Host::start(plan);
+    host.settled().await;
+    let found = host.members().iter().find_map(|member| served_by(member, name));
+    let why_not = host.members().first().map(|member| why_not(member, name));
+    host.stop().await;
+    found.with_context(|| why_not.unwrap_or_default())
+}
+
+fn served_by(member: &Member, name: &str) -> Option<Broken> {
+    let tool = member.tools().into_iter().find(|tool| tool.contract.name == name)?;
+    let offer = member.offer()?;
+    let names = offer.tools.iter().filter_map(|tool| tool.get("name")?.as_str());
+    let own = names.into_iter().find(|own| names::served(&member.id, own) == name)?;
+    Some(Broken {
+        group: member.id.clone(),
+        tool: own.to_owned(),
+        // In 2020-12, whatever the server wrote it in.
+        schema: tool.contract.output_schema.clone(),
+    })
+}
+
+/// Why an upstream does not serve a tool.
+fn why_not(member: &Member, name: &str) -> String {
+    if let upstream::Phase::Down { error } = member.phase() {
+        return format!("the upstream `{}` cannot be reached: {error}", member.id);
+    }
+    match member.rejected().into_iter().find(|one| one.served_as == name) {
+        Some(rejected) => format!("`{name}` is not served: {}; {}", rejected.message, rejected.fix),
+        None => format!("there is no tool `{name}` any more"),
+    }
 }

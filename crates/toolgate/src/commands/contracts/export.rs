@@ -1,0 +1,101 @@
+//! Contracts in another form.
+
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+use contract::{
+    Contract, document,
+    render::{markdown, mcp, openapi},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    Answer, commands,
+    printer::Printer,
+    settings::{Flags, Settings},
+};
+
+#[derive(Args)]
+pub struct Export {
+    /// Where they are [default: what the settings have, without upstreams]
+    source: Option<String>,
+    /// The form
+    #[arg(long, value_enum, default_value = "yaml")]
+    format: Format,
+    /// A program that speaks MCP on stdin and stdout, and its arguments
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "source")]
+    program: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Contract files, with `---` between them
+    Yaml,
+    /// The same as JSON
+    Json,
+    /// A reference page
+    Markdown,
+    /// OpenAPI 3.1, as JSON
+    Openapi,
+    /// The tool list of the Model Context Protocol
+    Mcp,
+}
+
+impl Export {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+        if self.source.is_none() && self.program.is_empty() {
+            let (loaded, bound) = match commands::ready(flags, printer)? {
+                Ok(ready) => ready,
+                Err(answer) => return Ok(answer),
+            };
+            let contracts: Vec<&Contract> = bound.iter().map(|one| &one.contract).collect();
+            self.print(&contracts, None, &loaded.settings, printer);
+            return Ok(Answer::Yes);
+        }
+        let sources: Vec<String> = self.source.iter().cloned().collect();
+        let sets = match super::named(&sources, &self.program, flags, printer)? {
+            Ok(sets) => sets,
+            Err(answer) => return Ok(answer),
+        };
+        let [set] = &sets[..] else { bail!("one source is exported") };
+        if !super::is_readable(set, printer) {
+            return Ok(Answer::CouldNotTell);
+        }
+        let contracts: Vec<&Contract> = set.tools.iter().map(|one| &one.contract).collect();
+        // What a server lists is passed on as it came.
+        let listed: Option<Vec<&Value>> = set.tools.iter().map(|one| one.listed.as_ref()).collect();
+        self.print(&contracts, listed, &Settings::default(), printer);
+        Ok(Answer::Yes)
+    }
+
+    fn print(
+        &self,
+        contracts: &[&Contract],
+        listed: Option<Vec<&Value>>,
+        settings: &Settings,
+        printer: &Printer,
+    ) {
+        match (self.format, listed) {
+            (Format::Yaml, _) => {
+                let texts: Vec<String> =
+                    contracts.iter().map(|one| document::to_yaml(&one.to_value())).collect();
+                printer.data(texts.join("---\n").trim_end());
+            }
+            (Format::Json, _) => printer.json(&json!({ "contracts": contracts })),
+            (Format::Markdown, _) => printer.data(markdown::reference(contracts).trim_end()),
+            (Format::Mcp, Some(listed)) => printer.json(&json!({ "tools": listed })),
+            (Format::Mcp, None) => {
+                printer.json(&mcp::listing(contracts.iter().copied(), mcp::Era::Modern));
+            }
+            (Format::Openapi, _) => printer.json(&openapi::document(
+                contracts,
+                &openapi::Settings {
+                    version: env!("CARGO_PKG_VERSION"),
+                    max_body_bytes: settings.server.max_body_bytes as u64,
+                    server_url: None,
+                    bearer: !settings.server.tokens.is_empty(),
+                    ceilings: settings.limits.ceilings(),
+                },
+            )),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Proposes what a tool of an upstream returns, from results of it.
+
+mod gather;
+mod sample;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use serde_json::json;
+use upstream::{
+    names,
+    settings::{Output, Overlay},
+};
+
+use crate::{
+    Answer, commands, files,
+    printer::Printer,
+    settings::{Flags, Loaded},
+    wiring::overlays,
+};
+use gather::Gathered;
+use sample::{Proposal, Sample};
+
+#[derive(Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+pub struct Infer {
+    /// The id of an upstream, a dot, and the tool's own name
+    #[arg(value_name = "SERVER.TOOL")]
+    tool: String,
+    /// Files with one result each: of `tools/call`, or the bare value
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "arguments")]
+    results: Vec<PathBuf>,
+    /// Call the tool with these arguments, a JSON object or @FILE; may be given more than once
+    #[arg(long, value_name = "JSON")]
+    arguments: Vec<String>,
+    /// Call it even if it may change something
+    #[arg(long, requires = "arguments")]
+    effects: bool,
+    /// Write the overlay, overlays/<server>/<tool>.yaml
+    #[arg(long)]
+    save: bool,
+    /// Replace what an overlay that is there says about the result
+    #[arg(long, requires = "save")]
+    force: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Infer {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+        let Some((id, tool)) = self.tool.split_once('.') else {
+            bail!("`{}` is no SERVER.TOOL, such as `weather.forecast`", self.tool);
+        };
+        let loaded = match flags.load()? {
+            Ok(loaded) => loaded,
+            Err(diagnostics) => {
+                printer.diagnostics(&diagnostics);
+                return Ok(Answer::CouldNotTell);
+            }
+        };
+        commands::upstream::is_known(&loaded, Some(id))?;
+        let (file, before) = overlays::place(&loaded, id, tool)?;
+        if before.is_some() && self.save && !self.force {
+            bail!(
+                "`{}` is there already; --force replaces what it says of the result",
+                file.display()
+            );
+        }
+        let Gathered { samples, errors } = self.gather(&loaded, id, tool)?;
+        let count = samples.len();
+        if count == 0 && errors > 0 {
+            printer
+                .say(format!("{} is no result: the tool reports an error in each", told(errors)));
+            return Ok(Answer::No);
+        }
+        if count == 0 {
+            printer.say(format!(
+                "nothing of `{id}.{tool}` is kept; give results with --results FILE, or have it called with \
+                 --arguments JSON"
+            ));
+            return Ok(Answer::No);
+        }
+        let proposal = sample::propose(&samples);
+        let overlay = overlay(&loaded, id, tool, before, &proposal);
+        let origin = format!(
+            "Proposed from {} by `toolgate contracts infer`. Read it, and edit it as you like.",
+            told(count)
+        );
+        let text = overlays::to_text(&overlay, &origin);
+        if self.save {
+            overlays::write(&file, &text)?;
+        }
+        if self.json {
+            let saved = self.save.then(|| file.display().to_string());
+            printer.json(&json!({
+                "tool": names::served(id, tool), "results": count, "errors": errors,
+                "remarks": proposal.remarks, "overlay": overlay, "file": saved,
+            }));
+            return Ok(Answer::Yes);
+        }
+        printer.data(text.trim_end());
+        for remark in &proposal.remarks {
+            printer.say(remark);
+        }
+        if errors > 0 {
+            printer.say(format!("{} left out: the tool reports an error there", told(errors)));
+        }
+        if self.save {
+            printer.say(format!("wrote {}", file.display()));
+            printer.say("it holds from the next start of the server on");
+        } else {
+            printer.say(format!("not written; --save writes it to {}", file.display()));
+        }
+        Ok(Answer::Yes)
+    }
+
+    /// The results to go by.
+    fn gather(&self, loaded: &Loaded, id: &str, tool: &str) -> anyhow::Result<Gathered> {
+        let mut gathered = Gathered::default();
+        if !self.results.is_empty() {
+            for file in &self.results {
+                let text = files::read(file)?;
+                let value = contract::json::parse(text.as_bytes())
+                    .with_context(|| format!("`{}` is no JSON", file.display()))?;
+                gathered.add(Sample::read(value));
+            }
+            return Ok(gathered);
+        }
+        if self.arguments.is_empty() {
+            return gather::kept(loaded, id, tool);
+        }
+        let mut calls = Vec::new();
+        for text in &self.arguments {
+            let text = match text.strip_prefix('@') {
+                Some(file) => files::read(file.as_ref())?,
+                None => text.clone(),
+            };
+            let value = contract::json::parse(text.as_bytes())
+                .with_context(|| format!("--arguments: `{text}` is no JSON"))?;
+            if !value.is_object() {
+                bail!("--arguments: `{text}` is no JSON object");
+            }
+            calls.push(value);
+        }
+        gather::called(loaded, id, tool, &calls, self.effects)
+    }
+}
+
+/// The overlay that the proposal makes; what an earlier one says of other things stays.
+fn overlay(
+    loaded: &Loaded,
+    id: &str,
+    tool: &str,
+    before: Option<Overlay>,
+    proposal: &Proposal,
+) -> Overlay {
+    // Where a result is need not be said if it is where results of this server are anyway.
+    let usual = loaded.settings.upstreams.get(id).map(|own| own.output).unwrap_or_default();
+    let output = Some(proposal.output).filter(|own| *own != usual || *own != Output::Declared);
+    Overlay {
+        tool: Some(tool.to_owned()),
+        output,
+        output_schema: proposal.schema.clone(),
+        ..before.unwrap_or_default()
+    }
+}
+
+fn told(count: usize) -> String {
+    match count {
+        1 => "1 result".to_owned(),
+        more => format!("{more} results"),
+    }
+}

@@ -1,0 +1,196 @@
+//! A result of a tool, and what several of them have in common.
+
+use contract::infer;
+use serde_json::{Value, json};
+use upstream::settings::Output;
+
+/// What one call gave.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Sample {
+    /// Structured content, or a bare value; and the text beside it.
+    Structured(Value),
+    /// Text and nothing else.
+    Text(String),
+    /// Blocks of content that are not all text.
+    Content(Vec<Value>),
+    /// An error that the tool reports itself.
+    Error,
+}
+
+impl Sample {
+    /// What a value is: a result of `tools/call`, a message with one, or the bare value.
+    pub fn read(mut value: Value) -> Self {
+        if value.get("jsonrpc").is_some() {
+            if value.get("error").is_some() {
+                return Self::Error;
+            }
+            if let Some(result) = value.get_mut("result") {
+                value = result.take();
+            }
+        }
+        if value.get("isError").is_some_and(|error| *error == json!(true)) {
+            return Self::Error;
+        }
+        let block = |one: &Value| one.get("type").is_some_and(Value::is_string);
+        let blocks = value
+            .get("content")
+            .and_then(Value::as_array)
+            .filter(|all| all.iter().all(block))
+            .cloned();
+        if let Some(structured) = value.get_mut("structuredContent") {
+            return Self::Structured(structured.take());
+        }
+        match blocks {
+            Some(blocks) => Self::of_blocks(blocks),
+            None => Self::Structured(value),
+        }
+    }
+
+    /// What was kept of a tool that is taken to return text or content.
+    pub fn kept(value: Value, output: Output) -> Self {
+        match (output, value) {
+            (Output::Text, value) if value.get("text").is_some_and(Value::is_string) => {
+                Self::Text(value["text"].as_str().unwrap_or_default().to_owned())
+            }
+            // What was no result at all is kept as the text of it.
+            (_, Value::String(text)) => match contract::json::parse(text.as_bytes()) {
+                Ok(value @ Value::Object(_)) => Self::read(value),
+                _ => Self::Text(text),
+            },
+            (Output::Content, value) => Self::read(value),
+            (_, value) => Self::Structured(value),
+        }
+    }
+
+    fn of_blocks(blocks: Vec<Value>) -> Self {
+        let text = |block: &Value| match block.get("type").and_then(Value::as_str) {
+            Some("text") => block.get("text").and_then(Value::as_str).map(str::to_owned),
+            _ => None,
+        };
+        let texts: Option<Vec<String>> = blocks.iter().map(text).collect();
+        match texts {
+            // As the texts of an answer are joined where it is checked.
+            Some(texts) => Self::Text(texts.join("\n")),
+            None => Self::Content(blocks),
+        }
+    }
+}
+
+/// What a tool seems to return.
+#[derive(Debug, PartialEq)]
+pub struct Proposal {
+    /// Where in an answer.
+    pub output: Output,
+    /// What it has to match, where that is not a standard form.
+    pub schema: Option<Value>,
+    /// What a person should know.
+    pub remarks: Vec<String>,
+}
+
+/// What these results have in common.
+pub fn propose(samples: &[Sample]) -> Proposal {
+    let structured: Vec<Value> = samples
+        .iter()
+        .filter_map(|one| match one {
+            Sample::Structured(value) => Some(value.clone()),
+            _ => None,
+        })
+        .collect();
+    if structured.len() == samples.len() {
+        return inferred(Output::Declared, &structured);
+    }
+    let mut remarks = Vec::new();
+    if !structured.is_empty() {
+        remarks.push(format!(
+            "{} of {} results have structured content and the others have not: it is left out",
+            structured.len(),
+            samples.len()
+        ));
+    }
+    let parsed: Option<Vec<Value>> = samples.iter().map(json_of).collect();
+    if let Some(values) = parsed {
+        let mut proposal = inferred(Output::Json, &values);
+        proposal.remarks.extend(remarks);
+        return proposal;
+    }
+    let is_text = |one: &Sample| matches!(one, Sample::Text(_));
+    let output = if samples.iter().all(is_text) { Output::Text } else { Output::Content };
+    Proposal { output, schema: None, remarks }
+}
+
+/// A text that is JSON, and more than a text that looks like it: a number may be prose.
+fn json_of(sample: &Sample) -> Option<Value> {
+    let Sample::Text(text) = sample else { return None };
+    let value = contract::json::parse(text.as_bytes()).ok()?;
+    (value.is_object() || value.is_array()).then_some(value)
+}
+
+fn inferred(output: Output, values: &[Value]) -> Proposal {
+    let mut remarks = Vec::new();
+    if values.len() == 1 {
+        remarks.push("one result shows little: give more of them, or edit the schema".to_owned());
+    }
+    Proposal { output, schema: Some(infer::infer(values)), remarks }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Value {
+        json!({ "content": [{ "type": "text", "text": text }] })
+    }
+
+    #[test]
+    fn a_result_is_told_from_a_bare_value() {
+        let read = Sample::read;
+        let structured = |value: Value| Sample::Structured(value);
+        assert_eq!(
+            read(json!({ "structuredContent": { "n": 1 }, "content": [] })),
+            structured(json!({ "n": 1 }))
+        );
+        assert_eq!(
+            read(json!({ "jsonrpc": "2.0", "id": 1, "result": text("a") })),
+            Sample::Text("a".into())
+        );
+        assert_eq!(
+            read(json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": 1 } })),
+            Sample::Error
+        );
+        assert_eq!(read(json!({ "isError": true, "content": [] })), Sample::Error);
+        assert_eq!(read(json!({ "n": 1 })), structured(json!({ "n": 1 })));
+        assert_eq!(read(json!([1])), structured(json!([1])));
+        let prose = json!({ "content": "of a page" });
+        assert_eq!(read(prose.clone()), structured(prose));
+        let image = json!([{ "type": "image", "data": "", "mimeType": "image/png" }]);
+        assert!(matches!(read(json!({ "content": image })), Sample::Content(_)));
+    }
+
+    #[test]
+    fn what_is_proposed_is_what_all_results_have_in_common() {
+        let propose = |values: &[Value]| {
+            let samples: Vec<_> = values.iter().cloned().map(Sample::read).collect();
+            let Proposal { output, schema, .. } = propose(&samples);
+            (output, schema.is_some())
+        };
+        assert_eq!(propose(&[json!({ "n": 1 })]), (Output::Declared, true));
+        assert_eq!(propose(&[text("{\"n\":1}"), text("[]")]), (Output::Json, true));
+        assert_eq!(propose(&[text("{\"n\":1}"), text("none")]), (Output::Text, false));
+        assert_eq!(propose(&[text("7")]), (Output::Text, false));
+        let image = json!({ "content": [{ "type": "image", "data": "" }] });
+        assert_eq!(propose(&[text("a"), image]), (Output::Content, false));
+        assert_eq!(propose(&[json!({ "n": 1 }), text("a")]), (Output::Content, false));
+    }
+
+    #[test]
+    fn what_was_kept_is_what_came() {
+        let kept = Sample::kept(json!({ "text": "a" }), Output::Text);
+        assert_eq!(kept, Sample::Text("a".into()));
+        let kept = Sample::kept(json!({ "text": "a" }), Output::Declared);
+        assert_eq!(kept, Sample::Structured(json!({ "text": "a" })));
+        let unread = json!(text("b").to_string());
+        assert_eq!(Sample::kept(unread, Output::Declared), Sample::Text("b".into()));
+        let kept = Sample::kept(json!({ "content": [] }), Output::Content);
+        assert_eq!(kept, Sample::Text(String::new()));
+    }
+}

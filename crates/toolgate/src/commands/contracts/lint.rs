@@ -1,0 +1,47 @@
+//! Judges contracts, wherever they are.
+
+use anyhow::bail;
+use clap::Args;
+use contract::Severity;
+use serde_json::json;
+
+use crate::{Answer, printer::Printer, settings::Flags};
+
+#[derive(Args)]
+pub struct Lint {
+    /// The sources
+    #[arg(value_name = "SOURCE", required_unless_present = "program")]
+    sources: Vec<String>,
+    /// Print what was found as JSON
+    #[arg(long)]
+    json: bool,
+    /// A program that speaks MCP on stdin and stdout, and its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    program: Vec<String>,
+}
+
+impl Lint {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+        let sets = match super::named(&self.sources, &self.program, flags, printer)? {
+            Ok(sets) => sets,
+            Err(answer) => return Ok(answer),
+        };
+        let all = || sets.iter().flat_map(|set| set.diagnostics.iter().chain(&set.findings));
+        let diagnostics: Vec<_> = all().cloned().collect();
+        let refused = diagnostics.iter().any(|one| one.severity == Severity::Error);
+        let unreached: Vec<_> = sets.iter().flat_map(|set| &set.unreached).collect();
+        if self.json {
+            printer.json(&json!({ "ok": !refused, "diagnostics": diagnostics }));
+        } else {
+            printer.diagnostics(&diagnostics);
+            if !refused {
+                let tools: usize = sets.iter().map(|set| set.tools.len()).sum();
+                printer.say(format!("{tools} fine"));
+            }
+        }
+        if let Some(first) = unreached.first() {
+            bail!("cannot be reached: {first}");
+        }
+        Ok(if refused { Answer::No } else { Answer::Yes })
+    }
+}

@@ -1,0 +1,47 @@
+//! Files that are written as a whole or not at all, and read up to a limit.
+
+use std::{
+    io::{Read, Write},
+    path::Path,
+};
+
+use anyhow::{Context, bail};
+
+/// The largest file that a person names to be read, in bytes.
+const MAX_FILE_BYTES: u64 = 64 << 20;
+
+/// Writes a file that was not there.
+pub fn write_new(file: &Path, text: &str) -> anyhow::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let wrote = written(folder.unwrap_or(Path::new(".")), text)
+        .and_then(|temporary| temporary.persist_noclobber(file).map_err(|error| error.error));
+    wrote.map(|_| ()).with_context(|| format!("cannot write `{}`", file.display()))
+}
+
+/// A file with that text, yet without its name.
+pub fn written(folder: &Path, text: &str) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
+    temporary.write_all(text.as_bytes())?;
+    temporary.as_file().sync_all()?;
+    set_readable(temporary.as_file())?;
+    Ok(temporary)
+}
+
+/// What people edit is for everybody to read, unlike other temporary files.
+fn set_readable(file: &std::fs::File) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+/// The text of a file that a person named.
+pub fn read(file: &Path) -> anyhow::Result<String> {
+    let shown = file.display();
+    let unreadable = || format!("cannot read `{shown}`");
+    let mut text = String::new();
+    let opened = std::fs::File::open(file).with_context(unreadable)?;
+    opened.take(MAX_FILE_BYTES + 1).read_to_string(&mut text).with_context(unreadable)?;
+    if text.len() as u64 > MAX_FILE_BYTES {
+        bail!("`{shown}` is larger than {MAX_FILE_BYTES} bytes");
+    }
+    Ok(text)
+}

@@ -1,0 +1,164 @@
+//! Contracts from files: our YAML, listings, the lock, and documents of people.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use contract::{Contract, Diagnostic, Document, documented, lint, read};
+use upstream::{Offer, lock::Lock, names};
+
+use super::{Known, Set, draft, listing};
+use crate::{files, wiring};
+
+/// Reads a file, or every contract of a folder.
+pub(super) fn read(path: &Path) -> anyhow::Result<Set> {
+    let title = path.display().to_string();
+    if path.is_dir() {
+        let files =
+            wiring::contract_files(path).with_context(|| format!("cannot read `{title}`"))?;
+        if files.is_empty() {
+            bail!("`{title}` has no contracts: no file that ends in .yaml, .yml or .json");
+        }
+        let mut set = Set::new(title, false);
+        let mut contracts = Vec::new();
+        for file in files {
+            contracts.extend(of_text(&mut set, &file.display().to_string(), &files::read(&file)?));
+        }
+        together(&mut set, &contracts);
+        return Ok(set);
+    }
+    let text = files::read(path)?;
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    match ending {
+        "yaml" | "yml" => {
+            let mut set = Set::new(&title, false);
+            let contracts = of_text(&mut set, &title, &text);
+            together(&mut set, &contracts);
+            Ok(set)
+        }
+        "json" | "lock" => of_json(path, &title, &text),
+        _ => Ok(of_document(&title, &text)),
+    }
+}
+
+/// Contracts of ours, one after the other with `---` between them; each is put into the set.
+fn of_text(set: &mut Set, title: &str, text: &str) -> Vec<(Contract, Document)> {
+    let mut contracts = Vec::new();
+    for part in parts(text) {
+        let (contract, found) = read::contract(title, &part);
+        set.diagnostics.extend(found);
+        if let (Some(contract), Ok(document)) = (contract, Document::parse(title, &part)) {
+            set.tools.push(draft::known(contract.clone()));
+            contracts.push((contract, document));
+        }
+    }
+    contracts
+}
+
+/// The documents of a file, each in the line where it was.
+fn parts(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        if line.trim_end() == "---" {
+            parts.push("\n".repeat(index + 1));
+        } else if let Some(last) = parts.last_mut() {
+            last.push_str(line);
+        }
+    }
+    let empty = |part: &String| {
+        part.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#'))
+    };
+    if parts.len() > 1 {
+        parts.retain(|part| !empty(part));
+    }
+    parts
+}
+
+fn together(set: &mut Set, contracts: &[(Contract, Document)]) {
+    let all: Vec<_> = contracts.iter().map(|(contract, document)| (contract, document)).collect();
+    set.diagnostics.extend(lint::lint_together(&all));
+}
+
+/// A listing, the lock, descriptions as we serve them, or a contract that is JSON.
+fn of_json(path: &Path, title: &str, text: &str) -> anyhow::Result<Set> {
+    let value =
+        contract::json::parse(text.as_bytes()).with_context(|| format!("`{title}` is no JSON"))?;
+    if value.get("upstreams").is_some() && value.get("version").is_some() {
+        let lock = Lock::read(path)?.with_context(|| format!("cannot read `{title}`"))?;
+        return Ok(of_lock(title, &lock));
+    }
+    if value.get("input_schema").is_some() {
+        let mut set = Set::new(title, false);
+        of_text(&mut set, title, text);
+        return Ok(set);
+    }
+    let lists = ["/tools", "/result/tools", "/contracts", ""];
+    let tools = lists.iter().find_map(|place| value.pointer(place)?.as_array());
+    let Some(tools) = tools else {
+        bail!("`{title}` is no answer to `tools/list`, no lock and no contract");
+    };
+    let mut set = Set::new(title, true);
+    if tools.iter().any(|tool| tool.get("input_schema").is_some()) {
+        set.tools = tools.iter().filter_map(draft::described).collect();
+        if set.tools.len() < tools.len() {
+            bail!("`{title}`: a tool has a `name` and an `input_schema`");
+        }
+        return Ok(set);
+    }
+    listing::written_down(&mut set, &Offer { tools: tools.clone(), ..Offer::default() });
+    Ok(set)
+}
+
+/// Everything that is pinned, by the names under which it is served.
+fn of_lock(title: &str, lock: &Lock) -> Set {
+    let mut set = Set::new(title, true);
+    for (id, pinned) in &lock.upstreams {
+        let mut own = Set::new(format!("{title}: {id}"), true);
+        listing::written_down(&mut own, &pinned.to_offer());
+        set.findings.append(&mut own.findings);
+        for mut known in own.tools {
+            let name = known.promise.name.clone();
+            known.promise.name = names::served(id, &name);
+            known.contract.name.clone_from(&known.promise.name);
+            known.contract.toolset.clone_from(id);
+            known.own_name = Some(name);
+            set.tools.push(known);
+        }
+    }
+    set
+}
+
+/// A document that people wrote, of which some sections are tools.
+fn of_document(title: &str, text: &str) -> Set {
+    let mut set = Set::new(title, false);
+    let (tools, diagnostics) = documented::read(title, text);
+    set.diagnostics = diagnostics;
+    if tools.is_empty() && set.diagnostics.is_empty() {
+        let text = text.into();
+        let message = "no section of this document is a tool";
+        set.diagnostics.push(
+            Diagnostic::new(contract::Severity::Error, title, &text, 0..0, message)
+                .hint("a tool is `## name` with `- input_schema:`, or `## Tool: name` with `### Input Schema`"),
+        );
+    }
+    set.tools = tools.iter().map(|tool| of_section(&tool.promise())).collect();
+    set
+}
+
+fn of_section(promise: &contract::compare::Promise) -> Known {
+    let contract = draft::of(promise, "document", "0");
+    Known { promise: promise.clone(), contract, listed: None, own_name: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_of_a_file_keep_their_lines() {
+        assert_eq!(parts("a: 1\n"), ["a: 1\n"]);
+        assert_eq!(parts("a: 1\n---\nb: 2\n"), ["a: 1\n", "\n\nb: 2\n"]);
+        assert_eq!(parts("# head\n---\nb: 2\n---\n"), ["\n\nb: 2\n"]);
+        assert_eq!(parts(""), [""]);
+        assert_eq!(parts("---"), [""; 0]);
+    }
+}

@@ -1,0 +1,174 @@
+//! Tools as an MCP server lists them: asked now, or written down.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    fmt::Write,
+};
+
+use contract::{Diagnostic, Document, Severity, compare::Promise, suspect::Finding};
+use serde_json::Value;
+use upstream::{
+    Offer,
+    admission::{self, Admission, Reason, Rejected, Rules},
+    settings::{Overlay, Upstream},
+};
+
+use super::{Known, Set, draft};
+use crate::{commands, servers::Server, settings::Loaded, wiring::overlays};
+
+/// The toolset of tools whose server nobody has given an id.
+const UNNAMED: &str = "server";
+
+/// What the operator says about the tools of a listing.
+pub(super) struct Terms<'a> {
+    pub id: &'a str,
+    pub settings: &'a Upstream,
+    pub overlays: &'a BTreeMap<String, Overlay>,
+    /// Whether the settings have it, so that they are a place to mend it.
+    pub configured: bool,
+}
+
+/// What a server lists now.
+pub(super) fn of_server(server: &Server) -> anyhow::Result<Set> {
+    let offer = commands::runtime()?.block_on(server.offer())?;
+    let mut set = Set::new(&server.title, true);
+    written_down(&mut set, &offer);
+    Ok(set)
+}
+
+/// What an upstream lists now, under the server's own names, with what overlays say.
+pub(super) fn of_upstream(loaded: &Loaded, id: &str) -> anyhow::Result<Set> {
+    let server = Server::of_upstream(loaded, id)?;
+    let overlays = overlays::of_upstream(loaded, id)?;
+    let offer = commands::runtime()?.block_on(server.offer())?;
+    let settings = &loaded.settings.upstreams[id];
+    let mut set = Set::new(id, true);
+    add(&mut set, &Terms { id, settings, overlays: &overlays, configured: true }, &offer);
+    Ok(set)
+}
+
+/// A listing whose server the settings do not know.
+pub(super) fn written_down(set: &mut Set, offer: &Offer) {
+    let (settings, overlays) = (Upstream::default(), BTreeMap::new());
+    let terms = Terms { id: UNNAMED, settings: &settings, overlays: &overlays, configured: false };
+    add(set, &terms, offer);
+}
+
+/// Adds the tools of a listing to a set, and what is to be said about them.
+pub(super) fn add(set: &mut Set, terms: &Terms<'_>, offer: &Offer) {
+    let admission = judge(terms, offer);
+    let title = set.title.clone();
+    set.findings.extend(diagnostics(&title, terms, offer, &admission));
+    for tool in &offer.tools {
+        let mut promise = Promise::of_tool(tool);
+        if promise.name.is_empty() {
+            continue;
+        }
+        if let Some(overlay) = terms.overlays.get(&promise.name) {
+            promise.effects = overlay.effects;
+            promise.approval = overlay.approval;
+        }
+        let admitted = admission.admitted.iter().find(|one| one.own_name == promise.name);
+        let contract = match admitted {
+            Some(admitted) => {
+                let mut contract = admitted.contract.clone();
+                contract.name.clone_from(&promise.name);
+                contract
+            }
+            None => draft::of(&promise, terms.id, offer.version()),
+        };
+        // What the server does not say, the operator does.
+        let declares = promise.output_schema.as_ref().is_some_and(Value::is_object);
+        if admitted.is_some() && !declares {
+            promise.output_schema = Some(contract.output_schema.clone());
+        }
+        let listed = Some(tool.clone());
+        set.tools.push(Known { promise, contract, listed, own_name: None });
+    }
+}
+
+/// Judges tools by themselves: what is pinned and what is allowed is another matter.
+pub(super) fn judge(terms: &Terms<'_>, offer: &Offer) -> Admission {
+    let taken = HashSet::new();
+    let rules = Rules {
+        id: terms.id,
+        settings: terms.settings,
+        overlays: terms.overlays,
+        allowlist: None,
+        pinned: None,
+        taken: &taken,
+    };
+    admission::judge(&rules, offer.version(), &offer.tools)
+}
+
+/// What is to be said about the tools of a listing, each shown in its place.
+pub(super) fn diagnostics(
+    title: &str,
+    terms: &Terms<'_>,
+    offer: &Offer,
+    admission: &Admission,
+) -> Vec<Diagnostic> {
+    let shown = |name: &str| {
+        let tool = offer.tools.iter().find(|tool| tool.get("name").is_some_and(|own| own == name));
+        Shown::new(&format!("{title}.{name}"), tool.unwrap_or(&Value::Null))
+    };
+    let mut found = Vec::new();
+    for rejected in &admission.rejected {
+        let one = shown(&rejected.tool).about(Severity::Error, place(rejected), &rejected.message);
+        found.push(if terms.configured { one.hint(&*rejected.fix) } else { one });
+    }
+    for admitted in admission.admitted.iter().filter(|one| !one.findings.is_empty()) {
+        let shown = shown(&admitted.own_name);
+        for Finding { pointer, what, .. } in &admitted.findings {
+            found.push(shown.about(Severity::Warning, pointer, what));
+        }
+    }
+    found
+}
+
+/// The part of a tool that is the reason.
+fn place(rejected: &Rejected) -> &'static str {
+    match rejected.reason {
+        Reason::BadInputSchema => "/inputSchema",
+        Reason::BadOutputSchema => "/outputSchema",
+        Reason::HiddenText => "/description",
+        _ => "/name",
+    }
+}
+
+/// A tool as text that is safe to print.
+struct Shown {
+    title: String,
+    text: std::sync::Arc<str>,
+    document: Option<Document>,
+}
+
+impl Shown {
+    fn new(title: &str, tool: &Value) -> Self {
+        let text = visible(&serde_json::to_string_pretty(tool).unwrap_or_default());
+        let title = gate::approvals::visible_line(title);
+        Self { document: Document::parse(&title, &text).ok(), text: text.into(), title }
+    }
+
+    fn about(&self, severity: Severity, pointer: &str, message: &str) -> Diagnostic {
+        let message = gate::approvals::visible_line(message);
+        match (&self.document, severity) {
+            (Some(document), Severity::Error) => document.error(pointer, message),
+            (Some(document), Severity::Warning) => document.warning(pointer, message),
+            (None, severity) => Diagnostic::new(severity, &self.title, &self.text, 0..0, message),
+        }
+    }
+}
+
+/// JSON in which everything that could deceive a reader is written out.
+fn visible(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for one in json.chars() {
+        match u32::from(one) {
+            _ if one.is_ascii() || one.is_alphanumeric() => text.push(one),
+            code @ 0..=0xffff => _ = write!(text, "\\u{code:04x}"),
+            code => _ = write!(text, "\\U{code:08x}"),
+        }
+    }
+    text
+}

@@ -1,0 +1,81 @@
+//! What this installation serves: the tools of the binary, of the user and of all upstreams.
+
+use contract::{Status, compare::Promise};
+use serde_json::Value;
+use upstream::{Host, Member, Phase, names};
+
+use super::{
+    ITSELF, Known, Set, draft,
+    listing::{self, Terms},
+};
+use crate::{
+    Answer, commands,
+    printer::Printer,
+    settings::{Flags, Loaded},
+    wiring::{
+        self, overlays,
+        upstreams::{self, Which},
+    },
+};
+
+/// Reads it, by the names under which tools are served.
+pub(super) fn read(flags: &Flags, printer: &Printer) -> anyhow::Result<Result<Set, Answer>> {
+    let loaded = match flags.load()? {
+        Ok(loaded) => loaded,
+        Err(diagnostics) => {
+            printer.diagnostics(&diagnostics);
+            return Ok(Err(Answer::CouldNotTell));
+        }
+    };
+    let contracts = wiring::contracts(&loaded)?;
+    let mut set = Set::new(ITSELF, true);
+    set.diagnostics = contracts.diagnostics;
+    set.tools = contracts.bound.iter().map(|one| draft::known(one.contract.clone())).collect();
+    if set.is_refused() {
+        // A catalogue cannot be made of these, and so nothing is served.
+        return Ok(Ok(set));
+    }
+    let fixed = wiring::tools(contracts.bound, &loaded)?;
+    let plan = upstreams::plan(&loaded, Which::All, &fixed)?;
+    if plan.upstreams.is_empty() {
+        return Ok(Ok(set));
+    }
+    commands::runtime()?.block_on(async {
+        let host = Host::start(plan);
+        host.settled().await;
+        let mut added = Ok(());
+        for member in host.members().iter().filter(|member| member.settings.enabled) {
+            added = added.and_then(|()| add(&mut set, member, &loaded));
+        }
+        host.stop().await;
+        added
+    })?;
+    Ok(Ok(set))
+}
+
+fn add(set: &mut Set, member: &Member, loaded: &Loaded) -> anyhow::Result<()> {
+    let id = &member.id;
+    let Some(offer) = member.offer() else {
+        let why = match member.phase() {
+            Phase::Down { error } => error,
+            _ => "it was never reached".to_owned(),
+        };
+        set.unreached.push(format!("{id}: {why}"));
+        return Ok(());
+    };
+    let overlays = overlays::of_upstream(loaded, id)?;
+    let terms = Terms { id, settings: &member.settings, overlays: &overlays, configured: true };
+    let admission = listing::judge(&terms, &offer);
+    set.findings.extend(listing::diagnostics(id, &terms, &offer, &admission));
+    let own_names: Vec<&str> =
+        offer.tools.iter().filter_map(|tool| tool.get("name").and_then(Value::as_str)).collect();
+    for tool in member.tools() {
+        let contract = (*tool.contract).clone();
+        let own = own_names.iter().find(|own| names::served(id, own) == contract.name);
+        let mut promise = Promise::of_contract(&contract);
+        promise.status = Some(Status::Active);
+        let own_name = own.map(|own| (*own).to_owned());
+        set.tools.push(Known { promise, contract, listed: None, own_name });
+    }
+    Ok(())
+}
