@@ -73,7 +73,9 @@ impl Server {
             limits: upstream::settings::Upstream::default().resource_limits(),
             sandbox: None,
         });
-        Ok(Self::unknown(program, target))
+        let words: Vec<&str> =
+            std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect();
+        Ok(Self::unknown(&words.join(" "), target))
     }
 
     fn unknown(title: &str, target: Target) -> Self {

@@ -12,6 +12,7 @@ mod bad_messages;
 mod bad_state;
 mod busy;
 mod cli;
+mod contracts;
 mod crash;
 mod disk;
 mod doctor;

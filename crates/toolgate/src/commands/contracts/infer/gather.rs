@@ -65,6 +65,7 @@ pub fn kept(loaded: &Loaded, id: &str, tool: &str) -> anyhow::Result<Gathered> {
             ..JobFilter::default()
         };
         for job in store.jobs(filter).await? {
+            let Some(job) = store.job(&job.id).await? else { continue };
             let whole = job.result.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
             let output_of_job = whole.and_then(|mut whole| Some(whole.get_mut("output")?.take()));
             // Where the result was too large, what is kept points to an artifact.

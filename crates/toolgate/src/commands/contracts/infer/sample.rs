@@ -46,19 +46,22 @@ impl Sample {
         }
     }
 
-    /// What was kept of a tool that is taken to return text or content.
+    /// What was kept of a tool, by what it is taken to return.
     pub fn kept(value: Value, output: Output) -> Self {
-        match (output, value) {
-            (Output::Text, value) if value.get("text").is_some_and(Value::is_string) => {
-                Self::Text(value["text"].as_str().unwrap_or_default().to_owned())
-            }
+        let text = value.as_object().filter(|all| all.len() == 1).and_then(|all| all.get("text"));
+        match (output, &value) {
             // What was no result at all is kept as the text of it.
             (_, Value::String(text)) => match contract::json::parse(text.as_bytes()) {
                 Ok(value @ Value::Object(_)) => Self::read(value),
-                _ => Self::Text(text),
+                _ => Self::Text(text.clone()),
             },
-            (Output::Content, value) => Self::read(value),
-            (_, value) => Self::Structured(value),
+            // One that is read as JSON now may have been text when it was called.
+            (Output::Text | Output::Json, _) if text.is_some_and(Value::is_string) => {
+                Self::Text(text.and_then(Value::as_str).unwrap_or_default().to_owned())
+            }
+            (Output::Json, value) => Self::Text(value.to_string()),
+            (Output::Content, _) => Self::read(value),
+            _ => Self::Structured(value),
         }
     }
 
@@ -190,6 +193,8 @@ mod tests {
         assert_eq!(kept, Sample::Structured(json!({ "text": "a" })));
         let unread = json!(text("b").to_string());
         assert_eq!(Sample::kept(unread, Output::Declared), Sample::Text("b".into()));
+        let kept = Sample::kept(json!({ "n": 1 }), Output::Json);
+        assert_eq!(kept, Sample::Text("{\"n\":1}".into()));
         let kept = Sample::kept(json!({ "content": [] }), Output::Content);
         assert_eq!(kept, Sample::Text(String::new()));
     }

@@ -1,0 +1,112 @@
+//! Does what we serve still honour the documents that people wrote?
+
+use serde_json::Value;
+use testkit::World;
+
+use super::json;
+use crate::{BINARY, root};
+
+/// Where we break the word of a document, and why. Schemas are compared as a whole: where one thing in
+/// one is breaking, everything else that changed in it is told so too.
+const DEVIATIONS: &[(&str, &str, &str, &str)] = &[
+    // Every text has a limit; a URL longer than any server takes is refused before anything is fetched.
+    ("web.fetch", "input", "/properties/url", "`minLength` is 1 now"),
+    ("web.fetch", "input", "/properties/url", "`maxLength` is 16384 now"),
+    // More that may be asked for, and nothing that must be: long pages come in parts, and as Markdown.
+    ("web.fetch", "input", "/properties", "`format` is "),
+    ("web.fetch", "input", "/properties", "`start` is "),
+    ("web.fetch", "input", "/properties", "`max_chars` is "),
+    ("web.fetch", "output", "/properties", "`next_start` is "),
+    // The document's `if` is vacuously true, so that it always demands `raw_html`. It is there exactly
+    // when it was asked for.
+    ("web.fetch", "output", "", "`allOf` is gone: "),
+    // The same values in other words.
+    ("web.fetch", "output", "/properties/title", "`type` is gone: "),
+    ("web.fetch", "output", "/properties/title", "`anyOf` is "),
+    ("web.fetch", "output", "/properties/byline", "`type` is gone: "),
+    ("web.fetch", "output", "/properties/byline", "`anyOf` is "),
+    ("web.fetch", "output", "/properties/published_at", "`type` is gone: "),
+    ("web.fetch", "output", "/properties/published_at", "`anyOf` is "),
+    ("web.fetch", "output", "/properties/lang", "`type` is gone: "),
+    ("web.fetch", "output", "/properties/lang", "`anyOf` is "),
+];
+
+fn document(name: &str) -> String {
+    root().join("crates/contract/tests/data").join(name).display().to_string()
+}
+
+/// Every change that breaks a document's word.
+fn broken(compared: &Value) -> Vec<(String, String, String, String)> {
+    let mut all = Vec::new();
+    for (tool, changes) in compared["tools"].as_object().unwrap() {
+        for change in changes.as_array().unwrap() {
+            let text = |key: &str| change[key].as_str().unwrap().to_owned();
+            all.push((tool.clone(), text("part"), text("pointer"), text("text")));
+        }
+    }
+    all
+}
+
+#[test]
+fn what_is_served_honours_the_documents_but_for_what_was_decided() {
+    let world = World::new(BINARY, "");
+    let (code, compared) = json(
+        &world,
+        &["contracts", "diff", &document("homelab.md"), "self", "--breaking", "--json"],
+    );
+    assert_eq!(code, 1);
+    let mut listed: Vec<_> = DEVIATIONS.iter().collect();
+    for (tool, part, pointer, text) in broken(&compared) {
+        let found = listed.iter().position(|(of, where_in, place, words)| {
+            (*of, *where_in, *place) == (&*tool, &*part, &*pointer) && text.starts_with(words)
+        });
+        let found = found.unwrap_or_else(|| panic!("{tool}: {part}{pointer}: {text}"));
+        listed.swap_remove(found);
+    }
+    assert!(listed.is_empty(), "listed, and not so: {listed:?}");
+    let (code, compared) = json(
+        &world,
+        &["contracts", "diff", &document("learning-os.md"), "self", "--breaking", "--json"],
+    );
+    assert_eq!((code, &compared["same"]), (0, &Value::Bool(true)), "{compared}");
+    // What the document plans and nobody has built yet is no difference.
+    let (_, stdout, stderr) = world.cli(&["contracts", "diff", &document("homelab.md"), "self"]);
+    assert!(!stdout.contains("mlx.load"), "{stdout}");
+    assert!(stdout.contains("widening  status: was planned and is served"), "{stdout}");
+    assert!(stderr.contains("tools that") && stderr.contains("does not name"), "{stderr}");
+}
+
+#[test]
+fn drift_is_told() {
+    let world = World::new(BINARY, "");
+    let text = std::fs::read_to_string(document("homelab.md")).unwrap();
+    for (before, after, expected) in [
+        (
+            "\"maximum\": 25",
+            "\"maximum\": 50",
+            "input /properties/max_results/maximum: was 50 and is 25",
+        ),
+        (
+            "\"code\": \"invalid_query\", \"http_status\": 400",
+            "\"code\": \"invalid_query\", \"http_status\": 418",
+            "errors: `invalid_query` had the status 418 and has 400",
+        ),
+        ("## search.web", "## search.everything", "tool: is not there"),
+    ] {
+        assert!(text.contains(before), "{before}");
+        world.write("document.md", &text.replacen(before, after, 1));
+        let (code, stdout, stderr) =
+            world.cli(&["contracts", "diff", "document.md", "self", "--breaking"]);
+        assert_eq!(code, 1, "{stderr}");
+        assert!(stdout.contains(expected), "{stdout}");
+    }
+    world.write("document.md", &text.replacen("\"type\": \"object\"", "\"type\": \"objekt\"", 1));
+    let (code, _, stderr) = world.cli(&["contracts", "diff", "document.md", "self"]);
+    assert_eq!(code, 2, "what cannot be read cannot be compared: {stderr}");
+    assert!(stderr.contains("document.md:"), "{stderr}");
+    assert_eq!(world.cli(&["contracts", "lint", "document.md"]).0, 1);
+    world.write("prose.md", "# Nothing\n\nof that kind.\n");
+    let (code, _, stderr) = world.cli(&["contracts", "lint", "prose.md"]);
+    assert_eq!(code, 1);
+    assert!(stderr.contains("no section of this document is a tool"), "{stderr}");
+}

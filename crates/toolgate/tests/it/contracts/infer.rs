@@ -1,0 +1,190 @@
+//! What a tool returns is proposed from results of it, saved, and enforced from then on.
+
+use serde_json::{Value, json};
+
+use super::json as printed;
+use crate::upstreams::{Stage, tool};
+
+fn silent(name: &str, reads: bool) -> Value {
+    let mut tool = tool(name);
+    tool.as_object_mut().unwrap().remove("outputSchema");
+    tool["annotations"] = json!({ "readOnlyHint": reads });
+    tool
+}
+
+fn text(words: &str) -> Value {
+    json!({ "result": { "content": [{ "type": "text", "text": words }], "isError": false } })
+}
+
+/// Three tools that do not say what they return, and one that changes things.
+fn script() -> Value {
+    json!({
+        "tools": [silent("find", true), silent("count", true), silent("say", true), silent("delete", false)],
+        "answers": {
+            "find": {
+                "a": { "result": { "content": [], "structuredContent": { "hits": [{ "id": 1, "title": "A" }] } } },
+                "b": { "result": { "content": [], "structuredContent": { "hits": [], "more": true } } },
+                "odd": { "result": { "content": [], "structuredContent": { "hits": "many" } } },
+            },
+            "count": { "a": text("{\"n\": 7}"), "b": text("{\"n\": 8.5}"), "odd": text("seven") },
+            "say": { "*": text("hello") },
+            "delete": { "*": text("gone") },
+        },
+    })
+}
+
+fn stage(more: &str) -> Stage {
+    Stage::new(&[("up", script())], more)
+}
+
+#[tokio::test]
+async fn a_tool_runs_under_the_contract_that_was_inferred() {
+    let stage = stage("");
+    let infer = |tool: &str, more: &[&str]| {
+        let whole = format!("up.{tool}");
+        let mut arguments = vec!["contracts", "infer", &whole];
+        arguments.extend(["--arguments", r#"{"text":"a"}"#, "--arguments", r#"{"text":"b"}"#]);
+        arguments.extend(more);
+        stage.world.cli(&arguments)
+    };
+    let (code, stdout, stderr) = infer("find", &[]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.starts_with("# Proposed from 2 results by"), "{stdout}");
+    assert!(stderr.contains("not written; --save writes it to"), "{stderr}");
+    assert!(!stage.world.folder().join("overlays").exists());
+    for tool in ["find", "count", "say"] {
+        let (code, _, stderr) = infer(tool, &["--save"]);
+        assert_eq!(code, 0, "{stderr}");
+        assert!(stderr.contains("it holds from the next start of the server on"), "{stderr}");
+    }
+    let saved = |tool: &str| {
+        std::fs::read_to_string(stage.world.folder().join(format!("overlays/up/{tool}.yaml")))
+            .unwrap()
+    };
+    assert!(saved("find").contains("\ntool: find\noutput_schema:\n"), "{}", saved("find"));
+    assert!(saved("count").contains("\noutput: json\n") || saved("count").contains("output: json"));
+    assert!(saved("say").ends_with("\ntool: say\noutput: text\n"), "{}", saved("say"));
+    let (code, _, stderr) = infer("say", &["--save"]);
+    assert_eq!(code, 2, "what a person may have edited is not written over");
+    assert!(stderr.contains("--force"), "{stderr}");
+    assert_eq!(infer("say", &["--save", "--force"]).0, 0);
+    let stage = stage.run().await;
+    assert_eq!(stage.listed().await, ["up__count", "up__find", "up__say"]);
+    for (tool, word, expected) in [
+        ("find", "a", Ok(json!({ "hits": [{ "id": 1, "title": "A" }] }))),
+        ("find", "b", Ok(json!({ "hits": [], "more": true }))),
+        ("find", "odd", Err("invalid_output")),
+        ("count", "b", Ok(json!({ "n": 8.5 }))),
+        ("count", "odd", Err("invalid_output")),
+        ("say", "x", Ok(json!({ "text": "hello" }))),
+    ] {
+        let (_, answer) = stage.call(&format!("up__{tool}"), &json!({ "text": word })).await;
+        match expected {
+            Ok(result) => assert_eq!(answer["result"], result, "{answer}"),
+            Err(code) => assert_eq!(answer["code"], code, "{answer}"),
+        }
+    }
+    let journal = std::fs::read_to_string(stage.world.folder().join("data/journal.jsonl")).unwrap();
+    assert!(journal.contains("\"event\":\"tool_sampled\",\"tool\":\"up__find\""), "{journal}");
+}
+
+#[test]
+fn results_may_be_files() {
+    let stage = stage("");
+    stage.world.write("result.json", &script()["answers"]["find"]["a"]["result"].to_string());
+    stage.world.write("bare.json", r#"{"hits": [{"id": 2, "title": null}]}"#);
+    stage.world.write("error.json", r#"{"isError": true, "content": []}"#);
+    stage.world.write(
+        "image.json",
+        r#"{"content": [{"type": "image", "data": "", "mimeType": "image/png"}]}"#,
+    );
+    let (code, told) = printed(
+        &stage.world,
+        &[
+            "contracts",
+            "infer",
+            "up.find",
+            "--json",
+            "--results",
+            "result.json",
+            "bare.json",
+            "error.json",
+        ],
+    );
+    assert_eq!((code, &told["results"], &told["errors"]), (0, &json!(2), &json!(1)), "{told}");
+    let items = &told["overlay"]["output_schema"]["properties"]["hits"]["items"];
+    assert_eq!(items["required"], json!(["id", "title"]), "{told}");
+    assert_eq!((&told["overlay"]["tool"], &told["file"]), (&json!("find"), &Value::Null));
+    let (_, told) = printed(
+        &stage.world,
+        &["contracts", "infer", "up.find", "--json", "--results", "image.json"],
+    );
+    assert_eq!(told["overlay"], json!({ "tool": "find", "output": "content" }));
+    let (code, _, stderr) =
+        stage.world.cli(&["contracts", "infer", "up.find", "--results", "error.json"]);
+    assert_eq!(code, 1);
+    assert!(stderr.contains("reports an error"), "{stderr}");
+}
+
+#[tokio::test]
+async fn what_jobs_and_quarantine_keep_is_enough() {
+    let stage = Stage::with(&[("up", script(), "output: text")], "");
+    let (code, _, stderr) = stage.world.cli(&["contracts", "infer", "up.count"]);
+    assert_eq!(code, 1);
+    assert!(stderr.contains("nothing of `up.count` is kept"), "{stderr}");
+    for word in ["a", "b"] {
+        assert_eq!(stage.world.cli(&["call", "up__count", &format!("text={word}")]).0, 0);
+    }
+    let (code, told) =
+        printed(&stage.world, &["contracts", "infer", "up.count", "--save", "--json"]);
+    assert_eq!((code, &told["results"]), (0, &json!(2)), "{told}");
+    assert_eq!(told["overlay"]["output"], "json");
+    let (code, stdout, _) = stage.world.cli(&["call", "up__count", "text=a"]);
+    assert_eq!((code, serde_json::from_str::<Value>(&stdout).unwrap()), (0, json!({ "n": 7 })));
+    // What broke that contract is kept too, and widens the next proposal.
+    assert_eq!(stage.world.cli(&["call", "up__count", "text=odd"]).0, 1);
+    let (_, told) = printed(&stage.world, &["contracts", "infer", "up.count", "--json"]);
+    assert_eq!(
+        (&told["results"], &told["overlay"]["output"]),
+        (&json!(4), &json!("text")),
+        "{told}"
+    );
+}
+
+#[test]
+fn nothing_is_called_that_may_not_be() {
+    let stage = stage("allowlist: { up: [find, delete] }\n");
+    let infer = |tool: &str, given: &str, more: &[&str]| {
+        let mut arguments = vec!["contracts", "infer", tool, "--arguments", given];
+        arguments.extend(more);
+        stage.world.cli(&arguments)
+    };
+    let fine = r#"{"text":"a"}"#;
+    for (tool, given, expected) in [
+        ("up.delete", fine, "does not say that it only reads"),
+        ("up.say", fine, "it is not on the allowlist"),
+        ("up.find", r#"{"text":1}"#, "`/text` must be a string"),
+        ("up.find", "[1]", "is no JSON object"),
+        ("up.find", "{", "is no JSON"),
+        ("up.fnd", fine, "did you mean `find`?"),
+        ("upp.find", fine, "did you mean `up`?"),
+        ("find", fine, "is no SERVER.TOOL"),
+    ] {
+        let (code, _, stderr) = infer(tool, given, &[]);
+        assert_eq!(code, 2, "{tool}: {stderr}");
+        assert!(stderr.contains(expected), "{tool} {given}: {stderr}");
+    }
+    let (code, stdout, _) = infer("up.delete", fine, &["--effects"]);
+    assert!(code == 0 && stdout.contains("output: text"), "{stdout}");
+    assert_eq!(infer("up.say", fine, &["--effects"]).0, 2, "nothing goes around the allowlist");
+    // The operator's word counts more than the server's.
+    stage.world.write("overlays/up/find.yaml", "effects: write\n");
+    assert_eq!(infer("up.find", fine, &[]).0, 2);
+    stage.world.write("overlays/up/delete.yaml", "effects: read\ndescription: Only looks.\n");
+    assert_eq!(infer("up.delete", fine, &["--save", "--force"]).0, 0);
+    let kept =
+        std::fs::read_to_string(stage.world.folder().join("overlays/up/delete.yaml")).unwrap();
+    for line in ["tool: delete", "description: Only looks.", "effects: read", "output: text"] {
+        assert!(kept.contains(line), "{kept}");
+    }
+}

@@ -1,0 +1,172 @@
+//! Every kind of source is read, judged, compared and exported.
+
+use serde_json::{Value, json};
+
+use super::json as printed;
+use crate::upstreams::{Stage, one, said, tool};
+
+fn names(stage: &Stage, source: &[&str]) -> Vec<String> {
+    let arguments = [&["contracts", "export", "--format", "json"], source].concat();
+    let (code, exported) = printed(&stage.world, &arguments);
+    assert_eq!(code, 0, "{source:?}");
+    let all = exported["contracts"].as_array().unwrap().iter();
+    all.map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+}
+
+fn two() -> Value {
+    json!({ "tools": [tool("search"), tool("fetch")], "answers": {} })
+}
+
+#[tokio::test]
+async fn a_source_can_be_anything() {
+    let stage = Stage::new(&[("docs", two()), ("more", one("search", &said("x")))], "");
+    assert_eq!(stage.world.cli(&["lock"]).0, 0);
+    let listing = json!({ "tools": [tool("search")] });
+    stage.world.write("listing.json", &listing.to_string());
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "result": listing });
+    stage.world.write("message.json", &message.to_string());
+    stage.world.cli(&["contracts", "new", "own_tool", "--folder", "own"]);
+    let stage = stage.run().await;
+    let rest = stage.world.send("GET", "/v1/tools", &[], None).await.text();
+    stage.world.write("rest.json", &rest);
+    let address = stage.world.url("/mcp");
+    let all = ["docs__search", "docs__fetch", "more__search"];
+    let sorted = ["docs__fetch", "docs__search", "more__search"];
+    let cases: [(&[&str], &[&str]); 13] = [
+        (&["docs"], &["search", "fetch"]),
+        (&["docs#fetch"], &["fetch"]),
+        (&["--", "python3", "scripted.py", "docs.json"], &["search", "fetch"]),
+        (&[&address], &sorted),
+        (&["listing.json"], &["search"]),
+        (&["message.json"], &["search"]),
+        (&["rest.json"], &sorted),
+        (&["toolgate.lock"], &sorted),
+        (&["toolgate.lock#docs"], &["fetch", "search"]),
+        (&["self"], &all),
+        (&["self#more"], &["search"]),
+        (&["own"], &["own_tool"]),
+        (&["own/own_tool.yaml"], &["own_tool"]),
+    ];
+    for (source, expected) in cases {
+        assert_eq!(names(&stage, source), expected, "{source:?}");
+    }
+    for (old, new) in [
+        ("docs", "toolgate.lock#docs"),
+        ("toolgate.lock#more", "listing.json"),
+        ("self", &*address),
+        ("rest.json", "self"),
+    ] {
+        let (code, stdout, stderr) = stage.world.cli(&["contracts", "diff", old, new]);
+        assert_eq!(code, 0, "{old} {new}: {stdout}{stderr}");
+    }
+}
+
+#[test]
+fn what_changed_is_told_and_counted_by_the_exit_code() {
+    let stage = Stage::new(&[("docs", two())], "");
+    let mut other = two();
+    other["tools"][0]["inputSchema"]["required"] = json!(["text", "more"]);
+    other["tools"][0]["annotations"] = json!({ "title": "A\u{202e}B" });
+    other["tools"][1]["name"] = json!("read");
+    stage.world.write("other.json", &other.to_string());
+    let (code, stdout, stderr) = stage.world.cli(&[
+        "contracts",
+        "diff",
+        "docs",
+        "--",
+        "python3",
+        "scripted.py",
+        "other.json",
+    ]);
+    assert_eq!(code, 1, "{stderr}");
+    for expected in [
+        "search\n",
+        "breaking  input: \"more\" is required now",
+        "wording   annotations",
+        "fetch\n  breaking  tool: is not there",
+        "read\n  widening  tool: is new",
+    ] {
+        assert!(stdout.contains(expected), "{expected}: {stdout}");
+    }
+    assert!(!stdout.contains('\u{202e}'), "what deceives a reader is written out: {stdout}");
+    let (code, told) = printed(&stage.world, &["contracts", "diff", "docs", "docs", "--json"]);
+    assert_eq!((code, told), (0, json!({ "same": true, "tools": {}, "more": 0 })));
+    let (code, told) =
+        printed(&stage.world, &["contracts", "diff", "docs", "other.json", "--json", "--breaking"]);
+    assert_eq!((code, &told["tools"]["read"]), (1, &Value::Null));
+    assert_eq!(told["tools"]["search"][0]["class"], "breaking");
+}
+
+#[test]
+fn what_cannot_be_told_is_2() {
+    let stage = Stage::new(&[("docs", two())], "  dead: { command: /does/not/exist }\n");
+    stage.world.write("bad.yaml", "name: bad\n");
+    stage.world.write("bad.json", "{");
+    stage.world.write("other.json", "{\"a\": 1}");
+    for (arguments, expected) in [
+        (vec!["diff", "docs", "doks"], "did you mean `docs`?"),
+        (vec!["diff", "docs"], "Name two sources"),
+        (vec!["diff", "docs", "dead"], "cannot reach `dead`"),
+        (vec!["diff", "docs", "self"], "cannot be reached: dead"),
+        (vec!["diff", "docs", "bad.yaml"], "bad.yaml"),
+        (vec!["diff", "docs", "bad.json"], "is no JSON"),
+        (vec!["diff", "docs", "other.json"], "no answer to `tools/list`"),
+        (vec!["diff", "docs", "gone.md"], "cannot read `gone.md`"),
+        (vec!["diff", "docs", "docs#serch"], "did you mean `search`?"),
+        (vec!["diff", "docs", "http://127.0.0.1:9/mcp"], "cannot reach"),
+        (vec!["export", "--", "/does/not/exist"], "cannot reach"),
+        (vec!["lint", "self"], "cannot be reached: dead"),
+    ] {
+        let (code, _, stderr) = stage.world.cli(&[vec!["contracts"], arguments.clone()].concat());
+        assert_eq!(code, 2, "{arguments:?}: {stderr}");
+        assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn tools_of_servers_are_judged_in_their_place() {
+    let mut script = two();
+    script["tools"][0]["description"] = json!("Searches.\u{202e}\u{1b}[31m");
+    script["tools"][1]["outputSchema"] = json!({ "type": "objekt" });
+    script["tools"].as_array_mut().unwrap().push(json!({ "name": "act", "description": "Acts.",
+        "inputSchema": { "type": "object" } }));
+    let stage = Stage::new(&[("docs", script)], "");
+    for source in [vec!["docs"], vec!["self"], vec!["--", "python3", "scripted.py", "docs.json"]] {
+        let (code, _, stderr) =
+            stage.world.cli(&[vec!["contracts", "lint"], source.clone()].concat());
+        assert_eq!(code, 1, "{stderr}");
+        for expected in [".search:", ".fetch:", ".act:", "\"type\": \"objekt\"", "no output schema"]
+        {
+            let place = expected == "\"type\": \"objekt\"";
+            assert!(place || stderr.contains(expected), "{source:?} {expected}: {stderr}");
+        }
+        assert!(!stderr.contains(['\u{202e}', '\u{1b}']), "{stderr}");
+        assert_eq!(stderr.contains("hint:"), source.len() == 1, "{source:?}: {stderr}");
+    }
+    let (code, told) = printed(&stage.world, &["contracts", "lint", "docs", "--json"]);
+    assert_eq!((code, &told["ok"]), (1, &json!(false)));
+    assert_eq!(told["diagnostics"].as_array().unwrap().len(), 3, "{told}");
+}
+
+#[test]
+fn what_is_exported_can_be_read_again() {
+    let world = testkit::World::new(crate::BINARY, "");
+    for format in ["yaml", "json", "mcp"] {
+        let (code, stdout, _) = world.cli(&["contracts", "export", "self", "--format", format]);
+        assert_eq!(code, 0);
+        let file = format!("all.{}", if format == "yaml" { "yaml" } else { "json" });
+        world.write(&file, &stdout);
+        let (code, stdout, stderr) = world.cli(&["contracts", "diff", &file, "self"]);
+        assert_eq!(code, 0, "{format}: {stdout}{stderr}");
+        assert_eq!(world.cli(&["contracts", "lint", &file]).0, 0, "{format}");
+    }
+    // A mistake in the second of two is shown in its line.
+    let (_, one, _) = world.cli(&["contracts", "export", "self#hello"]);
+    world.write("two.yaml", &format!("{one}---\n{}", one.replace("effects: none", "effects: nun")));
+    let lines = one.lines().count();
+    let (code, told) = printed(&world, &["contracts", "lint", "two.yaml", "--json"]);
+    assert_eq!(code, 1);
+    assert!(told["diagnostics"][0]["line"].as_u64().unwrap() > lines as u64, "{told}");
+    let (code, stdout, _) = world.cli(&["contracts", "export", "self", "--format", "openapi"]);
+    assert!(code == 0 && stdout.contains("/v1/tools/hello"), "{stdout}");
+}
