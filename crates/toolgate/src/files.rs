@@ -18,8 +18,16 @@ pub fn write_new(file: &Path, text: &str) -> anyhow::Result<()> {
     wrote.map(|_| ()).with_context(|| format!("cannot write `{}`", file.display()))
 }
 
+/// Writes a file over what was there.
+pub fn replace(file: &Path, text: &str) -> anyhow::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let wrote = written(folder.unwrap_or(Path::new(".")), text)
+        .and_then(|temporary| temporary.persist(file).map_err(|error| error.error));
+    wrote.map(|_| ()).with_context(|| format!("cannot write `{}`", file.display()))
+}
+
 /// A file with that text, yet without its name.
-pub fn written(folder: &Path, text: &str) -> std::io::Result<tempfile::NamedTempFile> {
+fn written(folder: &Path, text: &str) -> std::io::Result<tempfile::NamedTempFile> {
     let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
     temporary.write_all(text.as_bytes())?;
     temporary.as_file().sync_all()?;

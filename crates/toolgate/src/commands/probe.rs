@@ -5,23 +5,16 @@ mod ourselves;
 mod sarif;
 mod show;
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
 use guard::process::Spawner;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use upstream::{
-    connection::{Endpoint, HttpKind, Limits, Program, Protocol, Target},
-    probe::{self, Options, Outcome, Probed, Report},
-};
+use upstream::probe::{self, Options, Outcome, Probed, Report};
 
-use super::contracts::written;
-use crate::{Answer, commands, printer::Printer, settings::Flags, wiring::upstreams};
+use crate::{Answer, commands, files, printer::Printer, servers::Server, settings::Flags};
 
 /// Test an MCP server against its own contract
 ///
@@ -80,11 +73,12 @@ impl Probe {
                 Err(answer) => return Ok(answer),
             }
         } else {
-            let (target, limits, protocol) = match self.target(flags, printer)? {
+            let server = match self.target(flags, printer)? {
                 Ok(found) => found,
                 Err(answer) => return Ok(answer),
             };
             let spawner = Spawner::of_this_program();
+            let Server { target, limits, protocol, .. } = server;
             let probed = Probed { target: &target, limits, protocol, spawner: &spawner };
             commands::runtime()?.block_on(until_stopped(async |stop| {
                 probe::run(probed, &options, stop).await.map_err(anyhow::Error::from)
@@ -105,9 +99,9 @@ impl Probe {
     }
 
     /// The server that is meant.
-    fn target(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Result<Found, Answer>> {
+    fn target(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Result<Server, Answer>> {
         if let Some((program, arguments)) = self.command.split_first() {
-            return Ok(Ok((program_of(program, arguments)?, Limits::default(), Protocol::Auto)));
+            return Server::program(program, arguments).map(Ok);
         }
         let Some(server) = &self.server else {
             bail!(
@@ -116,38 +110,25 @@ impl Probe {
             );
         };
         if server.contains("://") {
-            return Ok(Ok((endpoint(server)?, Limits::default(), Protocol::Auto)));
+            return Server::at(server).map(Ok);
         }
-        let loaded = match flags.load()? {
-            Ok(loaded) => loaded,
+        match flags.load()? {
+            Ok(loaded) => Server::of_upstream(&loaded, server).map(Ok),
             Err(diagnostics) => {
                 printer.diagnostics(&diagnostics);
-                return Ok(Err(Answer::CouldNotTell));
+                Ok(Err(Answer::CouldNotTell))
             }
-        };
-        commands::upstream::is_known(&loaded, Some(server))?;
-        let Some(settings) = loaded.settings.upstreams.get(server) else {
-            bail!("there is no upstream `{server}`");
-        };
-        let limits = Limits {
-            connect_timeout: Duration::from_millis(settings.connect_timeout_ms),
-            max_message_bytes: settings.max_message_bytes,
-            stderr_bytes: settings.max_stderr_bytes,
-            max_listed: settings.max_listed,
-            ..Limits::default()
-        };
-        let target = upstreams::target(&loaded, server, settings)?;
-        Ok(Ok((target, limits, settings.protocol.into())))
+        }
     }
 
     /// Tells what came of it, in every form that was asked for.
     fn tell(&self, report: &Report, printer: &Printer) -> anyhow::Result<Answer> {
         if let Some(file) = &self.junit {
-            write(file, &junit::document(report))?;
+            files::replace(file, &junit::document(report))?;
         }
         if let Some(file) = &self.sarif {
             let log = sarif::log(report);
-            write(file, &format!("{log:#}\n"))?;
+            files::replace(file, &format!("{log:#}\n"))?;
         }
         let failed = report.count(Outcome::Failed);
         if self.json {
@@ -164,34 +145,6 @@ impl Probe {
     }
 }
 
-/// Where a server is, and how it is spoken to.
-type Found = (Target, Limits, Protocol);
-
-fn endpoint(text: &str) -> anyhow::Result<Target> {
-    let url = guard::net::Url::parse(text)
-        .ok()
-        .filter(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some())
-        .with_context(|| format!("`{text}` is no http or https address"))?;
-    let kind = HttpKind::Auto;
-    Ok(Target::Endpoint(Endpoint { url, headers: Vec::new(), kind, extra_ca: Vec::new() }))
-}
-
-/// A program that a person starts from where they are, with what they have.
-fn program_of(program: &str, arguments: &[String]) -> anyhow::Result<Target> {
-    let env = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        // Ours, and none of its business.
-        .filter(|(name, _)| !name.starts_with("TOOLGATE_"));
-    Ok(Target::Program(Program {
-        command: program.to_owned(),
-        args: arguments.to_vec(),
-        env: env.collect(),
-        cwd: std::env::current_dir().context("cannot tell where we are")?,
-        limits: upstream::settings::Upstream::default().resource_limits(),
-        sandbox: None,
-    }))
-}
-
 /// Works until it is done; an interrupt asks it to end with what is known.
 async fn until_stopped<T>(work: impl AsyncFnOnce(&CancellationToken) -> T) -> T {
     let stop = CancellationToken::new();
@@ -203,12 +156,4 @@ async fn until_stopped<T>(work: impl AsyncFnOnce(&CancellationToken) -> T) -> T 
             work.await
         }
     }
-}
-
-/// Writes a file, whole or not at all.
-fn write(file: &Path, text: &str) -> anyhow::Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let wrote = written(folder.unwrap_or(Path::new(".")), text)
-        .and_then(|temporary| temporary.persist(file).map_err(|error| error.error));
-    wrote.map(|_| ()).with_context(|| format!("cannot write `{}`", file.display()))
 }

@@ -131,7 +131,7 @@ fn place(rejected: &Rejected) -> &'static str {
     match rejected.reason {
         Reason::BadInputSchema => "/inputSchema",
         Reason::BadOutputSchema => "/outputSchema",
-        Reason::HiddenText => "/description",
+        Reason::SuspiciousText => "/description",
         _ => "/name",
     }
 }

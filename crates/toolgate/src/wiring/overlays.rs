@@ -184,10 +184,9 @@ pub fn to_text(overlay: &Overlay, origin: &str) -> String {
 /// Writes the file, whole or not at all, over what was there.
 pub fn write(file: &Path, text: &str) -> anyhow::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    let wrote = std::fs::create_dir_all(folder)
-        .and_then(|()| crate::files::written(folder, text))
-        .and_then(|temporary| temporary.persist(file).map_err(|error| error.error));
-    wrote.map(|_| ()).with_context(|| format!("cannot write `{}`", file.display()))
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+    crate::files::replace(file, text)
 }
 
 /// Paths are made of such names only.
