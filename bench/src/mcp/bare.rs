@@ -191,7 +191,7 @@ const RECORD_COUNT: usize = 700;
 
 static RECORDS: LazyLock<Value> = LazyLock::new(|| {
     let record = |id: usize| {
-        json!({ "id": id, "name": format!("record number {id}"), "ratio": 0.125, "active": id % 2 == 0,
+        json!({ "id": id, "name": format!("record number {id}"), "ratio": 0.125, "active": id.is_multiple_of(2),
             "tags": ["one", "two", "three"], "note": "some words about this one, as records have them" })
     };
     json!({ "message": "hello", "records": (0..RECORD_COUNT).map(record).collect::<Vec<_>>() })
