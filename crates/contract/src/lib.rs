@@ -37,6 +37,7 @@ pub mod diagnostic;
 mod dialect;
 pub mod document;
 pub mod documented;
+mod flatten;
 mod formats;
 pub mod generate;
 mod graph;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     dialect::Dialect,
-    formats,
+    flatten, formats,
     graph::Graph,
     places::Places,
     violation::{MAX_VIOLATIONS, Violation},
@@ -93,7 +93,8 @@ impl Schema {
         Inspection::default().look(source, 0)?;
         let places = Places::of(source, dialect)?;
         let weight = weight::of(&places)?;
-        let validator = validator(source, dialect)?;
+        let flattened = flatten::flattened(&places)?;
+        let validator = validator(flattened.as_ref().unwrap_or(source), dialect)?;
         let graph = Graph::of(&places);
         Ok(Self {
             source: source.clone(),

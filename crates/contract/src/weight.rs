@@ -17,6 +17,8 @@ pub const MAX_CHECKS: u64 = 100_000;
 pub const MAX_STEPS: usize = 1_000;
 /// How deep values nest at most: JSON readers stop there.
 pub const MAX_VALUE_DEPTH: usize = 128;
+/// How deep values must be allowed to nest at least, so that a schema is worth having.
+const MIN_DEPTH: usize = 4;
 /// How much work may go into the list of what is wrong with a value.
 const MAX_LISTING_CHECKS: u64 = 1_000_000;
 
@@ -37,22 +39,36 @@ pub(crate) struct Weight {
 /// Weighs a schema, or refuses it.
 pub(crate) fn of(places: &Places) -> Result<Weight, SchemaError> {
     let order = inner_first(places)?;
-    let whole = walk_all(places);
-    if whole.longest > MAX_STEPS {
+    let level = steps_beside(places, &order) + 1;
+    if level > MAX_STEPS {
         let message = format!("takes more than {MAX_STEPS} steps to check one value");
         return Err(SchemaError::new("", message));
     }
-    let checks = whole.checks;
-    if checks > MAX_CHECKS {
+    let whole = walk_all(places);
+    if whole.checks > MAX_CHECKS {
         let message = format!("checks one value more than {MAX_CHECKS} times");
         return Err(SchemaError::new("", message));
     }
-    let depth = whole.recursive.then(|| {
-        let level = steps_beside(places, &order) + 1;
-        (MAX_STEPS / level).clamp(1, MAX_VALUE_DEPTH)
-    });
     let listing_depth = if whole.recursive { listing_depth(places, &order) } else { None };
-    Ok(Weight { checks, depth, listing_depth })
+    let mut depth = (whole.recursive || whole.longest > MAX_STEPS)
+        .then(|| (MAX_STEPS / level).clamp(1, MAX_VALUE_DEPTH));
+    // What is not evaluated is found out without remembering anything, as a list is.
+    if whole.evaluates
+        && let Some(listed) = listing_depth
+    {
+        if listed < MIN_DEPTH {
+            let message = format!("takes too much work for values of {MIN_DEPTH} levels");
+            return Err(SchemaError::new("", message));
+        }
+        depth = Some(depth.map_or(listed, |depth| depth.min(listed)));
+    }
+    Ok(Weight { checks: whole.checks, depth, listing_depth })
+}
+
+/// How many steps lead from the root of a schema to its farthest place, by the longest way that
+/// comes to no place twice.
+pub(crate) fn longest_way(places: &Places) -> usize {
+    walk_all(places).longest
 }
 
 /// The places in an order in which each comes after all that speak about the same value and
@@ -101,6 +117,8 @@ struct Whole {
     checks: u64,
     longest: usize,
     recursive: bool,
+    /// Whether anything asks what was evaluated.
+    evaluates: bool,
 }
 
 /// Goes through a schema as its validator is made: what leads back to where we are is looked up
@@ -109,7 +127,7 @@ fn walk_all(places: &Places) -> Whole {
     let count = places.all.len();
     let mut state = vec![State::New; count];
     let mut found = vec![Sum::default(); count];
-    let mut recursive = false;
+    let (mut recursive, mut evaluates) = (false, false);
     let mut stack = vec![(0, false)];
     while let Some((place, done)) = stack.pop() {
         if done {
@@ -120,6 +138,7 @@ fn walk_all(places: &Places) -> Whole {
                 _ => Sum::ONE,
             };
             found[place] = sum(places, place, &get, &get);
+            evaluates |= places.below(place).any(|(slot, _)| asks(slot));
             state[place] = State::Done;
             continue;
         }
@@ -131,7 +150,7 @@ fn walk_all(places: &Places) -> Whole {
         let next = places.beside(place).chain(places.below(place)).map(|(_, next)| next);
         stack.extend(next.filter(|next| state[*next] == State::New).map(|next| (next, false)));
     }
-    Whole { checks: found[0].all(), longest: found[0].longest, recursive }
+    Whole { checks: found[0].all(), longest: found[0].longest, recursive, evaluates }
 }
 
 /// What a place asks for.
@@ -160,18 +179,26 @@ fn sum(
     below: &dyn Fn(Number) -> Sum,
 ) -> Sum {
     let mut total = Sum::ONE;
-    for (_, next) in places.beside(place) {
-        let next = beside(next);
+    let mut add = |next: Sum| {
         total.here = total.here.saturating_add(next.here);
         total.below = total.below.saturating_add(next.below);
         total.longest = total.longest.max(next.longest + 1);
+    };
+    let inner = places.all[place].inner.iter().filter(|(part, _)| part.slot.same_value());
+    inner.for_each(|(_, next)| add(beside(*next)));
+    for reference in &places.all[place].references {
+        // A dynamic reference goes one of its ways.
+        let ways = reference.target.places().iter().map(|next| beside(*next));
+        if let Some(heaviest) = ways.max_by_key(|way| way.all()) {
+            add(heaviest);
+        }
     }
     let (mut named, mut patterns, mut items, mut some) = (0, 0u64, 0, 0u64);
     let mut again = false;
     for (slot, next) in places.below(place) {
         let next = below(next);
         total.longest = total.longest.max(next.longest + 1);
-        again |= matches!(slot, Slot::UnevaluatedItems | Slot::UnevaluatedProperties);
+        again |= asks(slot);
         match slot {
             Slot::Property(_) | Slot::AdditionalProperties | Slot::UnevaluatedProperties => {
                 named = next.all().max(named);
@@ -189,6 +216,11 @@ fn sum(
     let own = named.saturating_add(patterns).max(items.saturating_add(some));
     total.below = total.below.saturating_add(own);
     total
+}
+
+/// Whether a schema has to know what others have looked at.
+fn asks(slot: Slot) -> bool {
+    matches!(slot, Slot::UnevaluatedItems | Slot::UnevaluatedProperties)
 }
 
 /// The longest way from place to place that stays with one value.

@@ -4,11 +4,15 @@ use jsonschema::canonical::{self, CanonicalSchema, Containment, Satisfiability};
 use serde_json::Value;
 
 use super::Class;
+use crate::{Dialect, flatten, places::Places, weight};
 
 /// Up to how many parts and branches a schema is compared as a set of values: the work grows much
 /// faster than the schema. What is larger is not shown to be harmless.
 const MAX_PARTS: usize = 2_000;
 const MAX_BRANCHES: usize = 32;
+/// How many schemas may stand one inside the other, by references too: each takes some twenty
+/// kilobytes of a stack of two megabytes.
+const MAX_STEPS: usize = 60;
 
 /// What it means that values which had to match `old` now have to match `new`: whether all that did
 /// still do, and, where not, those that do not.
@@ -38,7 +42,19 @@ fn read(schema: &Value) -> Option<CanonicalSchema> {
     if parts > MAX_PARTS || branches > MAX_BRANCHES {
         return None;
     }
-    canonical::options().offline().should_validate_formats(true).canonicalize(schema).ok()
+    let dialect = Dialect::of(schema).ok()?;
+    let places = Places::of(schema, dialect).ok()?;
+    if weight::longest_way(&places) > MAX_STEPS {
+        return None;
+    }
+    let flattened = flatten::flattened(&places).ok()?;
+    let schema = flattened.as_ref().unwrap_or(schema);
+    canonical::options()
+        .offline()
+        .with_draft(dialect.draft())
+        .should_validate_formats(true)
+        .canonicalize(schema)
+        .ok()
 }
 
 /// How many parts a schema has, and how many branches among which a value can go.

@@ -34,6 +34,26 @@ fn comparing_ends_whatever_the_references_do() {
             class(&doubling("integer"), &doubling("number"));
         }
     }
+    // One inside the other, by references, deeper than any stack.
+    for count in [10, 25, 100, 600] {
+        for back in [true, false] {
+            let line = |least: usize| {
+                let definitions: Map<String, Value> = (0..count)
+                    .map(|n| {
+                        let next = if back { (n + 1) % count } else { n + 1 };
+                        let next = json!({ "$ref": format!("#/$defs/d{next}") });
+                        (
+                            format!("d{n}"),
+                            json!({ "properties": { "a": next }, "minProperties": least }),
+                        )
+                    })
+                    .chain([(format!("d{count}"), json!({}))])
+                    .collect();
+                json!({ "$ref": "#/$defs/d0", "$defs": definitions })
+            };
+            assert_eq!(class(&line(0), &line(1)), Some(Class::Breaking));
+        }
+    }
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }
 

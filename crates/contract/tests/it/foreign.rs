@@ -82,13 +82,88 @@ fn work_is_bounded_whatever_the_references_do() {
     }
     // Each item of a pair is looked at once, however many pairs there are.
     Schema::compile_foreign(&doubling(40, "prefixItems")).unwrap();
+    // What comes back to itself is looked at once for each part of a value, whatever is on the way.
+    let mut back = doubling(12, "allOf");
+    back["$defs"]["d12"] = json!({ "properties": { "a": { "$ref": "#" } } });
+    let back = Schema::compile_foreign(&back).unwrap();
+    assert!(back.is_valid(&nested(30)));
+    // What is not evaluated is found out anew at every level.
+    let evaluated = |count: usize| {
+        let mut definitions = Map::new();
+        for n in 0..count {
+            let next = json!({ "$ref": format!("#/$defs/d{}", n + 1) });
+            let schema = json!({ "allOf": [next], "unevaluatedProperties": { "type": "object" } });
+            definitions.insert(format!("d{n}"), schema);
+        }
+        definitions.insert(format!("d{count}"), json!({ "properties": { "a": { "$ref": "#" } } }));
+        json!({ "$ref": "#/$defs/d0", "$defs": definitions })
+    };
+    assert_eq!(refused(&evaluated(12)), " takes too much work for values of 4 levels");
+    let twice = Schema::compile_foreign(&evaluated(1)).unwrap();
+    assert!(twice.is_valid(&nested(10)));
+    assert!(!twice.is_valid(&nested(100)));
     let chain: Map<String, Value> = (0..2_000)
         .map(|n| (format!("d{n}"), json!({ "$ref": format!("#/$defs/d{}", (n + 1).min(1_999)) })))
         .chain([("d1999".to_owned(), json!({}))])
         .collect();
     let chain = json!({ "$ref": "#/$defs/d0", "$defs": chain });
     assert_eq!(refused(&chain), " takes more than 1000 steps to check one value");
-    assert!(started.elapsed() < ENOUGH);
+    // Identifiers that refer to each other by more ways than anybody could follow.
+    let identified = |dialect: Dialect, count: usize| {
+        let identifier = if dialect == Dialect::Draft04 { "id" } else { "$id" };
+        let definitions: Map<String, Value> = (0..count)
+            .map(|n| {
+                let to = |step: usize| json!({ "$ref": format!("{}.json", (n + step) % count) });
+                let properties = json!({ "a": to(1), "b": to(2), "c": to(3) });
+                let address = format!("http://example.com/{n}.json");
+                (
+                    format!("d{n}"),
+                    json!({ identifier: address, "properties": properties, "maxProperties": 1 }),
+                )
+            })
+            .collect();
+        json!({
+            "$schema": dialect.address(), identifier: "http://example.com/root.json",
+            "allOf": [{ "$ref": "0.json" }], "definitions": definitions,
+        })
+    };
+    for dialect in Dialect::ALL {
+        let schema = identified(dialect, 60);
+        let compiled = Schema::compile_foreign(&schema).unwrap();
+        assert!(compiled.is_valid(&nested(50)));
+        assert!(!compiled.is_valid(&json!({ "b": { "c": { "x": 1, "y": 1 } } })));
+        project::input(&schema).unwrap();
+        let fewer = identified(dialect, 59);
+        contract::compare::schemas(
+            Some(&schema),
+            Some(&fewer),
+            "input",
+            contract::compare::Direction::Input,
+        );
+    }
+    let dynamic: Map<String, Value> = (0..6)
+        .map(|n| {
+            let address = format!("http://example.com/{n}");
+            let part =
+                json!({ "$id": address, "$dynamicAnchor": "a", "items": { "$dynamicRef": "#a" } });
+            (format!("d{n}"), part)
+        })
+        .collect();
+    assert_eq!(
+        refused(&json!({ "$ref": "http://example.com/0", "$defs": dynamic })),
+        " has dynamic references among more than 5 schemas with identifiers"
+    );
+    // A graph of many definitions that is only as deep as a value.
+    let graph: Map<String, Value> = (0..2_500)
+        .map(|n| {
+            let to =
+                |step: usize| json!({ "$ref": format!("#/$defs/d{}", (n * step + 1) % 2_500) });
+            (format!("d{n}"), json!({ "properties": { "a": to(7), "b": to(13) } }))
+        })
+        .collect();
+    let graph = json!({ "$ref": "#/$defs/d0", "$defs": graph });
+    assert!(Schema::compile_foreign(&graph).unwrap().is_valid(&nested(100)));
+    assert!(started.elapsed() < ENOUGH, "{:?}", started.elapsed());
 }
 
 #[test]
