@@ -73,7 +73,9 @@ fn the_reference_of_the_command_line() {
         &["contracts"],
         &["contracts", "new"],
         &["contracts", "lint"],
+        &["contracts", "diff"],
         &["contracts", "test"],
+        &["contracts", "infer"],
         &["contracts", "export"],
         &["completions"],
     ];

@@ -21,9 +21,15 @@ struct Block {
 fn blocks(document: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;
+    let mut marks = 0;
     for line in document.lines() {
-        match (&mut open, line.trim_start().strip_prefix("```")) {
+        let rest = line.trim_start().trim_start_matches('`');
+        let count = line.trim_start().len() - rest.len();
+        // A block that has blocks in it begins and ends with more marks than they do.
+        let fence = Some(rest).filter(|_| count >= 3 && (open.is_none() || count >= marks));
+        match (&mut open, fence) {
             (None, Some(info)) => {
+                marks = count;
                 let mut words = info.split_whitespace();
                 let language = words.next().unwrap_or_default().to_owned();
                 let title = words.find_map(|word| word.strip_prefix("title=")).map(str::to_owned);
