@@ -29,8 +29,8 @@ use crate::{
     settings::{Allowlist, Overlay, Upstream},
 };
 
-/// How often it is looked whether the lock was changed.
-const LOCK_INTERVAL: Duration = Duration::from_secs(1);
+/// How often it is looked whether the lock or an overlay was changed.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// One upstream, as the settings have it.
 pub struct Configured {
@@ -47,10 +47,17 @@ pub struct Configured {
 /// Changes a contract before it is served: the operator's policy.
 pub type Adjust = Arc<dyn Fn(&mut Contract) + Send + Sync>;
 
+/// What the operator adds to the tools of each upstream, by id; nothing unless that has changed since
+/// it was last asked. May look at files.
+pub type Latest =
+    Arc<dyn Fn() -> Option<BTreeMap<String, BTreeMap<String, Overlay>>> + Send + Sync>;
+
 /// What a host is made of.
 pub struct Plan {
     /// The upstreams.
     pub upstreams: Vec<Configured>,
+    /// What the operator adds to their tools from now on.
+    pub latest: Latest,
     /// What may be called at all.
     pub allowlist: Option<Allowlist>,
     /// The file that pins contracts.
@@ -117,6 +124,7 @@ impl Host {
         }
         if !members.is_empty() {
             tasks.spawn(keeper::watch_lock(members.clone(), shared.clone(), stop.clone()));
+            tasks.spawn(keeper::watch_overlays(members.clone(), plan.latest, stop.clone()));
         }
         Arc::new(Self { members, shared, stop, tasks: tasks.into() })
     }

@@ -18,5 +18,5 @@ mod relay;
 pub mod settings;
 pub mod variables;
 
-pub use host::{Configured, Host, Member, Phase, Plan, Report, Unreachable};
+pub use host::{Configured, Host, Latest, Member, Phase, Plan, Report, Unreachable};
 pub use offer::Offer;

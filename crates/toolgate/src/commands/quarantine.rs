@@ -58,8 +58,9 @@ enum Command {
     },
     /// Make the contract of the tool wide enough for an answer
     ///
-    /// Writes overlays/<toolset>/<tool>.yaml beside the settings file, for you to edit. It holds
-    /// from the next start on.
+    /// Writes overlays/<server>/<tool>.yaml for a tool of an upstream, and overlays/<toolset>/<tool>.yaml
+    /// for one of your own, for you to edit. A running server takes the first by itself, and the second
+    /// when it starts again.
     Adopt {
         /// The id of the entry
         id: String,

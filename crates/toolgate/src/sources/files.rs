@@ -3,11 +3,16 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use contract::{Contract, Diagnostic, Document, documented, lint, read};
+use contract::{
+    Contract, Diagnostic, Document, document::MAX_DOCUMENT_BYTES, documented, lint, read,
+};
 use upstream::{Offer, lock::Lock, names};
 
 use super::{Known, Set, draft, listing};
 use crate::{files, wiring};
+
+/// How many contracts a file may have.
+const MAX_PARTS: usize = 10_000;
 
 /// Reads a file, or every contract of a folder.
 pub(super) fn read(path: &Path) -> anyhow::Result<Set> {
@@ -21,7 +26,8 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Set> {
         let mut set = Set::new(title, false);
         let mut contracts = Vec::new();
         for file in files {
-            contracts.extend(of_text(&mut set, &file.display().to_string(), &files::read(&file)?));
+            let (name, text) = (file.display().to_string(), files::read(&file)?);
+            contracts.extend(of_text(&mut set, &name, &text)?);
         }
         together(&mut set, &contracts);
         return Ok(set);
@@ -31,7 +37,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Set> {
     match ending {
         "yaml" | "yml" => {
             let mut set = Set::new(&title, false);
-            let contracts = of_text(&mut set, &title, &text);
+            let contracts = of_text(&mut set, &title, &text)?;
             together(&mut set, &contracts);
             Ok(set)
         }
@@ -41,9 +47,16 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Set> {
 }
 
 /// Contracts of ours, one after the other with `---` between them; each is put into the set.
-fn of_text(set: &mut Set, title: &str, text: &str) -> Vec<(Contract, Document)> {
+fn of_text(set: &mut Set, title: &str, text: &str) -> anyhow::Result<Vec<(Contract, Document)>> {
     let mut contracts = Vec::new();
-    for part in parts(text) {
+    let parts = parts(text);
+    if parts.len() > MAX_PARTS {
+        bail!("`{title}` has more than {MAX_PARTS} contracts");
+    }
+    for (line, part) in parts {
+        // Mistakes are shown in the line where they are.
+        let fits = line + part.len() <= MAX_DOCUMENT_BYTES;
+        let part = if fits { "\n".repeat(line) + part } else { part.to_owned() };
         let (contract, found) = read::contract(title, &part);
         set.diagnostics.extend(found);
         if let (Some(contract), Ok(document)) = (contract, Document::parse(title, &part)) {
@@ -51,24 +64,26 @@ fn of_text(set: &mut Set, title: &str, text: &str) -> Vec<(Contract, Document)> 
             contracts.push((contract, document));
         }
     }
-    contracts
+    Ok(contracts)
 }
 
-/// The documents of a file, each in the line where it was.
-fn parts(text: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
+/// The documents of a file, each with the number of lines before it.
+fn parts(text: &str) -> Vec<(usize, &str)> {
+    let mut parts = Vec::new();
+    let (mut begin, mut line_of_part, mut at) = (0, 0, 0);
     for (index, line) in text.split_inclusive('\n').enumerate() {
         if line.trim_end() == "---" {
-            parts.push("\n".repeat(index + 1));
-        } else if let Some(last) = parts.last_mut() {
-            last.push_str(line);
+            parts.push((line_of_part, &text[begin..at]));
+            (begin, line_of_part) = (at + line.len(), index + 1);
         }
+        at += line.len();
     }
-    let empty = |part: &String| {
-        part.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#'))
+    parts.push((line_of_part, &text[begin..]));
+    let says_something = |part: &str| {
+        part.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
     };
     if parts.len() > 1 {
-        parts.retain(|part| !empty(part));
+        parts.retain(|(_, part)| says_something(part));
     }
     parts
 }
@@ -88,7 +103,7 @@ fn of_json(path: &Path, title: &str, text: &str) -> anyhow::Result<Set> {
     }
     if value.get("input_schema").is_some() {
         let mut set = Set::new(title, false);
-        of_text(&mut set, title, text);
+        of_text(&mut set, title, text)?;
         return Ok(set);
     }
     let lists = ["/tools", "/result/tools", "/contracts", ""];
@@ -155,10 +170,10 @@ mod tests {
 
     #[test]
     fn documents_of_a_file_keep_their_lines() {
-        assert_eq!(parts("a: 1\n"), ["a: 1\n"]);
-        assert_eq!(parts("a: 1\n---\nb: 2\n"), ["a: 1\n", "\n\nb: 2\n"]);
-        assert_eq!(parts("# head\n---\nb: 2\n---\n"), ["\n\nb: 2\n"]);
-        assert_eq!(parts(""), [""]);
-        assert_eq!(parts("---"), [""; 0]);
+        assert_eq!(parts("a: 1\n"), [(0, "a: 1\n")]);
+        assert_eq!(parts("a: 1\n---\nb: 2\n"), [(0, "a: 1\n"), (2, "b: 2\n")]);
+        assert_eq!(parts("# head\n---\nb: 2\n---\n"), [(2, "b: 2\n")]);
+        assert_eq!(parts(""), [(0, "")]);
+        assert_eq!(parts("---"), []);
     }
 }

@@ -7,15 +7,20 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::SystemTime,
 };
 
 use anyhow::{Context, bail};
 use contract::{Diagnostic, Document, Schema};
 use serde_json::Value;
-use upstream::{names, settings::Overlay};
+use upstream::{Latest, names, settings::Overlay};
 
 use super::Bound;
 use crate::settings::Loaded;
+
+/// What is put over the tools of an upstream, by their own names.
+type ByTool = BTreeMap<String, Overlay>;
 
 /// What an overlay of a contract of the user's own may have.
 const OWN_KEYS: &[&str] = &["tool", "output_schema"];
@@ -33,8 +38,17 @@ pub struct Written {
 
 /// The overlays of an upstream or a toolset, and what is wrong with their files.
 pub fn read(loaded: &Loaded, group: &str) -> anyhow::Result<(Vec<Written>, Vec<Diagnostic>)> {
+    read_in(&folder(loaded), group)
+}
+
+/// The folder that all of them are in.
+fn folder(loaded: &Loaded) -> PathBuf {
+    loaded.path(&loaded.settings.overlays)
+}
+
+fn read_in(folder: &Path, group: &str) -> anyhow::Result<(Vec<Written>, Vec<Diagnostic>)> {
     let (mut all, mut diagnostics) = (Vec::<Written>::new(), Vec::new());
-    let folder = loaded.path(&loaded.settings.overlays).join(group);
+    let folder = folder.join(group);
     if !is_file_name(group) || !folder.is_dir() {
         return Ok((all, diagnostics));
     }
@@ -70,18 +84,70 @@ pub fn read(loaded: &Loaded, group: &str) -> anyhow::Result<(Vec<Written>, Vec<D
 
 /// What the operator adds to the tools of an upstream, by their own names: in the settings and in files.
 /// Where both say something, the file counts.
-pub fn of_upstream(loaded: &Loaded, id: &str) -> anyhow::Result<BTreeMap<String, Overlay>> {
-    let (written, diagnostics) = read(loaded, id)?;
+pub fn of_upstream(loaded: &Loaded, id: &str) -> anyhow::Result<ByTool> {
+    let own = loaded.settings.upstreams.get(id).map(|own| own.tools.clone());
+    with_files(own.unwrap_or_default(), &folder(loaded), id)
+}
+
+fn with_files(mut all: ByTool, folder: &Path, id: &str) -> anyhow::Result<ByTool> {
+    let (written, diagnostics) = read_in(folder, id)?;
     if let Some(first) = diagnostics.first() {
         bail!("overlays: `{}`: {}", first.file, first.message);
     }
-    let mut all =
-        loaded.settings.upstreams.get(id).map(|own| own.tools.clone()).unwrap_or_default();
     for Written { tool, overlay, .. } in written {
         let below = all.remove(&tool).unwrap_or_default();
         all.insert(tool, over(&below, &overlay)?);
     }
     Ok(all)
+}
+
+/// Reads overlays of upstreams again when a file of them has changed. While one has a mistake, what they
+/// said before counts.
+pub fn follow(loaded: &Loaded) -> Latest {
+    let folder = folder(loaded);
+    let own: BTreeMap<String, ByTool> = loaded
+        .settings
+        .upstreams
+        .iter()
+        .map(|(id, upstream)| (id.clone(), upstream.tools.clone()))
+        .collect();
+    let seen = Mutex::new(stamps(&folder, own.keys()));
+    Arc::new(move || {
+        let now = stamps(&folder, own.keys());
+        {
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            if *seen == now {
+                return None;
+            }
+            *seen = now;
+        }
+        let read =
+            own.iter().map(|(id, tools)| Ok((id.clone(), with_files(tools.clone(), &folder, id)?)));
+        match read.collect::<anyhow::Result<BTreeMap<_, _>>>() {
+            Ok(all) => Some(all),
+            Err(error) => {
+                tracing::warn!("{error:#}; what overlays said until now still counts");
+                None
+            }
+        }
+    })
+}
+
+/// What tells whether a file has changed.
+type Stamp = (PathBuf, Option<SystemTime>, u64);
+
+fn stamps<'a>(folder: &Path, groups: impl Iterator<Item = &'a String>) -> Vec<Stamp> {
+    if !folder.is_dir() {
+        return Vec::new();
+    }
+    let files =
+        groups.flat_map(|group| super::contract_files(&folder.join(group)).unwrap_or_default());
+    let stamp = |file: PathBuf| {
+        let metadata = file.metadata().ok();
+        let size = metadata.as_ref().map_or(0, std::fs::Metadata::len);
+        (file, metadata.and_then(|one| one.modified().ok()), size)
+    };
+    files.map(stamp).collect()
 }
 
 /// One overlay over another: what the upper one says counts.
@@ -171,7 +237,7 @@ pub fn place(
     if !is_file_name(stem) {
         bail!("`{tool}` cannot be the name of a file");
     }
-    let folder = loaded.path(&loaded.settings.overlays).join(group);
+    let folder = folder(loaded).join(group);
     Ok((folder.join(format!("{stem}.yaml")), None))
 }
 

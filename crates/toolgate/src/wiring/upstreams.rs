@@ -71,6 +71,8 @@ pub fn plan(loaded: &Loaded, which: Which<'_>, fixed: &[Arc<Tool>]) -> anyhow::R
     let taken = fixed.iter().map(|tool| tool.contract.name.clone()).collect::<HashSet<_>>();
     let settings = &loaded.settings;
     let mut upstreams = Vec::new();
+    // What is written while we read counts as changed.
+    let latest = overlays::follow(loaded);
     for (id, own) in settings.upstreams.iter().filter(|(id, _)| which.means(id)) {
         let target = target(loaded, id, own)?;
         let overlays = overlays::of_upstream(loaded, id)?;
@@ -80,6 +82,7 @@ pub fn plan(loaded: &Loaded, which: Which<'_>, fixed: &[Arc<Tool>]) -> anyhow::R
     let policy = settings.policy.clone();
     Ok(Plan {
         upstreams,
+        latest,
         allowlist: allowlist(loaded)?,
         lock: Lock::read(&lock_file)?,
         lock_file,

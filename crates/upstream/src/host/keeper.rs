@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::{sync::mpsc, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::{LOCK_INTERVAL, Shared, member::Member, member::Phase};
+use super::{LOOK_INTERVAL, Latest, Shared, member::Member, member::Phase};
 use crate::{
     connection::{self, Connection, Event, Limits, Terms},
     lock::Lock,
@@ -245,7 +245,7 @@ pub(super) async fn watch_lock(
         Some((metadata.modified().ok()?, metadata.len()))
     };
     let mut seen = stamp();
-    while or_stop(&stop, tokio::time::sleep(LOCK_INTERVAL)).await.is_some() {
+    while or_stop(&stop, tokio::time::sleep(LOOK_INTERVAL)).await.is_some() {
         let now = stamp();
         if now == seen {
             continue;
@@ -263,5 +263,23 @@ pub(super) async fn watch_lock(
             }
             Err(error) => tracing::warn!(%error, "what the lock said until now still counts"),
         }
+    }
+}
+
+/// Follows what the operator adds to tools until `stop`.
+pub(super) async fn watch_overlays(
+    members: Vec<Arc<Member>>,
+    latest: Latest,
+    stop: CancellationToken,
+) {
+    while or_stop(&stop, tokio::time::sleep(LOOK_INTERVAL)).await.is_some() {
+        let latest = latest.clone();
+        let Ok(Some(mut all)) = tokio::task::spawn_blocking(move || latest()).await else {
+            continue;
+        };
+        for member in &members {
+            member.set_overlays(all.remove(&member.id).unwrap_or_default());
+        }
+        tracing::info!("the overlays were changed, and are followed");
     }
 }

@@ -1,7 +1,7 @@
 //! One upstream: what is known of it, and the way to it.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{
         Arc,
         atomic::{AtomicU32, AtomicU64, Ordering},
@@ -36,7 +36,7 @@ pub struct Member {
     /// Its settings.
     pub settings: Upstream,
     pub(crate) target: Target,
-    overlays: std::collections::BTreeMap<String, Overlay>,
+    overlays: ArcSwap<BTreeMap<String, Overlay>>,
     pub(super) shared: Arc<Shared>,
     connection: ArcSwapOption<Connection>,
     state: ArcSwap<State>,
@@ -104,7 +104,7 @@ impl Member {
             ),
             id: configured.id,
             target: configured.target,
-            overlays: configured.overlays,
+            overlays: ArcSwap::from_pointee(configured.overlays),
             settings,
             shared,
             connection: ArcSwapOption::empty(),
@@ -241,7 +241,7 @@ impl Member {
         &self,
         offered: impl Fn(&Offer) -> &Vec<Value>,
         key: &str,
-        pinned: impl Fn(&Pinned) -> &std::collections::BTreeMap<String, Value>,
+        pinned: impl Fn(&Pinned) -> &BTreeMap<String, Value>,
     ) -> Vec<Value> {
         let allowlist = self.shared.allowlist.as_ref();
         if allowlist.is_some_and(|list| !list.contains_key(&self.id)) {
@@ -317,11 +317,17 @@ impl Member {
         true
     }
 
-    /// Judges again what it offers: the lock has changed.
+    /// Judges again what it offers: the lock or an overlay has changed.
     pub(super) fn judge_again(self: &Arc<Self>) {
         if let Some(offer) = self.offer() {
             self.judge(offer);
         }
+    }
+
+    /// Takes what the operator adds to its tools now.
+    pub(super) fn set_overlays(self: &Arc<Self>, overlays: BTreeMap<String, Overlay>) {
+        self.overlays.store(Arc::new(overlays));
+        self.judge_again();
     }
 
     fn judge(self: &Arc<Self>, offer: Arc<Offer>) {
@@ -332,7 +338,7 @@ impl Member {
         let rules = Rules {
             id: &self.id,
             settings: &self.settings,
-            overlays: &self.overlays,
+            overlays: &self.overlays.load(),
             allowlist: self.shared.allowlist.as_ref(),
             // A lock that does not know this upstream has pinned nothing of it.
             pinned: pinned.or(lock.as_ref().map(|_| &nothing)),

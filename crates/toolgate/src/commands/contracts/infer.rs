@@ -100,7 +100,8 @@ impl Infer {
             }));
             return Ok(Answer::Yes);
         }
-        printer.data(text.trim_end());
+        // Names in it are the server's.
+        printer.data(gate::approvals::visible(text.trim_end()));
         for remark in &proposal.remarks {
             printer.say(remark);
         }
@@ -109,7 +110,7 @@ impl Infer {
         }
         if self.save {
             printer.say(format!("wrote {}", file.display()));
-            printer.say("it holds from the next start of the server on");
+            printer.say("a running server takes it by itself");
         } else {
             printer.say(format!("not written; --save writes it to {}", file.display()));
         }

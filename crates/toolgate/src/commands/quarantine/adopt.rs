@@ -76,7 +76,11 @@ pub async fn adopt(
         for change in wide.changes {
             printer.say(change);
         }
-        printer.say("it holds from the next start of the server on");
+        printer.say(if loaded.settings.upstreams.contains_key(&broken.group) {
+            "a running server takes it by itself"
+        } else {
+            "it holds from the next start of the server on"
+        });
     }
     Ok(Answer::Yes)
 }

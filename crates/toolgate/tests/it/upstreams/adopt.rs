@@ -30,14 +30,16 @@ fn stopped(stage: &Stage, served: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_adopted_answer_passes_from_the_next_start_on() {
+async fn an_adopted_answer_passes_from_then_on() {
     let own = "tools: { act: { effects: read } }";
     let stage = Stage::with(&[("up", script("act"), own), ("other", script("act"), "")], "");
     let id = stopped(&stage, "up__act");
     let (code, stdout, stderr) = stage.world.cli(&["quarantine", "adopt", &id]);
     assert_eq!(code, 0, "{stderr}");
     assert!(stdout.trim_end().ends_with("overlays/up/act.yaml"), "{stdout}");
-    for expected in ["`/text`: may also be null", "may have `more`", "from the next start"] {
+    for expected in
+        ["`/text`: may also be null", "may have `more`", "a running server takes it by itself"]
+    {
         assert!(stderr.contains(expected), "{stderr}");
     }
     let (code, _, stderr) = stage.world.cli(&["quarantine", "adopt", &id]);
@@ -56,6 +58,33 @@ async fn an_adopted_answer_passes_from_the_next_start_on() {
     assert_eq!(shown["effects"], "read");
     let held = stage.world.cli(&["quarantine", "--json"]).1;
     assert!(held.contains("adopted"), "{held}");
+}
+
+#[tokio::test]
+async fn a_running_server_follows_overlays() {
+    let stage = Stage::new(&[("up", script("act"))], "").run().await;
+    let until = async |word: &str, code: &str| {
+        testkit::eventually(code, async || {
+            let (_, answer) = stage.call("up__act", &json!({ "text": word })).await;
+            (answer["code"].as_str().unwrap_or("ok") == code).then_some(())
+        })
+        .await;
+    };
+    until("odd", "invalid_output").await;
+    let id = stopped(&stage, "up__act");
+    assert_eq!(stage.world.cli(&["quarantine", "adopt", &id]).0, 0);
+    until("odd", "ok").await;
+    // A file with a mistake changes nothing; one that is gone does.
+    let file = stage.world.folder().join("overlays/up/act.yaml");
+    stage.world.write("overlays/up/act.yaml", "effekts: read\n");
+    testkit::eventually("the mistake is told", async || {
+        stage.world.stderr().contains("until now still counts").then_some(())
+    })
+    .await;
+    until("odd", "ok").await;
+    std::fs::remove_file(file).unwrap();
+    until("odd", "invalid_output").await;
+    until("x", "ok").await;
 }
 
 #[test]
