@@ -59,15 +59,19 @@ impl Door {
     /// Calls a tool through it.
     pub async fn call(self, stage: &Stage, actor: &Actor, input: &Value) -> anyhow::Result<Seen> {
         let tool = &*actor.contract.name;
-        match self {
-            Door::Simple => simple(stage, tool, input).await,
-            Door::Execute => execute(stage, tool, input).await,
-            Door::Job => job(stage, tool, input).await,
-            Door::McpModern => mcp(stage, Door::McpModern, actor, input).await,
-            Door::McpLegacy => mcp(stage, Door::McpLegacy, actor, input).await,
-            Door::McpStdio => piped(stage, tool, input).await,
-            Door::Cli => cli(&stage.gate, tool, input).await,
-        }
+        let called = async {
+            match self {
+                Door::Simple => simple(stage, tool, input).await,
+                Door::Execute => execute(stage, tool, input).await,
+                Door::Job => job(stage, tool, input).await,
+                Door::McpModern => mcp(stage, Door::McpModern, actor, input).await,
+                Door::McpLegacy => mcp(stage, Door::McpLegacy, actor, input).await,
+                Door::McpStdio => piped(stage, tool, input).await,
+                Door::Cli => cli(&stage.gate, tool, input).await,
+            }
+        };
+        let late = || anyhow!("no answer within {} ms (timeout_ms)", stage.patience.as_millis());
+        tokio::time::timeout(stage.patience, called).await.unwrap_or_else(|_| Err(late()))
     }
 }
 
