@@ -9,7 +9,7 @@ mod files;
 mod listing;
 mod served;
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use anyhow::bail;
 use contract::{
@@ -17,7 +17,6 @@ use contract::{
     compare::{self, Change, Class, Promise},
 };
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 use crate::{Answer, commands, printer::Printer, servers::Server, settings::Flags};
 

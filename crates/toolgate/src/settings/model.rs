@@ -37,7 +37,8 @@ pub struct Settings {
     pub allowlist: Option<AllowlistSetting>,
     /// The file that pins the contracts of upstreams.
     pub lock: String,
-    /// The folder of what you add to the tools of upstreams: `id/tool.yaml`.
+    /// The folder of what you add to the tools of upstreams (`id/tool.yaml`), and of output schemas for
+    /// contracts of your own (`toolset/tool.yaml`).
     pub overlays: String,
     /// What a person may do about results that broke their contract.
     pub quarantine: Quarantine,

@@ -2,7 +2,10 @@
 
 use contract::{Status, compare::Promise};
 use serde_json::Value;
-use upstream::{Host, Member, Phase, names};
+use upstream::{
+    Host, Member, Phase, names,
+    settings::{Allowlist, allows},
+};
 
 use super::{
     ITSELF, Known, Set, draft,
@@ -40,12 +43,13 @@ pub(super) fn read(flags: &Flags, printer: &Printer) -> anyhow::Result<Result<Se
     if plan.upstreams.is_empty() {
         return Ok(Ok(set));
     }
+    let allowlist = plan.allowlist.clone();
     commands::runtime()?.block_on(async {
         let host = Host::start(plan);
         host.settled().await;
         let mut added = Ok(());
         for member in host.members().iter().filter(|member| member.settings.enabled) {
-            added = added.and_then(|()| add(&mut set, member, &loaded));
+            added = added.and_then(|()| add(&mut set, member, allowlist.as_ref(), &loaded));
         }
         host.stop().await;
         added
@@ -53,7 +57,12 @@ pub(super) fn read(flags: &Flags, printer: &Printer) -> anyhow::Result<Result<Se
     Ok(Ok(set))
 }
 
-fn add(set: &mut Set, member: &Member, loaded: &Loaded) -> anyhow::Result<()> {
+fn add(
+    set: &mut Set,
+    member: &Member,
+    allowlist: Option<&Allowlist>,
+    loaded: &Loaded,
+) -> anyhow::Result<()> {
     let id = &member.id;
     let Some(offer) = member.offer() else {
         let why = match member.phase() {
@@ -63,6 +72,12 @@ fn add(set: &mut Set, member: &Member, loaded: &Loaded) -> anyhow::Result<()> {
         set.unreached.push(format!("{id}: {why}"));
         return Ok(());
     };
+    // What may not be called is not served, whatever it is like.
+    let mut offer = (*offer).clone();
+    offer.tools.retain(|tool| {
+        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+        allows(allowlist, id, name)
+    });
     let overlays = overlays::of_upstream(loaded, id)?;
     let terms = Terms { id, settings: &member.settings, overlays: &overlays, configured: true };
     let admission = listing::judge(&terms, &offer);

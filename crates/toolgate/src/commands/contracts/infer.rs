@@ -13,14 +13,16 @@ use upstream::{
     settings::{Output, Overlay},
 };
 
+use self::{
+    gather::Gathered,
+    sample::{Proposal, Sample},
+};
 use crate::{
     Answer, commands, files,
     printer::Printer,
     settings::{Flags, Loaded},
     wiring::overlays,
 };
-use gather::Gathered;
-use sample::{Proposal, Sample};
 
 #[derive(Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]

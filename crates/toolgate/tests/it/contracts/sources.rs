@@ -143,6 +143,11 @@ fn tools_of_servers_are_judged_in_their_place() {
         assert!(!stderr.contains(['\u{202e}', '\u{1b}']), "{stderr}");
         assert_eq!(stderr.contains("hint:"), source.len() == 1, "{source:?}: {stderr}");
     }
+    // What is not allowed is not served, and of no concern.
+    stage.world.write("allowed.yaml", "docs: []\n");
+    let settings = std::fs::read_to_string(stage.world.folder().join("toolgate.yaml")).unwrap();
+    stage.world.write("toolgate.yaml", &format!("{settings}allowlist: ./allowed.yaml\n"));
+    assert_eq!(stage.world.cli(&["contracts", "lint", "self"]).0, 0);
     let (code, told) = printed(&stage.world, &["contracts", "lint", "docs", "--json"]);
     assert_eq!((code, &told["ok"]), (1, &json!(false)));
     assert_eq!(told["diagnostics"].as_array().unwrap().len(), 3, "{told}");
