@@ -56,8 +56,10 @@ fn in_front_of(upstreams: &[(String, u16)]) -> anyhow::Result<start::Server> {
         .iter()
         .map(|(id, port)| format!("  {id}: {{ url: \"http://127.0.0.1:{port}/mcp\" }}\n"));
     // As many calls at once as the largest load makes, and some to spare.
-    let settings =
-        format!("server: {{ max_concurrency: 256 }}\nupstreams:\n{}", lines.collect::<String>());
+    let mut settings = String::from("server: { max_concurrency: 256 }\n");
+    if !upstreams.is_empty() {
+        settings += &format!("upstreams:\n{}", lines.collect::<String>());
+    }
     std::fs::write(folder.path().join("toolgate.yaml"), settings)?;
     start::with_settings(folder)
 }
