@@ -8,6 +8,7 @@ mod lock;
 mod overlays;
 mod probe;
 mod relayed;
+mod soak;
 
 use serde_json::{Value, json};
 use testkit::World;

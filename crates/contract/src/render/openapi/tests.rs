@@ -201,6 +201,7 @@ fn the_routes_are_these() {
     get /v1/approvals (list_approvals): 200 400 401 403 503
     get /v1/approvals/{id} (get_approval): 200 403 404 503
     post /v1/approvals/{id} (decide_approval): 200 400 401 403 404 409 413 503
+    get /v1/upstreams (list_upstreams): 200 401 403
     ");
 }
 
@@ -255,7 +256,12 @@ fn only_the_operator_sees_and_decides_what_others_want() {
         .collect();
     assert_eq!(
         theirs,
-        ["post /v1/quarantine/{id}/release", "get /v1/approvals", "post /v1/approvals/{id}"]
+        [
+            "post /v1/quarantine/{id}/release",
+            "get /v1/approvals",
+            "post /v1/approvals/{id}",
+            "get /v1/upstreams",
+        ]
     );
 }
 

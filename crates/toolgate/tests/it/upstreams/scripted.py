@@ -176,6 +176,8 @@ def answer(message):
         chosen = answers.get(first, answers.get("*"))
         if chosen is None:
             return {"content": [{"type": "text", "text": "no answer is written for this"}], "isError": True}
+        if "echo" in chosen:
+            return plain(first)
         if "do" in chosen:
             threading.Thread(target=act, args=(id, chosen["do"], params), daemon=True).start()
             return None
