@@ -58,7 +58,7 @@ enum Command {
     },
     /// Make the contract of the tool wide enough for an answer
     ///
-    /// Writes overlays/<server>/<tool>.yaml for a tool of an upstream, and overlays/<toolset>/<tool>.yaml
+    /// Writes overlays/SERVER/TOOL.yaml for a tool of an upstream, and overlays/TOOLSET/TOOL.yaml
     /// for one of your own, for you to edit. A running server takes the first by itself, and the second
     /// when it starts again.
     Adopt {

@@ -39,7 +39,7 @@ pub struct Infer {
     /// Call it even if it may change something
     #[arg(long, requires = "arguments")]
     effects: bool,
-    /// Write the overlay, overlays/<server>/<tool>.yaml
+    /// Write the overlay, overlays/SERVER/TOOL.yaml
     #[arg(long)]
     save: bool,
     /// Replace what an overlay that is there says about the result

@@ -23,7 +23,7 @@ fn children(stage: &Stage) -> usize {
 
 #[tokio::test]
 async fn a_lazy_one_is_started_by_the_first_call_and_stopped_when_it_is_idle() {
-    let own = "start: lazy, idle_stop_ms: 500";
+    let own = "start: lazy, idle_stop_ms: 3000";
     let stage = Stage::with(&[("up", one("act", &said("fine")), own)], "");
     assert_eq!(stage.world.cli(&["lock"]).0, 0);
     let stage = stage.run().await;

@@ -103,6 +103,8 @@ def act(id, what, params):
             say({"jsonrpc": "2.0", "id": id, "result": {"resultType": "input_required", "requestState": "opaque",
                  "inputRequests": {"who": {"method": rest[0], "params": rest[1]}}}})
     if kind == "until_cancelled":
+        with open("began", "w", encoding="utf-8") as file:
+            file.write("yes")
         cancelled.wait(20)
         with open("cancelled", "w", encoding="utf-8") as file:
             file.write("yes")
