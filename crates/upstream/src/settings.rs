@@ -315,17 +315,6 @@ pub enum Mode {
     Off,
 }
 
-impl Mode {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Mode::Enforce => "enforce",
-            Mode::Warn => "warn",
-            Mode::Off => "off",
-        }
-    }
-}
-
 /// What the operator adds to a tool of an upstream. What is set here counts.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

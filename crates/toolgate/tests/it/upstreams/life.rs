@@ -7,20 +7,6 @@ use testkit::World;
 
 use super::{Stage, one, said, tool};
 
-/// How many children run on this stage.
-fn children(stage: &Stage) -> usize {
-    let folder = stage.world.folder().to_owned();
-    let of_ours = |entry: &std::fs::DirEntry| {
-        let path = entry.path();
-        let words = std::fs::read(path.join("cmdline")).unwrap_or_default();
-        let there = std::fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd == folder);
-        // Its supervisor has the same words behind its own.
-        let words = String::from_utf8_lossy(&words).into_owned();
-        there && words.contains("python3\0scripted.py\0") && !words.contains("__supervise")
-    };
-    std::fs::read_dir("/proc").unwrap().filter_map(Result::ok).filter(of_ours).count()
-}
-
 #[tokio::test]
 async fn a_lazy_one_is_started_by_the_first_call_and_stopped_when_it_is_idle() {
     let own = "start: lazy, idle_stop_ms: 3000";
@@ -28,11 +14,12 @@ async fn a_lazy_one_is_started_by_the_first_call_and_stopped_when_it_is_idle() {
     assert_eq!(stage.world.cli(&["lock"]).0, 0);
     let stage = stage.run().await;
     assert_eq!(stage.listed().await, ["up__act"], "what is pinned is listed");
-    assert_eq!(children(&stage), 0);
+    assert_eq!(stage.children(), [0_u32; 0]);
     for _ in 0..2 {
         assert_eq!(stage.call("up__act", &json!({ "text": "a" })).await.0, 200);
-        assert_eq!(children(&stage), 1);
-        testkit::eventually("it is stopped", async || (children(&stage) == 0).then_some(())).await;
+        assert_eq!(stage.children().len(), 1);
+        testkit::eventually("it is stopped", async || stage.children().is_empty().then_some(()))
+            .await;
     }
 }
 
@@ -46,7 +33,7 @@ async fn many_start_together() {
     assert_eq!(stage.listed().await.len(), 8);
     let mut stage = stage;
     assert_eq!(stage.world.stop().await, 0);
-    assert_eq!(children(&stage), 0);
+    assert_eq!(stage.children(), [0_u32; 0]);
 }
 
 #[tokio::test]

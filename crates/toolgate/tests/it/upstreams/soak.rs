@@ -15,21 +15,6 @@ const CALLERS: usize = 8;
 /// How much the server may grow between the middle and the end.
 const MAX_GROWTH: u64 = 32 * 1_024 * 1_024;
 
-/// The process ids of the upstreams' own programs, supervisors left out.
-fn children(stage: &Stage) -> Vec<u32> {
-    let folder = stage.world.folder().to_owned();
-    let entries = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-    entries
-        .filter_map(|entry| {
-            let words = std::fs::read(entry.path().join("cmdline")).ok()?;
-            let there = std::fs::read_link(entry.path().join("cwd")).ok()? == folder;
-            let words = String::from_utf8_lossy(&words).into_owned();
-            let ours = there && words.contains("\0scripted.py\0") && !words.contains("__supervise");
-            ours.then(|| entry.file_name().to_str()?.parse().ok()).flatten()
-        })
-        .collect()
-}
-
 #[allow(clippy::disallowed_types)] // A person kills like this.
 fn kill(process: u32) {
     let _ = std::process::Command::new("kill").args(["-9", &process.to_string()]).status();
@@ -84,7 +69,7 @@ async fn children_are_killed_at_random_and_nothing_else_happens() {
         let mut number = 0_usize;
         while Instant::now() < end {
             tokio::time::sleep(Duration::from_millis(150 + number as u64 * 37 % 400)).await;
-            let running = children(&stage);
+            let running = stage.children();
             if let Some(process) = running.get(number * 7 % running.len().max(1)) {
                 kill(*process);
                 killed += 1;
@@ -105,9 +90,9 @@ async fn children_are_killed_at_random_and_nothing_else_happens() {
     assert!(good > 100 && killed > 2, "{good} good, {killed} killed");
     assert!(grown < MAX_GROWTH, "{grown} bytes more than in the middle");
     testkit::eventually("all are back", async || {
-        (children(&stage).len() == UPSTREAMS).then_some(())
+        (stage.children().len() == UPSTREAMS).then_some(())
     })
     .await;
     assert_eq!(stage.world.stop().await, 0);
-    assert_eq!(children(&stage), [0_u32; 0], "nothing is left");
+    assert_eq!(stage.children(), [0_u32; 0], "nothing is left");
 }
