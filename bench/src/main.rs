@@ -20,6 +20,7 @@ mod in_process;
 mod load;
 mod local;
 mod mcp;
+mod proxy;
 mod relay;
 mod start;
 mod table;
@@ -37,6 +38,7 @@ fn main() -> anyhow::Result<()> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
         Some("floor") => return floor::serve(arguments.get(1).map(Into::into)),
+        Some(proxy::ARGUMENT) => return proxy::serve(&arguments[1..]),
         Some(mcp::bare::ARGUMENT) => return mcp::bare::serve(&arguments[1..]),
         _ => {}
     }

@@ -29,10 +29,14 @@ const TOOLS_OF_EACH: usize = 9;
 pub async fn report(round: Duration, others: &[&str]) -> anyhow::Result<()> {
     let upstream = start::bare_rmcp(Legacy::Sessions, 1)?;
     let toolgate = in_front_of(&[("up".to_owned(), upstream.port())])?;
+    let forwards = start::bare_proxy(upstream.port(), false)?;
+    let checks = start::bare_proxy(upstream.port(), true)?;
     for tool in [ECHO, LARGE] {
         println!("\nMCP to MCP, {tool}\n{}", table::header("direct"));
         let mut targets = vec![
             Target::mcp("the upstream itself", upstream.port(), Era::Modern, tool),
+            Target::mcp("bare proxy", forwards.port(), Era::Modern, tool),
+            Target::mcp("bare proxy, checks", checks.port(), Era::Modern, tool),
             Target::mcp("toolgate", toolgate.port(), Era::Modern, &format!("up__{tool}")),
         ];
         for other in others {

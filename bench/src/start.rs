@@ -11,9 +11,12 @@ use std::{
 use anyhow::Context;
 use tempfile::TempDir;
 
-use crate::mcp::{
-    Piped,
-    bare::{self, Legacy, Streams},
+use crate::{
+    mcp::{
+        Piped,
+        bare::{self, Legacy, Streams},
+    },
+    proxy,
 };
 
 // What is measured here is the program as a person starts it.
@@ -69,6 +72,14 @@ pub fn local_floor(folder: &Path) -> anyhow::Result<Server> {
 pub fn bare_rmcp(legacy: Legacy, tools: usize) -> anyhow::Result<Server> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args([bare::ARGUMENT, legacy.argument(), &tools.to_string()]);
+    spawn(command, tempfile::tempdir()?)
+}
+
+/// The least that a relay does, in front of a server; with checks of what passes or without.
+pub fn bare_proxy(upstream: u16, checks: bool) -> anyhow::Result<Server> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args([proxy::ARGUMENT, &upstream.to_string()]);
+    command.args(checks.then_some(proxy::CHECKS));
     spawn(command, tempfile::tempdir()?)
 }
 

@@ -151,7 +151,7 @@ impl ServerHandler for Echo {
 }
 
 /// Tool number 0 is the echo; the others are the same as `catalogue` makes for Toolgate.
-fn tool(number: usize) -> Value {
+pub fn tool(number: usize) -> Value {
     let text = |description: &str| {
         json!({
             "type": "object",
@@ -198,7 +198,7 @@ static RECORDS: LazyLock<Value> = LazyLock::new(|| {
 });
 
 /// A tool with a large result, every part of which its schema describes.
-fn large() -> Value {
+pub fn large() -> Value {
     let record = json!({
         "type": "object",
         "properties": {
