@@ -14,6 +14,7 @@ use crate::{
     ROUNDS,
     http::Connection,
     mcp::{Client, Era},
+    processor::Processor,
     table::Row,
 };
 
@@ -74,6 +75,8 @@ pub struct Figures {
     pub p50: f64,
     /// All but one in a hundred took no longer, in microseconds.
     pub p99: f64,
+    /// What a call costs the server in processor time, in microseconds.
+    pub cpu: f64,
     /// Answers that were not good, of which nothing else is counted.
     pub errors: usize,
 }
@@ -82,6 +85,8 @@ pub struct Figures {
 #[derive(Default)]
 pub struct Tally {
     good: Vec<Duration>,
+    /// Those of the warm-up too.
+    made: u32,
     errors: usize,
 }
 
@@ -97,6 +102,7 @@ impl Tally {
 
     fn add(&mut self, other: Self) {
         self.good.extend(other.good);
+        self.made += other.made;
         self.errors += other.errors;
     }
 
@@ -114,7 +120,7 @@ impl Tally {
         };
         #[allow(clippy::cast_precision_loss)]
         let per_second = self.good.len() as f64 / time.as_secs_f64();
-        Figures { per_second, p50: at(0.5), p99: at(0.99), errors: self.errors }
+        Figures { per_second, p50: at(0.5), p99: at(0.99), cpu: f64::NAN, errors: self.errors }
     }
 }
 
@@ -140,6 +146,9 @@ pub async fn rounds(
 
 /// Calls for a while, after a short warm-up.
 async fn run(target: &Target, connections: usize, time: Duration) -> anyhow::Result<Figures> {
+    let processor = Processor::of_listener(target.port);
+    let used = || processor.as_ref().map(Processor::used);
+    let before = used();
     let warm = Instant::now() + time / 5;
     let end = warm + time;
     let mut tasks = JoinSet::new();
@@ -151,7 +160,10 @@ async fn run(target: &Target, connections: usize, time: Duration) -> anyhow::Res
     while let Some(task) = tasks.join_next().await {
         tally.add(task??);
     }
-    Ok(tally.figures(time))
+    let made = f64::from(tally.made);
+    let cpu = used().zip(before).map(|(after, before)| after.saturating_sub(before));
+    let cpu = cpu.map_or(f64::NAN, |used| used.as_secs_f64() * 1e6 / made);
+    Ok(Figures { cpu, ..tally.figures(time) })
 }
 
 async fn connection(target: &Target, warm: Instant, end: Instant) -> anyhow::Result<Tally> {
@@ -164,6 +176,7 @@ async fn connection(target: &Target, warm: Instant, end: Instant) -> anyhow::Res
             return Ok(tally);
         }
         let good = caller.call().await?;
+        tally.made += 1;
         if begin >= warm {
             tally.count(good, begin.elapsed());
         }

@@ -20,6 +20,7 @@ mod in_process;
 mod load;
 mod local;
 mod mcp;
+mod processor;
 mod proxy;
 mod relay;
 mod start;
