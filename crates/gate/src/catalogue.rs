@@ -113,6 +113,8 @@ pub struct Catalogue {
     index: HashMap<String, Arc<Tool>>,
     toolsets: BTreeMap<String, Toolset>,
     withheld: HashMap<String, Withheld>,
+    /// What is said of names that begin like this.
+    away: Vec<(String, Withheld)>,
 }
 
 impl Catalogue {
@@ -148,6 +150,12 @@ impl Catalogue {
         catalogue
     }
 
+    /// Says this of names that nobody knows and that begin like this.
+    #[must_use]
+    pub fn with_away(self, away: Vec<(String, Withheld)>) -> Self {
+        Self { away, ..self }
+    }
+
     /// The tool of that name.
     pub fn find(&self, name: &str) -> Option<&Arc<Tool>> {
         self.index.get(name)
@@ -160,7 +168,8 @@ impl Catalogue {
 
     /// Why there is no such tool there. Who sees one toolset is told nothing of the others.
     pub(crate) fn unknown(&self, name: &str, toolset: Option<&str>) -> Failure {
-        let withheld = self.withheld.get(name);
+        let away = || self.away.iter().find(|(begins, _)| name.starts_with(begins));
+        let withheld = self.withheld.get(name).or_else(|| away().map(|(_, withheld)| withheld));
         if let Some(known) = withheld.filter(|one| toolset.is_none_or(|meant| one.toolset == meant))
         {
             return Failure::new(known.code, &*known.message)

@@ -192,6 +192,13 @@ pub enum Payload {
         /// Why it is none.
         reason: String,
     },
+    /// There is something, and it is no result at all. It passes in no mode.
+    Broken {
+        /// What came instead, for quarantine.
+        text: String,
+        /// Why it is none.
+        reason: String,
+    },
 }
 
 /// A value and the text that it was read from. Whoever has both saves the gate from printing the

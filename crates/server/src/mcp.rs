@@ -43,7 +43,7 @@ use arc_swap::ArcSwapOption;
 use gate::Gate;
 use tokio::sync::Semaphore;
 
-pub use library::{EmptyLibrary, Library, LibraryError};
+pub use library::{Completing, EmptyLibrary, Library, LibraryError};
 pub use settings::Settings;
 pub use stdio::serve as serve_stdio;
 

@@ -38,7 +38,8 @@ impl Server {
             max_message_bytes: settings.max_message_bytes,
             stderr_bytes: settings.max_stderr_bytes,
             max_listed: settings.max_listed,
-            ..Limits::default()
+            max_pages: settings.max_pages,
+            max_listing_bytes: settings.max_listing_bytes,
         };
         Ok(Self {
             title: id.to_owned(),

@@ -4,7 +4,7 @@
 mod rejected;
 mod shapes;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use contract::{
     Approval, Contract, DeclaredError, Effects, LargeOutput, LimitOverrides, Presentation,
@@ -17,13 +17,12 @@ use serde_json::Value;
 pub use rejected::{Reason, Rejected};
 
 use crate::{
+    connection::{MAX_ITEM_BYTES, TOO_LARGE},
     lock::{self, Pinned, Standing},
     names,
     settings::{self, Allowlist, Annotations, Mode, Output, Overlay, UnknownArguments, Upstream},
 };
 
-/// The largest tool, as JSON in bytes.
-pub const MAX_TOOL_BYTES: usize = 262_144;
 /// The longest description, in bytes.
 pub const MAX_DESCRIPTION_BYTES: usize = 32_768;
 /// The code of an error that a tool reports by itself.
@@ -92,31 +91,31 @@ pub struct Admission {
 /// Judges all tools of an upstream. `version` is the server's own.
 pub fn judge(rules: &Rules<'_>, version: &str, tools: &[Value]) -> Admission {
     let mut admission = Admission::default();
-    let mut seen = HashSet::new();
-    for tool in tools {
-        let admitted = match name_of(rules.id, tool) {
-            Ok(name) if !seen.insert(name) => Err(Rejected::duplicate(rules.id, name)),
-            Ok(name) => one(rules, version, name, tool),
-            Err(rejected) => Err(rejected),
-        };
+    let mut listed: HashMap<&str, usize> = HashMap::new();
+    let named: Vec<_> = tools.iter().map(|tool| (name_of(rules.id, tool), tool)).collect();
+    for name in named.iter().filter_map(|(name, _)| name.as_ref().ok()) {
+        *listed.entry(name).or_default() += 1;
+    }
+    let mut served: HashMap<String, usize> = HashMap::new();
+    for name in listed.keys() {
+        *served.entry(names::served(rules.id, name)).or_default() += 1;
+    }
+    for (name, tool) in named {
+        let admitted = name.and_then(|name| {
+            // Two that bear one name are both not what they seem.
+            if listed.get(name).is_some_and(|times| *times > 1) {
+                return Err(Rejected::duplicate(rules.id, name));
+            }
+            if served.get(&names::served(rules.id, name)).is_some_and(|times| *times > 1) {
+                return Err(Rejected::same_served(rules.id, name));
+            }
+            one(rules, version, name, tool)
+        });
         match admitted {
             Ok(admitted) => admission.admitted.push(admitted),
             Err(rejected) => admission.rejected.push(rejected),
         }
     }
-    // Two that bear one name are both not what they seem.
-    let twice: HashSet<_> = admission
-        .rejected
-        .iter()
-        .filter(|one| one.reason == Reason::Duplicate)
-        .map(|one| one.tool.clone())
-        .collect();
-    let (doubled, admitted) =
-        admission.admitted.into_iter().partition(|one| twice.contains(&one.own_name));
-    admission.admitted = admitted;
-    let doubled: Vec<Admitted> = doubled;
-    let doubled = doubled.iter().map(|one| Rejected::duplicate(rules.id, &one.own_name));
-    admission.rejected.extend(doubled);
     admission.rejected.sort_by(|one, other| one.tool.cmp(&other.tool));
     admission
 }
@@ -147,8 +146,8 @@ fn one(rules: &Rules<'_>, version: &str, name: &str, tool: &Value) -> Result<Adm
     if rules.taken.contains(&served) {
         return Err(reject(Reason::NameTaken, format!("another tool is called `{served}`")));
     }
-    if tool.to_string().len() > MAX_TOOL_BYTES {
-        let message = format!("its description and schemas have more than {MAX_TOOL_BYTES} bytes");
+    if tool.get(TOO_LARGE).is_some() || tool.to_string().len() > MAX_ITEM_BYTES {
+        let message = format!("its description and schemas have more than {MAX_ITEM_BYTES} bytes");
         return Err(reject(Reason::TooLarge, message));
     }
     let tolerated = match lock::tool(rules.pinned, name, tool, rules.settings.changes) {
@@ -165,8 +164,8 @@ fn one(rules: &Rules<'_>, version: &str, name: &str, tool: &Value) -> Result<Adm
     let nothing = Overlay::default();
     let overlay = rules.overlays.get(name).unwrap_or(&nothing);
     let findings = texts(rules, name, tool, overlay)?;
-    let description = described(tool, overlay)
-        .ok_or_else(|| reject(Reason::NoDescription, "it has no description".into()))?;
+    let description =
+        described(tool, overlay).map_err(|message| reject(Reason::NoDescription, message))?;
     let (input, shown_input) =
         input(rules, tool, overlay).map_err(|message| reject(Reason::BadInputSchema, message))?;
     let returns = returns(rules, tool, overlay);
@@ -278,9 +277,15 @@ fn text<'a>(tool: &'a Value, key: &str) -> Option<&'a str> {
     tool.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty())
 }
 
-fn described(tool: &Value, overlay: &Overlay) -> Option<String> {
-    let own = || text(tool, "description").filter(|text| text.len() <= MAX_DESCRIPTION_BYTES);
-    overlay.description.clone().or_else(|| own().map(str::to_owned))
+fn described(tool: &Value, overlay: &Overlay) -> Result<String, String> {
+    if let Some(description) = &overlay.description {
+        return Ok(description.clone());
+    }
+    match text(tool, "description") {
+        Some(own) if own.len() <= MAX_DESCRIPTION_BYTES => Ok(own.to_owned()),
+        Some(_) => Err(format!("its description has more than {MAX_DESCRIPTION_BYTES} bytes")),
+        None => Err("it has no description".into()),
+    }
 }
 
 fn title(tool: &Value, overlay: &Overlay) -> Option<String> {

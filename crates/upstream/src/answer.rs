@@ -67,24 +67,24 @@ struct Block<'a> {
 pub(crate) fn read(json: &str, returns: Returns, require_is_error: bool) -> Came {
     let fields: Fields<'_> = match serde_json::from_str(json) {
         Ok(fields) if json.trim_ascii_start().starts_with('{') => fields,
-        Ok(_) => return unreadable(json, "the answer is no object".into()),
-        Err(error) => return unreadable(json, format!("the answer is no result: {error}")),
+        Ok(_) => return broken(json, "the answer is no object".into()),
+        Err(error) => return broken(json, format!("the answer is no result: {error}")),
     };
     match fields.result_type.as_ref().map(Value::as_str) {
         None | Some(Some("complete")) => {}
         Some(Some("input_required")) => return asks(fields),
         Some(other) => {
             let shown: String = other.unwrap_or("not a text").chars().take(64).collect();
-            return unreadable(json, format!("the answer is of the unknown type `{shown}`"));
+            return broken(json, format!("the answer is of the unknown type `{shown}`"));
         }
     }
     match fields.is_error.map(RawValue::get) {
         Some("true") => return Came::Failed(own_error(&fields)),
         None if require_is_error => {
-            return unreadable(json, "the answer does not say `isError` (require_is_error)".into());
+            return broken(json, "the answer does not say `isError` (require_is_error)".into());
         }
         Some("false") | None => {}
-        Some(_) => return unreadable(json, "`isError` is neither true nor false".into()),
+        Some(_) => return broken(json, "`isError` is neither true nor false".into()),
     }
     let payload = match returns {
         Returns::Structured => structured(&fields),
@@ -94,13 +94,18 @@ pub(crate) fn read(json: &str, returns: Returns, require_is_error: bool) -> Came
     };
     match payload {
         Ok(output) => Came::Answer(Answer { output, ..Answer::default() }),
-        Err(reason) => unreadable(json, reason),
+        Err(reason) => {
+            let text = cut(json, MAX_KEPT_BYTES).to_owned();
+            let output = Payload::Unreadable { text, reason };
+            Came::Answer(Answer { output, ..Answer::default() })
+        }
     }
 }
 
-fn unreadable(json: &str, reason: String) -> Came {
+/// What came is no result at all.
+fn broken(json: &str, reason: String) -> Came {
     let text = cut(json, MAX_KEPT_BYTES).to_owned();
-    let output = Payload::Unreadable { text, reason };
+    let output = Payload::Broken { text, reason };
     Came::Answer(Answer { output, ..Answer::default() })
 }
 
@@ -205,7 +210,7 @@ mod tests {
 
     fn reason(json: &str, returns: Returns) -> String {
         match payload(json, returns) {
-            Payload::Unreadable { reason, .. } => reason,
+            Payload::Unreadable { reason, .. } | Payload::Broken { reason, .. } => reason,
             other => panic!("{other:?}"),
         }
     }
@@ -243,7 +248,7 @@ mod tests {
     fn what_must_be_said_is_missed() {
         let json = r#"{"structuredContent":{}}"#;
         let Came::Answer(answer) = read(json, Returns::Structured, true) else { panic!() };
-        assert!(matches!(answer.output, Payload::Unreadable { .. }));
+        assert!(matches!(answer.output, Payload::Broken { .. }));
     }
 
     #[test]
@@ -268,10 +273,11 @@ mod tests {
     fn what_is_no_result_is_kept_for_quarantine() {
         for json in ["[]", "7", "null", r#"{"resultType":"task"}"#, r#"{"content":7,"isError":1}"#]
         {
-            assert!(!reason(json, Returns::Structured).is_empty(), "{json}");
+            let payload = payload(json, Returns::Structured);
+            assert!(matches!(payload, Payload::Broken { .. }), "{json}");
         }
         let deep = format!(r#"{{"structuredContent":{}{}}}"#, "[".repeat(500), "]".repeat(500));
-        assert!(reason(&deep, Returns::Structured).contains("cannot be read") || !deep.is_empty());
+        assert!(reason(&deep, Returns::Structured).contains("cannot be read"));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod keeper;
 mod member;
 mod report;
+mod shelf;
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -13,7 +14,7 @@ use std::{
 };
 
 use arc_swap::ArcSwapOption;
-use contract::{Contract, Limits};
+use contract::{Contract, Limits, codes};
 use gate::{Tool, Withheld};
 use guard::process::Spawner;
 use serde_json::Value;
@@ -26,6 +27,7 @@ pub use report::Report;
 use crate::{
     connection::Target,
     lock::Lock,
+    names,
     settings::{Allowlist, Overlay, Upstream},
 };
 
@@ -155,6 +157,24 @@ impl Host {
     /// What is known and may not be called, by the name that it would be served under.
     pub fn withheld(&self) -> HashMap<String, Withheld> {
         self.members.iter().flat_map(|member| member.withheld()).collect()
+    }
+
+    /// What is said of a tool of an upstream of which nothing is known yet, by how its name would begin.
+    pub fn away(&self) -> Vec<(String, Withheld)> {
+        let away = self.members.iter().filter(|member| member.is_away());
+        let away = away.map(|member| {
+            let withheld = Withheld {
+                toolset: member.id.clone(),
+                code: codes::UNAVAILABLE,
+                message: format!(
+                    "the upstream `{}` is not there, and nothing of it is pinned",
+                    member.id
+                ),
+                reason: "away",
+            };
+            (format!("{}{}", member.id, names::BETWEEN), withheld)
+        });
+        away.collect()
     }
 
     /// Tells when what is offered has changed.

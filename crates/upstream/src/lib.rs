@@ -6,7 +6,6 @@
 pub mod admission;
 mod answer;
 mod breaker;
-mod callers;
 pub mod connection;
 mod host;
 pub mod lock;

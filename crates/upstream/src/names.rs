@@ -38,7 +38,7 @@ pub fn served(upstream: &str, tool: &str) -> String {
     let hash = Sha256::digest(tool.as_bytes());
     let digits: String =
         hash.iter().take(HASH_DIGITS / 2).map(|byte| format!("{byte:02x}")).collect();
-    let room = MAX_NAME - upstream.len() - BETWEEN.len() - 1 - HASH_DIGITS;
+    let room = MAX_NAME.saturating_sub(upstream.len() + BETWEEN.len() + 1 + HASH_DIGITS);
     let kept: String = tool.chars().map(|c| if plain(c) { c } else { '_' }).take(room).collect();
     format!("{upstream}{BETWEEN}{kept}-{digits}")
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::connection::Connection;
+use crate::connection::{Connection, RequestError};
 
 /// What a server offers.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,11 +21,25 @@ pub struct Offer {
     pub resources: Vec<Value>,
     /// Its templates of resources.
     pub templates: Vec<Value>,
+    /// Whether it completes arguments of prompts and templates.
+    pub completes: bool,
+    /// Which of its other listings could not be read, and why: nothing of them is handed out.
+    pub unread: Vec<String>,
+}
+
+/// Why it is not known what a server offers.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Unlisted {
+    /// In words.
+    pub message: String,
+    /// Whether it just did not answer, as a server does that works on something else.
+    pub silent: bool,
 }
 
 impl Offer {
     /// Reads everything that a server lists.
-    pub async fn read(connection: &Connection) -> Result<Self, String> {
+    pub async fn read(connection: &Connection) -> Result<Self, Unlisted> {
         let server = connection.server();
         let has = |name: &str| server.capabilities.get(name).is_some_and(|one| !one.is_null());
         let list = async |method: &'static str, key: &'static str, there: bool| {
@@ -33,28 +47,42 @@ impl Offer {
                 return Ok(Vec::new());
             }
             let listed = connection.list(method, key).await;
-            let listing = listed.map_err(|error| format!("{method}: {error}"))?;
+            let listing = listed.map_err(|error| Unlisted {
+                message: format!("{method}: {error}"),
+                silent: matches!(error, RequestError::Timeout(_)),
+            })?;
             // Of a part nobody could say what the rest is.
             match listing.cut {
-                Some(why) => Err(format!("{method}: {why}")),
+                Some(why) => Err(Unlisted { message: format!("{method}: {why}"), silent: false }),
                 None => Ok(listing.items),
             }
+        };
+        // A server whose prompts cannot be listed has its tools all the same.
+        let mut unread = Vec::new();
+        let mut or_nothing = |listed: Result<Vec<Value>, Unlisted>| {
+            listed.unwrap_or_else(|error| {
+                unread.push(error.message);
+                Vec::new()
+            })
+        };
+        let tools = match list("tools/list", "tools", true).await {
+            Err(error) if has("tools") => return Err(error),
+            // A server that forgets to say that it has tools has them all the same.
+            listed => listed.unwrap_or_default(),
         };
         Ok(Self {
             protocol: server.version.clone(),
             info: server.info.clone(),
             instructions: server.instructions.clone(),
-            // A server that forgets to say that it has tools has them all the same.
-            tools: match list("tools/list", "tools", true).await {
-                Err(error) if has("tools") => return Err(error),
-                listed => listed.unwrap_or_default(),
-            },
-            prompts: list("prompts/list", "prompts", has("prompts")).await?,
-            resources: list("resources/list", "resources", has("resources")).await?,
+            tools,
+            prompts: or_nothing(list("prompts/list", "prompts", has("prompts")).await),
+            resources: or_nothing(list("resources/list", "resources", has("resources")).await),
             // Servers with resources and without templates often do not know the question.
             templates: list("resources/templates/list", "resourceTemplates", has("resources"))
                 .await
                 .unwrap_or_default(),
+            completes: has("completions"),
+            unread,
         })
     }
 

@@ -1,35 +1,32 @@
 //! Calls that wait for a person: what an upstream has asked, and we have passed on to our own caller.
 //!
 //! A legacy server waits inside its call, so the call stays open here until it is answered; a modern one
-//! wants to hear its own state again. Either is found by a name that nobody can guess.
+//! wants to hear its own state again. Either is found by a name that nobody can guess, and goes on for
+//! the very call that it was parked by: the same caller, tool and arguments.
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
-use gate::{Question, Questions, Respondent};
+use contract::codes;
+use gate::{CanAsk, Question, Questions, Respondent, Running, ToolError};
 use rand::RngExt;
 use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
     answer::Asks,
-    callers::Calling,
     connection::{Asked, Flight},
 };
 
 /// How many calls may wait at once, for each upstream.
 const MAX_PARKED: usize = 256;
-/// How long one may wait.
-const MAX_WAIT: Duration = Duration::from_mins(10);
 /// What divides the name of a parked call from that of its question.
 const BETWEEN: char = '.';
-
-/// What a call holds as long as it is open: its place among the calls that run at once, and whose it is,
-/// where the server cannot tell.
-pub(crate) type Held = (OwnedSemaphorePermit, Option<Calling>);
+/// How many hexadecimal digits the name of a parked call has.
+const HANDLE_DIGITS: usize = 32;
 
 /// A call that waits.
 pub(crate) enum Parked {
@@ -39,8 +36,8 @@ pub(crate) enum Parked {
         flight: Box<dyn Flight>,
         /// What the server waits for.
         asked: Asked,
-        /// What it holds as long as it is open.
-        held: Held,
+        /// Its place among the calls that run at once.
+        place: OwnedSemaphorePermit,
     },
     /// The server has forgotten it.
     Closed {
@@ -49,95 +46,159 @@ pub(crate) enum Parked {
     },
 }
 
+/// A call that goes on, with the replies by the server's own names.
+pub(crate) type GoesOn = (Parked, Map<String, Value>);
+
+/// Whose call it is. Who knows a name cannot go on with it in another one's place.
+#[derive(PartialEq, Eq)]
+struct Owner {
+    caller: String,
+    tool: String,
+    input_sha256: String,
+}
+
+impl Owner {
+    fn of(call: &Running) -> Self {
+        Self {
+            caller: call.caller.name().to_owned(),
+            tool: call.contract.name.clone(),
+            input_sha256: contract::canonical::sha256(&call.input),
+        }
+    }
+}
+
+struct Entry {
+    owner: Owner,
+    /// By the server's own names.
+    questions: Questions,
+    parked: Parked,
+}
+
 /// The calls of one upstream that wait.
 #[derive(Default)]
 pub(crate) struct Parking {
-    calls: Mutex<HashMap<String, (Instant, Parked)>>,
+    calls: Mutex<HashMap<String, Entry>>,
 }
 
 impl Parking {
-    /// Takes the call that these replies belong to, with the replies by the server's own names.
-    pub(crate) fn take(
-        &self,
-        replies: &Map<String, Value>,
-    ) -> Option<(Parked, Map<String, Value>)> {
-        let mut calls = self.lock();
+    /// Takes the call that these replies belong to, with the replies by the server's own names. Nothing
+    /// where nothing was replied to a server.
+    pub(crate) fn take(&self, call: &Running) -> Result<Option<GoesOn>, ToolError> {
+        let replies = call.replies();
         // The latest question of a call that was asked more than once is the one that still waits.
-        let handle = replies.keys().rev().find_map(|name| {
-            let (handle, _) = name.split_once(BETWEEN)?;
-            calls.contains_key(handle).then(|| handle.to_owned())
-        })?;
-        let (_, parked) = calls.remove(&handle)?;
-        let own = replies.iter().filter_map(|(name, reply)| {
-            let own = name.strip_prefix(&handle)?.strip_prefix(BETWEEN)?;
-            Some((own.to_owned(), reply.clone()))
-        });
-        Some((parked, own.collect()))
+        let Some(handle) = replies.keys().rev().find_map(|name| handle(name)) else {
+            return Ok(None);
+        };
+        let mut calls = self.lock();
+        let Some(entry) = calls.get(handle).filter(|entry| entry.owner == Owner::of(call)) else {
+            let message = "the question is not open any more; make the call again without replies";
+            return Err(ToolError::invalid_input(message));
+        };
+        let mut own = Map::new();
+        for (name, question) in &entry.questions {
+            let reply = replies.get(&format!("{handle}{BETWEEN}{name}"));
+            let Some(reply) = reply.filter(|reply| question.accepts(reply)) else {
+                // It stays here: who replies wrongly may reply again.
+                let message = "the reply does not answer the question that was asked";
+                return Err(ToolError::invalid_input(message));
+            };
+            own.insert(name.clone(), reply.clone());
+        }
+        Ok(calls.remove(handle).map(|entry| (entry.parked, own)))
     }
 
-    /// Keeps an open call; the question to pass on.
+    /// Keeps an open call for so long; the question to pass on.
     pub(crate) fn open(
-        &self,
-        flight: Box<dyn Flight>,
-        asked: Asked,
-        held: Held,
-    ) -> Option<Questions> {
-        let question = question(&asked.method, asked.params.clone())?;
-        let handle = self.keep(Parked::Open { flight, asked, held });
-        Some(Questions::from([(format!("{handle}{BETWEEN}{OPEN}"), question)]))
+        self: &Arc<Self>,
+        call: &Running,
+        parked: Parked,
+        question: Question,
+        patience: Duration,
+    ) -> Result<Questions, ToolError> {
+        self.keep(call, parked, Questions::from([(OPEN.to_owned(), question)]), patience)
     }
 
-    /// Keeps what a modern server wants to hear again; the questions to pass on.
-    pub(crate) fn closed(&self, asks: Asks) -> Option<Questions> {
-        let questions: Option<Vec<_>> = asks
+    /// Keeps what a modern server wants to hear again for so long; the questions to pass on.
+    pub(crate) fn closed(
+        self: &Arc<Self>,
+        call: &Running,
+        asks: Asks,
+        patience: Duration,
+    ) -> Result<Questions, ToolError> {
+        let can = call.can_ask();
+        let questions: Option<Questions> = asks
             .questions
             .into_iter()
             .map(|(name, request)| {
                 let method = request.get("method").and_then(Value::as_str)?;
                 let params = request.get("params").cloned().unwrap_or_else(|| json!({}));
-                Some((name, question(method, params)?))
+                Some((name, question(method, params, can)?))
             })
             .collect();
-        let handle = self.keep(Parked::Closed { state: asks.state });
-        let named = questions?.into_iter();
-        Some(named.map(|(name, one)| (format!("{handle}{BETWEEN}{name}"), one)).collect())
-    }
-
-    fn keep(&self, parked: Parked) -> String {
-        let mut calls = self.lock();
-        let now = Instant::now();
-        calls.retain(|_, (since, _)| now.duration_since(*since) < MAX_WAIT);
-        if calls.len() >= MAX_PARKED
-            && let Some(oldest) =
-                calls.iter().min_by_key(|(_, (since, _))| *since).map(|(name, _)| name.clone())
-        {
-            calls.remove(&oldest);
+        match questions.filter(|all| !all.is_empty()) {
+            Some(all) => self.keep(call, Parked::Closed { state: asks.state }, all, patience),
+            None => Err(cannot_pass_on()),
         }
-        let handle = format!("{:032x}", rand::rng().random::<u128>());
-        calls.insert(handle.clone(), (now, parked));
-        handle
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, (Instant, Parked)>> {
+    fn keep(
+        self: &Arc<Self>,
+        call: &Running,
+        parked: Parked,
+        questions: Questions,
+        patience: Duration,
+    ) -> Result<Questions, ToolError> {
+        let handle = format!("{:0HANDLE_DIGITS$x}", rand::rng().random::<u128>());
+        let asked = questions.iter();
+        let asked = asked.map(|(name, one)| (format!("{handle}{BETWEEN}{name}"), one.clone()));
+        let asked = asked.collect();
+        let mut calls = self.lock();
+        if calls.len() >= MAX_PARKED {
+            let message =
+                format!("{MAX_PARKED} calls of this upstream wait for a person already; try later");
+            return Err(ToolError::new(codes::UNAVAILABLE.code, message));
+        }
+        calls.insert(handle.clone(), Entry { owner: Owner::of(call), questions, parked });
+        drop(calls);
+        // Nobody may ever reply, and an open call holds a place.
+        let parking = Arc::downgrade(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(patience).await;
+            if let Some(parking) = parking.upgrade() {
+                parking.lock().remove(&handle);
+            }
+        });
+        Ok(asked)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Entry>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The name of a parked call, in that of a question that it asks.
+fn handle(name: &str) -> Option<&str> {
+    let (handle, _) = name.split_once(BETWEEN)?;
+    let whole =
+        handle.len() == HANDLE_DIGITS && handle.bytes().all(|byte| byte.is_ascii_hexdigit());
+    whole.then_some(handle)
 }
 
 /// The name of the only question of an open call.
 pub(crate) const OPEN: &str = "question";
 
-/// A server's question as the gate knows it.
-fn question(method: &str, params: Value) -> Option<Question> {
+/// A server's question as the gate knows it, if whoever would have to answer can be asked.
+pub(crate) fn question(method: &str, params: Value, can: CanAsk) -> Option<Question> {
     let to = match method {
         "elicitation/create" => Respondent::Person,
         "sampling/createMessage" => Respondent::Model,
         "roots/list" => Respondent::Roots,
         _ => return None,
     };
-    Some(Question { to, params })
+    can.can(to).then_some(Question { to, params })
 }
 
-/// Who would have to answer a server's question.
-pub(crate) fn respondent(method: &str) -> Option<Respondent> {
-    question(method, Value::Null).map(|question| question.to)
+fn cannot_pass_on() -> ToolError {
+    let message = "the upstream asks something that cannot be passed on";
+    ToolError::internal(message, message)
 }

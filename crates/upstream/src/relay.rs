@@ -10,17 +10,21 @@ use contract::{Mirror, codes};
 use gate::{Answer, BoxFuture, CanAsk, LogLevel, Payload, Provider, Running, ToolError};
 use rand::RngExt;
 use serde_json::{Map, Value};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
     admission::{Admitted, Returns},
     answer::{self, Came},
-    connection::{Asked, Flight, Happening, Reply, Request, RequestError},
+    connection::{Flight, Happening, Reply, Request, RequestError},
     host::{Member, Unreachable},
-    parking::{self, Held, Parked},
+    parking::{self, Parked},
 };
 
 /// The pause before a call is made again, doubled each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
+/// By how much longer a request may take than the call that it is made for: the gate ends calls, and says
+/// so in the same words whatever runs them.
+const SPARE_TIME: Duration = Duration::from_secs(5);
 
 /// Runs a tool of an upstream.
 pub(crate) struct Relay {
@@ -32,6 +36,8 @@ pub(crate) struct Relay {
     require_is_error: bool,
     mirrors: Vec<Mirror>,
     retries: u32,
+    /// How long a question may be open.
+    patience: Duration,
 }
 
 /// Why an attempt came to nothing.
@@ -41,6 +47,17 @@ struct Failed {
     unseen: bool,
     /// Whether it is about the connection, so that another attempt may do better.
     passing: bool,
+    shows: Shows,
+}
+
+/// What a failure shows about the server.
+enum Shows {
+    /// It answers.
+    Life,
+    /// It does not, or not in the protocol.
+    Trouble,
+    /// Nothing: the call was not waited for.
+    Nothing,
 }
 
 impl Relay {
@@ -53,7 +70,14 @@ impl Relay {
             require_is_error: member.settings.require_is_error,
             mirrors: contract::mirror::mirrors(&admitted.contract.input_schema).unwrap_or_default(),
             retries: member.settings.retries,
+            patience: Duration::from_millis(member.settings.question_timeout_ms),
         }
+    }
+
+    /// Whether it runs the tool in the same way as an admission would have it.
+    pub(crate) fn is_for(&self, admitted: &Admitted) -> bool {
+        (&self.tool, self.returns, self.repeatable)
+            == (&admitted.own_name, admitted.returns, admitted.repeatable)
     }
 
     async fn answer(&self, call: &Running) -> Result<Answer, ToolError> {
@@ -61,12 +85,12 @@ impl Relay {
             return Err(ToolError::new(codes::UNAVAILABLE.code, "the upstream is gone"));
         };
         let mut again = Map::new();
-        match member.parking.take(call.replies()) {
-            Some((Parked::Open { flight, asked, held }, mut replies)) => {
+        match member.parking.take(call)? {
+            Some((Parked::Open { flight, asked, place }, mut replies)) => {
                 if let Some(reply) = replies.remove(parking::OPEN) {
                     asked.answer(reply);
                 }
-                let ended = self.follow(&member, call, flight, held).await;
+                let ended = self.follow(&member, call, flight, place).await;
                 return ended.map_err(|failed| failed.error);
             }
             Some((Parked::Closed { state }, replies)) => {
@@ -106,7 +130,7 @@ impl Relay {
         let leave = member.breaker.enter().map_err(|wait| {
             let message =
                 format!("the upstream `{}` failed too often and is left alone", member.id);
-            out_of_reach(&Unreachable { message, retry_after: Some(wait) })
+            out_of_reach(Unreachable { message, why: String::new(), retry_after: Some(wait) })
         })?;
         let reached = async {
             let place = member.places.clone().acquire_owned().await;
@@ -115,23 +139,35 @@ impl Relay {
         };
         let (connection, place) = tokio::select! {
             biased;
-            () = call.stop.cancelled() => return Err(stopped()),
-            reached = reached => reached.map_err(|unreachable| out_of_reach(&unreachable))?,
+            () = call.stop.cancelled() => return Err(stopped("")),
+            reached = reached => reached.map_err(out_of_reach)?,
         };
+        // The server may have been started, or have changed, while it was waited for: what was found in
+        // the catalogue may not be what would run.
+        if !member.serves(&call.contract) {
+            let message = format!(
+                "the upstream `{}` does not offer this tool any more as it was listed; list the tools again",
+                member.id
+            );
+            return Err(Failed::of(ToolError::new(codes::CONTRACT_CHANGED.code, message)));
+        }
         let params = self.params(&call.input, again);
         let flight = connection.begin(Request {
             name: Some(&self.tool),
             headers: self.headers(&call.input),
             wants_progress: call.is_watched(),
             capabilities: Some(capabilities(call.can_ask())),
-            // The gate knows how long a call may take, and stops it.
-            ..Request::new("tools/call", &params, Duration::from_millis(call.limits.timeout_ms))
+            ..Request::new(
+                "tools/call",
+                &params,
+                Duration::from_millis(call.limits.timeout_ms) + SPARE_TIME,
+            )
         });
-        let held = (place, member.calling(call.caller.name()));
-        let ended = self.follow(member, call, flight, held).await;
-        match &ended {
-            Err(failed) if failed.passing => leave.failed(),
-            _ => leave.answered(),
+        let ended = self.follow(member, call, flight, place).await;
+        match ended.as_ref().err().map(|failed| &failed.shows) {
+            None | Some(Shows::Life) => leave.answered(),
+            Some(Shows::Trouble) => leave.failed(),
+            Some(Shows::Nothing) => drop(leave),
         }
         ended
     }
@@ -142,13 +178,13 @@ impl Relay {
         member: &Member,
         call: &Running,
         mut flight: Box<dyn Flight>,
-        held: Held,
+        place: OwnedSemaphorePermit,
     ) -> Result<Answer, Failed> {
         loop {
             let happening = tokio::select! {
                 biased;
                 happening = flight.next() => happening,
-                () = call.stop.cancelled() => return Err(stopped()),
+                () = call.stop.cancelled() => return Err(stopped(unknown_effect(call))),
             };
             match happening {
                 Happening::Progress { progress, total, message } => {
@@ -159,35 +195,27 @@ impl Relay {
                     call.log(LogLevel::parse(&level).unwrap_or(LogLevel::Info), data);
                 }
                 Happening::Asked(asked) => {
-                    if !can_ask(call, &asked) || !member.callers.is_one() {
-                        // Dropped, it is answered: nobody can be asked.
-                        continue;
-                    }
-                    if let Some(questions) = member.parking.open(flight, asked, held) {
-                        return Err(Failed::of(ToolError::asks(questions)));
-                    }
-                    let message = "the upstream asks something that cannot be passed on";
-                    return Err(Failed::of(ToolError::internal(message, message)));
+                    let question =
+                        parking::question(&asked.method, asked.params.clone(), call.can_ask());
+                    // Dropped, it is answered: nobody can be asked.
+                    let Some(question) = question else { continue };
+                    let parked = Parked::Open { flight, asked, place };
+                    let asked = member.parking.open(call, parked, question, self.patience);
+                    return Err(Failed::of(asked.map_or_else(|error| error, ToolError::asks)));
                 }
-                Happening::Done(Ok(reply)) => return self.judge(member, &reply),
+                Happening::Done(Ok(reply)) => return self.judge(member, call, &reply),
                 Happening::Done(Err(error)) => return failed(member, call, &error),
             }
         }
     }
 
-    fn judge(&self, member: &Member, reply: &Reply) -> Result<Answer, Failed> {
+    fn judge(&self, member: &Member, call: &Running, reply: &Reply) -> Result<Answer, Failed> {
         match answer::read(reply.json(), self.returns, self.require_is_error) {
             Came::Answer(answer) => Ok(answer),
             Came::Failed(error) => Err(Failed::of(error)),
             Came::Asks(asks) => {
-                let questions = member.parking.closed(asks).filter(|all| !all.is_empty());
-                Err(Failed::of(match questions {
-                    Some(questions) => ToolError::asks(questions),
-                    None => {
-                        let message = "the upstream asks something that cannot be passed on";
-                        ToolError::internal(message, message)
-                    }
-                }))
+                let asked = member.parking.closed(call, asks, self.patience);
+                Err(Failed::of(asked.map_or_else(|error| error, ToolError::asks)))
             }
         }
     }
@@ -243,57 +271,66 @@ fn capabilities(can: CanAsk) -> &'static str {
     }
 }
 
-fn can_ask(call: &Running, asked: &Asked) -> bool {
-    parking::respondent(&asked.method).is_some_and(|who| call.can_ask().can(who))
-}
-
 impl Failed {
     /// A failure that another attempt would not mend.
     fn of(error: ToolError) -> Self {
-        Self { error, unseen: false, passing: false }
+        Self { error, unseen: false, passing: false, shows: Shows::Life }
     }
 }
 
-fn stopped() -> Failed {
-    Failed::of(ToolError::new(codes::CANCELLED.code, ""))
+/// The call is not waited for any more; the gate says why, and adds what is known of its effect.
+fn stopped(effect: &str) -> Failed {
+    let error = ToolError::new(codes::CANCELLED.code, effect);
+    Failed { shows: Shows::Nothing, ..Failed::of(error) }
 }
 
-fn out_of_reach(unreachable: &Unreachable) -> Failed {
-    let mut error = ToolError::new(codes::UNAVAILABLE.code, &*unreachable.message);
+/// What can be said about the effect of a call that was sent and not answered.
+fn unknown_effect(call: &Running) -> &'static str {
+    if call.contract.effects.changes_the_world() {
+        "it may or may not have taken effect"
+    } else {
+        ""
+    }
+}
+
+fn out_of_reach(unreachable: Unreachable) -> Failed {
+    let mut error = ToolError::new(codes::UNAVAILABLE.code, unreachable.message);
+    error.operator = Some(unreachable.why).filter(|why| !why.is_empty());
     error.retry_after = unreachable
         .retry_after
         .map(|wait| u32::try_from(wait.as_secs().max(1)).unwrap_or(u32::MAX));
-    Failed { error, unseen: true, passing: true }
+    Failed { error, unseen: true, passing: true, shows: Shows::Trouble }
 }
 
-/// What a request that came to nothing means to the caller.
+/// What a request that came to nothing means to the caller. What the server printed, or what stands in the
+/// body of a refusal, is for whoever looks after it: a model must not read it, and it may hold secrets.
 fn failed(member: &Member, call: &Running, error: &RequestError) -> Result<Answer, Failed> {
-    let words = |text: &str| format!("the upstream `{}`: {text}", member.id);
-    let unavailable = |unseen| Failed {
-        error: ToolError::new(codes::UNAVAILABLE.code, words(&error.to_string())),
-        unseen,
-        passing: true,
+    let trouble = |code: &str, what: &str, unseen: bool, passing: bool| {
+        let effect = if unseen { "" } else { unknown_effect(call) };
+        let between = if effect.is_empty() { "" } else { "; " };
+        let message = format!("the upstream `{}` {what}{between}{effect}", member.id);
+        let operator = Some(format!("the upstream `{}`: {error}", member.id));
+        let error = ToolError { operator, ..ToolError::new(code, message) };
+        Err(Failed { error, unseen, passing, shows: Shows::Trouble })
     };
+    let unavailable = codes::UNAVAILABLE.code;
     match error {
         RequestError::Rpc(said) => {
             Err(Failed::of(answer::of_rpc_error(&said.to_string(), &call.contract)))
         }
-        RequestError::Timeout(_) => {
-            let error = ToolError::new(codes::TIMEOUT.code, words(&error.to_string()));
-            // Not repeated: it has had all the time that there was.
-            Err(Failed { error, unseen: false, passing: false })
+        // Not repeated: it has had all the time that there was.
+        RequestError::Timeout(_) => trouble(codes::TIMEOUT.code, "did not answer", false, false),
+        RequestError::Protocol(_) => {
+            trouble(unavailable, "answered, and not in the protocol", false, false)
         }
-        // What came is no answer, and the person who looks after it has to see that.
-        RequestError::Protocol(reason) => Ok(unreadable(reason)),
-        RequestError::TooLarge(_) => Ok(unreadable(&error.to_string())),
-        RequestError::Lost(_) => Err(unavailable(false)),
-        RequestError::NotSent(_) => Err(unavailable(true)),
+        // What came is no result, and the person who looks after it has to see that.
+        RequestError::TooLarge(_) => {
+            let output = Payload::Broken { text: String::new(), reason: error.to_string() };
+            Ok(Answer { output, ..Answer::default() })
+        }
+        RequestError::Lost(_) => trouble(unavailable, "went away during the call", false, true),
+        RequestError::NotSent(_) => trouble(unavailable, "cannot be reached", true, true),
     }
-}
-
-fn unreadable(reason: &str) -> Answer {
-    let output = Payload::Unreadable { text: String::new(), reason: reason.to_owned() };
-    Answer { output, ..Answer::default() }
 }
 
 impl Provider for Relay {

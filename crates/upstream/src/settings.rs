@@ -51,6 +51,10 @@ pub struct Upstream {
     /// How often a call that is safe to repeat is made again after the connection failed.
     #[schemars(range(max = 10))]
     pub retries: u32,
+    /// How long a question of its may wait for an answer, in milliseconds. An open call holds its place
+    /// among `max_concurrency` as long.
+    #[schemars(range(min = 1))]
+    pub question_timeout_ms: u64,
     /// After how many failures of the connection in a row nothing is sent for a while.
     #[schemars(range(min = 1))]
     pub breaker_failures: u32,
@@ -68,6 +72,12 @@ pub struct Upstream {
     /// How many tools, prompts or resources it may list.
     #[schemars(range(min = 1))]
     pub max_listed: usize,
+    /// How many pages one of its listings may have.
+    #[schemars(range(min = 1))]
+    pub max_pages: usize,
+    /// How large one of its listings may be, in bytes.
+    #[schemars(range(min = 1_024))]
+    pub max_listing_bytes: usize,
     /// How many bytes of what a program prints on stderr are kept.
     pub max_stderr_bytes: usize,
     /// What each process of a program may use; nothing is limited where nothing is set.
@@ -112,12 +122,15 @@ impl Default for Upstream {
             timeout_ms: None,
             max_concurrency: 256,
             retries: 2,
+            question_timeout_ms: 600_000,
             breaker_failures: 5,
             breaker_open_ms: 5_000,
             max_restart_delay_ms: 30_000,
             refresh_interval_ms: 300_000,
             max_message_bytes: 16 << 20,
             max_listed: 1_000,
+            max_pages: 1_000,
+            max_listing_bytes: 16 << 20,
             max_stderr_bytes: 65_536,
             process_limits: ProcessLimitOverrides::default(),
             sandbox: None,
@@ -387,6 +400,11 @@ pub enum Star {
 
 /// The allowlist: an upstream that it does not name has nothing that may be called.
 pub type Allowlist = BTreeMap<String, Allowed>;
+
+/// Whether the operator allows everything of an upstream.
+pub fn allows_all(allowlist: Option<&Allowlist>, upstream: &str) -> bool {
+    allowlist.is_none_or(|list| matches!(list.get(upstream), Some(Allowed::All(Star::Star))))
+}
 
 /// Whether the operator allows a tool.
 pub fn allows(allowlist: Option<&Allowlist>, upstream: &str, tool: &str) -> bool {

@@ -33,14 +33,14 @@ struct Wrong {
     violations: Vec<Violation>,
 }
 
-/// How large a result is.
+/// Whether a result can be handed over, whatever the contract says of its value.
 enum Size {
     /// It can be handed over.
     Fits,
     /// It can be handed over as an artifact.
     Spills,
     /// It cannot, and this is why.
-    TooLarge(String),
+    Never(String),
 }
 
 impl Crossing {
@@ -52,8 +52,8 @@ impl Crossing {
             (_, Some(wrong)) if tool.mode == Mode::Enforce => {
                 Err(Box::pin(self.stop(wrong, json)).await.into())
             }
-            // A size is held to in every mode.
-            (Size::TooLarge(reason), _) => {
+            // That is held to in every mode.
+            (Size::Never(reason), _) => {
                 let wrong = Wrong { reason, violations: Vec::new() };
                 Err(Box::pin(self.stop(wrong, json)).await.into())
             }
@@ -170,6 +170,10 @@ fn judge(tool: &Tool, payload: Payload, limits: &Limits) -> Judged {
             let reason = "the tool answered nothing".to_owned();
             (Value::Null, print(&Value::Null), unreadable(reason))
         }
+        Payload::Broken { text, reason } => {
+            let json = print(&Value::String(text));
+            return Judged { json, size: Size::Never(reason), wrong: None };
+        }
         Payload::Unreadable { text, reason } => {
             let value = Value::String(text);
             let json = print(&value);
@@ -178,7 +182,7 @@ fn judge(tool: &Tool, payload: Payload, limits: &Limits) -> Judged {
     };
     let size = measure(tool, json.get().len() as u64, limits);
     let wrong = match (wrong, &size, tool.mode) {
-        (_, _, Mode::Off) | (None, Size::TooLarge(_), _) => None,
+        (_, _, Mode::Off) | (None, Size::Never(_), _) => None,
         (Some(wrong), ..) => Some(wrong),
         (None, ..) if tool.output.is_valid(&value) => None,
         (None, ..) => {
@@ -199,7 +203,7 @@ fn measure(tool: &Tool, bytes: u64, limits: &Limits) -> Size {
         LargeOutput::Artifact if bytes <= limits.max_artifact_bytes => return Size::Spills,
         LargeOutput::Artifact => (limits.max_artifact_bytes, "max_artifact_bytes"),
     };
-    Size::TooLarge(format!("the answer has {bytes} bytes, more than its limit of {most} ({name})"))
+    Size::Never(format!("the answer has {bytes} bytes, more than its limit of {most} ({name})"))
 }
 
 /// The beginning of an answer that is too large to keep.

@@ -289,8 +289,13 @@ fn short(metrics: Map<String, Value>) -> Map<String, Value> {
 }
 
 /// Codes that mean the same for every tool, so that no contract has to repeat them.
-const ANY_TOOL_MAY: &[codes::StandardCode] =
-    &[codes::INVALID_INPUT, codes::TIMEOUT, codes::CANCELLED, codes::UNAVAILABLE];
+const ANY_TOOL_MAY: &[codes::StandardCode] = &[
+    codes::INVALID_INPUT,
+    codes::TIMEOUT,
+    codes::CANCELLED,
+    codes::UNAVAILABLE,
+    codes::CONTRACT_CHANGED,
+];
 
 /// Runs a provider so that its panic ends one call and not the connection.
 struct Caught<'a>(BoxFuture<'a, Result<Answer, ToolError>>);

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
+    Completing,
     context::{Context, Reply},
     listing,
     params::{self, Params},
@@ -10,15 +11,22 @@ use super::{
     rpc::RpcError,
 };
 
-/// `completion/complete`: our own templates know what they could mean, the library its own.
-pub(crate) fn complete(context: &Context, given: &Params<'_>) -> Reply {
+/// Reads what is to be completed.
+pub(crate) fn read(given: &Params<'_>) -> Result<Completing, RpcError> {
     let reference = Value::Object(params::object(given.reference, "ref")?);
     let argument = Value::Object(params::object(given.argument, "argument")?);
+    let context = Value::Object(params::object(given.context, "context")?);
     if !reference["type"].is_string() || !argument["name"].is_string() {
         return Err(RpcError::malformed(
             "params must have `ref` with a type and `argument` with a name",
         ));
     }
+    Ok(Completing { reference, argument, context })
+}
+
+/// Completes it: our own templates know what they could mean, the library its own.
+pub(crate) async fn complete(context: Context, given: Completing) -> Reply {
+    let Completing { reference, argument, .. } = &given;
     let uri = reference["uri"].as_str().unwrap_or_default();
     let completion = if uri.starts_with(SCHEME) {
         let begun = argument["value"].as_str().unwrap_or_default();
@@ -31,7 +39,7 @@ pub(crate) fn complete(context: &Context, given: &Params<'_>) -> Reply {
         let shown = &names[..names.len().min(MAX_COMPLETIONS)];
         json!({ "values": shown, "total": names.len(), "hasMore": shown.len() < names.len() })
     } else {
-        context.app.library.complete(&reference, &argument)
+        context.library().complete(&given).await
     };
     Ok(context.complete(Map::from_iter([("completion".to_owned(), completion)])))
 }

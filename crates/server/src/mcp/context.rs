@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tokio::{sync::mpsc, task::JoinError};
 use tokio_util::sync::CancellationToken;
 
-use super::{client::Client, rpc::RpcError, session::Session};
+use super::{Library, client::Client, rpc::RpcError, session::Session};
 use crate::App;
 
 /// What a method answers: the `result` as JSON text, or an error.
@@ -43,6 +43,14 @@ pub(crate) struct Context {
 pub(crate) type Scope = Option<Arc<str>>;
 
 impl Context {
+    /// What is offered beside tools, as far as this door leads to it.
+    pub(crate) fn library(&self) -> Arc<dyn Library> {
+        match &self.scope {
+            None => self.app.library.clone(),
+            Some(toolset) => self.app.library.within(toolset),
+        }
+    }
+
     /// Who we are, as JSON text.
     pub(crate) fn server_info(&self) -> String {
         server_info(&self.app, &self.scope)

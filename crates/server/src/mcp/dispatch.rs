@@ -49,16 +49,20 @@ pub(crate) fn begin(
     meta: &Meta<'_>,
     check: Option<HeadCheck<'_>>,
 ) -> Work {
-    let has_prompts = || !context.app.library.prompts().is_empty();
+    let has_prompts = || !context.library().prompts().is_empty();
     match (method, context.client.era()) {
         ("tools/call", _) => begin_call(context, params, meta, check).into(),
         ("tools/list", _) => Work::Now(listing::page(&context, Kind::Tools, params.cursor)),
         ("resources/list", _) => Work::Now(listing::page(&context, Kind::Resources, params.cursor)),
         ("resources/templates/list", _) => Work::Now(resources::templates(&context, params.cursor)),
         ("resources/read", _) => resource(context, params).into(),
-        ("completion/complete", _) => Work::Now(completion::complete(&context, params)),
+        ("completion/complete", _) => completion::read(params)
+            .map(|given| -> BoxFuture<'static, Reply> {
+                Box::pin(completion::complete(context, given))
+            })
+            .into(),
         ("prompts/list", _) if has_prompts() => {
-            let entries = context.app.library.prompts();
+            let entries = context.library().prompts();
             Work::Now(listing::small(&context, "prompts", &entries, params.cursor))
         }
         ("prompts/get", _) if has_prompts() => {

@@ -3,6 +3,8 @@
 //! Our own jobs, artifacts and contracts are always there (`resources`); a library adds to
 //! them.
 
+use std::sync::Arc;
+
 use gate::{BoxFuture, Exchange, Questions};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
@@ -42,9 +44,15 @@ pub trait Library: Send + Sync {
     }
 
     /// The `completion` of an argument of a prompt or of a template.
-    fn complete(&self, reference: &Value, argument: &Value) -> Value {
-        let _ = (reference, argument);
-        json!({ "values": [], "total": 0, "hasMore": false })
+    fn complete<'a>(&'a self, given: &'a Completing) -> BoxFuture<'a, Value> {
+        let _ = given;
+        Box::pin(async { json!({ "values": [], "total": 0, "hasMore": false }) })
+    }
+
+    /// What of this belongs to one toolset. Whoever sees one toolset sees nothing of the others.
+    fn within(&self, toolset: &str) -> Arc<dyn Library> {
+        let _ = toolset;
+        Arc::new(EmptyLibrary)
     }
 
     /// How the servers are that this comes from.
@@ -56,6 +64,17 @@ pub trait Library: Send + Sync {
     fn prompt_changes(&self) -> Option<watch::Receiver<u64>> {
         None
     }
+}
+
+/// An argument that somebody has begun to write.
+#[derive(Debug)]
+pub struct Completing {
+    /// The prompt or the template that it belongs to (`ref`).
+    pub reference: Value,
+    /// Its name, and what is there of it.
+    pub argument: Value,
+    /// What is known of the other arguments (`context`).
+    pub context: Value,
 }
 
 /// Why something was not handed out.

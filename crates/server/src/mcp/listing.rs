@@ -60,7 +60,7 @@ impl Listings {
             }
             Kind::Resources => {
                 let own = tools.map(|tool| resources::of_contract(&tool.contract));
-                ("resources", own.chain(context.app.library.resources()).collect())
+                ("resources", own.chain(context.library().resources()).collect())
             }
         };
         let pages = Arc::new(Pages::render(name, &entries, context));

@@ -38,6 +38,8 @@ pub(crate) struct Params<'a> {
     pub reference: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub argument: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub context: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "protocolVersion")]
     pub protocol_version: Option<&'a RawValue>,
     #[serde(borrow, default)]

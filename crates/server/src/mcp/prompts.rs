@@ -29,9 +29,10 @@ async fn asked(
     mut rounds: Rounds,
 ) -> Reply {
     rounds.open(&context)?;
+    let library = context.library();
     loop {
         let exchange = rounds.exchange(&context, None);
-        match context.app.library.prompt(&name, &arguments, &exchange).await {
+        match library.prompt(&name, &arguments, &exchange).await {
             Ok(Value::Object(result)) => return Ok(context.complete(result)),
             Ok(_) => return Err(RpcError::internal("the prompt is no object")),
             Err(LibraryError::Unknown) => {

@@ -55,7 +55,7 @@ pub(crate) fn templates(context: &Context, cursor: Option<&RawValue>) -> Reply {
         template("jobs/{id}", "job", "A recorded call: how it stands or how it ended.", json),
         template("jobs/{id}/artifacts/{name}", "artifact", "A file that a call left.", None),
     ];
-    all.extend(context.app.library.templates());
+    all.extend(context.library().templates());
     listing::small(context, "resourceTemplates", &all, cursor)
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn templates(context: &Context, cursor: Option<&RawValue>) -> Reply {
 pub(crate) async fn read(context: Context, uri: Box<str>) -> Reply {
     let contents = match uri.strip_prefix(SCHEME) {
         Some(path) => own(&context, &uri, path).await?,
-        None => match context.app.library.read(&uri).await {
+        None => match context.library().read(&uri).await {
             Ok(contents) => contents,
             Err(LibraryError::Unknown | LibraryError::Asks(_)) => {
                 return Err(not_found(&context, &uri));

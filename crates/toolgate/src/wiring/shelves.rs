@@ -4,24 +4,31 @@ use std::{sync::Arc, time::Duration};
 
 use gate::{BoxFuture, Exchange};
 use serde_json::{Map, Value, json};
-use server::mcp::{Library, LibraryError};
+use server::mcp::{Completing, Library, LibraryError};
 use tokio::sync::watch;
 use upstream::{Host, Member, names};
 
 /// What all upstreams offer beside tools.
 pub struct Shelves {
     host: Arc<Host>,
+    /// The one upstream that is meant; all where there is none.
+    only: Option<String>,
 }
 
 impl Shelves {
     /// The shelves of this host.
     pub fn new(host: Arc<Host>) -> Self {
-        Self { host }
+        Self { host, only: None }
+    }
+
+    fn members(&self) -> impl Iterator<Item = &Arc<Member>> {
+        let meant = |member: &&Arc<Member>| self.only.as_ref().is_none_or(|id| *id == member.id);
+        self.host.members().iter().filter(meant)
     }
 
     /// The upstream that a prompt of this served name is from, and its own name there.
     fn of_prompt(&self, served: &str) -> Option<(&Arc<Member>, String)> {
-        self.host.members().iter().find_map(|member| {
+        self.members().find_map(|member| {
             let found = member.prompts().into_iter().find_map(|prompt| {
                 let name = prompt.get("name")?.as_str()?;
                 (names::served(&member.id, name) == served).then(|| name.to_owned())
@@ -30,15 +37,51 @@ impl Shelves {
         })
     }
 
-    /// The upstream that a resource is from: the one that lists it, or has a template for it.
-    fn of_resource(&self, uri: &str) -> Option<&Arc<Member>> {
+    /// The upstream that a resource is from: the one that lists it, or else has a template for it. Where
+    /// two do, it is not told to either of them what the other one is asked for.
+    fn of_resource(&self, uri: &str) -> Result<&Arc<Member>, LibraryError> {
         let lists = |member: &&Arc<Member>| member.resources().iter().any(|one| one["uri"] == uri);
         let fits = |member: &&Arc<Member>| {
             let mut templates = member.templates().into_iter();
             templates.any(|one| one["uriTemplate"].as_str().is_some_and(|text| may_be(text, uri)))
         };
-        let mut members = self.host.members().iter();
-        members.clone().find(lists).or_else(|| members.find(fits))
+        let mut claim: Vec<_> = self.members().filter(lists).collect();
+        if claim.is_empty() {
+            claim = self.members().filter(fits).collect();
+        }
+        match claim[..] {
+            [] => Err(LibraryError::Unknown),
+            [one] => Ok(one),
+            [one, ..] => Err(LibraryError::Invalid(format!(
+                "{} upstreams offer this resource; read it from one of them, as at /mcp/{}",
+                claim.len(),
+                one.id
+            ))),
+        }
+    }
+}
+
+impl Shelves {
+    /// The upstream that can complete something, and what that is called there.
+    fn completed_by(&self, reference: &Value) -> Option<(&Arc<Member>, Value)> {
+        let (member, reference) = match reference["type"].as_str()? {
+            "ref/prompt" => {
+                let (member, own) = self.of_prompt(reference["name"].as_str()?)?;
+                (member, json!({ "type": "ref/prompt", "name": own }))
+            }
+            _ => {
+                let template = &reference["uri"];
+                let mut offer = self.members().filter(|member| {
+                    member.templates().iter().any(|one| one["uriTemplate"] == *template)
+                });
+                // With two of them nobody knows which is meant.
+                let member = offer.next().filter(|_| offer.next().is_none())?;
+                (member, reference.clone())
+            }
+        };
+        let offer = member.offer()?;
+        // Not every server knows the question.
+        offer.completes.then_some((member, reference))
     }
 }
 
@@ -55,7 +98,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Library for Shelves {
     fn prompts(&self) -> Vec<Value> {
-        let all = self.host.members().iter().flat_map(|member| {
+        let all = self.members().flat_map(|member| {
             member.prompts().into_iter().filter_map(|mut prompt| {
                 let name = names::served(&member.id, prompt.get("name")?.as_str()?);
                 prompt["name"] = json!(name);
@@ -80,16 +123,16 @@ impl Library for Shelves {
     }
 
     fn resources(&self) -> Vec<Value> {
-        self.host.members().iter().flat_map(|member| member.resources()).collect()
+        self.members().flat_map(|member| member.resources()).collect()
     }
 
     fn templates(&self) -> Vec<Value> {
-        self.host.members().iter().flat_map(|member| member.templates()).collect()
+        self.members().flat_map(|member| member.templates()).collect()
     }
 
     fn read<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<Value, LibraryError>> {
         Box::pin(async move {
-            let member = self.of_resource(uri).ok_or(LibraryError::Unknown)?;
+            let member = self.of_resource(uri)?;
             let params = json!({ "uri": uri });
             let mut answer = member
                 .ask("resources/read", Some(uri), &params, PATIENCE)
@@ -100,6 +143,28 @@ impl Library for Shelves {
                 _ => Err(LibraryError::Failed("the upstream answered without contents".into())),
             }
         })
+    }
+
+    fn complete<'a>(&'a self, given: &'a Completing) -> BoxFuture<'a, Value> {
+        Box::pin(async move {
+            let nothing = json!({ "values": [], "total": 0, "hasMore": false });
+            let Some((member, reference)) = self.completed_by(&given.reference) else {
+                return nothing;
+            };
+            let mut params = json!({ "ref": reference, "argument": given.argument });
+            if given.context.as_object().is_some_and(|context| !context.is_empty()) {
+                params["context"] = given.context.clone();
+            }
+            let answer = member.ask("completion/complete", None, &params, PATIENCE).await;
+            match answer.ok().and_then(|mut answer| answer.get_mut("completion").map(Value::take)) {
+                Some(completion) if completion["values"].is_array() => completion,
+                _ => nothing,
+            }
+        })
+    }
+
+    fn within(&self, toolset: &str) -> Arc<dyn Library> {
+        Arc::new(Self { host: self.host.clone(), only: Some(toolset.to_owned()) })
     }
 
     fn upstreams(&self) -> Vec<Value> {

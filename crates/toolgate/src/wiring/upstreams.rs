@@ -139,7 +139,7 @@ impl Served {
             }
         }
         let all = self.fixed.iter().cloned().chain(tools);
-        gate.replace_catalogue(Catalogue::of(all, host.withheld()));
+        gate.replace_catalogue(Catalogue::of(all, host.withheld()).with_away(host.away()));
     }
 }
 

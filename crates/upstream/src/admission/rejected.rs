@@ -41,7 +41,7 @@ pub enum Reason {
     Changed,
     /// It was not there when the others were pinned.
     NotPinned,
-    /// It has no description.
+    /// It has no description, or one that is too long.
     NoDescription,
     /// Its texts hide something, or tell a model what to do.
     SuspiciousText,
@@ -84,7 +84,7 @@ impl Reason {
                 "it changed since it was pinned, and a person has to look at that first"
             }
             Reason::NotPinned => "it is not pinned, and a person has to look at it first",
-            Reason::NoDescription => "it has no description",
+            Reason::NoDescription => "it has no description that can be used",
             Reason::SuspiciousText => {
                 "its texts are suspicious, and a person has to look at them first"
             }
@@ -125,7 +125,7 @@ impl Reason {
 }
 
 /// The longest name of a tool that is shown, in characters.
-const MAX_SHOWN: usize = 64;
+const MAX_SHOWN: usize = names::MAX_TOOL_NAME;
 
 impl Rejected {
     pub(super) fn new(upstream: &str, tool: &str, reason: Reason, message: String) -> Self {
@@ -147,6 +147,12 @@ impl Rejected {
     pub(super) fn duplicate(upstream: &str, tool: &str) -> Self {
         let message = "the server lists more than one tool of this name".to_owned();
         Self::new(upstream, tool, Reason::Duplicate, message)
+    }
+
+    pub(super) fn same_served(upstream: &str, tool: &str) -> Self {
+        let message = "another tool of this server would be served under the same name".to_owned();
+        let fix = "tell whoever wrote the server".to_owned();
+        Self { fix, ..Self::new(upstream, tool, Reason::NameTaken, message) }
     }
 
     /// A tool whose contract looked fine and cannot be used.

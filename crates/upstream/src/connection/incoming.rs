@@ -3,7 +3,10 @@
 use std::{borrow::Cow, ops::Range};
 
 use bytes::Bytes;
-use serde::{Deserialize, Deserializer};
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, SeqAccess, Visitor},
+};
 use serde_json::{Value, value::RawValue};
 
 use super::{Event, Happening, Reply, RpcError};
@@ -16,7 +19,7 @@ const MAX_ERROR_CHARS: usize = 4_096;
 const MAX_DATA_BYTES: usize = 64 * 1_024;
 /// As much of the words of a progress note as is kept, in characters.
 const MAX_NOTE_CHARS: usize = 4_096;
-/// How many messages one batch may hold (2025-03-26).
+/// How many messages of one batch are read (2025-03-26).
 const MAX_BATCH: usize = 1_000;
 
 /// What a message is.
@@ -97,9 +100,36 @@ pub(crate) fn batch(message: &Bytes) -> Option<Vec<Bytes>> {
     if !message.trim_ascii_start().starts_with(b"[") {
         return None;
     }
-    let items: Vec<&RawValue> = serde_json::from_slice(message).ok()?;
-    let slice = |item: &&RawValue| message.slice(place(message, item.get()));
-    Some(items.iter().take(MAX_BATCH).map(slice).collect())
+    let Items(items) = serde_json::from_slice(message).ok()?;
+    Some(items.iter().map(|item| message.slice(place(message, item.get()))).collect())
+}
+
+/// The first items of a list, none of which is looked into.
+struct Items<'a>(Vec<&'a RawValue>);
+
+impl<'de> Deserialize<'de> for Items<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct First;
+        impl<'de> Visitor<'de> for First {
+            type Value = Items<'de>;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut items = Vec::new();
+                while items.len() < MAX_BATCH
+                    && let Some(item) = list.next_element()?
+                {
+                    items.push(item);
+                }
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Items(items))
+            }
+        }
+        deserializer.deserialize_seq(First)
+    }
 }
 
 fn response<'a>(bytes: &'a [u8], fields: &Fields<'a>) -> Result<Incoming<'a>, String> {

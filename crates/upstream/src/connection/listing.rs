@@ -11,10 +11,12 @@ use serde::{
 };
 use serde_json::{Value, json, value::RawValue};
 
-use super::{Connection, Reply, Request, RequestError};
+use super::{Connection, Limits, Reply, Request, RequestError};
 
-/// How much one listing may be in all, in bytes of JSON.
-const MAX_LISTING_BYTES: usize = 64 << 20;
+/// The largest item, in bytes of JSON. Of a larger one only the name is kept.
+pub const MAX_ITEM_BYTES: usize = 262_144;
+/// What such an item has instead of the rest.
+pub const TOO_LARGE: &str = "toolgate/too_large";
 /// The longest mark of a page, in bytes.
 const MAX_CURSOR_BYTES: usize = 64 * 1_024;
 /// How much longer a whole listing may take than one request.
@@ -40,7 +42,7 @@ impl Connection {
     ) -> Result<Listing, RequestError> {
         let limits = self.limits();
         let patience = limits.request_timeout.saturating_mul(LISTING_PATIENCE);
-        let mut reading = Reading::new(limits.max_listed, limits.max_pages, patience);
+        let mut reading = Reading::new(limits, patience);
         let mut params = "{}".to_owned();
         loop {
             let reply = self.request(Request::new(method, &params, limits.request_timeout)).await?;
@@ -57,6 +59,7 @@ struct Reading {
     listing: Listing,
     max_listed: usize,
     max_pages: usize,
+    max_bytes: usize,
     began: Instant,
     patience: Duration,
     pages: usize,
@@ -65,11 +68,12 @@ struct Reading {
 }
 
 impl Reading {
-    fn new(max_listed: usize, max_pages: usize, patience: Duration) -> Reading {
+    fn new(limits: &Limits, patience: Duration) -> Reading {
         Reading {
             listing: Listing::default(),
-            max_listed,
-            max_pages,
+            max_listed: limits.max_listed,
+            max_pages: limits.max_pages,
+            max_bytes: limits.max_listing_bytes,
             began: Instant::now(),
             patience,
             pages: 0,
@@ -113,8 +117,8 @@ impl Reading {
             Some(format!("the pages go in a circle, after {} of them", self.pages))
         } else if self.pages == self.max_pages {
             Some(format!("there are more than {} pages (max_pages)", self.max_pages))
-        } else if self.bytes > MAX_LISTING_BYTES {
-            Some(format!("the listing is larger than {MAX_LISTING_BYTES} bytes"))
+        } else if self.bytes > self.max_bytes {
+            Some(format!("the listing has more than {} bytes (max_listing_bytes)", self.max_bytes))
         } else if cursor.len() > MAX_CURSOR_BYTES {
             Some(format!("the mark of a page is longer than {MAX_CURSOR_BYTES} bytes"))
         } else if self.began.elapsed() > self.patience {
@@ -207,10 +211,26 @@ impl<'de> Visitor<'de> for Items<'_> {
             if self.page.items.len() == self.room {
                 self.page.more = true;
             } else {
-                self.page.items.push(Value::deserialize(raw).unwrap_or_default());
+                self.page.items.push(item(raw));
             }
         }
         Ok(())
+    }
+}
+
+fn item(raw: &RawValue) -> Value {
+    #[derive(Deserialize)]
+    struct Named {
+        name: String,
+    }
+    if raw.get().len() <= MAX_ITEM_BYTES {
+        return Value::deserialize(raw).unwrap_or_default();
+    }
+    match Named::deserialize(raw) {
+        Ok(Named { name }) if name.len() <= MAX_ITEM_BYTES / 64 => {
+            json!({ "name": name, TOO_LARGE: true })
+        }
+        _ => Value::Null,
     }
 }
 

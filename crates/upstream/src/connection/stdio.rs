@@ -7,7 +7,6 @@ mod flight;
 mod lines;
 mod messages;
 mod outbox;
-mod patience;
 mod running;
 mod tail;
 

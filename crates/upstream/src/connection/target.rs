@@ -86,6 +86,8 @@ pub struct Limits {
     pub max_listed: usize,
     /// How many pages a listing may have.
     pub max_pages: usize,
+    /// How large a listing may be in all, in bytes of JSON.
+    pub max_listing_bytes: usize,
 }
 
 impl Default for Limits {
@@ -97,6 +99,7 @@ impl Default for Limits {
             stderr_bytes: 64 << 10,
             max_listed: 10_000,
             max_pages: 1_000,
+            max_listing_bytes: 16 << 20,
         }
     }
 }

@@ -26,10 +26,10 @@ const LIVED: Duration = Duration::from_secs(10);
 const SETTLE: Duration = Duration::from_millis(50);
 /// The shortest time between two readings of the listings: a server may say all the time that they changed.
 const LEAST_BETWEEN: Duration = Duration::from_secs(1);
+/// When a server that was too busy to list what it offers is asked again.
+const ASK_BUSY_AGAIN: Duration = Duration::from_secs(10);
 /// How often it is looked whether a server is used.
 const IDLE_INTERVAL: Duration = Duration::from_millis(200);
-/// How many pages a listing may have.
-const MAX_PAGES: usize = 1_000;
 
 /// Keeps a member until `stop`. There is no final surrender: a server that is back is taken back.
 pub(super) async fn keep(member: Arc<Member>, stop: CancellationToken) {
@@ -43,7 +43,7 @@ pub(super) async fn keep(member: Arc<Member>, stop: CancellationToken) {
         }
     }
     loop {
-        let began = Instant::now();
+        let mut ready_at = None;
         if !first {
             member.set_phase(Phase::Starting);
         }
@@ -51,7 +51,8 @@ pub(super) async fn keep(member: Arc<Member>, stop: CancellationToken) {
         let Some(reached) = or_stop(&stop, reach(&member)).await else { return };
         let over = match reached {
             Ok((connection, offer)) => {
-                member.take(offer);
+                take(&member, offer).await;
+                ready_at = Some(Instant::now());
                 member.set_connection(Some(connection.clone()));
                 member.set_phase(Phase::Ready);
                 tracing::info!(upstream = member.id, "connected");
@@ -76,7 +77,11 @@ pub(super) async fn keep(member: Arc<Member>, stop: CancellationToken) {
                 tracing::warn!(upstream = member.id, %error, "lost");
                 member.set_phase(Phase::Down { error });
                 member.restarts.fetch_add(1, Ordering::Relaxed);
-                if began.elapsed() > LIVED {
+                // What is pinned can be named: whoever calls it learns that the server is away.
+                if member.offer().is_none() {
+                    offer_what_is_pinned(&member);
+                }
+                if ready_at.is_some_and(|at| at.elapsed() > LIVED) {
                     delay = FIRST_DELAY;
                 }
                 // Servers that died together do not come back together.
@@ -89,6 +94,13 @@ pub(super) async fn keep(member: Arc<Member>, stop: CancellationToken) {
             }
         }
     }
+}
+
+/// Takes what a server offers now; whether that changes anything. Schemas are compiled on a thread of their
+/// own: a server may list as much as it likes, and nobody else waits for it.
+async fn take(member: &Arc<Member>, offer: Offer) -> bool {
+    let member = member.clone();
+    tokio::task::spawn_blocking(move || member.take(offer)).await.unwrap_or(false)
 }
 
 async fn or_stop<T>(stop: &CancellationToken, work: impl Future<Output = T>) -> Option<T> {
@@ -116,7 +128,8 @@ async fn reach(member: &Member) -> Result<(Connection, Offer), String> {
         max_message_bytes: settings.max_message_bytes,
         stderr_bytes: settings.max_stderr_bytes,
         max_listed: settings.max_listed,
-        max_pages: MAX_PAGES,
+        max_pages: settings.max_pages,
+        max_listing_bytes: settings.max_listing_bytes,
     };
     let reached = timeout(connect_timeout, async {
         let terms = Terms {
@@ -132,7 +145,7 @@ async fn reach(member: &Member) -> Result<(Connection, Offer), String> {
             Err(error) => {
                 let said = connection.stderr();
                 connection.close().await;
-                Err(with_last_words(error, &said))
+                Err(with_last_words(error.message, &said))
             }
         }
     });
@@ -208,12 +221,19 @@ async fn attend(member: &Arc<Member>, connection: &Connection, stop: &Cancellati
                 read_at = Instant::now();
                 match read {
                     Ok(offer) => {
-                        if member.take(offer) {
+                        if take(member, offer).await {
                             tracing::info!(upstream = member.id, "what it offers has changed");
                         }
                     }
+                    // A server that does one thing at a time answers when it is done.
+                    Err(error) if error.silent && member.is_busy() => {
+                        let error = error.message;
+                        tracing::info!(upstream = member.id, error, "it is busy, and asked later");
+                        due = Some(read_at + ASK_BUSY_AGAIN);
+                    }
                     Err(error) => {
-                        tracing::warn!(upstream = member.id, %error, "cannot list what it offers");
+                        let error = error.message;
+                        tracing::warn!(upstream = member.id, error, "cannot list what it offers");
                         return Over::Lost(error);
                     }
                 }
@@ -256,14 +276,23 @@ pub(super) async fn watch_lock(
             Ok(None) => tracing::warn!("the lock is gone; what it said until now still counts"),
             Ok(Some(lock)) => {
                 shared.lock.store(Some(Arc::new(lock)));
-                for member in &members {
-                    member.judge_again();
-                }
+                judge_again(&members).await;
                 tracing::info!("the lock was changed, and is followed");
             }
             Err(error) => tracing::warn!(%error, "what the lock said until now still counts"),
         }
     }
+}
+
+/// Judges again what all of them offer.
+async fn judge_again(members: &[Arc<Member>]) {
+    let members = members.to_vec();
+    let judged = tokio::task::spawn_blocking(move || {
+        for member in &members {
+            member.judge_again();
+        }
+    });
+    let _ = judged.await;
 }
 
 /// Follows what the operator adds to tools until `stop`.
@@ -280,6 +309,7 @@ pub(super) async fn watch_overlays(
         for member in &members {
             member.set_overlays(all.remove(&member.id).unwrap_or_default());
         }
+        judge_again(&members).await;
         tracing::info!("the overlays were changed, and are followed");
     }
 }

@@ -3,26 +3,24 @@
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU32, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use contract::codes;
+use contract::{Contract, codes};
 use gate::{Tool, Withheld};
 use serde::Serialize;
-use serde_json::Value;
 use tokio::sync::{Notify, Semaphore, watch};
 
 use super::{Configured, Shared};
 use crate::{
     admission::{self, Admitted, Reason, Rejected, Rules},
     breaker::Breaker,
-    callers::{Callers, Calling},
-    connection::{Connection, Request, Target},
-    lock::{self, Pinned},
+    connection::{Connection, Target},
+    lock::Pinned,
     offer::Offer,
     parking::Parking,
     relay::Relay,
@@ -40,14 +38,15 @@ pub struct Member {
     pub(super) shared: Arc<Shared>,
     connection: ArcSwapOption<Connection>,
     state: ArcSwap<State>,
+    /// Held by who judges what is offered.
+    judging: Mutex<()>,
     /// How far it is; whoever waits for it listens here.
     phase: watch::Sender<Phase>,
     /// Tells its keeper that somebody wants it.
     pub(super) wanted: Notify,
     pub(crate) places: Arc<Semaphore>,
     pub(crate) breaker: Breaker,
-    pub(crate) parking: Parking,
-    pub(crate) callers: Arc<Callers>,
+    pub(crate) parking: Arc<Parking>,
     pub(super) restarts: AtomicU32,
     /// When it was last used, in milliseconds after `born`.
     last_used: AtomicU64,
@@ -78,6 +77,10 @@ pub enum Phase {
 pub(super) struct State {
     pub offer: Option<Arc<Offer>>,
     pub tools: Vec<Arc<Tool>>,
+    /// Who runs each of them, in the same order.
+    relays: Vec<Arc<Relay>>,
+    /// Where each of them is, by the name that it is served under.
+    index: HashMap<String, usize>,
     pub rejected: Vec<Rejected>,
     /// What a person should look at, by tool.
     pub remarks: Vec<(String, String)>,
@@ -86,8 +89,10 @@ pub(super) struct State {
 /// Why a call cannot be sent.
 #[derive(Debug, Clone)]
 pub struct Unreachable {
-    /// In words.
+    /// For the caller.
     pub message: String,
+    /// More of it, which may be in the server's own words, for whoever looks after it.
+    pub why: String,
     /// After how long it may be different.
     pub retry_after: Option<Duration>,
 }
@@ -109,10 +114,10 @@ impl Member {
             shared,
             connection: ArcSwapOption::empty(),
             state: ArcSwap::default(),
+            judging: Mutex::default(),
             phase: watch::Sender::new(phase),
             wanted: Notify::new(),
-            parking: Parking::default(),
-            callers: Arc::default(),
+            parking: Arc::default(),
             restarts: AtomicU32::new(0),
             last_used: AtomicU64::new(0),
             born: Instant::now(),
@@ -150,7 +155,10 @@ impl Member {
             return Ok(connection);
         }
         let mut phase = self.phase.subscribe();
-        self.wanted.notify_one();
+        // Told to who waits only: it would otherwise be remembered and start a server that nobody wants.
+        if *phase.borrow() == Phase::Idle {
+            self.wanted.notify_one();
+        }
         loop {
             if let Some(connection) = self.connection.load_full() {
                 return Ok(connection);
@@ -167,14 +175,10 @@ impl Member {
 
     pub(crate) fn unreachable(&self, why: &str) -> Unreachable {
         Unreachable {
-            message: format!("the upstream `{}` cannot be reached: {why}", self.id),
+            message: format!("the upstream `{}` cannot be reached", self.id),
+            why: format!("the upstream `{}`: {why}", self.id),
             retry_after: Some(Duration::from_secs(1)),
         }
-    }
-
-    /// Notes whose call begins, where the server asks without saying on whose behalf.
-    pub(crate) fn calling(&self, caller: &str) -> Option<Calling> {
-        matches!(self.target, Target::Program(_)).then(|| self.callers.enter(caller))
     }
 
     /// The latest of what it printed for people.
@@ -205,6 +209,13 @@ impl Member {
         self.state.load_full()
     }
 
+    /// Whether it serves the tool with this very contract now.
+    pub(crate) fn serves(&self, contract: &Arc<Contract>) -> bool {
+        let state = self.state.load();
+        let place = state.index.get(&contract.name);
+        place.is_some_and(|place| Arc::ptr_eq(&state.tools[*place].contract, contract))
+    }
+
     /// Everything of it that may be called.
     pub fn tools(&self) -> Vec<Arc<Tool>> {
         self.state().tools.clone()
@@ -215,72 +226,17 @@ impl Member {
         self.state().offer.clone()
     }
 
+    /// Whether it should be there and was never reached.
+    pub(super) fn is_away(&self) -> bool {
+        self.settings.enabled && self.state.load().offer.is_none()
+    }
+
     /// What of it may not be called, and why.
     pub fn rejected(&self) -> Vec<Rejected> {
         self.state().rejected.clone()
     }
 
-    /// The prompts that may be handed out.
-    pub fn prompts(&self) -> Vec<Value> {
-        self.pinned_alone(|offer| &offer.prompts, "name", |pinned| &pinned.prompts)
-    }
-
-    /// The resources that may be handed out.
-    pub fn resources(&self) -> Vec<Value> {
-        self.pinned_alone(|offer| &offer.resources, "uri", |pinned| &pinned.resources)
-    }
-
-    /// The templates of resources that may be handed out.
-    pub fn templates(&self) -> Vec<Value> {
-        self.pinned_alone(|offer| &offer.templates, "uriTemplate", |pinned| &pinned.templates)
-    }
-
-    /// What is offered and, where there is a lock, as it was pinned. An upstream that the allowlist does
-    /// not name has nothing.
-    fn pinned_alone(
-        &self,
-        offered: impl Fn(&Offer) -> &Vec<Value>,
-        key: &str,
-        pinned: impl Fn(&Pinned) -> &BTreeMap<String, Value>,
-    ) -> Vec<Value> {
-        let allowlist = self.shared.allowlist.as_ref();
-        if allowlist.is_some_and(|list| !list.contains_key(&self.id)) {
-            return Vec::new();
-        }
-        let Some(offer) = self.offer() else { return Vec::new() };
-        let lock = self.shared.lock.load();
-        let nothing = Pinned::default();
-        let own = lock.as_ref().map(|lock| lock.upstreams.get(&self.id).unwrap_or(&nothing));
-        let all = offered(&offer).iter().filter(|item| {
-            item.get(key).and_then(Value::as_str).is_some_and(|name| {
-                let find = |own: &Pinned| pinned(own).get(name).cloned();
-                lock::other(own, find, item, self.settings.changes).is_fine()
-            })
-        });
-        all.cloned().collect()
-    }
-
-    /// Asks it something that is no call of a tool.
-    pub async fn ask(
-        &self,
-        method: &'static str,
-        name: Option<&str>,
-        params: &Value,
-        patience: Duration,
-    ) -> Result<Value, String> {
-        let asked = async {
-            let connection = self.connection().await.map_err(|unreachable| unreachable.message)?;
-            let params = params.to_string();
-            let request = Request { name, ..Request::new(method, &params, patience) };
-            let reply = connection.request(request).await.map_err(|error| error.to_string())?;
-            serde_json::from_str(reply.json()).map_err(|error| error.to_string())
-        };
-        tokio::time::timeout(patience, asked).await.unwrap_or_else(|_| {
-            Err(format!("the upstream `{}` did not answer within {patience:?}", self.id))
-        })
-    }
-
-    /// The same for whoever calls it.
+    /// What of it may not be called, for whoever calls it.
     pub(super) fn withheld(&self) -> HashMap<String, Withheld> {
         let state = self.state();
         let served =
@@ -309,28 +265,32 @@ impl Member {
 
     /// Takes what it offers now; whether that changes what is served.
     pub(super) fn take(self: &Arc<Self>, offer: Offer) -> bool {
-        let before = self.state();
-        if before.offer.as_deref() == Some(&offer) {
+        let judging = self.judging();
+        if self.state().offer.as_deref() == Some(&offer) {
             return false;
         }
-        self.judge(Arc::new(offer));
+        self.judge(Arc::new(offer), &judging);
         true
     }
 
     /// Judges again what it offers: the lock or an overlay has changed.
     pub(super) fn judge_again(self: &Arc<Self>) {
+        let judging = self.judging();
         if let Some(offer) = self.offer() {
-            self.judge(offer);
+            self.judge(offer, &judging);
         }
     }
 
-    /// Takes what the operator adds to its tools now.
-    pub(super) fn set_overlays(self: &Arc<Self>, overlays: BTreeMap<String, Overlay>) {
-        self.overlays.store(Arc::new(overlays));
-        self.judge_again();
+    fn judging(&self) -> MutexGuard<'_, ()> {
+        self.judging.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn judge(self: &Arc<Self>, offer: Arc<Offer>) {
+    /// What the operator adds to its tools when they are judged next.
+    pub(super) fn set_overlays(&self, overlays: BTreeMap<String, Overlay>) {
+        self.overlays.store(Arc::new(overlays));
+    }
+
+    fn judge(self: &Arc<Self>, offer: Arc<Offer>, _judging: &MutexGuard<'_, ()>) {
         let before = self.state();
         let lock = self.shared.lock.load();
         let pinned: Option<&Pinned> = lock.as_ref().and_then(|lock| lock.upstreams.get(&self.id));
@@ -346,6 +306,9 @@ impl Member {
         };
         let admission = admission::judge(&rules, offer.version(), &offer.tools);
         let mut state = State { rejected: admission.rejected, ..State::default() };
+        for listing in &offer.unread {
+            state.remarks.push((String::new(), format!("{listing}; nothing of it is handed out")));
+        }
         for admitted in admission.admitted {
             for finding in &admitted.findings {
                 state.remarks.push((admitted.own_name.clone(), admission::in_words(finding)));
@@ -355,7 +318,11 @@ impl Member {
                 state.remarks.push((admitted.own_name.clone(), text));
             }
             match self.tool(admitted, &before) {
-                Ok(tool) => state.tools.push(tool),
+                Ok((tool, relay)) => {
+                    state.index.insert(tool.contract.name.clone(), state.tools.len());
+                    state.tools.push(tool);
+                    state.relays.push(relay);
+                }
                 Err(rejected) => state.rejected.push(rejected),
             }
         }
@@ -365,25 +332,30 @@ impl Member {
     }
 
     /// An admitted tool, ready to be called; the one of before where it is the same.
-    fn tool(self: &Arc<Self>, admitted: Admitted, before: &State) -> Result<Arc<Tool>, Rejected> {
+    fn tool(
+        self: &Arc<Self>,
+        admitted: Admitted,
+        before: &State,
+    ) -> Result<(Arc<Tool>, Arc<Relay>), Rejected> {
         let mut contract = admitted.contract.clone();
         (self.shared.adjust)(&mut contract);
         let mode = mode(admitted.mode);
-        let same = before.tools.iter().find(|tool| {
-            tool.contract.name == contract.name
+        if let Some(&place) = before.index.get(&contract.name) {
+            let (tool, relay) = (&before.tools[place], &before.relays[place]);
+            if relay.is_for(&admitted)
                 && tool.mode == mode
                 && tool.input.source() == admitted.input.source()
                 && tool.output.source() == admitted.output.source()
                 && tool.contract.to_value() == contract.to_value()
-        });
-        if let Some(tool) = same {
-            return Ok(tool.clone());
+            {
+                return Ok((tool.clone(), relay.clone()));
+            }
         }
         let name = admitted.own_name.clone();
-        let relay = Relay::new(self, &admitted);
+        let relay = Arc::new(Relay::new(self, &admitted));
         let Admitted { input, output, .. } = admitted;
-        Tool::enforcing(contract, Arc::new(relay), &self.shared.defaults, input, output)
-            .map(|tool| Arc::new(tool.with_mode(mode)))
+        Tool::enforcing(contract, relay.clone(), &self.shared.defaults, input, output)
+            .map(|tool| (Arc::new(tool.with_mode(mode)), relay))
             .map_err(|error| Rejected::unusable(&self.id, &name, &error))
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gate::{BoxFuture, Exchange};
 use serde_json::{Map, Value, json};
-use server::mcp::{Library, LibraryError};
+use server::mcp::{Completing, Library, LibraryError};
 use tokio::sync::watch;
 
 use crate::{
@@ -77,6 +77,17 @@ impl Shelf {
             _ => None,
         }
     }
+
+    fn completion(&self, reference: &Value, argument: &Value) -> Value {
+        let text = |key: &str| argument.get(key).and_then(Value::as_str).unwrap_or_default();
+        let known = self.completions(reference).and_then(|known| known.get(text("name")));
+        let values: Vec<_> = known
+            .into_iter()
+            .flatten()
+            .filter(|candidate| candidate.starts_with(text("value")))
+            .collect();
+        json!({ "values": values, "total": values.len(), "hasMore": false })
+    }
 }
 
 impl Library for Shelf {
@@ -105,15 +116,9 @@ impl Library for Shelf {
         Box::pin(async move { self.contents(uri) })
     }
 
-    fn complete(&self, reference: &Value, argument: &Value) -> Value {
-        let text = |key: &str| argument.get(key).and_then(Value::as_str).unwrap_or_default();
-        let known = self.completions(reference).and_then(|known| known.get(text("name")));
-        let values: Vec<_> = known
-            .into_iter()
-            .flatten()
-            .filter(|candidate| candidate.starts_with(text("value")))
-            .collect();
-        json!({ "values": values, "total": values.len(), "hasMore": false })
+    fn complete<'a>(&'a self, given: &'a Completing) -> BoxFuture<'a, Value> {
+        let completion = self.completion(&given.reference, &given.argument);
+        Box::pin(std::future::ready(completion))
     }
 
     fn prompt_changes(&self) -> Option<watch::Receiver<u64>> {
@@ -187,7 +192,7 @@ mod tests {
         let reference = json!({ "type": "ref/prompt", "name": "test_prompt_with_arguments" });
         let complete = |value: &str| {
             let argument = json!({ "name": "arg1", "value": value });
-            shelf().complete(&reference, &argument)["values"].clone()
+            shelf().completion(&reference, &argument)["values"].clone()
         };
         assert_eq!(complete("par"), json!(["paris", "park", "party"]));
         assert_eq!(complete("no such"), json!([]));

@@ -14,7 +14,7 @@ use guard::net::{
     Answer, HeaderMap, HeaderName, HeaderValue, Headers, Method, NetError, Outgoing, Service,
     ServiceSettings, header,
 };
-use tokio::sync::{Notify, mpsc::error::TrySendError};
+use tokio::sync::{Notify, Semaphore, mpsc::error::TrySendError};
 use tokio_util::sync::CancellationToken;
 
 use super::{head, odd::Odd, refusal::Refusal, running::Running};
@@ -25,6 +25,9 @@ use crate::connection::{
 
 /// The longest id of a session, in bytes.
 const MAX_SESSION_BYTES: usize = 4_096;
+/// How many messages that nobody waits for may be on their way to a server. One more is not sent: a
+/// server that says much and takes nothing would otherwise have as many connections of us.
+const MAX_TOLD_LATER: usize = 16;
 /// How long it may take to tell a server that we go.
 const FAREWELL: Duration = Duration::from_secs(5);
 
@@ -44,6 +47,7 @@ pub(super) struct Core {
     /// Whether the server has a stream beside requests, as far as we know.
     pub(super) listening: AtomicBool,
     pub(super) stop: CancellationToken,
+    telling: Arc<Semaphore>,
     manner: ArcSwap<Manner>,
 }
 
@@ -86,6 +90,7 @@ impl Core {
             ready: Notify::new(),
             listening: AtomicBool::new(false),
             stop: CancellationToken::new(),
+            telling: Arc::new(Semaphore::new(MAX_TOLD_LATER)),
             manner: ArcSwap::from_pointee(Manner { era: None, session: false, headers }),
         })
     }
@@ -148,8 +153,13 @@ impl Core {
 
     /// The same, at another address of the server.
     pub(super) fn tell_later_at(self: &Arc<Self>, service: Service, message: Bytes) {
+        let Ok(place) = self.telling.clone().try_acquire_owned() else {
+            tracing::debug!("an MCP server takes too few messages; one is not sent");
+            return;
+        };
         let core = self.clone();
         spawn(async move {
+            let _place = place;
             if let Err(error) = core.tell(&service, message).await {
                 tracing::debug!(error, "an MCP server did not take a message");
             }

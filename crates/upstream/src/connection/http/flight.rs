@@ -254,6 +254,9 @@ impl Post {
         }
         self.may_cancel = false;
         if let Some(mut place) = self.place.take() {
+            if cancel && self.begun {
+                place.abandon();
+            }
             place.asides.close();
             while let Ok(aside) = place.asides.try_recv() {
                 if let Aside::Question(opened) = aside {

@@ -121,8 +121,12 @@ async fn refused(
     let refusal = Refusal::read(answer).await;
     if manner.session && refusal.ends_session() {
         core.session_over();
-        let message = "the server has ended the session, and has not taken the request";
-        return Err(RequestError::NotSent(message.to_owned()));
+        return Err(if refusal.never_took_it() {
+            let message = "the server has ended the session, and has not taken the request";
+            RequestError::NotSent(message.to_owned())
+        } else {
+            RequestError::Lost("the server has ended the session".to_owned())
+        });
     }
     let may_switch = core.kind == HttpKind::Auto && request.method == "initialize";
     if may_switch && refusal.knows_no_streamable() {

@@ -113,6 +113,15 @@ impl Refusal {
         }
     }
 
+    /// Whether the protocol says of such an answer that nothing came of the request: the session is
+    /// not known. Other answers are taken for that by their words, and words prove nothing.
+    pub(super) fn never_took_it(&self) -> bool {
+        // What the SDKs answer for a session that they do not know.
+        const UNKNOWN_SESSION: i64 = -32_001;
+        self.status == StatusCode::NOT_FOUND
+            && self.rpc.as_ref().is_none_or(|error| error.code == UNKNOWN_SESSION)
+    }
+
     pub(super) fn into_error(self) -> RequestError {
         let status = self.status.as_u16();
         let said = if self.shown.is_empty() { String::new() } else { format!(": {}", self.shown) };

@@ -11,13 +11,10 @@ use super::{
     odd::Odd,
     said::{Opened, Said},
 };
-use crate::connection::{Happening, Reply, RequestError, questions};
+use crate::connection::{CALLS, Happening, Reply, RequestError, abandoned::Abandoned, questions};
 
 /// How many notes may wait for who reads them; further ones are lost.
 const MAX_NOTES: usize = 64;
-
-/// Methods that somebody called, so that a server may ask something back.
-const CALLS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
 
 /// Something that is said about a request.
 #[derive(Debug)]
@@ -32,7 +29,13 @@ pub(super) enum Aside {
 
 /// The requests that are under way.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Running(Arc<Mutex<BTreeMap<u64, Entry>>>);
+pub(super) struct Running(Arc<Mutex<Table>>);
+
+#[derive(Debug, Default)]
+struct Table {
+    requests: BTreeMap<u64, Entry>,
+    abandoned: Abandoned,
+}
 
 #[derive(Debug)]
 struct Entry {
@@ -48,9 +51,19 @@ pub(super) struct Place {
     pub(super) asides: mpsc::Receiver<Aside>,
 }
 
+impl Place {
+    /// Nobody waits for it any more, and the server may still work on it.
+    pub(super) fn abandon(&self) {
+        let mut table = self.running.lock();
+        if table.requests.get(&self.id).is_some_and(|entry| entry.called) {
+            table.abandoned.add(self.id);
+        }
+    }
+}
+
 impl Drop for Place {
     fn drop(&mut self) {
-        self.running.lock().remove(&self.id);
+        self.running.lock().requests.remove(&self.id);
     }
 }
 
@@ -60,7 +73,7 @@ impl Running {
         // One more, for the end.
         let (sender, asides) = mpsc::channel(MAX_NOTES + 1);
         let called = CALLS.contains(&method);
-        self.lock().insert(id, Entry { called, sender });
+        self.lock().requests.insert(id, Entry { called, sender });
         Place { id, running: self.clone(), asides }
     }
 
@@ -68,7 +81,11 @@ impl Running {
     pub(super) fn hand_on(&self, said: Said, oddities: &Odd) -> Option<bytes::Bytes> {
         match said {
             Said::Answer(id, outcome) => {
-                let entry = id.and_then(|id| self.lock().remove(&id));
+                let entry = id.and_then(|id| {
+                    let mut table = self.lock();
+                    table.abandoned.finish(id);
+                    table.requests.remove(&id)
+                });
                 match entry {
                     Some(entry) => drop(entry.sender.try_send(Aside::End(outcome))),
                     None => oddities.unexpected(),
@@ -76,7 +93,7 @@ impl Running {
                 None
             }
             Said::Progress(id, note) => {
-                if let Some(entry) = self.lock().get(&id) {
+                if let Some(entry) = self.lock().requests.get(&id) {
                     try_note(&entry.sender, Aside::Note(note));
                 }
                 None
@@ -100,7 +117,7 @@ impl Running {
 
     /// All of them end like this.
     pub(super) fn end(&self, error: &RequestError) {
-        let all = std::mem::take(&mut *self.lock());
+        let all = std::mem::take(&mut self.lock().requests);
         for entry in all.into_values() {
             let _ = entry.sender.try_send(Aside::End(Err(error.clone())));
         }
@@ -108,13 +125,16 @@ impl Running {
 
     /// The one that somebody called, where there is no other.
     fn only(&self) -> Option<mpsc::Sender<Aside>> {
-        let all = self.lock();
-        let mut called = all.values().filter(|entry| entry.called);
+        let mut table = self.lock();
+        if table.abandoned.any() {
+            return None;
+        }
+        let mut called = table.requests.values().filter(|entry| entry.called);
         let first = called.next()?;
         called.next().is_none().then(|| first.sender.clone())
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Entry>> {
+    fn lock(&self) -> MutexGuard<'_, Table> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -20,7 +20,8 @@ use super::{
     said::{self, Opened, Said},
 };
 use crate::connection::{
-    Era, Flight, Happening, Oddities, Prepared, Reply, RequestError, Wire, outgoing, questions,
+    Era, Flight, Happening, Oddities, Prepared, Reply, RequestError, Wire, outgoing,
+    patience::Patience, questions,
 };
 
 /// The wire.
@@ -172,6 +173,7 @@ impl Wire for SseWire {
             alarm: Box::pin(sleep_until(Instant::now() + timeout)),
             place,
             posting: Some(Box::pin(async move { posting.post(request.body, timeout).await })),
+            patience: Arc::default(),
             begun: false,
             may_cancel,
         })
@@ -208,6 +210,7 @@ struct SseFlight {
     id: u64,
     timeout: Duration,
     alarm: std::pin::Pin<Box<Sleep>>,
+    patience: Arc<Patience>,
     place: Place,
     posting: Option<BoxFuture<'static, Result<(), RequestError>>>,
     begun: bool,
@@ -241,9 +244,10 @@ impl SseFlight {
                         return self.done(Err(error), false);
                     }
                 }
-                () = &mut self.alarm => {
-                    return self.done(Err(refusal::timeout(self.timeout)), true);
-                }
+                () = &mut self.alarm => match self.patience.extended(Instant::now(), self.timeout) {
+                    Some(later) => self.alarm.as_mut().reset(later),
+                    None => return self.done(Err(refusal::timeout(self.timeout)), true),
+                },
             }
         }
     }
@@ -251,8 +255,10 @@ impl SseFlight {
     fn ask(&self, opened: Opened) -> Happening {
         let Opened { id, asked, answer } = opened;
         let inner = self.inner.clone();
+        let open = self.patience.open();
         tokio::spawn(async move {
             let message = questions::answer(&id, answer).await;
+            drop(open);
             if let Err(error) = inner.post(message, inner.core.request_timeout).await {
                 tracing::debug!(%error, "an MCP server did not take the answer to its question");
             }
@@ -272,6 +278,9 @@ impl SseFlight {
         if cancel {
             let message = outgoing::cancelled(self.id, "nobody waits for it any more");
             self.inner.core.tell_later_at(post.clone(), message);
+        }
+        if cancel {
+            self.place.abandon();
         }
         self.place.asides.close();
         while let Ok(aside) = self.place.asides.try_recv() {

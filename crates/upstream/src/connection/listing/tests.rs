@@ -7,7 +7,8 @@ fn reply(text: &str) -> Reply {
 }
 
 fn read(pages: &[&str], max_listed: usize, max_pages: usize) -> (Listing, Option<String>) {
-    let mut reading = Reading::new(max_listed, max_pages, HOUR);
+    let limits = Limits { max_listed, max_pages, ..Limits::default() };
+    let mut reading = Reading::new(&limits, HOUR);
     let mut next = None;
     for page in pages {
         next = reading.page(&reply(page), "tools").unwrap();
@@ -40,8 +41,30 @@ fn one_that_cannot_be_read_takes_no_other_along() {
 }
 
 #[test]
+fn of_one_that_is_too_large_the_name_is_kept() {
+    let large = "x".repeat(MAX_ITEM_BYTES);
+    let page = format!(
+        r#"{{"tools":[{{"name":"a","description":"{large}"}},{{"name":"{large}"}},{{"name":"b"}}]}}"#
+    );
+    let (listing, _) = read(&[&page], 10, 10);
+    let stub = json!({ "name": "a", TOO_LARGE: true });
+    assert_eq!(listing.items, [stub, Value::Null, json!({ "name": "b" })]);
+}
+
+#[test]
+fn a_listing_has_an_end_in_bytes() {
+    let limits = Limits { max_listing_bytes: 40, ..Limits::default() };
+    let mut reading = Reading::new(&limits, HOUR);
+    let first = reply(r#"{"tools":[1],"nextCursor":"a"}"#);
+    assert_eq!(reading.page(&first, "tools"), Ok(Some("a".into())));
+    let second = reply(r#"{"tools":[1],"nextCursor":"b"}"#);
+    assert_eq!(reading.page(&second, "tools"), Ok(None));
+    assert!(reading.listing.cut.unwrap().contains("more than 40 bytes (max_listing_bytes)"));
+}
+
+#[test]
 fn what_is_no_listing_is_refused() {
-    let mut reading = Reading::new(10, 10, HOUR);
+    let mut reading = Reading::new(&Limits::default(), HOUR);
     for text in ["{}", "[]", "5", r#"{"tools":{}}"#, r#"{"tools":[],"nextCursor":5}"#] {
         assert!(reading.page(&reply(text), "tools").is_err(), "{text}");
     }
@@ -69,7 +92,7 @@ fn the_limit_that_was_met_is_told() {
 
 #[test]
 fn a_listing_has_an_end_in_time() {
-    let mut reading = Reading::new(10, 10, Duration::ZERO);
+    let mut reading = Reading::new(&Limits::default(), Duration::ZERO);
     let page = reply(r#"{"tools":[],"nextCursor":"a"}"#);
     assert_eq!(reading.page(&page, "tools"), Ok(None));
     assert!(reading.listing.cut.unwrap().contains("took longer than 0 ms"));

@@ -23,9 +23,17 @@ pub(super) async fn read(shared: Arc<Shared>, stdout: impl AsyncRead + Unpin) {
     // An output that cannot be read has no more to say than one that ended.
     while let Ok(Some(line)) = lines.next().await {
         match line {
-            Line::Message(line) => message(&shared, &line),
+            Line::Message(line) => messages(&shared, &line),
             Line::TooLong(edges) => too_long(&shared, &edges),
         }
+    }
+}
+
+/// One message, or a batch of them (2025-03-26). A batch within a batch is none.
+fn messages(shared: &Arc<Shared>, line: &Bytes) {
+    match incoming::batch(line) {
+        Some(messages) => messages.iter().for_each(|one| message(shared, one)),
+        None => message(shared, line),
     }
 }
 
@@ -39,14 +47,11 @@ fn message(shared: &Arc<Shared>, line: &Bytes) {
         }
         Ok(Incoming::Request { id, method, params }) => asked(shared, id, &method, params),
         Ok(Incoming::Notification { method, params }) => told(shared, &method, params),
-        Err(why) => match incoming::batch(line) {
-            Some(messages) => messages.iter().for_each(|one| message(shared, one)),
-            None if line.trim_ascii().is_empty() => {}
-            None => {
-                tracing::debug!(%why, "a line of a server is no message");
-                shared.oddities().garbage(line);
-            }
-        },
+        Err(_) if line.trim_ascii().is_empty() => {}
+        Err(why) => {
+            tracing::debug!(%why, "a line of a server is no message");
+            shared.oddities().garbage(line);
+        }
     }
 }
 

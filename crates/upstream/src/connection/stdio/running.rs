@@ -7,15 +7,13 @@ use std::{
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::patience::Patience;
-use crate::connection::{Asked, Happening, Reply, RequestError};
+use crate::connection::{
+    Asked, CALLS, Happening, Reply, RequestError, abandoned::Abandoned, patience::Patience,
+};
 
 /// How many notes wait for who follows a request. One that finds no room is lost, and a question that
 /// finds none is answered as if nobody could be asked: a child is never waited for.
 const MAX_NOTES: usize = 64;
-
-/// Methods that somebody called, so that a server may ask something back or tell how it goes.
-const CALLS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
 
 /// How a request ends.
 pub(super) type Outcome = Result<Reply, RequestError>;
@@ -29,6 +27,7 @@ pub(super) struct Running {
 #[derive(Debug, Default)]
 struct Table {
     requests: BTreeMap<u64, Entry>,
+    abandoned: Abandoned,
     /// Why there can be no more.
     over: Option<String>,
 }
@@ -66,14 +65,24 @@ impl Running {
 
     /// A request is over. Says whether anybody waited for it.
     pub(super) fn finish(&self, id: u64, outcome: impl FnOnce() -> Outcome) -> bool {
-        let Some(entry) = self.table().requests.remove(&id) else { return false };
+        let mut table = self.table();
+        let Some(entry) = table.requests.remove(&id) else {
+            table.abandoned.finish(id);
+            return false;
+        };
+        drop(table);
         let _ = entry.end.send(outcome());
         true
     }
 
     /// Nobody waits for a request any more. Says whether it was still running.
     pub(super) fn forget(&self, id: u64) -> bool {
-        self.table().requests.remove(&id).is_some()
+        let mut table = self.table();
+        let Some(entry) = table.requests.remove(&id) else { return false };
+        if entry.is_call() {
+            table.abandoned.add(id);
+        }
+        true
     }
 
     /// Something happened to a request.
@@ -86,19 +95,20 @@ impl Running {
     /// A line of the log. It does not say which request it belongs to, so that only one that runs alone
     /// gets it: another caller must not read what is none of his.
     pub(super) fn log(&self, line: Happening) {
-        let table = self.table();
-        let mut calls = table.calls();
-        if let (Some(entry), None) = (calls.next(), calls.next()) {
+        if let Some(entry) = self.table().only_call() {
             let _ = entry.notes.try_send(line);
         }
     }
 
-    /// A question: of the request with this number if the server says so, else of the latest call.
-    /// Where it reaches nobody it is dropped, which answers it.
+    /// A question: of the request with this number if the server says so, else of the one call that it
+    /// works on; with several nobody knows whose it is. Where it reaches nobody it is dropped, which
+    /// answers it.
     pub(super) fn ask(&self, token: Option<u64>, question: Asked) -> Option<Arc<Patience>> {
-        let table = self.table();
-        let named = token.and_then(|token| table.requests.get(&token));
-        let entry = named.or_else(|| table.calls().next_back())?;
+        let mut table = self.table();
+        let entry = match token {
+            Some(token) => table.requests.get(&token)?,
+            None => table.only_call()?,
+        };
         entry.notes.try_send(Happening::Asked(question)).ok()?;
         Some(Arc::clone(&entry.patience))
     }
@@ -120,7 +130,19 @@ impl Running {
 }
 
 impl Table {
-    fn calls(&self) -> impl DoubleEndedIterator<Item = &Entry> {
-        self.requests.values().filter(|entry| CALLS.contains(&entry.method))
+    /// The call that the server works on, where there is no other.
+    fn only_call(&mut self) -> Option<&Entry> {
+        if self.abandoned.any() {
+            return None;
+        }
+        let mut calls = self.requests.values().filter(|entry| entry.is_call());
+        let first = calls.next()?;
+        calls.next().is_none().then_some(first)
+    }
+}
+
+impl Entry {
+    fn is_call(&self) -> bool {
+        CALLS.contains(&self.method)
     }
 }

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 /// The questions of one request.
 #[derive(Debug, Default)]
-pub(super) struct Patience {
+pub(crate) struct Patience {
     state: Mutex<State>,
 }
 
@@ -21,18 +21,18 @@ struct State {
 }
 
 /// A question that waits for its answer.
-pub(super) struct Open(Arc<Patience>);
+pub(crate) struct Open(Arc<Patience>);
 
 impl Patience {
     /// Somebody is asked.
-    pub(super) fn open(self: &Arc<Self>) -> Open {
+    pub(crate) fn open(self: &Arc<Self>) -> Open {
         self.state().open += 1;
         Open(Arc::clone(self))
     }
 
     /// Until when a request is waited for whose time has run out, if longer: it has all of its time
     /// again after each answer.
-    pub(super) fn extended(&self, now: Instant, timeout: Duration) -> Option<Instant> {
+    pub(crate) fn extended(&self, now: Instant, timeout: Duration) -> Option<Instant> {
         let state = self.state();
         let since = if state.open > 0 { Some(now) } else { state.answered };
         since.map(|since| since + timeout).filter(|deadline| *deadline > now)
