@@ -1,6 +1,14 @@
 //! What runs a tool, as the gate sees it.
 
-use std::{future::Future, path::PathBuf, pin::Pin, sync::Arc};
+use std::{
+    future::Future,
+    path::PathBuf,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use contract::{Contract, LargeOutput, Limits, json::JsonError};
 use serde_json::{Map, Value, value::RawValue};
@@ -45,6 +53,8 @@ pub struct Running {
     pub request_id: RequestId,
     /// Fires when the time is up or nobody waits any more.
     pub stop: CancellationToken,
+    /// Whether it fired because the time was up.
+    pub(crate) late: AtomicBool,
     pub(crate) job_id: JobId,
     pub(crate) exchange: Exchange,
     pub(crate) live: Option<Arc<Watchable>>,
@@ -53,6 +63,11 @@ pub struct Running {
 }
 
 impl Running {
+    /// Whether [`Running::stop`] has fired because the time was up.
+    pub fn is_late(&self) -> bool {
+        self.late.load(Ordering::Relaxed)
+    }
+
     /// A text argument that the schema guarantees.
     pub fn text(&self, name: &str) -> &str {
         self.input.get(name).and_then(Value::as_str).unwrap_or_default()

@@ -11,7 +11,7 @@ use std::{
 };
 
 use contract::codes;
-use gate::{CanAsk, Question, Questions, Respondent, Running, ToolError};
+use gate::{Question, Questions, Respondent, Running, ToolError};
 use rand::RngExt;
 use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
@@ -132,10 +132,12 @@ impl Parking {
             .map(|(name, request)| {
                 let method = request.get("method").and_then(Value::as_str)?;
                 let params = request.get("params").cloned().unwrap_or_else(|| json!({}));
-                Some((name, question(method, params, can)?))
+                Some((name, question(method, params)?))
             })
             .collect();
         match questions.filter(|all| !all.is_empty()) {
+            // The gate says to who cannot be asked that there was something to ask.
+            Some(all) if !all.values().all(|one| can.can(one.to)) => Ok(all),
             Some(all) => self.keep(call, Parked::Closed { state: asks.state }, all, patience),
             None => Err(cannot_pass_on()),
         }
@@ -187,15 +189,15 @@ fn handle(name: &str) -> Option<&str> {
 /// The name of the only question of an open call.
 pub(crate) const OPEN: &str = "question";
 
-/// A server's question as the gate knows it, if whoever would have to answer can be asked.
-pub(crate) fn question(method: &str, params: Value, can: CanAsk) -> Option<Question> {
+/// A server's question as the gate knows it.
+pub(crate) fn question(method: &str, params: Value) -> Option<Question> {
     let to = match method {
         "elicitation/create" => Respondent::Person,
         "sampling/createMessage" => Respondent::Model,
         "roots/list" => Respondent::Roots,
         _ => return None,
     };
-    can.can(to).then_some(Question { to, params })
+    Some(Question { to, params })
 }
 
 fn cannot_pass_on() -> ToolError {

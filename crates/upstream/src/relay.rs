@@ -56,7 +56,7 @@ enum Shows {
     Life,
     /// It does not, or not in the protocol.
     Trouble,
-    /// Nothing: the call was not waited for.
+    /// Nothing: nobody waited for it any more.
     Nothing,
 }
 
@@ -139,7 +139,7 @@ impl Relay {
         };
         let (connection, place) = tokio::select! {
             biased;
-            () = call.stop.cancelled() => return Err(stopped("")),
+            () = call.stop.cancelled() => return Err(stopped(call, "")),
             reached = reached => reached.map_err(out_of_reach)?,
         };
         // The server may have been started, or have changed, while it was waited for: what was found in
@@ -184,7 +184,7 @@ impl Relay {
             let happening = tokio::select! {
                 biased;
                 happening = flight.next() => happening,
-                () = call.stop.cancelled() => return Err(stopped(unknown_effect(call))),
+                () = call.stop.cancelled() => return Err(stopped(call, unknown_effect(call))),
             };
             match happening {
                 Happening::Progress { progress, total, message } => {
@@ -195,10 +195,11 @@ impl Relay {
                     call.log(LogLevel::parse(&level).unwrap_or(LogLevel::Info), data);
                 }
                 Happening::Asked(asked) => {
-                    let question =
-                        parking::question(&asked.method, asked.params.clone(), call.can_ask());
+                    let question = parking::question(&asked.method, asked.params.clone());
                     // Dropped, it is answered: nobody can be asked.
-                    let Some(question) = question else { continue };
+                    let Some(question) = question.filter(|one| call.can_ask().can(one.to)) else {
+                        continue;
+                    };
                     let parked = Parked::Open { flight, asked, place };
                     let asked = member.parking.open(call, parked, question, self.patience);
                     return Err(Failed::of(asked.map_or_else(|error| error, ToolError::asks)));
@@ -279,9 +280,10 @@ impl Failed {
 }
 
 /// The call is not waited for any more; the gate says why, and adds what is known of its effect.
-fn stopped(effect: &str) -> Failed {
+fn stopped(call: &Running, effect: &str) -> Failed {
     let error = ToolError::new(codes::CANCELLED.code, effect);
-    Failed { shows: Shows::Nothing, ..Failed::of(error) }
+    let shows = if call.is_late() { Shows::Trouble } else { Shows::Nothing };
+    Failed { shows, ..Failed::of(error) }
 }
 
 /// What can be said about the effect of a call that was sent and not answered.

@@ -4,7 +4,10 @@ use std::{
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll},
     time::Duration,
 };
@@ -74,6 +77,7 @@ impl Crossing {
             caller: self.call.caller.clone(),
             request_id: self.call.request_id.clone(),
             stop: self.call.stop.clone(),
+            late: AtomicBool::new(false),
             job_id: self.job_id(),
             exchange,
             live: self.watchable(),
@@ -140,6 +144,7 @@ impl Crossing {
         answer: Pin<&mut Caught<'_>>,
         timed_out: bool,
     ) -> Result<Ending, Refusal> {
+        running.late.store(timed_out, Ordering::Relaxed);
         running.stop.cancel();
         let last = match tokio::time::timeout(GRACE, answer).await {
             Ok(Ending::Answered(Err(error))) => Some(error),

@@ -9,6 +9,7 @@ mod overlays;
 mod probe;
 mod relayed;
 mod soak;
+mod trust;
 
 use serde_json::{Value, json};
 use testkit::World;

@@ -209,11 +209,15 @@ impl Member {
         self.state.load_full()
     }
 
-    /// Whether it serves the tool with this very contract now.
+    /// Whether it serves the tool with this contract now. The server's own version is none of it: what is
+    /// pinned does not tell, before a server is started.
     pub(crate) fn serves(&self, contract: &Arc<Contract>) -> bool {
         let state = self.state.load();
-        let place = state.index.get(&contract.name);
-        place.is_some_and(|place| Arc::ptr_eq(&state.tools[*place].contract, contract))
+        let Some(place) = state.index.get(&contract.name) else { return false };
+        let now = &state.tools[*place].contract;
+        let promise =
+            |one: &Contract| Contract { version: String::new(), ..one.clone() }.to_value();
+        Arc::ptr_eq(now, contract) || promise(now) == promise(contract)
     }
 
     /// Everything of it that may be called.

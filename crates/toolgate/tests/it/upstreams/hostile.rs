@@ -69,6 +69,9 @@ async fn garbage_and_logs_on_stdout_are_passed_over() {
         "\u{1b}[31mred",
         "{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":1}",
         "{\"jsonrpc\":\"2.0\",\"method\":7}",
+        // As deep as no stack is.
+        &("[".repeat(60_000) + &"]".repeat(60_000)),
+        &("[".repeat(60_000)),
     ];
     let mut script = act(&json!(["lines", junk, fine()]));
     script["greeting"] = json!(["Server listening on stdio", "{broken", ""]);
@@ -112,8 +115,8 @@ async fn one_that_dies_at_start_is_told_and_tried_again() {
     let mut script = one("act", &said("fine"));
     script["at_start"] = json!("die");
     let stage = beside_honest(script, "connect_timeout_ms: 5000").await;
-    let (status, _) = stage.call("bad__act", &args()).await;
-    assert_eq!(status, 404, "it never listed anything");
+    let (status, answer) = stage.call("bad__act", &args()).await;
+    assert_eq!((status, &answer["code"]), (503, &json!("unavailable")), "{answer}");
     let (code, stdout, _) = stage.world.cli(&["upstream", "list"]);
     assert_eq!(code, 1);
     assert!(stdout.contains("bad") && stdout.contains("down"), "{stdout}");

@@ -3,7 +3,7 @@
 The file is JSON: `tools` is what is listed, `answers` has for each tool the answers by the text of its
 first argument (`*` for any): a whole message without its id, or `{"do": …}` for something that is no
 answer. With `honest` it checks arguments, and refuses tools that it does not have. Changing the file
-changes what the server says.
+changes what the server says. `methods` has the results of other methods, whatever they ask.
 """
 
 import json
@@ -114,6 +114,10 @@ def act(id, what, params):
             file.write("yes")
     if kind == "die":
         os._exit(rest[0] if rest else 7)
+    if kind == "cry":
+        print(rest[0], file=sys.stderr, flush=True)
+        time.sleep(0.1)
+        os._exit(3)
     if kind == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
     if kind == "sleep":
@@ -159,8 +163,12 @@ def answer(message):
             return {"tools": [] if cursor else now["tools"], "nextCursor": cursor + "x" if now["pages"] == "endless" else "x"}
         global listed
         listed += 1
+        if listed > 1 and now.get("lists_once"):
+            return None
         # One that never lists the same twice.
         return {"tools": now["tools"][listed % 2:] if now.get("fickle") else now["tools"]}
+    if method in now.get("methods", {}):
+        return now["methods"][method]
     if method == "ping":
         return {}
     if method == "tools/call" and now.get("honest"):

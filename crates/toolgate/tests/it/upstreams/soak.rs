@@ -16,7 +16,7 @@ const CALLERS: usize = 8;
 const MAX_GROWTH: u64 = 32 * 1_024 * 1_024;
 
 #[allow(clippy::disallowed_types)] // A person kills like this.
-fn kill(process: u32) {
+pub fn kill(process: u32) {
     let _ = std::process::Command::new("kill").args(["-9", &process.to_string()]).status();
 }
 

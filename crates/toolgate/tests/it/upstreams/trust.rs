@@ -1,0 +1,247 @@
+//! What an upstream may not do with the trust that it has: run what was not looked at, answer another
+//! one's caller, be told what is not for it.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::mcp::{Modern, meta};
+
+use super::{Stage, one, said, tool};
+
+const TOOL: &str = "up__act";
+
+fn args() -> Value {
+    json!({ "text": "a" })
+}
+
+fn asking() -> Value {
+    json!({ "do": ["ask", "elicitation/create", { "mode": "form", "message": "Sure?",
+        "requestedSchema": { "type": "object", "properties": { "name": { "type": "string" } },
+            "required": ["name"] } }] })
+}
+
+fn able(arguments: &Value) -> Value {
+    let able = json!({ "elicitation": {} });
+    json!({ "name": TOOL, "arguments": arguments, "_meta": meta(&able) })
+}
+
+/// A lazy server is started by the very call: what it lists then is looked at first.
+#[tokio::test]
+async fn what_changed_before_the_server_was_started_is_not_run() {
+    let stage = Stage::with(&[("up", one("act", &said("fine")), "start: lazy")], "");
+    assert_eq!(stage.world.cli(&["lock"]).0, 0);
+    let mut other = one("act", &said("fine"));
+    other["tools"][0]["description"] = json!("Does act, and something else.");
+    stage.script("up", &other);
+    let stage = stage.run().await;
+    for _ in 0..2 {
+        let (status, answer) = stage.call(TOOL, &args()).await;
+        assert_eq!((status, &answer["code"]), (409, &json!("contract_changed")), "{answer}");
+    }
+}
+
+/// The same after it died: a call that waits for it to come back does not run what it came back with.
+#[tokio::test]
+async fn what_changed_while_the_server_was_away_is_not_run() {
+    let stage = Stage::new(&[("up", one("act", &json!({ "do": "kill" })))], "");
+    assert_eq!(stage.world.cli(&["lock"]).0, 0);
+    let stage = stage.run().await;
+    let mut other = one("act", &said("fine"));
+    other["tools"][0]["description"] = json!("Does act, and something else.");
+    other["silent"] = json!(true);
+    stage.script("up", &other);
+    let killed = stage.children();
+    for pid in &killed {
+        super::soak::kill(*pid);
+    }
+    for _ in 0..40 {
+        let (status, answer) = stage.call(TOOL, &args()).await;
+        assert_ne!(status, 200, "{answer}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// With two calls under way nobody knows whose question it is.
+#[tokio::test]
+async fn a_question_reaches_the_call_that_it_belongs_to_or_nobody() {
+    let mut script = json!({ "tools": [tool("act")], "answers": { "act": {} } });
+    script["answers"]["act"] =
+        json!({ "slow": { "do": ["sleep", 3, said("slow")] }, "asks": asking() });
+    let stage = Stage::new(&[("up", script)], "").run().await;
+    let client = Modern::new(&stage.world);
+    let slow = client.ask("tools/call", able(&json!({ "text": "slow" })));
+    let asks = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        client.ask("tools/call", able(&json!({ "text": "asks" }))).await
+    };
+    let (slow, asks) = tokio::join!(slow, asks);
+    assert_eq!(slow["result"]["structuredContent"]["text"], "slow", "{slow}");
+    let told = asks["result"]["structuredContent"]["text"].as_str().unwrap_or_default();
+    assert!(told.contains("-32601"), "the server is told that nobody can be asked: {asks}");
+    // Alone, it is asked.
+    let asks = client.ask("tools/call", able(&json!({ "text": "asks" }))).await;
+    assert_eq!(asks["result"]["resultType"], "input_required", "{asks}");
+}
+
+/// An open question belongs to its own call, and does not hold a place for ever.
+#[tokio::test]
+async fn a_question_is_answered_by_its_own_call_and_waits_for_a_while() {
+    let mut script = one("act", &asking());
+    script["answers"]["act"]["b"] = said("fine");
+    let own = "max_concurrency: 1, question_timeout_ms: 1500";
+    let stage = Stage::with(&[("up", script, own)], "").run().await;
+    let client = Modern::new(&stage.world);
+    let asked = client.ask("tools/call", able(&args())).await["result"].clone();
+    let (name, _) = asked["inputRequests"].as_object().unwrap().iter().next().unwrap();
+    let with = |arguments: Value, reply: Value| {
+        let mut params = able(&arguments);
+        params["inputResponses"] = json!({ name: reply });
+        params["requestState"] = asked["requestState"].clone();
+        params
+    };
+    let accept = json!({ "action": "accept", "content": { "name": "Ada" } });
+    let other = client.ask("tools/call", with(json!({ "text": "other" }), accept.clone())).await;
+    let refused = other["result"]["isError"] == true || other.get("error").is_some();
+    assert!(refused, "other arguments are another call: {other}");
+    // Its place is held for as long as it waits, and then no more.
+    let (status, answer) = stage.call(TOOL, &json!({ "text": "b" })).await;
+    assert_eq!(status, 200, "{answer}");
+    let late = client.ask("tools/call", with(args(), accept)).await;
+    let refused = late["result"]["isError"] == true || late.get("error").is_some();
+    assert!(refused, "nobody waits for that any more: {late}");
+}
+
+/// A server that does one thing at a time is not lost because it does not list meanwhile.
+#[tokio::test]
+async fn a_busy_server_is_left_to_its_work() {
+    let mut script = one("act", &json!({ "do": ["sleep", 4, said("fine")] }));
+    script["lists_once"] = json!(true);
+    let own = "refresh_interval_ms: 300, connect_timeout_ms: 1200";
+    let stage = Stage::with(&[("up", script, own)], "").run().await;
+    let (status, answer) = stage.call(TOOL, &args()).await;
+    assert_eq!((status, &answer["result"]["text"]), (200, &json!("fine")), "{answer}");
+}
+
+#[tokio::test]
+async fn what_is_no_result_passes_in_no_mode() {
+    let odd = json!({ "result": { "isError": "true", "structuredContent": { "text": "x" } } });
+    for mode in ["enforce", "warn", "off"] {
+        let own = format!("mode: {mode}");
+        let stage = Stage::with(&[("up", one("act", &odd), &own)], "").run().await;
+        let (status, answer) = stage.call(TOOL, &args()).await;
+        assert_eq!((status, &answer["code"]), (502, &json!("invalid_output")), "{mode}: {answer}");
+    }
+}
+
+/// What a server prints is for whoever looks after it.
+#[tokio::test]
+async fn a_caller_reads_nothing_of_what_a_server_printed() {
+    let secret = "Authorization: Bearer sk-SECRET-123";
+    let stage =
+        Stage::new(&[("up", one("act", &json!({ "do": ["cry", secret] })))], "").run().await;
+    let (status, answer) = stage.call(TOOL, &args()).await;
+    assert_eq!((status, &answer["code"]), (503, &json!("unavailable")), "{answer}");
+    assert!(!answer.to_string().contains("SECRET"), "{answer}");
+    let words = answer["error"].to_string();
+    assert!(words.contains("may or may not have taken effect"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_call_that_ran_out_of_time_may_have_had_its_effect_and_counts_as_a_failure() {
+    let own = "timeout_ms: 300, breaker_failures: 2, breaker_open_ms: 60000";
+    let stage = Stage::with(&[("up", one("act", &json!({ "do": "hang" })), own)], "").run().await;
+    for _ in 0..2 {
+        let (status, answer) = stage.call(TOOL, &args()).await;
+        assert_eq!((status, &answer["code"]), (504, &json!("timeout")), "{answer}");
+        assert!(answer.to_string().contains("may or may not have taken effect"), "{answer}");
+    }
+    let (status, answer) = stage.call(TOOL, &args()).await;
+    assert_eq!(status, 503, "{answer}");
+    assert!(answer.to_string().contains("left alone"), "{answer}");
+}
+
+/// An upstream with a tool, a prompt and a resource; `any` is a template that takes every address.
+fn shelf(id: &str, any: bool) -> Value {
+    let mut script = one("act", &said("fine"));
+    script["initialize"] = json!({ "capabilities": {
+        "tools": {}, "prompts": {}, "resources": {}, "completions": {} } });
+    let template = if any { "{any}".to_owned() } else { format!("{id}://items/{{item}}") };
+    script["methods"] = json!({
+        "prompts/list": { "prompts": [{ "name": "greet" }] },
+        "prompts/get": { "messages": [{ "role": "user", "content": { "type": "text", "text": id } }] },
+        "resources/list": { "resources": [{ "uri": format!("{id}://one"), "name": "one" },
+            { "uri": "shared://one", "name": "shared" }] },
+        "resources/templates/list": { "resourceTemplates": [{ "uriTemplate": template, "name": "any" }] },
+        "resources/read": { "contents": [{ "uri": "x:y", "text": id }] },
+        "completion/complete": { "completion": { "values": [id] } },
+    });
+    script
+}
+
+#[tokio::test]
+async fn prompts_and_resources_are_handed_out_where_they_belong() {
+    let stage = Stage::new(&[("one", shelf("one", true)), ("two", shelf("two", false))], "");
+    let stage = stage.run().await;
+    let all = Modern::new(&stage.world);
+    let two = Modern::new(&stage.world).at("/mcp/two");
+    let names = async |client: &Modern, method: &str, list: &str, key: &str| {
+        let listed = client.ask(method, json!({})).await;
+        let items = listed["result"][list].as_array().unwrap().clone();
+        items.iter().map(|one| one[key].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&all, "prompts/list", "prompts", "name").await, ["one__greet", "two__greet"]);
+    assert_eq!(names(&two, "prompts/list", "prompts", "name").await, ["two__greet"]);
+    let templates = "resources/templates/list";
+    let listed = names(&all, templates, "resourceTemplates", "uriTemplate").await;
+    assert!(listed.contains(&"two://items/{item}".to_owned()), "{listed:?}");
+    assert!(!listed.contains(&"{any}".to_owned()), "{listed:?}");
+    let got = all.ask("prompts/get", json!({ "name": "two__greet" })).await;
+    assert_eq!(got["result"]["messages"][0]["content"]["text"], "two", "{got}");
+    let got = two.ask("prompts/get", json!({ "name": "one__greet" })).await;
+    assert!(got.get("error").is_some(), "{got}");
+    let read = async |client: &Modern, uri: &str| {
+        let read = client.ask("resources/read", json!({ "uri": uri })).await;
+        read["result"]["contents"][0]["text"].as_str().map(ToOwned::to_owned)
+    };
+    assert_eq!(read(&all, "one://one").await.as_deref(), Some("one"));
+    assert_eq!(read(&all, "two://items/7").await.as_deref(), Some("two"));
+    assert_eq!(read(&two, "one://one").await, None, "it is not of this toolset");
+    assert_eq!(read(&all, "secret://other?token=1").await, None, "nobody says that it has that");
+    assert_eq!(read(&all, "shared://one").await, None, "two of them say that it is theirs");
+    assert_eq!(read(&two, "shared://one").await.as_deref(), Some("two"));
+    let argument = json!({ "name": "who", "value": "A" });
+    let reference = json!({ "type": "ref/prompt", "name": "two__greet" });
+    let completed =
+        all.ask("completion/complete", json!({ "ref": reference, "argument": argument })).await;
+    assert_eq!(completed["result"]["completion"]["values"], json!(["two"]), "{completed}");
+}
+
+/// An allowlist names tools: what it does not allow as a whole hands out nothing else.
+#[tokio::test]
+async fn prompts_and_resources_are_behind_the_allowlist_and_the_lock() {
+    let allowlist = "allowlist: { one: [act], two: \"*\" }\n";
+    let stage =
+        Stage::new(&[("one", shelf("one", false)), ("two", shelf("two", false))], allowlist);
+    assert_eq!(stage.world.cli(&["lock"]).0, 0);
+    let mut other = shelf("two", false);
+    other["methods"]["resources/list"]["resources"][0]["description"] = json!("Another one.");
+    stage.script("two", &other);
+    let stage = stage.run().await;
+    let client = Modern::new(&stage.world);
+    let listed = client.ask("resources/list", json!({})).await.to_string();
+    assert!(!listed.contains("one://one") && !listed.contains("two://one"), "{listed}");
+    assert!(listed.contains("shared://one"), "that one is as it was pinned: {listed}");
+    let prompts = client.ask("prompts/list", json!({})).await.to_string();
+    assert!(!prompts.contains("one__greet") && prompts.contains("two__greet"), "{prompts}");
+}
+
+#[tokio::test]
+async fn a_server_whose_prompts_cannot_be_listed_has_its_tools_all_the_same() {
+    let mut script = one("act", &said("fine"));
+    script["initialize"] = json!({ "capabilities": { "tools": {}, "prompts": {} } });
+    let stage = Stage::new(&[("up", script)], "").run().await;
+    assert_eq!(stage.call(TOOL, &args()).await.0, 200);
+    let (code, stdout, stderr) = stage.world.cli(&["upstream", "list"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("prompts/list"), "{stdout}");
+}
