@@ -365,3 +365,7 @@ fn effects(settings: &Upstream, tool: &Value, overlay: &Overlay) -> Effects {
         Annotations::Trust => Effects::Write,
     })
 }
+
+#[cfg(test)]
+#[path = "admission/tests.rs"]
+mod tests;

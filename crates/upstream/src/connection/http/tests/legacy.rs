@@ -96,6 +96,29 @@ async fn a_question_on_the_way_to_an_answer_is_handed_on_and_its_answer_posted_b
     assert_eq!(reply(json!("q-1"))["result"], json!({ "action": "accept" }));
 }
 
+/// A server that says much and takes nothing does not get as many connections of us.
+#[tokio::test]
+async fn not_all_is_answered_to_a_server_that_takes_no_answers() {
+    let peer = Peer::start(|heard| {
+        let is_reply = heard.method == "POST" && heard.field("method").is_null();
+        if is_reply {
+            return vec![Act::Silence];
+        }
+        opening(heard).unwrap_or_else(|| {
+            let pings =
+                (0..200).map(|id| event(json!({ "jsonrpc": "2.0", "id": id, "method": "ping" })));
+            vec![stream(&(pings.collect::<String>() + &event(answer_to(heard, &json!(1)))))]
+        })
+    })
+    .await;
+    let line = legacy(&peer).await;
+    call(&line).await.unwrap();
+    eventually("it has what it gets", || async { (replies(&peer).len() == 16).then_some(()) })
+        .await;
+    tokio::time::sleep(SHORT).await;
+    assert_eq!(replies(&peer).len(), 16);
+}
+
 #[tokio::test]
 async fn a_question_that_is_let_go_of_is_answered_that_nobody_can_be_asked() {
     let peer = server(|heard| {
