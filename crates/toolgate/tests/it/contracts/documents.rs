@@ -9,26 +9,12 @@ use crate::{BINARY, root};
 /// Where we break the word of a document, and why. Schemas are compared as a whole: where one thing in
 /// one is breaking, everything else that changed in it is told so too.
 const DEVIATIONS: &[(&str, &str, &str, &str)] = &[
-    // Every text has a limit; a URL longer than any server takes is refused before anything is fetched.
-    ("web.fetch", "input", "/properties/url", "`minLength` is 1 now"),
-    ("web.fetch", "input", "/properties/url", "`maxLength` is 16384 now"),
-    // More that may be asked for, and nothing that must be: long pages come in parts, and as Markdown.
-    ("web.fetch", "input", "/properties", "`format` is "),
-    ("web.fetch", "input", "/properties", "`start` is "),
-    ("web.fetch", "input", "/properties", "`max_chars` is "),
+    // Where the next part of a long page begins. There when a part was asked for, or more than one answer
+    // may hold.
     ("web.fetch", "output", "/properties", "`next_start` is "),
     // The document's `if` is vacuously true, so that it always demands `raw_html`. It is there exactly
     // when it was asked for.
     ("web.fetch", "output", "", "`allOf` is gone: "),
-    // The same values in other words.
-    ("web.fetch", "output", "/properties/title", "`type` is gone: "),
-    ("web.fetch", "output", "/properties/title", "`anyOf` is "),
-    ("web.fetch", "output", "/properties/byline", "`type` is gone: "),
-    ("web.fetch", "output", "/properties/byline", "`anyOf` is "),
-    ("web.fetch", "output", "/properties/published_at", "`type` is gone: "),
-    ("web.fetch", "output", "/properties/published_at", "`anyOf` is "),
-    ("web.fetch", "output", "/properties/lang", "`type` is gone: "),
-    ("web.fetch", "output", "/properties/lang", "`anyOf` is "),
 ];
 
 fn document(name: &str) -> String {
