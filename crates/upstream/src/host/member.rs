@@ -12,6 +12,7 @@ use std::{
 use arc_swap::{ArcSwap, ArcSwapOption};
 use contract::{Contract, codes};
 use gate::{Tool, Withheld};
+use guard::process::Applied;
 use serde::Serialize;
 use tokio::sync::{Notify, Semaphore, watch};
 
@@ -184,6 +185,11 @@ impl Member {
     /// The latest of what it printed for people.
     pub(super) fn last_words(&self) -> String {
         self.connection.load().as_ref().map(|connection| connection.stderr()).unwrap_or_default()
+    }
+
+    /// How much of a sandbox it runs in; nothing where none was asked for.
+    pub(super) fn sandbox(&self) -> Option<Applied> {
+        self.connection.load().as_ref()?.sandbox()
     }
 
     /// Notes that it is used.

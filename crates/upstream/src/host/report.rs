@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use guard::process::Applied;
 use serde::Serialize;
 
 use super::member::{Member, Phase};
@@ -35,6 +36,9 @@ pub struct Report {
     pub resources: usize,
     /// How often it went away.
     pub restarts: u32,
+    /// How much of the sandbox that the settings ask for the kernel could give.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<Applied>,
     /// Whether it failed so often that nothing is sent for a while.
     pub breaker_open: bool,
     /// The end of what it printed for people.
@@ -45,7 +49,8 @@ pub struct Report {
 /// What a person should look at.
 #[derive(Debug, Clone, Serialize)]
 pub struct Remark {
-    /// The tool's own name.
+    /// The tool's own name; nothing where it is about the server.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub tool: String,
     /// What about it.
     pub message: String,
@@ -61,6 +66,7 @@ impl Member {
         let offer = state.offer.as_deref();
         let text = |key: &str| offer.and_then(|offer| offer.info.get(key)?.as_str());
         let stderr = self.last_words();
+        let sandbox = self.sandbox();
         let start = stderr.ceil_char_boundary(stderr.len().saturating_sub(MAX_STDERR));
         Report {
             id: self.id.clone(),
@@ -75,7 +81,9 @@ impl Member {
                 .remarks
                 .iter()
                 .map(|(tool, message)| Remark { tool: tool.clone(), message: message.clone() })
+                .chain(sandbox.and_then(lacking))
                 .collect(),
+            sandbox,
             prompts: offer.map_or(0, |offer| offer.prompts.len()),
             resources: offer.map_or(0, |offer| offer.resources.len() + offer.templates.len()),
             restarts: self.restarts.load(Ordering::Relaxed),
@@ -83,6 +91,18 @@ impl Member {
             stderr: stderr[start..].to_owned(),
         }
     }
+}
+
+/// What a person should know of a sandbox that is not what was asked for.
+fn lacking(applied: Applied) -> Option<Remark> {
+    let message = match applied {
+        Applied::Fully => return None,
+        Applied::Partly => {
+            "the kernel is too old for the whole sandbox: files are held back, other processes are not"
+        }
+        Applied::Not => "the kernel has no Landlock: it runs without a sandbox",
+    };
+    Some(Remark { tool: String::new(), message: message.to_owned() })
 }
 
 /// A program by its name alone: its arguments may hold secrets. An address without its query.
