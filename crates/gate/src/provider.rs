@@ -118,6 +118,11 @@ impl Running {
         self.live.is_some() || self.exchange.notes.is_some()
     }
 
+    /// Whether anybody may want to read what the tool logs.
+    pub fn is_heard(&self) -> bool {
+        self.exchange.notes.is_some()
+    }
+
     /// Tells whoever listens what the tool logs.
     pub fn log(&self, level: LogLevel, data: Value) {
         if let Some(notes) = &self.exchange.notes {

@@ -45,7 +45,7 @@ impl Server {
             title: id.to_owned(),
             target: upstreams::target(loaded, id, settings)?,
             limits,
-            protocol: settings.protocol.into(),
+            protocol: settings.protocol,
         })
     }
 

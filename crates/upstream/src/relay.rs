@@ -156,6 +156,8 @@ impl Relay {
             name: Some(&self.tool),
             headers: self.headers(&call.input),
             wants_progress: call.is_watched(),
+            // Everything: what a client does not want to read its door leaves out.
+            log_level: call.is_heard().then_some("debug"),
             capabilities: Some(capabilities(call.can_ask())),
             ..Request::new(
                 "tools/call",

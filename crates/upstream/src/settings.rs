@@ -8,6 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use crate::connection::Protocol;
+
 /// An upstream server: a program that is started (`command`), or an address (`url`).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -217,29 +219,6 @@ pub enum Transport {
     StreamableHttp,
     /// HTTP with SSE, as of 2024-11-05.
     Sse,
-}
-
-/// The revision of the protocol that a server is spoken to in.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Protocol {
-    /// The newest that it understands.
-    #[default]
-    Auto,
-    /// 2026-07-28 and newer: it is not asked for anything older.
-    Modern,
-    /// 2025-11-25 and older: it is not asked for anything newer.
-    Legacy,
-}
-
-impl From<Protocol> for crate::connection::Protocol {
-    fn from(protocol: Protocol) -> Self {
-        match protocol {
-            Protocol::Auto => Self::Auto,
-            Protocol::Modern => Self::Modern,
-            Protocol::Legacy => Self::Legacy,
-        }
-    }
 }
 
 /// When a program is started.

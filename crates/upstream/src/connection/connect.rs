@@ -97,7 +97,6 @@ impl Connecting<'_> {
                 Err(error) => Err(ConnectError::Handshake(error)),
             },
             Protocol::Legacy => self.initialize(opened, protocol::LEGACY[0]).await,
-            Protocol::Exactly(version) => self.initialize(opened, version).await,
         }
     }
 
@@ -180,19 +179,11 @@ impl Connecting<'_> {
         let request = Request::new("initialize", &params, self.terms.limits.connect_timeout);
         let reply = opened.line.request(request, &Meta::legacy()).await;
         let reply = reply.map_err(ConnectError::Handshake)?;
-        let pinned = match self.terms.protocol {
-            Protocol::Exactly(version) => Some(version),
-            _ => None,
-        };
-        let offered = match handshake::initialized(&reply) {
-            Ok(server) if pinned.is_none_or(|version| version == server.version) => {
-                return Ok(self.established(opened, server).await);
-            }
-            Ok(server) => server.version,
-            Err(Some(offered)) => offered,
-            Err(None) => return Err(unreadable("initialize", "protocolVersion")),
-        };
-        Err(other(&offered, &pinned.map_or_else(all, str::to_owned)))
+        match handshake::initialized(&reply) {
+            Ok(server) => Ok(self.established(opened, server).await),
+            Err(Some(offered)) => Err(other(&offered, &all())),
+            Err(None) => Err(unreadable("initialize", "protocolVersion")),
+        }
     }
 
     async fn established(&self, opened: Opened, server: Server) -> Connection {

@@ -134,7 +134,7 @@ async fn reach(member: &Member) -> Result<(Connection, Offer), String> {
     let reached = timeout(connect_timeout, async {
         let terms = Terms {
             limits,
-            protocol: settings.protocol.into(),
+            protocol: settings.protocol,
             client: json!({ "name": "toolgate", "version": env!("CARGO_PKG_VERSION") }),
             capabilities: member.shared.capabilities.clone(),
         };

@@ -134,5 +134,5 @@ async fn connected(
     let spawner = Spawner::of_this_program();
     connect(&Target::Endpoint(endpoint), &terms, &spawner)
         .await
-        .with_context(|| format!("our own MCP door ({protocol})"))
+        .with_context(|| format!("our own MCP door ({protocol:?})"))
 }
