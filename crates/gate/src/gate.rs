@@ -96,7 +96,8 @@ impl Gate {
     /// Takes a call along the whole path. Dropping the future cancels the call: it is
     /// stopped, and recorded as cancelled.
     pub fn call(self: &Arc<Self>, call: Call) -> BoxFuture<'static, Outcome> {
-        let mut crossing = Crossing::begin(self.clone(), call);
+        // In one place from now on: it is large, and would be moved at every step.
+        let mut crossing = Box::new(Crossing::begin(self.clone(), call));
         let clock = self.clock.clone();
         // Boxed here, once: a door that holds the whole path inside its own future would
         // move kilobytes about at every turn.

@@ -23,7 +23,10 @@ const SAVE_AGAIN: Duration = Duration::from_secs(1);
 
 impl Crossing {
     /// Ends the call: what it left is kept, the job is written, the journal has its line.
-    pub(crate) async fn record(mut self, result: Result<Conforming, Refusal>) -> Outcome {
+    pub(crate) async fn record(
+        mut self: Box<Self>,
+        result: Result<Conforming, Refusal>,
+    ) -> Outcome {
         let result = match result {
             Ok(conforming) => Ok(conforming.into_output()),
             Err(Refusal::Failed(failure)) => Err(*failure),
@@ -84,7 +87,11 @@ impl Crossing {
     }
 
     /// The job is not over: whoever watches it sees what it asks.
-    async fn wait_for_input(mut self, outcome: Outcome, questions: &Questions) -> Outcome {
+    async fn wait_for_input(
+        mut self: Box<Self>,
+        outcome: Outcome,
+        questions: &Questions,
+    ) -> Outcome {
         let job = self.job(JobState::WaitingInput);
         if let Err(error) = self.gate.store.save(job).await {
             // It waits all the same; only a restart would tell another story.
@@ -138,7 +145,7 @@ impl Crossing {
     }
 
     /// A replay is its own line in the journal and nothing more.
-    fn replayed(mut self, outcome: Outcome) -> Outcome {
+    fn replayed(mut self: Box<Self>, outcome: Outcome) -> Outcome {
         self.job_id.clone_from(&outcome.job_id);
         self.live = None;
         self.write_down(&outcome);

@@ -1,7 +1,7 @@
 //! What happens to every request before a route is looked for: it gets a name, and is
 //! asked where it comes from and who sent it.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, sync::Arc};
 
 use axum::{
     Router,
@@ -33,17 +33,23 @@ pub(crate) struct Context {
 }
 
 /// Answers a request.
-pub(crate) async fn answer(app: &App, router: Router, mut request: Request<Body>) -> Response {
+pub(crate) async fn answer(app: &Arc<App>, router: Router, mut request: Request<Body>) -> Response {
     let given = request.headers().get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
     let request_id =
         given.and_then(RequestId::given).unwrap_or_else(|| RequestId::new(app.gate.clock().now()));
     let mut response = match identify(&app.settings, &request) {
         Ok((caller, operator)) => {
             let request_id = request_id.clone();
-            request.extensions_mut().insert(Context { caller, operator, request_id });
-            match TowerToHyperService::new(router).call(request).await {
-                Ok(response) => response,
-                Err(impossible) => match impossible {},
+            let context = Context { caller, operator, request_id };
+            // What most requests are takes no detour.
+            if request.method() == Method::POST && mcp_path(request.uri().path()) {
+                Box::pin(mcp::http::receive(app.clone(), context, request)).await
+            } else {
+                request.extensions_mut().insert(context);
+                match TowerToHyperService::new(router).call(request).await {
+                    Ok(response) => response,
+                    Err(impossible) => match impossible {},
+                }
             }
         }
         Err(failure) => refuse(&request, &request_id, &failure),

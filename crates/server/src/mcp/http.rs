@@ -37,7 +37,11 @@ const VERSION: &str = "mcp-protocol-version";
 pub(crate) fn routes() -> Router<Arc<App>> {
     let endpoint = || {
         let head = async || not_allowed();
-        post(receive).get(legacy::listen).head(head).delete(legacy::end)
+        // The front hands messages to `receive` itself.
+        let post = post(async |State(app), Extension(context), request| {
+            receive(app, context, request).await
+        });
+        post.get(legacy::listen).head(head).delete(legacy::end)
     };
     Router::new().route(PATH, endpoint()).route("/mcp/{toolset}", endpoint())
 }
@@ -98,11 +102,8 @@ impl Knock {
     }
 }
 
-async fn receive(
-    State(app): State<Arc<App>>,
-    Extension(context): Extension<front::Context>,
-    request: Request,
-) -> Response {
+/// Answers a message.
+pub(crate) async fn receive(app: Arc<App>, context: front::Context, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let knock = match Knock::new(app, context, &head.uri, head.headers) {
         Ok(knock) => knock,

@@ -8,7 +8,7 @@ use serde_json::{json, value::RawValue};
 use super::{
     context::{Context, SERVER_INFO},
     resources,
-    rpc::{print, print_field},
+    rpc::{print, print_field, print_text},
     version::Version,
 };
 
@@ -68,6 +68,8 @@ fn succeeded(
     } else {
         json
     };
+    // Once as it is, and once as a text in which quotes are escaped.
+    text.reserve(json.len() * 2 + json.len() / 4);
     block(text, json);
     if outcome.own_summary {
         text.push(b',');
@@ -138,7 +140,7 @@ fn meta(text: &mut Vec<u8>, context: &Context, outcome: &Outcome) {
 
 fn block(text: &mut Vec<u8>, words: &str) {
     text.extend_from_slice(b"{\"type\":\"text\",\"text\":");
-    print(text, words);
+    print_text(text, words);
     text.push(b'}');
 }
 

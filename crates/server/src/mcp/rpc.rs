@@ -260,6 +260,27 @@ pub(crate) fn print<T: serde::Serialize + ?Sized>(text: &mut Vec<u8>, value: &T)
     let _ = serde_json::to_writer(text, value);
 }
 
+/// Appends a text as JSON. JSON within a text is full of quotes, and to look for the next one after each
+/// takes longer than to look at every byte.
+pub(crate) fn print_text(text: &mut Vec<u8>, words: &str) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    text.reserve(words.len() + words.len() / 4 + 2);
+    text.push(b'"');
+    for &byte in words.as_bytes() {
+        match byte {
+            b'"' | b'\\' => text.extend_from_slice(&[b'\\', byte]),
+            b'\n' => text.extend_from_slice(b"\\n"),
+            0..0x20 => {
+                let digits = [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]];
+                text.extend_from_slice(b"\\u00");
+                text.extend_from_slice(&digits);
+            }
+            _ => text.push(byte),
+        }
+    }
+    text.push(b'"');
+}
+
 /// Appends a further field of an object.
 pub(crate) fn print_field<T: serde::Serialize + ?Sized>(text: &mut Vec<u8>, name: &str, value: &T) {
     text.push(b',');
@@ -283,6 +304,16 @@ mod tests {
             Ok(_) => (None, 0),
             Err(refused) => (refused.0.map(|id| id.json().to_owned()), refused.1.code),
         }
+    }
+
+    #[test]
+    fn a_text_is_printed_so_that_it_can_be_read_again() {
+        let all: String =
+            (0..0x250).filter_map(char::from_u32).chain("a\u{1f600}\u{2028}".chars()).collect();
+        let mut printed = Vec::new();
+        print_text(&mut printed, &all);
+        assert_eq!(serde_json::from_slice::<String>(&printed).unwrap(), all);
+        assert!(!printed.contains(&b'\n'), "messages are lines");
     }
 
     #[test]
