@@ -59,6 +59,8 @@ pub enum NotReleased {
     Already,
     /// It is a copy of what the caller got.
     Passed,
+    /// The contract was made wide enough for it.
+    Adopted,
     /// Only its beginning was kept.
     Cut,
     /// It was kept before callers were written down.
@@ -74,6 +76,9 @@ impl fmt::Display for NotReleased {
             NotReleased::Passed => {
                 formatter.write_str("it is a copy of an answer that the caller got")
             }
+            NotReleased::Adopted => formatter.write_str(
+                "its contract was made wide enough for it: the caller gets it by calling again",
+            ),
             NotReleased::Cut => write!(
                 formatter,
                 "it was larger than {MAX_QUARANTINED_BYTES} bytes, and only its beginning was kept"

@@ -54,11 +54,12 @@ fn hindrance(
     Ok(match entry.state {
         State::Released => Some(NotReleased::Already),
         State::Passed => Some(NotReleased::Passed),
-        State::Held | State::Delivered | State::Adopted if !entry.whole => Some(NotReleased::Cut),
-        State::Held | State::Delivered | State::Adopted if entry.input_sha256.is_empty() => {
+        State::Adopted => Some(NotReleased::Adopted),
+        State::Held | State::Delivered if !entry.whole => Some(NotReleased::Cut),
+        State::Held | State::Delivered if entry.input_sha256.is_empty() => {
             Some(NotReleased::NobodysCall)
         }
-        State::Held | State::Delivered | State::Adopted => {
+        State::Held | State::Delivered => {
             (open(connection, at)?.len() >= MAX_RELEASED).then_some(NotReleased::Full)
         }
     })

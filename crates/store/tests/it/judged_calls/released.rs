@@ -254,6 +254,8 @@ async fn adopting_withdraws_a_release() {
     let decision = gate::quarantine::Decision { by: "operator".into(), reason: None };
     let adopted = hall.gate.adopt(&id, decision.clone()).await.unwrap().unwrap();
     assert_eq!(adopted.state, State::Adopted);
+    assert!(matches!(hall.release(&id).await, Release::Refused(_, NotReleased::Adopted)));
+    assert_eq!(hall.entry(&id).await.summary.state, State::Adopted);
     hall.stopped(usual()).await;
     assert!(hall.gate.adopt("q_00000000000000000000000000", decision).await.unwrap().is_none());
     let event = hall.journal().into_iter().find(|line| line["event"] == "quarantine_adopted");
