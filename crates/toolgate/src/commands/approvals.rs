@@ -77,6 +77,11 @@ impl Approvals {
                 return Ok(Answer::CouldNotTell);
             }
         };
+        if !loaded.data_dir().exists()
+            && let Some(answer) = self.nothing(printer)?
+        {
+            return Ok(answer);
+        }
         let data = DataFolder::open(&loaded.data_dir())?;
         // Nothing is called here: a contract with a mistake keeps nobody from deciding.
         let kept = wiring::gate(Catalogue::default(), &loaded, data, None)?;
@@ -92,6 +97,25 @@ impl Approvals {
             }
             Some(Command::Watch) => runtime.block_on(watch::watch(&kept, printer)),
         }
+    }
+
+    /// There is no data folder, so nobody ever asked, and to look is no reason to make one. Whoever
+    /// watches waits for what is to come.
+    fn nothing(&self, printer: &Printer) -> anyhow::Result<Option<Answer>> {
+        Ok(match &self.command {
+            None => {
+                if self.json {
+                    printer.json(&json!({ "approvals": [], "next_cursor": null }));
+                } else {
+                    printer.say("nothing waits for an approval");
+                }
+                Some(Answer::Yes)
+            }
+            Some(
+                Command::Show { id } | Command::Approve { id, .. } | Command::Refuse { id, .. },
+            ) => Some(unknown(&self::id(id)?, printer)),
+            Some(Command::Watch) => None,
+        })
     }
 
     async fn list(&self, kept: &Kept, printer: &Printer) -> anyhow::Result<Answer> {

@@ -95,6 +95,9 @@ impl Quarantine {
                 return Ok(Answer::CouldNotTell);
             }
         };
+        if !loaded.data_dir().exists() {
+            return self.nothing(printer);
+        }
         let data = DataFolder::open(&loaded.data_dir())?;
         // Nothing is called here: a contract with a mistake keeps nobody from looking.
         let kept = wiring::gate(Catalogue::default(), &loaded, data, None)?;
@@ -115,6 +118,32 @@ impl Quarantine {
         }
     }
 
+    /// There is no data folder, so nothing was ever kept, and to look is no reason to make one.
+    fn nothing(&self, printer: &Printer) -> anyhow::Result<Answer> {
+        match &self.command {
+            None | Some(Command::List(_)) => {
+                self.print(&[], None, printer);
+                Ok(Answer::Yes)
+            }
+            Some(
+                Command::Show { id } | Command::Release { id, .. } | Command::Adopt { id, .. },
+            ) => Ok(unknown(&given(id)?, printer)),
+        }
+    }
+
+    fn print(&self, entries: &[Summary], next: Option<String>, printer: &Printer) {
+        if self.json {
+            printer.json(&json!({ "entries": entries, "next_cursor": next }));
+        } else if entries.is_empty() {
+            printer.say("nothing of that is quarantined");
+        } else {
+            show::list(entries, printer);
+            if let Some(next) = next {
+                printer.say(format!("there are more: --cursor {next}"));
+            }
+        }
+    }
+
     async fn list(&self, kept: &Kept, list: &List, printer: &Printer) -> anyhow::Result<Answer> {
         let now = kept.gate.clock().now();
         let filter = Filter {
@@ -128,16 +157,7 @@ impl Quarantine {
         let more = entries.len() > MAX_LISTED;
         entries.truncate(MAX_LISTED);
         let next = entries.last().filter(|_| more).map(|one| one.id.clone());
-        if self.json {
-            printer.json(&json!({ "entries": entries, "next_cursor": next }));
-        } else if entries.is_empty() {
-            printer.say("nothing of that is quarantined");
-        } else {
-            show::list(&entries, printer);
-            if let Some(next) = next {
-                printer.say(format!("there are more: --cursor {next}"));
-            }
-        }
+        self.print(&entries, next, printer);
         Ok(Answer::Yes)
     }
 

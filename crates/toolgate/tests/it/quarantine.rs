@@ -60,3 +60,24 @@ async fn entry(world: &World, id: &str) -> Value {
 fn json_of(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
+
+#[test]
+fn to_look_makes_no_data_folder() {
+    let world = World::new(BINARY, "");
+    let id = "q_00000000000000000000000000";
+    let approval = "apr_00000000000000000000000000";
+    for (arguments, expected, words) in [
+        (&["quarantine"][..], 0, "nothing of that is quarantined"),
+        (&["quarantine", "list", "--json"][..], 0, "\"entries\": []"),
+        (&["quarantine", "show", id][..], 1, "nothing is quarantined as"),
+        (&["quarantine", "release", id][..], 1, "nothing is quarantined as"),
+        (&["quarantine", "adopt", id][..], 1, "nothing is quarantined as"),
+        (&["approvals"][..], 0, "nothing waits for an approval"),
+        (&["approvals", "show", approval][..], 1, "there is no approval"),
+    ] {
+        let (code, stdout, stderr) = world.cli(arguments);
+        assert_eq!(code, expected, "{arguments:?}: {stdout}{stderr}");
+        assert!((stdout + &stderr).contains(words), "{arguments:?}");
+        assert!(!world.folder().join("data").exists(), "{arguments:?}");
+    }
+}
