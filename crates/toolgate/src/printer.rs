@@ -1,8 +1,13 @@
 //! The one printer: data on stdout, words on stderr, colour only on a terminal.
+//!
+//! Much of what is printed is in the words of others: of servers, of programs, of files. Whatever could
+//! command a terminal or hide something from a reader is written out here, in one place, except in JSON
+//! and in documents for other programs.
 
 use std::io::{IsTerminal, Write};
 
 use contract::{Diagnostic, Severity};
+use gate::approvals::{visible, visible_line};
 use serde::Serialize;
 
 /// Prints.
@@ -19,18 +24,31 @@ impl Printer {
 
     /// A line of data.
     pub fn data(&self, text: impl AsRef<str>) {
-        // Whoever reads may have gone; that is no reason to fail.
-        let _ = writeln!(std::io::stdout(), "{}", text.as_ref());
+        print_line(&visible(text.as_ref()));
+    }
+
+    /// A document that another program may read: as it is, unless a person is looking.
+    pub fn document(&self, text: impl AsRef<str>) {
+        if std::io::stdout().is_terminal() {
+            self.data(text);
+        } else {
+            print_line(text.as_ref());
+        }
     }
 
     /// Data as JSON, indented for people.
     pub fn json(&self, value: &impl Serialize) {
-        self.data(serde_json::to_string_pretty(value).unwrap_or_default());
+        let text = serde_json::to_string_pretty(value).unwrap_or_default();
+        if std::io::stdout().is_terminal() {
+            print_line(&escaped_json(&text));
+        } else {
+            print_line(&text);
+        }
     }
 
     /// A line for the person.
     pub fn say(&self, text: impl AsRef<str>) {
-        let _ = writeln!(std::io::stderr(), "{}", text.as_ref());
+        say_line(&visible(text.as_ref()));
     }
 
     /// Why a command could not do its work, with all causes.
@@ -41,13 +59,13 @@ impl Printer {
         } else {
             (String::new(), String::new())
         };
-        self.say(format!("{on}error{off}: {error:#}"));
+        say_line(&format!("{on}error{off}: {}", visible(&format!("{error:#}"))));
     }
 
     /// What is wrong in files; true if something is refused.
     pub fn diagnostics(&self, diagnostics: &[Diagnostic]) -> bool {
         for diagnostic in diagnostics {
-            self.say(diagnostic.render(self.colour));
+            say_line(&rendered(diagnostic, self.colour));
             self.say("");
         }
         diagnostics.iter().any(|one| one.severity == Severity::Error)
@@ -55,8 +73,10 @@ impl Printer {
 
     /// Columns, as wide as their widest cell; the last one may be of any width.
     pub fn table(&self, header: &[&str], rows: &[Vec<String>]) {
+        let whole = |row: &Vec<String>| row.iter().map(|cell| visible_line(cell)).collect();
+        let rows: Vec<Vec<String>> = rows.iter().map(whole).collect();
         let mut widths: Vec<usize> = header.iter().map(|cell| cell.chars().count()).collect();
-        for row in rows {
+        for row in &rows {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = (*width).max(cell.chars().count());
             }
@@ -69,8 +89,80 @@ impl Printer {
             self.data(text.trim_end());
         };
         line(&mut header.iter().copied());
-        for row in rows {
+        for row in &rows {
             line(&mut row.iter().map(String::as_str));
+        }
+    }
+}
+
+/// The same JSON with everything written out that could command a terminal or deceive: it can only
+/// stand inside strings.
+fn escaped_json(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for one in json.chars() {
+        let plain =
+            matches!(one, '\n' | ' '..='~') || visible(one.encode_utf8(&mut [0; 4])).len() <= 4;
+        if plain {
+            text.push(one);
+        } else {
+            for unit in one.encode_utf16(&mut [0; 2]) {
+                text.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    text
+}
+
+fn print_line(text: &str) {
+    // Whoever reads may have gone; that is no reason to fail.
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+fn say_line(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// A diagnostic with nothing in it that could deceive but our own colours.
+fn rendered(diagnostic: &Diagnostic, colour: bool) -> String {
+    let mut safe = diagnostic.clone();
+    safe.file = visible(&safe.file);
+    safe.message = visible(&safe.message);
+    safe.hint = safe.hint.map(|hint| visible(&hint));
+    // What is left of others is the line that is shown, in which a terminal is not commanded: the
+    // renderer draws controls as pictures. So every escape is ours.
+    let mut text = String::new();
+    for (index, part) in safe.render(colour).split('\u{1b}').enumerate() {
+        if index > 0 {
+            text.push('\u{1b}');
+        }
+        text.push_str(&visible(part));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_for_a_terminal_is_the_same_json() {
+        let value = serde_json::json!({ "a\u{9b}": "é\u{1f600}\u{202e}\u{e0041}\u{7f}\n\t" });
+        let text = escaped_json(&serde_json::to_string_pretty(&value).unwrap_or_default());
+        assert!(text.contains("\\u009b") && text.contains('é') && text.contains('\n'), "{text}");
+        assert_eq!(gate::approvals::visible(&text), text);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).ok(), Some(value));
+    }
+
+    #[test]
+    fn a_diagnostic_has_no_escapes_but_our_own() {
+        let evil = "\u{1b}[2J\u{202e}";
+        let text: std::sync::Arc<str> = format!("a: {evil}\r\u{9b}2J\n").into();
+        for colour in [false, true] {
+            let one = Diagnostic::new(Severity::Error, evil, &text, 0..1, evil).hint(evil);
+            let shown = rendered(&one, colour);
+            assert!(!shown.contains(['\u{202e}', '\u{9b}', '\r']), "{shown:?}");
+            assert!(!shown.contains("\u{1b}[2J"), "{shown:?}");
+            assert_eq!(shown.contains('\u{1b}'), colour, "{shown:?}");
         }
     }
 }

@@ -78,10 +78,10 @@ impl Export {
             (Format::Yaml, _) => {
                 let texts: Vec<String> =
                     contracts.iter().map(|one| document::to_yaml(&one.to_value())).collect();
-                printer.data(texts.join("---\n").trim_end());
+                printer.document(texts.join("---\n").trim_end());
             }
             (Format::Json, _) => printer.json(&json!({ "contracts": contracts })),
-            (Format::Markdown, _) => printer.data(markdown::reference(contracts).trim_end()),
+            (Format::Markdown, _) => printer.document(markdown::reference(contracts).trim_end()),
             (Format::Mcp, Some(listed)) => printer.json(&json!({ "tools": listed })),
             (Format::Mcp, None) => {
                 printer.json(&mcp::listing(contracts.iter().copied(), mcp::Era::Modern));
