@@ -24,36 +24,23 @@ use crate::{
     wiring::{self, Bound},
 };
 
-/// What to do.
+/// What to do. The words of each are those of its struct, short and long: a comment here would take the
+/// place of both.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Answer calls over HTTP
     Serve(serve::Serve),
-    /// Answer an MCP client on stdin and stdout
     Mcp(mcp::Mcp),
-    /// List the tools that are served, or show one
     Tools(tools::Tools),
-    /// Call a tool
     Call(call::Call),
-    /// See which calls wait for your approval, and decide
     Approvals(approvals::Approvals),
-    /// List the upstream servers and how they are, or take them over from another client
     Upstream(upstream::Upstream),
-    /// Pin what upstreams offer, see what changed, and take it
     Lock(lock::LockCommand),
-    /// Test an MCP server against its own contract
     Probe(probe::Probe),
-    /// See which answers broke their contract, and decide what becomes of them
     Quarantine(quarantine::Quarantine),
-    /// Look at the settings
     Config(config::Config),
-    /// Look for what would keep a server from running
     Doctor(doctor::Doctor),
-    /// Write a commented settings file to start from
     Init(init::Init),
-    /// Write, judge, run and export contracts
     Contracts(contracts::Contracts),
-    /// Print completions for a shell
     Completions(completions::Completions),
 }
 
