@@ -18,12 +18,11 @@ pub fn write_new(file: &Path, text: &str) -> anyhow::Result<()> {
     wrote.map(|_| ()).with_context(|| format!("cannot write `{}`", file.display()))
 }
 
-/// Writes a file over what was there.
+/// Writes a file over what was there: it stays behind its links and keeps its rights, and what is no
+/// file, such as `/dev/stdout`, is written to.
 pub fn replace(file: &Path, text: &str) -> anyhow::Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let wrote = written(folder.unwrap_or(Path::new(".")), text)
-        .and_then(|temporary| temporary.persist(file).map_err(|error| error.error));
-    wrote.map(|_| ()).with_context(|| format!("cannot write `{}`", file.display()))
+    upstream::replace(file, text.as_bytes())
+        .with_context(|| format!("cannot write `{}`", file.display()))
 }
 
 /// A file with that text, yet without its name.

@@ -14,8 +14,10 @@ mod offer;
 mod parking;
 pub mod probe;
 mod relay;
+mod replace;
 pub mod settings;
 pub mod variables;
 
 pub use host::{Configured, Host, Latest, Member, Phase, Plan, Report, Unreachable};
 pub use offer::Offer;
+pub use replace::replace;

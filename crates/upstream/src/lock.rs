@@ -5,11 +5,7 @@
 
 mod difference;
 
-use std::{
-    collections::BTreeMap,
-    io::{self, Write},
-    path::Path,
-};
+use std::{collections::BTreeMap, io, path::Path, time::SystemTime};
 
 use contract::compare::{self, Change, Class};
 use serde::{Deserialize, Serialize};
@@ -17,7 +13,7 @@ use serde_json::{Map, Value};
 
 pub use difference::{Difference, What, between};
 
-use crate::{offer::Offer, settings::Changes};
+use crate::{offer::Offer, replace, settings::Changes};
 
 /// The revision of the file's format.
 const VERSION: u32 = 1;
@@ -90,6 +86,27 @@ impl Default for Lock {
     }
 }
 
+/// What tells a file from what it was before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    modified: Option<SystemTime>,
+    bytes: u64,
+    /// A file that was replaced is another one, even within one tick of the clock.
+    number: u64,
+}
+
+/// How the file is now; nothing where there is none. Taken before it is read, so that what is written
+/// meanwhile is seen as a change.
+pub fn stamp(path: &Path) -> Option<Stamp> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = std::fs::metadata(path).ok()?;
+    Some(Stamp {
+        modified: metadata.modified().ok(),
+        bytes: metadata.len(),
+        number: metadata.ino(),
+    })
+}
+
 impl Lock {
     /// Reads the file; nothing where there is none. A file that cannot be read is an error: it may
     /// say that something must not be called.
@@ -123,21 +140,8 @@ impl Lock {
             |source| LockError::Unwritable { path: path.display().to_string(), source };
         let mut text = serde_json::to_vec_pretty(self).map_err(|error| unwritable(error.into()))?;
         text.push(b'\n');
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
-            .map_err(unwritable)?;
-        let written = file.write_all(&text).and_then(|()| file.as_file().sync_all());
-        written.map_err(unwritable)?;
-        readable(file.as_file()).map_err(unwritable)?;
-        file.persist(path).map_err(|error| unwritable(error.error))?;
-        Ok(())
+        replace(path, &text).map_err(unwritable)
     }
-}
-
-/// Everybody who works on the set-up may read it: it holds no secret.
-fn readable(file: &std::fs::File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
 }
 
 impl Pinned {

@@ -312,3 +312,12 @@ async fn an_interrupt_ends_it_with_what_is_known() {
     assert_eq!(printed["report"]["cut"], "it was stopped");
     assert!(count_of(&checks(&printed["report"], &json!("count")), "passed") > 6);
 }
+
+#[test]
+fn a_report_can_go_to_a_device() {
+    let stage = Stage::new(&[("one", honest())], "");
+    let (_, stdout, stderr) = stage.world.cli(&["probe", "one", "--junit", "/dev/stdout"]);
+    assert!(stdout.contains("<testsuite") && stdout.contains("count"), "{stdout}{stderr}");
+    // The words before it are still there: the report went behind them, and took no place.
+    assert!(stdout.contains("PASSED"), "{stdout}");
+}
