@@ -12,7 +12,7 @@ pub fn expand(
         expanded.push_str(&rest[..start]);
         let inside = &rest[start + 2..];
         let Some(end) = inside.find('}') else {
-            return Err(VariableError::Open(text.to_owned()));
+            return Err(VariableError::Open);
         };
         let (name, default) = match inside[..end].split_once(":-") {
             Some((name, default)) => (name, Some(default)),
@@ -21,11 +21,16 @@ pub fn expand(
         let name = name.strip_prefix("env:").unwrap_or(name);
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if name.is_empty() || !name.chars().all(is_name) {
-            return Err(VariableError::NoName(inside[..end].to_owned()));
+            return Err(of_editor(name).map_or(VariableError::NoName, VariableError::Editor));
         }
         match look_up(name).or_else(|| default.map(str::to_owned)) {
             Some(value) => expanded.push_str(&value),
-            None => return Err(VariableError::Missing(name.to_owned())),
+            None => {
+                let shown = of_editor(name);
+                return Err(
+                    shown.map_or(VariableError::Missing(name.to_owned()), VariableError::Editor)
+                );
+            }
         }
         rest = &inside[end + 1..];
     }
@@ -39,12 +44,31 @@ pub enum VariableError {
     /// The variable is not set.
     #[error("the environment variable `{0}` is not set")]
     Missing(String),
-    /// What stands between the braces is none.
-    #[error("`${{{0}}}` names no environment variable")]
-    NoName(String),
-    /// The braces are not closed.
-    #[error("`${{` is not closed in `{0}`")]
-    Open(String),
+    /// What stands between the braces is none, and is not told: it may be a secret that was put in
+    /// the wrong place.
+    #[error("what stands between `${{` and `}}` is no name of an environment variable")]
+    NoName,
+    /// It is something that an editor fills in.
+    #[error("only an editor fills in `${{{0}}}`; write what it stands for")]
+    Editor(&'static str),
+    /// The braces are not closed. The text is not told: the rest of it may be a secret.
+    #[error("`${{` is not closed")]
+    Open,
+}
+
+/// What editors fill in where they start a server themselves: how it begins, and how it is shown.
+const OF_EDITORS: &[(&str, &str)] = &[
+    ("input:", "input:…"),
+    ("workspaceFolder", "workspaceFolder"),
+    ("userHome", "userHome"),
+    ("command:", "command:…"),
+    ("config:", "config:…"),
+];
+
+/// How a name is shown that only editors know.
+pub fn of_editor(name: &str) -> Option<&'static str> {
+    let known = OF_EDITORS.iter().find(|(beginning, _)| name.starts_with(beginning));
+    known.map(|(_, shown)| *shown)
 }
 
 #[cfg(test)]
@@ -60,7 +84,17 @@ mod tests {
         assert_eq!(check("${NOPE:-a b}"), Ok("a b".into()));
         assert_eq!(check("$5 and $TOKEN {x}"), Ok("$5 and $TOKEN {x}".into()));
         assert_eq!(check("${NOPE}"), Err(VariableError::Missing("NOPE".into())));
-        assert_eq!(check("${input:key}"), Err(VariableError::NoName("input:key".into())));
-        assert_eq!(check("${TOKEN"), Err(VariableError::Open("${TOKEN".into())));
+        assert_eq!(check("${input:key}"), Err(VariableError::Editor("input:…")));
+        assert_eq!(check("${TOKEN"), Err(VariableError::Open));
+    }
+
+    #[test]
+    fn an_error_tells_nothing_of_the_text() {
+        for text in
+            ["Bearer sk-SECRET${", "${sk-SECRET}", "${input:sk-SECRET}", "${a b:-sk-SECRET}"]
+        {
+            let error = expand(text, |_| None).unwrap_err().to_string();
+            assert!(!error.contains("SECRET"), "{error}");
+        }
     }
 }
