@@ -2,7 +2,7 @@
 
 use std::{ops::Range, sync::Arc};
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use serde::Serialize;
 
 /// How bad it is.
@@ -31,6 +31,9 @@ pub struct Diagnostic {
     /// What to do about it, when we know.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// Whether the line may hold a secret, so that only its number is told.
+    #[serde(skip)]
+    secret: bool,
     #[serde(skip)]
     span: Range<usize>,
     #[serde(skip)]
@@ -57,6 +60,7 @@ impl Diagnostic {
             column: before[line_start..].chars().count() + 1,
             message: message.into(),
             hint: None,
+            secret: false,
             span: start..end,
             text: text.clone(),
         }
@@ -66,6 +70,13 @@ impl Diagnostic {
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same without the words of the line, which may hold a secret.
+    #[must_use]
+    pub fn secret(mut self) -> Self {
+        self.secret = true;
         self
     }
 
@@ -79,10 +90,16 @@ impl Diagnostic {
         // hides the place more than it shows it.
         let first_line = self.text[self.span.clone()].find('\n');
         let end = first_line.map_or(self.span.end, |length| self.span.start + length);
-        let snippet = Snippet::source(&*self.text)
-            .path(&self.file)
-            .annotation(AnnotationKind::Primary.span(self.span.start..end));
-        let mut group = level.primary_title(&self.message).element(snippet);
+        let title = level.primary_title(&self.message);
+        let mut group = if self.secret {
+            let origin = Origin::path(&self.file).line(self.line).char_column(self.column);
+            title.element(origin)
+        } else {
+            let snippet = Snippet::source(&*self.text)
+                .path(&self.file)
+                .annotation(AnnotationKind::Primary.span(self.span.start..end));
+            title.element(snippet)
+        };
         if let Some(hint) = &self.hint {
             group = group.element(Level::HELP.with_name("hint").message(hint));
         }

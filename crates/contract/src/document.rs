@@ -93,8 +93,7 @@ impl Document {
 
     /// The typed content, or everything that keeps it from being that.
     pub fn check<T: JsonSchema + DeserializeOwned>(&self) -> Result<T, Vec<Diagnostic>> {
-        let schema = schemars::schema_for!(T).to_value();
-        let schema = Schema::compile(&schema)
+        let schema = Schema::compile(&schema_of::<T>())
             .map_err(|error| vec![self.error("", format!("internal schema: {error}"))])?;
         let violations = schema.violations(&self.value);
         if !violations.is_empty() {
@@ -105,6 +104,21 @@ impl Document {
         }
         serde_json::from_value(self.value.clone())
             .map_err(|error| vec![self.error("", error.to_string())])
+    }
+
+    /// What can be made of the document without what is refused in it, and the places of that: for more
+    /// to say about the rest in the same run.
+    pub fn without_refused<T: JsonSchema + DeserializeOwned>(&self) -> Option<(T, Vec<String>)> {
+        let schema = Schema::compile(&schema_of::<T>()).ok()?;
+        let mut value = self.value.clone();
+        let mut places = Vec::new();
+        for Violation { pointer, .. } in schema.violations(&value) {
+            let (parent, key) = pointer.rsplit_once('/')?;
+            let key = key.replace("~1", "/").replace("~0", "~");
+            value.pointer_mut(parent)?.as_object_mut()?.shift_remove(&key);
+            places.push(pointer);
+        }
+        Some((serde_json::from_value(value).ok()?, places))
     }
 
     /// A refusal at the place that the pointer names.
@@ -143,6 +157,10 @@ impl Document {
                 let parent = violation.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
                 self.error(parent, format!("`{name}` is missing"))
             }
+            // A key whose lines were all commented out is not the same as none: somebody meant something.
+            _ if self.value.pointer(&violation.pointer).is_some_and(Value::is_null) => self
+                .key_error(&violation.pointer, format!("`{name}` has no value"))
+                .hint("give it one, or leave the key out"),
             _ => self.error(&violation.pointer, violation.to_string()),
         }
     }
@@ -177,11 +195,57 @@ impl Document {
     }
 }
 
+/// The JSON Schema of a type, in which what may be left out may not be null: a key without a value is
+/// a mistake, and may not quietly mean that a thing is off.
+pub fn schema_of<T: JsonSchema>() -> Value {
+    let mut schema = schemars::schema_for!(T).to_value();
+    refuse_null(&mut schema);
+    schema
+}
+
+fn refuse_null(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            let null = Value::from("null");
+            if fields.get("default") == Some(&Value::Null) {
+                fields.shift_remove("default");
+            }
+            if let Some(Value::Array(types)) = fields.get_mut("type") {
+                types.retain(|one| *one != null);
+                if let [only] = &types[..] {
+                    let only = only.clone();
+                    fields.insert("type".into(), only);
+                }
+            }
+            if let Some(Value::Array(branches)) = fields.get_mut("anyOf") {
+                branches.retain(|one| one.get("type") != Some(&null));
+                if let [Value::Object(only)] = &mut branches[..] {
+                    let only = std::mem::take(only);
+                    fields.shift_remove("anyOf");
+                    for (key, value) in only {
+                        fields.entry(key).or_insert(value);
+                    }
+                }
+            }
+            fields.values_mut().for_each(refuse_null);
+        }
+        Value::Array(items) => items.iter_mut().for_each(refuse_null),
+        _ => {}
+    }
+}
+
+/// How the parser begins to say that a key is there twice; it goes on about an option of its own.
+const DUPLICATE: &str = "duplicate mapping key: ";
+
 /// The parser's message without the place, which the diagnostic shows itself.
 fn plain_words(error: &serde_saphyr::Error) -> String {
     let text = error.without_snippet().to_string();
     let text = text.lines().next().unwrap_or("is not YAML").to_owned();
     let words = text.split(" at line ").next().unwrap_or(&text);
+    if let Some(key) = words.strip_prefix("error: ").unwrap_or(words).strip_prefix(DUPLICATE) {
+        let key = key.split(", set ").next().unwrap_or(key);
+        return format!("the key `{key}` is there twice");
+    }
     words.strip_prefix("error: ").unwrap_or(words).trim_end_matches(':').to_owned()
 }
 
@@ -295,4 +359,62 @@ impl<'de> Visitor<'de> for NodeVisitor {
 /// A value as YAML, for people.
 pub fn to_yaml(value: &Value) -> String {
     serde_saphyr::to_string(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Default, serde::Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields, default)]
+    struct Doors {
+        open: Option<Vec<String>>,
+        inner: Option<Inner>,
+        wide: Option<u64>,
+    }
+
+    #[derive(Debug, Default, serde::Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields, default)]
+    struct Inner {
+        narrow: Option<bool>,
+    }
+
+    fn refused(text: &str) -> Vec<String> {
+        let document = Document::parse("doors.yaml", text).unwrap();
+        let found = document.check::<Doors>().err().unwrap_or_default();
+        found.into_iter().map(|one| one.message).collect()
+    }
+
+    #[test]
+    fn a_key_without_a_value_is_a_mistake() {
+        assert_eq!(refused("open:\n"), ["`open` has no value"]);
+        assert_eq!(
+            refused("inner: { narrow: }\nwide: null\n"),
+            ["`narrow` has no value", "`wide` has no value"]
+        );
+        assert_eq!(refused("inner: ~\n"), ["`inner` has no value"]);
+        assert_eq!(refused("open: []\ninner: {}\nwide: 1\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_rest_can_be_read_without_what_is_refused() {
+        let document =
+            Document::parse("doors.yaml", "wide: 2\nopne: [a]\ninner: { narrow: x }\n").unwrap();
+        let (doors, places) = document.without_refused::<Doors>().unwrap();
+        assert_eq!((doors.wide, doors.inner.unwrap().narrow), (Some(2), None));
+        assert_eq!(places.len(), 2, "{places:?}");
+    }
+
+    #[test]
+    fn a_key_that_is_there_twice_is_told_in_our_words() {
+        let found = Document::parse("doors.yaml", "wide: 1\nwide: 2\n").unwrap_err();
+        assert_eq!((found.message.as_str(), found.line), ("the key `wide` is there twice", 2));
+    }
+
+    #[test]
+    fn a_line_that_may_hold_a_secret_is_not_shown() {
+        let document = Document::parse("doors.yaml", "open: [SECRET]\n").unwrap();
+        let shown = document.warning("/open", "is odd").secret().render(false);
+        assert!(!shown.contains("SECRET") && shown.contains("doors.yaml:1:7"), "{shown}");
+    }
 }

@@ -10,7 +10,7 @@ use upstream::{
     connection::{self, Endpoint, HttpKind, Limits, Program, Protocol, Target, Terms},
 };
 
-use crate::{commands, settings::Loaded, wiring::upstreams};
+use crate::{commands, settings::Loaded, wiring::target};
 
 /// A server, and how it is spoken to.
 pub struct Server {
@@ -43,7 +43,7 @@ impl Server {
         };
         Ok(Self {
             title: id.to_owned(),
-            target: upstreams::target(loaded, id, settings)?,
+            target: target::of(loaded, id, settings)?,
             limits,
             protocol: settings.protocol,
         })

@@ -3,6 +3,7 @@
 mod compatibility;
 mod load;
 mod model;
+pub mod pasted;
 mod reference;
 
 pub use load::{Flags, Loaded, schema};

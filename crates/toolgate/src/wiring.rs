@@ -4,6 +4,7 @@ mod apart;
 pub mod overlays;
 mod policy;
 pub mod shelves;
+pub mod target;
 pub mod upstreams;
 
 use std::{

@@ -5,6 +5,8 @@ mod keeper;
 mod member;
 mod report;
 mod shelf;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -26,7 +28,7 @@ pub use report::Report;
 
 use crate::{
     connection::Target,
-    lock::Lock,
+    lock::{self, Lock},
     names,
     settings::{Allowlist, Overlay, Upstream},
 };
@@ -42,6 +44,8 @@ pub struct Configured {
     pub settings: Upstream,
     /// Where it is.
     pub target: Target,
+    /// Why that cannot be told: it is not tried then, and counts as down.
+    pub unresolved: Option<String>,
     /// What the operator adds to its tools, by their own names.
     pub overlays: BTreeMap<String, Overlay>,
 }
@@ -66,6 +70,8 @@ pub struct Plan {
     pub lock_file: PathBuf,
     /// What it says now.
     pub lock: Option<Lock>,
+    /// What told the file from others before it was read: what is written meanwhile counts as changed.
+    pub lock_seen: Option<lock::Stamp>,
     /// Names of tools that are served already.
     pub taken: HashSet<String>,
     /// The limits of every call unless a contract has others.
@@ -117,15 +123,23 @@ impl Host {
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();
         let mut members = Vec::new();
-        for configured in plan.upstreams {
+        for mut configured in plan.upstreams {
+            let unresolved = configured.unresolved.take();
             let member = Arc::new(Member::new(configured, shared.clone()));
-            if member.settings.enabled {
-                tasks.spawn(keeper::keep(member.clone(), stop.clone()));
+            match unresolved {
+                _ if !member.settings.enabled => {}
+                Some(error) => {
+                    tracing::warn!(upstream = member.id, %error, "cannot be started");
+                    member.set_phase(Phase::Down { error });
+                }
+                None => _ = tasks.spawn(keeper::keep(member.clone(), stop.clone())),
             }
             members.push(member);
         }
         if !members.is_empty() {
-            tasks.spawn(keeper::watch_lock(members.clone(), shared.clone(), stop.clone()));
+            let watched =
+                keeper::watch_lock(members.clone(), shared.clone(), plan.lock_seen, stop.clone());
+            tasks.spawn(watched);
             tasks.spawn(keeper::watch_overlays(members.clone(), plan.latest, stop.clone()));
         }
         Arc::new(Self { members, shared, stop, tasks: tasks.into() })

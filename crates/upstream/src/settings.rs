@@ -170,7 +170,10 @@ impl Upstream {
             (Some(_), Some(_)) => {
                 say("", "has both a `command` and a `url`; it can be one of them");
             }
-            (Some(_), None) => {
+            (Some(command), None) => {
+                if command.trim().is_empty() {
+                    say("/command", "it is empty");
+                }
                 if !matches!(self.transport, None | Some(Transport::Stdio)) {
                     say("/type", "a `command` is spoken to by `stdio`");
                 }
@@ -178,7 +181,15 @@ impl Upstream {
                     say("/headers", "a `command` has no headers; use `env`");
                 }
             }
-            (None, Some(_)) => {
+            (None, Some(url)) => {
+                let address = guard::net::Url::parse(url).ok();
+                let is_http = |url: &guard::net::Url| {
+                    matches!(url.scheme(), "http" | "https") && url.host().is_some()
+                };
+                // With variables in it nobody can tell until they are filled in.
+                if !url.contains("${") && !address.as_ref().is_some_and(is_http) {
+                    say("/url", "this is no http or https address");
+                }
                 if self.transport == Some(Transport::Stdio) {
                     say("/type", "a `url` is spoken to by `http` or `sse`");
                 }
@@ -197,6 +208,18 @@ impl Upstream {
             if overlay.output == Some(Output::Json) && overlay.output_schema.is_none() {
                 let place = format!("/tools/{name}/output");
                 say(&place, "`json` wants an `output_schema` beside it");
+            }
+        }
+        for (name, overlay) in &self.tools {
+            let schemas = [
+                ("input_schema", &overlay.input_schema),
+                ("output_schema", &overlay.output_schema),
+            ];
+            for (key, schema) in schemas {
+                if let Some(Err(error)) = schema.as_ref().map(contract::Schema::compile_foreign) {
+                    let place = format!("/tools/{name}/{key}{}", error.pointer);
+                    say(&place, &format!("the schema {error}"));
+                }
             }
         }
         if self.output == Output::Json {

@@ -7,6 +7,7 @@ use gate::{ApprovalId, Caller, Catalogue, Door, Gate, Outcome, Recording, Reques
 use serde_json::{Value, json};
 use store::DataFolder;
 use tokio_util::sync::CancellationToken;
+use upstream::{Host, Phase};
 
 use crate::{
     Answer, arguments, commands,
@@ -64,10 +65,13 @@ impl Call {
         let call = self.call(&kept.gate, input, limits, approval);
         let outcome = commands::runtime()?.block_on(async {
             let host = upstreams::start(&kept.gate, plan, fixed).await;
-            let outcome = until_stopped(&kept.gate, call).await;
+            let outcome = match unreached(&host, &kept.gate, &self.tool) {
+                Some(why) => Err(why),
+                None => Ok(until_stopped(&kept.gate, call).await),
+            };
             host.stop().await;
             outcome
-        });
+        })?;
         Ok(self.print(&outcome, &kept, printer))
     }
 
@@ -165,6 +169,19 @@ impl Call {
         }
         hints
     }
+}
+
+/// Why nobody can say whether there is such a tool: the upstream that it would be of cannot be reached.
+fn unreached(host: &Host, gate: &Gate, tool: &str) -> Option<anyhow::Error> {
+    if gate.catalogue().find(tool).is_some() {
+        return None;
+    }
+    host.members().iter().find_map(|member| match member.phase() {
+        Phase::Down { error } if member.offer().is_none() => {
+            Some(anyhow::anyhow!("the upstream `{}` cannot be reached: {error}", member.id))
+        }
+        _ => None,
+    })
 }
 
 async fn until_stopped(gate: &Arc<Gate>, call: gate::Call) -> Outcome {

@@ -1,13 +1,17 @@
 //! `toolgate config`: the settings, looked at without changing anything.
 
 use clap::{Args, Subcommand};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     Answer,
+    commands::serve,
     printer::Printer,
     settings::{self, Flags},
-    wiring,
+    wiring::{
+        self,
+        upstreams::{self, Which},
+    },
 };
 
 /// Look at the settings
@@ -41,7 +45,7 @@ impl Config {
             Command::Check { json } => check(flags, printer, *json),
             Command::Show => match flags.load()? {
                 Ok(loaded) => {
-                    printer.json(&loaded.settings);
+                    printer.json(&without_null(serde_json::to_value(&loaded.settings)?));
                     Ok(Answer::Yes)
                 }
                 Err(diagnostics) => {
@@ -61,14 +65,48 @@ impl Config {
     }
 }
 
+/// Settings as they can be written into a file, where a key that has no value is left out.
+fn without_null(mut value: Value) -> Value {
+    match &mut value {
+        Value::Object(fields) => {
+            fields.retain(|_, field| !field.is_null());
+            for (name, field) in fields {
+                // In a schema null is a value like others.
+                if !matches!(name.as_str(), "input_schema" | "output_schema") {
+                    *field = without_null(field.take());
+                }
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                *item = without_null(item.take());
+            }
+        }
+        _ => {}
+    }
+    value
+}
+
 fn check(flags: &Flags, printer: &Printer, as_json: bool) -> anyhow::Result<Answer> {
     let (diagnostics, tools) = match flags.load()? {
         Err(diagnostics) => (diagnostics, 0),
         Ok(loaded) => {
-            let contracts = wiring::contracts(&loaded)?;
+            let mut contracts = wiring::contracts(&loaded)?;
             let count = contracts.bound.len();
+            contracts.diagnostics.extend(upstreams::mistakes(&loaded));
+            // The server may be started where it is set.
+            if let Err(error) = serve::tokens(&loaded) {
+                let found = loaded.warning("/server/tokens", format!("{error:#}"));
+                contracts.diagnostics.push(found);
+            }
             if contracts.diagnostics.iter().all(|one| one.severity != contract::Severity::Error) {
-                wiring::catalogue(contracts.bound, &loaded)?;
+                let fixed = wiring::tools(contracts.bound, &loaded)?;
+                // What a server would be started with, without starting anything.
+                if let Err(error) = upstreams::plan(&loaded, Which::All, &fixed) {
+                    let words = format!("{error:#}");
+                    let key = words.split(':').next().unwrap_or_default();
+                    contracts.diagnostics.push(loaded.error(&format!("/{key}"), &words));
+                }
             }
             (loaded.remarks.into_iter().chain(contracts.diagnostics).collect(), count)
         }
@@ -82,8 +120,11 @@ fn check(flags: &Flags, printer: &Printer, as_json: bool) -> anyhow::Result<Answ
             let errors =
                 diagnostics.iter().filter(|one| one.severity == contract::Severity::Error).count();
             printer.say(format!("{errors} to mend"));
-        } else {
+        } else if diagnostics.is_empty() {
             printer.say(format!("the settings are fine: {tools} tools"));
+        } else {
+            let remarks = diagnostics.len();
+            printer.say(format!("the settings can be used: {tools} tools, {remarks} to know"));
         }
     }
     Ok(if refused { Answer::No } else { Answer::Yes })

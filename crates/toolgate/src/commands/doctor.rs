@@ -177,7 +177,11 @@ fn contracts(loaded: &Loaded) -> (Finding, Vec<Bound>) {
     let finding = match (errors, all) {
         (0, 0) => Finding::ok(SUBJECT, format!("{count} tools")),
         (0, all) => {
-            Finding::warning(SUBJECT, format!("{count} tools, {all} could be better")).hint(hint)
+            let first = contracts.diagnostics.first();
+            let first = first.map(|one| format!("{}: {}", one.file, one.message));
+            let first = first.unwrap_or_default();
+            let message = format!("{count} tools, {all} could be better, first: {first}");
+            Finding::warning(SUBJECT, message).hint(hint)
         }
         (errors, _) => Finding::problem(SUBJECT, format!("{errors} to mend")).hint(hint),
     };

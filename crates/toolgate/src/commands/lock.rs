@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{Args, Subcommand};
 use contract::compare::{Change, Class};
 use serde_json::json;
@@ -65,6 +65,10 @@ impl<'a> Meant<'a> {
             Some((id, tool)) => Self { id: Some(id), tool },
         }
     }
+
+    fn means(&self, difference: &Difference) -> bool {
+        self.tool.is_none_or(|tool| difference.kind == "tool" && difference.name == tool)
+    }
 }
 
 impl LockCommand {
@@ -80,13 +84,16 @@ impl LockCommand {
         let meant = Meant::read(what);
         commands::upstream::is_known(&loaded, meant.id)?;
         let fixed = wiring::tools(bound, &loaded)?;
-        let plan = upstreams::plan(&loaded, meant.id.map_or(Which::All, Which::One), &fixed)?;
+        let plan =
+            upstreams::plan_to_look(&loaded, meant.id.map_or(Which::All, Which::One), &fixed)?;
         let file = plan.lock_file.clone();
         let before = plan.lock.clone();
         commands::runtime()?.block_on(async {
             let host = Host::start(plan);
             host.settled().await;
+            let known = is_known(&host, before.as_ref(), &meant);
             let answer = match &self.command {
+                _ if known.is_err() => known.map(|()| Answer::CouldNotTell),
                 None => self.pin(&host, before, &file, printer),
                 Some(Command::Diff { .. }) => {
                     Ok(self.show(&host, &before.unwrap_or_default(), &meant, printer))
@@ -139,8 +146,7 @@ impl LockCommand {
             };
             let pinned = lock.upstreams.get(&member.id).unwrap_or(&nothing);
             let differences = lock::between(pinned, &offer).into_iter();
-            let of_meant = differences
-                .filter(|one| meant.tool.is_none_or(|tool| one.kind == "tool" && one.name == tool));
+            let of_meant = differences.filter(|one| meant.means(one));
             all.extend(of_meant.map(|one| (member.id.clone(), one)));
         }
         if self.json {
@@ -168,7 +174,7 @@ impl LockCommand {
         }
     }
 
-    /// Pins what is offered now.
+    /// Pins what is offered now. What cannot be taken is named, and keeps nothing else from it.
     fn accept(
         &self,
         loaded: &Loaded,
@@ -179,39 +185,73 @@ impl LockCommand {
         printer: &Printer,
     ) -> anyhow::Result<Answer> {
         let mut lock = before.unwrap_or_default();
-        let mut taken = 0;
+        let (mut taken, mut left) = (0, Vec::new());
         for member in enabled(host) {
-            let offer =
-                member.offer().with_context(|| format!("{}: {}", member.id, unreached(member)))?;
-            let pinned = lock.upstreams.entry(member.id.clone()).or_default();
-            let differences = lock::between(pinned, &offer);
-            let of_meant = differences
-                .iter()
-                .filter(|one| meant.tool.is_none_or(|tool| one.kind == "tool" && one.name == tool));
-            let count = of_meant.count();
-            let frozen = loaded.settings.upstreams[&member.id].changes == Changes::Freeze;
-            if count > 0 && frozen && !pinned.tools.is_empty() {
-                bail!(
-                    "upstreams.{}.changes is `freeze`; set it to `review` to take changes",
-                    member.id
-                );
+            let id = &member.id;
+            let Some(offer) = member.offer() else {
+                left.push(format!("{id}: {}", unreached(member)));
+                continue;
+            };
+            let mut pinned = lock.upstreams.get(id).cloned().unwrap_or_default();
+            let differences = lock::between(&pinned, &offer);
+            let of_meant = differences.iter().filter(|one| meant.means(one)).count();
+            if of_meant == 0 {
+                continue;
             }
-            if count > 0 {
-                pinned.accept(&offer, meant.tool);
-                taken += count;
+            let frozen = loaded.settings.upstreams[id].changes == Changes::Freeze;
+            if frozen && !pinned.tools.is_empty() {
+                left.push(format!(
+                    "upstreams.{id}.changes is `freeze`; set it to `review` to take changes"
+                ));
+                continue;
             }
+            pinned.accept(&offer, meant.tool);
+            lock.upstreams.insert(id.clone(), pinned);
+            taken += of_meant;
         }
         // What the settings do not name any more is not served, and not pinned either.
+        let pinned = lock.upstreams.len();
         if meant.id.is_none() {
             lock.upstreams.retain(|id, _| loaded.settings.upstreams.contains_key(id));
         }
-        lock.write(file)?;
+        let gone = pinned - lock.upstreams.len();
+        if taken > 0 || gone > 0 {
+            lock.write(file)?;
+        }
+        for one in &left {
+            printer.say(one);
+        }
         if self.json {
-            printer.json(&json!({ "accepted": taken }));
+            printer.json(&json!({ "accepted": taken, "left": left }));
+        } else if taken == 0 && left.is_empty() {
+            printer.say("there is nothing to take: everything is as it was pinned");
         } else {
             printer.say(format!("took {} into {}", count(taken, "change"), file.display()));
         }
-        Ok(Answer::Yes)
+        Ok(if left.is_empty() { Answer::Yes } else { Answer::CouldNotTell })
+    }
+}
+
+/// Refuses a tool that its upstream neither offers nor had pinned: of a slip of the pen nothing is to
+/// be said, and least of all that it is as it was.
+fn is_known(host: &Host, lock: Option<&Lock>, meant: &Meant<'_>) -> anyhow::Result<()> {
+    let Some(member) = meant.id.and_then(|id| host.member(id)) else { return Ok(()) };
+    if !member.settings.enabled {
+        bail!("the upstream `{}` is turned off (`enabled: false`)", member.id);
+    }
+    let (Some(tool), Some(offer)) = (meant.tool, member.offer()) else { return Ok(()) };
+    let pinned = lock.and_then(|lock| lock.upstreams.get(&member.id));
+    let pinned = pinned.into_iter().flat_map(|pinned| pinned.tools.keys()).map(String::as_str);
+    let offered = offer.tools.iter().filter_map(|tool| tool.get("name")?.as_str());
+    let names: Vec<&str> = offered.chain(pinned).collect();
+    if names.contains(&tool) {
+        return Ok(());
+    }
+    match contract::nearest(tool, names.iter().copied()) {
+        Some(near) => {
+            bail!("`{}` has no tool `{tool}`, now or pinned; did you mean `{near}`?", member.id)
+        }
+        None => bail!("`{}` has no tool `{tool}`, now or pinned", member.id),
     }
 }
 

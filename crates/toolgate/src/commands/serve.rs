@@ -107,7 +107,7 @@ async fn serve(
 const OUR_NAMES: &[&str] = &[server::OPERATOR, "local", "cli", "stdio"];
 
 /// The tokens that the settings name, out of the environment.
-fn tokens(loaded: &Loaded) -> anyhow::Result<Vec<Token>> {
+pub(super) fn tokens(loaded: &Loaded) -> anyhow::Result<Vec<Token>> {
     let named = &loaded.settings.server.tokens;
     named
         .iter()

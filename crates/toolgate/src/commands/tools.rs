@@ -5,7 +5,7 @@ use contract::{
     Contract,
     render::{descriptor, markdown},
 };
-use upstream::Host;
+use upstream::{Host, Phase};
 
 use crate::{
     Answer, commands,
@@ -54,6 +54,11 @@ impl Tools {
                 let host = Host::start(plan);
                 host.settled().await;
                 let tools = host.tools();
+                for member in host.members() {
+                    if let Phase::Down { error } = member.phase() {
+                        printer.say(format!("{}: cannot be reached: {error}", member.id));
+                    }
+                }
                 host.stop().await;
                 tools
             }));

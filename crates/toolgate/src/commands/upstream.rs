@@ -38,7 +38,8 @@ enum Command {
     },
     /// Take the servers of another client's configuration into the settings
     Import {
-        /// A JSON file with `mcpServers` (Claude, Cursor) or `servers` (VS Code)
+        /// A JSON file with `mcpServers` (Claude, Cursor), `servers` or `mcp.servers` (VS Code), or with
+        /// `mcpServers` in its projects (Claude Code)
         file: PathBuf,
     },
 }
@@ -58,7 +59,7 @@ impl Upstream {
         };
         is_known(&loaded, id)?;
         let fixed = wiring::tools(bound, &loaded)?;
-        let plan = upstreams::plan(&loaded, id.map_or(Which::All, Which::One), &fixed)?;
+        let plan = upstreams::plan_to_look(&loaded, id.map_or(Which::All, Which::One), &fixed)?;
         let reports = commands::runtime()?.block_on(async {
             let host = Host::start(plan);
             host.settled().await;

@@ -7,7 +7,7 @@ use clap::Args;
 use contract::{Diagnostic, Document, Violation};
 use serde_json::Value;
 
-use super::{Settings, compatibility};
+use super::{Settings, compatibility, pasted};
 
 /// The file that is read where none is named.
 const DEFAULT_FILE: &str = "toolgate.yaml";
@@ -37,6 +37,8 @@ pub struct Loaded {
     pub remarks: Vec<Diagnostic>,
     /// The file that they were read from, if there is one.
     pub file: Option<PathBuf>,
+    /// The file as it was read, to say where something stands.
+    document: Document,
     /// The folder that relative paths in the settings start at.
     base: PathBuf,
     /// The data folder from the flags, which starts where the person is.
@@ -48,6 +50,16 @@ impl Loaded {
     pub fn path(&self, path: &str) -> PathBuf {
         // Taken apart and put together again it is without the `./` of the settings.
         self.base.join(path).components().collect()
+    }
+
+    /// A remark on a place in the file.
+    pub fn warning(&self, pointer: &str, message: impl Into<String>) -> Diagnostic {
+        self.document.warning(pointer, message)
+    }
+
+    /// Something that is wrong at a place in the file.
+    pub fn error(&self, pointer: &str, message: impl Into<String>) -> Diagnostic {
+        self.document.error(pointer, message)
     }
 
     /// Where everything is kept.
@@ -98,20 +110,16 @@ impl Flags {
             Ok(document) => document,
             Err(diagnostic) => return Ok(Err(vec![*diagnostic])),
         };
-        let remarks = match compatibility::apply(&mut document) {
+        let mut remarks = match compatibility::apply(&mut document) {
             Ok(remarks) => remarks,
             Err(diagnostics) => return Ok(Err(diagnostics)),
         };
-        match document.check::<Settings>() {
-            Err(diagnostics) => return Ok(Err(diagnostics)),
-            Ok(settings) => {
-                let mistakes = settings.mistakes().into_iter();
-                let diagnostics: Vec<_> =
-                    mistakes.map(|(place, words)| document.error(&place, words)).collect();
-                if !diagnostics.is_empty() {
-                    return Ok(Err(diagnostics));
-                }
-            }
+        let (left_out, mut refused) = pasted::apply(&mut document);
+        remarks.extend(left_out);
+        refused.extend(mistakes(&mut document));
+        if !refused.is_empty() {
+            refused.sort_by_key(|one| (one.line, one.column));
+            return Ok(Err(refused));
         }
         let settings = self.override_with_environment(&mut document)?;
         if let Some((place, words)) = settings.mistakes().first() {
@@ -126,7 +134,7 @@ impl Flags {
         let base = base
             .canonicalize()
             .with_context(|| format!("cannot find the folder `{}`", base.display()))?;
-        Ok(Ok(Loaded { settings, remarks, file, base, data_dir: self.data_dir.clone() }))
+        Ok(Ok(Loaded { settings, remarks, file, document, base, data_dir: self.data_dir.clone() }))
     }
 
     fn override_with_environment(&self, document: &mut Document) -> anyhow::Result<Settings> {
@@ -156,7 +164,40 @@ impl Flags {
     }
 }
 
+/// Everything that keeps a document from being settings, in one run.
+fn mistakes(document: &mut Document) -> Vec<Diagnostic> {
+    let mut refused = Vec::new();
+    if document.value().get("allowlist").is_some_and(Value::is_null) {
+        // Left out it would allow everything, which is the opposite of what an empty one looks like.
+        let found = document.key_error("/allowlist", "`allowlist` has no value");
+        let hint =
+            "`allowlist: {}` allows nothing; without the key all that is admitted may be called";
+        refused.push(found.hint(hint));
+        document.remove(&["allowlist"]);
+    }
+    let (settings, places) = match document.check::<Settings>() {
+        Ok(settings) => (settings, Vec::new()),
+        Err(found) => {
+            refused.extend(found);
+            match document.without_refused() {
+                Some(rest) => rest,
+                None => return refused,
+            }
+        }
+    };
+    // Where something is refused, the rest of the same section may only look wrong.
+    let section = |place: &str| place.split('/').take(3).collect::<Vec<_>>().join("/");
+    let sections: Vec<String> = places.iter().map(|place| section(place)).collect();
+    let upstream_is_gone = places.iter().any(|place| section(place) == **place);
+    let told = settings.mistakes().into_iter().filter(|(place, _)| {
+        let follows = place.starts_with("/allowlist") && upstream_is_gone;
+        !sections.contains(&section(place)) && !follows
+    });
+    refused.extend(told.map(|(place, words)| document.error(&place, words)));
+    refused
+}
+
 /// The JSON Schema of the settings file.
 pub fn schema() -> Value {
-    schemars::schema_for!(Settings).to_value()
+    contract::document::schema_of::<Settings>()
 }

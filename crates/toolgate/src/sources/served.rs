@@ -39,7 +39,7 @@ pub(super) fn read(flags: &Flags, printer: &Printer) -> anyhow::Result<Result<Se
         return Ok(Ok(set));
     }
     let fixed = wiring::tools(contracts.bound, &loaded)?;
-    let plan = upstreams::plan(&loaded, Which::All, &fixed)?;
+    let plan = upstreams::plan_to_look(&loaded, Which::All, &fixed)?;
     if plan.upstreams.is_empty() {
         return Ok(Ok(set));
     }

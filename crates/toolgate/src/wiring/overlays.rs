@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use contract::{Diagnostic, Document, Schema};
+use contract::{Diagnostic, Document, Schema, Severity};
 use serde_json::Value;
 use upstream::{Latest, names, settings::Overlay};
 
@@ -77,9 +77,28 @@ fn read_in(folder: &Path, group: &str) -> anyhow::Result<(Vec<Written>, Vec<Diag
             let hint = format!("in `{}`", other.path.display());
             diagnostics.push(document.error("/tool", message).hint(hint));
         }
+        let uncompiled = uncompiled(&document, &overlay);
+        if !uncompiled.is_empty() {
+            diagnostics.extend(uncompiled);
+            continue;
+        }
         all.push(Written { path, tool, overlay, document });
     }
     Ok((all, diagnostics))
+}
+
+/// The schemas of an overlay that nothing can be held against.
+fn uncompiled(document: &Document, overlay: &Overlay) -> Vec<Diagnostic> {
+    let schemas =
+        [("input_schema", &overlay.input_schema), ("output_schema", &overlay.output_schema)];
+    let mut found = Vec::new();
+    for (key, schema) in schemas {
+        if let Some(Err(error)) = schema.as_ref().map(Schema::compile_foreign) {
+            let pointer = format!("/{key}{}", error.pointer);
+            found.push(document.error(&pointer, format!("the schema {error}")));
+        }
+    }
+    found
 }
 
 /// What the operator adds to the tools of an upstream, by their own names: in the settings and in files.
@@ -170,11 +189,24 @@ pub fn apply(bound: &mut [Bound], loaded: &Loaded) -> anyhow::Result<Vec<Diagnos
     let mut toolsets: Vec<String> = bound.iter().map(|one| one.contract.toolset.clone()).collect();
     toolsets.sort();
     toolsets.dedup();
+    diagnostics.extend(strays(loaded, &toolsets));
     // An upstream of the same name has its tools there.
     toolsets.retain(|name| !loaded.settings.upstreams.contains_key(name));
     for toolset in toolsets {
         let (written, found) = read(loaded, &toolset)?;
         diagnostics.extend(found);
+        for one in &written {
+            let mut names = bound.iter().filter(|one| one.contract.toolset == toolset);
+            if !names.any(|own| is_for(one, &own.contract.name)) {
+                let names = bound.iter().map(|one| one.contract.name.as_str());
+                let message = format!("there is no tool `{}` in `{toolset}`", one.tool);
+                let found = one.document.warning("", message);
+                diagnostics.push(match contract::nearest(&one.tool, names) {
+                    Some(near) => found.hint(format!("did you mean `{near}`?")),
+                    None => found.hint("this overlay is for nothing"),
+                });
+            }
+        }
         let own = bound.iter_mut().filter(|one| one.contract.toolset == toolset);
         for Bound { contract, .. } in own {
             for one in written.iter().filter(|one| is_for(one, &contract.name)) {
@@ -187,6 +219,33 @@ pub fn apply(bound: &mut [Bound], loaded: &Loaded) -> anyhow::Result<Vec<Diagnos
         }
     }
     Ok(diagnostics)
+}
+
+/// Folders of overlays that are for no upstream and no toolset of the user's own: what they say is not
+/// in force.
+fn strays(loaded: &Loaded, toolsets: &[String]) -> Vec<Diagnostic> {
+    let folder = folder(loaded);
+    let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
+    let ids = loaded.settings.upstreams.keys();
+    let known: Vec<&str> = ids.chain(toolsets).map(String::as_str).collect();
+    let mut groups: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    groups.retain(|group| super::contract_files(group).is_ok_and(|files| !files.is_empty()));
+    groups.sort();
+    let stray = groups.into_iter().filter_map(|group| {
+        let name = group.file_name()?.to_str()?.to_owned();
+        if known.contains(&name.as_str()) {
+            return None;
+        }
+        let message = format!("there is no upstream and no toolset of yours called `{name}`");
+        let place = group.display().to_string();
+        let found = Diagnostic::new(Severity::Warning, &place, &"".into(), 0..0, message);
+        Some(match contract::nearest(&name, known.iter().copied()) {
+            Some(near) => found
+                .hint(format!("what is in this folder is not in force; did you mean `{near}`?")),
+            None => found.hint("what is in this folder is not in force"),
+        })
+    });
+    stray.collect()
 }
 
 fn is_for(written: &Written, name: &str) -> bool {

@@ -1,44 +1,25 @@
 //! From settings to the host of upstreams, and from what they offer to the catalogue.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     path::Path,
     sync::Arc,
     time::Duration,
 };
 
 use anyhow::{Context, bail};
-use contract::Document;
+use contract::{Diagnostic, Document};
 use gate::{Catalogue, Gate, Mode, Tool};
 use serde_json::json;
 use upstream::{
     Configured, Host, Plan,
-    connection::{Endpoint, HttpKind, Program, Target},
-    lock::Lock,
-    settings::{Allowlist, Transport, Upstream},
-    variables,
+    lock::{self, Lock},
+    settings::{Allowlist, Start},
 };
 
-use super::{overlays, policy};
+use super::{overlays, policy, target};
 use crate::settings::{AllowlistSetting, Loaded};
 
-/// Variables that programs need to find themselves and their files. Everything else of our environment
-/// is ours.
-const PASSED_ON: &[&str] = &[
-    "HOME",
-    "LANG",
-    "LC_ALL",
-    "LOGNAME",
-    "PATH",
-    "SHELL",
-    "TERM",
-    "TMPDIR",
-    "TZ",
-    "USER",
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-];
 /// How long further changes are waited for before the catalogue is made anew: a hundred upstreams
 /// that start together should not make it a hundred times.
 const SETTLE: Duration = Duration::from_millis(20);
@@ -74,11 +55,17 @@ pub fn plan(loaded: &Loaded, which: Which<'_>, fixed: &[Arc<Tool>]) -> anyhow::R
     // What is written while we read counts as changed.
     let latest = overlays::follow(loaded);
     for (id, own) in settings.upstreams.iter().filter(|(id, _)| which.means(id)) {
-        let target = target(loaded, id, own)?;
+        // One that cannot be started is down, and the others are not.
+        let (target, unresolved) = match target::of(loaded, id, own) {
+            Ok(target) => (target, None),
+            Err(unresolved) => (target::unknown(loaded, own), Some(unresolved.to_string())),
+        };
         let overlays = overlays::of_upstream(loaded, id)?;
-        upstreams.push(Configured { id: id.clone(), settings: own.clone(), target, overlays });
+        let settings = own.clone();
+        upstreams.push(Configured { id: id.clone(), settings, target, unresolved, overlays });
     }
     let lock_file = loaded.path(&settings.lock);
+    let lock_seen = lock::stamp(&lock_file);
     let policy = settings.policy.clone();
     Ok(Plan {
         upstreams,
@@ -86,12 +73,44 @@ pub fn plan(loaded: &Loaded, which: Which<'_>, fixed: &[Arc<Tool>]) -> anyhow::R
         allowlist: allowlist(loaded)?,
         lock: Lock::read(&lock_file)?,
         lock_file,
+        lock_seen,
         taken,
         defaults: settings.limits.defaults(),
         adjust: Arc::new(move |contract| policy::adjust(contract, &policy)),
         spawner: guard::process::Spawner::of_this_program(),
         capabilities: json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} }),
     })
+}
+
+/// The same for a look at what upstreams offer now: one that is started lazily is started too, because
+/// until then it offers what the lock says.
+pub fn plan_to_look(
+    loaded: &Loaded,
+    which: Which<'_>,
+    fixed: &[Arc<Tool>],
+) -> anyhow::Result<Plan> {
+    let mut plan = plan(loaded, which, fixed)?;
+    for upstream in &mut plan.upstreams {
+        upstream.settings.start = Start::Eager;
+    }
+    Ok(plan)
+}
+
+/// What keeps upstreams from being reached that can be told without trying, each in its place. It is
+/// no reason not to start: one that is down keeps no other from being served.
+pub fn mistakes(loaded: &Loaded) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for (id, own) in loaded.settings.upstreams.iter().filter(|(_, own)| own.enabled) {
+        if let Err(unresolved) = target::of(loaded, id, own) {
+            // The line may hold what is left of a secret.
+            let told = unresolved.places().map(|(place, words)| {
+                let key = place.trim_start_matches('/').replace('/', ".");
+                loaded.warning(&place, format!("{key}: {words}")).secret()
+            });
+            found.extend(told);
+        }
+    }
+    found
 }
 
 /// Reaches all upstreams of a plan, and serves what they offer.
@@ -140,65 +159,6 @@ impl Served {
         }
         let all = self.fixed.iter().cloned().chain(tools);
         gate.replace_catalogue(Catalogue::of(all, host.withheld()).with_away(host.away()));
-    }
-}
-
-/// Where an upstream is, with every variable filled in.
-pub fn target(loaded: &Loaded, id: &str, settings: &Upstream) -> anyhow::Result<Target> {
-    let fill = |key: &str, text: &str| {
-        variables::expand(text, |name| std::env::var(name).ok())
-            .with_context(|| format!("upstreams.{id}.{key}"))
-    };
-    if let Some(url) = &settings.url {
-        let url = fill("url", url)?;
-        let url = guard::net::Url::parse(&url)
-            .ok()
-            .filter(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some())
-            .with_context(|| format!("upstreams.{id}.url: this is no http or https address"))?;
-        let mut headers = Vec::new();
-        for (name, value) in &settings.headers {
-            headers.push((name.clone(), fill(&format!("headers.{name}"), value)?));
-        }
-        let kind = match settings.transport {
-            Some(Transport::StreamableHttp) => HttpKind::Streamable,
-            Some(Transport::Sse) => HttpKind::Sse,
-            _ => HttpKind::Auto,
-        };
-        let extra_ca = settings.extra_ca.iter().map(|file| loaded.path(file)).collect();
-        return Ok(Target::Endpoint(Endpoint { url, headers, kind, extra_ca }));
-    }
-    let Some(command) = &settings.command else {
-        bail!("upstreams.{id}: has no command and no url")
-    };
-    let command = fill("command", command)?;
-    let args = settings.args.iter().map(|arg| fill("args", arg)).collect::<Result<_, _>>()?;
-    let mut env: BTreeMap<String, String> = PASSED_ON
-        .iter()
-        .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
-        .collect();
-    for (name, value) in &settings.env {
-        env.insert(name.clone(), fill(&format!("env.{name}"), value)?);
-    }
-    let cwd = match &settings.cwd {
-        Some(cwd) => loaded.path(&fill("cwd", cwd)?),
-        None => loaded.path("."),
-    };
-    Ok(Target::Program(Program {
-        command,
-        args,
-        env: env.into_iter().collect(),
-        cwd,
-        limits: settings.resource_limits(),
-        sandbox: settings.sandbox.as_ref().map(|sandbox| sandbox_of(loaded, sandbox)),
-    }))
-}
-
-fn sandbox_of(loaded: &Loaded, sandbox: &upstream::settings::Sandbox) -> guard::process::Sandbox {
-    let paths = |all: &[String]| all.iter().map(|path| loaded.path(path)).collect();
-    guard::process::Sandbox {
-        read: paths(&sandbox.read),
-        write: paths(&sandbox.write),
-        required: !sandbox.optional,
     }
 }
 

@@ -43,7 +43,10 @@ fn yaml_that_is_none_and_keys_twice_are_shown() {
     assert!(shown.contains("toolgate.yaml"), "{shown}");
     let (code, shown) = check("data_dir: a\ndata_dir: b\n", &[]);
     assert_eq!(code, 1);
-    assert!(shown.contains("duplicate") && shown.contains("toolgate.yaml:2"), "{shown}");
+    assert!(
+        shown.contains("`data_dir` is there twice") && shown.contains("toolgate.yaml:2"),
+        "{shown}"
+    );
 }
 
 const BROKEN: &str = "name: broken

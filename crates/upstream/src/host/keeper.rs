@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::{LOOK_INTERVAL, Latest, Shared, member::Member, member::Phase};
 use crate::{
     connection::{self, Connection, Event, Limits, Terms},
-    lock::Lock,
+    lock::{self, Lock},
     offer::Offer,
 };
 
@@ -258,15 +258,11 @@ async fn sleep_until(when: Option<Instant>) {
 pub(super) async fn watch_lock(
     members: Vec<Arc<Member>>,
     shared: Arc<Shared>,
+    mut seen: Option<lock::Stamp>,
     stop: CancellationToken,
 ) {
-    let stamp = || {
-        let metadata = std::fs::metadata(&shared.lock_file).ok()?;
-        Some((metadata.modified().ok()?, metadata.len()))
-    };
-    let mut seen = stamp();
     while or_stop(&stop, tokio::time::sleep(LOOK_INTERVAL)).await.is_some() {
-        let now = stamp();
+        let now = lock::stamp(&shared.lock_file);
         if now == seen {
             continue;
         }

@@ -35,7 +35,7 @@ pub struct Member {
     /// Its settings.
     pub settings: Upstream,
     pub(crate) target: Target,
-    overlays: ArcSwap<BTreeMap<String, Overlay>>,
+    pub(super) overlays: ArcSwap<BTreeMap<String, Overlay>>,
     pub(super) shared: Arc<Shared>,
     connection: ArcSwapOption<Connection>,
     state: ArcSwap<State>,

@@ -6,7 +6,7 @@ use guard::process::Applied;
 use serde::Serialize;
 
 use super::member::{Member, Phase};
-use crate::{admission::Rejected, connection::Target};
+use crate::{admission::Rejected, connection::Target, settings::Allowed};
 
 /// How an upstream is.
 #[derive(Debug, Clone, Serialize)]
@@ -72,17 +72,14 @@ impl Member {
             id: self.id.clone(),
             target: shown(&self.target),
             phase: self.phase(),
-            protocol: offer.map(|offer| offer.protocol.clone()),
+            protocol: offer
+                .map(|offer| offer.protocol.clone())
+                .filter(|protocol| !protocol.is_empty()),
             server: text("name")
                 .map(|name| format!("{name} {}", text("version").unwrap_or_default())),
             tools: state.tools.iter().map(|tool| tool.contract.name.clone()).collect(),
             rejected: state.rejected.clone(),
-            remarks: state
-                .remarks
-                .iter()
-                .map(|(tool, message)| Remark { tool: tool.clone(), message: message.clone() })
-                .chain(sandbox.and_then(lacking))
-                .collect(),
+            remarks: self.remarks(),
             sandbox,
             prompts: offer.map_or(0, |offer| offer.prompts.len()),
             resources: offer.map_or(0, |offer| offer.resources.len() + offer.templates.len()),
@@ -90,6 +87,41 @@ impl Member {
             breaker_open: self.breaker.is_open(),
             stderr: stderr[start..].to_owned(),
         }
+    }
+
+    /// What a person should look at: in what it offers, and in what was written for tools that it does
+    /// not offer. That is not in force, and nobody would know.
+    fn remarks(&self) -> Vec<Remark> {
+        let state = self.state();
+        let mut remarks: Vec<Remark> = state
+            .remarks
+            .iter()
+            .map(|(tool, message)| Remark { tool: tool.clone(), message: message.clone() })
+            .chain(self.sandbox().and_then(lacking))
+            .collect();
+        let Some(offer) = &state.offer else { return remarks };
+        let offered: Vec<&str> =
+            offer.tools.iter().filter_map(|tool| tool.get("name")?.as_str()).collect();
+        let mut missing = |tool: &str, what: &str| {
+            if offered.contains(&tool) {
+                return;
+            }
+            let near = contract::nearest(tool, offered.iter().copied())
+                .map(|near| format!("; did you mean `{near}`?"))
+                .unwrap_or_default();
+            let message = format!("{what}, and the server lists no tool of that name{near}");
+            remarks.push(Remark { tool: tool.to_owned(), message });
+        };
+        for tool in self.overlays.load().keys() {
+            missing(tool, "there is an overlay for it");
+        }
+        let allowed = self.shared.allowlist.as_ref().and_then(|list| list.get(&self.id));
+        if let Some(Allowed::These(tools)) = allowed {
+            for tool in tools {
+                missing(tool, "the allowlist names it");
+            }
+        }
+        remarks
     }
 }
 

@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use serde_json::json;
 use upstream::{
+    lock::Lock,
     names,
     settings::{Output, Overlay},
 };
@@ -112,11 +113,34 @@ impl Infer {
         }
         if self.save {
             printer.say(format!("wrote {}", file.display()));
-            printer.say("a running server takes it by itself");
+            printer.say(self.taken(&loaded, id, tool));
         } else {
             printer.say(format!("not written; --save writes it to {}", file.display()));
         }
         Ok(Answer::Yes)
+    }
+
+    /// What becomes of the overlay that was written. From files nobody can say that there is such a tool.
+    fn taken(&self, loaded: &Loaded, id: &str, tool: &str) -> String {
+        if self.results.is_empty() {
+            return "a running server takes it by itself".to_owned();
+        }
+        let lock = Lock::read(&loaded.path(&loaded.settings.lock)).ok().flatten();
+        let pinned = lock.as_ref().and_then(|lock| lock.upstreams.get(id));
+        match pinned.map(|pinned| &pinned.tools) {
+            Some(tools) if tools.contains_key(tool) => {
+                "a running server takes it by itself".to_owned()
+            }
+            Some(tools) => match contract::nearest(tool, tools.keys().map(String::as_str)) {
+                Some(near) => {
+                    format!("`{id}` has no tool `{tool}` in the lock; did you mean `{near}`?")
+                }
+                None => format!("`{id}` has no tool `{tool}` in the lock"),
+            },
+            None => format!(
+                "it is in force if `{id}` lists a tool `{tool}`; `toolgate upstream list {id}` tells"
+            ),
+        }
     }
 
     /// The results to go by.

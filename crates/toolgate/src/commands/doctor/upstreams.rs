@@ -20,8 +20,8 @@ pub(super) async fn servers(bound: Vec<Bound>, loaded: &Loaded) -> Vec<Finding> 
     if loaded.settings.upstreams.is_empty() {
         return Vec::new();
     }
-    let planned =
-        wiring::tools(bound, loaded).and_then(|fixed| upstreams::plan(loaded, Which::All, &fixed));
+    let planned = wiring::tools(bound, loaded)
+        .and_then(|fixed| upstreams::plan_to_look(loaded, Which::All, &fixed));
     let plan = match planned {
         Ok(plan) => plan,
         Err(error) => return vec![Finding::problem(SUBJECT, format!("{error:#}"))],
@@ -74,7 +74,9 @@ fn about(report: &Report) -> Vec<Finding> {
 /// What to do about a server that cannot be reached.
 fn mend(error: &str) -> &'static str {
     let says = |word: &str| error.contains(word);
-    if says("was not found") {
+    if says("environment variable") {
+        "set it where the server is started, or give it a default: `${NAME:-text}`"
+    } else if says("was not found") {
         "install the program, or name it by its whole path in `command`"
     } else if says("401") || says("403") {
         "look at `headers`: the server wants credentials, or others"

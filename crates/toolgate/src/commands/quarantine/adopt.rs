@@ -119,7 +119,7 @@ fn own(name: &str, bound: &[Bound], loaded: &Loaded) -> anyhow::Result<Option<Br
 /// The contract of a tool of an upstream, as it is now: the server is asked.
 async fn of_upstream(name: &str, bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Broken> {
     let fixed = wiring::tools(bound, loaded)?;
-    let plan = upstreams::plan(loaded, Which::Of(name), &fixed)?;
+    let plan = upstreams::plan_to_look(loaded, Which::Of(name), &fixed)?;
     if plan.upstreams.is_empty() {
         bail!("there is no tool `{name}` any more");
     }

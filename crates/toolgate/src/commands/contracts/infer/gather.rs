@@ -104,7 +104,7 @@ pub fn called(
 ) -> anyhow::Result<Gathered> {
     let contracts = wiring::contracts(loaded)?;
     let fixed = wiring::tools(contracts.bound, loaded)?;
-    let plan = upstreams::plan(loaded, Which::One(id), &fixed)?;
+    let plan = upstreams::plan_to_look(loaded, Which::One(id), &fixed)?;
     let overlay = overlays::of_upstream(loaded, id)?.remove(tool).unwrap_or_default();
     let data = DataFolder::open(&loaded.data_dir())?;
     let kept = wiring::gate(Catalogue::default(), loaded, data, None)?;
