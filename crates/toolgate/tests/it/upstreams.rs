@@ -3,13 +3,16 @@
 mod adopt;
 mod gates;
 mod hostile;
+mod import;
 mod life;
 mod lock;
 mod overlays;
 mod probe;
 mod relayed;
 mod soak;
+mod terminal;
 mod trust;
+mod unresolved;
 
 use serde_json::{Value, json};
 use testkit::World;

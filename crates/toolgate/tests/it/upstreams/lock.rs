@@ -135,3 +135,78 @@ async fn a_lock_that_cannot_be_read_is_no_lock_to_ignore() {
         assert!(stderr.contains("is no lock"), "{stderr}");
     }
 }
+
+#[test]
+fn a_server_that_is_started_lazily_is_asked_too() {
+    let stage = Stage::with(&[("docs", worded("Searches."), "start: lazy")], "");
+    assert_eq!(stage.world.cli(&["lock"]).0, 0);
+    stage.script("docs", &worded("Searches the attic."));
+    let (code, stdout, _) = stage.world.cli(&["lock", "diff"]);
+    assert_eq!(code, 1, "{stdout}");
+    assert!(stdout.contains("attic"), "{stdout}");
+    let (_, stdout, _) = stage.world.cli(&["doctor"]);
+    assert!(stdout.contains("docs: 0 tools, by 20"), "{stdout}");
+    let (_, stdout, _) = stage.world.cli(&["upstream", "list"]);
+    assert!(stdout.contains("ready") && stdout.contains("changed"), "{stdout}");
+    let (code, _, stderr) = stage.world.cli(&["lock", "accept", "docs"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("took 1 change "), "{stderr}");
+    assert_eq!(stage.world.cli(&["lock", "diff"]).0, 0);
+}
+
+#[test]
+fn a_slip_of_the_pen_takes_nothing() {
+    let stage = Stage::with(
+        &[
+            ("docs", one("search", &said("x")), ""),
+            ("off", one("act", &said("x")), "enabled: false"),
+        ],
+        "",
+    );
+    let file = stage.world.folder().join("toolgate.lock");
+    for what in ["docs.serach", "off.act", "off"] {
+        for verb in ["diff", "accept"] {
+            let (code, _, stderr) = stage.world.cli(&["lock", verb, what]);
+            assert_eq!(code, 2, "{stderr}");
+            let words =
+                if what == "docs.serach" { "did you mean `search`?" } else { "is turned off" };
+            assert!(stderr.contains(words), "{stderr}");
+            assert!(!file.exists(), "{what}");
+        }
+    }
+    assert_eq!(stage.world.cli(&["lock", "accept", "docs.search"]).0, 0);
+    let before = std::fs::metadata(&file).unwrap().modified().unwrap();
+    let (code, _, stderr) = stage.world.cli(&["lock", "accept"]);
+    assert_eq!(code, 0);
+    assert!(stderr.contains("nothing to take"), "{stderr}");
+    assert_eq!(std::fs::metadata(&file).unwrap().modified().unwrap(), before);
+    // What is pinned and gone is known, and can be taken.
+    stage.script("docs", &json!({ "tools": [] }));
+    assert_eq!(stage.world.cli(&["lock", "diff", "docs.search"]).0, 1);
+    assert_eq!(stage.world.cli(&["lock", "accept", "docs.search"]).0, 0);
+    assert_eq!(stage.world.cli(&["lock", "diff", "docs"]).0, 0);
+}
+
+#[test]
+fn what_was_reached_is_taken_though_another_is_dead() {
+    let stage =
+        Stage::new(&[("docs", worded("Searches."))], "  dead: { command: no-such-program }\n");
+    let (code, _, stderr) = stage.world.cli(&["lock", "accept"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(
+        stderr.contains("dead: cannot be reached") && stderr.contains("took 1 change "),
+        "{stderr}"
+    );
+    assert_eq!(stage.world.cli(&["lock", "diff", "docs"]).0, 0);
+}
+
+#[test]
+fn a_lock_behind_a_link_stays_there() {
+    let stage = Stage::new(&[("docs", worded("Searches."))], "");
+    stage.world.write("real/pins", "");
+    let folder = stage.world.folder();
+    std::fs::remove_file(folder.join("real/pins")).unwrap();
+    std::os::unix::fs::symlink("real/pins", folder.join("toolgate.lock")).unwrap();
+    assert_eq!(stage.world.cli(&["lock"]).0, 0);
+    assert!(folder.join("toolgate.lock").is_symlink() && folder.join("real/pins").is_file());
+}
