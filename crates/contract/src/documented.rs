@@ -106,6 +106,10 @@ pub fn read(name: &str, text: &str) -> (Vec<Documented>, Vec<Diagnostic>) {
         reader.section(section);
     }
     reader.duplicates();
+    if let Some(opening) = document.unclosed {
+        let message = "this block of code has no end, so that everything after it is a part of it";
+        reader.say(Severity::Error, opening, message);
+    }
     (reader.tools, reader.found)
 }
 

@@ -5,6 +5,8 @@ use std::ops::Range;
 /// A document, line by line.
 pub(super) struct Markdown {
     lines: Vec<Line>,
+    /// The line that opens a block of code which does not end: all that follows is in it.
+    pub(super) unclosed: Option<Range<usize>>,
 }
 
 /// A line that means something.
@@ -44,13 +46,13 @@ impl Markdown {
                 }
                 continue;
             }
-            if let Some(open) = Fence::opened_by(trimmed, start) {
+            if let Some(open) = Fence::opened_by(trimmed, span.clone(), start) {
                 fence = Some(open);
             } else {
                 lines.extend(Line::of(trimmed, index + 1, span));
             }
         }
-        Self { lines }
+        Self { lines, unclosed: fence.map(|open| open.opening) }
     }
 
     /// The parts of the document that start with a heading of the second level.
@@ -98,13 +100,15 @@ struct Fence {
     mark: u8,
     length: usize,
     language: String,
+    /// The line that opens it.
+    opening: Range<usize>,
     content: usize,
     /// How many blocks are open inside, in a block that is itself Markdown.
     inner: usize,
 }
 
 impl Fence {
-    fn opened_by(trimmed: &str, content: usize) -> Option<Self> {
+    fn opened_by(trimmed: &str, opening: Range<usize>, content: usize) -> Option<Self> {
         let mark = trimmed.bytes().next().filter(|mark| matches!(mark, b'`' | b'~'))?;
         let length = trimmed.bytes().take_while(|one| *one == mark).count();
         let rest = &trimmed[length..];
@@ -112,7 +116,7 @@ impl Fence {
             return None;
         }
         let language = rest.split_whitespace().next().unwrap_or_default().to_lowercase();
-        Some(Self { mark, length, language, content, inner: 0 })
+        Some(Self { mark, length, language, opening, content, inner: 0 })
     }
 
     /// Whether a line is the end of the block. People write Markdown with blocks inside a block with
