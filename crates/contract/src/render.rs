@@ -20,7 +20,7 @@ pub mod output;
 mod references;
 
 pub use markdown::{Row, rows};
-pub(crate) use references::encode;
+pub(crate) use references::{each_reference, encode};
 
 use crate::{
     Contract, Status,

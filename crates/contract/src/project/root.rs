@@ -6,6 +6,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::render::each_reference;
+
 const CHOICES: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
 /// The schema with a root that says `type: object`. It accepts the same objects. (Where the root of
@@ -32,7 +34,7 @@ pub(super) fn of_object(schema: &Value) -> Value {
     let changed = moved || original.get("type") != Some(&json!("object"));
     written.extend(root);
     let mut references = References { moved, root: None, to_root: false };
-    references.find(&Value::Object(written.clone()));
+    references.find(Value::Object(written.clone()));
     if changed && references.to_root {
         // What refers to the root means it as it was.
         let name = keep(&mut written, original);
@@ -137,36 +139,12 @@ struct References {
 }
 
 impl References {
-    fn find(&mut self, schema: &Value) {
-        match schema {
-            Value::Object(fields) => {
-                for (keyword, value) in fields {
-                    match (keyword.as_str(), value) {
-                        ("$ref", Value::String(reference)) => self.to_root |= reference == "#",
-                        ("const" | "enum" | "default" | "examples", _) => {}
-                        _ => self.find(value),
-                    }
-                }
-            }
-            Value::Array(items) => items.iter().for_each(|item| self.find(item)),
-            _ => {}
-        }
+    fn find(&mut self, mut schema: Value) {
+        each_reference(&mut schema, &mut |reference| self.to_root |= reference == "#");
     }
 
     fn mend(&self, schema: &mut Value) {
-        match schema {
-            Value::Object(fields) => {
-                for (keyword, value) in fields {
-                    match (keyword.as_str(), &mut *value) {
-                        ("$ref", Value::String(reference)) => self.mend_one(reference),
-                        ("const" | "enum" | "default" | "examples", _) => {}
-                        _ => self.mend(value),
-                    }
-                }
-            }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.mend(item)),
-            _ => {}
-        }
+        each_reference(schema, &mut |reference| self.mend_one(reference));
     }
 
     fn mend_one(&self, reference: &mut String) {
@@ -230,5 +208,23 @@ mod tests {
         let schema = Schema::compile(&shown).unwrap();
         assert!(schema.is_valid(&json!({ "next": 3, "first": 1 })), "{shown}");
         assert!(!schema.is_valid(&json!({ "next": { "next": { "first": "x" } } })), "{shown}");
+    }
+
+    #[test]
+    fn properties_may_be_called_as_keywords_are() {
+        for name in ["default", "const", "enum", "examples", "example", "required", "type", "$ref"]
+        {
+            let shown = of_object(&json!({
+                "anyOf": [{ "type": "integer" }, { "properties": { name: { "$ref": "#" } } }],
+                "properties": { "first": { "properties": { name: { "$ref": "#/anyOf/0" } } } },
+                "default": { "$ref": "#" },
+            }));
+            let schema = Schema::compile(&shown).unwrap();
+            assert!(schema.is_valid(&json!({ name: 3, "first": { name: 1 } })), "{shown}");
+            let wrong = json!({ "first": { name: "x" } });
+            assert!(!schema.is_valid(&wrong), "{shown}");
+            assert!(!schema.is_valid(&json!({ name: wrong })), "{shown}");
+            assert_eq!(shown["default"], json!({ "$ref": "#" }), "a value is left alone");
+        }
     }
 }

@@ -94,6 +94,16 @@ impl Index {
     }
 }
 
+/// Calls `change` with every `$ref` inside a schema. What only bears that name in a value is none,
+/// and a property may be called as a keyword is.
+pub(crate) fn each_reference(schema: &mut Value, change: &mut impl FnMut(&mut String)) {
+    walk(schema, "", "", &mut |schema, _, _| {
+        if let Some(Value::String(reference)) = schema.get_mut("$ref") {
+            change(reference);
+        }
+    });
+}
+
 type Visit<'a> = dyn FnMut(&mut Map<String, Value>, &str, &str) + 'a;
 
 /// Calls `visit` for every schema inside a schema, with its pointer and the identifier
@@ -141,9 +151,8 @@ fn holds(keyword: &str) -> Holds {
     match keyword {
         "const" | "enum" | "default" | "example" | "examples" | "required"
         | "dependentRequired" | "type" => Holds::Data,
-        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => {
-            Holds::Named
-        }
+        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"
+        | "dependencies" => Holds::Named,
         _ => Holds::Schemas,
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::infer::infer;
+use crate::{infer::infer, render::each_reference};
 
 /// How much of a value or a list is told, in characters.
 const MAX_TOLD: usize = 80;
@@ -210,26 +210,35 @@ fn quote(value: &Value) -> String {
 
 /// References that counted from the root count from another place, but for those into what stayed.
 pub(super) fn repoint(schema: &mut Value, to: &str, stayed: &[&str]) {
-    match schema {
-        Value::Object(fields) => {
-            for (keyword, value) in fields {
-                match (keyword.as_str(), &mut *value) {
-                    ("$ref", Value::String(reference)) => {
-                        let stays = |rest: &str| {
-                            let first = rest.split('/').nth(1).unwrap_or_default();
-                            !rest.is_empty() && (stayed.contains(&first) || !rest.starts_with('/'))
-                        };
-                        match reference.strip_prefix('#') {
-                            Some(rest) if !stays(rest) => *reference = format!("{to}{rest}"),
-                            _ => {}
-                        }
-                    }
-                    ("const" | "enum" | "default" | "examples", _) => {}
-                    _ => repoint(value, to, stayed),
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| repoint(item, to, stayed)),
+    let stays = |rest: &str| {
+        let first = rest.split('/').nth(1).unwrap_or_default();
+        !rest.is_empty() && (stayed.contains(&first) || !rest.starts_with('/'))
+    };
+    each_reference(schema, &mut |reference| match reference.strip_prefix('#') {
+        Some(rest) if !stays(rest) => *reference = format!("{to}{rest}"),
         _ => {}
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_below_any_name_count_from_the_new_place() {
+        let schema = |reference: &str| {
+            json!({
+                "properties": { "default": { "const": { "$ref": reference } }, "a": { "default": { "$ref": "#/b" } } },
+                "$defs": { "enum": { "items": { "$ref": "#/$defs/enum" } } },
+            })
+        };
+        let mut data = schema("#/b");
+        repoint(&mut data, "#/anyOf/0", &["$defs"]);
+        assert_eq!(data, schema("#/b"), "values are left alone, and what stayed");
+        for name in ["default", "const", "enum", "examples"] {
+            let mut named = json!({ "properties": { name: { "$ref": "#/b" } } });
+            repoint(&mut named, "#/anyOf/0", &["$defs"]);
+            assert_eq!(named["properties"][name]["$ref"], "#/anyOf/0/b");
+        }
     }
 }
