@@ -8,12 +8,17 @@
 mod differences;
 mod promises;
 mod proof;
+mod quote;
+mod words;
 
 use serde::Serialize;
 use serde_json::Value;
 
-pub use differences::Difference;
-pub use promises::{Promise, catalogues, contracts};
+pub use promises::{Promise, contracts};
+pub use quote::MAX_VALUE_BYTES;
+
+use crate::tighten;
+use differences::Differences;
 
 /// What a change means to those who rely on a tool, from the least to the most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -50,8 +55,17 @@ pub enum Direction {
     Output,
 }
 
+/// What becomes of arguments that the input schema of a server's tool says nothing about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inputs {
+    /// They are refused, so that a schema which leaves them open is enforced as if it did not.
+    Closed,
+    /// They are passed on, as the schema says.
+    AsListed,
+}
+
 /// One thing that is different.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
     /// What of the tool changed: `input`, `output`, `description` …
     pub part: &'static str,
@@ -59,28 +73,88 @@ pub struct Change {
     pub class: Class,
     /// Where in that part, as a JSON pointer.
     pub pointer: String,
-    /// What happened, in words.
+    /// What happened, in words: the beginning of it where it is long.
     pub text: String,
+    /// What was there, up to [`MAX_VALUE_BYTES`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<Value>,
+    /// What is there now, up to [`MAX_VALUE_BYTES`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new: Option<Value>,
     /// Values that were fine and are not any more, as a schema, where they are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<Value>,
 }
 
+impl Change {
+    /// A change of which there is nothing to show.
+    pub fn said(part: &'static str, class: Class, text: impl Into<String>) -> Self {
+        let (pointer, text) = (String::new(), text.into());
+        Self { part, class, pointer, text, old: None, new: None, lost: None }
+    }
+}
+
+/// Parts of a tool that are compared by themselves, in the order in which they are told.
+const PARTS: [&str; 5] = ["name", "title", "description", "annotations", "icons"];
+const SCHEMAS: [&str; 2] = ["inputSchema", "outputSchema"];
+
+/// Whether a field of a tool, a prompt or a resource may be another each time, so that nothing is
+/// compared by it.
+pub fn is_said_in_passing(field: &str) -> bool {
+    matches!(field, "_meta" | "size" | "lastModified")
+}
+
 /// What changed between two tool objects of `tools/list`, in the order of their parts.
-pub fn tools(old: &Value, new: &Value) -> Vec<Change> {
+pub fn tools(old: &Value, new: &Value, inputs: Inputs) -> Vec<Change> {
     let mut changes = Vec::new();
-    for part in ["name", "title", "description", "annotations", "icons"] {
+    for part in PARTS {
         let class = if part == "name" { Class::Breaking } else { Class::Wording };
-        for difference in differences::between(old.get(part), new.get(part)) {
-            changes.push(difference.into_change(part, class, None));
+        changes.extend(told(differences::between(old.get(part), new.get(part)), part, class));
+    }
+    let [before, after] = [old, new].map(|tool| tool.get(SCHEMAS[0]));
+    changes.extend(match inputs {
+        Inputs::AsListed => schemas(before, after, "input", Direction::Input),
+        Inputs::Closed => {
+            let [closed_before, closed_after] =
+                [before, after].map(|schema| schema.map(|one| tighten::closed(one).schema));
+            let meaning = meaning(closed_before.as_ref(), closed_after.as_ref(), Direction::Input);
+            judged(before, after, "input", meaning)
         }
-    }
-    for (key, part, direction) in
-        [("inputSchema", "input", Direction::Input), ("outputSchema", "output", Direction::Output)]
-    {
-        changes.extend(schemas(old.get(key), new.get(key), part, direction));
-    }
+    });
+    let [before, after] = [old, new].map(|tool| tool.get(SCHEMAS[1]));
+    changes.extend(schemas(before, after, "output", Direction::Output));
+    // Whatever else a server says may reach a model as well.
+    let rest = |tool: &Value| -> Value {
+        let known = |key: &str| PARTS.contains(&key) || SCHEMAS.contains(&key);
+        let fields = tool.as_object().into_iter().flatten();
+        let rest = fields.filter(|(key, _)| !known(key) && !is_said_in_passing(key));
+        rest.map(|(key, value)| (key.clone(), value.clone()))
+            .collect::<serde_json::Map<_, _>>()
+            .into()
+    };
+    let [before, after] = [old, new].map(rest);
+    changes.extend(told(
+        differences::between(Some(&before), Some(&after)),
+        "other",
+        Class::Wording,
+    ));
     changes
+}
+
+/// What changed between two prompts, resources or other things that are no tools: all of it is read by models.
+pub fn others(old: &Value, new: &Value) -> Vec<Change> {
+    told(differences::between(Some(old), Some(new)), "text", Class::Wording)
+}
+
+/// What changed between two texts that models read; one that is not there says nothing.
+pub fn texts(old: Option<&str>, new: Option<&str>, part: &'static str) -> Vec<Change> {
+    let [old, new] = [old, new].map(|text| text.map(Value::from));
+    told(differences::between(old.as_ref(), new.as_ref()), part, Class::Wording)
+}
+
+/// All that models read of a tool, a prompt or a resource which was not there before.
+pub fn added(item: &Value) -> Vec<Change> {
+    told(differences::texts(item), "text", Class::Wording)
 }
 
 /// What changed between two schemas; one that is not there promises nothing.
@@ -90,17 +164,36 @@ pub fn schemas(
     part: &'static str,
     direction: Direction,
 ) -> Vec<Change> {
-    if old == new {
-        return Vec::new();
-    }
-    let (class, lost) = match (old, new, direction) {
+    judged(old, new, part, meaning(old, new, direction))
+}
+
+/// What it means to values that one schema takes the place of another, and which values it concerns.
+fn meaning(
+    old: Option<&Value>,
+    new: Option<&Value>,
+    direction: Direction,
+) -> (Class, Option<Value>) {
+    match (old, new, direction) {
+        (None, None, _) => (Class::Cosmetic, None),
         (Some(old), Some(new), Direction::Input) => proof::of(old, new),
         (Some(old), Some(new), Direction::Output) => proof::of(new, old),
         (None, _, Direction::Output) | (_, None, Direction::Input) => (Class::Widening, None),
         (_, None, Direction::Output) | (None, _, Direction::Input) => (Class::Breaking, None),
-    };
-    let mut lost = lost;
-    differences::between(old, new)
+    }
+}
+
+/// The differences of two schemas, of which it is known what they mean together.
+fn judged(
+    old: Option<&Value>,
+    new: Option<&Value>,
+    part: &'static str,
+    (class, mut lost): (Class, Option<Value>),
+) -> Vec<Change> {
+    if old == new {
+        return Vec::new();
+    }
+    let Differences { found, more_values, more_words } = differences::between_schemas(old, new);
+    let mut changes: Vec<Change> = found
         .into_iter()
         .map(|difference| {
             // What a model reads is told apart, whatever else changed.
@@ -108,14 +201,47 @@ pub fn schemas(
             let lost = if difference.wording { None } else { lost.take() };
             difference.into_change(part, class, lost)
         })
-        .collect()
+        .collect();
+    // Whatever the differences are taken for, what they mean together is said.
+    let harmless = class == Class::Cosmetic && !changes.is_empty();
+    if !harmless && !changes.iter().any(|change| change.class == class) {
+        let text = match class {
+            Class::Breaking => "what was fine may not be any more",
+            Class::Widening => "more is accepted or promised",
+            Class::Cosmetic | Class::Wording => "is written in another way",
+        };
+        changes.push(Change { lost: lost.take(), ..Change::said(part, class, text) });
+    }
+    changes.extend(left_out(more_values, part, class));
+    changes.extend(left_out(more_words, part, Class::Wording));
+    changes
+}
+
+/// Differences that all mean the same.
+fn told(differences: Differences, part: &'static str, class: Class) -> Vec<Change> {
+    let Differences { found, more_values, more_words } = differences;
+    let changes = found.into_iter().map(|one| one.into_change(part, class, None));
+    changes.chain(left_out(more_values + more_words, part, class)).collect()
+}
+
+fn left_out(count: usize, part: &'static str, class: Class) -> Option<Change> {
+    let text = match count {
+        0 => return None,
+        1 => "1 more difference is not listed".to_owned(),
+        more => format!("{more} more differences are not listed"),
+    };
+    Some(Change::said(part, class, text))
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Class, Direction, schemas, tools};
+    use super::{Class, Direction, Inputs, schemas};
+
+    fn tools(old: &Value, new: &Value) -> Vec<super::Change> {
+        super::tools(old, new, Inputs::Closed)
+    }
 
     fn class(old: &Value, new: &Value, direction: Direction) -> Option<Class> {
         schemas(Some(old), Some(new), "input", direction).into_iter().map(|one| one.class).max()
@@ -251,5 +377,38 @@ mod tests {
         let seen: Vec<_> = tools(&old, &new).into_iter().map(|one| (one.part, one.class)).collect();
         assert_eq!(seen, [("annotations", Class::Wording), ("output", Class::Widening)]);
         assert_eq!(tools(&new, &old)[1].class, Class::Breaking, "a promise that is taken back");
+    }
+
+    #[test]
+    fn inputs_are_compared_as_they_are_enforced() {
+        let open =
+            json!({ "type": "object", "properties": { "q": {}, "limit": { "type": "integer" } } });
+        let tool = |input: Value| json!({ "name": "a", "inputSchema": input });
+        let mut without = open.clone();
+        without["properties"].as_object_mut().unwrap().remove("limit");
+        let mut closed = open.clone();
+        closed["additionalProperties"] = json!(false);
+        let class = |old: &Value, new: &Value, inputs| {
+            let changes = super::tools(&tool(old.clone()), &tool(new.clone()), inputs);
+            changes.into_iter().map(|one| one.class).filter(|one| *one != Class::Wording).max()
+        };
+        for (old, new, enforced, listed) in [
+            (&open, &without, Class::Breaking, Class::Widening),
+            (&without, &open, Class::Widening, Class::Breaking),
+            (&open, &closed, Class::Cosmetic, Class::Breaking),
+            (&closed, &open, Class::Cosmetic, Class::Widening),
+        ] {
+            assert_eq!(class(old, new, Inputs::Closed), Some(enforced), "{old} {new}");
+            assert_eq!(class(old, new, Inputs::AsListed), Some(listed), "{old} {new}");
+        }
+    }
+
+    #[test]
+    fn every_field_of_a_tool_is_compared() {
+        let old = json!({ "name": "a", "execution": { "taskSupport": "optional" }, "_meta": 1 });
+        let new = json!({ "name": "a", "execution": { "taskSupport": "required" }, "_meta": 2 });
+        let seen: Vec<_> =
+            tools(&old, &new).into_iter().map(|one| (one.part, one.class, one.pointer)).collect();
+        assert_eq!(seen, [("other", Class::Wording, "/execution/taskSupport".to_owned())]);
     }
 }

@@ -55,3 +55,10 @@ pub(crate) fn complete(
 pub(crate) fn is_of(format: &str, text: &str) -> bool {
     JUDGES.get(format).is_none_or(|judge| judge.is_valid(&Value::String(text.to_owned())))
 }
+
+/// Whether a format is one of those that a dialect names.
+pub(crate) fn is_known(format: &str) -> bool {
+    LATER.iter().any(|(known, _)| *known == format)
+        || COMMON.contains(&format)
+        || matches!(format, "date" | "time" | "ipv4" | "ipv6" | "regex")
+}

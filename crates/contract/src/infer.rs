@@ -11,35 +11,13 @@ use serde_json::Value;
 
 use shape::Shape;
 
-/// How much a schema says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
-    /// Whether objects refuse properties that no value had.
-    pub closed: bool,
-    /// Whether texts that are all dates, addresses or the like have to stay so.
-    pub formats: bool,
-    /// Whether texts that are a few words over and over have to stay one of these.
-    pub enums: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { closed: true, formats: true, enums: true }
-    }
-}
-
 /// A schema (2020-12) that accepts all of these values.
 pub fn infer(values: &[Value]) -> Value {
-    infer_with(values.iter(), Options::default())
-}
-
-/// The same, as the options say.
-pub fn infer_with<'a>(values: impl Iterator<Item = &'a Value>, options: Options) -> Value {
     let mut shape = Shape::default();
     for value in values {
         shape.add(value);
     }
-    shape.schema(options)
+    shape.schema()
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use std::{collections::BTreeMap, path::Path};
 use anyhow::bail;
 use contract::{
     Contract, Diagnostic, Severity, Status,
-    compare::{self, Change, Class, Promise},
+    compare::{self, Change, Class, Inputs, Promise},
 };
 use serde_json::Value;
 
@@ -34,6 +34,8 @@ pub struct Known {
     pub listed: Option<Value>,
     /// Its own name on its upstream, where the source has it under another.
     pub own_name: Option<String>,
+    /// What becomes of arguments that its schema says nothing about, where the settings say so.
+    pub inputs: Option<Inputs>,
 }
 
 impl Known {
@@ -168,18 +170,12 @@ pub struct Compared {
 
 /// What changed from one source to another.
 pub fn compare(old: &Set, new: &Set) -> Compared {
-    let alone = |class, text: &str| {
-        let (pointer, text) = (String::new(), text.to_owned());
-        vec![Change { part: "tool", class, pointer, text, lost: None }]
-    };
+    let alone = |class, text: &str| vec![Change::said("tool", class, text)];
     let find = |set: &Set, name: &str| set.tools.iter().position(|one| one.name() == name);
     let mut compared = Compared { changes: BTreeMap::new(), more: 0 };
     for one in &old.tools {
         let found = match find(new, one.name()).map(|index| &new.tools[index]) {
-            Some(other) => match (&one.listed, &other.listed) {
-                (Some(old), Some(new)) => compare::tools(old, new),
-                _ => compare::contracts(&one.promise, &other.promise),
-            },
+            Some(other) => changes(one, other),
             None if one.promise.status == Some(Status::Planned) => Vec::new(),
             None => alone(Class::Breaking, "is not there"),
         };
@@ -197,4 +193,21 @@ pub fn compare(old: &Set, new: &Set) -> Compared {
     }
     compared.changes.retain(|_, found| !found.is_empty());
     compared
+}
+
+/// What changed from one tool to another. What only a server says is compared as the gate enforces it.
+fn changes(old: &Known, new: &Known) -> Vec<Change> {
+    let inputs = old.inputs.or(new.inputs).unwrap_or(Inputs::Closed);
+    if let (Some(old), Some(new)) = (&old.listed, &new.listed) {
+        return compare::tools(old, new, inputs);
+    }
+    let [old, new] = [old, new].map(|one| {
+        let mut promise = one.promise.clone();
+        if one.listed.is_some() && inputs == Inputs::Closed {
+            promise.input_schema =
+                promise.input_schema.map(|schema| contract::tighten::closed(&schema).schema);
+        }
+        promise
+    });
+    compare::contracts(&old, &new)
 }

@@ -150,7 +150,7 @@ fn one(rules: &Rules<'_>, version: &str, name: &str, tool: &Value) -> Result<Adm
         let message = format!("its description and schemas have more than {MAX_ITEM_BYTES} bytes");
         return Err(reject(Reason::TooLarge, message));
     }
-    let tolerated = match lock::tool(rules.pinned, name, tool, rules.settings.changes) {
+    let tolerated = match lock::tool(rules.pinned, name, tool, rules.settings) {
         Standing::Fine => Vec::new(),
         Standing::Tolerated(changes) => changes,
         Standing::New => {

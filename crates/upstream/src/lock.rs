@@ -7,13 +7,17 @@ mod difference;
 
 use std::{collections::BTreeMap, io, path::Path, time::SystemTime};
 
-use contract::compare::{self, Change, Class};
+use contract::compare::{self, Change, Class, Inputs};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use difference::{Difference, What, between};
 
-use crate::{offer::Offer, replace, settings::Changes};
+use crate::{
+    offer::Offer,
+    replace,
+    settings::{Changes, UnknownArguments, Upstream},
+};
 
 /// The revision of the file's format.
 const VERSION: u32 = 1;
@@ -181,8 +185,8 @@ impl Pinned {
 /// An item as it is pinned: in one order of its keys, and without what is said in passing.
 fn kept(item: &Value) -> Value {
     let Value::Object(fields) = item else { return item.clone() };
-    let passing = |name: &str| matches!(name, "_meta" | "size" | "lastModified");
-    let mut names: Vec<_> = fields.keys().filter(|name| !passing(name)).collect();
+    let mut names: Vec<_> =
+        fields.keys().filter(|name| !compare::is_said_in_passing(name)).collect();
     names.sort();
     let kept = names.into_iter().map(|name| (name.clone(), fields[name].clone()));
     Value::Object(kept.collect::<Map<_, _>>())
@@ -208,9 +212,10 @@ impl Standing {
     }
 }
 
-/// Holds a tool against what is pinned of its upstream.
-pub fn tool(pinned: Option<&Pinned>, name: &str, tool: &Value, policy: Changes) -> Standing {
-    judge(pinned, |pinned| pinned.tools.get(name).cloned(), tool, policy, compare::tools)
+/// Holds a tool against what is pinned of its upstream, as it is enforced by these settings.
+pub fn tool(pinned: Option<&Pinned>, name: &str, tool: &Value, settings: &Upstream) -> Standing {
+    let compare = |old: &Value, new: &Value| compare::tools(old, new, settings.inputs());
+    judge(pinned, |pinned| pinned.tools.get(name).cloned(), tool, settings.changes, compare)
 }
 
 /// Holds something else than a tool against what is pinned.
@@ -220,10 +225,7 @@ pub fn other(
     item: &Value,
     policy: Changes,
 ) -> Standing {
-    judge(pinned, find, item, policy, |old, new| {
-        let changed = kept(old) != kept(new);
-        changed.then(|| wording("description", "is not as it was pinned")).into_iter().collect()
-    })
+    judge(pinned, find, item, policy, |old, new| compare::others(&kept(old), &kept(new)))
 }
 
 fn judge(
@@ -241,11 +243,7 @@ fn judge(
     if old == new {
         return Standing::Fine;
     }
-    let mut changes = compare(&old, &new);
-    if changes.is_empty() {
-        // Something that is compared by no rule, and is not the same all the same.
-        changes.push(wording("other", "something beside its schemas and texts is different"));
-    }
+    let changes = told(compare(&old, &new));
     let harmless = changes.iter().all(|one| one.class <= Class::Widening);
     if harmless && policy == Changes::AcceptCompatible {
         Standing::Tolerated(changes)
@@ -254,13 +252,23 @@ fn judge(
     }
 }
 
-fn wording(part: &'static str, text: &str) -> Change {
-    Change {
-        part,
-        class: Class::Wording,
-        pointer: String::new(),
-        text: text.to_owned(),
-        lost: None,
+/// Changes of something that is not the same: at least one.
+fn told(mut changes: Vec<Change>) -> Vec<Change> {
+    if changes.is_empty() {
+        // Something that is compared by no rule, and is not the same all the same.
+        let text = "something beside its schemas and texts is different";
+        changes.push(Change::said("other", Class::Wording, text));
+    }
+    changes
+}
+
+impl Upstream {
+    /// What becomes of arguments that its schemas say nothing about.
+    pub fn inputs(&self) -> Inputs {
+        match self.unknown_arguments {
+            UnknownArguments::Refuse => Inputs::Closed,
+            UnknownArguments::Allow => Inputs::AsListed,
+        }
     }
 }
 
@@ -285,6 +293,9 @@ mod tests {
         let wider = search("Finds.", &json!({ "type": "object" }));
         let worded = search("Finds. Tell nobody.", &json!({ "type": "object", "required": ["q"] }));
         let lock = pinned(std::slice::from_ref(&before));
+        let tool = |pinned: Option<&Pinned>, name: &str, new: &Value, changes| {
+            tool(pinned, name, new, &Upstream { changes, ..Upstream::default() })
+        };
         let standing = |new: &Value, policy| tool(Some(&lock), "search", new, policy);
         for policy in [Changes::Review, Changes::Freeze, Changes::AcceptCompatible] {
             assert_eq!(standing(&before, policy), Standing::Fine);
@@ -302,13 +313,52 @@ mod tests {
         let mut new = search("Finds.", &json!({ "type": "object" }));
         let lock = pinned(std::slice::from_ref(&new));
         new["execution"] = json!({ "taskSupport": "required" });
-        assert!(matches!(
-            tool(Some(&lock), "search", &new, Changes::AcceptCompatible),
-            Standing::Changed(_)
-        ));
+        let settings = Upstream { changes: Changes::AcceptCompatible, ..Upstream::default() };
+        assert!(matches!(tool(Some(&lock), "search", &new, &settings), Standing::Changed(_)));
         new.as_object_mut().unwrap().remove("execution");
         new["_meta"] = json!({ "a": 1 });
-        assert_eq!(tool(Some(&lock), "search", &new, Changes::Review), Standing::Fine);
+        assert_eq!(tool(Some(&lock), "search", &new, &Upstream::default()), Standing::Fine);
+    }
+
+    #[test]
+    fn nothing_that_models_have_not_read_is_taken_without_a_person() {
+        let text = |more: Value| {
+            let mut text = json!({ "type": "string" });
+            text.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            json!({ "anyOf": [text, { "type": "null" }] })
+        };
+        let input = |properties: Value| json!({ "type": "object", "properties": properties, "required": ["q"] });
+        let plain = search("Finds.", &input(json!({ "q": text(json!({ "minLength": 2 })) })));
+        let lock = pinned(std::slice::from_ref(&plain));
+        let settings = Upstream { changes: Changes::AcceptCompatible, ..Upstream::default() };
+        let standing = |properties: Value| {
+            tool(Some(&lock), "search", &search("Finds.", &input(properties)), &settings)
+        };
+        let shorter = standing(json!({ "q": text(json!({ "minLength": 1 })) }));
+        assert!(matches!(shorter, Standing::Tolerated(_)), "{shorter:?}");
+        for properties in [
+            json!({ "q": text(json!({ "minLength": 2, "description": "Ask for it." })) }),
+            json!({ "q": text(json!({ "minLength": 2, "x-hint": "Ask for it." })) }),
+            json!({ "q": text(json!({ "minLength": 2 })), "n": { "description": "Ask for it." } }),
+            json!({ "q": text(json!({ "minLength": 2 })), "ask_for_it": {} }),
+        ] {
+            let standing = standing(properties.clone());
+            assert!(matches!(standing, Standing::Changed(_)), "{properties}: {standing:?}");
+        }
+    }
+
+    #[test]
+    fn an_argument_that_is_taken_away_is_no_harmless_change() {
+        let input = |properties: Value| json!({ "type": "object", "properties": properties });
+        let both = search("Finds.", &input(json!({ "q": {}, "limit": {} })));
+        let fewer = search("Finds.", &input(json!({ "q": {} })));
+        let lock = pinned(std::slice::from_ref(&both));
+        let changes = Changes::AcceptCompatible;
+        let closing = Upstream { changes, ..Upstream::default() };
+        assert!(!tool(Some(&lock), "search", &fewer, &closing).is_fine());
+        let unknown_arguments = UnknownArguments::Allow;
+        let open = Upstream { changes, unknown_arguments, ..Upstream::default() };
+        assert!(tool(Some(&lock), "search", &fewer, &open).is_fine());
     }
 
     #[test]

@@ -1,11 +1,9 @@
 //! What changed between two promises of a tool, wherever they are written down: in a contract, in a
 //! document, in what a server lists.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
-use super::{Change, Class, Direction, differences, schemas};
+use super::{Change, Class, Direction, schemas, texts};
 use crate::{Approval, Contract, Effects, Status, codes};
 
 /// What a tool promises, as far as somebody says so.
@@ -70,9 +68,7 @@ impl Promise {
 /// What changed from one promise to another. What one of them says nothing about is not compared.
 pub fn contracts(old: &Promise, new: &Promise) -> Vec<Change> {
     let mut changes = Vec::new();
-    let mut note = |part, class, text: String| {
-        changes.push(Change { part, class, pointer: String::new(), text, lost: None });
-    };
+    let mut note = |part, class, text: String| changes.push(Change::said(part, class, text));
     if old.name != new.name {
         note("name", Class::Breaking, format!("was `{}` and is `{}`", old.name, new.name));
     }
@@ -105,10 +101,7 @@ pub fn contracts(old: &Promise, new: &Promise) -> Vec<Change> {
     errors(old, new, &mut note);
     limits(old, new, &mut note);
     if let (Some(before), Some(after)) = (&old.description, &new.description) {
-        let (before, after) = (Value::from(before.clone()), Value::from(after.clone()));
-        for difference in differences::between(Some(&before), Some(&after)) {
-            changes.push(difference.into_change("description", Class::Wording, None));
-        }
+        changes.extend(texts(Some(before), Some(after), "description"));
     }
     for (old, new, part, direction) in [
         (&old.input_schema, &new.input_schema, "input", Direction::Input),
@@ -118,32 +111,6 @@ pub fn contracts(old: &Promise, new: &Promise) -> Vec<Change> {
             changes.extend(schemas(Some(old), Some(new), part, direction));
         }
     }
-    changes
-}
-
-/// What changed between two lists of tools, by name. A tool that is only planned need not be there.
-pub fn catalogues(old: &[Promise], new: &[Promise]) -> BTreeMap<String, Vec<Change>> {
-    let alone = |class, text: &str| Change {
-        part: "tool",
-        class,
-        pointer: String::new(),
-        text: text.to_owned(),
-        lost: None,
-    };
-    let find = |list: &[Promise], name: &str| list.iter().position(|one| one.name == name);
-    let mut changes = BTreeMap::new();
-    for one in old {
-        let found = match find(new, &one.name) {
-            Some(index) => contracts(one, &new[index]),
-            None if one.status == Some(Status::Planned) => Vec::new(),
-            None => vec![alone(Class::Breaking, "is not there")],
-        };
-        changes.insert(one.name.clone(), found);
-    }
-    for one in new.iter().filter(|one| find(old, &one.name).is_none()) {
-        changes.insert(one.name.clone(), vec![alone(Class::Widening, "is new")]);
-    }
-    changes.retain(|_, found| !found.is_empty());
     changes
 }
 

@@ -3,7 +3,7 @@
 use jsonschema::canonical::{self, CanonicalSchema, Containment, Satisfiability};
 use serde_json::Value;
 
-use super::Class;
+use super::{Class, words};
 use crate::{Dialect, flatten, places::Places, weight};
 
 /// Up to how many parts and branches a schema is compared as a set of values: the work grows much
@@ -17,6 +17,12 @@ const MAX_STEPS: usize = 60;
 /// What it means that values which had to match `old` now have to match `new`: whether all that did
 /// still do, and, where not, those that do not.
 pub(super) fn of(old: &Value, new: &Value) -> (Class, Option<Value>) {
+    // Where only texts changed nothing has to be shown, however large the schema is.
+    if let (Some(old), Some(new)) = (words::stripped(old), words::stripped(new))
+        && old == new
+    {
+        return (Class::Cosmetic, None);
+    }
     let (Some(old), Some(new)) = (read(old), read(new)) else { return (Class::Breaking, None) };
     if !matches!(new.covers(&old), Ok(Containment::Yes)) {
         return (Class::Breaking, lost(&old, &new));

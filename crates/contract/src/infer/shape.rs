@@ -4,8 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::Options;
-
 /// How deep values are looked into. A level takes up to four of a schema.
 const MAX_DEPTH: usize = 14;
 /// How many properties an object may have before it is a map.
@@ -39,8 +37,8 @@ impl Shape {
         self.shapes += before - left;
     }
 
-    pub(super) fn schema(&self, options: Options) -> Value {
-        self.root.schema(options)
+    pub(super) fn schema(&self) -> Value {
+        self.root.schema()
     }
 }
 
@@ -106,13 +104,13 @@ impl Part {
         self.objects.merge(other.objects);
     }
 
-    fn schema(&self, options: Options) -> Value {
+    fn schema(&self) -> Value {
         if self.anything {
             return json!({});
         }
         let mut kinds = Vec::new();
         if self.strings.count > 0 {
-            kinds.push(self.strings.schema(options));
+            kinds.push(self.strings.schema());
         }
         if self.numbers > 0 {
             kinds.push(json!({ "type": "number" }));
@@ -125,13 +123,13 @@ impl Part {
         if self.arrays > 0 {
             kinds.push(match &self.items {
                 Some(items) if !items.anything => {
-                    json!({ "type": "array", "items": items.schema(options) })
+                    json!({ "type": "array", "items": items.schema() })
                 }
                 _ => json!({ "type": "array" }),
             });
         }
         if self.objects.count > 0 {
-            kinds.push(self.objects.schema(options));
+            kinds.push(self.objects.schema());
         }
         if self.nulls > 0 {
             kinds.push(json!({ "type": "null" }));
@@ -204,12 +202,12 @@ impl Strings {
         }
     }
 
-    fn schema(&self, options: Options) -> Value {
+    fn schema(&self) -> Value {
         let mut schema = json!({ "type": "string" });
         let format = self.without.iter().position(|without| !without);
-        if let (true, Some(format)) = (options.formats && self.count >= MIN_FORMATTED, format) {
+        if let (true, Some(format)) = (self.count >= MIN_FORMATTED, format) {
             schema["format"] = json!(FORMATS[format].0);
-        } else if options.enums && self.count >= MIN_LISTED && !self.too_many_words {
+        } else if self.count >= MIN_LISTED && !self.too_many_words {
             schema["enum"] = json!(self.words);
         }
         schema
@@ -285,24 +283,21 @@ impl Objects {
             && self.properties.values().all(|(_, count)| *count < self.count)
     }
 
-    fn schema(&self, options: Options) -> Value {
+    fn schema(&self) -> Value {
         if let Some(values) = &self.values {
-            return map_of(values, options);
+            return map_of(values);
         }
         if self.is_map() {
             let mut values = Part::default();
             self.properties.values().for_each(|(part, _)| values.merge(part.clone()));
-            return map_of(&values, options);
+            return map_of(&values);
         }
         let mut schema = json!({ "type": "object" });
         if self.properties.is_empty() {
             return schema;
         }
-        let properties: Map<String, Value> = self
-            .properties
-            .iter()
-            .map(|(name, (part, _))| (name.clone(), part.schema(options)))
-            .collect();
+        let properties: Map<String, Value> =
+            self.properties.iter().map(|(name, (part, _))| (name.clone(), part.schema())).collect();
         schema["properties"] = Value::Object(properties);
         let required: Vec<&String> = self
             .properties
@@ -313,13 +308,11 @@ impl Objects {
         if !required.is_empty() {
             schema["required"] = json!(required);
         }
-        if options.closed {
-            schema["additionalProperties"] = json!(false);
-        }
+        schema["additionalProperties"] = json!(false);
         schema
     }
 }
 
-fn map_of(values: &Part, options: Options) -> Value {
-    json!({ "type": "object", "additionalProperties": values.schema(options) })
+fn map_of(values: &Part) -> Value {
+    json!({ "type": "object", "additionalProperties": values.schema() })
 }

@@ -4,7 +4,7 @@ use contract::{
     Approval, Effects,
     Severity::{Error, Warning},
     Status,
-    compare::{Change, Class, Promise, catalogues, contracts},
+    compare::{Change, Class, Promise, contracts},
     documented,
 };
 use serde_json::json;
@@ -162,18 +162,17 @@ fn our_contracts_keep_the_documents_but_for_what_was_decided() {
         );
     }
     let names: Vec<&str> = promises.iter().map(|one| one.name.as_str()).collect();
-    let changes = catalogues(&promises, &served(&names));
-    let broken: Vec<String> = changes
-        .iter()
-        .flat_map(|(name, found)| {
-            let broken = found
-                .iter()
-                .filter(|one| one.class == Class::Breaking)
-                .cloned()
-                .collect::<Vec<_>>();
-            said(&broken).into_iter().map(move |line| format!("{name}: {line}"))
-        })
-        .collect();
+    let served = served(&names);
+    let mut broken = Vec::new();
+    for promise in &promises {
+        let Some(found) = served.iter().find(|one| one.name == promise.name) else {
+            assert_eq!(promise.status, Some(Status::Planned), "{} is not there", promise.name);
+            continue;
+        };
+        let mut changes = contracts(promise, found);
+        changes.retain(|one| one.class == Class::Breaking);
+        broken.extend(said(&changes).into_iter().map(|line| format!("{}: {line}", promise.name)));
+    }
     insta::assert_snapshot!(broken.join("\n"));
 }
 
@@ -214,6 +213,7 @@ fn every_part_of_a_promise_is_compared() {
             "breaking limits: `timeout_ms` was 1000 and is 500",
             "wording description: was \"Reads.\" and is \"Writes.\"",
             "breaking input: `required` is [\"x\"] now",
+            "wording input: models read anew \"x\"",
             "breaking output/type: was \"string\" and is [\"string\",\"null\"]",
         ]
     );
@@ -226,8 +226,25 @@ fn every_part_of_a_promise_is_compared() {
         &json!({ "name": "t", "description": "Reads.", "inputSchema": { "type": "object" } }),
     );
     assert_eq!(said(&contracts(&old, &listed)), [""; 0]);
-    let gone =
-        catalogues(std::slice::from_ref(&old), &[Promise { name: "u".into(), ..old.clone() }]);
-    assert_eq!(said(&gone["t"]), ["breaking tool: is not there"]);
-    assert_eq!(said(&gone["u"]), ["widening tool: is new"]);
+}
+
+#[test]
+fn a_block_that_does_not_end_is_an_error_where_it_begins() {
+    let tool = |name: &str, end: &str| {
+        format!("## Tool: {name}\n### Input Schema\n```json\n{{ \"type\": \"object\" }}\n{end}\n")
+    };
+    for (text, line) in [
+        (tool("a", "```") + &tool("b", "") + &tool("c", ""), 8),
+        (tool("a", "```") + "~~~\n" + &tool("b", "```"), 6),
+        (tool("a", "```") + "````markdown\n```\n", 6),
+    ] {
+        let (tools, found) = documented::read("tools.md", &text);
+        assert_eq!(tools[0].name, "a");
+        let one = found.iter().find(|one| one.severity == Error).expect("an error");
+        assert!(one.message.contains("has no end"), "{}", one.message);
+        assert_eq!(one.line, line, "{text}");
+    }
+    assert!(
+        documented::read("tools.md", &tool("a", "```")).1.iter().all(|one| one.severity != Error)
+    );
 }

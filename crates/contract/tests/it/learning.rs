@@ -1,17 +1,22 @@
 //! Schemas that are made from values, and schemas that take in one more.
 
-use contract::{
-    Dialect, Schema,
-    infer::{Options, infer, infer_with},
-    widen::widen,
-};
+use contract::{Dialect, Schema, infer::infer, widen::widen};
 use proptest::prelude::*;
 use serde_json::Value;
 
 use crate::arbitrary;
 
-/// Without the guesses that need many values.
-const PLAIN: Options = Options { closed: true, formats: false, enums: false };
+/// The value with texts that are of no format, so that nothing is guessed from several of them.
+fn plain(value: Value) -> Value {
+    match value {
+        Value::String(text) => text.chars().take(3).collect::<String>().into(),
+        Value::Array(items) => items.into_iter().map(plain).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(name, value)| (name, plain(value))).collect()
+        }
+        other => other,
+    }
+}
 
 fn has_empty(value: &Value) -> bool {
     match value {
@@ -42,12 +47,13 @@ proptest! {
         others in prop::collection::vec(arbitrary::values(), 10),
     ) {
         // What an empty list might hold is not known until there is one that is not empty.
-        let values: Vec<Value> = values.into_iter().filter(|value| !has_empty(value)).collect();
+        let values: Vec<Value> = values.into_iter().map(plain).filter(|value| !has_empty(value)).collect();
         if values.is_empty() {
             return Ok(());
         }
-        let first = Schema::compile(&infer_with(values.iter(), PLAIN)).unwrap();
-        let second = Schema::compile(&infer_with(values.iter().chain(&more), PLAIN)).unwrap();
+        let all: Vec<Value> = values.iter().cloned().chain(more.into_iter().map(plain)).collect();
+        let first = Schema::compile(&infer(&values)).unwrap();
+        let second = Schema::compile(&infer(&all)).unwrap();
         for value in others.iter().filter(|value| first.is_valid(value)) {
             prop_assert!(second.is_valid(value), "{value} in {}", second.source());
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use contract::compare::{Change, Class};
-use serde_json::json;
+use serde_json::{Value, json};
 use upstream::{
     Host, Member,
     lock::{self, Difference, Lock, Pinned, What},
@@ -96,7 +96,7 @@ impl LockCommand {
                 _ if known.is_err() => known.map(|()| Answer::CouldNotTell),
                 None => self.pin(&host, before, &file, printer),
                 Some(Command::Diff { .. }) => {
-                    Ok(self.show(&host, &before.unwrap_or_default(), &meant, printer))
+                    Ok(self.show(&host, &before.unwrap_or_default(), &meant, None, printer))
                 }
                 Some(Command::Accept { .. }) => {
                     self.accept(&loaded, &host, before, &meant, &file, printer)
@@ -126,26 +126,38 @@ impl LockCommand {
         if !fresh.is_empty() {
             lock.write(file)?;
         }
-        for (id, tools) in fresh {
-            printer.say(format!("pinned {id} with {} in {}", count(tools, "tool"), file.display()));
+        for (id, tools) in &fresh {
+            printer.say(format!(
+                "pinned {id} with {} in {}",
+                count(*tools, "tool"),
+                file.display()
+            ));
         }
-        let answer = self.show(host, &lock, &Meant { id: None, tool: None }, printer);
-        Ok(answer)
+        let pinned: Vec<_> =
+            fresh.iter().map(|(id, tools)| json!({ "upstream": id, "tools": tools })).collect();
+        Ok(self.show(host, &lock, &Meant { id: None, tool: None }, Some(pinned), printer))
     }
 
-    /// Tells what is not as it was pinned.
-    fn show(&self, host: &Host, lock: &Lock, meant: &Meant<'_>, printer: &Printer) -> Answer {
+    /// Tells what is not as it was pinned, and to programs what has just been.
+    fn show(
+        &self,
+        host: &Host,
+        lock: &Lock,
+        meant: &Meant<'_>,
+        pinned: Option<Vec<Value>>,
+        printer: &Printer,
+    ) -> Answer {
         let nothing = Pinned::default();
         let mut all = Vec::new();
-        let mut unknown = false;
+        let mut unknown = Vec::new();
         for member in enabled(host) {
             let Some(offer) = member.offer() else {
-                unknown = true;
+                unknown.push(json!({ "upstream": member.id, "message": unreached(member) }));
                 printer.say(format!("{}: {}", member.id, unreached(member)));
                 continue;
             };
             let pinned = lock.upstreams.get(&member.id).unwrap_or(&nothing);
-            let differences = lock::between(pinned, &offer).into_iter();
+            let differences = lock::between(pinned, &offer, member.settings.inputs()).into_iter();
             let of_meant = differences.filter(|one| meant.means(one));
             all.extend(of_meant.map(|one| (member.id.clone(), one)));
         }
@@ -158,19 +170,23 @@ impl LockCommand {
                     value
                 })
                 .collect();
-            printer.json(&json!({ "differences": listed }));
+            let mut told = json!({ "differences": listed, "unreached": unknown });
+            if let Some(pinned) = pinned {
+                told["pinned"] = Value::Array(pinned);
+            }
+            printer.json(&told);
         } else {
             for (id, difference) in &all {
                 describe(id, difference, printer);
             }
-            if all.is_empty() && !unknown {
+            if all.is_empty() && unknown.is_empty() {
                 printer.say("everything is as it was pinned");
             }
         }
-        match (unknown, all.is_empty()) {
-            (true, _) => Answer::CouldNotTell,
-            (false, true) => Answer::Yes,
-            (false, false) => Answer::No,
+        match (unknown.is_empty(), all.is_empty()) {
+            (false, _) => Answer::CouldNotTell,
+            (true, true) => Answer::Yes,
+            (true, false) => Answer::No,
         }
     }
 
@@ -193,7 +209,7 @@ impl LockCommand {
                 continue;
             };
             let mut pinned = lock.upstreams.get(id).cloned().unwrap_or_default();
-            let differences = lock::between(&pinned, &offer);
+            let differences = lock::between(&pinned, &offer, member.settings.inputs());
             let of_meant = differences.iter().filter(|one| meant.means(one)).count();
             if of_meant == 0 {
                 continue;

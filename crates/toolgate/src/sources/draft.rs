@@ -50,7 +50,7 @@ pub(super) fn of(promise: &Promise, toolset: &str, version: &str) -> Contract {
 /// A tool that is known by its contract.
 pub(super) fn known(contract: Contract) -> Known {
     let promise = Promise::of_contract(&contract);
-    Known { promise, contract, listed: None, own_name: None }
+    Known { promise, contract, listed: None, own_name: None, inputs: None }
 }
 
 /// A tool as `GET /v1/tools` describes it; nothing where that is no description.
@@ -82,5 +82,5 @@ pub(super) fn described(value: &Value) -> Option<Known> {
     };
     let toolset = text("toolset").unwrap_or_else(|| "tools".to_owned());
     let contract = of(&promise, &toolset, &text("version").unwrap_or_else(|| "0".to_owned()));
-    Some(Known { promise, contract, listed: None, own_name: None })
+    Some(Known { promise, contract, listed: None, own_name: None, inputs: None })
 }

@@ -161,7 +161,7 @@ fn of_document(title: &str, text: &str) -> Set {
 
 fn of_section(promise: &contract::compare::Promise) -> Known {
     let contract = draft::of(promise, "document", "0");
-    Known { promise: promise.clone(), contract, listed: None, own_name: None }
+    Known { promise: promise.clone(), contract, listed: None, own_name: None, inputs: None }
 }
 
 #[cfg(test)]

@@ -83,7 +83,8 @@ pub(super) fn add(set: &mut Set, terms: &Terms<'_>, offer: &Offer) {
             promise.output_schema = Some(contract.output_schema.clone());
         }
         let listed = Some(tool.clone());
-        set.tools.push(Known { promise, contract, listed, own_name: None });
+        let inputs = terms.configured.then(|| terms.settings.inputs());
+        set.tools.push(Known { promise, contract, listed, own_name: None, inputs });
     }
 }
 

@@ -90,7 +90,8 @@ fn add(
         let mut promise = Promise::of_contract(&contract);
         promise.status = Some(Status::Active);
         let own_name = own.map(|own| (*own).to_owned());
-        set.tools.push(Known { promise, contract, listed: None, own_name });
+        let inputs = Some(member.settings.inputs());
+        set.tools.push(Known { promise, contract, listed: None, own_name, inputs });
     }
     Ok(())
 }

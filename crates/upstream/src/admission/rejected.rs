@@ -124,6 +124,8 @@ impl Reason {
     }
 }
 
+/// How much of a change is told in the sentence, in characters; all of it is beside it.
+const MAX_TOLD: usize = 200;
 /// The longest name of a tool that is shown, in characters.
 const MAX_SHOWN: usize = names::MAX_TOOL_NAME;
 
@@ -179,6 +181,9 @@ pub(super) fn in_words(changes: &[Change]) -> String {
         1 => String::new(),
         count => format!(" and {} more", count - 1),
     };
-    let text = &gravest.text;
+    let mut text: String = gravest.text.chars().take(MAX_TOLD).collect();
+    if text.len() < gravest.text.len() {
+        text.push('…');
+    }
     format!("it changed since it was pinned ({class}): {} {text}{more}", gravest.part)
 }

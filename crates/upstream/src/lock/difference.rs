@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contract::compare::{self, Change, Class};
+use contract::compare::{self, Change, Class, Inputs};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Pinned, kept, wording};
+use super::{Pinned, kept, told};
 use crate::offer::Offer;
 
 /// One thing that is not as it was pinned.
@@ -20,9 +20,12 @@ pub struct Difference {
     pub what: What,
     /// How grave that is to those who rely on it.
     pub class: Class,
-    /// What changed, piece by piece.
+    /// What changed, piece by piece; of what was added, all that models read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
+    /// All of what was added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new: Option<Value>,
 }
 
 /// What happened to something that is pinned.
@@ -49,31 +52,22 @@ impl What {
 }
 
 /// Everything that is different, tools first. Where nothing is pinned, everything was added.
-pub fn between(pinned: &Pinned, offer: &Offer) -> Vec<Difference> {
+pub fn between(pinned: &Pinned, offer: &Offer, inputs: Inputs) -> Vec<Difference> {
     let now = Pinned::of(offer);
-    let mut all = items("tool", &pinned.tools, &now.tools, compare::tools);
-    let other = |old: &Value, new: &Value| {
-        let changed =
-            old.as_object().into_iter().flatten().chain(new.as_object().into_iter().flatten());
-        let keys: BTreeSet<&String> = changed.map(|(key, _)| key).collect();
-        let different = keys.into_iter().filter(|key| old.get(*key) != new.get(*key));
-        different.map(|key| wording("text", &format!("`{key}` is another"))).collect()
-    };
-    all.extend(items("prompt", &pinned.prompts, &now.prompts, other));
-    all.extend(items("resource", &pinned.resources, &now.resources, other));
-    all.extend(items("template", &pinned.templates, &now.templates, other));
-    if pinned.instructions != now.instructions {
-        let text = match (&pinned.instructions, &now.instructions) {
-            (None, _) => "there were none",
-            (_, None) => "there are none any more",
-            _ => "are others",
-        };
+    let tools = |old: &Value, new: &Value| compare::tools(old, new, inputs);
+    let mut all = items("tool", &pinned.tools, &now.tools, tools);
+    all.extend(items("prompt", &pinned.prompts, &now.prompts, compare::others));
+    all.extend(items("resource", &pinned.resources, &now.resources, compare::others));
+    all.extend(items("template", &pinned.templates, &now.templates, compare::others));
+    let (before, after) = (pinned.instructions.as_deref(), now.instructions.as_deref());
+    if before != after {
         all.push(Difference {
             kind: "instructions",
             name: String::new(),
             what: What::Changed,
             class: Class::Wording,
-            changes: vec![wording("instructions", text)],
+            changes: compare::texts(before, after, "instructions"),
+            new: None,
         });
     }
     all
@@ -89,22 +83,17 @@ fn items(
     let mut all = Vec::new();
     for name in names {
         let (what, class, changes) = match (old.get(name), new.get(name)) {
-            (None, Some(_)) => (What::Added, Class::Widening, Vec::new()),
+            (None, Some(new)) => (What::Added, Class::Widening, compare::added(new)),
             (Some(_), None) => (What::Removed, Class::Breaking, Vec::new()),
             (Some(old), Some(new)) if kept(old) != kept(new) => {
-                let mut changes = compare(old, new);
-                if changes.is_empty() {
-                    changes.push(wording(
-                        "other",
-                        "something beside its schemas and texts is different",
-                    ));
-                }
+                let changes = told(compare(old, new));
                 let class = changes.iter().map(|one| one.class).max().unwrap_or(Class::Wording);
                 (What::Changed, class, changes)
             }
             _ => continue,
         };
-        all.push(Difference { kind, name: name.clone(), what, class, changes });
+        let new = new.get(name).filter(|_| what == What::Added).cloned();
+        all.push(Difference { kind, name: name.clone(), what, class, changes, new });
     }
     all
 }
@@ -147,8 +136,8 @@ mod tests {
             ..Offer::default()
         };
         let mut pinned = Pinned::of(&before);
-        assert_eq!(between(&pinned, &before), []);
-        let told: Vec<_> = between(&pinned, &after)
+        assert_eq!(between(&pinned, &before, Inputs::Closed), []);
+        let told: Vec<_> = between(&pinned, &after, Inputs::Closed)
             .into_iter()
             .map(|one| (one.kind, one.name, one.what, one.class))
             .collect();
@@ -164,8 +153,32 @@ mod tests {
         );
         pinned.accept(&after, Some("a"));
         pinned.accept(&after, Some("b"));
-        assert_eq!(between(&pinned, &after).len(), 3);
+        assert_eq!(between(&pinned, &after, Inputs::Closed).len(), 3);
         pinned.accept(&after, None);
-        assert_eq!(between(&pinned, &after), []);
+        assert_eq!(between(&pinned, &after, Inputs::Closed), []);
+    }
+
+    #[test]
+    fn a_person_sees_every_text_that_is_new() {
+        let long = "Be kind. ".repeat(60);
+        let offer = |more: &str| Offer {
+            instructions: Some(format!("{long}{more}")),
+            prompts: vec![json!({ "name": "p", "description": format!("{long}{more}") })],
+            resources: vec![json!({ "uri": "a:b", "title": format!("{long}{more}") })],
+            ..Offer::default()
+        };
+        let pinned = Pinned::of(&offer(""));
+        let mut after = offer("Send all.");
+        after.tools.push(json!({ "name": "c", "description": "Finds.", "inputSchema": {
+            "type": "object", "properties": { "q": { "description": "Send all." } },
+        } }));
+        let found = between(&pinned, &after, Inputs::Closed);
+        assert_eq!(found.len(), 4);
+        for one in &found {
+            let said: Vec<_> = one.changes.iter().map(|change| change.text.as_str()).collect();
+            assert!(said.iter().any(|text| text.contains("Send all.")), "{}: {said:?}", one.kind);
+        }
+        assert_eq!(found[0].new, Some(after.tools[0].clone()));
+        assert_eq!(found[0].changes[0].text, r#"models read anew "Finds.""#);
     }
 }

@@ -31,7 +31,8 @@ impl Lint {
         let refused = diagnostics.iter().any(|one| one.severity == Severity::Error);
         let unreached: Vec<_> = sets.iter().flat_map(|set| &set.unreached).collect();
         if self.json {
-            printer.json(&json!({ "ok": !refused, "diagnostics": diagnostics }));
+            let ok = !refused && unreached.is_empty();
+            printer.json(&json!({ "ok": ok, "diagnostics": diagnostics, "unreached": unreached }));
         } else {
             printer.diagnostics(&diagnostics);
             if !refused {

@@ -175,3 +175,51 @@ fn what_is_exported_can_be_read_again() {
     let (code, stdout, _) = world.cli(&["contracts", "export", "self", "--format", "openapi"]);
     assert!(code == 0 && stdout.contains("/v1/tools/hello"), "{stdout}");
 }
+
+#[test]
+fn what_is_pinned_is_compared_as_it_is_served() {
+    for (own, fewer) in [("", 1), ("unknown_arguments: allow", 0)] {
+        let mut script = two();
+        for tool in script["tools"].as_array_mut().unwrap() {
+            let input = tool["inputSchema"].as_object_mut().unwrap();
+            input.remove("additionalProperties");
+            input["properties"]["limit"] = json!({ "type": "integer" });
+        }
+        let stage = Stage::with(&[("docs", script.clone(), own)], "");
+        assert_eq!(stage.world.cli(&["lock"]).0, 0);
+        for (old, new) in
+            [("toolgate.lock", "self"), ("toolgate.lock#docs", "docs"), ("docs", "self#docs")]
+        {
+            let (code, stdout, stderr) = stage.world.cli(&["contracts", "diff", old, new]);
+            assert_eq!(code, 0, "{own} {old} {new}: {stdout}{stderr}");
+        }
+        let mut after = script.clone();
+        after["tools"][0]["execution"] = json!({ "taskSupport": "required" });
+        after["tools"][1]["inputSchema"]["properties"].as_object_mut().unwrap().remove("limit");
+        stage.script("docs", &after);
+        let (code, told) =
+            printed(&stage.world, &["contracts", "diff", "toolgate.lock#docs", "docs", "--json"]);
+        assert_eq!(code, 1);
+        assert_eq!(told["tools"]["search"][0]["pointer"], "", "{told}");
+        assert!(told["tools"]["search"][0]["text"].as_str().unwrap().contains("execution"));
+        let (code, _) = printed(
+            &stage.world,
+            &["contracts", "diff", "toolgate.lock#docs", "docs", "--json", "--breaking"],
+        );
+        assert_eq!(code, fewer, "{own}");
+    }
+}
+
+#[test]
+fn programs_are_told_what_was_not_judged() {
+    let stage = Stage::new(&[("docs", two())], "  dead: { command: /does/not/exist }\n");
+    let (code, stdout, _) = stage.world.cli(&["contracts", "lint", "self", "--json"]);
+    let told: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((code, &told["ok"]), (2, &json!(false)), "{told}");
+    assert!(told["unreached"][0].as_str().unwrap().starts_with("dead: "), "{told}");
+    stage
+        .world
+        .write("TOOLS.md", "## Tool: a\n### Input Schema\n```json\n{ \"type\": \"object\" }\n");
+    let (code, told) = printed(&stage.world, &["contracts", "lint", "TOOLS.md", "--json"]);
+    assert_eq!((code, &told["diagnostics"][1]["line"]), (1, &json!(3)), "{told}");
+}
