@@ -10,7 +10,10 @@ mod make;
 mod text;
 mod view;
 
-use std::collections::HashSet;
+use std::{
+    collections::HashSet,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use serde_json::Value;
 
@@ -21,10 +24,39 @@ use view::View;
 
 /// How many values are made at most, of each sort.
 pub const MAX_CASES: usize = 100;
+/// How large a value is made, in bytes of its texts and names.
+pub const MAX_VALUE_BYTES: usize = 262_144;
+/// How large all values of a sort are together.
+pub const MAX_CASES_BYTES: usize = 8 << 20;
 /// How many parts of a value are varied.
 const MAX_SITES: usize = 60;
 /// How deep in a value its parts are varied.
 const MAX_SITE_DEPTH: usize = 5;
+
+/// Which values are wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'s> {
+    /// What they are made from: the same makes the same.
+    pub seed: u64,
+    /// How many at most, up to [`MAX_CASES`].
+    pub most: usize,
+    /// Only objects, which is all that arguments can be.
+    pub objects: bool,
+    /// Set by somebody who does not want them any more.
+    pub stop: &'s AtomicBool,
+}
+
+impl Wanted<'_> {
+    /// As many as there can be, of every kind.
+    pub fn all(seed: u64) -> Self {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Wanted { seed, most: MAX_CASES, objects: false, stop: &NEVER }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
 
 /// A value, and what it shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,20 +88,23 @@ impl IntoIterator for Cases {
 }
 
 /// Values that the schema accepts: the smallest, the fullest, and the edges of every part.
-pub fn valid(schema: &Value, seed: u64) -> Result<Cases, SchemaError> {
+pub fn valid(schema: &Value, wanted: Wanted<'_>) -> Result<Cases, SchemaError> {
     let judge = Schema::compile_foreign(schema)?;
     let shown = project::to_2020_12(schema)?;
     let places = Places::of(&shown, Dialect::Draft202012)?;
-    let mut bench = Bench::new(&judge, true);
+    let mut bench = Bench::new(&judge, true, wanted);
     for (style, title) in [(Style::Small, "only what is required"), (Style::Full, "everything")] {
-        match base(&places, &judge, style, seed) {
+        match base(&places, &judge, style, wanted) {
             Ok(value) => bench.offer(title.to_owned(), value),
             Err(reason) => bench.cases.given_up.push(format!("{title}: {reason}")),
         }
     }
-    if let Ok(full) = base(&places, &judge, Style::Full, seed) {
-        let mut maker = Maker::new(&places, seed);
+    if let Ok(full) = base(&places, &judge, Style::Full, wanted) {
+        let mut maker = Maker::new(&places, wanted);
         for site in sites(&places, &mut maker, &full) {
+            if bench.is_full() {
+                break;
+            }
             for (title, part) in bounds::of(&mut maker, &site) {
                 bench.offer(titled(&site.pointer, &title), replaced(&full, &site.pointer, part));
             }
@@ -80,13 +115,13 @@ pub fn valid(schema: &Value, seed: u64) -> Result<Cases, SchemaError> {
 }
 
 /// Values that the schema refuses, each for one defect in a value that is fine otherwise.
-pub fn invalid(schema: &Value, seed: u64) -> Result<Cases, SchemaError> {
+pub fn invalid(schema: &Value, wanted: Wanted<'_>) -> Result<Cases, SchemaError> {
     let judge = Schema::compile_foreign(schema)?;
     let shown = project::to_2020_12(schema)?;
     let places = Places::of(&shown, Dialect::Draft202012)?;
-    let mut bench = Bench::new(&judge, false);
-    let found = base(&places, &judge, Style::Full, seed)
-        .or_else(|_| base(&places, &judge, Style::Small, seed));
+    let mut bench = Bench::new(&judge, false, wanted);
+    let found = base(&places, &judge, Style::Full, wanted)
+        .or_else(|_| base(&places, &judge, Style::Small, wanted));
     let full = match found {
         Ok(full) => full,
         Err(reason) => {
@@ -94,8 +129,11 @@ pub fn invalid(schema: &Value, seed: u64) -> Result<Cases, SchemaError> {
             return Ok(bench.finish());
         }
     };
-    let mut maker = Maker::new(&places, seed);
+    let mut maker = Maker::new(&places, wanted);
     for site in sites(&places, &mut maker, &full) {
+        if bench.is_full() {
+            break;
+        }
         for (title, part) in defects::of(&site) {
             let value = match part {
                 Some(part) => replaced(&full, &site.pointer, part),
@@ -114,45 +152,94 @@ fn titled(pointer: &str, title: &str) -> String {
 /// Keeps what is as it should be, once.
 struct Bench<'s> {
     judge: &'s Schema,
-    wanted: bool,
+    accepted: bool,
+    wanted: Wanted<'s>,
     seen: HashSet<String>,
+    bytes: usize,
     cases: Cases,
 }
 
 impl<'s> Bench<'s> {
-    fn new(judge: &'s Schema, wanted: bool) -> Self {
-        Self { judge, wanted, seen: HashSet::new(), cases: Cases::default() }
+    fn new(judge: &'s Schema, accepted: bool, wanted: Wanted<'s>) -> Self {
+        let cases = Cases::default();
+        Self { judge, accepted, wanted, seen: HashSet::new(), bytes: 0, cases }
+    }
+
+    fn is_full(&self) -> bool {
+        let count = self.cases.cases.len();
+        count >= self.wanted.most.min(MAX_CASES)
+            || self.bytes >= MAX_CASES_BYTES
+            || self.wanted.is_stopped()
     }
 
     fn offer(&mut self, title: String, value: Value) {
-        if self.cases.cases.len() >= MAX_CASES {
+        if self.is_full() || (self.wanted.objects && !value.is_object()) {
             return;
         }
-        if self.judge.is_valid(&value) != self.wanted {
+        if self.judge.is_valid(&value) != self.accepted {
             self.cases.dropped += 1;
         } else if self.seen.insert(canonical::sha256(&value)) {
+            self.bytes += weight(&value);
             self.cases.cases.push(Case { title, value });
         }
     }
 
     fn finish(mut self) -> Cases {
-        if self.cases.cases.len() >= MAX_CASES {
-            self.cases.given_up.push(format!("there are more than {MAX_CASES}"));
-        }
+        let why = if self.wanted.is_stopped() {
+            Some("it was stopped".to_owned())
+        } else if self.bytes >= MAX_CASES_BYTES {
+            Some(format!("they have more than {MAX_CASES_BYTES} bytes"))
+        } else if self.cases.cases.len() >= MAX_CASES {
+            Some(format!("there are more than {MAX_CASES}"))
+        } else {
+            None
+        };
+        self.cases.given_up.extend(why);
         self.cases.given_up.dedup();
         self.cases
     }
 }
 
+/// How large a value is, in bytes: its texts and names, and a few for everything else.
+fn weight(value: &Value) -> usize {
+    const EACH: usize = 8;
+    EACH + match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| name.len() + weight(value)).sum()
+        }
+        _ => 0,
+    }
+}
+
+/// How many copies of a value are made of one part.
+fn copies(value: &Value) -> usize {
+    MAX_CASES_BYTES / weight(value)
+}
+
 /// A value that is accepted: the first one of several ways to make it that is.
-fn base(places: &Places, judge: &Schema, style: Style, seed: u64) -> Result<Value, String> {
+fn base(
+    places: &Places,
+    judge: &Schema,
+    style: Style,
+    wanted: Wanted<'_>,
+) -> Result<Value, String> {
     let mut reason = "nothing that was made of it is accepted".to_owned();
+    // What the schema does not have need not be tried in several ways.
+    let branches =
+        if says(places.all[0].schema, &["anyOf", "oneOf"]) { make::MAX_BRANCHES_TRIED } else { 1 };
+    let conditions = if says(places.all[0].schema, &["if"]) {
+        &make::Conditions::ALL[..]
+    } else {
+        &make::Conditions::ALL[..1]
+    };
     for examples in [true, false] {
-        for conditions in make::Conditions::ALL {
-            for branch in 0..make::MAX_BRANCHES_TRIED {
-                let mut maker = Maker::new(places, seed);
+        for conditions in conditions {
+            for branch in 0..branches {
+                let mut maker = Maker::new(places, wanted);
                 maker.examples = examples;
-                maker.conditions = conditions;
+                maker.conditions = *conditions;
                 maker.branch = branch;
                 match maker.make(&[0], style) {
                     Ok(value) if judge.is_valid(&value) => return Ok(value),
@@ -163,6 +250,18 @@ fn base(places: &Places, judge: &Schema, style: Style, seed: u64) -> Result<Valu
         }
     }
     Err(format!("cannot generate: {reason}"))
+}
+
+/// Whether a schema has one of these keywords anywhere. (A property may be called like one; then more is
+/// tried than needed.)
+fn says(schema: &Value, keywords: &[&str]) -> bool {
+    match schema {
+        Value::Array(items) => items.iter().any(|item| says(item, keywords)),
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(key, value)| keywords.contains(&key.as_str()) || says(value, keywords)),
+        _ => false,
+    }
 }
 
 /// A part of a value, and all that is said about it.

@@ -3,14 +3,48 @@
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use clap::Args;
 use guard::process::Spawner;
 use serde_json::json;
 use upstream::{
     Offer,
     connection::{self, Endpoint, HttpKind, Limits, Program, Protocol, Target, Terms},
+    variables,
 };
 
 use crate::{commands, settings::Loaded, wiring::target};
+
+/// Headers for servers that the settings do not know.
+#[derive(Args, Default)]
+pub struct Headers {
+    /// A header for an address, such as 'Authorization: Bearer ${TOKEN}'; may be given more than once
+    #[arg(long = "header", value_name = "NAME: VALUE")]
+    headers: Vec<String>,
+}
+
+impl Headers {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.headers.is_empty()
+    }
+
+    /// Names and values, with every variable of the environment filled in. Values are never told.
+    fn filled_in(&self) -> anyhow::Result<Vec<(String, String)>> {
+        let one = |text: &String| {
+            let (name, value) =
+                text.split_once(':').context("--header wants a name, a colon and a value")?;
+            let name = name.trim();
+            let plain = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+            if name.is_empty() || !name.chars().all(plain) {
+                bail!("--header: what stands before the colon is no name of a header");
+            }
+            let value = variables::expand(value.trim(), |name| std::env::var(name).ok())
+                .with_context(|| format!("--header {name}"))?;
+            Ok((name.to_owned(), value))
+        };
+        self.headers.iter().map(one).collect()
+    }
+}
 
 /// A server, and how it is spoken to.
 pub struct Server {
@@ -50,13 +84,14 @@ impl Server {
     }
 
     /// The server at an address.
-    pub fn at(address: &str) -> anyhow::Result<Self> {
+    pub fn at(address: &str, headers: &Headers) -> anyhow::Result<Self> {
         let url = guard::net::Url::parse(address)
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some())
             .with_context(|| format!("`{address}` is no http or https address"))?;
         let kind = HttpKind::Auto;
-        let endpoint = Endpoint { url, headers: Vec::new(), kind, extra_ca: Vec::new() };
+        let headers = headers.filled_in()?;
+        let endpoint = Endpoint { url, headers, kind, extra_ca: Vec::new() };
         Ok(Self::unknown(address, Target::Endpoint(endpoint)))
     }
 

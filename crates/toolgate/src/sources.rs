@@ -18,7 +18,12 @@ use contract::{
 };
 use serde_json::Value;
 
-use crate::{Answer, commands, printer::Printer, servers::Server, settings::Flags};
+use crate::{
+    Answer, commands,
+    printer::Printer,
+    servers::{Headers, Server},
+    settings::Flags,
+};
 
 /// The word for what this installation serves.
 const ITSELF: &str = "self";
@@ -107,12 +112,19 @@ impl Set {
 }
 
 /// Reads a source. Where the settings have mistakes that keep us from it, they are shown.
-pub fn read(text: &str, flags: &Flags, printer: &Printer) -> anyhow::Result<Result<Set, Answer>> {
+pub fn read(
+    text: &str,
+    headers: &Headers,
+    flags: &Flags,
+    printer: &Printer,
+) -> anyhow::Result<Result<Set, Answer>> {
     if Path::new(text).exists() {
-        return named(text, flags, printer);
+        return named(text, headers, flags, printer);
     }
-    let Some((source, part)) = text.rsplit_once('#') else { return named(text, flags, printer) };
-    let mut set = match named(source, flags, printer)? {
+    let Some((source, part)) = text.rsplit_once('#') else {
+        return named(text, headers, flags, printer);
+    };
+    let mut set = match named(source, headers, flags, printer)? {
         Ok(set) => set,
         Err(answer) => return Ok(Err(answer)),
     };
@@ -126,13 +138,18 @@ pub fn program(words: &[String]) -> anyhow::Result<Set> {
     listing::of_server(&Server::program(program, arguments)?)
 }
 
-fn named(text: &str, flags: &Flags, printer: &Printer) -> anyhow::Result<Result<Set, Answer>> {
+fn named(
+    text: &str,
+    headers: &Headers,
+    flags: &Flags,
+    printer: &Printer,
+) -> anyhow::Result<Result<Set, Answer>> {
     let path = Path::new(text);
     if text == ITSELF {
         return served::read(flags, printer);
     }
     if text.starts_with("http://") || text.starts_with("https://") {
-        return Ok(Ok(listing::of_server(&Server::at(text)?)?));
+        return Ok(Ok(listing::of_server(&Server::at(text, headers)?)?));
     }
     // An id has neither of these, so nothing else can be meant.
     if text.contains(['.', '/']) {

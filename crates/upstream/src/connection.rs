@@ -21,7 +21,7 @@ mod stdio;
 mod target;
 mod wire;
 
-pub use connect::{ConnectError, Terms, connect};
+pub use connect::{ConnectError, Heard, Terms, connect};
 pub use connected::{Connection, Request};
 pub use handshake::Server;
 pub use listing::{Listing, MAX_ITEM_BYTES, TOO_LARGE};

@@ -357,7 +357,7 @@ mod tests {
         let closing = Upstream { changes, ..Upstream::default() };
         assert!(!tool(Some(&lock), "search", &fewer, &closing).is_fine());
         let unknown_arguments = UnknownArguments::Allow;
-        let open = Upstream { changes, unknown_arguments, ..Upstream::default() };
+        let open = Upstream { unknown_arguments, changes, ..Upstream::default() };
         assert!(tool(Some(&lock), "search", &fewer, &open).is_fine());
     }
 

@@ -15,7 +15,7 @@ mod texts;
 mod tool;
 mod whole;
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use guard::process::Spawner;
 use serde_json::{Value, json};
@@ -47,6 +47,8 @@ pub struct Options {
     pub cases: usize,
     /// What the values are made from.
     pub seed: u64,
+    /// Arguments that the operator knows to be good, by tool: they are tried before those that are made.
+    pub arguments: BTreeMap<String, Vec<Value>>,
     /// How long one call may take.
     pub call_timeout: Duration,
     /// How long all of it may take.
@@ -60,6 +62,7 @@ impl Default for Options {
             effects: false,
             cases: DEFAULT_CASES,
             seed: 0,
+            arguments: BTreeMap::new(),
             call_timeout: DEFAULT_CALL_TIMEOUT,
             total_timeout: DEFAULT_TOTAL_TIMEOUT,
         }
@@ -127,13 +130,18 @@ impl Probing<'_, '_> {
     async fn report(self) -> Result<Report, ProbeError> {
         let Probing { options, session } = self;
         let listing = session.list().await?;
+        is_listed(&listing.items, options.arguments.keys())?;
         let tools = chosen(&listing.items, &options.tools)?;
         let mut report = Report::new(session.server(), options.seed);
         let mut whole = Suite::server();
         whole.checks.extend(whole::listed(&listing, session.server()));
         let mut cut = None;
         for tool in tools {
-            let mut suite = tool::look(tool, &listing.items);
+            cut = cut.or_else(|| session.is_over());
+            let mut suite = match cut {
+                None => tool::look(tool, &listing.items),
+                Some(_) => Suite::tool(tool::name_of(tool).unwrap_or("(no name)")),
+            };
             if cut.is_none() {
                 cut = calls::make(tool, &mut suite, options, session).await;
             } else {
@@ -157,6 +165,19 @@ impl Probing<'_, '_> {
 
 /// The tools that are meant.
 fn chosen<'a>(listed: &'a [Value], names: &[String]) -> Result<Vec<&'a Value>, ProbeError> {
+    is_listed(listed, names.iter())?;
+    let meant = |tool: &&Value| {
+        let name = tool::name_of(tool);
+        names.is_empty() || name.is_some_and(|name| names.iter().any(|one| one == name))
+    };
+    Ok(listed.iter().filter(meant).collect())
+}
+
+/// Refuses names that no tool has.
+fn is_listed<'a>(
+    listed: &[Value],
+    names: impl Iterator<Item = &'a String>,
+) -> Result<(), ProbeError> {
     for wanted in names {
         if !listed.iter().any(|tool| tool::name_of(tool) == Some(wanted)) {
             let near = contract::nearest(wanted, listed.iter().filter_map(tool::name_of));
@@ -164,9 +185,5 @@ fn chosen<'a>(listed: &'a [Value], names: &[String]) -> Result<Vec<&'a Value>, P
             return Err(ProbeError::NoTool(wanted.clone(), near));
         }
     }
-    let meant = |tool: &&Value| {
-        let name = tool::name_of(tool);
-        names.is_empty() || name.is_some_and(|name| names.iter().any(|one| one == name))
-    };
-    Ok(listed.iter().filter(meant).collect())
+    Ok(())
 }

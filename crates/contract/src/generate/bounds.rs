@@ -3,9 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    Site,
+    MAX_VALUE_BYTES, Site, copies,
     make::{Maker, as_value},
     text::{self, MAX_TEXT},
+    weight,
 };
 
 /// How many of the listed values, and of the branches of a choice, are shown.
@@ -17,10 +18,11 @@ const MAX_LIST: usize = 200;
 pub(super) fn of<'a>(maker: &mut Maker<'_, 'a>, site: &Site<'_, 'a>) -> Vec<(String, Value)> {
     let mut found: Vec<(String, Value)> = Vec::new();
     let view = &site.view;
-    for value in view.listed.iter().flatten().take(MAX_LISTED) {
+    let fits = |value: &&&Value| weight(value) <= MAX_VALUE_BYTES;
+    for value in view.listed.iter().flatten().filter(fits).take(MAX_LISTED) {
         found.push(("one of the listed values".to_owned(), (*value).clone()));
     }
-    for value in view.examples.iter().take(MAX_LISTED) {
+    for value in view.examples.iter().filter(fits).take(MAX_LISTED) {
         found.push(("an example of its author".to_owned(), (*value).clone()));
     }
     let forms = view.choices.iter().map(Vec::len).max().unwrap_or(0).min(MAX_LISTED);
@@ -114,7 +116,7 @@ fn objects(site: &Site, fields: &Map<String, Value>, found: &mut Vec<(String, Va
     let required = |name: &String| site.view.required.contains(&name.as_str());
     if site.pointer.is_empty() {
         // Each of them left out by itself; all of them at once is the smallest value.
-        for name in fields.keys().filter(|name| !required(name)) {
+        for name in fields.keys().filter(|name| !required(name)).take(copies(site.value)) {
             let mut fields = fields.clone();
             fields.shift_remove(name);
             found.push((format!("without `{name}`"), Value::Object(fields)));

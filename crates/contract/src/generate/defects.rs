@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Site, make::as_value, text::MAX_TEXT};
+use super::{MAX_VALUE_BYTES, Site, copies, make::as_value, text::MAX_TEXT, weight};
 use crate::json::kind;
 
 /// How much longer than allowed a list is made at most, in items.
@@ -42,7 +42,7 @@ pub(super) fn of(site: &Site) -> Vec<(String, Option<Value>)> {
         Value::Number(_) => numbers(site, !view.allows("number"), &mut found),
         Value::Array(items) => lists(site, items, &mut found),
         Value::Object(fields) => {
-            for name in &view.required {
+            for name in view.required.iter().take(copies(site.value)) {
                 let mut fields = fields.clone();
                 if fields.shift_remove(*name).is_some() {
                     found.push((format!("`{name}` is missing"), Some(Value::Object(fields))));
@@ -114,7 +114,11 @@ fn lists(site: &Site, items: &[Value], found: &mut Vec<(String, Option<Value>)>)
         found.push(("too few items".to_owned(), Some(Value::Array(few))));
     }
     let last = items.last().cloned();
-    if let (Some(most), Some(last)) = (view.max_items.filter(|most| *most < MAX_LIST), &last) {
+    let fits = |most: &usize| {
+        let each = last.as_ref().map_or(0, weight);
+        *most < MAX_LIST && (most + 1).saturating_mul(each) <= MAX_VALUE_BYTES
+    };
+    if let (Some(most), Some(last)) = (view.max_items.filter(fits), &last) {
         let mut many = items.to_vec();
         many.resize(most + 1, last.clone());
         found.push(("too many items".to_owned(), Some(Value::Array(many))));

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Number as JsonNumber, Value, json};
 
-use super::{text, view::View};
+use super::{MAX_VALUE_BYTES, Wanted, text, view::View, weight};
 use crate::{
     json::kind,
     places::{Number, Places},
@@ -18,6 +18,9 @@ const MAX_FULL_DEPTH: usize = 4;
 const MAX_PARTS: usize = 2_000;
 /// How many items are put into a list that may have any number.
 const FULL_ITEMS: usize = 2;
+
+/// How often an item is changed until it is unlike the others of its list.
+const MAX_UNLIKE: usize = 20;
 
 /// How much is put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,25 +61,29 @@ pub(super) struct Maker<'p, 'a> {
     pub(super) branch: usize,
     /// What could not be made.
     pub(super) given_up: Vec<String>,
+    wanted: Wanted<'p>,
     parts: usize,
+    bytes: usize,
 }
 
 impl<'p, 'a> Maker<'p, 'a> {
-    pub(super) fn new(places: &'p Places<'a>, seed: u64) -> Self {
+    pub(super) fn new(places: &'p Places<'a>, wanted: Wanted<'p>) -> Self {
         Self {
             places,
-            random: Random(seed),
+            random: Random(wanted.seed),
+            wanted,
             examples: true,
             conditions: Conditions::Ignored,
             branch: 0,
             given_up: Vec::new(),
             parts: 0,
+            bytes: 0,
         }
     }
 
     /// A value that fits what these places say.
     pub(super) fn make(&mut self, numbers: &[Number], style: Style) -> Result<Value, String> {
-        self.parts = 0;
+        (self.parts, self.bytes) = (0, 0);
         self.at(numbers, style, 0)
     }
 
@@ -105,19 +112,25 @@ impl<'p, 'a> Maker<'p, 'a> {
         if depth > MAX_DEPTH {
             return Err(format!("a value would nest deeper than {MAX_DEPTH} levels"));
         }
+        if self.wanted.is_stopped() {
+            return Err("it was stopped".to_owned());
+        }
         let view = self.view(numbers)?;
         if view.impossible {
             return Err("nothing is accepted at some place".to_owned());
         }
         if let Some(listed) = &view.listed {
             let fits = listed.iter().find(|value| view.allows(kind(value)));
-            return fits.map(|value| (*value).clone()).ok_or("no listed value is left".to_owned());
+            let fits = fits.ok_or("no listed value is left")?;
+            self.take(weight(fits))?;
+            return Ok((*fits).clone());
         }
         let example = view.examples.iter().find(|value| view.allows(kind(value)));
         // An object of its author's would hide the parts that are to be varied.
         if let (true, Some(example)) = (self.examples, example)
             && !(example.is_object() || example.is_array())
         {
+            self.take(weight(example))?;
             return Ok((*example).clone());
         }
         let kinds = ["object", "array", "string", "integer", "number", "boolean", "null"];
@@ -132,17 +145,31 @@ impl<'p, 'a> Maker<'p, 'a> {
         match kind {
             "object" => self.object(&view, style, depth),
             "array" => self.array(&view, style, depth),
-            "string" => text::fitting(&view, 0, &mut self.random).map(Value::String),
+            "string" => {
+                let text = text::fitting(&view, 0, &mut self.random)?;
+                self.take(text.len())?;
+                Ok(Value::String(text))
+            }
             "integer" | "number" => number(&view, kind == "integer", &mut self.random),
             "boolean" => Ok(json!(true)),
             _ => Ok(Value::Null),
         }
     }
 
+    /// Takes so many bytes of those that a value may have.
+    fn take(&mut self, bytes: usize) -> Result<(), String> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes > MAX_VALUE_BYTES {
+            return Err(format!("a value would have more than {MAX_VALUE_BYTES} bytes"));
+        }
+        Ok(())
+    }
+
     fn object(&mut self, view: &View<'a>, style: Style, depth: usize) -> Result<Value, String> {
         let mut made = Map::new();
         for name in &view.required {
             if !made.contains_key(*name) {
+                self.take(name.len())?;
                 made.insert((*name).to_owned(), self.at(&view.property(name), style, depth + 1)?);
             }
         }
@@ -212,22 +239,24 @@ impl<'p, 'a> Maker<'p, 'a> {
 
     /// A list of that many items.
     pub(super) fn list(&mut self, view: &View<'a>, count: usize) -> Option<Value> {
-        self.parts = 0;
+        (self.parts, self.bytes) = (0, 0);
         let list = self.items(view, count, Style::Small, 0).ok()?;
         list.as_array().is_some_and(|items| items.len() == count).then_some(list)
     }
 
     /// Makes an item unlike the others, as far as that is simple.
     fn differ(&mut self, item: &mut Value, others: &[Value]) {
-        for attempt in 1..=others.len() {
+        // The first step leads past those before, if they were made like this one.
+        let steps = std::iter::once(others.len()).chain(1..MAX_UNLIKE);
+        for step in steps {
             if !others.contains(item) {
                 return;
             }
             match item {
-                Value::String(text) => text.push_str(&attempt.to_string()),
+                Value::String(text) => text.push_str(&step.to_string()),
                 Value::Number(number) => {
-                    let next = number.as_i64().unwrap_or(0).saturating_add(1);
-                    *item = json!(next);
+                    let step = i64::try_from(step).unwrap_or(1);
+                    *item = json!(number.as_i64().unwrap_or(0).saturating_add(step));
                 }
                 Value::Bool(value) => *value = !*value,
                 _ => return,

@@ -6,6 +6,8 @@ use super::{make::Random, view::View};
 
 /// The longest text that is made, in characters.
 pub(super) const MAX_TEXT: usize = 20_000;
+/// How many parts of a pattern are gone through for one text: some match without adding to it.
+const MAX_STEPS: usize = 80_000;
 /// How often more is put into the repetitions of a pattern until a text is long enough.
 const MAX_TRIES: usize = 40;
 
@@ -26,9 +28,8 @@ pub(super) fn fitting(view: &View, length: usize, random: &mut Random) -> Result
     }
     let word = WORDS[usize::try_from(random.below(WORDS.len() as u64)).unwrap_or(0)];
     let mut text: String = word.chars().take(most).collect();
-    while text.chars().count() < least {
-        text.push('a');
-    }
+    let missing = least.saturating_sub(text.chars().count());
+    text.extend(std::iter::repeat_n('a', missing));
     Ok(text)
 }
 
@@ -75,10 +76,11 @@ pub(super) fn matching(
     for extra in 0..MAX_TRIES {
         // A few more at first, then as many as can be missing.
         let extra = if extra < 8 { extra } else { least.saturating_sub(MAX_TRIES - extra) };
-        let mut text = String::new();
-        if !write(&parsed, extra, &mut text, random) {
+        let mut writer = Writer { text: String::new(), steps: 0, random };
+        if !writer.write(&parsed, extra) {
             break;
         }
+        let text = writer.text;
         let length = text.chars().count();
         if (least..=most).contains(&length) {
             return Ok(text);
@@ -91,48 +93,58 @@ fn shown(pattern: &str) -> String {
     pattern.chars().take(60).collect()
 }
 
-/// Writes a text that matches, with so much more than needed in the first repetition that takes it.
-fn write(pattern: &Hir, extra: usize, text: &mut String, random: &mut Random) -> bool {
-    if text.len() > MAX_TEXT * 4 {
-        return false;
-    }
-    match pattern.kind() {
-        HirKind::Empty | HirKind::Look(_) => true,
-        HirKind::Literal(literal) => match std::str::from_utf8(&literal.0) {
-            Ok(literal) => {
-                text.push_str(literal);
-                true
-            }
-            Err(_) => false,
-        },
-        HirKind::Class(class) => match character(class, random) {
-            Some(character) => {
-                text.push(character);
-                true
-            }
-            None => false,
-        },
-        HirKind::Repetition(repetition) => {
-            let least = repetition.min as usize;
-            let most = repetition.max.map_or(usize::MAX, |most| most as usize);
-            let count = least.saturating_add(extra).min(most).min(MAX_TEXT);
-            (0..count).all(|_| write(&repetition.sub, 0, text, random))
+/// Writes a text that matches a pattern.
+struct Writer<'r> {
+    text: String,
+    steps: usize,
+    random: &'r mut Random,
+}
+
+impl Writer<'_> {
+    /// Writes a text that matches, with so much more than needed in the first repetition that takes it.
+    fn write(&mut self, pattern: &Hir, extra: usize) -> bool {
+        self.steps += 1;
+        if self.text.len() > MAX_TEXT * 4 || self.steps > MAX_STEPS {
+            return false;
         }
-        HirKind::Capture(capture) => write(&capture.sub, extra, text, random),
-        HirKind::Concat(parts) => {
-            // All that is more goes into one place, so that lengths grow by one.
-            let roomy = parts.iter().position(|part| {
-                let properties = part.properties();
-                properties.maximum_len() != properties.minimum_len()
-            });
-            parts.iter().enumerate().all(|(index, part)| {
-                let extra = if Some(index) == roomy { extra } else { 0 };
-                write(part, extra, text, random)
-            })
-        }
-        HirKind::Alternation(branches) => {
-            let index = usize::try_from(random.below(branches.len() as u64)).unwrap_or(0);
-            branches.get(index).is_some_and(|branch| write(branch, extra, text, random))
+        match pattern.kind() {
+            HirKind::Empty | HirKind::Look(_) => true,
+            HirKind::Literal(literal) => match std::str::from_utf8(&literal.0) {
+                Ok(literal) => {
+                    self.text.push_str(literal);
+                    true
+                }
+                Err(_) => false,
+            },
+            HirKind::Class(class) => match character(class, self.random) {
+                Some(character) => {
+                    self.text.push(character);
+                    true
+                }
+                None => false,
+            },
+            HirKind::Repetition(repetition) => {
+                let least = repetition.min as usize;
+                let most = repetition.max.map_or(usize::MAX, |most| most as usize);
+                let count = least.saturating_add(extra).min(most).min(MAX_TEXT);
+                (0..count).all(|_| self.write(&repetition.sub, 0))
+            }
+            HirKind::Capture(capture) => self.write(&capture.sub, extra),
+            HirKind::Concat(parts) => {
+                // All that is more goes into one place, so that lengths grow by one.
+                let roomy = parts.iter().position(|part| {
+                    let properties = part.properties();
+                    properties.maximum_len() != properties.minimum_len()
+                });
+                parts.iter().enumerate().all(|(index, part)| {
+                    let extra = if Some(index) == roomy { extra } else { 0 };
+                    self.write(part, extra)
+                })
+            }
+            HirKind::Alternation(branches) => {
+                let index = usize::try_from(self.random.below(branches.len() as u64)).unwrap_or(0);
+                branches.get(index).is_some_and(|branch| self.write(branch, extra))
+            }
         }
     }
 }

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use contract::{
     Dialect, Schema,
-    generate::{self, Cases, MAX_CASES},
+    generate::{self, Cases, MAX_CASES, MAX_CASES_BYTES, MAX_VALUE_BYTES, Wanted},
 };
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::arbitrary;
 
@@ -41,7 +41,7 @@ fn tool() -> Value {
 
 #[test]
 fn valid_values_go_to_the_edges() {
-    let cases = generate::valid(&tool(), 1).unwrap();
+    let cases = generate::valid(&tool(), Wanted::all(1)).unwrap();
     assert_eq!(&titles(&cases)[..2], ["only what is required", "everything"]);
     assert_eq!(cases.cases[0].value.as_object().unwrap().len(), 2);
     assert_eq!(cases.cases[1].value.as_object().unwrap().len(), 6);
@@ -65,7 +65,7 @@ fn valid_values_go_to_the_edges() {
 
 #[test]
 fn invalid_values_have_one_defect() {
-    let cases = generate::invalid(&tool(), 1).unwrap();
+    let cases = generate::invalid(&tool(), Wanted::all(1)).unwrap();
     let titles = titles(&cases);
     for wanted in [
         "`path` is missing",
@@ -105,7 +105,7 @@ fn choices_conditions_and_references_are_followed() {
         ],
         "$defs": { "word": { "type": "string", "enum": ["x"] } },
     });
-    let cases = generate::valid(&schema, 3).unwrap();
+    let cases = generate::valid(&schema, Wanted::all(3)).unwrap();
     assert!(has(&cases, &json!({ "kind": "b", "s": "x" })), "{cases:#?}");
     let conditional = json!({
         "type": "object",
@@ -114,32 +114,78 @@ fn choices_conditions_and_references_are_followed() {
         "if": { "properties": { "raw": { "const": true } } },
         "then": { "properties": { "html": { "type": "string", "minLength": 3 } }, "required": ["html"] },
     });
-    let cases = generate::valid(&conditional, 3).unwrap();
+    let cases = generate::valid(&conditional, Wanted::all(3)).unwrap();
     assert!(cases.cases[0].value["html"].is_string(), "{cases:#?}");
     let tree = json!({
         "type": "object", "properties": { "next": { "$ref": "#" }, "n": { "type": "integer" } }, "required": ["n"],
     });
-    assert!(!generate::valid(&tree, 3).unwrap().cases.is_empty());
+    assert!(!generate::valid(&tree, Wanted::all(3)).unwrap().cases.is_empty());
 }
 
 #[test]
 fn what_cannot_be_made_is_given_up_with_a_reason() {
     let endless = json!({ "type": "object", "properties": { "next": { "$ref": "#" } }, "required": ["next"] });
-    let cases = generate::valid(&endless, 1).unwrap();
+    let cases = generate::valid(&endless, Wanted::all(1)).unwrap();
     assert!(cases.cases.is_empty());
     assert_eq!(
         cases.given_up[0],
         "only what is required: cannot generate: a value would nest deeper than 8 levels"
     );
     let looking = json!({ "type": "string", "pattern": "^(?=x)y", "minLength": 3 });
-    let cases = generate::invalid(&looking, 1).unwrap();
+    let cases = generate::invalid(&looking, Wanted::all(1)).unwrap();
     assert_eq!(
         cases.given_up,
         ["a value that is fine otherwise: cannot generate: the pattern `^(?=x)y` is beyond us"]
     );
     let huge = json!({ "type": "array", "minItems": 1_000_000, "items": { "type": "string" } });
-    assert!(generate::valid(&huge, 1).unwrap().given_up[0].contains("more than 2000 parts"));
-    assert!(generate::valid(&json!({ "$ref": "http://x" }), 1).is_err());
+    assert!(
+        generate::valid(&huge, Wanted::all(1)).unwrap().given_up[0]
+            .contains("more than 2000 parts")
+    );
+    assert!(generate::valid(&json!({ "$ref": "http://x" }), Wanted::all(1)).is_err());
+}
+
+#[test]
+fn no_schema_makes_more_than_was_asked_for() {
+    let started = Instant::now();
+    let long = |count: usize, length: usize| {
+        let names: Vec<String> = (0..count).map(|n| format!("p{n}")).collect();
+        let part = json!({ "type": "string", "minLength": length });
+        let parts: Map<String, Value> =
+            names.iter().map(|name| (name.clone(), part.clone())).collect();
+        json!({ "type": "object", "properties": parts, "required": names, "additionalProperties": false })
+    };
+    let heavy = long(300, 20_000);
+    for made in [generate::valid, generate::invalid] {
+        let cases = made(&heavy, Wanted::all(1)).unwrap();
+        assert!(cases.cases.is_empty());
+        let why = format!("more than {MAX_VALUE_BYTES} bytes");
+        assert!(cases.given_up[0].contains(&why), "{:?}", cases.given_up);
+        let cases = made(&long(12, 20_000), Wanted::all(1)).unwrap();
+        let bytes: usize = cases.cases.iter().map(|case| case.value.to_string().len()).sum();
+        assert!(bytes > 0 && bytes < MAX_CASES_BYTES + 2 * MAX_VALUE_BYTES, "{bytes}");
+        // A list of large items, a value that its author lists, and patterns that match nothing at length.
+        for schema in [
+            json!({ "type": "array", "items": { "type": "string", "minLength": 20_000 }, "minItems": 3, "maxItems": 1_900 }),
+            json!({ "type": "array", "items": { "enum": ["x".repeat(1_000_000)] }, "minItems": 1_000 }),
+            json!({ "type": "array", "items": { "type": "string" }, "minItems": 1_900, "uniqueItems": true }),
+            json!({ "type": "array", "items": { "type": "integer" }, "minItems": 1_900, "uniqueItems": true }),
+            json!({ "type": "string", "pattern": "^(((\\b*){999}){999}){999}$" }),
+        ] {
+            if let Ok(cases) = made(&schema, Wanted::all(1)) {
+                let bytes: usize =
+                    cases.cases.iter().map(|case| case.value.to_string().len()).sum();
+                assert!(bytes < MAX_CASES_BYTES + 2 * MAX_VALUE_BYTES, "{bytes}");
+            }
+        }
+        let few = made(&tool(), Wanted { most: 3, objects: true, ..Wanted::all(1) }).unwrap();
+        assert_eq!(few.cases.len(), 3);
+        assert!(few.cases.iter().all(|case| case.value.is_object()));
+        let stop = std::sync::atomic::AtomicBool::new(true);
+        let none = made(&tool(), Wanted { stop: &stop, ..Wanted::all(1) }).unwrap();
+        assert!(none.cases.is_empty() && none.given_up.iter().any(|why| why.contains("stopped")));
+    }
+    assert!(started.elapsed() < Duration::from_mins(1), "{:?}", started.elapsed());
 }
 
 #[test]
@@ -158,12 +204,12 @@ fn patterns_of_the_usual_kind_have_texts() {
     ] {
         let schema = json!({ "type": "string", "pattern": pattern });
         for seed in 0..5 {
-            let cases = generate::valid(&schema, seed).unwrap();
+            let cases = generate::valid(&schema, Wanted::all(seed)).unwrap();
             assert!(!cases.cases.is_empty(), "{pattern}: {cases:?}");
         }
         let longer =
             json!({ "type": "string", "pattern": pattern, "minLength": 4, "maxLength": 60 });
-        let cases = generate::valid(&longer, 1).unwrap();
+        let cases = generate::valid(&longer, Wanted::all(1)).unwrap();
         let none = matches!(pattern, "^(GET|POST)$" | "\\S");
         assert!(none || !cases.cases.is_empty(), "{pattern}: {cases:?}");
     }
@@ -180,8 +226,10 @@ fn the_contracts_of_this_repository_can_all_be_probed() {
         }
         let contract = contract::read::trusted(&std::fs::read_to_string(&path).unwrap()).unwrap();
         for schema in [&contract.input_schema, &contract.output_schema] {
-            let (good, bad) =
-                (generate::valid(schema, 7).unwrap(), generate::invalid(schema, 7).unwrap());
+            let (good, bad) = (
+                generate::valid(schema, Wanted::all(7)).unwrap(),
+                generate::invalid(schema, Wanted::all(7)).unwrap(),
+            );
             assert!(!good.cases.is_empty(), "{}: {:?}", path.display(), good.given_up);
             assert!(!bad.cases.is_empty(), "{}: {:?}", path.display(), bad.given_up);
             seen += good.cases.len() + bad.cases.len();
@@ -198,10 +246,10 @@ proptest! {
     ) {
         let Ok(judge) = Schema::compile_foreign(&schema) else { return Ok(()) };
         let started = Instant::now();
-        let (good, bad) = (generate::valid(&schema, seed).unwrap(), generate::invalid(&schema, seed).unwrap());
+        let (good, bad) = (generate::valid(&schema, Wanted::all(seed)).unwrap(), generate::invalid(&schema, Wanted::all(seed)).unwrap());
         prop_assert!(started.elapsed() < Duration::from_secs(10));
         prop_assert!(good.cases.len() <= MAX_CASES && bad.cases.len() <= MAX_CASES);
-        prop_assert_eq!(&generate::valid(&schema, seed).unwrap(), &good);
+        prop_assert_eq!(&generate::valid(&schema, Wanted::all(seed)).unwrap(), &good);
         prop_assert!(good.cases.iter().all(|case| judge.is_valid(&case.value)));
         prop_assert!(bad.cases.iter().all(|case| !judge.is_valid(&case.value)));
         prop_assert!(!good.cases.is_empty() || !good.given_up.is_empty());
@@ -210,7 +258,7 @@ proptest! {
     #[test]
     fn whatever_is_given_as_a_schema_no_value_takes_for_ever(schema in arbitrary::hostile()) {
         let started = Instant::now();
-        _ = (generate::valid(&schema, 1), generate::invalid(&schema, 1));
+        _ = (generate::valid(&schema, Wanted::all(1)), generate::invalid(&schema, Wanted::all(1)));
         prop_assert!(started.elapsed() < Duration::from_secs(10));
     }
 }

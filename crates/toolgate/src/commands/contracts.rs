@@ -16,6 +16,7 @@ use crate::{
     Answer, commands, examples,
     files::write_new,
     printer::Printer,
+    servers::Headers,
     settings::Flags,
     sources::{self, Set},
 };
@@ -108,12 +109,16 @@ fn new(name: &str, folder: &Path, printer: &Printer) -> anyhow::Result<Answer> {
 fn named(
     sources: &[String],
     program: &[String],
+    headers: &Headers,
     flags: &Flags,
     printer: &Printer,
 ) -> anyhow::Result<Result<Vec<Set>, Answer>> {
+    if !headers.is_empty() && !sources.iter().any(|source| source.contains("://")) {
+        bail!("--header is for an address, and none is named");
+    }
     let mut sets = Vec::new();
     for source in sources {
-        match sources::read(source, flags, printer)? {
+        match sources::read(source, headers, flags, printer)? {
             Ok(set) => sets.push(set),
             Err(answer) => return Ok(Err(answer)),
         }

@@ -5,16 +5,25 @@ mod ourselves;
 mod sarif;
 mod show;
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use anyhow::bail;
-use clap::Args;
+use anyhow::{Context, bail};
+use clap::{Args, builder::RangedU64ValueParser};
 use guard::process::Spawner;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use upstream::probe::{self, Options, Outcome, Probed, Report};
 
-use crate::{Answer, commands, files, printer::Printer, servers::Server, settings::Flags};
+use crate::{
+    Answer, commands, files,
+    printer::Printer,
+    servers::{Headers, Server},
+    settings::Flags,
+};
 
 /// Test an MCP server against its own contract
 ///
@@ -36,18 +45,27 @@ pub struct Probe {
     #[arg(long)]
     effects: bool,
     /// How many valid and how many invalid calls are made of each tool
-    #[arg(long, value_name = "N", default_value_t = 20,
-        value_parser = clap::value_parser!(u16).range(0..=100))]
-    cases: u16,
+    #[arg(long, value_name = "N", default_value_t = probe::DEFAULT_CASES,
+        value_parser = RangedU64ValueParser::<usize>::new().range(0..=probe::MAX_CASES as u64))]
+    cases: usize,
     /// What the values are made from: the same seed asks the same
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+    /// Arguments that tools know, as JSON: an object with a list of argument objects for each tool
+    #[arg(long, value_name = "FILE", conflicts_with = "ourselves")]
+    arguments: Option<PathBuf>,
+    #[command(flatten)]
+    headers: Headers,
+    /// How long it may take until the server is ready [default: that of the upstream, or 30000]
+    #[arg(long, value_name = "MS", conflicts_with = "ourselves",
+        value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
+    connect_timeout_ms: Option<u64>,
     /// How long one call may take
-    #[arg(long, value_name = "MS", default_value_t = 10_000,
+    #[arg(long, value_name = "MS", default_value_t = millis(probe::DEFAULT_CALL_TIMEOUT),
         value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     timeout_ms: u64,
     /// How long all of it may take
-    #[arg(long, value_name = "MS", default_value_t = 600_000,
+    #[arg(long, value_name = "MS", default_value_t = millis(probe::DEFAULT_TOTAL_TIMEOUT),
         value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
     total_timeout_ms: u64,
     /// Write the checks as JUnit XML
@@ -66,7 +84,7 @@ pub struct Probe {
 
 impl Probe {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
-        let options = self.options();
+        let options = self.options()?;
         let report = if self.ourselves {
             match ourselves::run(flags, &options, printer)? {
                 Ok(report) => report,
@@ -78,7 +96,10 @@ impl Probe {
                 Err(answer) => return Ok(answer),
             };
             let spawner = Spawner::of_this_program();
-            let Server { target, limits, protocol, .. } = server;
+            let Server { target, mut limits, protocol, .. } = server;
+            if let Some(limit) = self.connect_timeout_ms {
+                limits.connect_timeout = Duration::from_millis(limit);
+            }
             let probed = Probed { target: &target, limits, protocol, spawner: &spawner };
             commands::runtime()?.block_on(until_stopped(async |stop| {
                 probe::run(probed, &options, stop).await.map_err(anyhow::Error::from)
@@ -87,19 +108,24 @@ impl Probe {
         self.tell(&report, printer)
     }
 
-    fn options(&self) -> Options {
-        Options {
+    fn options(&self) -> anyhow::Result<Options> {
+        Ok(Options {
             tools: self.tools.clone(),
             effects: self.effects,
-            cases: self.cases.into(),
+            cases: self.cases,
             seed: self.seed,
+            arguments: self.arguments.as_deref().map(arguments).transpose()?.unwrap_or_default(),
             call_timeout: Duration::from_millis(self.timeout_ms),
             total_timeout: Duration::from_millis(self.total_timeout_ms),
-        }
+        })
     }
 
     /// The server that is meant.
     fn target(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Result<Server, Answer>> {
+        let is_address = self.server.as_ref().is_some_and(|server| server.contains("://"));
+        if !self.headers.is_empty() && !is_address {
+            bail!("--header is for an address, and none is named");
+        }
         if let Some((program, arguments)) = self.command.split_first() {
             return Server::program(program, arguments).map(Ok);
         }
@@ -109,8 +135,8 @@ impl Probe {
                  after `--`; --self is for our own tools"
             );
         };
-        if server.contains("://") {
-            return Server::at(server).map(Ok);
+        if is_address {
+            return Server::at(server, &self.headers).map(Ok);
         }
         match flags.load()? {
             Ok(loaded) => Server::of_upstream(&loaded, server).map(Ok),
@@ -143,6 +169,30 @@ impl Probe {
             _ => Answer::No,
         })
     }
+}
+
+/// Arguments that tools know, by tool.
+fn arguments(file: &Path) -> anyhow::Result<BTreeMap<String, Vec<Value>>> {
+    let shown = file.display();
+    let text = files::read(file)?;
+    let value =
+        contract::json::parse(text.as_bytes()).with_context(|| format!("`{shown}` is no JSON"))?;
+    let all: BTreeMap<String, Vec<Map<String, Value>>> = serde_json::from_value(value)
+        .with_context(|| {
+            format!("`{shown}` is no object with a list of arguments for each tool")
+        })?;
+    let mut read = BTreeMap::new();
+    for (tool, list) in all {
+        if list.len() > probe::MAX_CASES {
+            bail!("`{shown}`: `{tool}` has more than {} arguments", probe::MAX_CASES);
+        }
+        read.insert(tool, list.into_iter().map(Value::Object).collect());
+    }
+    Ok(read)
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Works until it is done; an interrupt asks it to end with what is known.

@@ -1,7 +1,12 @@
 //! Reaching a server, and finding out which revision of the protocol it speaks.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
+use gate::approvals::visible_line;
 use guard::process::{Spawner, StartError};
 use serde_json::{Value, json};
 use tokio::{sync::mpsc, time::timeout};
@@ -18,6 +23,10 @@ use super::{
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How many events wait for who listens. One place is kept for the last.
 const MAX_EVENTS: usize = 16;
+
+/// How many of the last lines of standard error are told, and how much of a line, in characters.
+const MAX_HEARD_LINES: usize = 3;
+const MAX_HEARD_CHARS: usize = 200;
 
 /// How to speak to a server.
 #[derive(Debug, Clone)]
@@ -42,8 +51,13 @@ pub enum ConnectError {
     #[error("the server cannot be reached: {0}")]
     Address(String),
     /// It was not ready in time.
-    #[error("the server was not ready within {0} ms (connect_timeout)")]
-    Timeout(u64),
+    #[error("the server was not ready within {limit_ms} ms (connect_timeout_ms){heard}")]
+    Timeout {
+        /// How long that is.
+        limit_ms: u64,
+        /// What was heard of it meanwhile.
+        heard: Heard,
+    },
     /// It speaks other revisions of the protocol.
     #[error("the server speaks MCP of {offered}, and we speak {wanted}")]
     Version {
@@ -64,10 +78,52 @@ pub async fn connect(
     spawner: &Spawner,
 ) -> Result<Connection, ConnectError> {
     let limit = terms.limits.connect_timeout;
-    let connecting = Connecting { target, terms, spawner };
+    let connecting = Connecting { target, terms, spawner, wire: OnceLock::new() };
     match timeout(limit, connecting.connect()).await {
         Ok(connected) => connected,
-        Err(_) => Err(ConnectError::Timeout(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX))),
+        Err(_) => {
+            let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+            let heard = connecting.wire.get().map(|wire| Heard::over(&**wire));
+            Err(ConnectError::Timeout { limit_ms, heard: heard.unwrap_or_default() })
+        }
+    }
+}
+
+/// What a server said that was no answer: often why there is none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// The first line on standard output that is no message.
+    pub garbage: Option<String>,
+    /// The last lines on standard error.
+    pub stderr: Vec<String>,
+}
+
+impl Heard {
+    fn over(wire: &dyn Wire) -> Self {
+        let shown =
+            |line: &str| visible_line(&line.chars().take(MAX_HEARD_CHARS).collect::<String>());
+        let said = wire.stderr();
+        let mut stderr: Vec<String> = said
+            .lines()
+            .rev()
+            .filter(|line| !line.trim().is_empty())
+            .take(MAX_HEARD_LINES)
+            .map(shown)
+            .collect();
+        stderr.reverse();
+        Self { garbage: wire.oddities().samples.first().map(|line| shown(line)), stderr }
+    }
+}
+
+impl fmt::Display for Heard {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = &self.garbage {
+            write!(formatter, "; it printed what is no message: `{line}`")?;
+        }
+        if !self.stderr.is_empty() {
+            write!(formatter, "; it said: `{}`", self.stderr.join(" / "))?;
+        }
+        Ok(())
     }
 }
 
@@ -82,6 +138,8 @@ struct Connecting<'a> {
     target: &'a Target,
     terms: &'a Terms,
     spawner: &'a Spawner,
+    /// The first wire, for who wants to know what came over it.
+    wire: OnceLock<Arc<dyn Wire>>,
 }
 
 impl Connecting<'_> {
@@ -149,6 +207,7 @@ impl Connecting<'_> {
                 http::open(endpoint, limits, sender.clone()).map_err(ConnectError::Address)?
             }
         };
+        let _ = self.wire.set(Arc::clone(&wire));
         Ok(Opened { line: Line::new(wire), sender, events })
     }
 

@@ -50,11 +50,17 @@ pub(super) async fn make(
         return None;
     }
     let schema = tool.get("inputSchema")?;
-    if Schema::compile_foreign(schema).is_err() {
+    let Ok(input) = Schema::compile_foreign(schema) else {
         suite.skip("calls", "its input schema cannot be enforced");
         return None;
-    }
-    let cases = Cases::of(schema, options.seed, options.cases);
+    };
+    let cases = match Cases::of(schema, options.seed, options.cases, session.over()).await {
+        Ok(cases) => cases,
+        Err(over) => {
+            suite.skip("calls", &over.to_string());
+            return Some(over);
+        }
+    };
     suite.checks.push(cases.check);
     let mut calls = Calls {
         name,
@@ -65,7 +71,8 @@ pub(super) async fn make(
         breaks: 0,
         succeeded: 0,
     };
-    let valid = cases.valid.iter().map(|case| (Purpose::Accepts, case));
+    let given = given(name, &input, options, suite);
+    let valid = given.iter().chain(&cases.valid).map(|case| (Purpose::Accepts, case));
     let invalid = cases.invalid.iter().map(|case| (Purpose::Refuses, case));
     let mut over = None;
     for (purpose, case) in valid.chain(invalid) {
@@ -85,12 +92,28 @@ pub(super) async fn make(
             }
         }
     }
-    if calls.output.is_some() && calls.succeeded == 0 && !cases.valid.is_empty() && over.is_none() {
-        let message = format!("none of {} valid calls succeeded", cases.valid.len());
+    let tried = given.len() + cases.valid.len();
+    if calls.output.is_some() && calls.succeeded == 0 && tried > 0 && over.is_none() {
+        let message = format!("none of {tried} valid calls succeeded");
         let finding = Finding::new(&rules::OUTPUT_UNPROVEN, message);
         suite.checks.push(Check::of("the output schema was tried", vec![finding]));
     }
     over
+}
+
+/// The arguments that the operator gives, as far as they fit.
+fn given(name: &str, input: &Schema, options: &Options, suite: &mut Suite) -> Vec<Case> {
+    let all = options.arguments.get(name).into_iter().flatten().enumerate();
+    let mut given = Vec::new();
+    for (index, value) in all {
+        let title = format!("arguments that were given, {}", index + 1);
+        if input.is_valid(value) {
+            given.push(Case { title, value: value.clone() });
+        } else {
+            suite.skip(&title, "they do not fit the input schema");
+        }
+    }
+    given
 }
 
 struct Calls<'a, 's> {

@@ -11,6 +11,10 @@ use crate::connection::Server;
 /// How much of a text of the server's is told, in characters.
 const MAX_TOLD_CHARS: usize = 200;
 
+/// How large the arguments of a finding may be that are kept whole, in bytes of their JSON; of larger ones
+/// the beginning is.
+const MAX_INPUT_BYTES: usize = 16_384;
+
 /// What came of a probe.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
@@ -172,7 +176,17 @@ impl Finding {
     /// The same with the arguments that showed it.
     #[must_use]
     pub fn shown_by(mut self, input: &Value) -> Self {
-        self.input = Some(input.clone());
+        let text = input.to_string();
+        self.input = Some(if text.len() <= MAX_INPUT_BYTES {
+            input.clone()
+        } else {
+            let mut end = MAX_INPUT_BYTES;
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            let more = text.len() - end;
+            Value::String(format!("{}… ({more} more bytes: max_input_bytes)", &text[..end]))
+        });
         self
     }
 

@@ -110,7 +110,7 @@ rules! {
         "answer arguments that do not fit with `isError: true` or with -32602"
     OUTPUT_UNPROVEN "output-unproven" Note
         "No call succeeded, so that the output schema was not tried"
-        "call the tool with values that it knows, and have the results checked"
+        "give it arguments that it knows with --arguments FILE"
     CALL_LOST "call-lost" Failure
         "The server went away during a call"
         "no argument may end the server: catch what goes wrong and answer with `isError: true`"

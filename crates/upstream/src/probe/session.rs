@@ -113,6 +113,24 @@ impl<'a> Session<'a> {
         self.terms.limits.request_timeout
     }
 
+    /// Comes back when nothing more is to be asked.
+    pub(super) async fn over(&self) -> Over {
+        tokio::select! {
+            biased;
+            () = self.stop.cancelled() => Over::Stopped,
+            () = sleep_until(self.deadline) => Over::OutOfTime(self.limit),
+        }
+    }
+
+    /// Whether nothing more is to be asked.
+    pub(super) fn is_over(&self) -> Option<Over> {
+        match (self.stop.is_cancelled(), Instant::now() >= self.deadline) {
+            (true, _) => Some(Over::Stopped),
+            (false, true) => Some(Over::OutOfTime(self.limit)),
+            (false, false) => None,
+        }
+    }
+
     /// Everything that it lists now.
     pub(super) async fn list(&mut self) -> Result<Listing, ProbeError> {
         let listed = self.list_again().await.map_err(|over| ended(&over))?;
@@ -176,8 +194,8 @@ impl<'a> Session<'a> {
     }
 
     async fn connected(&mut self) -> Result<Connection, Over> {
-        if self.stop.is_cancelled() {
-            return Err(Over::Stopped);
+        if let Some(over) = self.is_over() {
+            return Err(over);
         }
         if let Some(connection) = &self.connection {
             return Ok(connection.clone());

@@ -143,7 +143,7 @@ async fn nothing_is_left_of_a_connection_that_never_was() {
     terms.limits.connect_timeout = Duration::from_millis(300);
     let script = mark.in_text("sleep MARK & setsid sleep MARK & sleep MARK");
     let error = try_connect(shell(&script), terms).await.unwrap_err();
-    assert!(matches!(error, ConnectError::Timeout(_)), "{error:?}");
+    assert!(matches!(error, ConnectError::Timeout { .. }), "{error:?}");
     wait_until("nothing is left", || mark.running().is_empty()).await;
 }
 

@@ -163,8 +163,21 @@ async fn a_server_that_never_says_anything_is_given_up_in_time() {
     let began = Instant::now();
     let error =
         try_connect(python("time.sleep(1000)"), Terms { limits, ..terms() }).await.unwrap_err();
-    assert!(matches!(error, ConnectError::Timeout(500)), "{error:?}");
+    assert!(matches!(error, ConnectError::Timeout { limit_ms: 500, .. }), "{error:?}");
     assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+#[tokio::test]
+async fn what_a_server_says_instead_of_an_answer_is_told() {
+    let limits = Limits { connect_timeout: Duration::from_secs(3), ..terms().limits };
+    let script = "print('Starting up', flush=True); print('a\\nno \\x1b key', file=sys.stderr, flush=True); time.sleep(1000)";
+    let error = try_connect(python(script), Terms { limits, ..terms() }).await.unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("(connect_timeout_ms); it printed what is no message: `Starting up`"),
+        "{text}"
+    );
+    assert!(text.contains("it said: `a / no ") && !text.contains('\u{1b}'), "{text}");
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::{
     Answer,
     printer::Printer,
+    servers::Headers,
     settings::Flags,
     sources::{self, Compared, Set},
 };
@@ -24,6 +25,8 @@ pub struct Diff {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    headers: Headers,
     /// A program that speaks MCP on stdin and stdout, and its arguments, in place of the second
     #[arg(last = true, value_name = "COMMAND")]
     program: Vec<String>,
@@ -34,7 +37,8 @@ impl Diff {
         if self.sources.len() + usize::from(!self.program.is_empty()) != 2 {
             bail!("what is to be compared? Name two sources, or one and a command after `--`");
         }
-        let sets = match super::named(&self.sources, &self.program, flags, printer)? {
+        let sets = match super::named(&self.sources, &self.program, &self.headers, flags, printer)?
+        {
             Ok(sets) => sets,
             Err(answer) => return Ok(answer),
         };

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     Answer, commands,
     printer::Printer,
+    servers::Headers,
     settings::{Flags, Settings},
 };
 
@@ -21,6 +22,8 @@ pub struct Export {
     /// The form
     #[arg(long, value_enum, default_value = "yaml")]
     format: Format,
+    #[command(flatten)]
+    headers: Headers,
     /// A program that speaks MCP on stdin and stdout, and its arguments
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "source")]
     program: Vec<String>,
@@ -52,7 +55,7 @@ impl Export {
             return Ok(Answer::Yes);
         }
         let sources: Vec<String> = self.source.iter().cloned().collect();
-        let sets = match super::named(&sources, &self.program, flags, printer)? {
+        let sets = match super::named(&sources, &self.program, &self.headers, flags, printer)? {
             Ok(sets) => sets,
             Err(answer) => return Ok(answer),
         };

@@ -5,7 +5,7 @@ use clap::Args;
 use contract::Severity;
 use serde_json::json;
 
-use crate::{Answer, printer::Printer, settings::Flags};
+use crate::{Answer, printer::Printer, servers::Headers, settings::Flags};
 
 #[derive(Args)]
 pub struct Lint {
@@ -15,6 +15,8 @@ pub struct Lint {
     /// Print what was found as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    headers: Headers,
     /// A program that speaks MCP on stdin and stdout, and its arguments
     #[arg(last = true, value_name = "COMMAND")]
     program: Vec<String>,
@@ -22,7 +24,8 @@ pub struct Lint {
 
 impl Lint {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
-        let sets = match super::named(&self.sources, &self.program, flags, printer)? {
+        let sets = match super::named(&self.sources, &self.program, &self.headers, flags, printer)?
+        {
             Ok(sets) => sets,
             Err(answer) => return Ok(answer),
         };

@@ -8,21 +8,23 @@ use upstream::probe::{Check, Finding, Outcome, Report, Severity, Suite};
 pub fn document(report: &Report) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let checks = || report.suites.iter().flat_map(|suite| &suite.checks);
+    let cut = report.cut.as_deref();
     text += &format!(
         "<testsuites name=\"{}\" {}>\n",
         escaped(&format!("toolgate probe {}", report.server)),
-        numbers(checks())
+        numbers(checks(), cut)
     );
-    for suite in &report.suites {
-        one(&mut text, suite, report);
+    for (index, suite) in report.suites.iter().enumerate() {
+        // Who only counts failures must not take what was not asked for good.
+        one(&mut text, suite, report, cut.filter(|_| index == 0));
     }
     text += "</testsuites>\n";
     text
 }
 
-fn one(text: &mut String, suite: &Suite, report: &Report) {
+fn one(text: &mut String, suite: &Suite, report: &Report, cut: Option<&str>) {
     let name = escaped(suite.subject());
-    *text += &format!("  <testsuite name=\"{name}\" {}>\n", numbers(suite.checks.iter()));
+    *text += &format!("  <testsuite name=\"{name}\" {}>\n", numbers(suite.checks.iter(), cut));
     *text += &format!(
         "    <properties>\n      <property name=\"protocol\" value=\"{}\"/>\n      \
          <property name=\"seed\" value=\"{}\"/>\n    </properties>\n",
@@ -31,6 +33,13 @@ fn one(text: &mut String, suite: &Suite, report: &Report) {
     );
     for check in &suite.checks {
         case(text, &name, check);
+    }
+    if let Some(cut) = cut {
+        *text += &format!(
+            "    <testcase classname=\"{name}\" name=\"everything was asked\" time=\"0.000\">\n      \
+             <error type=\"cut\" message=\"{}\"/>\n    </testcase>\n",
+            escaped(cut)
+        );
     }
     *text += "  </testsuite>\n";
 }
@@ -77,8 +86,9 @@ fn words(findings: &[&Finding]) -> String {
 }
 
 /// How many checks there are, and how long they took.
-fn numbers<'a>(checks: impl Iterator<Item = &'a Check>) -> String {
-    let (mut tests, mut failures, mut skipped) = (0, 0, 0);
+fn numbers<'a>(checks: impl Iterator<Item = &'a Check>, cut: Option<&str>) -> String {
+    let errors = usize::from(cut.is_some());
+    let (mut tests, mut failures, mut skipped) = (errors, 0, 0);
     let mut took = Duration::ZERO;
     for check in checks {
         tests += 1;
@@ -87,7 +97,7 @@ fn numbers<'a>(checks: impl Iterator<Item = &'a Check>) -> String {
         took += check.took;
     }
     format!(
-        "tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\" time=\"{}\"",
+        "tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"{}\"",
         seconds(took)
     )
 }

@@ -2,6 +2,7 @@
 
 mod forms;
 mod ourselves;
+mod terms;
 
 use std::time::{Duration, Instant};
 

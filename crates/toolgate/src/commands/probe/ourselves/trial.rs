@@ -7,7 +7,10 @@ use std::{
 };
 
 use anyhow::Context;
-use contract::{Example, Schema, codes, generate};
+use contract::{
+    Example, Schema, codes,
+    generate::{self, Wanted},
+};
 use gate::Provider;
 use serde_json::Value;
 use upstream::probe::{Check, Finding, Options, Suite, rules as common};
@@ -68,12 +71,11 @@ impl Trial<'_> {
                 }
             }
         }
-        let invalid = generate::invalid(&contract.input_schema, self.options.seed)
+        let invalid = generate::invalid(&contract.input_schema, self.wanted(true))
             .with_context(|| format!("the input schema of `{}`", contract.name))?;
         // Whatever runs it: it must not come to that.
         self.actor.switch.say(Value::Null);
-        let objects = invalid.cases.into_iter().filter(|case| case.value.is_object());
-        for case in objects.take(self.options.cases) {
+        for case in invalid.cases {
             if let Some(why) = over() {
                 return Ok(Some(why));
             }
@@ -82,21 +84,28 @@ impl Trial<'_> {
         let Some(any) = valid.first() else { return Ok(None) };
         let schema = Schema::compile(&contract.output_schema)
             .with_context(|| format!("the output schema of `{}`", contract.name))?;
-        let fitting = generate::valid(&contract.output_schema, self.options.seed)
-            .with_context(|| format!("the output schema of `{}`", contract.name))?;
+        let fitting =
+            generate::valid(&contract.output_schema, Wanted { most: 1, ..self.wanted(false) })
+                .with_context(|| format!("the output schema of `{}`", contract.name))?;
         // One is enough: it shows that what is looked for in the others would be seen.
         if let Some(case) = fitting.cases.first() {
             suite.checks.push(self.passed(&any.input, case, &schema).await);
         }
-        let broken = generate::invalid(&contract.output_schema, self.options.seed)
+        let broken = generate::invalid(&contract.output_schema, self.wanted(false))
             .with_context(|| format!("the output schema of `{}`", contract.name))?;
-        for case in broken.cases.into_iter().take(self.options.cases) {
+        for case in broken.cases {
             if let Some(why) = over() {
                 return Ok(Some(why));
             }
             suite.checks.push(self.stopped(&any.input, &case, &schema).await);
         }
         Ok(None)
+    }
+
+    /// How many values are made from its schemas; arguments are objects.
+    fn wanted(&self, objects: bool) -> Wanted<'static> {
+        let most = self.options.cases;
+        Wanted { most, objects, ..Wanted::all(self.options.seed) }
     }
 
     /// Why the tool is not run for real.
@@ -124,9 +133,8 @@ impl Trial<'_> {
                 example: Some(example),
             })
             .collect();
-        let made = generate::valid(&contract.input_schema, self.options.seed).unwrap_or_default();
-        let objects = made.cases.into_iter().filter(|case| case.value.is_object());
-        all.extend(objects.take(self.options.cases).map(|case| Given {
+        let made = generate::valid(&contract.input_schema, self.wanted(true)).unwrap_or_default();
+        all.extend(made.cases.into_iter().map(|case| Given {
             title: format!("accepts: {}", case.title),
             input: case.value,
             example: examples.first().copied(),

@@ -78,6 +78,29 @@ fn junit_has_a_suite_for_every_tool_and_a_case_for_every_check() {
 }
 
 #[test]
+fn junit_says_that_not_everything_was_asked() {
+    let mut script = honest();
+    script["answers"]["count"] = json!({ "*": { "do": "hang" } });
+    let stage = Stage::new(&[("one", script)], "");
+    let (code, _, _) =
+        stage.world.cli(&["probe", "one", "--total-timeout-ms", "2000", "--junit", "report.xml"]);
+    assert_eq!(code, 2);
+    let xml = std::fs::read_to_string(stage.world.folder().join("report.xml")).unwrap();
+    let all = elements(&xml);
+    let named = |name: &str| all.iter().filter(|(known, _)| known == name).collect::<Vec<_>>();
+    assert_eq!(named("error").len(), 1, "{xml}");
+    assert!(attribute(&named("error")[0].1, "message").contains("total_timeout_ms"), "{xml}");
+    for (name, errors) in [("testsuites", "1"), ("testsuite", "1")] {
+        assert_eq!(attribute(&named(name)[0].1, "errors"), errors, "{xml}");
+    }
+    assert_eq!(
+        attribute(&named("testsuites")[0].1, "tests"),
+        named("testcase").len().to_string(),
+        "{xml}"
+    );
+}
+
+#[test]
 fn sarif_has_rules_and_logical_places() {
     let stage = Stage::new(&[("one", mixed())], "");
     // What was there before is replaced as a whole.
