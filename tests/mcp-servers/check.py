@@ -1,10 +1,12 @@
-"""Five real MCP servers behind one gate. Prints what was seen, and fails at the first thing that is not so."""
+"""Five real MCP servers behind one gate, one of them by all three transports. Prints what was seen, and fails at the first thing that is not so."""
 
+import atexit
 import json
 import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -25,7 +27,33 @@ def npm(name):
     return {"command": str(node), "args": [str(cache / "node_modules/@modelcontextprotocol" / name / "dist/index.js")]}
 
 
+def over_http(transport, port):
+    """The server that has everything, on a port."""
+    command = npm("server-everything")
+    child = subprocess.Popen([command["command"], *command["args"], transport], env={**os.environ, "PORT": str(port)},
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(300):
+        with socket.socket() as attempt:
+            if attempt.connect_ex(("127.0.0.1", port)) == 0:
+                return child
+        time.sleep(0.1)
+    sys.exit(f"FAILED: {transport} does not listen on {port}")
+
+
+def free_port():
+    with socket.socket() as any_port:
+        any_port.bind(("127.0.0.1", 0))
+        return any_port.getsockname()[1]
+
+
+ports = {"streamableHttp": free_port(), "sse": free_port()}
+listening = {transport: over_http(transport, port) for transport, port in ports.items()}
+atexit.register(lambda: [child.kill() for child in listening.values()])
+os.environ["TEST_TOKEN"] = "s3cret"
 servers = {
+    "http": {"url": f"http://127.0.0.1:{ports['streamableHttp']}/mcp", "output": "content",
+             "headers": {"Authorization": "Bearer ${TEST_TOKEN}"}, "max_restart_delay_ms": 500},
+    "sse": {"url": f"http://127.0.0.1:{ports['sse']}/sse", "output": "content"},
     "everything": {**npm("server-everything"), "output": "content"},
     "filesystem": npm("server-filesystem"),
     "memory": {**npm("server-memory"), "env": {"MEMORY_FILE_PATH": str(work / "memory.jsonl")}},
@@ -53,7 +81,7 @@ def check(what, holds, seen=""):
 reports = {one["id"]: one for one in json.loads(cli("upstream", "--json", "list"))["upstreams"]}
 for id, (protocol, least) in {
     "everything": ("2025-11-25", 10), "filesystem": ("2025-11-25", 14), "memory": ("2025-11-25", 9),
-    "time": ("2026-07-28", 2), "git": ("2026-07-28", 12),
+    "time": ("2026-07-28", 2), "git": ("2026-07-28", 12), "http": ("2025-11-25", 10), "sse": ("2025-11-25", 10),
 }.items():
     one = reports[id]
     check(f"{id} is ready, by {protocol}", one["state"] == "ready" and one["protocol"] == protocol, one)
@@ -61,11 +89,11 @@ for id, (protocol, least) in {
     for rejected in one["rejected"]:
         print(f"   {id}.{rejected['tool']}: {rejected['reason']}: {rejected['message']}")
     for remark in one["remarks"]:
-        print(f"   {id}.{remark['tool']}: {remark['message']}")
+        print(f"   {id}.{remark.get('tool', '')}: {remark['message']}")
 
 cli("lock")
 cli("lock", "diff")
-check("everything is pinned", len(json.loads((work / "toolgate.lock").read_text())["upstreams"]) == 5)
+check("everything is pinned", len(json.loads((work / "toolgate.lock").read_text())["upstreams"]) == 7)
 
 # None of them broke its own contract when this was written; what takes long by design is left out.
 for id, tools in {"filesystem": [], "memory": [], "time": [], "git": [], "everything": ["echo", "get-sum", "get-tiny-image"]}.items():
@@ -91,13 +119,27 @@ try:
     def call(tool, **arguments):
         return post(f"/v1/tools/{tool}", {"args": arguments})
 
+    def call_until_it_answers(tool, **arguments):
+        for _ in range(200):
+            answer = call(tool, **arguments)
+            if answer["ok"]:
+                break
+            time.sleep(0.1)
+        return answer
+
     listed = json.load(urllib.request.urlopen(url + "/v1/tools"))["tools"]
     all_tools = sum(len(one["tools"]) for one in reports.values())
     check(f"{all_tools} tools are listed over REST", len(listed) == all_tools, len(listed))
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"}}
-    answer = post("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}},
-                  {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list"})
+
+    def mcp(method, at="/mcp", **params):
+        headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2026-07-28", "mcp-method": method}
+        if "name" in params or "uri" in params:
+            headers["mcp-name"] = params.get("name", params.get("uri"))
+        return post(at, {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}, headers)
+
+    answer = mcp("tools/list")
     check("and over MCP", len(answer["result"]["tools"]) == all_tools, answer)
     openapi = json.load(urllib.request.urlopen(url + "/openapi.json"))
     check("and in OpenAPI", "/v1/tools/memory__create_entities" in openapi["paths"])
@@ -117,6 +159,9 @@ try:
         ("everything__echo", {"message": "hello"}, lambda r: "hello" in r["content"][0]["text"]),
         ("everything__get-sum", {"a": 1, "b": 2}, lambda r: "3" in r["content"][0]["text"]),
         ("everything__get-tiny-image", {}, lambda r: any(block["type"] == "image" for block in r["content"])),
+        ("http__echo", {"message": "hello"}, lambda r: "hello" in r["content"][0]["text"]),
+        ("http__get-structured-content", {"location": "Chicago"}, lambda r: "temperature" in r),
+        ("sse__echo", {"message": "hello"}, lambda r: "hello" in r["content"][0]["text"]),
         ("everything__get-structured-content", {"location": "Chicago"}, lambda r: "temperature" in r),
     ]:
         answer = call(name, **arguments)
@@ -129,6 +174,25 @@ try:
     answer = call("time__get_current_time", timezone="UTC", more=1)
     check("nor one that is not documented", answer["code"] == "invalid_input", answer)
 
+    prompts = [one["name"] for one in mcp("prompts/list")["result"]["prompts"]]
+    check("prompts have names of their own", {"everything__simple-prompt", "http__simple-prompt"} <= set(prompts), prompts)
+    answer = mcp("prompts/get", name="sse__simple-prompt")
+    check("a prompt is handed on", answer.get("result", {}).get("messages"), answer)
+    resources = [one["uri"] for one in mcp("resources/list", at="/mcp/http")["result"]["resources"]]
+    shared = next(uri for uri in resources if not uri.startswith("toolgate://"))
+    check("what three servers claim is read from none", "error" in mcp("resources/read", uri=shared))
+    answer = mcp("resources/read", at="/mcp/http", uri=shared)
+    check("and from each where it is meant", answer.get("result", {}).get("contents"), answer)
+
+    # A server that went away is unavailable, and is there again without a restart of ours.
+    listening["streamableHttp"].kill()
+    listening["streamableHttp"].wait()
+    answer = call("http__echo", message="hello")
+    check("a server that is away is unavailable", answer["code"] == "unavailable", answer)
+    listening["streamableHttp"] = over_http("streamableHttp", ports["streamableHttp"])
+    answer = call_until_it_answers("http__echo", message="hello")
+    check("and is back when it is back", answer["ok"], answer)
+
     # A child that is killed is there again, and nobody else notices.
     children = subprocess.run(["pgrep", "-f", str(cache / "venv/bin/mcp-server-time")], capture_output=True, text=True)
     for child in children.stdout.split():
@@ -137,14 +201,13 @@ try:
         except ProcessLookupError:
             pass
     check("the others answer", call("memory__read_graph")["ok"])
-    for _ in range(100):
-        answer = call("time__get_current_time", timezone="UTC")
-        if answer["ok"]:
-            break
-        time.sleep(0.1)
+    answer = call_until_it_answers("time__get_current_time", timezone="UTC")
     check("a killed server is back", answer["ok"], answer)
 finally:
     server.terminate()
     server.wait(30)
+for child in listening.values():
+    child.kill()
+    child.wait()
 left = subprocess.run(["pgrep", "-f", str(cache)], capture_output=True, text=True).stdout.split()
 check("nothing is left running", not [one for one in left if int(one) != os.getpid()], left)

@@ -9,7 +9,7 @@ use std::{
 use contract::{Mirror, codes};
 use gate::{Answer, BoxFuture, CanAsk, LogLevel, Payload, Provider, Running, ToolError};
 use rand::RngExt;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
@@ -145,11 +145,7 @@ impl Relay {
         // The server may have been started, or have changed, while it was waited for: what was found in
         // the catalogue may not be what would run.
         if !member.serves(&call.contract) {
-            let message = format!(
-                "the upstream `{}` does not offer this tool any more as it was listed; list the tools again",
-                member.id
-            );
-            return Err(Failed::of(ToolError::new(codes::CONTRACT_CHANGED.code, message)));
+            return Err(Failed::of(not_served(member, &call.contract.name)));
         }
         let params = self.params(&call.input, again);
         let flight = connection.begin(Request {
@@ -279,6 +275,16 @@ impl Failed {
     fn of(error: ToolError) -> Self {
         Self { error, unseen: false, passing: false, shows: Shows::Life }
     }
+}
+
+/// The tool that was found is not served any more, for the reason that the catalogue will give as well.
+fn not_served(member: &Member, name: &str) -> ToolError {
+    let (message, reason) = match member.withheld().remove(name) {
+        Some(withheld) => (withheld.message, withheld.reason),
+        None => (format!("`{name}` is not offered any more as it was listed"), "changed"),
+    };
+    let details = Some(json!({ "reason": reason }));
+    ToolError { details, ..ToolError::new(codes::CONTRACT_CHANGED.code, message) }
 }
 
 /// The call is not waited for any more; the gate says why, and adds what is known of its effect.

@@ -49,8 +49,17 @@ fn folder(loaded: &Loaded) -> PathBuf {
 fn read_in(folder: &Path, group: &str) -> anyhow::Result<(Vec<Written>, Vec<Diagnostic>)> {
     let (mut all, mut diagnostics) = (Vec::<Written>::new(), Vec::new());
     let folder = folder.join(group);
-    if !is_file_name(group) || !folder.is_dir() {
+    if !is_file_name(group) {
         return Ok((all, diagnostics));
+    }
+    // One that cannot be looked into is not the same as none.
+    match folder.metadata() {
+        Ok(found) if found.is_dir() => {}
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(error)
+                .with_context(|| format!("overlays: cannot read `{}`", folder.display()));
+        }
+        _ => return Ok((all, diagnostics)),
     }
     let files = super::contract_files(&folder)
         .with_context(|| format!("overlays: cannot read `{}`", folder.display()))?;
@@ -138,7 +147,14 @@ pub fn follow(loaded: &Loaded) -> Latest {
             if *seen == now {
                 return None;
             }
+            let there_were = !seen.is_empty();
             *seen = now;
+            // Who moves all of them away for a moment does not mean to open what they close.
+            if there_were && !folder.is_dir() {
+                let folder = folder.display();
+                tracing::warn!("`{folder}` is gone; what overlays said until now still counts");
+                return None;
+            }
         }
         let read =
             own.iter().map(|(id, tools)| Ok((id.clone(), with_files(tools.clone(), &folder, id)?)));

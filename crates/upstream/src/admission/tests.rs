@@ -7,8 +7,7 @@ fn tool(name: &str) -> Value {
     json!({ "name": name, "description": "Does it.", "inputSchema": text, "outputSchema": text })
 }
 
-/// What is served of these, and what is not, by the tools' own names.
-fn judged(tools: &[Value]) -> (Vec<String>, Vec<(String, Reason)>) {
+fn admission(tools: &[Value]) -> Admission {
     let rules = Rules {
         id: "docs",
         settings: &Upstream::default(),
@@ -17,7 +16,12 @@ fn judged(tools: &[Value]) -> (Vec<String>, Vec<(String, Reason)>) {
         pinned: None,
         taken: &HashSet::new(),
     };
-    let admission = judge(&rules, "1", tools);
+    judge(&rules, "1", tools)
+}
+
+/// What is served of these, and what is not, by the tools' own names.
+fn judged(tools: &[Value]) -> (Vec<String>, Vec<(String, Reason)>) {
+    let admission = admission(tools);
     (
         admission.admitted.into_iter().map(|one| one.own_name).collect(),
         admission.rejected.into_iter().map(|one| (one.tool, one.reason)).collect(),
@@ -55,18 +59,6 @@ fn one_that_is_too_large_is_told_by_its_name() {
 fn a_description_that_is_too_long_is_not_taken_for_none() {
     let mut long = tool("a");
     long["description"] = json!("x".repeat(MAX_DESCRIPTION_BYTES + 1));
-    let rules = Rules {
-        id: "docs",
-        settings: &Upstream::default(),
-        overlays: &BTreeMap::new(),
-        allowlist: None,
-        pinned: None,
-        taken: &HashSet::new(),
-    };
-    let admission = judge(&rules, "1", &[long]);
-    assert!(
-        admission.rejected[0].message.contains("32768 bytes"),
-        "{}",
-        admission.rejected[0].message
-    );
+    let message = &admission(&[long]).rejected[0].message;
+    assert!(message.contains("32768 bytes"), "{message}");
 }

@@ -34,20 +34,15 @@ const IDLE_INTERVAL: Duration = Duration::from_millis(200);
 /// Keeps a member until `stop`. There is no final surrender: a server that is back is taken back.
 pub(super) async fn keep(member: Arc<Member>, stop: CancellationToken) {
     let mut delay = FIRST_DELAY;
-    let mut first = true;
-    if member.is_lazy() && offer_what_is_pinned(&member) {
-        first = false;
-        member.set_phase(Phase::Idle);
+    if member.is_lazy() && offer_what_is_pinned(&member).await {
+        member.rest();
         if or_stop(&stop, member.wanted.notified()).await.is_none() {
             return;
         }
+        member.set_phase(Phase::Starting);
     }
     loop {
         let mut ready_at = None;
-        if !first {
-            member.set_phase(Phase::Starting);
-        }
-        first = false;
         let Some(reached) = or_stop(&stop, reach(&member)).await else { return };
         let over = match reached {
             Ok((connection, offer)) => {
@@ -59,7 +54,7 @@ pub(super) async fn keep(member: Arc<Member>, stop: CancellationToken) {
                 let over = attend(&member, &connection, &stop).await;
                 member.set_connection(None);
                 if over == Over::Unused {
-                    member.set_phase(Phase::Idle);
+                    member.rest();
                 }
                 connection.close().await;
                 over
@@ -72,15 +67,16 @@ pub(super) async fn keep(member: Arc<Member>, stop: CancellationToken) {
                 if or_stop(&stop, member.wanted.notified()).await.is_none() {
                     return;
                 }
+                member.set_phase(Phase::Starting);
             }
             Over::Lost(error) => {
                 tracing::warn!(upstream = member.id, %error, "lost");
-                member.set_phase(Phase::Down { error });
-                member.restarts.fetch_add(1, Ordering::Relaxed);
                 // What is pinned can be named: whoever calls it learns that the server is away.
                 if member.offer().is_none() {
-                    offer_what_is_pinned(&member);
+                    offer_what_is_pinned(&member).await;
                 }
+                member.set_phase(Phase::Down { error });
+                member.restarts.fetch_add(1, Ordering::Relaxed);
                 if ready_at.is_some_and(|at| at.elapsed() > LIVED) {
                     delay = FIRST_DELAY;
                 }
@@ -91,6 +87,10 @@ pub(super) async fn keep(member: Arc<Member>, stop: CancellationToken) {
                 }
                 let most = Duration::from_millis(member.settings.max_restart_delay_ms);
                 delay = (delay * 2).min(most);
+                // One that was there is waited for; one that never was stays down until it is.
+                if ready_at.is_some() {
+                    member.set_phase(Phase::Starting);
+                }
             }
         }
     }
@@ -112,10 +112,13 @@ async fn or_stop<T>(stop: &CancellationToken, work: impl Future<Output = T>) -> 
 }
 
 /// What is pinned is offered before the server is started; whether anything is.
-fn offer_what_is_pinned(member: &Arc<Member>) -> bool {
-    let lock = member.shared.lock.load();
+async fn offer_what_is_pinned(member: &Arc<Member>) -> bool {
+    let lock = member.shared.lock.load_full();
     let pinned = lock.as_ref().and_then(|lock| lock.upstreams.get(&member.id));
-    pinned.is_some_and(|pinned| member.take(pinned.to_offer()))
+    match pinned {
+        Some(pinned) => take(member, pinned.to_offer()).await,
+        None => false,
+    }
 }
 
 /// Connects, and reads all listings.

@@ -11,6 +11,7 @@ use std::{
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use contract::{Contract, codes};
+use futures_util::FutureExt;
 use gate::{Tool, Withheld};
 use guard::process::Applied;
 use serde::Serialize;
@@ -60,7 +61,7 @@ pub struct Member {
 pub enum Phase {
     /// The settings turn it off.
     Disabled,
-    /// It is being reached for the first time.
+    /// It is being started, or was there a moment ago and is reached again.
     Starting,
     /// It answers.
     Ready,
@@ -130,6 +131,12 @@ impl Member {
         self.phase.borrow().clone()
     }
 
+    /// Nobody uses it: it waits until somebody wants it. Whoever wanted it before has had it.
+    pub(super) fn rest(&self) {
+        let _ = self.wanted.notified().now_or_never();
+        self.set_phase(Phase::Idle);
+    }
+
     pub(super) fn set_phase(&self, phase: Phase) {
         self.phase.send_replace(phase);
     }
@@ -156,19 +163,18 @@ impl Member {
             return Ok(connection);
         }
         let mut phase = self.phase.subscribe();
-        // Told to who waits only: it would otherwise be remembered and start a server that nobody wants.
-        if *phase.borrow() == Phase::Idle {
-            self.wanted.notify_one();
-        }
         loop {
             if let Some(connection) = self.connection.load_full() {
                 return Ok(connection);
             }
             let now = phase.borrow_and_update().clone();
-            if let Phase::Down { error } = now {
-                return Err(self.unreachable(&error));
+            match now {
+                Phase::Down { error } => return Err(self.unreachable(&error)),
+                Phase::Disabled => return Err(self.unreachable("it is turned off")),
+                Phase::Idle => self.wanted.notify_one(),
+                Phase::Starting | Phase::Ready => {}
             }
-            if phase.changed().await.is_err() || now == Phase::Disabled {
+            if phase.changed().await.is_err() {
                 return Err(self.unreachable("it is turned off"));
             }
         }
@@ -247,7 +253,7 @@ impl Member {
     }
 
     /// What of it may not be called, for whoever calls it.
-    pub(super) fn withheld(&self) -> HashMap<String, Withheld> {
+    pub(crate) fn withheld(&self) -> HashMap<String, Withheld> {
         let state = self.state();
         let served =
             |one: &Rejected| state.tools.iter().any(|tool| tool.contract.name == one.served_as);

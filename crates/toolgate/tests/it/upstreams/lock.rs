@@ -40,7 +40,10 @@ async fn a_tool_that_changes_stops_until_a_person_takes_it() {
     let answer = until(&stage, "contract_changed").await;
     assert_eq!(answer["details"]["reason"], "changed", "{answer}");
     assert!(!answer.to_string().contains("attic"), "what a model could read is ours: {answer}");
-    assert!(!stage.listed().await.contains(&"docs__search".to_owned()));
+    testkit::eventually("it is not listed", async || {
+        (!stage.listed().await.contains(&"docs__search".to_owned())).then_some(())
+    })
+    .await;
     assert_eq!(stage.call("other__echo", &json!({ "text": "a" })).await.0, 200);
     let (code, stdout, _) = stage.world.cli(&["lock", "diff"]);
     assert_eq!(code, 1);

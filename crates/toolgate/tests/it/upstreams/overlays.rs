@@ -146,3 +146,27 @@ async fn an_allowlist_that_cannot_be_read_is_an_error_and_not_everything() {
     stage.world.write("allow.yaml", "up: \"*\"\n");
     assert_eq!(stage.world.cli(&["call", "up__act", "text=a"]).0, 0);
 }
+
+/// A running server follows its overlays, also in what is no part of a contract; and holds on to them when
+/// they are all gone at once.
+#[tokio::test]
+async fn overlays_are_followed_and_do_not_vanish() {
+    let schema =
+        "output_schema: { type: object, properties: { n: { type: integer } }, required: [n] }\n";
+    let stage = Stage::new(&[("up", text_only())], "");
+    stage.world.write("overlays/up/act.yaml", schema);
+    let stage = stage.run().await;
+    let (_, answer) = stage.call("up__act", &say("json")).await;
+    assert_eq!(answer["code"], "invalid_output", "there is no structured content: {answer}");
+    stage.world.write("overlays/up/act.yaml", &format!("output: json\n{schema}"));
+    testkit::eventually("it is followed", async || {
+        let (_, answer) = stage.call("up__act", &say("json")).await;
+        (answer["result"] == json!({ "n": 7 })).then_some(())
+    })
+    .await;
+    let folder = stage.world.folder();
+    std::fs::rename(folder.join("overlays"), folder.join("elsewhere")).unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(2_500)).await;
+    let (_, answer) = stage.call("up__act", &say("json")).await;
+    assert_eq!(answer["result"], json!({ "n": 7 }), "{answer}");
+}
