@@ -110,7 +110,8 @@ impl Question {
         let Some(schema) = self.params.get("requestedSchema") else { return true };
         let empty = json!({});
         let content = content.unwrap_or(&empty);
-        content.is_object() && Schema::compile(schema).is_ok_and(|schema| schema.is_valid(content))
+        content.is_object()
+            && Schema::compile_foreign(schema).is_ok_and(|schema| schema.is_valid(content))
     }
 }
 

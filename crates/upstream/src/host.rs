@@ -180,10 +180,7 @@ impl Host {
             let withheld = Withheld {
                 toolset: member.id.clone(),
                 code: codes::UNAVAILABLE,
-                message: format!(
-                    "the upstream `{}` is not there, and nothing of it is pinned",
-                    member.id
-                ),
+                message: format!("the upstream `{}` is not there", member.id),
                 reason: "away",
             };
             (format!("{}{}", member.id, names::BETWEEN), withheld)

@@ -1,5 +1,7 @@
 //! What a server offers: everything that it lists, as it came.
 
+use std::{collections::BTreeMap, time::Duration};
+
 use serde_json::Value;
 
 use crate::connection::{Connection, RequestError};
@@ -23,67 +25,101 @@ pub struct Offer {
     pub templates: Vec<Value>,
     /// Whether it completes arguments of prompts and templates.
     pub completes: bool,
-    /// Which of its other listings could not be read, and why: nothing of them is handed out.
-    pub unread: Vec<String>,
+    /// Which of its other listings could not be read, by method, and why. What is there of them is what
+    /// was there before.
+    pub unread: BTreeMap<&'static str, String>,
+    /// Whether the server listed this itself; otherwise it is what was pinned.
+    pub listed: bool,
 }
 
 /// Why it is not known what a server offers.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Default, thiserror::Error)]
 #[error("{message}")]
 pub struct Unlisted {
     /// In words.
     pub message: String,
     /// Whether it just did not answer, as a server does that works on something else.
     pub silent: bool,
+    /// Whether it does not know the question.
+    pub unknown: bool,
 }
+
+/// JSON-RPC's number for a method that does not exist.
+const UNKNOWN_METHOD: i64 = -32_601;
+/// The listings beside that of the tools get one of so many parts of the time for a request.
+const OTHERS_SHARE: u32 = 5;
 
 impl Offer {
     /// Reads everything that a server lists.
     pub async fn read(connection: &Connection) -> Result<Self, Unlisted> {
         let server = connection.server();
         let has = |name: &str| server.capabilities.get(name).is_some_and(|one| !one.is_null());
-        let list = async |method: &'static str, key: &'static str, there: bool| {
-            if !there {
-                return Ok(Vec::new());
-            }
-            let listed = connection.list(method, key).await;
+        let list = async |method: &'static str, key: &'static str, patience: Duration| {
+            let listed = connection.list_within(method, key, patience).await;
             let listing = listed.map_err(|error| Unlisted {
                 message: format!("{method}: {error}"),
                 silent: matches!(error, RequestError::Timeout(_)),
+                unknown: matches!(&error, RequestError::Rpc(said) if said.code == UNKNOWN_METHOD),
             })?;
             // Of a part nobody could say what the rest is.
             match listing.cut {
-                Some(why) => Err(Unlisted { message: format!("{method}: {why}"), silent: false }),
+                Some(why) => {
+                    Err(Unlisted { message: format!("{method}: {why}"), ..Unlisted::default() })
+                }
                 None => Ok(listing.items),
             }
         };
-        // A server whose prompts cannot be listed has its tools all the same.
-        let mut unread = Vec::new();
-        let mut or_nothing = |listed: Result<Vec<Value>, Unlisted>| {
-            listed.unwrap_or_else(|error| {
-                unread.push(error.message);
-                Vec::new()
-            })
-        };
-        let tools = match list("tools/list", "tools", true).await {
+        let patience = connection.limits().request_timeout;
+        let tools = match list("tools/list", "tools", patience).await {
             Err(error) if has("tools") => return Err(error),
             // A server that forgets to say that it has tools has them all the same.
             listed => listed.unwrap_or_default(),
         };
+        // A server whose prompts cannot be listed has its tools all the same, and in its time.
+        let mut unread = BTreeMap::new();
+        let mut or_nothing = async |method: &'static str, key: &'static str, there: bool| {
+            if !there {
+                return Vec::new();
+            }
+            match list(method, key, patience / OTHERS_SHARE).await {
+                Ok(items) => items,
+                // It says that it has some, and does not know the question: it has none.
+                Err(error) if error.unknown => Vec::new(),
+                Err(error) => {
+                    unread.insert(method, error.message);
+                    Vec::new()
+                }
+            }
+        };
+        let prompts = or_nothing("prompts/list", "prompts", has("prompts")).await;
+        let resources = or_nothing("resources/list", "resources", has("resources")).await;
+        let templates =
+            or_nothing("resources/templates/list", "resourceTemplates", has("resources")).await;
         Ok(Self {
             protocol: server.version.clone(),
             info: server.info.clone(),
             instructions: server.instructions.clone(),
             tools,
-            prompts: or_nothing(list("prompts/list", "prompts", has("prompts")).await),
-            resources: or_nothing(list("resources/list", "resources", has("resources")).await),
-            // Servers with resources and without templates often do not know the question.
-            templates: list("resources/templates/list", "resourceTemplates", has("resources"))
-                .await
-                .unwrap_or_default(),
+            prompts,
+            resources,
+            templates,
             completes: has("completions"),
             unread,
+            listed: true,
         })
+    }
+
+    /// With what was there before in place of what could not be read now.
+    pub(crate) fn after(mut self, before: Option<&Self>) -> Self {
+        let Some(before) = before.filter(|before| before.listed) else { return self };
+        for method in self.unread.keys() {
+            match *method {
+                "prompts/list" => self.prompts.clone_from(&before.prompts),
+                "resources/list" => self.resources.clone_from(&before.resources),
+                _ => self.templates.clone_from(&before.templates),
+            }
+        }
+        self
     }
 
     /// The server's own version.

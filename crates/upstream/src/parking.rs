@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use contract::codes;
+use contract::{Schema, codes};
 use gate::{Question, Questions, Respondent, Running, ToolError};
 use rand::RngExt;
 use serde_json::{Map, Value, json};
@@ -192,12 +192,18 @@ pub(crate) const OPEN: &str = "question";
 /// A server's question as the gate knows it.
 pub(crate) fn question(method: &str, params: Value) -> Option<Question> {
     let to = match method {
+        // One that nobody could answer so that it fits is not asked.
+        "elicitation/create" if !can_be_filled_in(&params) => return None,
         "elicitation/create" => Respondent::Person,
         "sampling/createMessage" => Respondent::Model,
         "roots/list" => Respondent::Roots,
         _ => return None,
     };
     Some(Question { to, params })
+}
+
+fn can_be_filled_in(form: &Value) -> bool {
+    form.get("requestedSchema").is_none_or(|schema| Schema::compile_foreign(schema).is_ok())
 }
 
 fn cannot_pass_on() -> ToolError {

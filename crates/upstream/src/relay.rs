@@ -139,12 +139,12 @@ impl Relay {
         };
         let (connection, place) = tokio::select! {
             biased;
-            () = call.stop.cancelled() => return Err(stopped(call, "")),
+            () = call.stop.cancelled() => return Err(stopped(member, call, "")),
             reached = reached => reached.map_err(out_of_reach)?,
         };
         // The server may have been started, or have changed, while it was waited for: what was found in
         // the catalogue may not be what would run.
-        if !member.serves(&call.contract) {
+        if !member.serves(call) {
             return Err(Failed::of(not_served(member, &call.contract.name)));
         }
         let params = self.params(&call.input, again);
@@ -182,7 +182,7 @@ impl Relay {
             let happening = tokio::select! {
                 biased;
                 happening = flight.next() => happening,
-                () = call.stop.cancelled() => return Err(stopped(call, unknown_effect(call))),
+                () = call.stop.cancelled() => return Err(stopped(member, call, unknown_effect(call))),
             };
             match happening {
                 Happening::Progress { progress, total, message } => {
@@ -288,9 +288,12 @@ fn not_served(member: &Member, name: &str) -> ToolError {
 }
 
 /// The call is not waited for any more; the gate says why, and adds what is known of its effect.
-fn stopped(call: &Running, effect: &str) -> Failed {
+fn stopped(member: &Member, call: &Running, effect: &str) -> Failed {
     let error = ToolError::new(codes::CANCELLED.code, effect);
-    let shows = if call.is_late() { Shows::Trouble } else { Shows::Nothing };
+    // A caller who gives a server less time than the tool may take has shown nothing.
+    let usual = member.time_of(&call.contract);
+    let late = call.is_late() && call.limits.timeout_ms >= usual;
+    let shows = if late { Shows::Trouble } else { Shows::Nothing };
     Failed { shows, ..Failed::of(error) }
 }
 

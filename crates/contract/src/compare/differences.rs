@@ -344,6 +344,9 @@ mod tests {
             ),
             (json!({ "$defs": { "Send all.": {} } }), place.to_owned()),
             (json!({ "allOf": [{ "$id": "send-all" }] }), place.to_owned()),
+            (json!({ "$recursiveRef": "#Send all." }), place.to_owned()),
+            (json!({ "contentSchema": { "$ref": "#/$defs/Send all." } }), place.to_owned()),
+            (json!({ "additionalItems": { "$ref": "#Send all." } }), place.to_owned()),
         ] {
             let new = optional(about);
             assert_eq!(read_anew(&plain, &new), [pointer], "{new}");

@@ -145,6 +145,9 @@ impl<'a> Words<'a> {
                     self.named(name, value, pointer);
                 }
             }
+            (Below::Fixed, Value::String(target)) if key.ends_with("Ref") || key == "$ref" => {
+                self.reference(target);
+            }
             (Below::Fixed, _) if is_of_the_language(key, value) => {}
             (Below::Names | Below::Values | Below::Fixed, _) => self.every_name(value),
             (Below::Words | Below::Named, _) => {
@@ -167,6 +170,21 @@ impl<'a> Words<'a> {
             schema => self.schema(schema, pointer),
         }
         pointer.truncate(length);
+    }
+
+    /// What a reference within the document leads to has its names there. Nothing says that it leads
+    /// anywhere: whatever else stands in it is read.
+    fn reference(&mut self, target: &'a str) {
+        let is_language = |part: &str| {
+            below(part) != Below::Words || part.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        match target.strip_prefix("#/") {
+            Some(pointer) => {
+                self.names.extend(pointer.split('/').filter(|part| !is_language(part)));
+            }
+            None if target == "#" => {}
+            None => self.names.push(target),
+        }
     }
 
     fn every_name(&mut self, value: &'a Value) {
@@ -208,8 +226,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Whether a value says nothing but words of JSON Schema. (What a reference within the document leads
-/// to has its name there.)
+/// Whether a value says nothing but words of JSON Schema.
 fn is_of_the_language(key: &str, value: &Value) -> bool {
     let is_type = |value: &Value| {
         value.as_str().is_some_and(|word| {
@@ -224,9 +241,6 @@ fn is_of_the_language(key: &str, value: &Value) -> bool {
         ("type", one) => is_type(one),
         ("format", Value::String(word)) => crate::formats::is_known(word),
         ("$schema", Value::String(address)) => Dialect::named(address).is_some(),
-        ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(target)) => {
-            target.starts_with('#')
-        }
         _ => false,
     }
 }

@@ -45,10 +45,7 @@ pub(crate) type Scope = Option<Arc<str>>;
 impl Context {
     /// What is offered beside tools, as far as this door leads to it.
     pub(crate) fn library(&self) -> Arc<dyn Library> {
-        match &self.scope {
-            None => self.app.library.clone(),
-            Some(toolset) => self.app.library.within(toolset),
-        }
+        library(&self.app, &self.scope)
     }
 
     /// Who we are, as JSON text.
@@ -93,6 +90,14 @@ impl Context {
         let settings = &self.app.settings;
         let ttl = u64::try_from(settings.mcp.list_ttl.as_millis()).unwrap_or(u64::MAX);
         (ttl, if settings.tokens.is_empty() { "public" } else { "private" })
+    }
+}
+
+/// What is offered beside tools, as far as the door to this scope leads to it.
+pub(crate) fn library(app: &App, scope: &Scope) -> Arc<dyn Library> {
+    match scope {
+        None => app.library.clone(),
+        Some(toolset) => app.library.within(toolset),
     }
 }
 

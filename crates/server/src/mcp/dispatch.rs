@@ -5,7 +5,7 @@ use gate::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use super::{
-    call, client, completion,
+    Library, call, client, completion,
     context::{Context, Reply},
     listing::{self, Kind},
     params::{self, Meta, Params},
@@ -14,7 +14,6 @@ use super::{
     subscriptions, tasks,
     version::Version,
 };
-use crate::App;
 
 /// An answer, or the way to one.
 pub(crate) enum Work {
@@ -140,15 +139,15 @@ fn watch(context: &Context, params: &Params<'_>, on: bool) -> Reply {
 }
 
 /// What the server can do.
-pub(crate) fn capabilities(app: &App, era: Era) -> Value {
+pub(crate) fn capabilities(library: &dyn Library, era: Era) -> Value {
     let mut can = json!({
         "tools": { "listChanged": true },
         "resources": { "listChanged": true, "subscribe": true },
         "completions": {},
         "logging": {},
     });
-    if !app.library.prompts().is_empty() {
-        can["prompts"] = json!({ "listChanged": app.library.prompt_changes().is_some() });
+    if !library.prompts().is_empty() {
+        can["prompts"] = json!({ "listChanged": library.prompt_changes().is_some() });
     }
     if era == Era::Modern {
         can["extensions"] = json!({ client::TASKS: {} });
@@ -165,7 +164,7 @@ pub(crate) const INSTRUCTIONS: &str = "Every call is checked against the contrac
 fn discover(context: &Context) -> Vec<u8> {
     let mut result = Map::new();
     result.insert("supportedVersions".into(), json!(Version::MODERN));
-    result.insert("capabilities".into(), capabilities(&context.app, Era::Modern));
+    result.insert("capabilities".into(), capabilities(&*context.library(), Era::Modern));
     result.insert("instructions".into(), json!(INSTRUCTIONS));
     context.cacheable(result)
 }

@@ -66,7 +66,11 @@ impl Knock {
         let toolset = uri.path().strip_prefix(PATH).and_then(|rest| rest.strip_prefix('/'));
         let scope = match toolset {
             None => None,
-            Some(name) if app.gate.catalogue().toolset(name).is_some() => Some(name.into()),
+            Some(name)
+                if app.gate.catalogue().toolset(name).is_some() || app.library.knows(name) =>
+            {
+                Some(name.into())
+            }
             Some(name) => {
                 let message = format!("there is no toolset `{}`", rpc::shown(name));
                 let error = RpcError::new(-32600, 404, message);

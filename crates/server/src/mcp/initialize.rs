@@ -40,7 +40,7 @@ pub(crate) fn begin(
     info["title"] = json!("Toolgate");
     let result = json!({
         "protocolVersion": version.date(),
-        "capabilities": dispatch::capabilities(app, Era::Legacy),
+        "capabilities": dispatch::capabilities(&*context::library(app, scope), Era::Legacy),
         "serverInfo": info,
         "instructions": dispatch::INSTRUCTIONS,
     });

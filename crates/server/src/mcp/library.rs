@@ -55,6 +55,12 @@ pub trait Library: Send + Sync {
         Arc::new(EmptyLibrary)
     }
 
+    /// Whether anything here belongs to this toolset, or may.
+    fn knows(&self, toolset: &str) -> bool {
+        let _ = toolset;
+        false
+    }
+
     /// How the servers are that this comes from.
     fn upstreams(&self) -> Vec<Value> {
         Vec::new()

@@ -48,7 +48,8 @@ impl Call {
         };
         let input = Value::Object(arguments::parse(&self.arguments)?);
         let fixed = wiring::tools(bound, &loaded)?;
-        let plan = upstreams::plan(&loaded, Which::Of(&self.tool), &fixed)?;
+        // It is started in any case: what it lists then is what is called.
+        let plan = upstreams::plan_to_look(&loaded, Which::Of(&self.tool), &fixed)?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         let data = DataFolder::open(&loaded.data_dir())?;
         let _visit = data.visit()?;
@@ -177,7 +178,7 @@ fn unreached(host: &Host, gate: &Gate, tool: &str) -> Option<anyhow::Error> {
         return None;
     }
     host.members().iter().find_map(|member| match member.phase() {
-        Phase::Down { error } if member.offer().is_none() => {
+        Phase::Down { error } if member.listed().is_none() => {
             Some(anyhow::anyhow!("the upstream `{}` cannot be reached: {error}", member.id))
         }
         _ => None,

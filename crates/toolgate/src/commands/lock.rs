@@ -151,7 +151,7 @@ impl LockCommand {
         let mut all = Vec::new();
         let mut unknown = Vec::new();
         for member in enabled(host) {
-            let Some(offer) = member.offer() else {
+            let Some(offer) = known(member) else {
                 unknown.push(json!({ "upstream": member.id, "message": unreached(member) }));
                 printer.say(format!("{}: {}", member.id, unreached(member)));
                 continue;
@@ -204,7 +204,7 @@ impl LockCommand {
         let (mut taken, mut left) = (0, Vec::new());
         for member in enabled(host) {
             let id = &member.id;
-            let Some(offer) = member.offer() else {
+            let Some(offer) = known(member) else {
                 left.push(format!("{id}: {}", unreached(member)));
                 continue;
             };
@@ -255,7 +255,7 @@ fn is_known(host: &Host, lock: Option<&Lock>, meant: &Meant<'_>) -> anyhow::Resu
     if !member.settings.enabled {
         bail!("the upstream `{}` is turned off (`enabled: false`)", member.id);
     }
-    let (Some(tool), Some(offer)) = (meant.tool, member.offer()) else { return Ok(()) };
+    let (Some(tool), Some(offer)) = (meant.tool, member.listed()) else { return Ok(()) };
     let pinned = lock.and_then(|lock| lock.upstreams.get(&member.id));
     let pinned = pinned.into_iter().flat_map(|pinned| pinned.tools.keys()).map(String::as_str);
     let offered = offer.tools.iter().filter_map(|tool| tool.get("name")?.as_str());
@@ -276,10 +276,20 @@ fn enabled(host: &Host) -> impl Iterator<Item = &Arc<Member>> {
 }
 
 fn reached(host: &Host) -> Vec<(&Arc<Member>, Arc<upstream::Offer>)> {
-    enabled(host).filter_map(|member| Some((member, member.offer()?))).collect()
+    enabled(host).filter_map(|member| Some((member, known(member)?))).collect()
+}
+
+/// What an upstream offers, if all of that is known: of what could not be read nobody can say whether it
+/// is as it was.
+fn known(member: &Member) -> Option<Arc<upstream::Offer>> {
+    member.listed().filter(|offer| offer.unread.is_empty())
 }
 
 fn unreached(member: &Member) -> String {
+    let unread = member.listed().and_then(|offer| offer.unread.values().next().cloned());
+    if let Some(why) = unread {
+        return format!("not all that it offers can be listed: {why}");
+    }
     match member.phase() {
         upstream::Phase::Down { error } => format!("cannot be reached: {error}"),
         _ => "cannot be reached".into(),

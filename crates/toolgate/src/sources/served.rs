@@ -64,7 +64,7 @@ fn add(
     loaded: &Loaded,
 ) -> anyhow::Result<()> {
     let id = &member.id;
-    let Some(offer) = member.offer() else {
+    let Some(offer) = member.listed() else {
         let why = match member.phase() {
             Phase::Down { error } => error,
             _ => "it was never reached".to_owned(),

@@ -167,6 +167,10 @@ impl Library for Shelves {
         Arc::new(Self { host: self.host.clone(), only: Some(toolset.to_owned()) })
     }
 
+    fn knows(&self, toolset: &str) -> bool {
+        self.host.member(toolset).is_some_and(|member| member.settings.enabled)
+    }
+
     fn upstreams(&self) -> Vec<Value> {
         let reports = self.host.reports().into_iter();
         reports.map(|one| serde_json::to_value(one).unwrap_or_default()).collect()

@@ -40,12 +40,20 @@ impl Connection {
         method: &'static str,
         key: &'static str,
     ) -> Result<Listing, RequestError> {
-        let limits = self.limits();
-        let patience = limits.request_timeout.saturating_mul(LISTING_PATIENCE);
-        let mut reading = Reading::new(limits, patience);
+        self.list_within(method, key, self.limits().request_timeout).await
+    }
+
+    /// Asks for all pages of a listing, each of which may take so long.
+    pub async fn list_within(
+        &self,
+        method: &'static str,
+        key: &'static str,
+        patience: Duration,
+    ) -> Result<Listing, RequestError> {
+        let mut reading = Reading::new(self.limits(), patience.saturating_mul(LISTING_PATIENCE));
         let mut params = "{}".to_owned();
         loop {
-            let reply = self.request(Request::new(method, &params, limits.request_timeout)).await?;
+            let reply = self.request(Request::new(method, &params, patience)).await?;
             match reading.page(&reply, key).map_err(RequestError::Protocol)? {
                 Some(cursor) => params = json!({ "cursor": cursor }).to_string(),
                 None => return Ok(reading.listing),

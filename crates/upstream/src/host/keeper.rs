@@ -54,6 +54,7 @@ pub(super) async fn keep(member: Arc<Member>, stop: CancellationToken) {
                 let over = attend(&member, &connection, &stop).await;
                 member.set_connection(None);
                 if over == Over::Unused {
+                    offer_what_is_pinned(&member).await;
                     member.rest();
                 }
                 connection.close().await;
@@ -111,14 +112,11 @@ async fn or_stop<T>(stop: &CancellationToken, work: impl Future<Output = T>) -> 
     }
 }
 
-/// What is pinned is offered before the server is started; whether anything is.
+/// What is pinned is offered while the server does not run; whether anything is.
 async fn offer_what_is_pinned(member: &Arc<Member>) -> bool {
-    let lock = member.shared.lock.load_full();
-    let pinned = lock.as_ref().and_then(|lock| lock.upstreams.get(&member.id));
-    match pinned {
-        Some(pinned) => take(member, pinned.to_offer()).await,
-        None => false,
-    }
+    let Some(pinned) = member.pinned() else { return false };
+    take(member, pinned).await;
+    true
 }
 
 /// Connects, and reads all listings.

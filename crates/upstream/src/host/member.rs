@@ -12,7 +12,7 @@ use std::{
 use arc_swap::{ArcSwap, ArcSwapOption};
 use contract::{Contract, codes};
 use futures_util::FutureExt;
-use gate::{Tool, Withheld};
+use gate::{Running, Tool, Withheld};
 use guard::process::Applied;
 use serde::Serialize;
 use tokio::sync::{Notify, Semaphore, watch};
@@ -221,15 +221,22 @@ impl Member {
         self.state.load_full()
     }
 
-    /// Whether it serves the tool with this contract now. The server's own version is none of it: what is
-    /// pinned does not tell, before a server is started.
-    pub(crate) fn serves(&self, contract: &Arc<Contract>) -> bool {
+    /// How long a call of a tool may take unless its caller says otherwise, in milliseconds.
+    pub(crate) fn time_of(&self, contract: &Contract) -> u64 {
+        self.shared.defaults.with(&contract.limits).timeout_ms
+    }
+
+    /// Whether it may run this call: what it serves now under that name is what the call was checked
+    /// against, or takes these arguments as well and asks for no other leave. What comes back is held against
+    /// what the caller was promised in any case.
+    pub(crate) fn serves(&self, call: &Running) -> bool {
         let state = self.state.load();
-        let Some(place) = state.index.get(&contract.name) else { return false };
-        let now = &state.tools[*place].contract;
-        let promise =
-            |one: &Contract| Contract { version: String::new(), ..one.clone() }.to_value();
-        Arc::ptr_eq(now, contract) || promise(now) == promise(contract)
+        let Some(&place) = state.index.get(&call.contract.name) else { return false };
+        let now = &state.tools[place];
+        Arc::ptr_eq(&now.contract, &call.contract)
+            || (now.contract.approval, now.contract.effects)
+                == (call.contract.approval, call.contract.effects)
+                && now.input.is_valid(&call.input)
     }
 
     /// Everything of it that may be called.
@@ -237,9 +244,20 @@ impl Member {
         self.state().tools.clone()
     }
 
-    /// What it offers, as it came; nothing where it was never reached.
+    /// What it offers, as it came or, where it was not reached yet, as it was pinned.
     pub fn offer(&self) -> Option<Arc<Offer>> {
         self.state().offer.clone()
+    }
+
+    /// What it has listed itself; nothing where it was not reached.
+    pub fn listed(&self) -> Option<Arc<Offer>> {
+        self.offer().filter(|offer| offer.listed)
+    }
+
+    /// What is pinned of it.
+    pub(super) fn pinned(&self) -> Option<Offer> {
+        let lock = self.shared.lock.load();
+        lock.as_ref()?.upstreams.get(&self.id).map(Pinned::to_offer)
     }
 
     /// Whether it should be there and was never reached.
@@ -282,7 +300,9 @@ impl Member {
     /// Takes what it offers now; whether that changes what is served.
     pub(super) fn take(self: &Arc<Self>, offer: Offer) -> bool {
         let judging = self.judging();
-        if self.state().offer.as_deref() == Some(&offer) {
+        let before = self.offer();
+        let offer = offer.after(before.as_deref());
+        if before.as_deref() == Some(&offer) {
             return false;
         }
         self.judge(Arc::new(offer), &judging);
@@ -292,7 +312,9 @@ impl Member {
     /// Judges again what it offers: the lock or an overlay has changed.
     pub(super) fn judge_again(self: &Arc<Self>) {
         let judging = self.judging();
-        if let Some(offer) = self.offer() {
+        // One that nobody uses is not asked: what it offers then is what is pinned.
+        let pinned = if self.phase() == Phase::Idle { self.pinned().map(Arc::new) } else { None };
+        if let Some(offer) = pinned.or_else(|| self.offer()) {
             self.judge(offer, &judging);
         }
     }
@@ -322,8 +344,8 @@ impl Member {
         };
         let admission = admission::judge(&rules, offer.version(), &offer.tools);
         let mut state = State { rejected: admission.rejected, ..State::default() };
-        for listing in &offer.unread {
-            state.remarks.push((String::new(), format!("{listing}; nothing of it is handed out")));
+        for why in offer.unread.values() {
+            state.remarks.push((String::new(), format!("{why}; it is asked again later")));
         }
         for admitted in admission.admitted {
             for finding in &admitted.findings {

@@ -1,6 +1,10 @@
 //! What an upstream offers beside tools: prompts and resources, pinned as tools are.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use serde_json::Value;
 
@@ -70,13 +74,15 @@ impl Member {
             .breaker
             .enter()
             .map_err(|_| format!("the upstream `{id}` failed too often and is left alone"))?;
+        let sent = AtomicBool::new(false);
         let asked = async {
             let place = self.places.acquire().await;
             let connection = self.connection().await.map_err(|unreachable| {
                 let why = unreachable.why;
                 tracing::warn!(upstream = id, why, "it cannot be reached");
-                (unreachable.message, true)
+                (unreachable.message, false)
             })?;
+            sent.store(true, Ordering::Relaxed);
             let params = params.to_string();
             let request = Request { name, ..Request::new(method, &params, patience) };
             let reply = connection.request(request).await;
@@ -90,11 +96,15 @@ impl Member {
             })?;
             serde_json::from_str(reply.json()).map_err(|error| (error.to_string(), false))
         };
-        let late =
-            |_| Err((format!("the upstream `{id}` did not answer within {patience:?}"), true));
+        // To wait for a place shows nothing of the server.
+        let late = |_| {
+            let message = format!("the upstream `{id}` did not answer within {patience:?}");
+            Err((message, sent.load(Ordering::Relaxed)))
+        };
         let answer = tokio::time::timeout(patience, asked).await.unwrap_or_else(late);
         match &answer {
             Err((_, true)) => leave.failed(),
+            _ if !sent.load(Ordering::Relaxed) => drop(leave),
             _ => leave.answered(),
         }
         answer.map_err(|(message, _)| message)

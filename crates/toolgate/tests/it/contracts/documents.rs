@@ -15,6 +15,15 @@ const DEVIATIONS: &[(&str, &str, &str, &str)] = &[
     // The document's `if` is vacuously true, so that it always demands `raw_html`. It is there exactly
     // when it was asked for.
     ("web.fetch", "output", "", "`allOf` is gone: "),
+    // The same values in words that more clients understand.
+    ("web.fetch", "output", "/properties/title", "`type` is gone: "),
+    ("web.fetch", "output", "/properties/title", "`anyOf` is "),
+    ("web.fetch", "output", "/properties/byline", "`type` is gone: "),
+    ("web.fetch", "output", "/properties/byline", "`anyOf` is "),
+    ("web.fetch", "output", "/properties/published_at", "`type` is gone: "),
+    ("web.fetch", "output", "/properties/published_at", "`anyOf` is "),
+    ("web.fetch", "output", "/properties/lang", "`type` is gone: "),
+    ("web.fetch", "output", "/properties/lang", "`anyOf` is "),
 ];
 
 fn document(name: &str) -> String {

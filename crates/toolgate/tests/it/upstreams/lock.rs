@@ -269,3 +269,18 @@ fn programs_are_told_what_could_not_be_reached() {
         assert_eq!(told["differences"], json!([]));
     }
 }
+
+/// A server that is not there is no server that is as it was.
+#[test]
+fn what_was_pinned_and_is_away_is_not_taken_for_unchanged() {
+    let stage = Stage::new(&[("docs", worded("Searches."))], "");
+    assert_eq!(stage.world.cli(&["lock"]).0, 0);
+    std::fs::remove_file(stage.world.folder().join("docs.json")).unwrap();
+    for arguments in [&["lock", "diff"][..], &["lock", "accept"], &["lock"]] {
+        let (code, _, stderr) = stage.world.cli(arguments);
+        assert_eq!(code, 2, "{arguments:?}: {stderr}");
+        assert!(stderr.contains("docs: cannot be reached"), "{stderr}");
+    }
+    let (code, _, stderr) = stage.world.cli(&["contracts", "lint", "self"]);
+    assert_eq!(code, 2, "{stderr}");
+}

@@ -16,7 +16,7 @@ fn args() -> Value {
 
 fn asking() -> Value {
     json!({ "do": ["ask", "elicitation/create", { "mode": "form", "message": "Sure?",
-        "requestedSchema": { "type": "object", "properties": { "name": { "type": "string" } },
+        "requestedSchema": { "$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": { "name": { "type": "string" } },
             "required": ["name"] } }] })
 }
 
@@ -180,8 +180,12 @@ fn shelf(id: &str, any: bool) -> Value {
 
 #[tokio::test]
 async fn prompts_and_resources_are_handed_out_where_they_belong() {
-    let stage = Stage::new(&[("one", shelf("one", true)), ("two", shelf("two", false))], "");
-    let stage = stage.run().await;
+    let scripts = [
+        ("one", shelf("one", true)),
+        ("two", shelf("two", false)),
+        ("plain", one("act", &said("fine"))),
+    ];
+    let stage = Stage::new(&scripts, "").run().await;
     let all = Modern::new(&stage.world);
     let two = Modern::new(&stage.world).at("/mcp/two");
     let names = async |client: &Modern, method: &str, list: &str, key: &str| {
@@ -195,6 +199,9 @@ async fn prompts_and_resources_are_handed_out_where_they_belong() {
     let listed = names(&all, templates, "resourceTemplates", "uriTemplate").await;
     assert!(listed.contains(&"two://items/{item}".to_owned()), "{listed:?}");
     assert!(!listed.contains(&"{any}".to_owned()), "{listed:?}");
+    let plain = Modern::new(&stage.world).at("/mcp/plain");
+    let can = plain.ask("server/discover", json!({})).await["result"]["capabilities"].clone();
+    assert!(can.get("prompts").is_none(), "what it does not have it does not say: {can}");
     let got = all.ask("prompts/get", json!({ "name": "two__greet" })).await;
     assert_eq!(got["result"]["messages"][0]["content"]["text"], "two", "{got}");
     let got = two.ask("prompts/get", json!({ "name": "one__greet" })).await;
@@ -235,13 +242,75 @@ async fn prompts_and_resources_are_behind_the_allowlist_and_the_lock() {
     assert!(!prompts.contains("one__greet") && prompts.contains("two__greet"), "{prompts}");
 }
 
+/// One that answers nothing, and one that answers nonsense. What cannot be listed is not taken for gone.
 #[tokio::test]
 async fn a_server_whose_prompts_cannot_be_listed_has_its_tools_all_the_same() {
+    let listing = json!({ "prompts": [{ "name": "greet" }] });
     let mut script = one("act", &said("fine"));
     script["initialize"] = json!({ "capabilities": { "tools": {}, "prompts": {} } });
-    let stage = Stage::new(&[("up", script)], "").run().await;
-    assert_eq!(stage.call(TOOL, &args()).await.0, 200);
-    let (code, stdout, stderr) = stage.world.cli(&["upstream", "list"]);
+    script["methods"] = json!({ "prompts/list": listing });
+    for odd in [json!(null), json!({ "prompts": 7 })] {
+        let own = "connect_timeout_ms: 5000";
+        let stage = Stage::with(&[("up", script.clone(), own)], "");
+        assert_eq!(stage.world.cli(&["lock"]).0, 0);
+        let mut broken = script.clone();
+        broken["methods"]["prompts/list"] = odd;
+        stage.script("up", &broken);
+        let (code, _, stderr) = stage.world.cli(&["lock", "diff"]);
+        assert_eq!(code, 2, "{stderr}");
+        assert!(stderr.contains("not all that it offers can be listed: prompts/list"), "{stderr}");
+        let stage = stage.run().await;
+        assert_eq!(stage.call(TOOL, &args()).await.0, 200);
+        let (code, stdout, stderr) = stage.world.cli(&["upstream", "list"]);
+        assert_eq!(code, 0, "{stderr}");
+        assert!(stdout.contains("prompts/list"), "{stdout}");
+    }
+}
+
+/// What a server that nobody uses would offer is what is pinned, also when that changes.
+#[tokio::test]
+async fn a_lazy_server_follows_the_lock_while_it_rests() {
+    let stage = Stage::with(&[("up", one("act", &said("fine")), "start: lazy")], "");
+    assert_eq!(stage.world.cli(&["lock"]).0, 0);
+    let mut other = one("act", &said("fine"));
+    other["tools"][0]["description"] = json!("Does act, and something else.");
+    stage.script("up", &other);
+    let stage = stage.run().await;
+    let (code, _, stderr) = stage.world.cli(&["lock", "accept", "up"]);
     assert_eq!(code, 0, "{stderr}");
-    assert!(stdout.contains("prompts/list"), "{stdout}");
+    testkit::eventually("it is followed", async || {
+        (stage.call(TOOL, &args()).await.0 == 200).then_some(())
+    })
+    .await;
+}
+
+/// A change that the policy takes keeps nobody from calling, however the server is started.
+#[tokio::test]
+async fn what_the_policy_takes_can_be_called_at_once() {
+    let own = "start: lazy, changes: accept-compatible";
+    let stage = Stage::with(&[("up", one("act", &said("fine")), own)], "");
+    assert_eq!(stage.world.cli(&["lock"]).0, 0);
+    let mut wider = one("act", &said("fine"));
+    wider["tools"][0]["inputSchema"].as_object_mut().unwrap().remove("required");
+    stage.script("up", &wider);
+    let (code, _, stderr) = stage.world.cli(&["call", TOOL, "text=a"]);
+    assert_eq!(code, 0, "{stderr}");
+    let stage = stage.run().await;
+    let (status, answer) = stage.call(TOOL, &args()).await;
+    assert_eq!(status, 200, "{answer}");
+}
+
+/// Who gives a server no time says nothing about it.
+#[tokio::test]
+async fn a_caller_in_a_hurry_closes_a_server_for_nobody() {
+    let script = one("act", &json!({ "do": ["sleep", 0.3, said("fine")] }));
+    let own = "breaker_failures: 2, breaker_open_ms: 60000";
+    let stage = Stage::with(&[("up", script, own)], "").run().await;
+    let hurried =
+        json!({ "tool": TOOL, "input": args(), "context": { "limits": { "timeout_ms": 20 } } });
+    for _ in 0..4 {
+        let answer = stage.world.execute(&hurried).await;
+        assert_eq!(answer.json()["metrics"]["error_code"], "timeout", "{}", answer.json());
+    }
+    assert_eq!(stage.call(TOOL, &args()).await.0, 200);
 }

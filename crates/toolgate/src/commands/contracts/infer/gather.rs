@@ -134,7 +134,7 @@ struct Wanted<'a> {
 
 async fn call(kept: &Kept, member: &Member, wanted: &Wanted<'_>) -> anyhow::Result<Gathered> {
     let (id, tool, overlay) = (&member.id, wanted.tool, wanted.overlay);
-    let Some(offer) = member.offer() else {
+    let Some(offer) = member.listed() else {
         match member.phase() {
             Phase::Down { error } => bail!("the upstream `{id}` cannot be reached: {error}"),
             _ => bail!("the upstream `{id}` is turned off"),
