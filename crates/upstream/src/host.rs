@@ -4,6 +4,7 @@
 mod keeper;
 mod member;
 mod report;
+mod served;
 mod shelf;
 #[cfg(test)]
 mod tests;
