@@ -23,7 +23,7 @@ impl Conforming {
 /// A result and what is to be said of it.
 struct Judged {
     json: Box<RawValue>,
-    size: Size,
+    fit: Fit,
     /// Why it does not match.
     wrong: Option<Wrong>,
 }
@@ -34,7 +34,7 @@ struct Wrong {
 }
 
 /// Whether a result can be handed over, whatever the contract says of its value.
-enum Size {
+enum Fit {
     /// It can be handed over.
     Fits,
     /// It can be handed over as an artifact.
@@ -46,23 +46,23 @@ enum Size {
 impl Crossing {
     pub(crate) async fn check_output(&mut self, ran: Ran) -> Result<Conforming, Refusal> {
         let (tool, payload) = ran.into_parts();
-        let Judged { json, size, wrong } = judge(&tool, payload, &self.limits);
-        match (size, wrong) {
-            (Size::Fits, None) => Ok(Conforming(Output { json })),
+        let Judged { json, fit, wrong } = judge(&tool, payload, &self.limits);
+        match (fit, wrong) {
+            (Fit::Fits, None) => Ok(Conforming(Output { json })),
             (_, Some(wrong)) if tool.mode == Mode::Enforce => {
                 Err(Box::pin(self.stop(wrong, json)).await.into())
             }
             // That is held to in every mode.
-            (Size::Never(reason), _) => {
+            (Fit::Never(reason), _) => {
                 let wrong = Wrong { reason, violations: Vec::new() };
                 Err(Box::pin(self.stop(wrong, json)).await.into())
             }
-            (size, wrong) => {
+            (fit, wrong) => {
                 if let Some(wrong) = wrong {
                     Box::pin(self.pass(&tool, wrong, &json)).await;
                 }
-                let json = match size {
-                    Size::Spills => Box::pin(self.spill(json)).await?,
+                let json = match fit {
+                    Fit::Spills => Box::pin(self.spill(json)).await?,
                     _ => json,
                 };
                 Ok(Conforming(Output { json }))
@@ -172,7 +172,7 @@ fn judge(tool: &Tool, payload: Payload, limits: &Limits) -> Judged {
         }
         Payload::Broken { text, reason } => {
             let json = print(&Value::String(text));
-            return Judged { json, size: Size::Never(reason), wrong: None };
+            return Judged { json, fit: Fit::Never(reason), wrong: None };
         }
         Payload::Unreadable { text, reason } => {
             let value = Value::String(text);
@@ -180,9 +180,9 @@ fn judge(tool: &Tool, payload: Payload, limits: &Limits) -> Judged {
             (value, json, unreadable(reason))
         }
     };
-    let size = measure(tool, json.get().len() as u64, limits);
-    let wrong = match (wrong, &size, tool.mode) {
-        (_, _, Mode::Off) | (None, Size::Never(_), _) => None,
+    let fit = measure(tool, json.get().len() as u64, limits);
+    let wrong = match (wrong, &fit, tool.mode) {
+        (_, _, Mode::Off) | (None, Fit::Never(_), _) => None,
         (Some(wrong), ..) => Some(wrong),
         (None, ..) if tool.output.is_valid(&value) => None,
         (None, ..) => {
@@ -190,20 +190,20 @@ fn judge(tool: &Tool, payload: Payload, limits: &Limits) -> Judged {
             Some(Wrong { reason: Violation::list(&violations), violations })
         }
     };
-    Judged { json, size, wrong }
+    Judged { json, fit, wrong }
 }
 
-fn measure(tool: &Tool, bytes: u64, limits: &Limits) -> Size {
+fn measure(tool: &Tool, bytes: u64, limits: &Limits) -> Fit {
     let most = limits.max_output_bytes;
     if bytes <= most {
-        return Size::Fits;
+        return Fit::Fits;
     }
     let (most, name) = match tool.contract.large_output {
         LargeOutput::Refuse => (most, "max_output_bytes"),
-        LargeOutput::Artifact if bytes <= limits.max_artifact_bytes => return Size::Spills,
+        LargeOutput::Artifact if bytes <= limits.max_artifact_bytes => return Fit::Spills,
         LargeOutput::Artifact => (limits.max_artifact_bytes, "max_artifact_bytes"),
     };
-    Size::Never(format!("the answer has {bytes} bytes, more than its limit of {most} ({name})"))
+    Fit::Never(format!("the answer has {bytes} bytes, more than its limit of {most} ({name})"))
 }
 
 /// The beginning of an answer that is too large to keep.

@@ -25,15 +25,20 @@ fn able(arguments: &Value) -> Value {
     json!({ "name": TOOL, "arguments": arguments, "_meta": meta(&able) })
 }
 
-/// A lazy server is started by the very call: what it lists then is looked at first.
-#[tokio::test]
-async fn what_changed_before_the_server_was_started_is_not_run() {
+/// A lazy server that was pinned and says something else now, which nobody knows before it is started.
+async fn changed_while_it_rested() -> Stage {
     let stage = Stage::with(&[("up", one("act", &said("fine")), "start: lazy")], "");
     assert_eq!(stage.world.cli(&["lock"]).0, 0);
     let mut other = one("act", &said("fine"));
     other["tools"][0]["description"] = json!("Does act, and something else.");
     stage.script("up", &other);
-    let stage = stage.run().await;
+    stage.run().await
+}
+
+/// A lazy server is started by the very call: what it lists then is looked at first.
+#[tokio::test]
+async fn what_changed_before_the_server_was_started_is_not_run() {
+    let stage = changed_while_it_rested().await;
     for _ in 0..2 {
         let (status, answer) = stage.call(TOOL, &args()).await;
         assert_eq!((status, &answer["code"]), (409, &json!("contract_changed")), "{answer}");
@@ -270,12 +275,7 @@ async fn a_server_whose_prompts_cannot_be_listed_has_its_tools_all_the_same() {
 /// What a server that nobody uses would offer is what is pinned, also when that changes.
 #[tokio::test]
 async fn a_lazy_server_follows_the_lock_while_it_rests() {
-    let stage = Stage::with(&[("up", one("act", &said("fine")), "start: lazy")], "");
-    assert_eq!(stage.world.cli(&["lock"]).0, 0);
-    let mut other = one("act", &said("fine"));
-    other["tools"][0]["description"] = json!("Does act, and something else.");
-    stage.script("up", &other);
-    let stage = stage.run().await;
+    let stage = changed_while_it_rested().await;
     let (code, _, stderr) = stage.world.cli(&["lock", "accept", "up"]);
     assert_eq!(code, 0, "{stderr}");
     testkit::eventually("it is followed", async || {
