@@ -12,6 +12,7 @@ mod read_repo_file;
 pub mod search_web;
 pub mod settings;
 mod sys_audit;
+pub mod transcript;
 mod web;
 mod whole;
 mod write_memory_entry;

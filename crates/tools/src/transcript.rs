@@ -1,0 +1,106 @@
+//! Cleaning of transcripts by rules: pure, offline, text in and text out.
+//!
+//! A text is taken apart into turns ([`formats`]), each turn is cleaned ([`rules`]), and the turns
+//! are printed as paragraphs. What holds for every text:
+//!
+//! - no word is added and none changes its place: what comes out is what came in without some of it;
+//! - what was cleaned stays as it is when it is cleaned again;
+//! - the work is linear in the length of the text.
+//!
+//! A wrong removal costs the reader more than a filler that stays: in doubt, a word is kept.
+
+mod counts;
+mod formats;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod turn;
+mod unicode;
+
+pub use counts::Counts;
+pub use formats::Format;
+use rules::Style;
+use turn::Turn;
+
+/// How often the result is cleaned again until it stays as it is. Once is nearly always enough:
+/// what is left by the first pass seldom looks like something else.
+const MAX_MORE_PASSES: usize = 4;
+
+/// A text that was cleaned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cleaned {
+    /// The text; never empty.
+    pub text: String,
+    /// What was found and removed.
+    pub counts: Counts,
+}
+
+/// Why a text was not cleaned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// Most of it is no text.
+    Binary,
+    /// There is nothing to read in it.
+    Empty,
+}
+
+/// Cleans a transcript, whatever format it has.
+pub fn clean(text: &str) -> Result<Cleaned, Refusal> {
+    if unicode::is_binary(text) {
+        return Err(Refusal::Binary);
+    }
+    let normal = unicode::normal(text);
+    let (mut clean, mut counts) = pass(&normal);
+    if clean.is_empty() {
+        return Err(Refusal::Empty);
+    }
+    for _ in 0..MAX_MORE_PASSES {
+        let (again, more) = pass(&clean);
+        if again == clean {
+            break;
+        }
+        counts.removed_words += more.removed_words;
+        clean = again;
+    }
+    counts.words = clean.split_whitespace().count();
+    Ok(Cleaned { text: clean, counts })
+}
+
+/// Takes a text apart, cleans its turns and prints them. Where the rules leave nothing, what was
+/// said is printed as it is: a recording of music is better called `[Music]` than nothing.
+fn pass(text: &str) -> (String, Counts) {
+    let document = formats::read(text);
+    let style = Style::of(&document.turns);
+    let mut counts = Counts::new(document.format, style.language);
+    counts.removed_cues = document.removed_cues;
+    let mut out =
+        String::with_capacity(document.turns.iter().map(|turn| turn.text.len() + 8).sum());
+    for turn in &document.turns {
+        print(&mut out, turn, |out| counts.removed_words += rules::clean(turn, style, out));
+    }
+    if out.is_empty() {
+        counts = Counts::new(document.format, style.language);
+        for turn in document.turns.iter().chain(&document.removed) {
+            print(&mut out, turn, |out| turn::push_spaced(out, &turn.text));
+        }
+    }
+    counts.turns = document.turns.len();
+    (out, counts)
+}
+
+/// Prints a turn as a paragraph; one without text leaves no trace.
+fn print(out: &mut String, turn: &Turn, text: impl FnOnce(&mut String)) {
+    let before = out.len();
+    if before > 0 {
+        out.push_str("\n\n");
+    }
+    if let Some(speaker) = &turn.speaker {
+        turn::push_spaced(out, speaker);
+        out.push_str(": ");
+    }
+    let start = out.len();
+    text(out);
+    if out.len() == start {
+        out.truncate(before);
+    }
+}

@@ -1,0 +1,153 @@
+//! Sounds that fill a pause (`um`), and asides that say nothing between two commas (`, you know,`).
+
+use super::{
+    language::{Evidence, Language},
+    sentences,
+    token::{self, Token, same_letters},
+    word_lists::{SOUNDS, asides, sounds},
+};
+
+/// How many words on each side say which language a sound is in.
+const NEIGHBOURS: usize = 10;
+
+/// Takes fillers out.
+pub(super) fn remove(tokens: &mut Vec<Token>, language: Language) {
+    // The last token that stays: a text of nothing but fillers must not be searched for it.
+    let mut before = None;
+    for index in 0..tokens.len() {
+        if is_filler(tokens, index, before, language) {
+            take_out(tokens, index, before);
+        } else {
+            before = Some(index);
+        }
+    }
+    token::sweep(tokens);
+    if !asides(language).is_empty() {
+        for index in 1..tokens.len() {
+            let length = aside(tokens, index, language);
+            for token in tokens.iter_mut().skip(index).take(length) {
+                token.gone = true;
+            }
+        }
+        token::sweep(tokens);
+    }
+}
+
+fn is_filler(tokens: &[Token], index: usize, before: Option<usize>, language: Language) -> bool {
+    let token = &tokens[index];
+    let word = token.word();
+    // No sound of the lists is longer, and most begin with one of these.
+    if word.len() > 6 || token.is_code || !token.before().is_empty() || !may_begin(word) {
+        return false;
+    }
+    // `uh?` and `um!` are said on purpose, and `um-` may be a word that was cut off.
+    if !matches!(token.after(), "" | "," | "." | ";" | "..." | "…" | "—" | "–" | ",..." | "...,")
+    {
+        return false;
+    }
+    let is_in = |list: &[&str]| list.iter().any(|sound| same_letters(sound, word));
+    let is_sound = is_in(SOUNDS);
+    if !is_sound && !is_in(sounds(language)) {
+        return false;
+    }
+    is_spelled_as_sound(tokens, index, before, is_sound)
+        && !is_unit(tokens, index)
+        && (is_sound || is_said_in(tokens, index, language))
+}
+
+fn may_begin(word: &str) -> bool {
+    matches!(
+        word.as_bytes().first(),
+        Some(b'e' | b'h' | b'm' | b'u' | b'E' | b'H' | b'M' | b'U' | 0xc3)
+    )
+}
+
+/// `UM` and `ER` are names of things, unless everything around is in capitals; and a capital in the
+/// middle of a sentence is a name.
+fn is_spelled_as_sound(
+    tokens: &[Token],
+    index: usize,
+    before: Option<usize>,
+    is_sound: bool,
+) -> bool {
+    let word = tokens[index].word();
+    let is_loud = |token: &Token| {
+        let word = token.word();
+        word.chars().count() > 1 && !word.chars().any(char::is_lowercase)
+    };
+    if word.chars().all(char::is_uppercase) {
+        let around = [index.checked_sub(1), Some(index + 1)];
+        let mut around = around.into_iter().flatten().filter_map(|at| tokens.get(at)).peekable();
+        return is_sound && around.peek().is_some() && around.all(is_loud);
+    }
+    if word.starts_with(char::is_uppercase) {
+        return before
+            .map(|at| &tokens[at])
+            .is_none_or(|token| sentences::ends(token) || token.text.ends_with(','))
+            && (is_sound || same_letters(word, "um") || tokens[index].after() == ",");
+    }
+    true
+}
+
+/// `5 mm` is a length.
+fn is_unit(tokens: &[Token], index: usize) -> bool {
+    let is_number = |token: &Token| token.text.ends_with(|last: char| last.is_numeric());
+    same_letters(tokens[index].word(), "mm")
+        && (index.checked_sub(1).is_some_and(|before| is_number(&tokens[before]))
+            || !tokens[index].after().is_empty() && tokens[index].after() != ",")
+}
+
+/// Whether the words around a sound are of the language that has it. A text may be in two languages.
+fn is_said_in(tokens: &[Token], index: usize, language: Language) -> bool {
+    let mut evidence = Evidence::default();
+    let from = index.saturating_sub(NEIGHBOURS);
+    let to = (index + 1 + NEIGHBOURS).min(tokens.len());
+    for (at, token) in tokens[from..to].iter().enumerate() {
+        if from + at != index {
+            evidence.add(token.key);
+        }
+    }
+    evidence.is_empty() || evidence.language() == language
+}
+
+/// Takes a filler out. The capital and the full stop that it had pass to its neighbours.
+fn take_out(tokens: &mut [Token], index: usize, before: Option<usize>) {
+    let filler = tokens[index];
+    tokens[index].gone = true;
+    let begins = before.is_none_or(|at| sentences::ends(&tokens[at]));
+    let next = tokens.get(index + 1).copied();
+    if begins {
+        let is_capital = filler.capital || filler.word().starts_with(char::is_uppercase);
+        if is_capital && let Some(next) = tokens.get_mut(index + 1) {
+            next.capital = sentences::can_be_capital(next);
+        }
+        return;
+    }
+    let Some(before) = before.map(|at| &mut tokens[at]) else { return };
+    let is_last = next.is_none_or(|next| next.word().starts_with(char::is_uppercase));
+    match filler.after() {
+        "." => before.stop = Some("."),
+        "..." | "…" if is_last => before.stop = Some(filler.after()),
+        _ => {}
+    }
+}
+
+/// How many tokens the aside has that begins here, between two commas.
+fn aside(tokens: &[Token], index: usize, language: Language) -> usize {
+    let before = &tokens[index - 1];
+    if !before.text.ends_with(',') || before.gone || before.stop.is_some() || tokens[index].capital
+    {
+        return 0;
+    }
+    let is_here = |words: &&&[&str]| {
+        let Some(said) = tokens.get(index..index + words.len()) else { return false };
+        let is_last = |at: usize| at + 1 == words.len();
+        said.iter().zip(words.iter()).enumerate().all(|(at, (token, word))| {
+            same_letters(token.word(), word)
+                && token.before().is_empty()
+                && !token.is_code
+                && token.after() == if is_last(at) { "," } else { "" }
+        })
+    };
+    asides(language).iter().find(is_here).map_or(0, |words| words.len())
+}

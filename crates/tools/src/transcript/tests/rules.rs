@@ -1,0 +1,120 @@
+//! What is taken out, and what only looks like it.
+
+use super::cleaned;
+
+fn check(cases: &[(&str, &str)]) {
+    for (text, expected) in cases {
+        assert_eq!(cleaned(text), *expected, "of {text:?}");
+    }
+}
+
+/// Nothing is taken out of these.
+fn keep(texts: &[&str]) {
+    for text in texts {
+        assert_eq!(cleaned(text), *text);
+    }
+}
+
+#[test]
+fn fillers_go() {
+    check(&[
+        ("Um, I think so.", "I think so."),
+        ("Um, we think so.", "We think so."),
+        ("We, er, think so.", "We, think so."),
+        ("I think that is it, uh.", "I think that is it."),
+        ("I think so uh... We should go.", "I think so... We should go."),
+        (
+            "So that, I mean, is what it was, like, last year.",
+            "So that, is what it was, last year.",
+        ),
+        ("WE HAVE, UH, THE NUMBERS.", "WE HAVE, THE NUMBERS."),
+        ("Das ist, äh, nicht so, sozusagen, wichtig.", "Das ist, nicht so, wichtig."),
+        ("C'est, euh, pas la peine, tu vois, de venir.", "C'est, pas la peine, de venir."),
+        ("Es que, este, no lo sé, o sea, es muy difícil.", "Es que, no lo sé, es muy difícil."),
+    ]);
+}
+
+#[test]
+fn words_that_look_like_fillers_stay() {
+    keep(&[
+        "The ER is open. We went to the UM campus.",
+        "A gap of 5 mm is fine, and so is 3 mm.",
+        "I like it. You know what I mean. It is kind of you.",
+        "Er kommt um acht, um uns zu sehen.",
+        "She asked: \"Um?\" Uh-huh. Mm-hmm.",
+        "Eu quero um café, por favor, e um copo para ele.",
+        "Uh? What was that?",
+        "The bank of Um, as they call it, is closed.",
+        "Hij zei dat er niet veel is, en er was niemand.",
+        "Este libro es muy bueno, y este también.",
+        "Things like this, you know them, are rare.",
+    ]);
+}
+
+#[test]
+fn two_languages_in_one_text_are_told_apart() {
+    let text = "I think that we should go there now, and you know that it is what they would like to have. \
+                And then he said to me: Wir treffen uns heute um acht Uhr mit der Gruppe und das ist nicht zu früh. \
+                So, um, that is what we should do, and it is all that I know about this.";
+    let clean = cleaned(text);
+    assert!(clean.contains("heute um acht"), "{clean}");
+    assert!(!clean.contains(", um,"), "{clean}");
+}
+
+#[test]
+fn stutters_go() {
+    check(&[
+        ("I I I think the the plan is good.", "I think the plan is good."),
+        ("The, the plan is good, and we, we like it.", "The plan is good, and we like it."),
+        ("Th- the plan is wh- what I want.", "The plan is what I want."),
+        (
+            "I think I think we should go in the in the morning.",
+            "I think we should go in the morning.",
+        ),
+        (
+            "Ich ich glaube, dass wir wir das und und mehr haben.",
+            "Ich glaube, dass wir das und mehr haben.",
+        ),
+        ("Je je pense que c'est c'est bien pour pour vous.", "Je pense que c'est bien pour vous."),
+        ("Yo yo creo que es para para los niños.", "Yo creo que es para los niños."),
+    ]);
+}
+
+#[test]
+fn doubles_that_are_meant_stay() {
+    keep(&[
+        "He had had enough, and I know that that is true.",
+        "It was very, very cold. No, no, no. Bye bye!",
+        "The code is 5 5 0 0 1, and 1 1 1 1 1 1 1 1 1 1 1 1.",
+        "What it is is a test. I know, I know. We will see, we will see.",
+        "Die, die das wissen, sagen, dass sie sie kennen.",
+        "Nous nous sommes dit que vous vous trompez.",
+        "Pre- and post-war houses are the same.",
+        "I take A A batteries. Again and again and again, we try.",
+        "Walla Walla is in the west, and so is Bora Bora.",
+    ]);
+}
+
+#[test]
+fn marks_go_and_brackets_stay() {
+    check(&[
+        ("[Music] Hello. (laughter) We go on. [door slams, applause]", "Hello. We go on."),
+        ("Hello. [inaudible] and (as I said) a[0].", "Hello. [inaudible] and (as I said) a[0]."),
+        ("Hello *laughs* you. 2 * 3 * 4.", "Hello you. 2 * 3 * 4."),
+        ("We like [1] and [the music of Bach] a lot.", "We like [1] and a lot."),
+    ]);
+}
+
+#[test]
+fn sentences_get_what_they_lack() {
+    check(&[
+        ("i think i'm late", "I think I'm late."),
+        ("hello there. how are you? fine", "Hello there. How are you? Fine"),
+        ("iPhone sales are up", "iPhone sales are up."),
+        ("write to me at ada@example.com", "Write to me at ada@example.com"),
+        ("it is on https://example.com/um", "It is on https://example.com/um"),
+        ("今天 我们 开始", "今天 我们 开始。"),
+        ("Already clean, but no end", "Already clean, but no end."),
+    ]);
+    keep(&["One sentence. And a title", "Dr. No is here. And J. Smith, too."]);
+}

@@ -1,0 +1,75 @@
+//! Characters: what is no text, what nobody sees, and one spelling for what looks the same.
+
+use std::borrow::Cow;
+
+use icu_normalizer::ComposingNormalizerBorrowed;
+
+/// How many characters are looked at to tell text from anything else.
+const SAMPLE_CHARACTERS: usize = 65_536;
+/// One in this many characters may be none that text has.
+const MAX_STRANGE: usize = 10;
+
+/// Whether a text is something else that was read as text: an image, a recording, UTF-16.
+pub(super) fn is_binary(text: &str) -> bool {
+    let (mut all, mut strange) = (0_usize, 0_usize);
+    for character in text.chars().take(SAMPLE_CHARACTERS) {
+        all += 1;
+        strange += usize::from(is_strange(character));
+    }
+    strange * MAX_STRANGE > all
+}
+
+fn is_strange(character: char) -> bool {
+    let is_space = matches!(character, '\t' | '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}');
+    character == '\u{fffd}' || (character.is_control() && !is_space)
+}
+
+/// The text composed (NFC), with one kind of line end and one kind of space, and without what
+/// nobody sees.
+pub(super) fn normal(text: &str) -> Cow<'_, str> {
+    if is_plain_ascii(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(character) = rest.next() {
+        match character {
+            '\r' => {
+                // `\r\n` is one line end, and so is the `\r` of old machines.
+                if rest.peek() != Some(&'\n') {
+                    out.push('\n');
+                }
+            }
+            '\n' | '\u{85}' | '\u{2028}' | '\u{2029}' => out.push('\n'),
+            ' '
+            | '\t'
+            | '\u{a0}'
+            | '\u{1680}'
+            | '\u{2000}'..='\u{200a}'
+            | '\u{202f}'
+            | '\u{205f}'
+            | '\u{3000}' => out.push(if character == '\t' { '\t' } else { ' ' }),
+            _ if is_unseen(character) => {}
+            _ => out.push(character),
+        }
+    }
+    match ComposingNormalizerBorrowed::new_nfc().normalize(&out) {
+        Cow::Borrowed(_) => Cow::Owned(out),
+        Cow::Owned(composed) => Cow::Owned(composed),
+    }
+}
+
+fn is_plain_ascii(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
+}
+
+/// Whether a character changes nothing that is read: no width, no glyph, or an order to write
+/// the other way. The joiners stay, because Persian, Hindi and emoji are spelled with them, and so
+/// do the plain direction marks of right-to-left text.
+fn is_unseen(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{fffd}'
+            | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            | '\u{e0000}'..='\u{e007f}')
+}
