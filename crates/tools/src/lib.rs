@@ -13,6 +13,7 @@ pub mod search_web;
 pub mod settings;
 mod sys_audit;
 pub mod transcript;
+mod transcript_clean;
 mod web;
 mod whole;
 mod write_memory_entry;
@@ -62,6 +63,7 @@ pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
         tool!("search.web", search_web::SearchWeb::new(&settings.search, &clock)),
         tool!("search_text", file_io::SearchText(files.clone())),
         tool!("stat", file_io::Stat(files.clone())),
+        tool!("transcript.clean", transcript_clean::TranscriptClean::new(&settings.transcript)),
         tool!("web.fetch", web::WebFetch::new(&settings.web_fetch, web)),
         tool!("write_file", file_io::WriteFile(files)),
         tool!("write_memory_entry", WriteMemoryEntry::new(&settings.memory, &clock)),

@@ -23,6 +23,8 @@ pub struct Settings {
     pub memory: Memory,
     /// `list_hardware`, `list_software`, `diff_baseline`.
     pub sys_audit: SysAudit,
+    /// `transcript.clean`.
+    pub transcript: Transcript,
     /// `fetch_url` and its neighbours.
     pub web_fetch: WebFetch,
 }
@@ -189,6 +191,21 @@ impl Default for Memory {
             max_entries_per_hour: 20,
             times_dir: PathBuf::from("data/memory"),
         }
+    }
+}
+
+/// How transcripts are cleaned.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Transcript {
+    /// The largest text that is cleaned, in bytes of UTF-8.
+    #[schemars(range(min = 1, max = 33_554_432))]
+    pub max_input_bytes: usize,
+}
+
+impl Default for Transcript {
+    fn default() -> Self {
+        Self { max_input_bytes: 5_242_880 }
     }
 }
 

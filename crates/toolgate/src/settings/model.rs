@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use contract::{Effects, LimitOverrides, Limits, ProcessLimits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tools::settings::{FileIo, Memory, Repo, Search, SysAudit, WebFetch};
+use tools::settings::{FileIo, Memory, Repo, Search, SysAudit, Transcript, WebFetch};
 use upstream::settings::{Allowlist, Upstream};
 
 /// The settings of a server.
@@ -252,6 +252,8 @@ pub struct Tools {
     pub repo: Repo,
     /// The memory that an agent may append to.
     pub memory: Memory,
+    /// How transcripts are cleaned.
+    pub transcript: Transcript,
     /// What the audit of this machine looks at.
     pub sys_audit: SysAudit,
 }
