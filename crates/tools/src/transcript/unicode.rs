@@ -31,12 +31,19 @@ pub(super) fn normal(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
-    let mut rest = text.chars().peekable();
-    while let Some(character) = rest.next() {
+    let mut rest = text;
+    loop {
+        // Most of nearly every text is what it should be.
+        let plain = rest.bytes().take_while(|byte| is_plain(*byte)).count();
+        let (before, after) = rest.split_at(plain);
+        out.push_str(before);
+        let mut characters = after.chars();
+        let Some(character) = characters.next() else { break };
+        rest = characters.as_str();
         match character {
             '\r' => {
                 // `\r\n` is one line end, and so is the `\r` of old machines.
-                if rest.peek() != Some(&'\n') {
+                if !rest.starts_with('\n') {
                     out.push('\n');
                 }
             }
@@ -60,7 +67,11 @@ pub(super) fn normal(text: &str) -> Cow<'_, str> {
 }
 
 fn is_plain_ascii(text: &str) -> bool {
-    text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
+    text.bytes().all(is_plain)
+}
+
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\n' | b'\t')
 }
 
 /// Whether a character changes nothing that is read: no width, no glyph, or an order to write

@@ -69,12 +69,15 @@ pub(super) fn of(text: &str) -> Vec<Token<'_>> {
     let mut in_code = false;
     for line in text.split('\n') {
         let mut breaks = !tokens.is_empty();
+        let has_ticks = memchr::memchr(b'`', line.as_bytes()).is_some();
         for piece in line.split_ascii_whitespace() {
             let mut token = Token::new(piece);
             token.breaks = std::mem::take(&mut breaks);
-            let ticks = memchr::memchr_iter(b'`', piece.as_bytes()).count();
-            token.is_code = in_code || ticks > 0;
-            in_code ^= ticks % 2 == 1;
+            if has_ticks {
+                let ticks = memchr::memchr_iter(b'`', piece.as_bytes()).count();
+                token.is_code = in_code || ticks > 0;
+                in_code ^= ticks % 2 == 1;
+            }
             tokens.push(token);
         }
         // A tick that is never closed is no code but a strange apostrophe.
@@ -166,8 +169,11 @@ pub(super) fn key(word: &str) -> u32 {
 
 /// Whether two words differ in case only.
 pub(super) fn same_letters(one: &str, other: &str) -> bool {
+    if one.eq_ignore_ascii_case(other) {
+        return true;
+    }
     if one.is_ascii() || other.is_ascii() {
-        return one.eq_ignore_ascii_case(other);
+        return false;
     }
     one.chars().flat_map(char::to_lowercase).eq(other.chars().flat_map(char::to_lowercase))
 }
