@@ -87,7 +87,7 @@ fn forms(text: &str) -> Option<Forms> {
     let forms = Forms {
         bracketed: bracketed > 0 && (bracketed >= ENOUGH || matches!(first, Kind::Bracketed(_))),
         alone: alone >= ENOUGH || (alone == 2 && first == Kind::Alone),
-        bare: bare >= 2 && begins_early,
+        bare: bare >= ENOUGH && begins_early,
         header: header >= ENOUGH || (header == 2 && matches!(first, Kind::Header(_))),
     };
     (forms.bracketed || forms.alone || forms.bare || forms.header).then_some(forms)

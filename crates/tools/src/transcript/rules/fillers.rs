@@ -36,8 +36,8 @@ pub(super) fn remove(tokens: &mut Vec<Token>, language: Language) {
 fn is_filler(tokens: &[Token], index: usize, before: Option<usize>, language: Language) -> bool {
     let token = &tokens[index];
     let word = token.word();
-    // No sound of the lists is longer, and most begin with one of these.
-    if word.len() > 6 || token.is_code || !token.before().is_empty() || !may_begin(word) {
+    // No sound of the lists is longer.
+    if word.len() > 6 || token.is_code || !token.before().is_empty() || !may_be_sound(word) {
         return false;
     }
     // `uh?` and `um!` are said on purpose, and `um-` may be a word that was cut off.
@@ -55,11 +55,12 @@ fn is_filler(tokens: &[Token], index: usize, before: Option<usize>, language: La
         && (is_sound || is_said_in(tokens, index, language))
 }
 
-fn may_begin(word: &str) -> bool {
-    matches!(
-        word.as_bytes().first(),
-        Some(b'e' | b'h' | b'm' | b'u' | b'E' | b'H' | b'M' | b'U' | 0xc3)
-    )
+/// Whether a word has only letters that sounds have. Rules nearly every word out.
+fn may_be_sound(word: &str) -> bool {
+    let is_of_sounds = |byte: u8| {
+        !byte.is_ascii() || matches!(byte.to_ascii_lowercase(), b'e' | b'h' | b'm' | b'r' | b'u')
+    };
+    !word.is_empty() && word.bytes().all(is_of_sounds)
 }
 
 /// `UM` and `ER` are names of things, unless everything around is in capitals; and a capital in the

@@ -49,7 +49,8 @@ fn words(tokens: &mut Vec<Token>, language: Language) {
     let list = stutters(language);
     for index in 1..tokens.len() {
         let (first, second) = (tokens[index - 1], tokens[index]);
-        if first.is_same(&second)
+        if first.key == second.key
+            && first.is_same(&second)
             && matches!(first.after(), "" | "," | "..." | "…" | "—" | "–")
             && is_free(&first)
             && is_free(&second)
@@ -73,6 +74,11 @@ fn is_letter(tokens: &[Token], index: usize, language: Language) -> bool {
 
 fn phrases(tokens: &mut Vec<Token>, language: Language) {
     for index in 2..tokens.len() {
+        // Nearly no word is the same as one of the few before it.
+        let before = &tokens[index.saturating_sub(MAX_PHRASE)..index];
+        if !before.iter().any(|token| token.key == tokens[index].key) {
+            continue;
+        }
         let lengths = (2..=MAX_PHRASE.min(index)).rev();
         let found =
             lengths.into_iter().find(|length| is_begun_twice(tokens, index, *length, language));

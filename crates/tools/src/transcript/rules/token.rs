@@ -88,19 +88,18 @@ pub(super) fn of(text: &str) -> Vec<Token<'_>> {
 
 /// Takes the tokens out that are gone. Line breaks and capitals pass to what follows.
 pub(super) fn sweep(tokens: &mut Vec<Token>) {
-    let (mut breaks, mut any) = (false, false);
-    for token in tokens.iter_mut() {
+    // Most steps find nothing in most turns.
+    let Some(first) = tokens.iter().position(|token| token.gone) else { return };
+    let mut breaks = false;
+    for token in &mut tokens[first..] {
         if token.gone {
             breaks |= token.breaks;
-            any = true;
         } else if breaks {
             token.breaks = true;
             breaks = false;
         }
     }
-    if any {
-        tokens.retain(|token| !token.gone);
-    }
+    tokens.retain(|token| !token.gone);
 }
 
 /// Prints tokens with single spaces.

@@ -122,7 +122,11 @@ fn meetings_keep_their_speakers() {
 fn times_that_are_talked_about_stay() {
     let text = "10:00 Opening\n10:30 Coffee\n11:00 Talks\n\nBring a pen.";
     check(Format::Plain, text, text);
-    check(Format::TimedLines, "0:00 Opening.\n0:30 Coffee.", "Opening. Coffee.");
+    check(
+        Format::TimedLines,
+        "0:00 Opening.\n0:30 Coffee.\n1:00 Talks.",
+        "Opening. Coffee. Talks.",
+    );
     check(Format::TimedLines, "[00:01] Hello.\n[00:03] Bye.", "Hello. Bye.");
 }
 
