@@ -261,7 +261,19 @@ impl Lint<'_> {
                 );
                 self.error(&format!("/errors/{index}/http_status"), message);
             }
+            self.argument(index, error);
             self.replaced(index, error);
+        }
+    }
+
+    /// An error of one argument stands for a refusal of it, and the argument exists.
+    fn argument(&mut self, index: usize, error: &DeclaredError) {
+        let Some(argument) = &error.argument else { return };
+        let pointer = format!("/errors/{index}/argument");
+        if error.replaces.is_none() {
+            self.error(&pointer, "`argument` is for errors with `replaces`");
+        } else if self.contract.input_schema["properties"].get(argument).is_none() {
+            self.error(&pointer, format!("the input has no property `{argument}`"));
         }
     }
 
@@ -270,7 +282,10 @@ impl Lint<'_> {
         let Some(replaced) = error.replaces else { return };
         let pointer = format!("/errors/{index}/replaces");
         let earlier = &self.contract.errors[..index];
-        if let Some(other) = earlier.iter().find(|other| other.replaces == Some(replaced)) {
+        let same = |other: &&DeclaredError| {
+            other.replaces == Some(replaced) && other.argument == error.argument
+        };
+        if let Some(other) = earlier.iter().find(same) {
             self.error(&pointer, format!("`{}` does so already", other.code));
         }
         if codes::standard(&error.code).is_some() {
@@ -345,7 +360,7 @@ impl Lint<'_> {
                 let message = format!("the error code `{code}` is not declared");
                 self.error(&format!("{pointer}/error"), message);
             }
-            if code == input_error || refused.is_empty() {
+            if self.contract.is_input_error(code) || refused.is_empty() {
                 return;
             }
         }
@@ -422,6 +437,14 @@ mod tests {
                 "[{ code: a, http_status: 400, replaces: invalid_input }, \
                  { code: b, http_status: 400, replaces: invalid_input }]",
                 "`a` does so already",
+            ),
+            (
+                "[{ code: a, http_status: 400, replaces: invalid_input, argument: port }]",
+                "the input has no property `port`",
+            ),
+            (
+                "[{ code: a, http_status: 400, argument: number }]",
+                "`argument` is for errors with `replaces`",
             ),
             (
                 "[{ code: a, http_status: 502, replaces: invalid_input }]",

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    codes,
+    Violation, codes,
     limits::{LimitOverrides, ProcessLimitOverrides},
 };
 
@@ -113,10 +113,29 @@ impl Contract {
 
     /// What callers of this tool get where the arguments do not match: code and status.
     pub fn input_error(&self) -> (&str, u16) {
-        match self.errors.iter().find(|error| error.replaces == Some(Replaced::InvalidInput)) {
+        self.input_error_of(&[])
+    }
+
+    /// What they get where exactly this is wrong with them: the word for one of the arguments, if there
+    /// is one, before the word for all of them.
+    pub fn input_error_of(&self, violations: &[Violation]) -> (&str, u16) {
+        let own = self.errors.iter().filter(|error| error.replaces.is_some());
+        let (of_one, of_all): (Vec<_>, Vec<_>) = own.partition(|error| error.argument.is_some());
+        let meant = of_one.into_iter().find(|error| {
+            let argument = error.argument.as_deref().unwrap_or_default();
+            violations.iter().any(|violation| violation.is_of_argument(argument))
+        });
+        match meant.or(of_all.first().copied()) {
             Some(own) => (&own.code, own.http_status),
             None => (codes::INVALID_INPUT.code, codes::INVALID_INPUT.http_status),
         }
+    }
+
+    /// Whether callers learn by this code that their arguments do not match.
+    pub fn is_input_error(&self, code: &str) -> bool {
+        let of_one = |error: &DeclaredError| error.argument.is_some() && error.replaces.is_some();
+        code == self.input_error().0
+            || self.errors.iter().any(|error| error.code == code && of_one(error))
     }
 
     /// The examples that show a call which succeeds: those that are published.
@@ -288,6 +307,9 @@ pub struct DeclaredError {
     /// The standard error that this one stands for: callers of this tool get it instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<Replaced>,
+    /// The argument that has to be wrong for that; any where this is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub argument: Option<String>,
     /// When it happens and what to do about it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,

@@ -53,6 +53,13 @@ impl Violation {
         }
     }
 
+    /// Whether it is about this argument of a call, or something within it.
+    pub fn is_of_argument(&self, name: &str) -> bool {
+        let rest = self.pointer.strip_prefix('/');
+        let rest = rest.and_then(|rest| rest.strip_prefix(&*escape(name)));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
     /// All the violations on one line.
     pub fn list(violations: &[Violation]) -> String {
         let mut line = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");

@@ -117,7 +117,7 @@ impl Failure {
     pub(crate) fn invalid_input(contract: &Contract, violations: &[Violation]) -> Self {
         let mut failure = Self::new(codes::INVALID_INPUT, Violation::list(violations))
             .details(json!({ "violations": violations }));
-        let (code, http_status) = contract.input_error();
+        let (code, http_status) = contract.input_error_of(violations);
         if code != codes::INVALID_INPUT.code {
             failure.code = Cow::Owned(code.to_owned());
             failure.http_status = http_status;

@@ -16,6 +16,9 @@
 //!   memory or of open files loses its tree. And without `unsafe` nothing can run between `fork`
 //!   and `exec`.
 //!
+//! A command that is to outlive the server ([`Spawner::keep`]) has a **keeper** in place of a supervisor, which stays
+//! with it when the server lets go, holds a lock as long as anything of it is left, and keeps the end of its output.
+//!
 //! The report travels over the channel and not in an exit code, so that "could not be started",
 //! "exited with 127" and "died of a signal" are never mistaken for each other.
 //!
@@ -27,23 +30,35 @@ mod capture;
 mod channel;
 mod child;
 mod confine;
+mod identity;
+mod keeper;
+mod kept;
 mod launch;
+mod listeners;
+mod log_ring;
 mod program;
 mod sandbox;
 mod spawner;
 mod supervised;
 mod supervisor;
 mod table;
+mod tool;
 mod tree;
 
 pub use capture::MAX_STDERR_LINE_BYTES;
 pub use child::Child;
+pub use identity::Identity;
+pub use kept::{Keep, Kept};
 pub use launch::{Captured, Ending, Finished, Launch, ResourceLimits, StartError};
+pub use listeners::{Listener, listeners};
+pub use log_ring::log_tail;
 pub use sandbox::{Applied, Sandbox};
 pub use spawner::Spawner;
 
 /// First argument that makes our binary a supervisor.
 const SUPERVISE: &str = "__supervise";
+/// First argument that makes our binary a keeper.
+const KEEP: &str = "__keep";
 /// First argument that makes our binary become a tool within limits.
 const CONFINE: &str = "__confine";
 
@@ -55,6 +70,7 @@ pub fn supervise_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(word) if word == SUPERVISE => supervisor::main(arguments),
+        Some(word) if word == KEEP => keeper::main(arguments),
         Some(word) if word == CONFINE => confine::main(arguments),
         _ => {}
     }

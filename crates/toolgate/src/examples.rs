@@ -52,7 +52,7 @@ pub async fn run(bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Vec<Examp
                 None => built_in(&contract.name, example, loaded, &data.join("files"))?,
             };
             let needs_approval = contract.approval == Approval::Required
-                && example.error.as_deref() != Some(contract.input_error().0);
+                && !example.error.as_deref().is_some_and(|code| contract.is_input_error(code));
             let tool = contract.name.clone();
             let outcome = call(Bound { contract, provider }, example, loaded, &data).await?;
             results.push(ExampleResult {

@@ -236,6 +236,7 @@ fn blank(id: &str, version: &str) -> Contract {
             code: TOOL_ERROR.into(),
             http_status: 422,
             replaces: None,
+            argument: None,
             description: "The tool reports an error of its own; the message is the tool's.".into(),
         }],
         limits: LimitOverrides::default(),

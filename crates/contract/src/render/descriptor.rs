@@ -41,6 +41,9 @@ pub fn descriptor(contract: &Contract) -> Value {
             if let Some(replaced) = error.replaces {
                 shown["replaces"] = json!(replaced);
             }
+            if let Some(argument) = &error.argument {
+                shown["argument"] = json!(argument);
+            }
             shown["description"] = json!(error.description);
             shown
         });

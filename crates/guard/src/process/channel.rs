@@ -21,6 +21,7 @@ use super::Applied;
 pub(super) const MAX_REPORT_BYTES: u64 = 4096;
 
 const STREAMS: usize = 3;
+const FIRST_AFTER_STREAMS: i32 = 3;
 
 /// How it went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,11 +73,18 @@ impl Report {
 
 /// Takes the socket away from standard input, to a descriptor that no child inherits.
 pub(super) fn take_from_stdin() -> io::Result<UnixStream> {
-    const FIRST_AFTER_STREAMS: i32 = 3;
     let channel = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), FIRST_AFTER_STREAMS)?;
     let nothing = std::fs::File::open("/dev/null")?;
     rustix::stdio::dup2_stdin(&nothing)?;
     Ok(UnixStream::from(channel))
+}
+
+/// Takes the file away from standard output, likewise.
+pub(super) fn take_from_stdout() -> io::Result<OwnedFd> {
+    let file = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), FIRST_AFTER_STREAMS)?;
+    let nothing = std::fs::File::options().write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    Ok(file)
 }
 
 /// Hands the tool's standard input, output and error to the other side.

@@ -108,33 +108,49 @@ impl Spawner {
             stderr: pipe::Receiver::from_owned_fd(stderr.into())?,
         };
 
-        let (ours, theirs) = UnixStream::pair()?;
-        let handed = [stdin_theirs.as_fd(), stdout_theirs.as_fd(), stderr_theirs.as_fd()];
-        channel::send_streams(&ours, handed)?;
-        ours.set_nonblocking(true)?;
-        let ours = tokio::net::UnixStream::from_std(ours)?;
-
         let held = Confinement { limits: launch.limits, sandbox: launch.sandbox.clone() };
+        let held = serde_json::to_string(&held)?;
+        let (supervised, channel) =
+            self.helper(super::SUPERVISE, &held, program, launch, Stdio::null())?;
+        let handed = [stdin_theirs.as_fd(), stdout_theirs.as_fd(), stderr_theirs.as_fd()];
+        channel::send_streams(&channel, handed)?;
+        Ok((supervised, streams))
+    }
+
+    /// Starts our own binary again, in the part that its first argument says. Also returns another end of the
+    /// channel to it, for what has to be sent first.
+    pub(super) fn helper(
+        &self,
+        part: &str,
+        orders: &str,
+        program: &Path,
+        launch: &Launch,
+        stdout: Stdio,
+    ) -> io::Result<(Supervised, UnixStream)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let first = ours.try_clone()?;
+        let ours = tokio::net::UnixStream::from_std(ours)?;
         // Program, arguments, environment and folder are those of the supervisor itself, which passes
         // them on: they stand under the kernel's own limits and not under those of a message.
         let child = Command::new(&*self.helper)
-            .arg(super::SUPERVISE)
-            .arg(serde_json::to_string(&held)?)
+            .arg(part)
+            .arg(orders)
             .arg(program)
             .args(&launch.args)
             .env_clear()
             .envs(launch.env.iter().map(|(name, value)| (name, value)))
             .current_dir(&launch.cwd)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::null())
+            .stdout(stdout)
             .stderr(Stdio::null())
             .spawn()?;
-        Ok((Supervised::new(child, ours), streams))
+        Ok((Supervised::new(child, ours), first))
     }
 }
 
 /// Checks what can be checked before anything is started, and finds the program.
-fn check(launch: &Launch) -> Result<PathBuf, StartError> {
+pub(super) fn check(launch: &Launch) -> Result<PathBuf, StartError> {
     for (name, value) in &launch.env {
         if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
             return Err(StartError::Environment { name: name.clone() });

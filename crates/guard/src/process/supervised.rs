@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::channel::{MAX_REPORT_BYTES, Report, Step};
 use super::sandbox::NO_LANDLOCK;
 use super::tree::{kill_descendants, kill_session};
-use super::{Applied, Ending, StartError};
+use super::{Applied, Ending, Identity, StartError};
 
 /// How long the supervisor may take to clear up after it was told to stop, before we do it for it.
 const STOP_PATIENCE: Duration = Duration::from_secs(1);
@@ -23,7 +23,7 @@ const EXIT_PATIENCE: Duration = Duration::from_secs(1);
 /// A running supervisor with a tool below it.
 pub(super) struct Supervised {
     child: Child,
-    channel: UnixStream,
+    pub(super) channel: UnixStream,
     /// What it has said so far.
     words: Vec<u8>,
     gone: bool,
@@ -32,6 +32,16 @@ pub(super) struct Supervised {
 impl Supervised {
     pub(super) fn new(child: Child, channel: UnixStream) -> Supervised {
         Supervised { child, channel, words: Vec::new(), gone: false }
+    }
+
+    /// Which process it is.
+    pub(super) fn identity(&self) -> Option<Identity> {
+        self.pid().and_then(Identity::of)
+    }
+
+    /// Leaves it to itself.
+    pub(super) fn forget(&mut self) {
+        self.gone = true;
     }
 
     /// Waits until the tool runs, and says what became of its sandbox.

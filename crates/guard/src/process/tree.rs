@@ -76,8 +76,15 @@ fn freeze(root: Pid) {
     }
 }
 
+/// Signals everything below `root`, parents first.
+pub(super) fn signal_descendants(root: Pid, signal: Signal) {
+    for process in table::descendants_of(root).iter().filter(|process| process.alive) {
+        send(process, signal);
+    }
+}
+
 /// Signals exactly this process, never a later one that got its number.
-fn send(process: &Process, signal: Signal) {
+pub(super) fn send(process: &Process, signal: Signal) {
     // A signal that cannot be sent means a process that is gone, or one of another user, which a tool
     // cannot start because it may not gain privileges. Neither leaves anything to do.
     match pidfd_open(process.pid, PidfdFlags::empty()) {

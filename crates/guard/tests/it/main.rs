@@ -4,6 +4,7 @@
 mod clearing;
 mod files;
 mod harness;
+mod keeping;
 mod ledger;
 mod limits;
 mod net;

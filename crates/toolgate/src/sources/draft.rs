@@ -15,6 +15,7 @@ pub(super) fn of(promise: &Promise, toolset: &str, version: &str) -> Contract {
         code: code.clone(),
         http_status: *status,
         replaces: None,
+        argument: None,
         description: String::new(),
     });
     let limits = promise.limits.iter().map(|(name, limit)| (name.clone(), json!(limit)));

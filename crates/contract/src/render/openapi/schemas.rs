@@ -99,6 +99,7 @@ fn descriptor() -> Value {
                 "enum": [codes::INVALID_INPUT.code],
                 "description": "The standard error that callers of this tool get this one for.",
             },
+            "argument": text("The argument that has to be wrong for that; any where this is left out."),
             "description": text("When it happens."),
         }),
     );

@@ -174,13 +174,14 @@ impl Trial<'_> {
     /// A call that does not fit is refused by every door, in the contract's own word.
     async fn refused(&self, case: &generate::Case) -> Check {
         let began = Instant::now();
-        let expected = self.actor.contract.input_error().0;
+        let contract = &self.actor.contract;
         let all = self.through_all(&case.value).await;
         let mut findings = self.agreement(&all);
         if findings.is_empty()
             && let Some((_, Ok(seen))) = all.first()
-            && seen.code != expected
+            && !contract.is_input_error(&seen.code)
         {
+            let expected = contract.input_error().0;
             let message = format!("it ended as `{}` and not as `{expected}`", seen.code);
             findings.push(Finding::new(&rules::REFUSED_OTHERWISE, message));
         }
@@ -273,7 +274,7 @@ impl Trial<'_> {
         if code == codes::INVALID_OUTPUT.code {
             return Some(Finding::new(&rules::OUTPUT_BROKEN, "a call ended as `invalid_output`"));
         }
-        if code == contract.input_error().0 {
+        if contract.is_input_error(code) {
             let message = format!("the call ended as `{code}`");
             return Some(Finding::new(&common::VALID_REJECTED, message));
         }

@@ -1,0 +1,50 @@
+//! A process, named in a way that outlives it: a later one with the same number is another.
+
+use rustix::process::{Pid, Signal};
+use serde::{Deserialize, Serialize};
+
+use super::table::Process;
+use super::tree;
+
+/// A process that was there once, and perhaps still is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// Its number.
+    pub pid: i32,
+    /// When it was started, in ticks since the machine was.
+    pub started: u64,
+}
+
+impl Identity {
+    pub(super) fn of(pid: Pid) -> Option<Identity> {
+        let (pid, started) = Process::read(pid)?.identity();
+        Some(Identity { pid: pid.as_raw_nonzero().get(), started })
+    }
+
+    /// The process itself, if it is still there.
+    pub(super) fn process(&self) -> Option<Process> {
+        let process = Process::read(Pid::from_raw(self.pid)?)?;
+        (process.alive && Identity::of(process.pid) == Some(*self)).then_some(process)
+    }
+
+    /// Whether it still runs.
+    pub fn is_alive(&self) -> bool {
+        self.process().is_some()
+    }
+
+    /// Asks it to end.
+    pub fn ask_to_end(&self) {
+        if let Some(process) = self.process() {
+            tree::send(&process, Signal::TERM);
+        }
+    }
+
+    /// Kills it and everything below it.
+    pub fn destroy(&self) {
+        let Some(process) = self.process() else { return };
+        // Stopped, it can start nothing while we look.
+        tree::send(&process, Signal::STOP);
+        tree::kill_descendants(process.pid);
+        tree::send(&process, Signal::KILL);
+    }
+}

@@ -1,0 +1,102 @@
+//! The server's side of a command that may outlive it.
+#![allow(clippy::disallowed_types, reason = "this is the supervised way to start a child")]
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt;
+use tokio_util::sync::CancellationToken;
+
+use super::confine::Confinement;
+use super::keeper::{LET_GO, Orders};
+use super::supervised::Supervised;
+use super::{Ending, Identity, Launch, Spawner, StartError};
+
+/// A command that is to outlive the server, and what stays with it.
+#[derive(Debug)]
+pub struct Keep {
+    /// The command. Its standard input is empty; both outputs go to the log.
+    pub launch: Launch,
+    /// A file that the caller has locked. The lock is held as long as anything of the command is left, whoever
+    /// started it and whatever became of that.
+    pub lock: File,
+    /// Where what it prints goes: an absolute path, beside which there will be another one.
+    pub log: PathBuf,
+    /// How much of that is kept: the latest.
+    pub max_log_bytes: u64,
+    /// How long it has to end by itself when it is asked to, before it is killed.
+    pub patience: Duration,
+}
+
+/// A command started by [`Spawner::keep`]. It runs, and is this process's own until
+/// [`let_go`](Kept::let_go): dropping it kills it and everything that it started, and so does the end of
+/// this process, however it ends.
+pub struct Kept {
+    supervised: Supervised,
+    identity: Identity,
+}
+
+impl Spawner {
+    /// Starts a command that is to outlive this process. It runs when this returns.
+    pub async fn keep(&self, keep: Keep) -> Result<Kept, StartError> {
+        let path = super::spawner::check(&keep.launch)?;
+        let started = self.with_keeper(&keep, &path);
+        let (mut supervised, identity) =
+            started.map_err(|source| StartError::Supervisor { source })?;
+        supervised.started(&keep.launch.program.to_string_lossy()).await?;
+        Ok(Kept { supervised, identity })
+    }
+
+    fn with_keeper(
+        &self,
+        keep: &Keep,
+        program: &std::path::Path,
+    ) -> io::Result<(Supervised, Identity)> {
+        let launch = &keep.launch;
+        let orders = Orders {
+            confinement: Confinement { limits: launch.limits, sandbox: launch.sandbox.clone() },
+            log: keep.log.clone(),
+            max_log_bytes: keep.max_log_bytes,
+            patience: keep.patience,
+        };
+        let lock = Stdio::from(OwnedFd::from(keep.lock.try_clone()?));
+        let orders = serde_json::to_string(&orders)?;
+        let supervised = self.helper(super::KEEP, &orders, program, launch, lock)?.0;
+        let identity = supervised.identity().ok_or(io::ErrorKind::NotFound)?;
+        Ok((supervised, identity))
+    }
+}
+
+impl Kept {
+    /// The process that stays with the command.
+    pub fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    /// Waits until the command ended and everything that it started is gone. Cancel-safe, until it
+    /// has returned.
+    pub async fn ended(&mut self) -> Ending {
+        // It did start, so that only a keeper that lost its way is left, and it takes all with it.
+        let killed = Ending::Signalled(rustix::process::Signal::KILL.as_raw());
+        self.supervised.ending("", &CancellationToken::new()).await.unwrap_or(killed)
+    }
+
+    /// Kills it and everything that it started. When this returns, they are gone.
+    pub async fn kill(mut self) {
+        let stop = CancellationToken::new();
+        stop.cancel();
+        let _ = self.supervised.ending("", &stop).await;
+    }
+
+    /// Lets it run on by itself: from here on it outlives this process.
+    pub async fn let_go(mut self) -> io::Result<()> {
+        self.supervised.channel.write_all(&[LET_GO]).await?;
+        // Read before the end of the channel, which is then no news to it.
+        self.supervised.forget();
+        Ok(())
+    }
+}

@@ -1,0 +1,200 @@
+//! The tool below a supervisor or a keeper: its start, its end, and everything that it leaves.
+#![allow(clippy::disallowed_types, reason = "this is part of the supervised way to start a child")]
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper, wait};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::channel::{self, MAX_REPORT_BYTES, Report};
+use super::tree::kill_descendants;
+
+/// How long killed processes may take to disappear. One that hangs in the kernel must not hold the
+/// call for ever; it holds a `SIGKILL` and runs no more of its code.
+const CLEARING_PATIENCE: Duration = Duration::from_secs(5);
+/// Between two looks at whether they are gone.
+const CLEARING_PAUSE: Duration = Duration::from_millis(1);
+
+/// The running tool, and how this process learns what happens to it.
+pub(super) struct Tool {
+    pid: Pid,
+    /// Says what became of the sandbox, and why the tool could not be executed; closes when it was.
+    start: tokio::net::UnixStream,
+    /// What it has said so far.
+    words: Vec<u8>,
+    /// It will say no more.
+    begun: bool,
+    ended: Option<WaitStatus>,
+    signals: Signals,
+}
+
+/// The signals that this process reacts to. Catching them has a welcome side effect: one that the
+/// server was told to ignore (`nohup`, a shell's background job) is back to normal in the tool.
+struct Signals {
+    child_changed: Signal,
+    terminate: Signal,
+    interrupt: Signal,
+    hang_up: Signal,
+    quit: Signal,
+}
+
+impl Signals {
+    fn catch() -> io::Result<Signals> {
+        Ok(Signals {
+            child_changed: signal(SignalKind::child())?,
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hang_up: signal(SignalKind::hangup())?,
+            quit: signal(SignalKind::quit())?,
+        })
+    }
+}
+
+impl Tool {
+    pub(super) fn start(
+        streams: &[std::os::fd::BorrowedFd<'_>; 3],
+        mut arguments: impl Iterator<Item = OsString>,
+    ) -> io::Result<Tool> {
+        let confinement = arguments.next().ok_or(io::ErrorKind::InvalidInput)?;
+        set_child_subreaper(Some(getpid()))?;
+        let signals = Signals::catch()?;
+        let (start, theirs) = UnixStream::pair()?;
+        channel::send_streams(&start, *streams)?;
+        let child = Command::new("/proc/self/exe")
+            .arg(super::CONFINE)
+            .arg(getpid().as_raw_nonzero().to_string())
+            .arg(confinement)
+            .args(arguments)
+            .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
+            // Its own group: `kill 0` in a tool means the tool.
+            .process_group(0)
+            .spawn()?;
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let pid = pid.ok_or(io::ErrorKind::InvalidData)?;
+        start.set_nonblocking(true)?;
+        let start = tokio::net::UnixStream::from_std(start)?;
+        Ok(Tool { pid, start, words: Vec::new(), begun: false, ended: None, signals })
+    }
+
+    /// Whether the tool itself still runs.
+    pub(super) fn is_running(&mut self) -> bool {
+        self.reap() == Left::Some && self.ended.is_none()
+    }
+
+    /// Waits for whatever happens next. Cancel-safe.
+    pub(super) async fn next(&mut self, channel: Option<&mut tokio::net::UnixStream>) -> Event {
+        let heard = async {
+            match channel {
+                Some(channel) => {
+                    let mut byte = [0];
+                    let read = channel.read(&mut byte).await;
+                    matches!(read, Ok(1)).then_some(byte[0])
+                }
+                None => std::future::pending().await,
+            }
+        };
+        let signals = &mut self.signals;
+        tokio::select! {
+            said = self.start.read_buf(&mut self.words), if !self.begun => {
+                self.hear(&said);
+                match (self.begun, self.started()) {
+                    (true, Some(started)) => Event::Begun(started),
+                    _ => Event::Changed,
+                }
+            }
+            _ = signals.child_changed.recv() => Event::Changed,
+            byte = heard => Event::Heard(byte),
+            _ = signals.terminate.recv() => Event::Asked,
+            _ = signals.interrupt.recv() => Event::Asked,
+            _ = signals.hang_up.recv() => Event::Asked,
+            _ = signals.quit.recv() => Event::Asked,
+        }
+    }
+
+    /// Takes note of what the start has said. Its end is the start of the tool.
+    fn hear(&mut self, heard: &io::Result<usize>) {
+        self.begun = !matches!(heard, Ok(1..)) || self.words.len() as u64 >= MAX_REPORT_BYTES;
+    }
+
+    /// That the tool runs, unless its start said otherwise.
+    fn started(&self) -> Option<Report> {
+        match Report::latest(&self.words) {
+            None => Some(Report::Started { sandbox: None }),
+            started @ Some(Report::Started { .. }) => started,
+            Some(_) => None,
+        }
+    }
+
+    /// Kills and reaps until no child is left. Every descendant is one, sooner or later: this process
+    /// inherits the orphans.
+    pub(super) fn clear(&mut self) {
+        let deadline = Instant::now() + CLEARING_PATIENCE;
+        while self.reap() == Left::Some && Instant::now() < deadline {
+            kill_descendants(getpid());
+            std::thread::sleep(CLEARING_PAUSE);
+        }
+    }
+
+    /// Takes note of all children that ended: the tool itself, and orphans that it left.
+    pub(super) fn reap(&mut self) -> Left {
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if pid == self.pid => self.ended = Some(status),
+                Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+                Ok(None) => return Left::Some,
+                Err(_) => return Left::None,
+            }
+        }
+    }
+
+    /// How it ended. That it began is told before that, if it was not yet.
+    pub(super) async fn report(mut self, channel: Option<&mut tokio::net::UnixStream>) -> Report {
+        let killed = Report::Signalled(rustix::process::Signal::KILL.as_raw());
+        // It holds a SIGKILL and hangs in the kernel.
+        let Some(status) = self.ended else {
+            return killed;
+        };
+        // The other end closed when the tool was executed, or when the process ended.
+        let told = self.begun;
+        while !self.begun {
+            let heard = self.start.read_buf(&mut self.words).await;
+            self.hear(&heard);
+        }
+        let Some(started) = self.started() else {
+            return Report::latest(&self.words).unwrap_or(killed);
+        };
+        if let (false, Some(channel)) = (told, channel) {
+            let _ = channel.write_all(&started.to_json()).await;
+        }
+        match (status.exit_status(), status.terminating_signal()) {
+            (Some(code), _) => Report::Exited(code),
+            (None, Some(signal)) => Report::Signalled(signal),
+            (None, None) => killed,
+        }
+    }
+}
+
+/// What a supervisor waits for.
+pub(super) enum Event {
+    /// The tool runs.
+    Begun(Report),
+    /// A child ended, perhaps the tool itself.
+    Changed,
+    /// The server said this, or nothing and never will.
+    Heard(Option<u8>),
+    /// Somebody wants all of it to end.
+    Asked,
+}
+
+/// Whether this process has children, running or not.
+#[derive(PartialEq, Eq)]
+pub(super) enum Left {
+    Some,
+    None,
+}
