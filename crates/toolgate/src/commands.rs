@@ -9,6 +9,7 @@ mod doctor;
 mod init;
 mod lock;
 mod mcp;
+mod mlx;
 mod probe;
 mod quarantine;
 mod serve;
@@ -33,6 +34,7 @@ pub enum Command {
     Tools(tools::Tools),
     Call(call::Call),
     Approvals(approvals::Approvals),
+    Mlx(mlx::Mlx),
     Upstream(upstream::Upstream),
     Lock(lock::LockCommand),
     Probe(probe::Probe),
@@ -53,6 +55,7 @@ impl Command {
             Command::Tools(tools) => tools.run(flags, printer),
             Command::Call(call) => call.run(flags, printer),
             Command::Approvals(approvals) => approvals.run(flags, printer),
+            Command::Mlx(mlx) => mlx.run(flags, printer),
             Command::Upstream(upstream) => upstream.run(flags, printer),
             Command::Lock(lock) => lock.run(flags, printer),
             Command::Probe(probe) => probe.run(flags, printer),

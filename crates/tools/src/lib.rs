@@ -7,6 +7,7 @@ pub mod command;
 mod echo_json;
 mod file_io;
 mod hello;
+pub mod mlx;
 mod printed_size;
 mod read_repo_file;
 pub mod search_web;
@@ -58,6 +59,8 @@ pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
         tool!("list_dir", file_io::ListDir(files.clone())),
         tool!("list_hardware", sys_audit::ListHardware),
         tool!("list_software", sys_audit::ListSoftware(key_packages)),
+        tool!("mlx.load", mlx::Load::new(&settings.mlx, &clock)),
+        tool!("mlx.unload", mlx::Unload::new(&settings.mlx)),
         tool!("read_file", file_io::ReadFile(files.clone())),
         tool!("read_repo_file", read_repo_file::ReadRepoFile::new(&settings.repo)),
         tool!("search.web", search_web::SearchWeb::new(&settings.search, &clock)),

@@ -1,10 +1,12 @@
 //! What the operator decides about the built-in tools.
 
+mod mlx;
 mod search;
 mod web_fetch;
 
 use std::path::{Path, PathBuf};
 
+pub use mlx::Mlx;
 use schemars::JsonSchema;
 pub use search::{Search, SearchProvider, SearchToolIn};
 use serde::{Deserialize, Serialize};
@@ -21,6 +23,8 @@ pub struct Settings {
     pub repo: Repo,
     /// `write_memory_entry`.
     pub memory: Memory,
+    /// `mlx.load` and `mlx.unload`.
+    pub mlx: Mlx,
     /// `list_hardware`, `list_software`, `diff_baseline`.
     pub sys_audit: SysAudit,
     /// `transcript.clean`.
@@ -40,6 +44,7 @@ impl Settings {
         self.repo.root = whole(&self.repo.root);
         self.memory.dir = whole(&self.memory.dir);
         self.memory.times_dir = data.join("memory");
+        self.mlx.place(base, data);
         for path in self.web_fetch.extra_ca.iter_mut().chain(&mut self.search.extra_ca) {
             *path = whole(path);
         }
@@ -53,6 +58,7 @@ impl Settings {
         folder.clone_into(&mut self.repo.root);
         self.memory.dir = folder.join(Memory::default().dir);
         self.memory.times_dir = folder.join("data/memory");
+        self.mlx = Mlx { dir: folder.join("mlx"), stand_in: true, ..Mlx::default() };
         self.search = Search::of_examples(folder);
         // Not under the operator's rules: what is shown is what the tool does without any.
         self.web_fetch = WebFetch { stand_in: Some(folder.to_owned()), ..WebFetch::default() };

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, OpenOptions, OpenOptionsExt as _};
@@ -94,6 +95,28 @@ impl Folder {
             let _ = self.dir.remove_file(name);
         }
         written
+    }
+
+    /// Writes a file as a whole: whoever reads it meets what was there before, or all of this.
+    pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let temporary = format!("{name}.{}-{number}.new", std::process::id());
+        self.write_new(&temporary, bytes)?;
+        let moved = self.rename_into(&temporary, self, name);
+        if moved.is_err() {
+            let _ = self.remove_file(&temporary);
+        }
+        moved
+    }
+
+    /// Opens a file that is only there to be locked, and creates it if it is missing.
+    pub fn open_lock(&self, name: &str) -> io::Result<File> {
+        check(name)?;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let handle = openat(&self.dir, name, flags, Mode::RUSR | Mode::WUSR)?;
+        require_regular(name, &fstat(&handle)?)?;
+        Ok(File::from(handle))
     }
 
     /// Moves what has this name, itself and not what it may link to, into another folder on the same

@@ -76,6 +76,7 @@ impl Loaded {
             repo: tools.repo.clone(),
             memory: tools.memory.clone(),
             sys_audit: tools.sys_audit.clone(),
+            mlx: tools.mlx.clone(),
             transcript: tools.transcript.clone(),
             web_fetch: tools.web_fetch.clone(),
         }

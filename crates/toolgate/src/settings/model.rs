@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use contract::{Effects, LimitOverrides, Limits, ProcessLimits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tools::settings::{FileIo, Memory, Repo, Search, SysAudit, Transcript, WebFetch};
+use tools::settings::{FileIo, Memory, Mlx, Repo, Search, SysAudit, Transcript, WebFetch};
 use upstream::settings::{Allowlist, Upstream};
 
 /// The settings of a server.
@@ -252,6 +252,8 @@ pub struct Tools {
     pub repo: Repo,
     /// The memory that an agent may append to.
     pub memory: Memory,
+    /// The model servers that agents may start and stop.
+    pub mlx: Mlx,
     /// How transcripts are cleaned.
     pub transcript: Transcript,
     /// What the audit of this machine looks at.
@@ -268,6 +270,7 @@ impl Tools {
         let mut all: Vec<_> = below("repo", self.repo.mistakes()).collect();
         all.extend(below("web_fetch", self.web_fetch.mistakes()));
         all.extend(below("search", self.search.mistakes()));
+        all.extend(below("mlx", self.mlx.mistakes()));
         all
     }
 }

@@ -1,0 +1,97 @@
+//! `toolgate mlx`: the model servers of this machine, and how they are.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+use tools::mlx::{Server, State, status};
+
+use crate::{Answer, commands, printer::Printer, settings::Flags};
+
+/// Show the model servers that `mlx.load` has started, and how they are
+///
+/// Works on the data folder, whether or not a server of Toolgate runs on it. Models are loaded and unloaded by
+/// `toolgate call mlx.load` and `toolgate call mlx.unload`.
+#[derive(Args)]
+pub struct Mlx {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List the ports with their models, health, since when, and the end of each log
+    Status(Status),
+}
+
+#[derive(Args)]
+struct Status {
+    /// Only this port
+    port: Option<u16>,
+    /// How many of the last lines of each log are shown
+    #[arg(long, value_name = "NUMBER", default_value_t = 5)]
+    lines: usize,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Mlx {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+        let Command::Status(asked) = &self.command;
+        let loaded = match flags.load()? {
+            Ok(loaded) => loaded,
+            Err(diagnostics) => {
+                printer.diagnostics(&diagnostics);
+                return Ok(Answer::CouldNotTell);
+            }
+        };
+        let settings = loaded.tools().mlx;
+        if !settings.is_local() {
+            let host = &settings.host;
+            printer.say(format!(
+                "models are served on `{host}` (tools.mlx.host): `ssh {host} toolgate mlx status`"
+            ));
+            return Ok(Answer::CouldNotTell);
+        }
+        let looked = status(&settings, asked.lines);
+        let mut servers = commands::runtime()?.block_on(looked)?;
+        servers.retain(|server| asked.port.is_none_or(|port| server.port == port));
+        if asked.json {
+            printer.json(&json!({ "servers": servers }));
+        } else {
+            show(&servers, printer);
+        }
+        Ok(if servers.iter().any(is_ill) { Answer::No } else { Answer::Yes })
+    }
+}
+
+/// Whether something is not as somebody wanted it.
+fn is_ill(server: &Server) -> bool {
+    let silent = server.health.as_ref().is_some_and(|health| !health.is_well());
+    silent || matches!(server.state, State::Ended | State::Failed)
+}
+
+fn show(servers: &[Server], printer: &Printer) {
+    if servers.is_empty() {
+        printer.say("no model is loaded");
+        return;
+    }
+    let row = |server: &Server| {
+        vec![
+            server.port.to_string(),
+            server.state.word().to_owned(),
+            server.health.as_ref().map_or("-".into(), tools::mlx::Health::words),
+            server.since.map_or("-".into(), |since| since.to_string()),
+            server.model.clone().or(server.process.clone()).unwrap_or_default(),
+        ]
+    };
+    let rows: Vec<_> = servers.iter().map(row).collect();
+    printer.table(&["PORT", "STATE", "HEALTH", "SINCE", "MODEL"], &rows);
+    for server in servers.iter().filter(|one| !one.log.is_empty() || one.reason.is_some()) {
+        printer.data("");
+        let reason = server.reason.as_ref().map(|reason| format!(" {reason}"));
+        printer.data(format!("{}:{}", server.port, reason.unwrap_or_default()));
+        for line in &server.log {
+            printer.data(format!("  {line}"));
+        }
+    }
+}

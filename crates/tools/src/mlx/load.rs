@@ -1,0 +1,271 @@
+//! `mlx.load`: starts a model server and answers when the model does.
+
+use std::{fs::File, io, sync::Arc, time::Duration};
+
+use gate::{Answer, BoxFuture, Clock, Provider, Running, ToolError};
+use guard::process::{Keep, Launch, ResourceLimits, Spawner};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use super::{
+    environment,
+    failure::{self, LOG_BYTES, Said},
+    model::Model,
+    place::{Met, Phase, Place, Record},
+    port_of, ports,
+    ready::{self, NotReady, Waiting},
+};
+use crate::settings::Mlx;
+
+/// Between two looks at a server that another call is starting.
+const PAUSE: Duration = Duration::from_millis(100);
+/// How long another call may hold a port without saying what for.
+const BEGINNING_PATIENCE: Duration = Duration::from_secs(5);
+/// How long a server that is there may take to say whether it is well.
+pub(super) const HEALTH_PATIENCE: Duration = Duration::from_secs(5);
+
+pub(crate) struct Load {
+    settings: Mlx,
+    clock: Arc<dyn Clock>,
+}
+
+/// What became of the wish for a port.
+enum Claim {
+    /// Nothing is there.
+    Mine(File),
+    /// The model is there already.
+    Already,
+}
+
+impl Load {
+    pub(crate) fn new(settings: &Mlx, clock: &Arc<dyn Clock>) -> Self {
+        Self { settings: settings.clone(), clock: clock.clone() }
+    }
+
+    async fn load(&self, call: &Running) -> Result<Answer, ToolError> {
+        let port = port_of(call);
+        let model = Model::find(&self.settings, call.text("model"))?;
+        let place =
+            Place::open(&self.settings.dir, port).map_err(|error| failure::state(&error))?;
+        let began = Instant::now();
+        let deadline = began + Duration::from_millis(self.settings.ready_timeout_ms);
+        let lock = match self.claim(call, &place, &model, deadline).await? {
+            Claim::Mine(lock) => lock,
+            Claim::Already => {
+                let message = format!("{} is already loaded on {port}", model.short_name());
+                return Ok(answer(message, port, &model));
+            }
+        };
+        if self.settings.stand_in {
+            let record = self.record(&model, Phase::Ready);
+            place.write(&record).map_err(|error| failure::state(&error))?;
+        } else {
+            self.start(call, &place, &model, lock, deadline).await?;
+        }
+        let mut answer = answer(format!("loaded {} on {port}", model.short_name()), port, &model);
+        let millis = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        answer.metrics.insert("ready_ms".into(), json!(millis));
+        Ok(answer)
+    }
+
+    /// Takes the port, if no server of ours is there.
+    async fn claim(
+        &self,
+        call: &Running,
+        place: &Place,
+        model: &Model,
+        deadline: Instant,
+    ) -> Result<Claim, ToolError> {
+        let patience = deadline.min(Instant::now() + BEGINNING_PATIENCE);
+        loop {
+            let port = place.port;
+            let waits_until = match place.look().map_err(|error| failure::state(&error))? {
+                Met::Free { lock, .. } if ports::is_free(port) => return Ok(Claim::Mine(lock)),
+                Met::Free { .. } => {
+                    let holder = ports::holder(port);
+                    return Err(failure::busy(format!("port {port} is held by {holder}")));
+                }
+                Met::Held(Some(record)) if record.target != model.target => {
+                    return Err(failure::busy(taken(port, &record)));
+                }
+                Met::Held(Some(record)) => match record.phase {
+                    Phase::Ready => return self.already(port, model).await,
+                    // The call that loads it may yet fail; then this one has its turn.
+                    Phase::Loading => deadline,
+                    Phase::Unloading | Phase::Failed(_) => patience,
+                },
+                Met::Held(None) => patience,
+            };
+            if Instant::now() >= waits_until {
+                return Err(failure::busy(format!("port {port} is being loaded or unloaded")));
+            }
+            call.progress(None, "waiting for another call that is about the same port");
+            tokio::select! {
+                () = sleep(PAUSE) => {}
+                () = call.stop.cancelled() => return Err(failure::launch("stopped", "")),
+            }
+        }
+    }
+
+    /// The same model is there, and it had better be well.
+    async fn already(&self, port: u16, model: &Model) -> Result<Claim, ToolError> {
+        if self.settings.stand_in {
+            return Ok(Claim::Already);
+        }
+        let what = match ready::health(port, HEALTH_PATIENCE).await {
+            // A server without that route is as well as one can see.
+            Ok(200..=299 | 404 | 405) => return Ok(Claim::Already),
+            Ok(status) => format!("answers with status {status}"),
+            Err(reason) => format!("does not answer ({reason})"),
+        };
+        let name = &model.name;
+        Err(failure::busy(format!("port {port} has `{name}`, which {what}; unload it first")))
+    }
+
+    /// Starts the server and waits for it. Where that fails, nothing of it is left.
+    async fn start(
+        &self,
+        call: &Running,
+        place: &Place,
+        model: &Model,
+        lock: File,
+        deadline: Instant,
+    ) -> Result<(), ToolError> {
+        let started = Spawner::of_this_program().keep(self.keep(place, model, lock)).await;
+        let mut kept = started.map_err(|error| failure::not_started(&error))?;
+        let mut record = self.record(model, Phase::Loading);
+        record.keeper = Some(kept.identity());
+        place.write(&record).map_err(|error| failure::state(&error))?;
+        let waiting = Waiting {
+            call,
+            port: place.port,
+            log: place.log_path(),
+            target: &model.target,
+            deadline,
+        };
+        if let Err(why) = waiting.wait(&mut kept).await {
+            kept.kill().await;
+            return Err(self.failed(place, model, &why));
+        }
+        record.phase = Phase::Ready;
+        record.since = self.clock.now().0;
+        let left = match place.write(&record) {
+            Ok(()) => kept.let_go().await,
+            Err(error) => {
+                kept.kill().await;
+                Err(error)
+            }
+        };
+        left.map_err(|error: io::Error| {
+            place.forget();
+            failure::state(&error)
+        })
+    }
+
+    fn keep(&self, place: &Place, model: &Model, lock: File) -> Keep {
+        let port = place.port.to_string();
+        let filled =
+            |word: &String| word.replace("{port}", &port).replace("{model}", &model.target);
+        let mut words = self.settings.launch.iter().map(filled);
+        let unlimited = ResourceLimits {
+            max_memory_bytes: u64::MAX,
+            max_cpu_seconds: u64::MAX,
+            max_file_bytes: u64::MAX,
+            max_open_files: u64::MAX,
+        };
+        let launch = Launch::new(words.next().unwrap_or_default(), place.path());
+        Keep {
+            launch: Launch {
+                args: words.collect(),
+                env: environment::of(&self.settings),
+                // A model takes what it takes: the operator named the program and allowed the model.
+                limits: unlimited,
+                ..launch
+            },
+            lock,
+            log: place.log_path(),
+            max_log_bytes: self.settings.max_log_bytes,
+            patience: Duration::from_millis(self.settings.stop_patience_ms),
+        }
+    }
+
+    fn record(&self, model: &Model, phase: Phase) -> Record {
+        Record {
+            keeper: None,
+            model: model.name.clone(),
+            target: model.target.clone(),
+            phase,
+            since: self.clock.now().0,
+        }
+    }
+
+    /// What the caller is told, which is also written down for whoever asks later.
+    fn failed(&self, place: &Place, model: &Model, why: &NotReady) -> ToolError {
+        let unloaded = place.record().is_none_or(|record| record.phase == Phase::Unloading);
+        let error = if unloaded {
+            failure::launch("it was unloaded while it was loading", "")
+        } else {
+            self.judge(place, model, why)
+        };
+        let stopped = matches!(why, NotReady::Stopped);
+        let reason = if stopped { "the call was stopped" } else { &error.message };
+        let record = self.record(model, Phase::Failed(reason.to_owned()));
+        if unloaded || place.write(&record).is_err() {
+            place.forget();
+        }
+        error
+    }
+
+    fn judge(&self, place: &Place, model: &Model, why: &NotReady) -> ToolError {
+        let log = place.log(LOG_BYTES);
+        let said = match why {
+            NotReady::Said(said) => Some(*said),
+            NotReady::Ended(_) => failure::said(&log, &model.target),
+            NotReady::Foreign | NotReady::Late(_) | NotReady::Stopped => None,
+        };
+        let port = place.port;
+        let name = &model.name;
+        match (said, why) {
+            (Some(Said::NoModel), _) => {
+                failure::not_found(format!("the server found no model `{name}` to load"))
+            }
+            (Some(Said::PortBusy), _) | (None, NotReady::Foreign) => {
+                failure::busy(format!("port {port} is held by {}", ports::holder(port)))
+            }
+            (_, NotReady::Ended(ending)) => failure::launch(failure::ended(*ending), &log),
+            (_, NotReady::Late(seen)) => {
+                let limit = self.settings.ready_timeout_ms;
+                let message =
+                    format!("not ready within {limit} ms (`tools.mlx.ready_timeout_ms`): {seen}");
+                failure::launch(message, &log)
+            }
+            (_, NotReady::Stopped) => failure::launch("stopped", &log),
+            (_, NotReady::Said(_) | NotReady::Foreign) => {
+                failure::launch(format!("the server could not load `{name}`"), &log)
+            }
+        }
+    }
+}
+
+impl Provider for Load {
+    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Box::pin(self.load(call))
+    }
+}
+
+fn answer(message: String, port: u16, model: &Model) -> Answer {
+    let output = json!({ "ok": true, "message": message, "port": port, "model": model.name });
+    Answer { summary: Some(message), ..Answer::new(output) }
+}
+
+/// Who has a port already, in words.
+fn taken(port: u16, record: &Record) -> String {
+    let name = &record.model;
+    match record.phase {
+        Phase::Loading => format!("`{name}` is being loaded on port {port}"),
+        Phase::Unloading => format!("`{name}` is being unloaded from port {port}"),
+        Phase::Ready | Phase::Failed(_) => {
+            format!("port {port} already has `{name}`; unload it first")
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Which model is meant, and whether it may be loaded.
+
+use std::path::{Component, Path};
+
+use gate::ToolError;
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use super::failure;
+use crate::settings::Mlx;
+
+/// How many of the operator's names a message mentions.
+const MAX_NAMED: usize = 10;
+
+/// A model that may be loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Model {
+    /// What the caller calls it.
+    pub(super) name: String,
+    /// What the server is told: an absolute path or a repository id.
+    pub(super) target: String,
+}
+
+impl Model {
+    /// The model that the caller means.
+    pub(super) fn find(settings: &Mlx, name: &str) -> Result<Model, ToolError> {
+        let target = match settings.models.get(name) {
+            Some(target) => target.as_str(),
+            None if is_allowed(settings, name) => name,
+            None => return Err(failure::not_found(unknown(settings, name))),
+        };
+        let model = Model { name: name.to_owned(), target: target.to_owned() };
+        match model.path() {
+            // In an example there is nothing but a folder, whose files are the machine's.
+            Some(path) if !settings.stand_in && !path.exists() => {
+                Err(failure::not_found(format!("there is no model at the place of `{name}`")))
+            }
+            _ => Ok(model),
+        }
+    }
+
+    /// Where it is on this machine, if it was given by its place.
+    pub(super) fn path(&self) -> Option<&Path> {
+        Some(Path::new(&self.target)).filter(|path| path.is_absolute())
+    }
+
+    /// Its name without where it comes from.
+    pub(super) fn short_name(&self) -> &str {
+        self.name.trim_end_matches('/').rsplit('/').next().unwrap_or(&self.name)
+    }
+}
+
+/// Whether a path or repository id may be loaded although the operator has no name for it.
+fn is_allowed(settings: &Mlx, name: &str) -> bool {
+    let is_plain_path = || {
+        Path::new(name)
+            .components()
+            .all(|part| matches!(part, Component::RootDir | Component::Normal(_)))
+    };
+    (is_repository(name)
+        || (name.starts_with('/') && is_plain_path() && !name.contains(char::is_control)))
+        && globs(&settings.allow).is_match(name)
+}
+
+/// `owner/name`, as the hub has it: letters, digits and `-_.`, and no option of a program.
+fn is_repository(name: &str) -> bool {
+    let fits = |part: &str| {
+        let first = part.chars().next();
+        first.is_some_and(|first| first.is_ascii_alphanumeric() || first == '_')
+            && part.chars().all(|one| one.is_ascii_alphanumeric() || matches!(one, '-' | '_' | '.'))
+    };
+    name.split_once('/').is_some_and(|(owner, name)| fits(owner) && fits(name))
+}
+
+fn globs(patterns: &[String]) -> GlobSet {
+    let mut set = GlobSetBuilder::new();
+    // What is no glob was told when the settings were read, and allows nothing.
+    for pattern in patterns {
+        if let Ok(glob) = GlobBuilder::new(pattern).literal_separator(true).build() {
+            set.add(glob);
+        }
+    }
+    set.build().unwrap_or_default()
+}
+
+fn unknown(settings: &Mlx, name: &str) -> String {
+    let shown: String = name.chars().take(200).collect();
+    let mut known: Vec<String> =
+        settings.models.keys().take(MAX_NAMED).map(|name| format!("`{name}`")).collect();
+    if settings.models.len() > MAX_NAMED {
+        known.push("…".into());
+    }
+    if known.is_empty() {
+        format!("`{shown}` is no model that may be loaded (`tools.mlx.models`, `tools.mlx.allow`)")
+    } else {
+        format!("`{shown}` is no model that may be loaded; the server knows {}", known.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str) -> Result<String, String> {
+        let mut settings = Mlx { allow: vec!["*/*".into(), "/tmp/*".into()], ..Mlx::default() };
+        settings.models.insert("small".into(), "/usr".into());
+        settings.models.insert("gone".into(), "/no/such/model".into());
+        settings.models.insert("hub".into(), "org/large-4bit".into());
+        let found = Model::find(&settings, name);
+        found.map(|model| model.target).map_err(|error| error.code)
+    }
+
+    #[test]
+    fn names_of_the_operator_and_allowed_repositories_are_found() {
+        assert_eq!(check("small"), Ok("/usr".into()));
+        assert_eq!(check("hub"), Ok("org/large-4bit".into()));
+        assert_eq!(check("org/new-model"), Ok("org/new-model".into()));
+        assert_eq!(check("gone"), Err("model_not_found".into()));
+    }
+
+    #[test]
+    fn everything_else_is_not() {
+        for name in [
+            "unknown",
+            "/etc",
+            "/etc/passwd",
+            "/tmp/../etc",
+            "../tmp",
+            "./tmp",
+            "--help",
+            "-m/x",
+            "org/-x",
+            "org/../etc",
+            "org/a/b",
+            "a b/c",
+            "org/x\n",
+            "",
+            "/tmp/no-such-folder-here",
+            "~/x",
+        ] {
+            assert_eq!(check(name), Err("model_not_found".into()), "{name}");
+        }
+    }
+
+    #[test]
+    fn messages_say_what_there_is() {
+        let mut settings = Mlx::default();
+        let said = |settings: &Mlx| Model::find(settings, "x").unwrap_err().message;
+        assert!(said(&settings).contains("tools.mlx.models"));
+        settings.models.insert("small".into(), "org/small".into());
+        assert!(said(&settings).ends_with("the server knows `small`"));
+    }
+}

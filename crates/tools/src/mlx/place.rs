@@ -1,0 +1,157 @@
+//! What is known of the server on a port, on disk: a record, a log, and a lock that says whether it is there.
+
+use std::{
+    fs::{File, TryLockError},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use guard::{
+    files::Folder,
+    process::{Identity, log_tail},
+};
+use serde::{Deserialize, Serialize};
+
+const LOCK: &str = "lock";
+const RECORD: &str = "server.json";
+const LOG: &str = "log";
+/// A record is a few hundred bytes.
+const MAX_RECORD_BYTES: u64 = 65_536;
+
+/// The place of one port.
+pub(super) struct Place {
+    folder: Folder,
+    pub(super) port: u16,
+}
+
+/// What is known of a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// The process that stays with it; none where nothing is really started.
+    pub(super) keeper: Option<Identity>,
+    /// The model, as it was asked for.
+    pub(super) model: String,
+    /// The same as the server was told.
+    pub(super) target: String,
+    /// How far it has come.
+    pub(super) phase: Phase,
+    /// Since when, in milliseconds since 1970.
+    pub(super) since: i64,
+}
+
+/// How far a server has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Phase {
+    Loading,
+    Ready,
+    Unloading,
+    /// It did not come to be, for this reason.
+    Failed(String),
+}
+
+/// What was met at a place.
+pub(super) enum Met {
+    /// No server of ours is there, and none can come as long as the lock is held. A server that was
+    /// there, or was to be, may have left its record.
+    Free { lock: File, left: Option<Record> },
+    /// One is there, or on its way; at the very beginning nothing is known of it.
+    Held(Option<Record>),
+}
+
+impl Place {
+    /// The place of a port, which is made if it is not there yet.
+    pub(super) fn open(dir: &Path, port: u16) -> io::Result<Place> {
+        let folder = Folder::open_or_create(&dir.join(port.to_string()))?;
+        Ok(Place { folder, port })
+    }
+
+    /// The place of a port where something was loaded once.
+    pub(super) fn existing(dir: &Path, port: u16) -> io::Result<Option<Place>> {
+        if dir.join(port.to_string()).is_dir() { Self::open(dir, port).map(Some) } else { Ok(None) }
+    }
+
+    /// Looks who is there.
+    pub(super) fn look(&self) -> io::Result<Met> {
+        let record = self.record();
+        if record
+            .as_ref()
+            .is_some_and(|record| record.keeper.is_none() && record.phase == Phase::Ready)
+        {
+            return Ok(Met::Held(record));
+        }
+        let lock = self.folder.open_lock(LOCK)?;
+        match lock.try_lock() {
+            // Read again: whoever was there may have left in between.
+            Ok(()) => Ok(Met::Free { lock, left: self.record() }),
+            Err(TryLockError::WouldBlock) => Ok(Met::Held(record)),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// What is written down, if anything is that can be read.
+    pub(super) fn record(&self) -> Option<Record> {
+        let file = self.folder.open_regular(RECORD).ok()?;
+        let mut text = Vec::new();
+        file.take(MAX_RECORD_BYTES).read_to_end(&mut text).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    pub(super) fn write(&self, record: &Record) -> io::Result<()> {
+        self.folder.replace(RECORD, &serde_json::to_vec(record)?)
+    }
+
+    /// Forgets whoever was there. The log stays until the next server comes.
+    pub(super) fn forget(&self) {
+        let _ = self.folder.remove_file(RECORD);
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(super) fn log_path(&self) -> PathBuf {
+        self.folder.path().join(LOG)
+    }
+
+    /// The end of what the server has printed.
+    pub(super) fn log(&self, max_bytes: u64) -> String {
+        String::from_utf8_lossy(&log_tail(&self.log_path(), max_bytes)).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(phase: Phase) -> Record {
+        let keeper = Some(Identity { pid: 1, started: 2 });
+        Record { keeper, model: "m".into(), target: "o/m".into(), phase, since: 3 }
+    }
+
+    #[test]
+    fn a_record_survives_and_the_lock_says_whether_it_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::open(folder.path(), 8100).unwrap();
+        assert!(matches!(place.look().unwrap(), Met::Free { left: None, .. }));
+        for phase in [Phase::Loading, Phase::Ready, Phase::Failed("x".into())] {
+            place.write(&record(phase.clone())).unwrap();
+            let Met::Free { lock, left } = place.look().unwrap() else { panic!("nobody is there") };
+            assert_eq!(left, Some(record(phase)));
+            assert!(matches!(place.look().unwrap(), Met::Held(Some(_))));
+            drop(lock);
+        }
+        place.forget();
+        assert_eq!(place.record(), None);
+    }
+
+    #[test]
+    fn what_is_no_record_says_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::open(folder.path(), 8100).unwrap();
+        for text in ["", "{", "[]", "{\"phase\":\"x\"}"] {
+            std::fs::write(place.path().join(RECORD), text).unwrap();
+            assert_eq!(place.record(), None);
+        }
+    }
+}

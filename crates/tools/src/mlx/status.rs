@@ -1,0 +1,173 @@
+//! Which model servers there are, for the operator.
+
+use std::{io, time::Duration};
+
+use gate::Timestamp;
+use guard::process::listeners;
+use serde::Serialize;
+
+use super::{
+    failure::{LOG_BYTES, last_lines},
+    place::{Met, Phase, Place, Record},
+    ports::{self, PORTS},
+    ready,
+};
+use crate::settings::Mlx;
+
+/// How long a server may take to say whether it is well.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What is known of one port.
+#[derive(Debug, Serialize)]
+pub struct Server {
+    /// The port.
+    pub port: u16,
+    /// How it is there.
+    pub state: State,
+    /// The model, by the name that it was loaded by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The path or repository id that the server was told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// The process that stays with the server, or whoever else holds the port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
+    /// Since when it is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// Whether it says that it is well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub health: Option<Health>,
+    /// Why it did not come to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The last lines that it printed.
+    pub log: Vec<String>,
+}
+
+/// How it is on a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// A model is being loaded.
+    Loading,
+    /// A model is served.
+    Ready,
+    /// A server is being ended.
+    Unloading,
+    /// A server is not there any more, and nobody asked it to end.
+    Ended,
+    /// A load failed.
+    Failed,
+    /// Something else listens there.
+    Foreign,
+}
+
+impl State {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Loading => "loading",
+            State::Ready => "ready",
+            State::Unloading => "unloading",
+            State::Ended => "ended",
+            State::Failed => "failed",
+            State::Foreign => "foreign",
+        }
+    }
+}
+
+/// What a server says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Health {
+    /// The status of its answer to `GET /health`.
+    Status(u16),
+    /// It does not answer, for this reason.
+    Silent(String),
+}
+
+impl Health {
+    /// The same in words.
+    pub fn words(&self) -> String {
+        match self {
+            Health::Status(status) if self.is_well() => format!("well ({status})"),
+            Health::Status(status) => format!("failing ({status})"),
+            Health::Silent(reason) => format!("silent ({reason})"),
+        }
+    }
+
+    /// Whether nothing is wrong with it. A server may have no such route.
+    pub fn is_well(&self) -> bool {
+        matches!(self, Health::Status(200..=299 | 404 | 405))
+    }
+}
+
+/// Every port on which there is something, with the last `lines` of each log.
+pub async fn status(settings: &Mlx, lines: usize) -> io::Result<Vec<Server>> {
+    let mut all = Vec::new();
+    for port in PORTS {
+        let Some(mut server) = one(settings, port, lines)? else { continue };
+        if server.state == State::Ready {
+            let health = ready::health(port, PATIENCE).await;
+            server.health = Some(health.map_or_else(Health::Silent, Health::Status));
+        }
+        all.push(server);
+    }
+    Ok(all)
+}
+
+fn one(settings: &Mlx, port: u16, lines: usize) -> io::Result<Option<Server>> {
+    let place = Place::existing(&settings.dir, port)?;
+    let met = place.as_ref().map(Place::look).transpose()?;
+    let (record, held) = match met {
+        Some(Met::Held(record)) => (record, true),
+        Some(Met::Free { left, .. }) => (left, false),
+        None => (None, false),
+    };
+    if !held && listeners().iter().any(|one| one.port == port) {
+        return Ok(Some(Server {
+            process: Some(ports::holder(port)),
+            ..Server::bare(port, State::Foreign)
+        }));
+    }
+    let Some(place) = place else { return Ok(None) };
+    Ok(record.map(|record| Server::of(&place, record, held, lines)))
+}
+
+impl Server {
+    fn bare(port: u16, state: State) -> Server {
+        Server {
+            port,
+            state,
+            model: None,
+            target: None,
+            process: None,
+            since: None,
+            health: None,
+            reason: None,
+            log: Vec::new(),
+        }
+    }
+
+    fn of(place: &Place, record: Record, held: bool, lines: usize) -> Server {
+        let (state, reason) = match record.phase {
+            Phase::Failed(reason) => (State::Failed, Some(reason)),
+            Phase::Loading if held => (State::Loading, None),
+            Phase::Ready if held => (State::Ready, None),
+            Phase::Unloading if held => (State::Unloading, None),
+            Phase::Loading => (State::Ended, Some("whoever was loading it went away".to_owned())),
+            Phase::Ready | Phase::Unloading => (State::Ended, None),
+        };
+        Server {
+            model: Some(record.model),
+            target: Some(record.target),
+            process: record.keeper.filter(|_| held).map(|keeper| format!("process {}", keeper.pid)),
+            since: Some(Timestamp(record.since)),
+            reason,
+            log: last_lines(&place.log(LOG_BYTES), lines),
+            ..Server::bare(place.port, state)
+        }
+    }
+}
