@@ -3,6 +3,7 @@
 mod compatibility;
 mod load;
 mod model;
+pub mod model_host;
 pub mod pasted;
 mod reference;
 

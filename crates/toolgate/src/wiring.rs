@@ -23,7 +23,7 @@ use guard::process::Spawner;
 use store::{DataFolder, LocalBlobs, Lock, Sqlite};
 use tools::command::Command;
 
-use crate::settings::{Durability, Loaded};
+use crate::settings::{Durability, Loaded, model_host};
 
 /// A contract and what runs it.
 pub struct Bound {
@@ -90,6 +90,11 @@ pub fn contracts(loaded: &Loaded) -> anyhow::Result<Contracts> {
     diagnostics.extend(lint::lint_together(&together));
     policy::apply(&mut bound, &loaded.settings)?;
     enable(&mut bound, loaded)?;
+    if !settings.mlx.is_local() {
+        // Those of the other machine have their names.
+        bound
+            .retain(|one| one.contract.toolset != model_host::MLXCTL || one.contract.run.is_some());
+    }
     apart::check(&bound, loaded)?;
     Ok(Contracts { bound, diagnostics })
 }

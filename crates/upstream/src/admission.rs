@@ -98,7 +98,7 @@ pub fn judge(rules: &Rules<'_>, version: &str, tools: &[Value]) -> Admission {
     }
     let mut served: HashMap<String, usize> = HashMap::new();
     for name in listed.keys() {
-        *served.entry(names::served(rules.id, name)).or_default() += 1;
+        *served.entry(served_name(rules, name)).or_default() += 1;
     }
     for (name, tool) in named {
         let admitted = name.and_then(|name| {
@@ -106,7 +106,7 @@ pub fn judge(rules: &Rules<'_>, version: &str, tools: &[Value]) -> Admission {
             if listed.get(name).is_some_and(|times| *times > 1) {
                 return Err(Rejected::duplicate(rules.id, name));
             }
-            if served.get(&names::served(rules.id, name)).is_some_and(|times| *times > 1) {
+            if served.get(&served_name(rules, name)).is_some_and(|times| *times > 1) {
                 return Err(Rejected::same_served(rules.id, name));
             }
             one(rules, version, name, tool)
@@ -136,10 +136,19 @@ fn name_of<'a>(upstream: &str, tool: &'a Value) -> Result<&'a str, Rejected> {
     Ok(name)
 }
 
+/// The name under which a tool is served: the operator's word, or one that depends on nothing else.
+fn served_name(rules: &Rules<'_>, name: &str) -> String {
+    let chosen = rules.overlays.get(name).and_then(|overlay| overlay.serve_as.clone());
+    chosen.unwrap_or_else(|| names::served(rules.id, name))
+}
+
 /// Judges one tool.
 fn one(rules: &Rules<'_>, version: &str, name: &str, tool: &Value) -> Result<Admitted, Rejected> {
-    let served = names::served(rules.id, name);
-    let reject = |reason: Reason, message: String| Rejected::new(rules.id, name, reason, message);
+    let served = served_name(rules, name);
+    let reject = |reason: Reason, message: String| Rejected {
+        served_as: served_name(rules, name),
+        ..Rejected::new(rules.id, name, reason, message)
+    };
     if !settings::allows(rules.allowlist, rules.id, name) {
         return Err(reject(Reason::NotAllowed, "it is not on the allowlist".into()));
     }
@@ -180,7 +189,9 @@ fn one(rules: &Rules<'_>, version: &str, name: &str, tool: &Value) -> Result<Adm
     let effects = effects(rules.settings, tool, overlay);
     let mut limits = overlay.limits;
     limits.timeout_ms = limits.timeout_ms.or(rules.settings.timeout_ms);
+    let blank = blank(rules.id, version);
     let contract = Contract {
+        errors: blank.errors.iter().chain(&overlay.errors).cloned().collect(),
         name: served,
         title: title(tool, overlay),
         description,
@@ -194,7 +205,7 @@ fn one(rules: &Rules<'_>, version: &str, name: &str, tool: &Value) -> Result<Adm
             _ => Presentation::Json,
         },
         approval: overlay.approval.unwrap_or(Approval::Never),
-        ..blank(rules.id, version)
+        ..blank
     };
     if let Err(misplaced) = contract::mirror::mirrors(&contract.input_schema) {
         let message = format!("{}: {}", misplaced.pointer, misplaced.message);

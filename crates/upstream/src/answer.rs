@@ -41,6 +41,9 @@ struct Fields<'a> {
     structured: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "isError", deserialize_with = "present")]
     is_error: Option<&'a RawValue>,
+    /// What a server says beside its answer.
+    #[serde(borrow, default, rename = "_meta")]
+    meta: Option<&'a RawValue>,
     #[serde(default, rename = "resultType")]
     result_type: Option<Value>,
     #[serde(default, rename = "inputRequests")]
@@ -180,6 +183,36 @@ fn own_error(fields: &Fields<'_>) -> ToolError {
         error.details = Some(json!({ "structured_content": value }));
     }
     error
+}
+
+/// The code and the message that a Toolgate gives to its own errors.
+#[derive(Deserialize)]
+struct Coded {
+    #[serde(rename = "toolgate/error")]
+    error: CodedError,
+}
+
+#[derive(Deserialize)]
+struct CodedError {
+    code: String,
+    message: String,
+    #[serde(default)]
+    details: Option<Value>,
+}
+
+/// The same error in the word that the server has for it, where the contract knows that word.
+pub(crate) fn in_its_word(json: &str, error: ToolError, contract: &Contract) -> ToolError {
+    let fields: Option<Fields<'_>> = serde_json::from_str(json).ok();
+    let meta =
+        fields.and_then(|fields| fields.meta).filter(|meta| meta.get().len() <= MAX_ERROR_BYTES);
+    let coded = meta.and_then(|meta| serde_json::from_str::<Coded>(meta.get()).ok());
+    match coded.map(|coded| coded.error) {
+        Some(own) if own.code != TOOL_ERROR && contract.declared(&own.code).is_some() => {
+            let message = cut(&own.message, MAX_ERROR_BYTES).to_owned();
+            ToolError { code: own.code, message, details: own.details, ..error }
+        }
+        _ => error,
+    }
 }
 
 /// As much of a text as fits, cut between characters.

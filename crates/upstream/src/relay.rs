@@ -61,6 +61,11 @@ enum Shows {
 }
 
 impl Relay {
+    /// What the server itself calls the tool.
+    pub(crate) fn own_name(&self) -> &str {
+        &self.tool
+    }
+
     pub(crate) fn new(member: &Arc<Member>, admitted: &Admitted) -> Self {
         Self {
             member: Arc::downgrade(member),
@@ -211,6 +216,9 @@ impl Relay {
     fn judge(&self, member: &Member, call: &Running, reply: &Reply) -> Result<Answer, Failed> {
         match answer::read(reply.json(), self.returns, self.require_is_error) {
             Came::Answer(answer) => Ok(answer),
+            Came::Failed(error) if call.contract.errors.len() > 1 => {
+                Err(Failed::of(answer::in_its_word(reply.json(), error, &call.contract)))
+            }
             Came::Failed(error) => Err(Failed::of(error)),
             Came::Asks(asks) => {
                 let asked = member.parking.closed(call, asks, self.patience);

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use contract::{Approval, Effects, LargeOutput, LimitOverrides, ProcessLimitOverrides};
+use contract::{
+    Approval, DeclaredError, Effects, LargeOutput, LimitOverrides, ProcessLimitOverrides,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -337,6 +339,10 @@ pub struct Overlay {
     /// The tool's own name, where this is a file of its own; else the file is named after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
+    /// The name under which it is served, in place of `id__tool`. A name that another tool has already is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"))]
+    pub serve_as: Option<String>,
     /// A title for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
@@ -363,6 +369,10 @@ pub struct Overlay {
     /// What it is taken to return where it has no output schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Output>,
+    /// Errors of its own, beside `tool_error`. A server that is a Toolgate names them; from any other the code is
+    /// taken out of `_meta` as `toolgate/error`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<DeclaredError>,
     /// Limits of its calls.
     #[serde(skip_serializing_if = "LimitOverrides::is_empty")]
     pub limits: LimitOverrides,

@@ -7,7 +7,7 @@ use clap::Args;
 use contract::{Diagnostic, Document, Violation};
 use serde_json::Value;
 
-use super::{Settings, compatibility, pasted};
+use super::{Settings, compatibility, model_host, pasted};
 
 /// The file that is read where none is named.
 const DEFAULT_FILE: &str = "toolgate.yaml";
@@ -123,11 +123,12 @@ impl Flags {
             refused.sort_by_key(|one| (one.line, one.column));
             return Ok(Err(refused));
         }
-        let settings = self.override_with_environment(&mut document)?;
+        let mut settings = self.override_with_environment(&mut document)?;
         if let Some((place, words)) = settings.mistakes().first() {
             // The file was fine before, so it is the environment that is not.
             anyhow::bail!("{}: {words}", place.trim_start_matches('/'));
         }
+        model_host::add(&mut settings)?;
         let base = file
             .as_deref()
             .and_then(Path::parent)

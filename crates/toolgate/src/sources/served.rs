@@ -3,7 +3,7 @@
 use contract::{Status, compare::Promise};
 use serde_json::Value;
 use upstream::{
-    Host, Member, Phase, names,
+    Host, Member, Phase,
     settings::{Allowlist, allows},
 };
 
@@ -82,14 +82,11 @@ fn add(
     let terms = Terms { id, settings: &member.settings, overlays: &overlays, configured: true };
     let admission = listing::judge(&terms, &offer);
     set.findings.extend(listing::diagnostics(id, &terms, &offer, &admission));
-    let own_names: Vec<&str> =
-        offer.tools.iter().filter_map(|tool| tool.get("name").and_then(Value::as_str)).collect();
     for tool in member.tools() {
         let contract = (*tool.contract).clone();
-        let own = own_names.iter().find(|own| names::served(id, own) == contract.name);
         let mut promise = Promise::of_contract(&contract);
         promise.status = Some(Status::Active);
-        let own_name = own.map(|own| (*own).to_owned());
+        let own_name = member.own_name(&contract.name);
         let inputs = Some(member.settings.inputs());
         set.tools.push(Known { promise, contract, listed: None, own_name, inputs });
     }

@@ -1,7 +1,7 @@
 //! From settings to the host of upstreams, and from what they offer to the catalogue.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     path::Path,
     sync::Arc,
     time::Duration,
@@ -14,11 +14,11 @@ use serde_json::json;
 use upstream::{
     Configured, Host, Plan,
     lock::{self, Lock},
-    settings::{Allowlist, Start},
+    settings::{Allowed, Allowlist, Overlay, Star, Start},
 };
 
 use super::{overlays, policy, target};
-use crate::settings::{AllowlistSetting, Loaded};
+use crate::settings::{AllowlistSetting, Loaded, model_host};
 
 /// How long further changes are waited for before the catalogue is made anew: a hundred upstreams
 /// that start together should not make it a hundred times.
@@ -36,12 +36,14 @@ pub enum Which<'a> {
 }
 
 impl Which<'_> {
-    fn means(self, id: &str) -> bool {
+    fn means(self, id: &str, overlays: &BTreeMap<String, Overlay>) -> bool {
         match self {
             Which::All => true,
             Which::One(one) => one == id,
             Which::Of(tool) => {
-                tool == id || tool.strip_prefix(id).is_some_and(|rest| rest.starts_with("__"))
+                tool == id
+                    || tool.strip_prefix(id).is_some_and(|rest| rest.starts_with("__"))
+                    || overlays.values().any(|overlay| overlay.serve_as.as_deref() == Some(tool))
             }
         }
     }
@@ -54,13 +56,16 @@ pub fn plan(loaded: &Loaded, which: Which<'_>, fixed: &[Arc<Tool>]) -> anyhow::R
     let mut upstreams = Vec::new();
     // What is written while we read counts as changed.
     let latest = overlays::follow(loaded);
-    for (id, own) in settings.upstreams.iter().filter(|(id, _)| which.means(id)) {
+    for (id, own) in &settings.upstreams {
+        let overlays = overlays::of_upstream(loaded, id)?;
+        if !which.means(id, &overlays) {
+            continue;
+        }
         // One that cannot be started is down, and the others are not.
         let (target, unresolved) = match target::of(loaded, id, own) {
             Ok(target) => (target, None),
             Err(unresolved) => (target::unknown(loaded, own), Some(unresolved.to_string())),
         };
-        let overlays = overlays::of_upstream(loaded, id)?;
         let settings = own.clone();
         upstreams.push(Configured { id: id.clone(), settings, target, unresolved, overlays });
     }
@@ -157,7 +162,10 @@ impl Served {
                 gate.mode_changed(name, before, tool.mode, "settings");
             }
         }
+        // Two servers may be told to serve under one name; then the first has it.
+        let mut names = HashSet::new();
         let all = self.fixed.iter().cloned().chain(tools);
+        let all = all.filter(|tool| names.insert(tool.contract.name.clone()));
         gate.replace_catalogue(Catalogue::of(all, host.withheld()).with_away(host.away()));
     }
 }
@@ -169,10 +177,13 @@ fn allowlist(loaded: &Loaded) -> anyhow::Result<Option<Allowlist>> {
         Some(AllowlistSetting::Here(list)) => return Ok(Some(list.clone())),
         Some(AllowlistSetting::File(file)) => loaded.path(file),
     };
-    let list: Allowlist =
+    let mut list: Allowlist =
         read_document(&file).with_context(|| format!("allowlist: `{}`", file.display()))?;
     if let Some(id) = list.keys().find(|id| !loaded.settings.upstreams.contains_key(*id)) {
         bail!("allowlist: `{}`: there is no upstream `{id}`", file.display());
+    }
+    if !loaded.settings.tools.mlx.is_local() {
+        list.entry(model_host::MLXCTL.into()).or_insert(Allowed::All(Star::Star));
     }
     Ok(Some(list))
 }

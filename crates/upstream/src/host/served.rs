@@ -56,6 +56,13 @@ impl Member {
         self.state().tools.clone()
     }
 
+    /// What the server itself calls a tool that is served under this name.
+    pub fn own_name(&self, served: &str) -> Option<String> {
+        let state = self.state();
+        let place = state.index.get(served)?;
+        Some(state.relays[*place].own_name().to_owned())
+    }
+
     /// What of it may not be called, and why.
     pub fn rejected(&self) -> Vec<Rejected> {
         self.state().rejected.clone()

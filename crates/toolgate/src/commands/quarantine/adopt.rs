@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use contract::widen;
 use gate::quarantine::Decision;
 use serde_json::{Value, json};
-use upstream::{Host, Member, names, settings::Overlay};
+use upstream::{Host, Member, settings::Overlay};
 
 use super::{given, unknown};
 use crate::{
@@ -133,12 +133,10 @@ async fn of_upstream(name: &str, bound: Vec<Bound>, loaded: &Loaded) -> anyhow::
 
 fn served_by(member: &Member, name: &str) -> Option<Broken> {
     let tool = member.tools().into_iter().find(|tool| tool.contract.name == name)?;
-    let offer = member.offer()?;
-    let names = offer.tools.iter().filter_map(|tool| tool.get("name")?.as_str());
-    let own = names.into_iter().find(|own| names::served(&member.id, own) == name)?;
+    let own = member.own_name(name)?;
     Some(Broken {
         group: member.id.clone(),
-        tool: own.to_owned(),
+        tool: own,
         // In 2020-12, whatever the server wrote it in.
         schema: tool.contract.output_schema.clone(),
     })

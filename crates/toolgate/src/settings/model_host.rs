@@ -1,0 +1,132 @@
+//! `tools.mlx.host`: models that are served on another machine. The tools are then those of the Toolgate
+//! over there, which is an upstream like any other, under the names and the contracts that they have here.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+use tools::settings::Mlx;
+use upstream::settings::{Allowed, Overlay, Star, Upstream};
+
+use super::{AllowlistSetting, Settings};
+
+/// The id of the upstream, and the toolset that it takes the place of.
+pub const MLXCTL: &str = "mlxctl";
+
+/// `ssh` asks nobody for a password, does not wait for a machine that is not there, and notices when one is gone.
+const SSH_OPTIONS: [&str; 4] =
+    ["BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=10", "ServerAliveCountMax=3"];
+
+/// Adds the upstream that `tools.mlx.host` means, if it means one.
+pub fn add(settings: &mut Settings) -> anyhow::Result<()> {
+    let enabled = settings.tools.enable.as_ref();
+    let wanted = enabled.is_none_or(|toolsets| toolsets.iter().any(|name| name == MLXCTL));
+    if settings.tools.mlx.is_local() || !wanted {
+        return Ok(());
+    }
+    let upstream = reached(&settings.tools.mlx)?;
+    if settings.upstreams.insert(MLXCTL.into(), upstream).is_some() {
+        anyhow::bail!(
+            "tools.mlx.host: there is an upstream `{MLXCTL}` already; one of them is enough"
+        );
+    }
+    if let Some(AllowlistSetting::Here(list)) = &mut settings.allowlist {
+        list.entry(MLXCTL.into()).or_insert(Allowed::All(Star::Star));
+    }
+    Ok(())
+}
+
+fn reached(settings: &Mlx) -> anyhow::Result<Upstream> {
+    let options = SSH_OPTIONS.iter().flat_map(|option| ["-o".to_owned(), (*option).to_owned()]);
+    let target = ["--".to_owned(), settings.host.clone()];
+    // The shell over there reads these words, and nothing that a caller wrote.
+    let words = settings.host_command.iter().map(|word| quoted(word));
+    let mut env = BTreeMap::new();
+    if let Ok(agent) = std::env::var("SSH_AUTH_SOCK") {
+        env.insert("SSH_AUTH_SOCK".to_owned(), agent);
+    }
+    Ok(Upstream {
+        command: Some("ssh".into()),
+        args: options.chain(target).chain(words).collect(),
+        env,
+        tools: overlays()?,
+        ..Upstream::default()
+    })
+}
+
+/// The contracts of the tools are those that are built in here, whatever the other side says.
+fn overlays() -> anyhow::Result<BTreeMap<String, Overlay>> {
+    let mut all = BTreeMap::new();
+    for tool in tools::built_in(&tools::Settings::default()) {
+        let contract = contract::read::trusted(tool.contract).map_err(anyhow::Error::msg)?;
+        if contract.toolset != MLXCTL {
+            continue;
+        }
+        let overlay = Overlay {
+            serve_as: Some(contract.name.clone()),
+            title: contract.title,
+            description: Some(contract.description),
+            effects: Some(contract.effects),
+            input_schema: Some(contract.input_schema),
+            output_schema: Some(contract.output_schema),
+            errors: contract.errors,
+            limits: contract.limits,
+            ..Overlay::default()
+        };
+        all.insert(contract.name, overlay);
+    }
+    (!all.is_empty()).then_some(all).context("there is no toolset for models")
+}
+
+/// A word that a POSIX shell reads as itself.
+fn quoted(word: &str) -> String {
+    let plain = |one: char| one.is_ascii_alphanumeric() || "-_./:=@%+,".contains(one);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_host(yaml: &str) -> Settings {
+        let value = contract::Document::parse("x", yaml).unwrap().value().clone();
+        let mut settings: Settings = serde_json::from_value(value).unwrap();
+        add(&mut settings).unwrap();
+        settings
+    }
+
+    #[test]
+    fn another_machine_is_an_upstream_with_the_tools_and_contracts_that_are_known_here() {
+        let settings = with_host("tools: { mlx: { host: me@studio } }\nallowlist: {}");
+        let upstream = &settings.upstreams[MLXCTL];
+        assert_eq!(upstream.command.as_deref(), Some("ssh"));
+        let end = upstream.args.len() - 6;
+        assert_eq!(
+            upstream.args[end..],
+            ["--", "me@studio", "toolgate", "mcp", "--toolset", "mlxctl"]
+        );
+        let load = &upstream.tools["mlx.load"];
+        assert_eq!(load.serve_as.as_deref(), Some("mlx.load"));
+        assert_eq!(load.errors.len(), 4);
+        let Some(AllowlistSetting::Here(list)) = settings.allowlist else { panic!("there is one") };
+        assert!(list.contains_key(MLXCTL));
+    }
+
+    #[test]
+    fn here_and_switched_off_there_is_none() {
+        assert!(with_host("{}").upstreams.is_empty());
+        let off = with_host("tools: { enable: [hello], mlx: { host: studio } }");
+        assert!(off.upstreams.is_empty());
+    }
+
+    #[test]
+    fn words_survive_a_shell() {
+        assert_eq!(quoted("/opt/tool-gate_1.0/bin"), "/opt/tool-gate_1.0/bin");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}
