@@ -30,6 +30,7 @@ mod listing;
 mod mcp;
 mod mcp_questions;
 mod mcp_tasks;
+mod mlx;
 mod quarantine;
 mod search_web;
 mod seeds;

@@ -58,7 +58,7 @@ fn is_allowed(settings: &Mlx, name: &str) -> bool {
     };
     (is_repository(name)
         || (name.starts_with('/') && is_plain_path() && !name.contains(char::is_control)))
-        && globs(&settings.allow).is_match(name)
+        && globs(&settings.allow, name.starts_with('/')).is_match(name)
 }
 
 /// `owner/name`, as the hub has it: letters, digits and `-_.`, and no option of a program.
@@ -71,10 +71,11 @@ fn is_repository(name: &str) -> bool {
     name.split_once('/').is_some_and(|(owner, name)| fits(owner) && fits(name))
 }
 
-fn globs(patterns: &[String]) -> GlobSet {
+/// The globs that are for paths, or those that are for repositories.
+fn globs(patterns: &[String], of_paths: bool) -> GlobSet {
     let mut set = GlobSetBuilder::new();
     // What is no glob was told when the settings were read, and allows nothing.
-    for pattern in patterns {
+    for pattern in patterns.iter().filter(|pattern| pattern.starts_with('/') == of_paths) {
         if let Ok(glob) = GlobBuilder::new(pattern).literal_separator(true).build() {
             set.add(glob);
         }

@@ -1,0 +1,142 @@
+//! `mlx.load`, `mlx.unload` and `toolgate mlx status`, with a model server that misbehaves on demand.
+//! The real one is asked by `tests/mlx`.
+
+mod faults;
+mod life;
+mod remote;
+
+use std::{
+    path::Path,
+    sync::atomic::{AtomicU16, Ordering},
+};
+
+use serde_json::{Value, json};
+use testkit::World;
+
+use crate::BINARY;
+
+/// Where the misbehaving server is.
+const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mlx/server.py");
+
+/// A port that no other test uses. There are forty.
+fn port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(8100);
+    let port = NEXT.fetch_add(1, Ordering::Relaxed);
+    assert!(port < 8140, "there are no more ports");
+    port
+}
+
+/// A folder with settings, and whatever is loaded from it, which ends with it.
+struct Studio {
+    world: World,
+}
+
+impl Studio {
+    fn new() -> Studio {
+        Studio::with("")
+    }
+
+    /// With more settings of the toolset.
+    fn with(more: &str) -> Studio {
+        Studio { world: World::new(BINARY, &settings(more)) }
+    }
+
+    async fn serving(more: &str) -> Studio {
+        Studio { world: World::start(BINARY, &settings(more)).await }
+    }
+
+    /// Calls a tool from the command line: its result, or its error as `code: message`.
+    fn call(&self, tool: &str, arguments: &[&str]) -> Result<Value, String> {
+        let words = [&["call", tool], arguments].concat();
+        let (code, stdout, stderr) = self.world.cli(&words);
+        match code {
+            0 => Ok(serde_json::from_str(&stdout).unwrap()),
+            _ => Err(stderr.trim().to_owned()),
+        }
+    }
+
+    fn load(&self, behaviour: &str, port: u16) -> Result<Value, String> {
+        self.call("mlx.load", &[&format!("model=test/{behaviour}"), &format!("port:={port}")])
+    }
+
+    fn unload(&self, port: u16) -> Result<Value, String> {
+        self.call("mlx.unload", &[&format!("port:={port}")])
+    }
+
+    /// What is known of a port.
+    fn status(&self, port: u16) -> Option<Value> {
+        let (_, stdout, stderr) = self.world.cli(&["mlx", "status", "--json"]);
+        let all: Value =
+            serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
+        let servers = all["servers"].as_array().unwrap();
+        servers.iter().find(|server| server["port"] == port).cloned()
+    }
+
+    fn state(&self, port: u16) -> String {
+        let server = self.status(port).unwrap_or(json!({ "state": "nothing" }));
+        server["state"].as_str().unwrap().to_owned()
+    }
+
+    /// The processes of model servers on a port.
+    fn processes(&self, port: u16) -> Vec<String> {
+        let part = format!("{SERVER} {port} ");
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir("/proc").unwrap() {
+            let Ok(line) = std::fs::read(entry.unwrap().path().join("cmdline")) else { continue };
+            let line = String::from_utf8_lossy(&line).replace('\0', " ");
+            if line.contains(&part) {
+                found.push(line);
+            }
+        }
+        found
+    }
+
+    fn nothing_is_left(&self, port: u16) {
+        assert_eq!(self.processes(port), Vec::<String>::new());
+        assert!(std::net::TcpListener::bind(("127.0.0.1", port)).is_ok(), "{port} is not free");
+    }
+
+    fn ask(port: u16, path: &str) {
+        use std::io::{Read, Write};
+        #[allow(clippy::disallowed_methods, reason = "a test reaches its own server")]
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let _ = write!(stream, "GET {path} HTTP/1.0\r\n\r\n");
+        let _ = stream.read_to_end(&mut Vec::new());
+    }
+}
+
+impl Drop for Studio {
+    fn drop(&mut self) {
+        let Ok(places) = std::fs::read_dir(self.world.folder().join("data/mlx")) else { return };
+        for place in places {
+            let Ok(text) = std::fs::read(place.unwrap().path().join("server.json")) else {
+                continue;
+            };
+            let record: Value = serde_json::from_slice(&text).unwrap_or_default();
+            if let Some(keeper) = record["keeper"]["pid"].as_i64() {
+                signal("-TERM", keeper);
+            }
+        }
+    }
+}
+
+#[allow(clippy::disallowed_types, reason = "a test sends signals")]
+fn signal(which: &str, pid: i64) {
+    let _ = std::process::Command::new("kill").args([which, &pid.to_string()]).status();
+}
+
+fn settings(more: &str) -> String {
+    let server = Path::new(SERVER).display();
+    format!(
+        "tools:\n  mlx:\n    launch: [ python3, \"{server}\", \"{{port}}\", \"{{model}}\" ]\n    \
+         stop_patience_ms: 1000\n    models: {{ old: test/serves }}\n{more}"
+    )
+}
+
+fn wait_until(what: &str, holds: impl Fn() -> bool) {
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while !holds() {
+        assert!(std::time::Instant::now() < end, "waited in vain until {what}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,235 @@
+//! From loading to unloading: who sees what, and what is left when somebody is killed.
+
+use serde_json::{Value, json};
+use testkit::{Answer, mcp::Piped};
+
+use super::{Studio, port, signal, wait_until};
+
+async fn post(studio: &Studio, tool: &str, arguments: Value) -> Answer {
+    let body = json!({ "args": arguments }).to_string();
+    studio.world.post(&format!("/v1/tools/{tool}"), &body).await
+}
+
+#[test]
+fn a_model_is_loaded_seen_and_unloaded() {
+    let (studio, port) = (Studio::new(), port());
+    let loaded = studio.call("mlx.load", &["model=test/serves", &format!("port:={port}")]).unwrap();
+    assert_eq!(
+        loaded,
+        json!({ "ok": true, "message": format!("loaded serves on {port}"), "port": port,
+                "model": "test/serves" })
+    );
+    let status = studio.status(port).unwrap();
+    assert_eq!(status["state"], "ready");
+    assert_eq!(status["health"], json!({ "status": 200 }));
+    assert_eq!(status["log"], json!(["serving serves"]));
+    assert!(status["since"].as_str().unwrap().ends_with('Z'), "{status}");
+    // Once more, also by the operator's name for it.
+    let again = studio.call("mlx.load", &["model=old", &format!("port:={port}")]).unwrap();
+    assert_eq!(again["message"], format!("old is already loaded on {port}"));
+    let other = studio.load("late", port).unwrap_err();
+    assert_eq!(other, format!("port_busy: port {port} already has `test/serves`; unload it first"));
+    studio.unload(port).unwrap();
+    studio.nothing_is_left(port);
+    assert_eq!(studio.status(port), None);
+}
+
+#[test]
+fn everything_that_a_server_started_ends_with_it() {
+    let (studio, port) = (Studio::new(), port());
+    studio.load("stubborn", port).unwrap();
+    let sleeps = || {
+        let all = std::fs::read_dir("/proc").unwrap();
+        let is_one = |path: std::path::PathBuf| {
+            std::fs::read(path.join("cmdline")).is_ok_and(|line| line == b"sleep\x00987654\x00")
+        };
+        all.filter(|entry| is_one(entry.as_ref().unwrap().path())).count()
+    };
+    assert_eq!(sleeps(), 1);
+    studio.unload(port).unwrap();
+    assert_eq!(sleeps(), 0);
+    studio.nothing_is_left(port);
+}
+
+#[test]
+fn a_late_server_is_waited_for() {
+    let (studio, port) = (Studio::new(), port());
+    let (code, stdout, _) = studio.world.cli(&[
+        "call",
+        "mlx.load",
+        "model=test/late",
+        &format!("port:={port}"),
+        "--json",
+    ]);
+    assert_eq!(code, 0);
+    let whole: Value = serde_json::from_str(&stdout).unwrap();
+    assert!(whole["metrics"]["ready_ms"].as_u64().unwrap() >= 1_000, "{whole}");
+    studio.unload(port).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_loads_of_one_port_one_wins_and_of_one_model_both_do() {
+    let studio = Studio::serving("").await;
+    let port = port();
+    let load = |model| post(&studio, "mlx.load", json!({ "model": model, "port": port }));
+    let (one, two, three) = tokio::join!(load("test/late"), load("test/serves"), load("test/late"));
+    let results = [one.json(), two.json(), three.json()];
+    let ok = results.iter().filter(|one| one["ok"] == true).count();
+    let busy = results.iter().filter(|one| one["code"] == "port_busy").count();
+    assert!((ok, busy) == (2, 1) || (ok, busy) == (1, 2), "{results:?}");
+    assert_eq!(results[0]["ok"], results[2]["ok"], "they want the same");
+    assert_eq!(studio.processes(port).len(), 2, "a server and its keeper");
+    studio.unload(port).unwrap();
+    studio.nothing_is_left(port);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_loading_can_be_unloaded() {
+    let studio = Studio::serving("").await;
+    let port = port();
+    let loading = post(&studio, "mlx.load", json!({ "model": "test/never", "port": port }));
+    let unloading = async {
+        testkit::eventually("it is loading", async || {
+            (studio.state(port) == "loading").then_some(())
+        })
+        .await;
+        studio.unload(port)
+    };
+    let (loaded, unloaded) = tokio::join!(loading, unloading);
+    assert_eq!(unloaded.unwrap()["ok"], true);
+    assert_eq!((loaded.status, &loaded.json()["code"]), (500, &json!("launch_failed")));
+    assert_eq!(loaded.json()["error"], "it was unloaded while it was loading");
+    studio.nothing_is_left(port);
+    assert_eq!(studio.status(port), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_who_hangs_up_stops_the_launch() {
+    let studio = Studio::serving("").await;
+    let port = port();
+    let loading = post(&studio, "mlx.load", json!({ "model": "test/never", "port": port }));
+    let watching = testkit::eventually("it is loading", async || {
+        (studio.state(port) == "loading").then_some(())
+    });
+    tokio::select! {
+        _ = loading => panic!("it never ends"),
+        () = watching => {}
+    }
+    testkit::eventually("it is gone", async || studio.processes(port).is_empty().then_some(()))
+        .await;
+    let state = studio.state(port);
+    assert!(state == "failed" || state == "ended", "{state}");
+}
+
+#[test]
+fn progress_is_told_and_a_client_that_goes_away_stops_the_launch() {
+    let (studio, port) = (Studio::new(), port());
+    let mut client = Piped::start(&studio.world, &["--toolset", "mlxctl"]);
+    client.initialize(&json!({}));
+    client.tell(&json!({
+        "jsonrpc": "2.0", "id": 7, "method": "tools/call",
+        "params": { "name": "mlx.load", "arguments": { "model": "test/never", "port": port },
+                    "_meta": { "progressToken": "p" } },
+    }));
+    let note = client.heard();
+    assert_eq!(note["method"], "notifications/progress", "{note}");
+    assert_eq!(note["params"]["message"], "started; waiting for it to listen");
+    wait_until("it runs", || !studio.processes(port).is_empty());
+    drop(client.take_input());
+    wait_until("it is gone", || studio.processes(port).is_empty());
+}
+
+#[test]
+fn killed_while_loading_it_leaves_no_orphan() {
+    let (studio, port) = (Studio::new(), port());
+    let mut loading = studio
+        .world
+        .command(&["call", "mlx.load", "model=test/never", &format!("port:={port}")])
+        .spawn()
+        .unwrap();
+    wait_until("it is loading", || studio.state(port) == "loading");
+    loading.kill().unwrap();
+    loading.wait().unwrap();
+    wait_until("it is gone", || studio.processes(port).is_empty());
+    let status = studio.status(port).unwrap();
+    assert_eq!(
+        (&status["state"], &status["reason"]),
+        (&json!("ended"), &json!("whoever was loading it went away"))
+    );
+    // And nothing is in the way.
+    studio.load("serves", port).unwrap();
+    studio.unload(port).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_killed_and_started_again_finds_its_models() {
+    let mut studio = Studio::serving("").await;
+    let port = port();
+    let model = json!({ "model": "test/serves", "port": port });
+    assert_eq!(post(&studio, "mlx.load", model.clone()).await.status, 200);
+    studio.world.kill();
+    assert_eq!(studio.state(port), "ready");
+    studio.world.run().await;
+    let again = post(&studio, "mlx.load", model).await.json();
+    assert_eq!(again["result"]["message"], format!("serves is already loaded on {port}"));
+    let gone = post(&studio, "mlx.unload", json!({ "port": port })).await;
+    assert_eq!(gone.status, 200);
+    studio.nothing_is_left(port);
+}
+
+#[test]
+fn a_server_that_dies_later_is_told_and_can_be_loaded_again() {
+    let (studio, port) = (Studio::new(), port());
+    studio.load("serves", port).unwrap();
+    Studio::ask(port, "/die");
+    wait_until("it is gone", || studio.state(port) == "ended");
+    let status = studio.status(port).unwrap();
+    assert_eq!(
+        status["log"],
+        json!(["serving serves", "fatal: out of memory", "[toolgate] it ended with exit code 9"])
+    );
+    assert_eq!(studio.world.cli(&["mlx", "status"]).0, 1, "something is not as it should be");
+    studio.load("serves", port).unwrap();
+    assert_eq!(studio.state(port), "ready");
+    studio.unload(port).unwrap();
+}
+
+#[test]
+fn a_server_that_is_ill_is_not_called_loaded() {
+    let (studio, port) = (Studio::new(), port());
+    studio.load("serves", port).unwrap();
+    Studio::ask(port, "/ill");
+    let error = studio.load("serves", port).unwrap_err();
+    assert!(error.ends_with("which answers with status 503; unload it first"), "{error}");
+    let (code, stdout, _) = studio.world.cli(&["mlx", "status"]);
+    assert!(code == 1 && stdout.contains("failing (503)"), "{stdout}");
+    studio.unload(port).unwrap();
+}
+
+#[test]
+fn a_keeper_that_is_killed_takes_its_server_along() {
+    let (studio, port) = (Studio::new(), port());
+    studio.load("serves", port).unwrap();
+    let process = studio.status(port).unwrap()["process"].as_str().unwrap().to_owned();
+    signal("-KILL", process.trim_start_matches("process ").parse().unwrap());
+    wait_until("it is gone", || studio.processes(port).is_empty());
+    assert_eq!(studio.state(port), "ended");
+    assert!(studio.unload(port).unwrap_err().starts_with("not_listening"));
+}
+
+#[test]
+fn a_damaged_state_is_no_obstacle() {
+    let (studio, port) = (Studio::new(), port());
+    let place = format!("data/mlx/{port}/server.json");
+    for text in [
+        "",
+        "{",
+        "{\"keeper\":{\"pid\":1,\"started\":1},\"model\":\"m\",\"target\":\"m\",\"phase\":\"ready\",\"since\":0}",
+    ] {
+        studio.world.write(&place, text);
+        assert!(studio.unload(port).unwrap_err().starts_with("not_listening"), "{text}");
+        studio.world.write(&place, text);
+        studio.load("serves", port).unwrap();
+        studio.unload(port).unwrap();
+    }
+}
