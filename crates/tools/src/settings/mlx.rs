@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct Mlx {
     /// The program that serves a model, and its arguments; no shell reads them. `{model}` stands for the path or
-    /// repository id, `{port}` for the port. It stays in the foreground and listens on this machine.
+    /// repository id, `{port}` for the port. A path of a program starts at the folder of this file. It stays in the foreground and listens on this machine.
     #[schemars(length(min = 1, max = 1_000))]
     pub launch: Vec<String>,
     /// Where models are served: `local` is here. Anything else is where `ssh` goes to: then the tools are those of the
@@ -114,6 +114,10 @@ impl Mlx {
     /// Relative paths of models start at `base`, and `~` is the home folder.
     pub(super) fn place(&mut self, base: &Path, data: &Path) {
         self.dir = data.join("mlx");
+        if let Some(program) = self.launch.first_mut().filter(|program| program.contains('/')) {
+            let whole = base.join(&*program).components().collect::<PathBuf>();
+            *program = whole.to_string_lossy().into_owned();
+        }
         for target in self.models.values_mut() {
             let whole = if let Some(rest) = target.strip_prefix("~/") {
                 std::env::home_dir().map(|home| home.join(rest))
