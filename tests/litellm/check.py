@@ -107,6 +107,8 @@ def settings(base_url, key=KEY):
         **ours,
         "LITELLM_API_KEY": key,
         "TOOLGATE_TOOLS__SEARCH__BASE_URL": base_url,
+        # There is no other machine.
+        "TOOLGATE_TOOLS__MLX__HOST": "local",
         "TOOLGATE_TOOLS__SEARCH__TIMEOUT_MS": str(TIMEOUT_MS),
     }
 

@@ -15,7 +15,10 @@ pub async fn example(name: &str) -> World {
         let proxy = Upstream::new(litellm);
         world = world
             .with_env("TOOLGATE_TOOLS__SEARCH__BASE_URL", &proxy.url())
-            .with_env("LITELLM_API_KEY", "sk-of-the-example");
+            .with_env("LITELLM_API_KEY", "sk-of-the-example")
+            // Here is the other machine, too.
+            .with_env("TOOLGATE_TOOLS__MLX__HOST", "local")
+            .with_env("TOOLGATE_TOOLS__MLX__LAUNCH", &crate::mlx::launch());
     }
     world.run().await;
     world
@@ -69,7 +72,7 @@ async fn adam() {
 
 #[tokio::test]
 async fn homelab() {
-    assert_eq!(replays("homelab").await, 19);
+    assert_eq!(replays("homelab").await, 29);
 }
 
 #[tokio::test]

@@ -5,10 +5,7 @@ mod faults;
 mod life;
 mod remote;
 
-use std::{
-    path::Path,
-    sync::atomic::{AtomicU16, Ordering},
-};
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use serde_json::{Value, json};
 use testkit::World;
@@ -125,11 +122,16 @@ fn signal(which: &str, pid: i64) {
     let _ = std::process::Command::new("kill").args([which, &pid.to_string()]).status();
 }
 
+/// The command that launches the misbehaving server, as a setting.
+pub fn launch() -> String {
+    json!(["python3", SERVER, "{port}", "{model}"]).to_string()
+}
+
 fn settings(more: &str) -> String {
-    let server = Path::new(SERVER).display();
     format!(
-        "tools:\n  mlx:\n    launch: [ python3, \"{server}\", \"{{port}}\", \"{{model}}\" ]\n    \
-         stop_patience_ms: 1000\n    models: {{ old: test/serves }}\n{more}"
+        "tools:\n  mlx:\n    launch: {}\n    \
+         stop_patience_ms: 1000\n    models: {{ old: test/serves }}\n{more}",
+        launch()
     )
 }
 
