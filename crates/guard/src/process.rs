@@ -52,6 +52,7 @@ pub use kept::{Keep, Kept};
 pub use launch::{Captured, Ending, Finished, Launch, ResourceLimits, StartError};
 pub use listeners::{Listener, listeners};
 pub use log_ring::log_tail;
+pub use program::find_program;
 pub use sandbox::{Applied, Sandbox};
 pub use spawner::Spawner;
 

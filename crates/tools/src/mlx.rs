@@ -4,6 +4,7 @@
 //! remembered in memory: each port has a [`place`] on disk, whose lock is held as long as a server of ours is
 //! there (`guard::process::Keep`). Whoever looks, this process or another, sees the same.
 
+mod diagnosis;
 mod environment;
 mod failure;
 mod load;
@@ -14,6 +15,7 @@ mod ready;
 mod status;
 mod unload;
 
+pub use diagnosis::{Diagnosis, diagnose};
 pub(crate) use load::Load;
 pub use status::{Health, Server, State, status};
 pub(crate) use unload::Unload;

@@ -8,6 +8,11 @@ use rustix::fs::{Access, access};
 
 use super::StartError;
 
+/// Where a program is that a launch would start in `folder`, or why it would not.
+pub fn find_program(program: &OsStr, folder: &Path) -> Result<PathBuf, StartError> {
+    resolve(program, folder, std::env::var_os("PATH").as_deref())
+}
+
 /// The path of `program`: looked up in `search_path` if it is a bare name, else relative to `folder`.
 pub(super) fn resolve(
     program: &OsStr,

@@ -167,7 +167,7 @@ pub(super) fn check(launch: &Launch) -> Result<PathBuf, StartError> {
         let looked_at = folder.join(path).metadata();
         looked_at.map_err(|source| StartError::SandboxPath { path: path.clone(), source })?;
     }
-    program::resolve(&launch.program, &folder, std::env::var_os("PATH").as_deref())
+    program::find_program(&launch.program, &folder)
 }
 
 /// Writes the tool's input. A tool that does not read it, or not to its end, is free to do so.

@@ -3,6 +3,7 @@
 //! It looks at the things that make a start or a first call fail, and changes none of them.
 
 mod machine;
+mod models;
 mod place;
 mod search;
 mod upstreams;
@@ -128,6 +129,7 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<Finding>> {
             findings.push(machine::supervisor().await);
             findings.push(machine::paths());
             findings.extend(search::service(&bound, loaded).await);
+            findings.extend(models::servers(&bound, loaded));
             findings.extend(upstreams::servers(bound, loaded).await);
         } else {
             findings.push(machine::supervisor().await);

@@ -76,12 +76,12 @@ impl Studio {
 
     /// The processes of model servers on a port.
     fn processes(&self, port: u16) -> Vec<String> {
-        let part = format!("{SERVER} {port} ");
+        let words = format!("{SERVER} {port} ");
         let mut found = Vec::new();
         for entry in std::fs::read_dir("/proc").unwrap() {
             let Ok(line) = std::fs::read(entry.unwrap().path().join("cmdline")) else { continue };
             let line = String::from_utf8_lossy(&line).replace('\0', " ");
-            if line.contains(&part) {
+            if line.contains(&words) {
                 found.push(line);
             }
         }
