@@ -60,6 +60,8 @@ pub use spawner::Spawner;
 const SUPERVISE: &str = "__supervise";
 /// First argument that makes our binary a keeper.
 const KEEP: &str = "__keep";
+/// The first descriptor that is not one of the standard streams.
+const FIRST_AFTER_STREAMS: i32 = 3;
 /// First argument that makes our binary become a tool within limits.
 const CONFINE: &str = "__confine";
 
@@ -68,6 +70,9 @@ const CONFINE: &str = "__confine";
 /// Must be the first line of `main` in a program that uses [`Spawner::of_this_program`], before
 /// threads, logging or a runtime exist.
 pub fn supervise_if_asked() {
+    // What is open beside the standard streams was left open by whoever started this program, and is no
+    // business of its children: a lock or a pipe that a model server holds is held for weeks.
+    close_fds::set_fds_cloexec(FIRST_AFTER_STREAMS, &[]);
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(word) if word == SUPERVISE => supervisor::main(arguments),

@@ -7,23 +7,38 @@
 mod diagnosis;
 mod environment;
 mod failure;
+mod health;
 mod load;
+mod log;
 mod model;
 mod place;
 mod ports;
 mod ready;
+mod stand_in;
 mod status;
 mod unload;
 
 pub use diagnosis::{Diagnosis, diagnose};
+pub use health::Health;
 pub(crate) use load::Load;
-pub use status::{Health, Server, State, status};
+pub use ports::PORTS;
+pub use status::{Server, State, status};
 pub(crate) use unload::Unload;
 
-use gate::Running;
+use std::time::Duration;
 
-/// The port that the contract has let pass.
-fn port_of(call: &Running) -> u16 {
-    let port = call.input.get("port").and_then(serde_json::Value::as_u64);
-    port.and_then(|port| u16::try_from(port).ok()).unwrap_or_default()
+use gate::{Running, ToolError};
+
+/// How long another call may hold a port without saying what for.
+const BEGINNING_PATIENCE: Duration = Duration::from_secs(5);
+
+/// The port that the contract has let pass, however it is written.
+fn port_of(call: &Running) -> Result<u16, ToolError> {
+    let port = call.input.get("port").and_then(crate::whole::whole);
+    let port = port.and_then(|port| u16::try_from(port).ok());
+    // For a call that is not held to its contract.
+    port.filter(|port| ports::PORTS.contains(port)).ok_or_else(|| {
+        let (first, last) = (ports::PORTS.start(), ports::PORTS.end());
+        ToolError::new("invalid_port", format!("the port must be one of {first} to {last}"))
+    })
 }

@@ -7,6 +7,7 @@ mod web_fetch;
 use std::path::{Path, PathBuf};
 
 pub use mlx::Mlx;
+pub(crate) use mlx::is_repository;
 use schemars::JsonSchema;
 pub use search::{Search, SearchProvider, SearchToolIn};
 use serde::{Deserialize, Serialize};

@@ -104,10 +104,16 @@ pub fn judge(rules: &Rules<'_>, version: &str, tools: &[Value]) -> Admission {
         let admitted = name.and_then(|name| {
             // Two that bear one name are both not what they seem.
             if listed.get(name).is_some_and(|times| *times > 1) {
-                return Err(Rejected::duplicate(rules.id, name));
+                return Err(Rejected {
+                    served_as: served_name(rules, name),
+                    ..Rejected::duplicate(rules.id, name)
+                });
             }
             if served.get(&served_name(rules, name)).is_some_and(|times| *times > 1) {
-                return Err(Rejected::same_served(rules.id, name));
+                return Err(Rejected {
+                    served_as: served_name(rules, name),
+                    ..Rejected::same_served(rules.id, name)
+                });
             }
             one(rules, version, name, tool)
         });
@@ -138,8 +144,8 @@ fn name_of<'a>(upstream: &str, tool: &'a Value) -> Result<&'a str, Rejected> {
 
 /// The name under which a tool is served: the operator's word, or one that depends on nothing else.
 fn served_name(rules: &Rules<'_>, name: &str) -> String {
-    let chosen = rules.overlays.get(name).and_then(|overlay| overlay.serve_as.clone());
-    chosen.unwrap_or_else(|| names::served(rules.id, name))
+    let chosen = rules.overlays.get(name).and_then(Overlay::chosen_name);
+    chosen.map_or_else(|| names::served(rules.id, name), str::to_owned)
 }
 
 /// Judges one tool.
@@ -190,22 +196,29 @@ fn one(rules: &Rules<'_>, version: &str, name: &str, tool: &Value) -> Result<Adm
     let mut limits = overlay.limits;
     limits.timeout_ms = limits.timeout_ms.or(rules.settings.timeout_ms);
     let blank = blank(rules.id, version);
-    let contract = Contract {
-        errors: blank.errors.iter().chain(&overlay.errors).cloned().collect(),
-        name: served,
-        title: title(tool, overlay),
-        description,
-        input_schema: shown_input,
-        output_schema: shown_output,
-        effects,
-        limits,
-        large_output: overlay.large_output.unwrap_or(rules.settings.large_output),
-        presentation: match returns {
-            Returns::Content => Presentation::Content,
-            _ => Presentation::Json,
+    let contract = match &overlay.whole {
+        Some(whole) => Contract {
+            toolset: rules.id.to_owned(),
+            errors: whole.errors.iter().chain(&blank.errors).cloned().collect(),
+            ..(**whole).clone()
         },
-        approval: overlay.approval.unwrap_or(Approval::Never),
-        ..blank
+        None => Contract {
+            errors: blank.errors.iter().chain(&overlay.errors).cloned().collect(),
+            name: served,
+            title: title(tool, overlay),
+            description,
+            input_schema: shown_input,
+            output_schema: shown_output,
+            effects,
+            limits,
+            large_output: overlay.large_output.unwrap_or(rules.settings.large_output),
+            presentation: match returns {
+                Returns::Content => Presentation::Content,
+                _ => Presentation::Json,
+            },
+            approval: overlay.approval.unwrap_or(Approval::Never),
+            ..blank
+        },
     };
     if let Err(misplaced) = contract::mirror::mirrors(&contract.input_schema) {
         let message = format!("{}: {}", misplaced.pointer, misplaced.message);

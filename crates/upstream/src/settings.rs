@@ -1,16 +1,17 @@
 //! The settings of upstream servers, as they stand in the settings file. A block that was pasted from
 //! the `mcpServers` of another client is one too.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use contract::{
-    Approval, DeclaredError, Effects, LargeOutput, LimitOverrides, ProcessLimitOverrides,
+    Approval, Contract, DeclaredError, Effects, LargeOutput, LimitOverrides, ProcessLimitOverrides,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use crate::connection::Protocol;
+use crate::names;
 
 /// An upstream server: a program that is started (`command`), or an address (`url`).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -207,6 +208,13 @@ impl Upstream {
             }
         }
         for (name, overlay) in &self.tools {
+            let reserved = |name: &String| {
+                name.contains(names::BETWEEN) || contract::lint::RESERVED_NAMES.contains(&&**name)
+            };
+            if overlay.serve_as.as_ref().is_some_and(reserved) {
+                let place = format!("/tools/{name}/serve_as");
+                say(&place, "this name is kept for others: it is reserved, or has `__` in it");
+            }
             if overlay.output == Some(Output::Json) && overlay.output_schema.is_none() {
                 let place = format!("/tools/{name}/output");
                 say(&place, "`json` wants an `output_schema` beside it");
@@ -339,7 +347,8 @@ pub struct Overlay {
     /// The tool's own name, where this is a file of its own; else the file is named after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// The name under which it is served, in place of `id__tool`. A name that another tool has already is refused.
+    /// The name under which it is served, in place of `id__tool`. Only in the settings, where it can be seen that no
+    /// two tools have one name; one that a tool of ours has is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"))]
     pub serve_as: Option<String>,
@@ -386,6 +395,16 @@ pub struct Overlay {
     /// and found to be fine.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub accept_text: bool,
+    /// The whole contract, whatever the server says: for a server that is known to be another of our own.
+    #[serde(skip)]
+    pub whole: Option<Arc<Contract>>,
+}
+
+impl Overlay {
+    /// The name under which the tool is to be served, if it was chosen.
+    pub fn chosen_name(&self) -> Option<&str> {
+        self.whole.as_ref().map(|contract| contract.name.as_str()).or(self.serve_as.as_deref())
+    }
 }
 
 fn any_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {

@@ -15,13 +15,12 @@ use rustix::net::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::Applied;
+use super::{Applied, FIRST_AFTER_STREAMS};
 
 /// A report is one short line of JSON; more than this are no reports.
 pub(super) const MAX_REPORT_BYTES: u64 = 4096;
 
 const STREAMS: usize = 3;
-const FIRST_AFTER_STREAMS: i32 = 3;
 
 /// How it went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -24,7 +24,7 @@ impl Identity {
     /// The process itself, if it is still there.
     pub(super) fn process(&self) -> Option<Process> {
         let process = Process::read(Pid::from_raw(self.pid)?)?;
-        (process.alive && Identity::of(process.pid) == Some(*self)).then_some(process)
+        (process.alive && process.identity().1 == self.started).then_some(process)
     }
 
     /// Whether it still runs.
@@ -36,6 +36,19 @@ impl Identity {
     pub fn ask_to_end(&self) {
         if let Some(process) = self.process() {
             tree::send(&process, Signal::TERM);
+        }
+    }
+
+    /// Kills what is left of the session that it led, after it has died without doing so itself. Says whether there was
+    /// anything.
+    pub fn clear_up(&self) -> bool {
+        let Some(leader) = Pid::from_raw(self.pid) else { return false };
+        // A number is not used again as long as a session bears it; so whoever has it now, and is not the one that is
+        // meant, shows that nothing of the session was left.
+        match Process::read(leader) {
+            Some(now) if now.identity().1 != self.started => false,
+            Some(now) if now.alive => false,
+            _ => tree::kill_members(leader, self.started),
         }
     }
 

@@ -10,11 +10,21 @@ use super::table;
 /// The state of a listening socket in the kernel's table.
 const LISTEN: &str = "0A";
 
+/// Addresses as the kernel's table has them on which 127.0.0.1 is heard: itself, all, and both as IPv6 has them.
+const HEARD: [&str; 4] = [
+    "0100007F",
+    "00000000",
+    "0000000000000000FFFF00000100007F",
+    "00000000000000000000000000000000",
+];
+
 /// A socket that waits for connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Listener {
     /// Its port.
     pub port: u16,
+    /// Whether it hears who connects to 127.0.0.1.
+    pub on_loopback: bool,
     inode: u64,
 }
 
@@ -28,8 +38,9 @@ fn parse(table: &str) -> Vec<Listener> {
     let line = |line: &str| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         let [_, local, _, LISTEN, _, _, _, _, _, inode, ..] = fields[..] else { return None };
-        let port = u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok()?;
-        Some(Listener { port, inode: inode.parse().ok()? })
+        let (address, port) = local.rsplit_once(':')?;
+        let port = u16::from_str_radix(port, 16).ok()?;
+        Some(Listener { port, on_loopback: HEARD.contains(&address), inode: inode.parse().ok()? })
     };
     table.lines().skip(1).filter_map(line).collect()
 }
@@ -93,7 +104,7 @@ mod tests {
             1: 0100007F:1FA5 0100007F:9999 01 00000000:00000000 00:00000000 00000000 0 0 124 1 0\n   \
             2: 00000000000000000000000001000000:1FA6 00000000000000000000000000000000:0000 0A \
             00000000:00000000 00:00000000 00000000 0 0 125 1 0\n  garbage\n";
-        let ports: Vec<u16> = parse(table).iter().map(|one| one.port).collect();
-        assert_eq!(ports, [8100, 8102]);
+        let found: Vec<_> = parse(table).iter().map(|one| (one.port, one.on_loopback)).collect();
+        assert_eq!(found, [(8100, true), (8102, false)]);
     }
 }

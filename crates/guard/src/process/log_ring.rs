@@ -48,14 +48,18 @@ impl LogRing {
 }
 
 fn create(path: &Path) -> io::Result<File> {
-    let not_through_a_link = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or_default();
     OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
         .mode(0o600)
-        .custom_flags(not_through_a_link)
+        .custom_flags(flags(OFlags::empty()))
         .open(path)
+}
+
+/// Not through a symbolic link, whatever else.
+fn flags(more: OFlags) -> i32 {
+    i32::try_from((OFlags::NOFOLLOW | more).bits()).unwrap_or_default()
 }
 
 fn earlier(path: &Path) -> PathBuf {
@@ -83,7 +87,9 @@ pub fn log_tail(path: &Path, max_bytes: u64) -> Vec<u8> {
 fn end_of(path: &Path, max_bytes: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     let read = || -> io::Result<()> {
-        let mut file = File::open(path)?;
+        // The command may have put anything there: neither followed nor waited for.
+        let mut file =
+            OpenOptions::new().read(true).custom_flags(flags(OFlags::NONBLOCK)).open(path)?;
         let size = file.metadata()?.len();
         file.seek(SeekFrom::Start(size.saturating_sub(max_bytes)))?;
         file.take(max_bytes).read_to_end(&mut bytes)?;

@@ -40,12 +40,19 @@ pub(super) fn kill_descendants(root: Pid) -> bool {
 /// The caller must be the parent of `leader` and not have reaped it, so that the number is still its
 /// own.
 pub(super) fn kill_session(leader: Pid) {
+    kill_members(leader, 0);
+}
+
+/// Kills the members of a session that were started then or later, and whatever is below them. Says
+/// whether there were any.
+pub(super) fn kill_members(leader: Pid, started: u64) -> bool {
     let mut doomed = HashSet::new();
     for _ in 0..MAX_ROUNDS {
         let mut fresh = false;
         for member in table::all() {
             let of_session = member.session == leader.as_raw_nonzero().get();
-            if !of_session || member.pid == leader || !member.alive {
+            let later = member.identity().1 >= started;
+            if !of_session || !later || member.pid == leader || !member.alive {
                 continue;
             }
             fresh |= doomed.insert(member.identity());
@@ -57,6 +64,7 @@ pub(super) fn kill_session(leader: Pid) {
             break;
         }
     }
+    !doomed.is_empty()
 }
 
 /// Stops everything below `root`, so that nothing forks away while it is being killed.

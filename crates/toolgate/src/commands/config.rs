@@ -45,7 +45,8 @@ impl Config {
             Command::Check { json } => check(flags, printer, *json),
             Command::Show => match flags.load()? {
                 Ok(loaded) => {
-                    printer.json(&without_null(serde_json::to_value(&loaded.settings)?));
+                    let own = settings::model_host::without(&loaded.settings);
+                    printer.json(&without_null(serde_json::to_value(own)?));
                     Ok(Answer::Yes)
                 }
                 Err(diagnostics) => {

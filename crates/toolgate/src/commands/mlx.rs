@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use tools::mlx::{Server, State, status};
+use tools::mlx::{Health, PORTS, Server, State, status};
 
 use crate::{Answer, commands, printer::Printer, settings::Flags};
 
@@ -25,6 +25,7 @@ enum Command {
 #[derive(Args)]
 struct Status {
     /// Only this port
+    #[arg(value_parser = port)]
     port: Option<u16>,
     /// How many of the last lines of each log are shown
     #[arg(long, value_name = "NUMBER", default_value_t = 5)]
@@ -47,14 +48,17 @@ impl Mlx {
         let settings = loaded.tools().mlx;
         if !settings.is_local() {
             let host = &settings.host;
+            // The same program with the same settings, asked something else.
+            let words = settings.host_command.iter().take_while(|word| *word != "mcp");
+            let words: Vec<&str> = words.map(String::as_str).collect();
             printer.say(format!(
-                "models are served on `{host}` (tools.mlx.host): `ssh {host} toolgate mlx status`"
+                "models are served on `{host}` (tools.mlx.host): `ssh {host} {} mlx status`",
+                words.join(" ")
             ));
             return Ok(Answer::CouldNotTell);
         }
-        let looked = status(&settings, asked.lines);
-        let mut servers = commands::runtime()?.block_on(looked)?;
-        servers.retain(|server| asked.port.is_none_or(|port| server.port == port));
+        let ports = PORTS.filter(|port| asked.port.is_none_or(|only| *port == only));
+        let servers = commands::runtime()?.block_on(status(&settings, ports, asked.lines))?;
         if asked.json {
             printer.json(&json!({ "servers": servers }));
         } else {
@@ -62,6 +66,11 @@ impl Mlx {
         }
         Ok(if servers.iter().any(is_ill) { Answer::No } else { Answer::Yes })
     }
+}
+
+fn port(text: &str) -> Result<u16, String> {
+    let port = text.parse().ok().filter(|port| PORTS.contains(port));
+    port.ok_or_else(|| format!("must be one of {} to {}", PORTS.start(), PORTS.end()))
 }
 
 /// Whether something is not as somebody wanted it.
@@ -79,7 +88,7 @@ fn show(servers: &[Server], printer: &Printer) {
         vec![
             server.port.to_string(),
             server.state.word().to_owned(),
-            server.health.as_ref().map_or("-".into(), tools::mlx::Health::words),
+            server.health.as_ref().map_or("-".into(), Health::words),
             server.since.map_or("-".into(), |since| since.to_string()),
             server.model.clone().or(server.process.clone()).unwrap_or_default(),
         ]

@@ -76,7 +76,7 @@ impl Loaded {
             repo: tools.repo.clone(),
             memory: tools.memory.clone(),
             sys_audit: tools.sys_audit.clone(),
-            mlx: tools.mlx.clone(),
+            mlx: model_host::filled_in(&tools.mlx),
             transcript: tools.transcript.clone(),
             web_fetch: tools.web_fetch.clone(),
         }

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use tools::settings::{FileIo, Memory, Mlx, Repo, Search, SysAudit, Transcript, WebFetch};
 use upstream::settings::{Allowlist, Upstream};
 
+use super::model_host;
+
 /// The settings of a server.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -105,8 +107,22 @@ impl Settings {
             let own = upstream.mistakes().into_iter();
             all.extend(own.map(|(place, words)| (format!("/upstreams/{id}{place}"), words)));
         }
+        let mut chosen = std::collections::HashMap::new();
+        for (id, upstream) in &self.upstreams {
+            for (tool, overlay) in &upstream.tools {
+                let Some(name) = &overlay.serve_as else { continue };
+                if let Some(other) = chosen.insert(name, (id, tool)) {
+                    let words = format!("{}.{} is served as `{name}` already", other.0, other.1);
+                    all.push((format!("/upstreams/{id}/tools/{tool}/serve_as"), words));
+                }
+            }
+        }
         if let Some(AllowlistSetting::Here(list)) = &self.allowlist {
-            for id in list.keys().filter(|id| !self.upstreams.contains_key(*id)) {
+            let is_there = |id: &String| {
+                self.upstreams.contains_key(id)
+                    || id == model_host::MLXCTL && model_host::is_meant(self)
+            };
+            for id in list.keys().filter(|id| !is_there(id)) {
                 all.push((format!("/allowlist/{id}"), format!("there is no upstream `{id}`")));
             }
         }

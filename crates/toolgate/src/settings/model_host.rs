@@ -1,11 +1,14 @@
 //! `tools.mlx.host`: models that are served on another machine. The tools are then those of the Toolgate
 //! over there, which is an upstream like any other, under the names and the contracts that they have here.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use anyhow::Context;
 use tools::settings::Mlx;
-use upstream::settings::{Allowed, Overlay, Star, Upstream};
+use upstream::{
+    settings::{Allowed, Overlay, Star, Upstream},
+    variables,
+};
 
 use super::{AllowlistSetting, Settings};
 
@@ -18,9 +21,7 @@ const SSH_OPTIONS: [&str; 4] =
 
 /// Adds the upstream that `tools.mlx.host` means, if it means one.
 pub fn add(settings: &mut Settings) -> anyhow::Result<()> {
-    let enabled = settings.tools.enable.as_ref();
-    let wanted = enabled.is_none_or(|toolsets| toolsets.iter().any(|name| name == MLXCTL));
-    if settings.tools.mlx.is_local() || !wanted {
+    if !is_meant(settings) {
         return Ok(());
     }
     let upstream = reached(&settings.tools.mlx)?;
@@ -33,6 +34,36 @@ pub fn add(settings: &mut Settings) -> anyhow::Result<()> {
         list.entry(MLXCTL.into()).or_insert(Allowed::All(Star::Star));
     }
     Ok(())
+}
+
+/// Whether there is such an upstream.
+pub fn is_meant(settings: &Settings) -> bool {
+    let enabled = settings.tools.enable.as_ref();
+    let wanted = enabled.is_none_or(|toolsets| toolsets.iter().any(|name| name == MLXCTL));
+    !settings.tools.mlx.is_local() && wanted
+}
+
+/// The settings as they could stand in a file: without what follows from others.
+pub fn without(settings: &Settings) -> Settings {
+    let mut own = settings.clone();
+    if is_meant(settings) {
+        own.upstreams.remove(MLXCTL);
+    }
+    own
+}
+
+/// With the variables of our environment in that of model servers. One that is not set is left out.
+pub fn filled_in(settings: &Mlx) -> Mlx {
+    let mut filled = settings.clone();
+    filled.env = settings
+        .env
+        .iter()
+        .filter_map(|(name, value)| {
+            let value = variables::expand(value, |name| std::env::var(name).ok()).ok()?;
+            Some((name.clone(), value))
+        })
+        .collect();
+    filled
 }
 
 fn reached(settings: &Mlx) -> anyhow::Result<Upstream> {
@@ -58,27 +89,26 @@ fn overlays() -> anyhow::Result<BTreeMap<String, Overlay>> {
     let mut all = BTreeMap::new();
     for tool in tools::built_in(&tools::Settings::default()) {
         let contract = contract::read::trusted(tool.contract).map_err(anyhow::Error::msg)?;
-        if contract.toolset != MLXCTL {
-            continue;
+        if contract.toolset == MLXCTL {
+            let overlay = Overlay {
+                description: Some(contract.description.clone()),
+                effects: Some(contract.effects),
+                input_schema: Some(contract.input_schema.clone()),
+                output_schema: Some(contract.output_schema.clone()),
+                whole: Some(Arc::new(contract.clone())),
+                ..Overlay::default()
+            };
+            all.insert(contract.name, overlay);
         }
-        let overlay = Overlay {
-            serve_as: Some(contract.name.clone()),
-            title: contract.title,
-            description: Some(contract.description),
-            effects: Some(contract.effects),
-            input_schema: Some(contract.input_schema),
-            output_schema: Some(contract.output_schema),
-            errors: contract.errors,
-            limits: contract.limits,
-            ..Overlay::default()
-        };
-        all.insert(contract.name, overlay);
     }
     (!all.is_empty()).then_some(all).context("there is no toolset for models")
 }
 
-/// A word that a POSIX shell reads as itself.
+/// A word that a POSIX shell reads as itself, but for the home folder over there.
 fn quoted(word: &str) -> String {
+    if let Some(rest) = word.strip_prefix("~/").filter(|rest| !rest.is_empty()) {
+        return format!("~/{}", quoted(rest));
+    }
     let plain = |one: char| one.is_ascii_alphanumeric() || "-_./:=@%+,".contains(one);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
@@ -108,9 +138,9 @@ mod tests {
             upstream.args[end..],
             ["--", "me@studio", "toolgate", "mcp", "--toolset", "mlxctl"]
         );
-        let load = &upstream.tools["mlx.load"];
-        assert_eq!(load.serve_as.as_deref(), Some("mlx.load"));
-        assert_eq!(load.errors.len(), 4);
+        let load = upstream.tools["mlx.load"].whole.as_ref().unwrap();
+        assert_eq!((load.name.as_str(), load.errors.len()), ("mlx.load", 4));
+        assert!(without(&settings).upstreams.is_empty());
         let Some(AllowlistSetting::Here(list)) = settings.allowlist else { panic!("there is one") };
         assert!(list.contains_key(MLXCTL));
     }
@@ -126,6 +156,7 @@ mod tests {
     fn words_survive_a_shell() {
         assert_eq!(quoted("/opt/tool-gate_1.0/bin"), "/opt/tool-gate_1.0/bin");
         assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("~/my bin/toolgate"), "~/'my bin/toolgate'");
         assert_eq!(quoted("it's"), r"'it'\''s'");
         assert_eq!(quoted(""), "''");
     }

@@ -86,9 +86,9 @@ fn read_in(folder: &Path, group: &str) -> anyhow::Result<(Vec<Written>, Vec<Diag
             let hint = format!("in `{}`", other.path.display());
             diagnostics.push(document.error("/tool", message).hint(hint));
         }
-        let uncompiled = uncompiled(&document, &overlay);
-        if !uncompiled.is_empty() {
-            diagnostics.extend(uncompiled);
+        let unusable = unusable(&document, &overlay);
+        if !unusable.is_empty() {
+            diagnostics.extend(unusable);
             continue;
         }
         all.push(Written { path, tool, overlay, document });
@@ -96,11 +96,16 @@ fn read_in(folder: &Path, group: &str) -> anyhow::Result<(Vec<Written>, Vec<Diag
     Ok((all, diagnostics))
 }
 
-/// The schemas of an overlay that nothing can be held against.
-fn uncompiled(document: &Document, overlay: &Overlay) -> Vec<Diagnostic> {
+/// What an overlay of a file cannot say: schemas that nothing can be held against, and names, which have to be seen
+/// together.
+fn unusable(document: &Document, overlay: &Overlay) -> Vec<Diagnostic> {
     let schemas =
         [("input_schema", &overlay.input_schema), ("output_schema", &overlay.output_schema)];
     let mut found = Vec::new();
+    if overlay.serve_as.is_some() {
+        let message = "a name is chosen in the settings (`upstreams.ID.tools.TOOL.serve_as`)";
+        found.push(document.error("/serve_as", message));
+    }
     for (key, schema) in schemas {
         if let Some(Err(error)) = schema.as_ref().map(Schema::compile_foreign) {
             let pointer = format!("/{key}{}", error.pointer);
@@ -192,7 +197,8 @@ fn over(below: &Overlay, above: &Overlay) -> anyhow::Result<Overlay> {
     {
         whole.extend(above);
     }
-    Ok(serde_json::from_value(whole)?)
+    let overlay: Overlay = serde_json::from_value(whole)?;
+    Ok(Overlay { whole: below.whole.clone().or(above.whole.clone()), ..overlay })
 }
 
 /// Puts the overlays that there are over contracts of the user's own; tells what is wrong with all

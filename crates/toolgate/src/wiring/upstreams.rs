@@ -43,7 +43,7 @@ impl Which<'_> {
             Which::Of(tool) => {
                 tool == id
                     || tool.strip_prefix(id).is_some_and(|rest| rest.starts_with("__"))
-                    || overlays.values().any(|overlay| overlay.serve_as.as_deref() == Some(tool))
+                    || overlays.values().any(|overlay| overlay.chosen_name() == Some(tool))
             }
         }
     }
@@ -162,10 +162,7 @@ impl Served {
                 gate.mode_changed(name, before, tool.mode, "settings");
             }
         }
-        // Two servers may be told to serve under one name; then the first has it.
-        let mut names = HashSet::new();
         let all = self.fixed.iter().cloned().chain(tools);
-        let all = all.filter(|tool| names.insert(tool.contract.name.clone()));
         gate.replace_catalogue(Catalogue::of(all, host.withheld()).with_away(host.away()));
     }
 }
@@ -182,7 +179,7 @@ fn allowlist(loaded: &Loaded) -> anyhow::Result<Option<Allowlist>> {
     if let Some(id) = list.keys().find(|id| !loaded.settings.upstreams.contains_key(*id)) {
         bail!("allowlist: `{}`: there is no upstream `{id}`", file.display());
     }
-    if !loaded.settings.tools.mlx.is_local() {
+    if model_host::is_meant(&loaded.settings) {
         list.entry(model_host::MLXCTL.into()).or_insert(Allowed::All(Star::Star));
     }
     Ok(Some(list))

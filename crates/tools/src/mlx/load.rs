@@ -1,28 +1,27 @@
 //! `mlx.load`: starts a model server and answers when the model does.
 
-use std::{fs::File, io, sync::Arc, time::Duration};
+use std::{fs::File, sync::Arc, time::Duration};
 
 use gate::{Answer, BoxFuture, Clock, Provider, Running, ToolError};
-use guard::process::{Keep, Launch, ResourceLimits, Spawner};
+use guard::process::{Identity, Keep, Launch, ResourceLimits, Spawner};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::{
-    environment,
-    failure::{self, LOG_BYTES, Said},
+    BEGINNING_PATIENCE, environment, failure,
+    log::{LOG_BYTES, Said, said},
     model::Model,
     place::{Met, Phase, Place, Record},
     port_of, ports,
     ready::{self, NotReady, Waiting},
+    stand_in,
 };
 use crate::settings::Mlx;
 
 /// Between two looks at a server that another call is starting.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long another call may hold a port without saying what for.
-const BEGINNING_PATIENCE: Duration = Duration::from_secs(5);
 /// How long a server that is there may take to say whether it is well.
-pub(super) const HEALTH_PATIENCE: Duration = Duration::from_secs(5);
+const HEALTH_PATIENCE: Duration = Duration::from_secs(5);
 
 pub(crate) struct Load {
     settings: Mlx,
@@ -43,26 +42,21 @@ impl Load {
     }
 
     async fn load(&self, call: &Running) -> Result<Answer, ToolError> {
-        let port = port_of(call);
+        let port = port_of(call)?;
         let model = Model::find(&self.settings, call.text("model"))?;
+        if self.settings.stand_in {
+            return stand_in::load(&self.settings.dir, port, &model);
+        }
         let place =
             Place::open(&self.settings.dir, port).map_err(|error| failure::state(&error))?;
         let began = Instant::now();
         let deadline = began + Duration::from_millis(self.settings.ready_timeout_ms);
         let lock = match self.claim(call, &place, &model, deadline).await? {
             Claim::Mine(lock) => lock,
-            Claim::Already => {
-                let message = format!("{} is already loaded on {port}", model.short_name());
-                return Ok(answer(message, port, &model));
-            }
+            Claim::Already => return Ok(already(port, &model)),
         };
-        if self.settings.stand_in {
-            let record = self.record(&model, Phase::Ready);
-            place.write(&record).map_err(|error| failure::state(&error))?;
-        } else {
-            self.start(call, &place, &model, lock, deadline).await?;
-        }
-        let mut answer = answer(format!("loaded {} on {port}", model.short_name()), port, &model);
+        self.start(call, &place, &model, lock, deadline).await?;
+        let mut answer = loaded(port, &model);
         let millis = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         answer.metrics.insert("ready_ms".into(), json!(millis));
         Ok(answer)
@@ -80,16 +74,20 @@ impl Load {
         loop {
             let port = place.port;
             let waits_until = match place.look().map_err(|error| failure::state(&error))? {
-                Met::Free { lock, .. } if ports::is_free(port) => return Ok(Claim::Mine(lock)),
-                Met::Free { .. } => {
-                    let holder = ports::holder(port);
-                    return Err(failure::busy(format!("port {port} is held by {holder}")));
+                Met::Free { lock, .. } if ports::is_free(port) => {
+                    // From here on nothing is known until there is something to know.
+                    place.forget();
+                    return Ok(Claim::Mine(lock));
                 }
-                Met::Held(Some(record)) if record.target != model.target => {
-                    return Err(failure::busy(taken(port, &record)));
+                Met::Free { lock, .. } => {
+                    drop(lock);
+                    return Err(failure::busy(ports::held_by(port).await));
                 }
-                Met::Held(Some(record)) => match record.phase {
-                    Phase::Ready => return self.already(port, model).await,
+                Met::Held(Some((record, _))) if record.target != model.target => {
+                    return Err(failure::busy(taken(port, &record.model, &record.phase)));
+                }
+                Met::Held(Some((record, _))) => match record.phase {
+                    Phase::Ready => return well(port, model).await.map(|()| Claim::Already),
                     // The call that loads it may yet fail; then this one has its turn.
                     Phase::Loading => deadline,
                     Phase::Unloading | Phase::Failed(_) => patience,
@@ -107,21 +105,6 @@ impl Load {
         }
     }
 
-    /// The same model is there, and it had better be well.
-    async fn already(&self, port: u16, model: &Model) -> Result<Claim, ToolError> {
-        if self.settings.stand_in {
-            return Ok(Claim::Already);
-        }
-        let what = match ready::health(port, HEALTH_PATIENCE).await {
-            // A server without that route is as well as one can see.
-            Ok(200..=299 | 404 | 405) => return Ok(Claim::Already),
-            Ok(status) => format!("answers with status {status}"),
-            Err(reason) => format!("does not answer ({reason})"),
-        };
-        let name = &model.name;
-        Err(failure::busy(format!("port {port} has `{name}`, which {what}; unload it first")))
-    }
-
     /// Starts the server and waits for it. Where that fails, nothing of it is left.
     async fn start(
         &self,
@@ -131,11 +114,20 @@ impl Load {
         lock: File,
         deadline: Instant,
     ) -> Result<(), ToolError> {
-        let started = Spawner::of_this_program().keep(self.keep(place, model, lock)).await;
-        let mut kept = started.map_err(|error| failure::not_started(&error))?;
-        let mut record = self.record(model, Phase::Loading);
-        record.keeper = Some(kept.identity());
-        place.write(&record).map_err(|error| failure::state(&error))?;
+        // Held until the last word is written down: by then the keeper may be gone, and with it the other one.
+        let _held = lock.try_clone().map_err(|error| failure::state(&error))?;
+        let keep = self.keep(place, model, lock).map_err(|error| failure::state(&error))?;
+        let mut kept = match Spawner::of_this_program().keep(keep).await {
+            Ok(kept) => kept,
+            Err(error) => {
+                let message = "the launch command could not be started";
+                let cause = failure::cause(&error);
+                let reason = Phase::Failed(format!("{message}: {cause}"));
+                let _ = place.write(&self.record(None, model, reason));
+                return Err(ToolError { operator: Some(cause), ..failure::launch(message, "") });
+            }
+        };
+        let mut record = self.record(Some(kept.identity()), model, Phase::Loading);
         let waiting = Waiting {
             call,
             port: place.port,
@@ -143,9 +135,16 @@ impl Load {
             target: &model.target,
             deadline,
         };
-        if let Err(why) = waiting.wait(&mut kept).await {
+        let ready = match place.write(&record) {
+            Ok(()) => waiting.wait(&mut kept).await,
+            Err(error) => {
+                kept.kill().await;
+                return Err(failure::state(&error));
+            }
+        };
+        if let Err(why) = ready {
             kept.kill().await;
-            return Err(self.failed(place, model, &why));
+            return Err(self.failed(place, model, &record, &why).await);
         }
         record.phase = Phase::Ready;
         record.since = self.clock.now().0;
@@ -156,13 +155,13 @@ impl Load {
                 Err(error)
             }
         };
-        left.map_err(|error: io::Error| {
+        left.map_err(|error| {
             place.forget();
             failure::state(&error)
         })
     }
 
-    fn keep(&self, place: &Place, model: &Model, lock: File) -> Keep {
+    fn keep(&self, place: &Place, model: &Model, lock: File) -> std::io::Result<Keep> {
         let port = place.port.to_string();
         let filled =
             |word: &String| word.replace("{port}", &port).replace("{model}", &model.target);
@@ -173,8 +172,8 @@ impl Load {
             max_file_bytes: u64::MAX,
             max_open_files: u64::MAX,
         };
-        let launch = Launch::new(words.next().unwrap_or_default(), place.path());
-        Keep {
+        let launch = Launch::new(words.next().unwrap_or_default(), place.work_folder()?);
+        Ok(Keep {
             launch: Launch {
                 args: words.collect(),
                 env: environment::of(&self.settings),
@@ -186,12 +185,12 @@ impl Load {
             log: place.log_path(),
             max_log_bytes: self.settings.max_log_bytes,
             patience: Duration::from_millis(self.settings.stop_patience_ms),
-        }
+        })
     }
 
-    fn record(&self, model: &Model, phase: Phase) -> Record {
+    fn record(&self, keeper: Option<Identity>, model: &Model, phase: Phase) -> Record {
         Record {
-            keeper: None,
+            keeper,
             model: model.name.clone(),
             target: model.target.clone(),
             phase,
@@ -200,37 +199,42 @@ impl Load {
     }
 
     /// What the caller is told, which is also written down for whoever asks later.
-    fn failed(&self, place: &Place, model: &Model, why: &NotReady) -> ToolError {
-        let unloaded = place.record().is_none_or(|record| record.phase == Phase::Unloading);
+    async fn failed(
+        &self,
+        place: &Place,
+        model: &Model,
+        before: &Record,
+        why: &NotReady,
+    ) -> ToolError {
+        let unloaded = place.record().is_some_and(|record| record.phase == Phase::Unloading);
         let error = if unloaded {
             failure::launch("it was unloaded while it was loading", "")
         } else {
-            self.judge(place, model, why)
+            self.judge(place, model, why).await
         };
         let stopped = matches!(why, NotReady::Stopped);
         let reason = if stopped { "the call was stopped" } else { &error.message };
-        let record = self.record(model, Phase::Failed(reason.to_owned()));
+        let record = self.record(before.keeper, model, Phase::Failed(reason.to_owned()));
         if unloaded || place.write(&record).is_err() {
             place.forget();
         }
         error
     }
 
-    fn judge(&self, place: &Place, model: &Model, why: &NotReady) -> ToolError {
+    async fn judge(&self, place: &Place, model: &Model, why: &NotReady) -> ToolError {
         let log = place.log(LOG_BYTES);
         let said = match why {
             NotReady::Said(said) => Some(*said),
-            NotReady::Ended(_) => failure::said(&log, &model.target),
+            NotReady::Ended(_) => said(&log, &model.target, true),
             NotReady::Foreign | NotReady::Late(_) | NotReady::Stopped => None,
         };
-        let port = place.port;
         let name = &model.name;
         match (said, why) {
             (Some(Said::NoModel), _) => {
                 failure::not_found(format!("the server found no model `{name}` to load"))
             }
             (Some(Said::PortBusy), _) | (None, NotReady::Foreign) => {
-                failure::busy(format!("port {port} is held by {}", ports::holder(port)))
+                failure::busy(ports::held_by(place.port).await)
             }
             (_, NotReady::Ended(ending)) => failure::launch(failure::ended(*ending), &log),
             (_, NotReady::Late(seen)) => {
@@ -253,15 +257,32 @@ impl Provider for Load {
     }
 }
 
+/// The same model is there, and it had better be well.
+async fn well(port: u16, model: &Model) -> Result<(), ToolError> {
+    let health = ready::health(port, HEALTH_PATIENCE).await;
+    if health.is_well() {
+        return Ok(());
+    }
+    let (name, how) = (&model.name, health.words());
+    Err(failure::busy(format!("port {port} has `{name}`, which is {how}; unload it first")))
+}
+
+pub(super) fn loaded(port: u16, model: &Model) -> Answer {
+    answer(format!("loaded {} on {port}", model.short_name()), port, model)
+}
+
+pub(super) fn already(port: u16, model: &Model) -> Answer {
+    answer(format!("{} is already loaded on {port}", model.short_name()), port, model)
+}
+
 fn answer(message: String, port: u16, model: &Model) -> Answer {
     let output = json!({ "ok": true, "message": message, "port": port, "model": model.name });
     Answer { summary: Some(message), ..Answer::new(output) }
 }
 
 /// Who has a port already, in words.
-fn taken(port: u16, record: &Record) -> String {
-    let name = &record.model;
-    match record.phase {
+pub(super) fn taken(port: u16, name: &str, phase: &Phase) -> String {
+    match phase {
         Phase::Loading => format!("`{name}` is being loaded on port {port}"),
         Phase::Unloading => format!("`{name}` is being unloaded from port {port}"),
         Phase::Ready | Phase::Failed(_) => {

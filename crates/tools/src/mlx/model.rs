@@ -6,8 +6,10 @@ use gate::ToolError;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::failure;
-use crate::settings::Mlx;
+use crate::settings::{Mlx, is_repository};
 
+/// The longest name or path of a model, in bytes.
+const MAX_NAME_BYTES: usize = 1_024;
 /// How many of the operator's names a message mentions.
 const MAX_NAMED: usize = 10;
 
@@ -25,13 +27,12 @@ impl Model {
     pub(super) fn find(settings: &Mlx, name: &str) -> Result<Model, ToolError> {
         let target = match settings.models.get(name) {
             Some(target) => target.as_str(),
-            None if is_allowed(settings, name) => name,
+            None if name.len() <= MAX_NAME_BYTES && is_allowed(settings, name) => name,
             None => return Err(failure::not_found(unknown(settings, name))),
         };
         let model = Model { name: name.to_owned(), target: target.to_owned() };
         match model.path() {
-            // In an example there is nothing but a folder, whose files are the machine's.
-            Some(path) if !settings.stand_in && !path.exists() => {
+            Some(path) if !path.exists() => {
                 Err(failure::not_found(format!("there is no model at the place of `{name}`")))
             }
             _ => Ok(model),
@@ -59,16 +60,6 @@ fn is_allowed(settings: &Mlx, name: &str) -> bool {
     (is_repository(name)
         || (name.starts_with('/') && is_plain_path() && !name.contains(char::is_control)))
         && globs(&settings.allow, name.starts_with('/')).is_match(name)
-}
-
-/// `owner/name`, as the hub has it: letters, digits and `-_.`, and no option of a program.
-fn is_repository(name: &str) -> bool {
-    let fits = |part: &str| {
-        let first = part.chars().next();
-        first.is_some_and(|first| first.is_ascii_alphanumeric() || first == '_')
-            && part.chars().all(|one| one.is_ascii_alphanumeric() || matches!(one, '-' | '_' | '.'))
-    };
-    name.split_once('/').is_some_and(|(owner, name)| fits(owner) && fits(name))
 }
 
 /// The globs that are for paths, or those that are for repositories.

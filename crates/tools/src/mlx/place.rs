@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 const LOCK: &str = "lock";
 const RECORD: &str = "server.json";
 const LOG: &str = "log";
+const WORK: &str = "work";
 /// A record is a few hundred bytes.
 const MAX_RECORD_BYTES: u64 = 65_536;
 
@@ -27,7 +28,7 @@ pub(super) struct Place {
 /// What is known of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// The process that stays with it; none where nothing is really started.
+    /// The process that stays with it; none where there never was one.
     pub(super) keeper: Option<Identity>,
     /// The model, as it was asked for.
     pub(super) model: String,
@@ -55,8 +56,9 @@ pub(super) enum Met {
     /// No server of ours is there, and none can come as long as the lock is held. A server that was
     /// there, or was to be, may have left its record.
     Free { lock: File, left: Option<Record> },
-    /// One is there, or on its way; at the very beginning nothing is known of it.
-    Held(Option<Record>),
+    /// One is there, or on its way, with its keeper; at the very beginning nothing is known of it, nor where
+    /// somebody only looks.
+    Held(Option<(Record, Identity)>),
 }
 
 impl Place {
@@ -71,20 +73,24 @@ impl Place {
         if dir.join(port.to_string()).is_dir() { Self::open(dir, port).map(Some) } else { Ok(None) }
     }
 
-    /// Looks who is there.
+    /// Looks who is there. What a server has left that died with its keeper, by `kill -9`, is cleared up.
     pub(super) fn look(&self) -> io::Result<Met> {
-        let record = self.record();
-        if record
-            .as_ref()
-            .is_some_and(|record| record.keeper.is_none() && record.phase == Phase::Ready)
-        {
-            return Ok(Met::Held(record));
-        }
         let lock = self.folder.open_lock(LOCK)?;
         match lock.try_lock() {
-            // Read again: whoever was there may have left in between.
-            Ok(()) => Ok(Met::Free { lock, left: self.record() }),
-            Err(TryLockError::WouldBlock) => Ok(Met::Held(record)),
+            Ok(()) => {
+                let left = self.record();
+                if let Some(keeper) = left.as_ref().and_then(|record| record.keeper) {
+                    keeper.clear_up();
+                }
+                Ok(Met::Free { lock, left })
+            }
+            // A record of somebody who is gone says nothing about whoever has the lock now.
+            Err(TryLockError::WouldBlock) => {
+                let record = self.record();
+                let alive =
+                    record.as_ref().and_then(|record| record.keeper).filter(Identity::is_alive);
+                Ok(Met::Held(record.zip(alive)))
+            }
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
@@ -98,7 +104,12 @@ impl Place {
     }
 
     pub(super) fn write(&self, record: &Record) -> io::Result<()> {
-        self.folder.replace(RECORD, &serde_json::to_vec(record)?)
+        let text = serde_json::to_vec(record)?;
+        // What could not be read again must not be written.
+        if text.len() as u64 >= MAX_RECORD_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.folder.replace(RECORD, &text)
     }
 
     /// Forgets whoever was there. The log stays until the next server comes.
@@ -106,8 +117,15 @@ impl Place {
         let _ = self.folder.remove_file(RECORD);
     }
 
-    pub(super) fn path(&self) -> &Path {
-        self.folder.path()
+    /// A folder for the server to start in: whatever it leaves there is in nobody's way.
+    pub(super) fn work_folder(&self) -> io::Result<PathBuf> {
+        match self.folder.create_dir(WORK) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                self.folder.open_dir(WORK)
+            }
+            made => made,
+        }
+        .map(|folder| folder.path().to_owned())
     }
 
     pub(super) fn log_path(&self) -> PathBuf {
@@ -125,7 +143,7 @@ mod tests {
     use super::*;
 
     fn record(phase: Phase) -> Record {
-        let keeper = Some(Identity { pid: 1, started: 2 });
+        let keeper = Some(Identity { pid: 1, started: u64::MAX });
         Record { keeper, model: "m".into(), target: "o/m".into(), phase, since: 3 }
     }
 
@@ -138,7 +156,7 @@ mod tests {
             place.write(&record(phase.clone())).unwrap();
             let Met::Free { lock, left } = place.look().unwrap() else { panic!("nobody is there") };
             assert_eq!(left, Some(record(phase)));
-            assert!(matches!(place.look().unwrap(), Met::Held(Some(_))));
+            assert!(matches!(place.look().unwrap(), Met::Held(None)), "its keeper is not there");
             drop(lock);
         }
         place.forget();
@@ -150,7 +168,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = Place::open(folder.path(), 8100).unwrap();
         for text in ["", "{", "[]", "{\"phase\":\"x\"}"] {
-            std::fs::write(place.path().join(RECORD), text).unwrap();
+            std::fs::write(folder.path().join("8100").join(RECORD), text).unwrap();
             assert_eq!(place.record(), None);
         }
     }

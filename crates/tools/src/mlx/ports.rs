@@ -7,14 +7,15 @@ use std::{
     time::Duration,
 };
 
-use guard::process::listeners;
+use guard::process::{Listener, listeners};
 use tokio::time::{Instant, sleep};
 
 /// The ports of model servers: those of the contract.
-pub(super) const PORTS: RangeInclusive<u16> = 8100..=8139;
+pub const PORTS: RangeInclusive<u16> = 8100..=8139;
 
 /// How long the kernel may take to free the port of a server that is gone.
 const FREEING_PATIENCE: Duration = Duration::from_secs(2);
+/// Between two looks at whether it has.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Whether nobody listens on the port, here or on all addresses of this machine.
@@ -25,12 +26,27 @@ pub(super) fn is_free(port: u16) -> bool {
     !held((Ipv4Addr::LOCALHOST, port).into()) && !held((Ipv6Addr::LOCALHOST, port).into())
 }
 
-/// Whoever listens on the port, by name, as far as we may see.
-pub(super) fn holder(port: u16) -> String {
-    let mut on_port = listeners().into_iter().filter(|one| one.port == port);
-    match on_port.find_map(|one| one.owner()) {
-        Some((pid, name)) => format!("`{name}` (process {pid})"),
-        None => "a process of another user".to_owned(),
+/// Whoever listens on the port, by name as far as we may see; nothing where nobody does.
+pub(super) fn holder_now(port: u16) -> Option<String> {
+    let on_port: Vec<_> = listeners().into_iter().filter(|one| one.port == port).collect();
+    let owner = on_port.iter().find_map(Listener::owner);
+    match owner {
+        Some((pid, name)) => Some(format!("`{name}` (process {pid})")),
+        None if on_port.is_empty() => None,
+        None => Some("a process of another user".to_owned()),
+    }
+}
+
+/// The same, off the threads that answer calls: every process of the machine is looked at.
+pub(super) async fn holder(port: u16) -> Option<String> {
+    tokio::task::spawn_blocking(move || holder_now(port)).await.unwrap_or_default()
+}
+
+/// Who holds a port, as a sentence.
+pub(super) async fn held_by(port: u16) -> String {
+    match holder(port).await {
+        Some(holder) => format!("port {port} is held by {holder}"),
+        None => format!("the server says that port {port} is taken"),
     }
 }
 

@@ -8,13 +8,14 @@ use std::{
 use gate::Running;
 use guard::{
     net::{Client, Limits, Request, Rules},
-    process::{Ending, Identity, Kept, listeners, log_tail},
+    process::{Ending, Identity, Kept, Listener, listeners, log_tail},
 };
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::failure::{self, LOG_BYTES, Said};
+use super::health::Health;
+use super::log::{LOG_BYTES, Said, said};
 
 /// Between two looks at a server that is starting. Readiness is seen this much late at most.
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
@@ -67,7 +68,9 @@ impl Waiting<'_> {
         self.call.progress(None, "started; waiting for it to listen");
         while !self.look(identity).await? {
             if Instant::now() >= self.deadline {
-                return Err(NotReady::Late(elsewhere(identity, self.port)));
+                let port = self.port;
+                let seen = tokio::task::spawn_blocking(move || elsewhere(identity, port)).await;
+                return Err(NotReady::Late(seen.unwrap_or_default()));
             }
             if Instant::now() >= next_word {
                 next_word += PROGRESS_PAUSE;
@@ -106,16 +109,16 @@ impl Waiting<'_> {
 
 fn look(identity: Identity, port: u16, log: &Path, target: &str) -> Result<bool, NotReady> {
     let log = log_tail(log, LOG_BYTES);
-    if let Some(said) = failure::said(&String::from_utf8_lossy(&log), target) {
+    if let Some(said) = said(&String::from_utf8_lossy(&log), target, false) {
         return Err(NotReady::Said(said));
     }
-    let ours = identity.listeners();
-    if ours.iter().any(|one| one.port == port) {
+    let is_heard = |one: &Listener| one.port == port && one.on_loopback;
+    if identity.listeners().iter().any(is_heard) {
         return Ok(true);
     }
-    match listeners().iter().any(|one| one.port == port) {
+    match listeners().iter().any(is_heard) {
         // It may have begun to listen between the two looks.
-        true if identity.listeners().iter().any(|one| one.port == port) => Ok(true),
+        true if identity.listeners().iter().any(is_heard) => Ok(true),
         true => Err(NotReady::Foreign),
         false => Ok(false),
     }
@@ -125,7 +128,7 @@ fn look(identity: Identity, port: u16, log: &Path, target: &str) -> Result<bool,
 fn elsewhere(identity: Identity, port: u16) -> String {
     let others: Vec<String> = identity.listeners().iter().map(|one| one.port.to_string()).collect();
     if others.is_empty() {
-        format!("it does not listen on port {port}")
+        format!("it does not listen on port {port} of 127.0.0.1")
     } else {
         format!("it does not listen on port {port} but on {}", others.join(", "))
     }
@@ -182,8 +185,13 @@ fn is_answer(body: &[u8]) -> bool {
     answer.is_some_and(|answer| answer["choices"].as_array().is_some_and(|all| !all.is_empty()))
 }
 
-/// Whether a server that was ready still says that it is well: the status of `/health`, or what failed.
-pub(super) async fn health(port: u16, patience: Duration) -> Result<u16, String> {
+/// Whether a server that was ready still says that it is well.
+pub(super) async fn health(port: u16, patience: Duration) -> Health {
+    status_of(port, patience).await.map_or_else(Health::Silent, Health::Status)
+}
+
+/// The status of `/health`, or what failed.
+async fn status_of(port: u16, patience: Duration) -> Result<u16, String> {
     let (client, base) = client(port, patience)?;
     let limits = Limits { max_body_bytes: MAX_ANSWER_BYTES, total: patience };
     let request = Request::get(format!("{base}/health")).within(limits);

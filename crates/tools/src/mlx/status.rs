@@ -7,10 +7,10 @@ use guard::process::listeners;
 use serde::Serialize;
 
 use super::{
-    failure::{LOG_BYTES, last_lines},
+    health::Health,
+    log::{LOG_BYTES, last_lines},
     place::{Met, Phase, Place, Record},
-    ports::{self, PORTS},
-    ready,
+    ports, ready,
 };
 use crate::settings::Mlx;
 
@@ -50,6 +50,8 @@ pub struct Server {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
+    /// Somebody is about to do something.
+    Starting,
     /// A model is being loaded.
     Loading,
     /// A model is served.
@@ -68,6 +70,7 @@ impl State {
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
+            State::Starting => "starting",
             State::Loading => "loading",
             State::Ready => "ready",
             State::Unloading => "unloading",
@@ -78,62 +81,52 @@ impl State {
     }
 }
 
-/// What a server says of itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Health {
-    /// The status of its answer to `GET /health`.
-    Status(u16),
-    /// It does not answer, for this reason.
-    Silent(String),
-}
-
-impl Health {
-    /// The same in words.
-    pub fn words(&self) -> String {
-        match self {
-            Health::Status(status) if self.is_well() => format!("well ({status})"),
-            Health::Status(status) => format!("failing ({status})"),
-            Health::Silent(reason) => format!("silent ({reason})"),
-        }
-    }
-
-    /// Whether nothing is wrong with it. A server may have no such route.
-    pub fn is_well(&self) -> bool {
-        matches!(self, Health::Status(200..=299 | 404 | 405))
-    }
-}
-
-/// Every port on which there is something, with the last `lines` of each log.
-pub async fn status(settings: &Mlx, lines: usize) -> io::Result<Vec<Server>> {
+/// Every one of these ports on which there is something, with the last `lines` of each log.
+pub async fn status(
+    settings: &Mlx,
+    ports: impl Iterator<Item = u16>,
+    lines: usize,
+) -> io::Result<Vec<Server>> {
+    let found: Result<Vec<_>, _> = ports.map(|port| one(settings, port, lines)).collect();
+    // All are asked at once: one that hangs holds nobody up.
+    let asked = found?.into_iter().flatten().map(|mut server| {
+        tokio::spawn(async move {
+            if server.state == State::Ready {
+                server.health = Some(ready::health(server.port, PATIENCE).await);
+            }
+            server
+        })
+    });
     let mut all = Vec::new();
-    for port in PORTS {
-        let Some(mut server) = one(settings, port, lines)? else { continue };
-        if server.state == State::Ready {
-            let health = ready::health(port, PATIENCE).await;
-            server.health = Some(health.map_or_else(Health::Silent, Health::Status));
-        }
-        all.push(server);
+    for server in asked.collect::<Vec<_>>() {
+        all.push(server.await.map_err(io::Error::other)?);
     }
     Ok(all)
 }
 
 fn one(settings: &Mlx, port: u16, lines: usize) -> io::Result<Option<Server>> {
     let place = Place::existing(&settings.dir, port)?;
-    let met = place.as_ref().map(Place::look).transpose()?;
-    let (record, held) = match met {
-        Some(Met::Held(record)) => (record, true),
-        Some(Met::Free { left, .. }) => (left, false),
+    // The lock is let go of at once: whoever loads meanwhile must not wait for somebody who looks.
+    let (record, held) = match place.as_ref().map(Place::look).transpose()? {
+        Some(Met::Held(found)) => (found.map(|(record, _)| record), true),
+        Some(Met::Free { lock, left }) => {
+            drop(lock);
+            (left, false)
+        }
         None => (None, false),
     };
     if !held && listeners().iter().any(|one| one.port == port) {
         return Ok(Some(Server {
-            process: Some(ports::holder(port)),
+            process: ports::holder_now(port),
             ..Server::bare(port, State::Foreign)
         }));
     }
     let Some(place) = place else { return Ok(None) };
-    Ok(record.map(|record| Server::of(&place, record, held, lines)))
+    Ok(match record {
+        Some(record) => Some(Server::of(&place, record, held, lines)),
+        None if held => Some(Server::bare(port, State::Starting)),
+        None => None,
+    })
 }
 
 impl Server {

@@ -1,15 +1,16 @@
 //! `mlx.unload`: ends a model server and everything that it started.
 
-use std::{fs::File, time::Duration};
+use std::time::Duration;
 
 use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use guard::process::Identity;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::{
-    failure,
+    BEGINNING_PATIENCE, failure,
     place::{Met, Phase, Place, Record},
-    port_of, ports,
+    port_of, ports, stand_in,
 };
 use crate::settings::Mlx;
 
@@ -17,8 +18,6 @@ use crate::settings::Mlx;
 const PAUSE: Duration = Duration::from_millis(20);
 /// Beyond the patience of the settings: for the killing, and for clearing up.
 const CLEARING_PATIENCE: Duration = Duration::from_secs(3);
-/// How long a server that is just being started may take to be known.
-const BEGINNING_PATIENCE: Duration = Duration::from_secs(5);
 
 pub(crate) struct Unload {
     settings: Mlx,
@@ -30,51 +29,48 @@ impl Unload {
     }
 
     async fn unload(&self, call: &Running) -> Result<Answer, ToolError> {
-        let port = port_of(call);
+        let port = port_of(call)?;
+        if self.settings.stand_in {
+            return stand_in::unload(&self.settings.dir, port);
+        }
         let found = Place::existing(&self.settings.dir, port);
         let place = found.map_err(|error| failure::state(&error))?;
-        let Some(place) = place else { return Err(idle(port)) };
+        let Some(place) = place else { return Err(idle(port).await) };
         let beginning = Instant::now() + BEGINNING_PATIENCE;
-        let record = loop {
+        let (record, keeper) = loop {
             match place.look().map_err(|error| failure::state(&error))? {
-                Met::Free { .. } => {
+                Met::Free { lock, .. } => {
                     place.forget();
-                    return Err(idle(port));
+                    drop(lock);
+                    return Err(idle(port).await);
                 }
-                Met::Held(Some(record)) if record.keeper.is_none() => {
-                    place.forget();
-                    return Ok(answer(port));
-                }
-                // What an earlier server left is not the one that is just being started.
-                Met::Held(Some(record)) if !matches!(record.phase, Phase::Failed(_)) => {
-                    break record;
-                }
-                Met::Held(_) if Instant::now() < beginning => sleep(PAUSE).await,
-                Met::Held(_) => {
+                Met::Held(Some(found)) => break found,
+                Met::Held(None) if Instant::now() < beginning => sleep(PAUSE).await,
+                Met::Held(None) => {
                     let message = "the server on this port is being started; try again";
                     return Err(ToolError::internal(message, message));
                 }
             }
         };
-        let _lock = self.end(call, &place, record).await?;
-        place.forget();
-        if ports::freed(port).await {
-            Ok(answer(port))
-        } else {
-            let message =
-                format!("the server is gone, and port {port} is held by {}", ports::holder(port));
-            Err(ToolError::internal(message.clone(), message))
+        match self.end(call, &place, record, keeper).await? {
+            // Another call has loaded there by now, and the port is that one's.
+            Gone::Followed => Ok(answer(port)),
+            Gone::Free if ports::freed(port).await => Ok(answer(port)),
+            Gone::Free => {
+                let message = format!("the server is gone, and {}", ports::held_by(port).await);
+                Err(ToolError::internal(message.clone(), message))
+            }
         }
     }
 
-    /// Ends the server, gently first, and takes its lock.
+    /// Ends the server, gently first.
     async fn end(
         &self,
         call: &Running,
         place: &Place,
         mut record: Record,
-    ) -> Result<File, ToolError> {
-        let Some(keeper) = record.keeper else { return Err(idle(place.port)) };
+        keeper: Identity,
+    ) -> Result<Gone, ToolError> {
         record.phase = Phase::Unloading;
         // Only for those who look meanwhile.
         let _ = place.write(&record);
@@ -85,7 +81,13 @@ impl Unload {
             let deadline = Instant::now() + patience;
             while Instant::now() < deadline {
                 match place.look().map_err(|error| failure::state(&error))? {
-                    Met::Free { lock, .. } => return Ok(lock),
+                    Met::Free { lock, .. } => {
+                        place.forget();
+                        drop(lock);
+                        return Ok(Gone::Free);
+                    }
+                    // A load that waited for its turn was sooner.
+                    Met::Held(_) if !keeper.is_alive() => return Ok(Gone::Followed),
                     Met::Held(_) => sleep(PAUSE).await,
                 }
             }
@@ -97,24 +99,30 @@ impl Unload {
     }
 }
 
+/// What came after a server.
+enum Gone {
+    /// Nothing.
+    Free,
+    /// Another one.
+    Followed,
+}
+
 impl Provider for Unload {
     fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
         Box::pin(self.unload(call))
     }
 }
 
-fn answer(port: u16) -> Answer {
+pub(super) fn answer(port: u16) -> Answer {
     let message = format!("unloaded port {port}");
     let output = json!({ "ok": true, "message": message, "port": port });
     Answer { summary: Some(message), ..Answer::new(output) }
 }
 
 /// Nothing of ours is there. Whatever else holds the port is not ours to end.
-fn idle(port: u16) -> ToolError {
-    failure::not_listening(if ports::is_free(port) {
-        format!("nothing is loaded on port {port}")
-    } else {
-        let holder = ports::holder(port);
-        format!("port {port} is held by {holder}, which was not loaded here")
+async fn idle(port: u16) -> ToolError {
+    failure::not_listening(match ports::holder(port).await {
+        None => format!("nothing is loaded on port {port}"),
+        Some(holder) => format!("port {port} is held by {holder}, which was not loaded here"),
     })
 }

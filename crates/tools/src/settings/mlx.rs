@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct Mlx {
     /// The program that serves a model, and its arguments; no shell reads them. `{model}` stands for the path or
-    /// repository id, `{port}` for the port. A path of a program starts at the folder of this file. It stays in the foreground and listens on this machine.
+    /// repository id, `{port}` for the port. Words that begin with `./`, `../` or `~/` are paths and start at the folder of this file or of the user. It stays in the foreground and listens on this machine.
     #[schemars(length(min = 1, max = 1_000))]
     pub launch: Vec<String>,
     /// Where models are served: `local` is here. Anything else is where `ssh` goes to: then the tools are those of the
@@ -31,10 +31,11 @@ pub struct Mlx {
     pub allow: Vec<String>,
     /// Whether a model that is not on this machine may be downloaded.
     pub downloads: bool,
-    /// The environment of model servers, beside the few variables that every program needs.
+    /// The environment of model servers, beside the few variables that every program needs. `${NAME}` stands for a variable of
+    /// our own.
     pub env: BTreeMap<String, String>,
-    /// How long a model may take until it answers, in milliseconds.
-    #[schemars(range(min = 100, max = 3_600_000))]
+    /// How long a model may take until it answers, in milliseconds. The call itself has ten minutes.
+    #[schemars(range(min = 100, max = 570_000))]
     pub ready_timeout_ms: u64,
     /// How long a server has to end by itself before it is killed, in milliseconds.
     #[schemars(range(max = 60_000))]
@@ -87,48 +88,70 @@ impl Mlx {
     /// What means nothing: the key and the place in it, and what is wrong.
     pub fn mistakes(&self) -> Vec<(String, String)> {
         let mut mistakes = Vec::new();
+        let mut say = |place: String, words: &str| mistakes.push((place, words.to_owned()));
         for (index, glob) in self.allow.iter().enumerate() {
             if let Err(error) = guard::files::check_glob(glob) {
-                mistakes.push((format!("allow/{index}"), error.to_string()));
+                say(format!("allow/{index}"), &error.to_string());
             }
         }
+        if self.launch.first().is_none_or(String::is_empty) {
+            say("launch".into(), "its first word is the program");
+        }
         if !self.launch.iter().any(|word| word.contains("{port}")) {
-            mistakes.push((
-                "launch".into(),
-                "nothing says `{port}`: every server would be the same".into(),
-            ));
+            say("launch".into(), "nothing says `{port}`: every server would be the same");
         }
         for (name, target) in &self.models {
-            if target.is_empty() || target.starts_with('-') || target.contains(char::is_control) {
-                let words = "must be a path (`/…`, `./…`, `~/…`) or a repository id";
-                mistakes.push((format!("models/{name}"), words.into()));
+            let is_path = ["/", "./", "../", "~/"].iter().any(|start| target.starts_with(start));
+            if target.contains(char::is_control) || !(is_path || is_repository(target)) {
+                let words = "must be a path (`/…`, `./…`, `~/…`) or a repository id (`owner/name`)";
+                say(format!("models/{name}"), words);
+            }
+        }
+        for (name, value) in &self.env {
+            if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+                say(
+                    format!("env/{name}"),
+                    "an environment cannot hold that: empty, or with `=` or NUL",
+                );
             }
         }
         // `ssh` would read it as an option, and some of those start programs.
-        if self.host.starts_with('-') || self.host.contains(char::is_whitespace) {
-            mistakes.push(("host".into(), "must be `local` or where `ssh` goes to".into()));
+        let is_no_host = |host: &str| {
+            host.starts_with('-') || host.contains(char::is_whitespace) || host.contains("${")
+        };
+        if is_no_host(&self.host) {
+            say("host".into(), "must be `local` or where `ssh` goes to");
+        }
+        if self.host_command.iter().any(|word| word.contains("${")) {
+            say("host_command".into(), "nothing is filled in for `${` here");
         }
         mistakes
     }
 
-    /// Relative paths of models start at `base`, and `~` is the home folder.
+    /// Relative paths start at `base`, and `~` is the home folder.
     pub(super) fn place(&mut self, base: &Path, data: &Path) {
         self.dir = data.join("mlx");
-        if let Some(program) = self.launch.first_mut().filter(|program| program.contains('/')) {
-            let whole = base.join(&*program).components().collect::<PathBuf>();
-            *program = whole.to_string_lossy().into_owned();
-        }
-        for target in self.models.values_mut() {
-            let whole = if let Some(rest) = target.strip_prefix("~/") {
+        for word in self.launch.iter_mut().chain(self.models.values_mut()).chain(&mut self.allow) {
+            let path = if let Some(rest) = word.strip_prefix("~/") {
                 std::env::home_dir().map(|home| home.join(rest))
-            } else if target.starts_with("./") || target.starts_with("../") {
-                Some(base.join(&*target).components().collect())
+            } else if word.starts_with("./") || word.starts_with("../") {
+                Some(base.join(&*word).components().collect())
             } else {
                 None
             };
-            if let Some(whole) = whole.and_then(|path| path.into_os_string().into_string().ok()) {
-                *target = whole;
+            if let Some(path) = path.and_then(|path| path.into_os_string().into_string().ok()) {
+                *word = path;
             }
         }
     }
+}
+
+/// `owner/name`, as the hub has it: letters, digits and `-_.`, and no option of a program.
+pub(crate) fn is_repository(name: &str) -> bool {
+    let fits = |part: &str| {
+        let first = part.chars().next();
+        first.is_some_and(|first| first.is_ascii_alphanumeric() || first == '_')
+            && part.chars().all(|one| one.is_ascii_alphanumeric() || matches!(one, '-' | '_' | '.'))
+    };
+    name.split_once('/').is_some_and(|(owner, name)| fits(owner) && fits(name))
 }

@@ -35,7 +35,7 @@ fn a_server_that_forks_away() {
 fn a_server_that_never_listens() {
     check(
         "never",
-        "launch_failed: not ready within 1500 ms (`tools.mlx.ready_timeout_ms`): it does not listen",
+        "launch_failed: not ready within 1500 ms (`tools.mlx.ready_timeout_ms`): it does not listen on port",
     );
 }
 
@@ -63,7 +63,7 @@ fn a_server_that_lives_on_without_a_model() {
 
 #[test]
 fn a_server_that_says_that_its_port_is_taken() {
-    check("taken", "port_busy: port ");
+    check("taken", "port_busy: the server says that port ");
 }
 
 #[test]
@@ -72,10 +72,13 @@ fn a_launch_command_that_does_not_exist() {
     studio
         .world
         .write("toolgate.yaml", "tools: { mlx: { launch: [ no-such-server, \"{port}\" ] } }\n");
-    let error = studio.load("serves", port()).unwrap_err();
-    let expected = "launch_failed: the launch command could not be started: \
-                    program `no-such-server` was not found";
-    assert_eq!(error, expected);
+    let port = port();
+    let error = studio.load("serves", port).unwrap_err();
+    assert_eq!(error, "launch_failed: the launch command could not be started");
+    // The operator learns more.
+    let status = studio.status(port).unwrap();
+    let reason = status["reason"].as_str().unwrap();
+    assert!(reason.ends_with("program `no-such-server` was not found"), "{reason}");
 }
 
 #[test]
@@ -125,6 +128,10 @@ fn the_cases_of_the_home_lab_hold() {
         (json!({ "model": "--help", "port": one }), "model_not_found"),
         (json!({ "model": "test/other", "port": busy }), "port_busy"),
         (json!({ "model": "test/exits", "port": one }), "launch_failed"),
+        (
+            json!({ "model": format!("test/{}", "x".repeat(40_000)), "port": one }),
+            "model_not_found",
+        ),
     ];
     studio.load("serves", busy).unwrap();
     for (input, code) in cases {

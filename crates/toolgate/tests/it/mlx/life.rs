@@ -24,6 +24,10 @@ fn a_model_is_loaded_seen_and_unloaded() {
     assert_eq!(status["health"], json!({ "status": 200 }));
     assert_eq!(status["log"], json!(["serving serves"]));
     assert!(status["since"].as_str().unwrap().ends_with('Z'), "{status}");
+    // However the port is written.
+    let again =
+        studio.call("mlx.load", &["model=test/serves", &format!("port:={port}.0")]).unwrap();
+    assert_eq!(again["port"], port);
     // Once more, also by the operator's name for it.
     let again = studio.call("mlx.load", &["model=old", &format!("port:={port}")]).unwrap();
     assert_eq!(again["message"], format!("old is already loaded on {port}"));
@@ -200,7 +204,7 @@ fn a_server_that_is_ill_is_not_called_loaded() {
     studio.load("serves", port).unwrap();
     Studio::ask(port, "/ill");
     let error = studio.load("serves", port).unwrap_err();
-    assert!(error.ends_with("which answers with status 503; unload it first"), "{error}");
+    assert!(error.ends_with("which is failing (503); unload it first"), "{error}");
     let (code, stdout, _) = studio.world.cli(&["mlx", "status"]);
     assert!(code == 1 && stdout.contains("failing (503)"), "{stdout}");
     studio.unload(port).unwrap();
@@ -232,4 +236,97 @@ fn a_damaged_state_is_no_obstacle() {
         studio.load("serves", port).unwrap();
         studio.unload(port).unwrap();
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_load_after_a_failed_one_is_not_unloaded_by_half() {
+    let studio = Studio::serving("").await;
+    let port = port();
+    for pause in [0, 10, 20, 30, 50, 100] {
+        let failed =
+            post(&studio, "mlx.load", json!({ "model": "test/exits", "port": port })).await;
+        assert_eq!(failed.status, 500);
+        let load = post(&studio, "mlx.load", json!({ "model": "test/serves", "port": port }));
+        let unload = async {
+            tokio::time::sleep(std::time::Duration::from_millis(pause)).await;
+            post(&studio, "mlx.unload", json!({ "port": port })).await.status
+        };
+        let (loaded, unloaded) = tokio::join!(load, unload);
+        // Whoever says that it is unloaded has unloaded it.
+        let there = !studio.processes(port).is_empty();
+        match (loaded.status, unloaded) {
+            (200, 404) => assert!(there),
+            (200 | 500, 200) => assert!(!there),
+            other => panic!("{other:?}"),
+        }
+        if there {
+            assert_eq!(post(&studio, "mlx.unload", json!({ "port": port })).await.status, 200);
+        }
+        studio.nothing_is_left(port);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_load_that_waited_has_its_turn_after_an_unload() {
+    let studio = Studio::serving("").await;
+    let port = port();
+    let model = json!({ "model": "test/late", "port": port });
+    for _ in 0..4 {
+        let one = post(&studio, "mlx.load", model.clone());
+        let two = post(&studio, "mlx.load", model.clone());
+        let unload = async {
+            testkit::eventually("it is loading", async || {
+                (studio.state(port) == "loading").then_some(())
+            })
+            .await;
+            post(&studio, "mlx.unload", json!({ "port": port })).await
+        };
+        let (one, two, unloaded) = tokio::join!(one, two, unload);
+        assert_eq!(unloaded.status, 200, "{}", unloaded.text());
+        let mut both = [one.status, two.status];
+        both.sort_unstable();
+        assert_eq!(both, [200, 500], "one was unloaded, the other one loaded");
+        assert_eq!(post(&studio, "mlx.unload", json!({ "port": port })).await.status, 200);
+    }
+}
+
+#[test]
+fn what_a_killed_keeper_has_left_is_cleared_up() {
+    // Behind a shell, so that the server is no child of the keeper and outlives it.
+    let script = "python3 \"$0\" \"$1\" test/serves & wait";
+    let launch = json!(["sh", "-c", script, super::SERVER, "{port}", "{model}"]);
+    let settings = format!("tools: {{ mlx: {{ launch: {launch} }} }}\n");
+    let studio = Studio::new();
+    studio.world.write("toolgate.yaml", &settings);
+    let port = port();
+    for _ in 0..2 {
+        studio.load("serves", port).unwrap();
+        let process = studio.status(port).unwrap()["process"].as_str().unwrap().to_owned();
+        signal("-KILL", process.trim_start_matches("process ").parse().unwrap());
+        wait_until("the keeper is gone", || studio.state(port) == "ended");
+        wait_until("nothing is left", || studio.processes(port).is_empty());
+    }
+    assert!(studio.unload(port).unwrap_err().starts_with("not_listening: nothing is loaded"));
+}
+
+#[test]
+fn what_the_caller_of_toolgate_has_open_is_not_passed_on() {
+    let (studio, port) = (Studio::new(), port());
+    let words = format!("exec 9>leak; exec \"$0\" call mlx.load model=test/serves port:={port}");
+    #[allow(clippy::disallowed_types, reason = "a shell that leaves a file open")]
+    let loaded = std::process::Command::new("sh")
+        .args(["-c", &words, crate::BINARY])
+        .current_dir(studio.world.folder())
+        .output()
+        .unwrap();
+    assert!(loaded.status.success(), "{loaded:?}");
+    let leak = studio.world.folder().join("leak");
+    let holders = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let files = std::fs::read_dir(entry.ok()?.path().join("fd")).ok()?;
+        let holds =
+            |file: std::fs::DirEntry| std::fs::read_link(file.path()).is_ok_and(|it| it == leak);
+        files.filter_map(Result::ok).any(holds).then_some(())
+    });
+    assert_eq!(holders.count(), 0);
+    studio.unload(port).unwrap();
 }

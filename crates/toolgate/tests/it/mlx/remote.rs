@@ -85,6 +85,10 @@ fn the_tools_have_their_names_and_their_errors() {
     assert_eq!(stderr, format!("not_listening: nothing is loaded on port {port}"));
     let (_, stdout, _) = mini.run(&["tools", "--json"]);
     assert!(stdout.contains("\"mlx.load\"") && !stdout.contains("mlxctl__"), "{stdout}");
+    let (_, shown, _) = mini.run(&["config", "show"]);
+    assert!(!shown.contains("serve_as") && !shown.contains("ConnectTimeout"), "{shown}");
+    let (_, there, _) = mini.run(&["tools", "show", "mlx.load", "--json"]);
+    assert!(there.contains("\"stability\": \"stable\"") && there.contains("examples"), "{there}");
     let (code, _, stderr) = mini.run(&["mlx", "status"]);
     assert!(code == 2 && stderr.contains("ssh studio toolgate mlx status"), "{stderr}");
 }
@@ -102,6 +106,20 @@ fn what_can_be_told_from_the_settings_is() {
     for (text, part) in [
         ("tools: { mlx: { host: -oProxyCommand=sh } }", "must be `local` or where `ssh` goes to"),
         ("tools: { mlx: { launch: [ serve ] } }", "nothing says `{port}`"),
+        ("tools: { mlx: { launch: [ \"\", \"{port}\" ] } }", "its first word is the program"),
+        ("tools: { mlx: { env: { \"A=B\": c } } }", "an environment cannot hold that"),
+        ("tools: { mlx: { host: \"${H}\" } }", "must be `local` or where `ssh` goes to"),
+        ("tools: { mlx: { models: { a: nothing } } }", "must be a path"),
+        (
+            "upstreams: { a: { command: x, tools: { t: { serve_as: execute } } } }",
+            "kept for others",
+        ),
+        ("upstreams: { a: { command: x, tools: { t: { serve_as: b__t } } } }", "kept for others"),
+        (
+            "upstreams:\n  a: { command: x, tools: { t: { serve_as: same } } }\n  \
+             b: { command: x, tools: { u: { serve_as: same } } }",
+            "a.t is served as `same` already",
+        ),
         ("tools: { mlx: { models: { a: -x } } }", "must be a path"),
         ("tools: { mlx: { allow: [ \"a[\" ] } }", "allow"),
         (
