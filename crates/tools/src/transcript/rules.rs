@@ -8,6 +8,7 @@ mod fillers;
 mod language;
 mod loops;
 mod marks;
+mod phrases;
 mod sentences;
 mod stutters;
 mod token;

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod cases;
+mod collection;
 mod formats;
 mod properties;
 mod rules;

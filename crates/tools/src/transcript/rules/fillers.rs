@@ -3,8 +3,8 @@
 use super::{
     language::{Evidence, Language},
     sentences,
-    token::{self, Token, same_letters},
-    word_lists::{SOUNDS, asides, sounds},
+    token::{self, Flag, Stop, Token, same_letters},
+    word_lists::{ALSO_SAID, SOUNDS, asides, sounds},
 };
 
 /// How many words on each side say which language a sound is in.
@@ -26,7 +26,7 @@ pub(super) fn remove(tokens: &mut Vec<Token>, language: Language) {
         for index in 1..tokens.len() {
             let length = aside(tokens, index, language);
             for token in tokens.iter_mut().skip(index).take(length) {
-                token.gone = true;
+                token.set(Flag::Gone);
             }
         }
         token::sweep(tokens);
@@ -37,7 +37,7 @@ fn is_filler(tokens: &[Token], index: usize, before: Option<usize>, language: La
     let token = &tokens[index];
     let word = token.word();
     // No sound of the lists is longer.
-    if word.len() > 6 || token.is_code || !token.before().is_empty() || !may_be_sound(word) {
+    if word.len() > 6 || token.is(Flag::Code) || !token.before().is_empty() || !may_be_sound(word) {
         return false;
     }
     // `uh?` and `um!` are said on purpose, and `um-` may be a word that was cut off.
@@ -52,6 +52,7 @@ fn is_filler(tokens: &[Token], index: usize, before: Option<usize>, language: La
     }
     is_spelled_as_sound(tokens, index, before, is_sound)
         && !is_unit(tokens, index)
+        && !is_meant(tokens, index, before)
         && (is_sound || is_said_in(tokens, index, language))
 }
 
@@ -98,6 +99,30 @@ fn is_unit(tokens: &[Token], index: usize) -> bool {
             || !tokens[index].after().is_empty() && tokens[index].after() != ",")
 }
 
+/// Whether somebody says a sound as a word: about it, to somebody, or with delight.
+fn is_meant(tokens: &[Token], index: usize, before: Option<usize>) -> bool {
+    let is_quoted = before.is_some_and(|at| {
+        at + 1 == index && matches!(tokens[at].text, "«" | "»" | "„" | "“" | "\"" | "‹" | "「")
+    });
+    let next = tokens.get(index + 1);
+    let joins = next.is_some_and(|next| {
+        ["and", "or", "und", "oder", "et", "ou", "y", "o"].contains(&next.text)
+            && tokens[index].after().is_empty()
+    });
+    let with_another = joins
+        && tokens
+            .get(index + 2)
+            .is_some_and(|other| ALSO_SAID.iter().any(|sound| other.is_word(sound)));
+    let begins = before.is_none_or(|at| sentences::ends(&tokens[at]));
+    let word = tokens[index].word();
+    // `Mmm, that is good`, `Eh, tú, ven`
+    let tastes = begins && word.bytes().all(|byte| byte.eq_ignore_ascii_case(&b'm'));
+    let calls = begins
+        && same_letters(word, "eh")
+        && next.is_none_or(|next| next.after().starts_with([',', '!', '?']));
+    is_quoted || with_another || tastes || calls
+}
+
 /// Whether the words around a sound are of the language that has it. A text may be in two languages.
 fn is_said_in(tokens: &[Token], index: usize, language: Language) -> bool {
     let mut evidence = Evidence::default();
@@ -114,21 +139,26 @@ fn is_said_in(tokens: &[Token], index: usize, language: Language) -> bool {
 /// Takes a filler out. The capital and the full stop that it had pass to its neighbours.
 fn take_out(tokens: &mut [Token], index: usize, before: Option<usize>) {
     let filler = tokens[index];
-    tokens[index].gone = true;
+    tokens[index].set(Flag::Gone);
+    if let Some(next) = tokens.get_mut(index + 1) {
+        next.set(Flag::Hesitates);
+    }
     let begins = before.is_none_or(|at| sentences::ends(&tokens[at]));
     let next = tokens.get(index + 1).copied();
     if begins {
-        let is_capital = filler.capital || filler.word().starts_with(char::is_uppercase);
-        if is_capital && let Some(next) = tokens.get_mut(index + 1) {
-            next.capital = sentences::can_be_capital(next);
+        if filler.has_capital()
+            && let Some(next) = tokens.get_mut(index + 1)
+            && sentences::can_be_capital(next)
+        {
+            next.set(Flag::Capital);
         }
         return;
     }
     let Some(before) = before.map(|at| &mut tokens[at]) else { return };
     let is_last = next.is_none_or(|next| next.word().starts_with(char::is_uppercase));
-    match filler.after() {
-        "." => before.stop = Some("."),
-        "..." | "…" if is_last => before.stop = Some(filler.after()),
+    match Stop::of(filler.after()) {
+        Some(Stop::Full) => before.stop = Some(Stop::Full),
+        Some(stop) if is_last => before.stop = Some(stop),
         _ => {}
     }
 }
@@ -136,7 +166,11 @@ fn take_out(tokens: &mut [Token], index: usize, before: Option<usize>) {
 /// How many tokens the aside has that begins here, between two commas.
 fn aside(tokens: &[Token], index: usize, language: Language) -> usize {
     let before = &tokens[index - 1];
-    if !before.text.ends_with(',') || before.gone || before.stop.is_some() || tokens[index].capital
+    if !before.text.ends_with(',')
+        || before.is(Flag::Gone)
+        || before.stop.is_some()
+        || tokens[index].is(Flag::Capital)
+        || before.is_same(&tokens[index])
     {
         return 0;
     }
@@ -146,7 +180,7 @@ fn aside(tokens: &[Token], index: usize, language: Language) -> usize {
         said.iter().zip(words.iter()).enumerate().all(|(at, (token, word))| {
             same_letters(token.word(), word)
                 && token.before().is_empty()
-                && !token.is_code
+                && !token.is(Flag::Code)
                 && token.after() == if is_last(at) { "," } else { "" }
         })
     };

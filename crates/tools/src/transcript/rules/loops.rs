@@ -1,6 +1,6 @@
 //! Recognisers that hang: the same words again and again, where nobody speaks.
 
-use super::token::{self, Token};
+use super::token::{self, Flag, Stop, Token};
 
 /// The longest piece that is looked for, in words.
 const MAX_WORDS: usize = 24;
@@ -55,13 +55,12 @@ impl Run {
 fn cut(tokens: &mut [Token], run: &Run) {
     let start = run.start + run.period;
     for token in &mut tokens[start..run.end()] {
-        token.gone = true;
+        token.set(Flag::Gone);
     }
     // What ends the last one ends the first.
-    let stop = tokens[run.end() - 1].after();
-    if matches!(stop, "." | "!" | "?" | "…" | "。") && matches!(tokens[start - 1].after(), "" | ",")
-    {
-        tokens[start - 1].stop = Some(stop);
+    let stop = Stop::of(tokens[run.end() - 1].after());
+    if stop.is_some() && matches!(tokens[start - 1].after(), "" | ",") {
+        tokens[start - 1].stop = stop;
     }
 }
 
@@ -74,8 +73,8 @@ fn found(tokens: &[Token], at: usize) -> Option<Run> {
         let repeats = |index: usize| {
             index + period < tokens.len()
                 && tokens[index].is_same(&tokens[index + period])
-                && !tokens[index].is_code
-                && !tokens[index].gone
+                && !tokens[index].is(Flag::Code)
+                && !tokens[index].is(Flag::Gone)
         };
         // Most words come again soon without being a loop: look at the next few first.
         if !(at..at + period * 2).all(repeats) {

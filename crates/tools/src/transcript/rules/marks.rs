@@ -7,17 +7,12 @@ use memchr::{memchr, memchr3_iter};
 /// The longest mark, in bytes.
 const MAX_MARK_BYTES: usize = 80;
 
-/// What is heard. In square brackets one of these is enough, in round ones every word must be here.
+/// What is heard. In square brackets one of these is enough as the last word: `[gentle music]`.
 const HEARD: &[&str] = &[
-    "ambient",
     "aplausos",
     "applaudissements",
     "applaus",
     "applause",
-    "audience",
-    "audio",
-    "background",
-    "bark",
     "barking",
     "barks",
     "beep",
@@ -31,17 +26,10 @@ const HEARD: &[&str] = &[
     "chuckling",
     "clapping",
     "claps",
-    "clears",
-    "click",
-    "clicks",
     "cough",
     "coughing",
     "coughs",
-    "cries",
     "crosstalk",
-    "crowd",
-    "crying",
-    "dramatic",
     "exhales",
     "gasp",
     "gasps",
@@ -49,8 +37,6 @@ const HEARD: &[&str] = &[
     "groans",
     "heiterkeit",
     "inhales",
-    "instrumental",
-    "jingle",
     "klatschen",
     "lachen",
     "lacht",
@@ -58,18 +44,11 @@ const HEARD: &[&str] = &[
     "laughing",
     "laughs",
     "laughter",
+    "music",
     "musik",
     "musique",
-    "music",
     "música",
     "no_speech",
-    "noise",
-    "noises",
-    "pause",
-    "phone",
-    "playing",
-    "rings",
-    "ringing",
     "rires",
     "risas",
     "rit",
@@ -78,23 +57,64 @@ const HEARD: &[&str] = &[
     "screams",
     "sighing",
     "sighs",
+    "silence_audio",
+    "sneezes",
+    "sniffs",
+    "snorts",
+    "toux",
+];
+/// What is heard as well, where every other word says so: `[phone rings]`, but `[phone number]` stays.
+const PERHAPS_HEARD: &[&str] = &[
+    "ambient",
+    "audience",
+    "audio",
+    "background",
+    "bark",
+    "clears",
+    "click",
+    "clicks",
+    "continues",
+    "cries",
+    "crowd",
+    "crying",
+    "door",
+    "dramatic",
+    "fades",
+    "gentle",
+    "indistinct",
+    "instrumental",
+    "jingle",
+    "loud",
+    "loudly",
+    "nervously",
+    "noise",
+    "noises",
+    "pause",
+    "phone",
+    "playing",
+    "plays",
+    "quietly",
+    "ringing",
+    "rings",
     "silence",
     "silencio",
-    "silence_audio",
     "singing",
-    "sneezes",
-    "snorts",
-    "sniffs",
+    "slams",
     "soft",
+    "softly",
     "sound",
     "sounds",
     "static",
+    "stops",
     "theme",
     "throat",
-    "toux",
     "upbeat",
     "wind",
 ];
+/// Words between those of a mark: `[laughter and applause]`.
+const BETWEEN: &[&str] = &["and", "en", "et", "im", "in", "the", "und", "y"];
+/// The most words of a mark that has others than the above.
+const MAX_OTHER_WORDS: usize = 4;
 
 /// The text without marks.
 pub(super) fn without(text: &str) -> Cow<'_, str> {
@@ -144,15 +164,31 @@ fn mark(text: &str, at: usize) -> Option<usize> {
     if follows.is_some_and(|next| next.is_alphanumeric() || matches!(next, '(' | '_' | '=')) {
         return None;
     }
-    let mut words = inside.split([' ', ',', '/']).filter(|word| !word.is_empty()).peekable();
-    words.peek()?;
-    let is_heard = |word: &str| {
-        let word = word.trim_matches(|letter: char| !letter.is_alphanumeric());
-        HEARD.iter().any(|heard| {
-            heard.eq_ignore_ascii_case(word) || (!word.is_ascii() && *heard == word.to_lowercase())
-        })
-    };
-    let is_mark = if open == b'[' { words.any(is_heard) } else { words.all(is_heard) };
     // A full stop of its own goes with it, unless it ends what is before.
-    is_mark.then_some(end)
+    is_mark(inside, open == b'[').then_some(end)
+}
+
+fn is_mark(inside: &str, is_square: bool) -> bool {
+    let (mut words, mut heard, mut perhaps, mut between) = (0, 0, 0, 0);
+    let mut ends_heard = false;
+    for word in inside.split([' ', ',', '/']).filter(|word| !word.is_empty()) {
+        words += 1;
+        let is_heard = is_one_of(HEARD, word);
+        heard += usize::from(is_heard);
+        let is_perhaps = !is_heard && is_one_of(PERHAPS_HEARD, word);
+        perhaps += usize::from(is_perhaps);
+        between += usize::from(is_one_of(BETWEEN, word));
+        ends_heard = is_heard || (is_perhaps && ends_heard);
+    }
+    if words == heard + perhaps + between && heard + perhaps > 0 {
+        return true;
+    }
+    is_square && ends_heard && between == 0 && words <= MAX_OTHER_WORDS
+}
+
+fn is_one_of(list: &[&str], word: &str) -> bool {
+    let word = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+    list.iter().any(|one| {
+        one.eq_ignore_ascii_case(word) || (!word.is_ascii() && *one == word.to_lowercase())
+    })
 }

@@ -4,7 +4,7 @@ use super::{
     super::turn::Turn,
     abbreviations::is_abbreviation,
     language::{Evidence, Language},
-    token::{self, Token},
+    token::{self, Flag, Stop, Token},
 };
 
 /// How many words are looked at to guess the language.
@@ -51,8 +51,8 @@ pub(super) fn mend(tokens: &mut [Token], style: Style) {
     if style.has_no_capitals {
         let mut begins = false;
         for token in tokens.iter_mut() {
-            if begins {
-                token.capital = can_be_capital(token);
+            if begins && can_be_capital(token) {
+                token.set(Flag::Capital);
             }
             begins = ends(token);
         }
@@ -60,12 +60,14 @@ pub(super) fn mend(tokens: &mut [Token], style: Style) {
     if !style.has_no_ends && !style.has_no_capitals {
         return;
     }
-    if let Some(first) = tokens.first_mut() {
-        first.capital |= can_be_capital(first);
+    if let Some(first) = tokens.first_mut()
+        && can_be_capital(first)
+    {
+        first.set(Flag::Capital);
     }
     if style.language == Language::English {
         for token in tokens.iter_mut().filter(|token| is_pronoun(token)) {
-            token.capital = true;
+            token.set(Flag::Capital);
         }
     }
     if style.has_no_ends
@@ -80,13 +82,16 @@ fn is_pronoun(token: &Token) -> bool {
     let word = token.word();
     let is_one = word == "i"
         || matches!(word, "i'm" | "i'll" | "i've" | "i'd" | "i’m" | "i’ll" | "i’ve" | "i’d");
-    is_one && !token.is_code && token.before().is_empty() && matches!(token.after(), "" | ",")
+    is_one
+        && !token.is(Flag::Code)
+        && token.before().is_empty()
+        && matches!(token.after(), "" | ",")
 }
 
 /// Whether a capital would not change what a word is: not that of an address, a name like `iPhone` or code.
 pub(super) fn can_be_capital(token: &Token) -> bool {
     let word = token.word();
-    !token.is_code
+    !token.is(Flag::Code)
         && word.starts_with(char::is_lowercase)
         && word.chars().all(|letter| letter.is_lowercase() || matches!(letter, '\'' | '’' | '-') || !has_case(letter))
         && word.chars().all(|letter| letter.is_alphabetic() || matches!(letter, '\'' | '’' | '-'))
@@ -125,19 +130,19 @@ fn is_end(piece: &str) -> bool {
 }
 
 /// The full stop that belongs behind this token, if one does. Nothing is put behind an address.
-fn full_stop(token: &Token) -> Option<&'static str> {
+fn full_stop(token: &Token) -> Option<Stop> {
     let text = token.text;
-    if token.is_code || text.contains("://") || text.contains('@') || text.contains("www.") {
+    if token.is(Flag::Code) || text.contains("://") || text.contains('@') || text.contains("www.") {
         return None;
     }
     let last = text.trim_end_matches(['"', '”', '’', '»', ')']).chars().next_back()?;
     match last {
-        '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' => Some("。"),
-        '\u{900}'..='\u{97f}' => Some("।"),
+        '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' => Some(Stop::Ideographic),
+        '\u{900}'..='\u{97f}' => Some(Stop::Danda),
         // Thai, Lao, Tibetan, Burmese and Khmer have other ways.
         '\u{e00}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' => None,
         last if last.is_alphanumeric() || matches!(last, '%' | '$' | '€' | '£' | '\'') => {
-            Some(".")
+            Some(Stop::Full)
         }
         _ => None,
     }

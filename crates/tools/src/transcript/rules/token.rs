@@ -1,65 +1,131 @@
 //! The pieces of a text between spaces.
 
-/// A word with the punctuation around it.
+/// A word with the punctuation around it. There are as many as there are words, so it is kept small.
 #[derive(Debug, Clone, Copy)]
-#[allow(clippy::struct_excessive_bools)] // What the steps find out, each by itself.
 pub(super) struct Token<'a> {
     /// As it came.
     pub text: &'a str,
-    /// Where the word begins and ends in it, without the punctuation.
-    start: u32,
-    end: u32,
     /// A number that is the same for the same word, whatever its case.
     pub key: u32,
-    /// Whether it begins a line.
-    pub breaks: bool,
-    /// Whether it is code, which no rule touches.
-    pub is_code: bool,
-    /// Whether it is to be taken out.
-    pub gone: bool,
-    /// Whether its first letter becomes a capital.
-    pub capital: bool,
+    /// How many bytes of it are punctuation before the word, and behind it.
+    lead: u8,
+    trail: u8,
     /// Punctuation that takes the place of its own comma, or comes behind it.
-    pub stop: Option<&'a str>,
+    pub stop: Option<Stop>,
+    flags: u8,
+}
+
+/// What ends a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    Full,
+    Dots,
+    Ellipsis,
+    Exclamation,
+    Question,
+    Ideographic,
+    Danda,
+}
+
+impl Stop {
+    const ALL: [Stop; 7] = [
+        Stop::Full,
+        Stop::Dots,
+        Stop::Ellipsis,
+        Stop::Exclamation,
+        Stop::Question,
+        Stop::Ideographic,
+        Stop::Danda,
+    ];
+
+    /// As it is written.
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Stop::Full => ".",
+            Stop::Dots => "...",
+            Stop::Ellipsis => "…",
+            Stop::Exclamation => "!",
+            Stop::Question => "?",
+            Stop::Ideographic => "。",
+            Stop::Danda => "।",
+        }
+    }
+
+    /// The one that is written so.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|stop| stop.text() == text)
+    }
+}
+
+/// What the steps find out about a token, each by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flag {
+    /// It begins a line.
+    Breaks = 1,
+    /// It is code, which no rule touches.
+    Code = 2,
+    /// It is to be taken out.
+    Gone = 4,
+    /// Its first letter becomes a capital.
+    Capital = 8,
+    /// A sound that fills a pause was before it.
+    Hesitates = 16,
 }
 
 impl<'a> Token<'a> {
     fn new(text: &'a str) -> Self {
         let (start, end) = core(text);
-        let key = key(&text[start..end]);
-        let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        let (start, end) = (narrow(start), narrow(end));
-        Self {
-            text,
-            start,
-            end,
-            key,
-            breaks: false,
-            is_code: false,
-            gone: false,
-            capital: false,
-            stop: None,
+        let (lead, trail) = (start, text.len() - end);
+        let mut token =
+            Self { text, key: key(&text[start..end]), lead: 0, trail: 0, stop: None, flags: 0 };
+        match (u8::try_from(lead), u8::try_from(trail)) {
+            (Ok(lead), Ok(trail)) => (token.lead, token.trail) = (lead, trail),
+            // A wall of signs is taken for one: nothing is looked for in it.
+            _ => token.set(Flag::Code),
         }
+        token
+    }
+
+    /// Whether a step found this out about it.
+    pub(super) fn is(&self, flag: Flag) -> bool {
+        self.flags & flag as u8 != 0
+    }
+
+    /// Notes what was found out about it.
+    pub(super) fn set(&mut self, flag: Flag) {
+        self.flags |= flag as u8;
     }
 
     /// The word.
     pub(super) fn word(&self) -> &'a str {
-        self.text.get(self.start as usize..self.end as usize).unwrap_or("")
+        self.text.get(self.lead.into()..self.text.len() - usize::from(self.trail)).unwrap_or("")
     }
 
     /// The punctuation before it.
     pub(super) fn before(&self) -> &'a str {
-        self.text.get(..self.start as usize).unwrap_or("")
+        self.text.get(..self.lead.into()).unwrap_or("")
     }
 
     /// The punctuation behind it.
     pub(super) fn after(&self) -> &'a str {
-        self.text.get(self.end as usize..).unwrap_or("")
+        self.text.get(self.text.len() - usize::from(self.trail)..).unwrap_or("")
     }
 
     /// Whether this is the same word as another, whatever their case.
     pub(super) fn is_same(&self, other: &Token) -> bool {
         self.key == other.key && same_letters(self.word(), other.word())
+    }
+
+    /// Whether it is this word, whatever its case and its apostrophe.
+    pub(super) fn is_word(&self, word: &str) -> bool {
+        let said = self.word();
+        same_letters(said, word)
+            || (said.contains('’') && same_letters(&said.replace('’', "'"), word))
+    }
+
+    /// Whether it begins with a capital.
+    pub(super) fn has_capital(&self) -> bool {
+        self.is(Flag::Capital) || self.word().starts_with(char::is_uppercase)
     }
 }
 
@@ -72,10 +138,14 @@ pub(super) fn of(text: &str) -> Vec<Token<'_>> {
         let has_ticks = memchr::memchr(b'`', line.as_bytes()).is_some();
         for piece in line.split_ascii_whitespace() {
             let mut token = Token::new(piece);
-            token.breaks = std::mem::take(&mut breaks);
+            if std::mem::take(&mut breaks) {
+                token.set(Flag::Breaks);
+            }
             if has_ticks {
                 let ticks = memchr::memchr_iter(b'`', piece.as_bytes()).count();
-                token.is_code = in_code || ticks > 0;
+                if in_code || ticks > 0 {
+                    token.set(Flag::Code);
+                }
                 in_code ^= ticks % 2 == 1;
             }
             tokens.push(token);
@@ -89,35 +159,35 @@ pub(super) fn of(text: &str) -> Vec<Token<'_>> {
 /// Takes the tokens out that are gone. Line breaks and capitals pass to what follows.
 pub(super) fn sweep(tokens: &mut Vec<Token>) {
     // Most steps find nothing in most turns.
-    let Some(first) = tokens.iter().position(|token| token.gone) else { return };
+    let Some(first) = tokens.iter().position(|token| token.is(Flag::Gone)) else { return };
     let mut breaks = false;
     for token in &mut tokens[first..] {
-        if token.gone {
-            breaks |= token.breaks;
+        if token.is(Flag::Gone) {
+            breaks |= token.is(Flag::Breaks);
         } else if breaks {
-            token.breaks = true;
+            token.set(Flag::Breaks);
             breaks = false;
         }
     }
-    tokens.retain(|token| !token.gone);
+    tokens.retain(|token| !token.is(Flag::Gone));
 }
 
 /// Prints tokens with single spaces.
 pub(super) fn print(tokens: &[Token], out: &mut String) {
     for (index, token) in tokens.iter().enumerate() {
         if index > 0 {
-            out.push(if token.breaks { '\n' } else { ' ' });
+            out.push(if token.is(Flag::Breaks) { '\n' } else { ' ' });
         }
         let text = match token.stop {
             Some(_) => token.text.trim_end_matches([',', ';']),
             None => token.text,
         };
-        if token.capital {
-            push_capital(text, token.start as usize, out);
+        if token.is(Flag::Capital) {
+            push_capital(text, token.lead.into(), out);
         } else {
             out.push_str(text);
         }
-        out.push_str(token.stop.unwrap_or(""));
+        out.push_str(token.stop.map_or("", Stop::text));
     }
 }
 

@@ -101,7 +101,18 @@ fn marks_go_and_brackets_stay() {
         ("[Music] Hello. (laughter) We go on. [door slams, applause]", "Hello. We go on."),
         ("Hello. [inaudible] and (as I said) a[0].", "Hello. [inaudible] and (as I said) a[0]."),
         ("Hello *laughs* you. 2 * 3 * 4.", "Hello you. 2 * 3 * 4."),
-        ("We like [1] and [the music of Bach] a lot.", "We like [1] and a lot."),
+        ("[gentle music playing] We go on. [John laughs]", "We go on."),
+        ("[laughter and applause] Hello. [phone ringing in background]", "Hello."),
+    ]);
+}
+
+#[test]
+fn brackets_around_what_is_said_stay() {
+    keep(&[
+        "We like [1] and [the music of Bach] a lot.",
+        "He wrote \"teh\" [sic] and [music of the time] below it.",
+        "Call [phone number] and ask for the [Music Department].",
+        "She (laughs at her own jokes) is fine. The wind (from the north) is cold.",
     ]);
 }
 

@@ -1,0 +1,99 @@
+//! Phrases that were begun twice (`in the in the morning`).
+
+use super::{
+    language::Language,
+    stutters::{is_free, pass_on},
+    token::{self, Flag, Token},
+    word_lists::{articles, beginnings, links, said_again, stutters},
+};
+
+/// The longest phrase that is looked for, in words.
+const MAX_PHRASE: usize = 4;
+
+/// Takes of a phrase that was begun twice the first out.
+pub(super) fn remove(tokens: &mut Vec<Token>, language: Language) {
+    for index in 1..tokens.len() {
+        // Nearly no word is the same as one of the few before it.
+        let before = &tokens[index.saturating_sub(MAX_PHRASE)..index];
+        if !before.iter().any(|token| token.key == tokens[index].key) {
+            continue;
+        }
+        let lengths = (2..=MAX_PHRASE.min(index)).rev();
+        let found =
+            lengths.into_iter().find(|length| is_begun_twice(tokens, index, *length, language));
+        if let Some(length) = found {
+            pass_on(tokens, index - length, index);
+            for token in &mut tokens[index - length..index] {
+                token.set(Flag::Gone);
+            }
+        }
+    }
+    token::sweep(tokens);
+}
+
+/// Whether the words before this one come again from here on, and the sentence goes on after that.
+fn is_begun_twice(tokens: &[Token], index: usize, length: usize, language: Language) -> bool {
+    let first = &tokens[index - length..index];
+    if first[0].key != tokens[index].key || index + length >= tokens.len() {
+        return false;
+    }
+    let second = &tokens[index..index + length];
+    let hesitates = second[0].is(Flag::Hesitates);
+    let last = length - 1;
+    // Nothing ends with an article: what follows it was looked for.
+    let is_open = is_in(&first[last], articles(language));
+    let in_one_breath = |(at, (one, other)): (usize, (&Token, &Token))| {
+        let (after, again) = (one.after(), other.after());
+        let has_end = after.is_empty()
+            || (at == last && after == "," && (hesitates || is_open))
+            || (at == last && hesitates && matches!(after, "..." | "…" | "—" | "–"));
+        one.is_same(other)
+            && has_end
+            && (again.is_empty() || (at == last && again == "," && is_open))
+            && is_free(one)
+            && is_free(other)
+            && one.stop.is_none()
+    };
+    if !first.iter().zip(second).enumerate().all(in_one_breath)
+        || second.iter().any(|token| token.is(Flag::Breaks))
+        || tokens[index + length].is(Flag::Breaks)
+        || first.iter().any(|token| token.word().bytes().any(|byte| byte.is_ascii_digit()))
+    {
+        return false;
+    }
+    if hesitates {
+        return true;
+    }
+    let is_beginning =
+        is_in(&first[0], stutters(language)) || is_in(&first[0], beginnings(language));
+    is_beginning && !is_meant(tokens, index, length, language)
+}
+
+fn is_in(token: &Token, list: &[&str]) -> bool {
+    list.iter().any(|word| token.is_word(word))
+}
+
+/// Phrases that are said twice on purpose.
+fn is_meant(tokens: &[Token], index: usize, length: usize, language: Language) -> bool {
+    let (first, last) = (&tokens[index - length], &tokens[index - 1]);
+    // `he said he said nothing`, `I know I know`
+    if length == 2 && is_in(last, said_again(language)) {
+        return true;
+    }
+    // `a friend of a friend of mine`
+    if length > 2 && is_in(first, articles(language)) && last.word().chars().count() <= 3 {
+        return true;
+    }
+    // `over and over and over again`, `day after day after day`; not `and I and I`
+    let links = links(language);
+    let other = match (is_in(first, links), is_in(last, links)) {
+        (true, false) => last,
+        (false, true) => first,
+        _ => return false,
+    };
+    let before = (index - length).checked_sub(1).map(|at| &tokens[at]);
+    length == 2
+        && !is_in(other, stutters(language))
+        && (before.is_some_and(|before| before.is_same(last))
+            || tokens[index + length].is_same(first))
+}
