@@ -1,10 +1,10 @@
 //! How fast it is, as ratios against a floor that is measured in the same run.
 //!
-//! `cargo run --release -p bench [-- SECONDS] [mcp] [local] [fetch] [relay [URL …]]` after `cargo build --release`.
+//! `cargo run --release -p bench [-- SECONDS] [mcp] [local] [fetch] [transcript] [relay [URL …]]` after `cargo build --release`.
 //! The floor is a bare axum server that parses a JSON body and prints it again; the floor
 //! of MCP, which alone is measured with `mcp`, is a bare server on the official SDK; with `local`
 //! only the tools of the local machine are measured, and with `fetch` only `fetch_url`, whose floor is a
-//! bare client. `relay` measures calls that pass through to another MCP server, against calling that server
+//! bare client. `transcript` measures only how fast transcripts are cleaned by rules. `relay` measures calls that pass through to another MCP server, against calling that server
 //! itself, and takes the addresses of other gateways in front of a server with the same tools.
 //! Rounds of floor and Toolgate alternate, and each figure is the median of its rounds, so that
 //! other work on the machine falls on all alike.
@@ -25,6 +25,7 @@ mod proxy;
 mod relay;
 mod start;
 mod table;
+mod transcript;
 
 use std::time::Duration;
 
@@ -43,10 +44,10 @@ fn main() -> anyhow::Result<()> {
         Some(mcp::bare::ARGUMENT) => return mcp::bare::serve(&arguments[1..]),
         _ => {}
     }
-    let (parts, numbers): (Vec<_>, Vec<_>) = arguments
-        .iter()
-        .map(String::as_str)
-        .partition(|argument| matches!(*argument, "mcp" | "local" | "fetch" | "relay"));
+    let (parts, numbers): (Vec<_>, Vec<_>) =
+        arguments.iter().map(String::as_str).partition(|argument| {
+            matches!(*argument, "mcp" | "local" | "fetch" | "transcript" | "relay")
+        });
     let (others, numbers): (Vec<_>, Vec<_>) =
         numbers.into_iter().partition(|argument| argument.starts_with("http://"));
     let wanted = |part: &str| parts.is_empty() || parts.contains(&part);
@@ -64,6 +65,9 @@ fn main() -> anyhow::Result<()> {
     }
     if wanted("fetch") {
         runtime.block_on(fetch::report(round))?;
+    }
+    if wanted("transcript") {
+        transcript::report()?;
     }
     if wanted("relay") {
         runtime.block_on(relay::report(round, &others))?;

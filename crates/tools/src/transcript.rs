@@ -54,16 +54,24 @@ pub fn clean(text: &str) -> Result<Cleaned, Refusal> {
     if clean.is_empty() {
         return Err(Refusal::Empty);
     }
+    let mut is_stable = clean == normal;
     for _ in 0..MAX_MORE_PASSES {
-        let (again, more) = pass(&clean);
-        if again == clean {
+        if is_stable {
             break;
         }
+        let (again, more) = pass(&clean);
         counts.removed_words += more.removed_words;
+        is_stable = again == clean;
         clean = again;
     }
-    counts.words = clean.split_whitespace().count();
+    counts.words = words(&clean);
     Ok(Cleaned { text: clean, counts })
+}
+
+/// How many words a clean text has: it has no spaces but ASCII's, and ends with none.
+fn words(clean: &str) -> usize {
+    let is_space = |byte: u8| byte <= b' ';
+    clean.as_bytes().windows(2).filter(|pair| !is_space(pair[0]) & is_space(pair[1])).count() + 1
 }
 
 /// Takes a text apart, cleans its turns and prints them. Where the rules leave nothing, what was

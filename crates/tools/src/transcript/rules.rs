@@ -4,6 +4,7 @@
 //! changes letters, except that a sentence may get its capital and its full stop.
 
 mod abbreviations;
+mod classes;
 mod fillers;
 mod language;
 mod loops;

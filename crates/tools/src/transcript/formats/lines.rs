@@ -129,20 +129,29 @@ impl Lines {
                 (speaker, text) = (Some(name), said);
             }
             // A mid-line mark is another speaker, too.
-            for (index, part) in text.split(">> ").enumerate() {
-                let opens = index > 0 || line.opens;
+            let mut opens = line.opens;
+            loop {
+                let (part, rest) = until_mark(text);
                 let goes_on = !opens
                     && turns.last().is_some_and(|turn| {
                         speaker.is_none() || turn.speaker.as_deref() == speaker
                     });
                 if !goes_on {
-                    turns.push(Turn::of(speaker.filter(|_| index == 0).map(str::to_owned)));
+                    turns.push(Turn::of(speaker.map(str::to_owned)));
                 }
                 if let Some(turn) = turns.last_mut() {
                     turn.say(part.trim());
                 }
+                let Some(rest) = rest else { break };
+                (text, speaker, opens) = (rest, None, true);
             }
         }
         turns
     }
+}
+
+/// What stands before a mark of another speaker, and what behind it. Nearly no line has one.
+fn until_mark(text: &str) -> (&str, Option<&str>) {
+    let split = memchr::memchr(b'>', text.as_bytes()).and_then(|_| text.split_once(">> "));
+    split.map_or((text, None), |(before, after)| (before, Some(after)))
 }

@@ -1,17 +1,21 @@
 //! Full stops that end no sentence.
 
-/// Words that are written with a full stop.
-const ABBREVIATIONS: &[&str] = &[
-    "approx", "apt", "bzw", "ca", "capt", "cf", "co", "col", "corp", "dept", "dr", "dra", "e.g",
-    "ed", "est", "etc", "fig", "gen", "gov", "hon", "i.e", "inc", "jr", "lt", "ltd", "m", "mlle",
-    "mme", "mr", "mrs", "ms", "mt", "no", "nr", "p.ej", "pp", "prof", "rev", "sen", "sgt", "sr",
-    "sra", "srta", "st", "str", "u.a", "u.s", "usw", "vgl", "vol", "vs", "z.b",
+/// Words that are written with a full stop, by their length in bytes: every sentence ends with a word that
+/// may be one.
+const ABBREVIATIONS: [&[&str]; 7] = [
+    &[],
+    &["m"],
+    &["ca", "cf", "co", "dr", "ed", "jr", "lt", "mr", "ms", "mt", "no", "nr", "pp", "sr", "st", "vs"],
+    &["apt", "bzw", "col", "dra", "e.g", "est", "etc", "fig", "gen", "gov", "hon", "i.e", "inc", "ltd", "mme", "mrs", "rev", "sen", "sgt", "sra", "str", "u.a", "u.s", "usw", "vgl", "vol", "z.b"],
+    &["capt", "corp", "dept", "mlle", "p.ej", "prof", "srta"],
+    &[],
+    &["approx"],
 ];
 
 /// Whether a full stop behind this word is part of it: an abbreviation, or one letter as in `J. Smith`.
 pub(super) fn is_abbreviation(word: &str) -> bool {
     let mut letters = word.chars();
     let is_initial = letters.next().is_some_and(char::is_uppercase) && letters.next().is_none();
-    is_initial && word != "I"
-        || (word.len() <= 6 && ABBREVIATIONS.iter().any(|one| one.eq_ignore_ascii_case(word)))
+    let same_length = ABBREVIATIONS.get(word.len()).copied().unwrap_or_default();
+    is_initial && word != "I" || same_length.iter().any(|one| one.eq_ignore_ascii_case(word))
 }

@@ -35,9 +35,12 @@ pub(super) fn remove(tokens: &mut Vec<Token>, language: Language) {
 
 fn is_filler(tokens: &[Token], index: usize, before: Option<usize>, language: Language) -> bool {
     let token = &tokens[index];
+    // Rules nearly every word out. No sound of the lists is longer.
+    if !token.is(Flag::Sound) || token.length() > 6 {
+        return false;
+    }
     let word = token.word();
-    // No sound of the lists is longer.
-    if word.len() > 6 || token.is(Flag::Code) || !token.before().is_empty() || !may_be_sound(word) {
+    if token.is(Flag::Code) || !token.before().is_empty() {
         return false;
     }
     // `uh?` and `um!` are said on purpose, and `um-` may be a word that was cut off.
@@ -54,14 +57,6 @@ fn is_filler(tokens: &[Token], index: usize, before: Option<usize>, language: La
         && !is_unit(tokens, index)
         && !is_meant(tokens, index, before)
         && (is_sound || is_said_in(tokens, index, language))
-}
-
-/// Whether a word has only letters that sounds have. Rules nearly every word out.
-fn may_be_sound(word: &str) -> bool {
-    let is_of_sounds = |byte: u8| {
-        !byte.is_ascii() || matches!(byte.to_ascii_lowercase(), b'e' | b'h' | b'm' | b'r' | b'u')
-    };
-    !word.is_empty() && word.bytes().all(is_of_sounds)
 }
 
 /// `UM` and `ER` are names of things, unless everything around is in capitals; and a capital in the

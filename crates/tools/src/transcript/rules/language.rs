@@ -20,6 +20,10 @@ pub(in super::super) enum Language {
 }
 
 impl Language {
+    /// Those that there are word lists for.
+    pub(super) const LISTED: [Language; 4] =
+        [Language::English, Language::German, Language::French, Language::Spanish];
+
     /// Its code, where there are lists for it.
     pub(in super::super) fn code(self) -> Option<&'static str> {
         match self {

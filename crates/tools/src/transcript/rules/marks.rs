@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr3_iter};
+use memchr::{memchr, memchr2, memchr3_iter};
 
 /// The longest mark, in bytes.
 const MAX_MARK_BYTES: usize = 80;
@@ -118,7 +118,7 @@ const MAX_OTHER_WORDS: usize = 4;
 
 /// The text without marks.
 pub(super) fn without(text: &str) -> Cow<'_, str> {
-    let notes = text.contains(['♪', '♫', '♬', '♩', '🎵', '🎶']);
+    let notes = has_notes(text);
     let brackets =
         memchr3_iter(b'[', b'(', b'*', text.as_bytes()).any(|at| mark(text, at).is_some());
     if !notes && !brackets {
@@ -139,6 +139,12 @@ pub(super) fn without(text: &str) -> Cow<'_, str> {
         out = out.replace(['♪', '♫', '♬', '♩', '🎵', '🎶'], " ");
     }
     Cow::Owned(out)
+}
+
+/// Whether there are notes. Most text has none of their first bytes, and is not looked at letter by letter.
+fn has_notes(text: &str) -> bool {
+    memchr2(0xe2, 0xf0, text.as_bytes())
+        .is_some_and(|at| text[at..].contains(['♪', '♫', '♬', '♩', '🎵', '🎶']))
 }
 
 /// Where the mark ends that begins here, if one does. It stands by itself: `a[0]` and `f(x)` are no marks.

@@ -1,10 +1,10 @@
 //! Phrases that were begun twice (`in the in the morning`).
 
 use super::{
+    classes::{self, Class},
     language::Language,
     stutters::{is_free, pass_on},
     token::{self, Flag, Token},
-    word_lists::{articles, beginnings, links, said_again, stutters},
 };
 
 /// The longest phrase that is looked for, in words.
@@ -38,10 +38,11 @@ fn is_begun_twice(tokens: &[Token], index: usize, length: usize, language: Langu
         return false;
     }
     let second = &tokens[index..index + length];
+    let is = |token: &Token, class: Class| classes::is(token, class, language);
     let hesitates = second[0].is(Flag::Hesitates);
     let last = length - 1;
     // Nothing ends with an article: what follows it was looked for.
-    let is_open = is_in(&first[last], articles(language));
+    let is_open = is(&first[last], Class::Article);
     let in_one_breath = |(at, (one, other)): (usize, (&Token, &Token))| {
         let (after, again) = (one.after(), other.after());
         let has_end = after.is_empty()
@@ -64,36 +65,31 @@ fn is_begun_twice(tokens: &[Token], index: usize, length: usize, language: Langu
     if hesitates {
         return true;
     }
-    let is_beginning =
-        is_in(&first[0], stutters(language)) || is_in(&first[0], beginnings(language));
+    let is_beginning = is(&first[0], Class::Stutter) || is(&first[0], Class::Beginning);
     is_beginning && !is_meant(tokens, index, length, language)
-}
-
-fn is_in(token: &Token, list: &[&str]) -> bool {
-    list.iter().any(|word| token.is_word(word))
 }
 
 /// Phrases that are said twice on purpose.
 fn is_meant(tokens: &[Token], index: usize, length: usize, language: Language) -> bool {
     let (first, last) = (&tokens[index - length], &tokens[index - 1]);
+    let is = |token: &Token, class: Class| classes::is(token, class, language);
     // `he said he said nothing`, `I know I know`
-    if length == 2 && is_in(last, said_again(language)) {
+    if length == 2 && is(last, Class::SaidAgain) {
         return true;
     }
     // `a friend of a friend of mine`
-    if length > 2 && is_in(first, articles(language)) && last.word().chars().count() <= 3 {
+    if length > 2 && is(first, Class::Article) && last.word().chars().count() <= 3 {
         return true;
     }
     // `over and over and over again`, `day after day after day`; not `and I and I`
-    let links = links(language);
-    let other = match (is_in(first, links), is_in(last, links)) {
+    let other = match (is(first, Class::Link), is(last, Class::Link)) {
         (true, false) => last,
         (false, true) => first,
         _ => return false,
     };
     let before = (index - length).checked_sub(1).map(|at| &tokens[at]);
     length == 2
-        && !is_in(other, stutters(language))
+        && !is(other, Class::Stutter)
         && (before.is_some_and(|before| before.is_same(last))
             || tokens[index + length].is_same(first))
 }

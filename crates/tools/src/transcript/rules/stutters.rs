@@ -1,10 +1,10 @@
 //! Words that were begun twice, and words that were cut off (`th- the`).
 
 use super::{
+    classes::{self, Class},
     language::Language,
     phrases,
     token::{self, Flag, Token, same_letters},
-    word_lists::{contracted, stutters, thrice, without_comma},
 };
 
 /// The longest part of a word that was cut off, in letters.
@@ -23,7 +23,8 @@ pub(super) fn remove(tokens: &mut Vec<Token>, language: Language) {
 fn fragments(tokens: &mut Vec<Token>) {
     for index in 1..tokens.len() {
         let (fragment, next) = (&tokens[index - 1], &tokens[index]);
-        if matches!(fragment.after(), "-" | "—" | "–")
+        if fragment.has_end()
+            && matches!(fragment.after(), "-" | "—" | "–")
             && is_free(fragment)
             && fragment.word().chars().all(char::is_alphabetic)
             && fragment.word().chars().count() <= MAX_FRAGMENT
@@ -88,14 +89,14 @@ fn is_stutter(run: &[Token], language: Language) -> bool {
     if !last.after().is_empty() || last.stop.is_some() || is_letter(first, language) {
         return false;
     }
-    let is_in = |list: &[&str]| list.iter().any(|word| first.is_word(word));
+    let is = |class: Class| classes::is(first, class, language);
     let mut more = run[1..].iter();
     if more.all(|token| token.is(Flag::Hesitates)) {
         return !first.word().bytes().any(|byte| byte.is_ascii_digit());
     }
     let has_comma = run[..run.len() - 1].iter().any(|token| token.after() == ",");
-    (is_in(stutters(language)) && !(has_comma && is_in(without_comma(language))))
-        || (run.len() >= THRICE && !has_comma && is_in(thrice(language)))
+    (is(Class::Stutter) && !(has_comma && is(Class::WithoutComma)))
+        || (run.len() >= THRICE && !has_comma && is(Class::Thrice))
 }
 
 /// `la maison de de Gaulle`
@@ -106,17 +107,19 @@ fn is_particle(token: &Token, next: Option<&Token>) -> bool {
 /// `I I've`, `they they're`.
 fn is_contracted(tokens: &[Token], index: usize, language: Language) -> bool {
     let (first, second) = (&tokens[index], &tokens[index + 1]);
-    let word = first.word();
-    word.len() <= 4
-        && second.word().len() > word.len()
-        && second.word().get(word.len()..).is_some_and(|rest| rest.starts_with(['\'', '’']))
-        && begins_with(second.word(), word)
+    let behind = second.text.as_bytes().get(first.length());
+    // Nearly no word has an apostrophe just there.
+    if !matches!(behind, Some(b'\'' | 0xe2)) {
+        return false;
+    }
+    begins_with(second.word(), first.word())
+        && second.word()[first.length()..].starts_with(['\'', '’'])
         && matches!(first.after(), "" | ",")
         && is_free(first)
         && is_free(second)
         && !second.is(Flag::Breaks)
         && first.stop.is_none()
-        && contracted(language).iter().any(|pronoun| same_letters(pronoun, word))
+        && classes::is(first, Class::Contracted, language)
 }
 
 /// Letters are spelled out in capitals: `A A A battery`.

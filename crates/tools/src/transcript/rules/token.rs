@@ -70,18 +70,21 @@ pub(super) enum Flag {
     Capital = 8,
     /// A sound that fills a pause was before it.
     Hesitates = 16,
+    /// It has only letters that such sounds have.
+    Sound = 32,
 }
 
 impl<'a> Token<'a> {
     fn new(text: &'a str) -> Self {
-        let (start, end) = core(text);
-        let (lead, trail) = (start, text.len() - end);
-        let mut token =
-            Self { text, key: key(&text[start..end]), lead: 0, trail: 0, stop: None, flags: 0 };
-        match (u8::try_from(lead), u8::try_from(trail)) {
+        let Spelling { start, end, key, is_sound } = spelling(text);
+        let mut token = Self { text, key, lead: 0, trail: 0, stop: None, flags: 0 };
+        match (u8::try_from(start), u8::try_from(text.len() - end)) {
             (Ok(lead), Ok(trail)) => (token.lead, token.trail) = (lead, trail),
-            // A wall of signs is taken for one: nothing is looked for in it.
+            // A wall of signs is taken for code: nothing is looked for in it.
             _ => token.set(Flag::Code),
+        }
+        if is_sound {
+            token.set(Flag::Sound);
         }
         token
     }
@@ -111,6 +114,16 @@ impl<'a> Token<'a> {
         self.text.get(self.text.len() - usize::from(self.trail)..).unwrap_or("")
     }
 
+    /// How many bytes the word has.
+    pub(super) fn length(&self) -> usize {
+        self.text.len() - usize::from(self.lead) - usize::from(self.trail)
+    }
+
+    /// Whether there is punctuation behind it.
+    pub(super) fn has_end(&self) -> bool {
+        self.trail > 0
+    }
+
     /// Whether this is the same word as another, whatever their case.
     pub(super) fn is_same(&self, other: &Token) -> bool {
         self.key == other.key && same_letters(self.word(), other.word())
@@ -120,7 +133,7 @@ impl<'a> Token<'a> {
     pub(super) fn is_word(&self, word: &str) -> bool {
         let said = self.word();
         same_letters(said, word)
-            || (said.contains('’') && same_letters(&said.replace('’', "'"), word))
+            || (!said.is_ascii() && same_letters(&said.replace('’', "'"), word))
     }
 
     /// Whether it begins with a capital.
@@ -158,7 +171,7 @@ pub(super) fn of(text: &str) -> Vec<Token<'_>> {
 
 /// Takes the tokens out that are gone. Line breaks and capitals pass to what follows.
 pub(super) fn sweep(tokens: &mut Vec<Token>) {
-    // Most steps find nothing in most turns.
+    // Most steps find nothing.
     let Some(first) = tokens.iter().position(|token| token.is(Flag::Gone)) else { return };
     let mut breaks = false;
     for token in &mut tokens[first..] {
@@ -199,41 +212,73 @@ fn push_capital(text: &str, at: usize, out: &mut String) {
     out.push_str(letters.as_str());
 }
 
-/// Where the word is in a piece of text.
-fn core(text: &str) -> (usize, usize) {
+/// Where the word is in a piece of text, and what is known of its letters.
+struct Spelling {
+    start: usize,
+    end: usize,
+    key: u32,
+    is_sound: bool,
+}
+
+/// The letters of sounds that fill pauses, a bit each: e, h, m, r, u.
+const SOUND_LETTERS: u32 = letter(b'e') | letter(b'h') | letter(b'm') | letter(b'r') | letter(b'u');
+
+const fn letter(byte: u8) -> u32 {
+    1 << (byte & 31)
+}
+
+/// Reads a piece once: nearly all are ASCII letters with perhaps a comma behind them.
+fn spelling(text: &str) -> Spelling {
     let bytes = text.as_bytes();
-    // Nearly all pieces are letters with perhaps a comma behind them.
-    let is_letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-    let start = if is_letter(bytes.first()) {
-        0
-    } else {
-        text.find(char::is_alphanumeric).unwrap_or(text.len())
+    let (mut hash, mut letters, mut at) = (FIRST_KEY, 0, 0);
+    while let Some(byte) = bytes.get(at).filter(|byte| byte.is_ascii_alphanumeric()) {
+        hash = next_key(hash, byte | 0x20);
+        letters |= letter(*byte);
+        at += 1;
+    }
+    let is_whole = at > 0
+        && (at == bytes.len() || (at + 1 == bytes.len() && bytes[at].is_ascii_punctuation()));
+    if is_whole {
+        // Some digits have the bits of these letters. The lists have the last word.
+        return Spelling { start: 0, end: at, key: hash, is_sound: letters & !SOUND_LETTERS == 0 };
+    }
+    let (start, end) = core(text);
+    let word = &text[start..end];
+    let is_of_sounds = |byte: u8| {
+        !byte.is_ascii() || letter(byte) & SOUND_LETTERS != 0 && byte.is_ascii_alphabetic()
     };
-    if is_letter(bytes.last()) {
-        return (start, text.len());
-    }
-    if bytes.len() > 1 && bytes[bytes.len() - 1].is_ascii() && is_letter(bytes.get(bytes.len() - 2))
-    {
-        return (start, bytes.len() - 1);
-    }
+    Spelling { start, end, key: key(word), is_sound: word.bytes().all(is_of_sounds) }
+}
+
+fn core(text: &str) -> (usize, usize) {
+    let start = text.find(char::is_alphanumeric).unwrap_or(text.len());
     let end = text.char_indices().rev().find(|(_, character)| character.is_alphanumeric());
     (start, end.map_or(start, |(at, character)| at + character.len_utf8()))
 }
 
-/// FNV-1a over the lower-case letters: short, and words are short.
+/// FNV-1a over the lower-case letters: short, and words are short. All apostrophes are one.
 pub(super) fn key(word: &str) -> u32 {
-    let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(16_777_619);
-    if word.is_ascii() {
-        return word
-            .bytes()
-            .fold(2_166_136_261, |hash, byte| step(hash, byte.to_ascii_lowercase()));
-    }
-    let mut hash = 2_166_136_261;
-    for letter in word.chars().flat_map(char::to_lowercase) {
-        let mut buffer = [0; 4];
-        hash = letter.encode_utf8(&mut buffer).bytes().fold(hash, step);
+    let mut hash = FIRST_KEY;
+    for letter in word.chars() {
+        match letter {
+            '’' => hash = next_key(hash, b'\'' | 0x20),
+            // What is no letter may become another sign, but the same every time.
+            ascii if ascii.is_ascii() => hash = next_key(hash, ascii as u8 | 0x20),
+            other => {
+                let mut buffer = [0; 4];
+                for low in other.to_lowercase() {
+                    hash = low.encode_utf8(&mut buffer).bytes().fold(hash, next_key);
+                }
+            }
+        }
     }
     hash
+}
+
+const FIRST_KEY: u32 = 2_166_136_261;
+
+fn next_key(hash: u32, byte: u8) -> u32 {
+    (hash ^ u32::from(byte)).wrapping_mul(16_777_619)
 }
 
 /// Whether two words differ in case only.

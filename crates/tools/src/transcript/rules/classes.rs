@@ -1,0 +1,62 @@
+//! What a word is in its language, found by its key: the lists are long, and words come often.
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use super::{
+    language::Language,
+    token::{self, Token},
+    word_lists::{
+        articles, beginnings, contracted, links, said_again, stutters, thrice, without_comma,
+    },
+};
+
+/// What a word may be, each by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    Stutter = 1,
+    WithoutComma = 2,
+    Thrice = 4,
+    Article = 8,
+    Beginning = 16,
+    Link = 32,
+    SaidAgain = 64,
+    Contracted = 128,
+}
+
+type List = fn(Language) -> &'static [&'static str];
+
+const LISTS: [(Class, List); 8] = [
+    (Class::Stutter, stutters),
+    (Class::WithoutComma, without_comma),
+    (Class::Thrice, thrice),
+    (Class::Article, articles),
+    (Class::Beginning, beginnings),
+    (Class::Link, links),
+    (Class::SaidAgain, said_again),
+    (Class::Contracted, contracted),
+];
+
+/// A word of the lists, and what it is.
+type Entry = (&'static str, u8);
+
+static CLASSES: LazyLock<[HashMap<u32, Entry>; Language::LISTED.len()]> = LazyLock::new(|| {
+    Language::LISTED.map(|language| {
+        let mut words = HashMap::new();
+        for (class, list) in LISTS {
+            for word in list(language) {
+                words.entry(token::key(word)).or_insert((*word, 0)).1 |= class as u8;
+            }
+        }
+        words
+    })
+});
+
+/// Whether a word is this in a language.
+pub(super) fn is(token: &Token, class: Class, language: Language) -> bool {
+    let Some(index) = Language::LISTED.iter().position(|listed| *listed == language) else {
+        return false;
+    };
+    CLASSES[index]
+        .get(&token.key)
+        .is_some_and(|(word, classes)| classes & class as u8 != 0 && token.is_word(word))
+}
