@@ -60,6 +60,10 @@ pub fn clean(text: &str) -> Result<Cleaned, Refusal> {
             break;
         }
         let (again, more) = pass(&clean);
+        if again.is_empty() {
+            // What was left looks like a caption without text.
+            return Err(Refusal::Empty);
+        }
         counts.removed_words += more.removed_words;
         is_stable = again == clean;
         clean = again;

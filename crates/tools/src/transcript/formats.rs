@@ -3,6 +3,7 @@
 //! Every format but plain text becomes [`lines::Lines`] first, so that repetitions are merged and
 //! speakers found in one place.
 
+mod ass;
 mod cues;
 mod hallucinations;
 mod json;
@@ -10,7 +11,9 @@ mod lines;
 mod markup;
 mod plain;
 mod rolling;
+mod series;
 mod speaker;
+mod stamped;
 mod timed;
 mod timestamp;
 mod xml;
@@ -24,7 +27,7 @@ use super::turn::Turn;
 pub enum Format {
     /// Text without any of the below.
     Plain,
-    /// WebVTT, SRT, SBV.
+    /// WebVTT, SRT, SBV, ASS.
     Cues,
     /// The JSON of a speech recogniser, or YouTube's.
     Json,
@@ -56,20 +59,24 @@ pub(super) struct Document {
     pub removed_cues: usize,
 }
 
-/// Takes a text apart. What is no format that we know is plain text, whole.
+/// Takes a text apart. What is no format that we know is plain text, whole; a file of captions
+/// that have no text is none.
 pub(super) fn read(text: &str) -> Document {
     let found = match text.trim_start().as_bytes().first() {
         Some(b'{') => json::read(text).map(|lines| (Format::Json, lines)),
-        // A list of segments, or a time in brackets.
-        Some(b'[') => json::read(text).map(|lines| (Format::Json, lines)),
         Some(b'<') => xml::read(text).map(|lines| (Format::Xml, lines)),
+        // A script, a list of segments, or a time in brackets.
+        Some(b'[') => ass::read(text)
+            .map(|lines| (Format::Cues, lines))
+            .or_else(|| json::read(text).map(|lines| (Format::Json, lines))),
+        Some(b'D') => ass::read(text).map(|lines| (Format::Cues, lines)),
         _ => None,
     };
     let found = found.or_else(|| cues::read(text).map(|lines| (Format::Cues, lines)));
     let found = found.or_else(|| timed::read(text).map(|lines| (Format::TimedLines, lines)));
     match found {
-        Some((format, lines)) if !lines.is_empty() => document(format, lines),
-        _ => Document {
+        Some((format, lines)) => document(format, lines),
+        None => Document {
             format: Format::Plain,
             turns: plain::read(text),
             removed: None,

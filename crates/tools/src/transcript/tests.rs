@@ -3,15 +3,17 @@
 mod bad_input;
 mod cases;
 mod collection;
+mod exports;
 mod formats;
 mod properties;
 mod rules;
+mod times;
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Refusal, clean};
+use super::{Format, Refusal, clean};
 
 static TAGS: LazyLock<Regex> = LazyLock::new(|| Regex::new("<[^>]*>").unwrap());
 static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+(?:['\u{2019}.@/-]\w+)*").unwrap());
@@ -19,6 +21,13 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+(?:['\u{2019}.@/
 /// The text, cleaned.
 fn cleaned(text: &str) -> String {
     clean(text).unwrap_or_else(|refusal| panic!("{refusal:?}: {text:?}")).text
+}
+
+/// Whether a text is recognised as this, and becomes what is expected.
+fn check(format: Format, text: &str, expected: &str) {
+    let found = clean(text).unwrap_or_else(|refusal| panic!("{refusal:?}: {text:?}"));
+    assert_eq!(found.text, expected, "of {text:?}");
+    assert_eq!(found.counts.format, format, "of {text:?}");
 }
 
 /// The words of a text in lower case, as the collection of cases counts them.

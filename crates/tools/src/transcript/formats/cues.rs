@@ -3,10 +3,12 @@
 //! Read line by line and leniently: files of the wild lack blank lines, numbers and headers. Captions
 //! stay in the order of the file, whatever their times say.
 
-use super::{lines::Lines, markup, timestamp::is_timing};
+use super::{lines::Lines, markup, speaker, timestamp::is_timing};
 
 /// How many lines may stand before the first time.
 const MAX_LINES_BEFORE: usize = 200;
+/// How many people may speak where names stand above what they say.
+const MAX_VOICES: usize = 100;
 
 #[derive(PartialEq, Eq)]
 enum At {
@@ -22,7 +24,7 @@ enum At {
 
 /// The captions of a file, if it has any.
 pub(super) fn read(text: &str) -> Option<Lines> {
-    let is_webvtt = text.trim_start().starts_with("WEBVTT");
+    let is_webvtt = is_webvtt(text);
     if !is_webvtt && !text.lines().take(MAX_LINES_BEFORE).any(|line| is_timing(line.trim())) {
         return None;
     }
@@ -51,7 +53,53 @@ pub(super) fn read(text: &str) -> Option<Lines> {
             }
         }
     }
+    if !is_webvtt {
+        name_voices(&mut lines);
+    }
     Some(lines)
+}
+
+/// Whether a file says that it is one, and has times or nothing at all to say.
+fn is_webvtt(text: &str) -> bool {
+    let mut lines = text.trim_start().lines().map(str::trim);
+    let Some(rest) = lines.next().and_then(|first| first.strip_prefix("WEBVTT")) else {
+        return false;
+    };
+    // A sentence may begin with the name of the format.
+    rest.is_empty()
+        || (rest.starts_with([' ', '\t'])
+            && lines.take(MAX_LINES_BEFORE).any(|line| line.is_empty() || is_timing(line)))
+}
+
+/// Teams once wrote the name above what is said, in every caption.
+fn name_voices(lines: &mut Lines) {
+    let (mut cues, mut named) = (0_usize, 0_usize);
+    let mut names: Vec<&str> = Vec::new();
+    for cue in lines.all.chunk_by(|one, other| one.cue == other.cue) {
+        cues += 1;
+        let first = lines.text(&cue[0]);
+        // Captions in capitals only are no names.
+        let is_name = speaker::is_name(first) && first.chars().any(char::is_lowercase);
+        if cue.len() > 1 && is_name {
+            named += 1;
+            if names.len() <= MAX_VOICES && !names.contains(&first) {
+                names.push(first);
+            }
+        }
+    }
+    // Captions that only look like names do not come again and again.
+    if cues < 2 || named < cues || names.len() > MAX_VOICES || (cues > 3 && names.len() * 2 > cues)
+    {
+        return;
+    }
+    let all = std::mem::take(&mut lines.all);
+    for cue in all.chunk_by(|one, other| one.cue == other.cue) {
+        let name = lines.text(&cue[0]).to_owned();
+        let voice = lines.voice_of(&name);
+        lines.all.extend_from_slice(&cue[1..]);
+        let at = lines.all.len() - (cue.len() - 1);
+        lines.all[at].voice = Some(voice);
+    }
 }
 
 fn is_aside(line: &str) -> bool {

@@ -50,9 +50,19 @@ pub(super) fn read(text: &str) -> Option<Lines> {
     let mut lines = Lines::with_room(text.len() / 2);
     let documents = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     for document in documents {
-        document.ok().filter(|document| whole(document, &mut lines, 0))?;
+        document.ok().filter(|document| whole(document, &mut lines, 0) || is_silent(document))?;
     }
-    (!lines.is_empty()).then_some(lines)
+    Some(lines)
+}
+
+/// Whether this is a transcript in which nothing is said: `{"text": "", "segments": []}`.
+fn is_silent(document: &Value) -> bool {
+    let is_empty = |name: &str| match document.get(name) {
+        Some(Value::Array(all)) => all.is_empty(),
+        Some(Value::String(text)) => text.trim().is_empty(),
+        _ => false,
+    };
+    ["segments", "events", "utterances", "text", "transcript"].into_iter().any(is_empty)
 }
 
 /// Reads a document or a part of one. Says whether it was understood.

@@ -37,10 +37,6 @@ impl Lines {
         Self { text: String::with_capacity(bytes), ..Self::default() }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-
     pub(super) fn text(&self, line: &Line) -> &str {
         &self.text[line.place.clone()]
     }
@@ -63,13 +59,18 @@ impl Lines {
             self.voice = None;
             return;
         }
+        self.voice = Some(self.voice_of(name));
+    }
+
+    /// The index of a voice, which is new or one of the last.
+    pub(super) fn voice_of(&mut self, name: &str) -> usize {
         // The last one is nearly always it. A second entry for the same name does no harm.
         let last = [self.voices.len().checked_sub(1), self.voices.len().checked_sub(2)];
         let known = last.into_iter().flatten().find(|index| self.voices[*index] == name);
-        self.voice = Some(known.unwrap_or_else(|| {
+        known.unwrap_or_else(|| {
             self.voices.push(name.to_owned());
             self.voices.len() - 1
-        }));
+        })
     }
 
     /// Begins a line; what is written until [`Lines::end_line`] is its text.

@@ -42,6 +42,7 @@ fn strip(lines: &mut Lines, line: &str) {
             continue;
         };
         let inside = if is_tag { &rest[1..length - 1] } else { "" };
+        let inside = inside.strip_prefix("tt:").unwrap_or(inside);
         rest = &rest[length..];
         if inside.starts_with("br") || inside.starts_with("p ") || inside == "p" {
             out.push(' ');
@@ -72,6 +73,7 @@ fn voice(inside: &str) -> Option<&str> {
 fn tag(text: &str) -> Option<usize> {
     let end = memchr(b'>', near(text))?;
     let inside = text[1..end].trim_start_matches('/');
+    let inside = inside.strip_prefix("tt:").unwrap_or(inside);
     let name_end = inside.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(inside.len());
     let name = &inside[..name_end];
     // `<00:00:01.000>` says when a word is spoken.

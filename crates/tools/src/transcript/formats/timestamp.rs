@@ -7,6 +7,8 @@ pub(super) struct Time {
     pub length: usize,
     /// What it says, in whole seconds.
     pub seconds: u64,
+    /// Whether it has hours, minutes and seconds, or parts of a second.
+    pub is_precise: bool,
 }
 
 /// The time that a text begins with.
@@ -29,15 +31,17 @@ pub(super) fn leading(text: &str) -> Option<Time> {
     if fields < 2 {
         return None;
     }
+    let mut is_precise = fields == 3;
     if let Some(b'.' | b',') = bytes.get(at)
         && let Some((digits, _)) = number(&bytes[at + 1..], 9)
         && bytes.get(at + 1 + digits) != Some(&b':')
     {
         at += 1 + digits;
+        is_precise = true;
     }
     // `10:30pm` and `1:2:3:4` are no times of a recording.
     let goes_on = bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b':');
-    (!goes_on).then_some(Time { length: at, seconds })
+    (!goes_on).then_some(Time { length: at, seconds, is_precise })
 }
 
 /// Whether a line says when a caption is shown: two times and an arrow, or a comma as in SBV.

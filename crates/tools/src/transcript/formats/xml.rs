@@ -29,7 +29,7 @@ pub(super) fn read(text: &str) -> Option<Lines> {
         markup::push(&mut lines, &without_newlines(inside));
         rest = after;
     }
-    (!lines.is_empty()).then_some(lines)
+    Some(lines)
 }
 
 /// The name of the element, if it is a caption that has text.

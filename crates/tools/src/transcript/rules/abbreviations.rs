@@ -5,8 +5,15 @@
 const ABBREVIATIONS: [&[&str]; 7] = [
     &[],
     &["m"],
-    &["ca", "cf", "co", "dr", "ed", "jr", "lt", "mr", "ms", "mt", "no", "nr", "pp", "sr", "st", "vs"],
-    &["apt", "bzw", "col", "dra", "e.g", "est", "etc", "fig", "gen", "gov", "hon", "i.e", "inc", "ltd", "mme", "mrs", "rev", "sen", "sgt", "sra", "str", "u.a", "u.s", "usw", "vgl", "vol", "z.b"],
+    &[
+        "ca", "cf", "co", "dr", "ed", "jr", "lt", "mr", "ms", "mt", "no", "nr", "pp", "sr", "st",
+        "vs",
+    ],
+    &[
+        "apt", "bzw", "col", "dra", "e.g", "est", "etc", "fig", "gen", "gov", "hon", "i.e", "inc",
+        "ltd", "mme", "mrs", "rev", "sen", "sgt", "sra", "str", "u.a", "u.s", "usw", "vgl", "vol",
+        "z.b",
+    ],
     &["capt", "corp", "dept", "mlle", "p.ej", "prof", "srta"],
     &[],
     &["approx"],

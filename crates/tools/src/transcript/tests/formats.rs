@@ -1,12 +1,6 @@
 //! The formats that transcripts come in.
 
-use super::{super::Format, clean, cleaned};
-
-fn check(format: Format, text: &str, expected: &str) {
-    let found = clean(text).unwrap();
-    assert_eq!(found.text, expected, "of {text:?}");
-    assert_eq!(found.counts.format, format, "of {text:?}");
-}
+use super::{super::Format, check, clean, cleaned};
 
 #[test]
 fn rolling_captions_are_merged() {
@@ -116,18 +110,6 @@ fn meetings_keep_their_speakers() {
     check(Format::TimedLines, zoom, "Priya Nair: Shall we start?\n\nTom O'Brien: Yes.");
     let plain = "Speaker 1: Shall we start?\nSpeaker 2: Yes.\nSpeaker 2: Go ahead.\n";
     check(Format::Plain, plain, "Speaker 1: Shall we start?\n\nSpeaker 2: Yes. Go ahead.");
-}
-
-#[test]
-fn times_that_are_talked_about_stay() {
-    let text = "10:00 Opening\n10:30 Coffee\n11:00 Talks\n\nBring a pen.";
-    check(Format::Plain, text, text);
-    check(
-        Format::TimedLines,
-        "0:00 Opening.\n0:30 Coffee.\n1:00 Talks.",
-        "Opening. Coffee. Talks.",
-    );
-    check(Format::TimedLines, "[00:01] Hello.\n[00:03] Bye.", "Hello. Bye.");
 }
 
 #[test]
