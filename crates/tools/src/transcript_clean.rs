@@ -73,6 +73,8 @@ fn answer(cleaned: Cleaned) -> Answer {
 fn refused(refusal: Refusal) -> ToolError {
     ToolError::invalid_input(match refusal {
         Refusal::Binary => "the text is no text: most of it are characters that text does not have",
-        Refusal::Empty => "there is nothing to read in the text",
+        Refusal::Empty => {
+            "there is nothing to read in the text: it has no words, or is a file of captions without text"
+        }
     })
 }

@@ -37,6 +37,7 @@ mod seeds;
 mod settings;
 mod shutdown;
 mod sys_audit;
+mod transcript;
 mod upstreams;
 mod web_fetch;
 

@@ -8,12 +8,14 @@ const FIELDS: usize = 10;
 const NAME: usize = 4;
 /// Of ten captions, so many must say who speaks for the others to have nobody.
 const NAMES_OF_TEN: usize = 9;
+/// The longest tag, in bytes: a line full of `{` must not be searched to its end for each.
+const MAX_TAG_BYTES: usize = 2_000;
 
 /// The captions of a file, if it is one.
 pub(super) fn read(text: &str) -> Option<Lines> {
     let head = text.trim_start();
     let is_script = head.get(..13).is_some_and(|start| start.eq_ignore_ascii_case("[Script Info]"));
-    if !is_script && !(head.starts_with("Dialogue:") || head.starts_with("[Events]")) {
+    if !(is_script || head.starts_with("Dialogue:") || head.starts_with("[Events]")) {
         return None;
     }
     if !is_script && captions(head).next().is_none() {
@@ -33,19 +35,20 @@ pub(super) fn read(text: &str) -> Option<Lines> {
 
 /// Who speaks, and what, with what it is drawn like.
 fn captions(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    let (mut fields, mut name) = (FIELDS, NAME);
+    let (mut fields, mut name) = (FIELDS, Some(NAME));
     text.lines().filter_map(move |line| {
         if let Some(format) = line.trim_start().strip_prefix("Format:") {
             // The format of the styles comes first, that of the captions last.
             fields = format.split(',').count().max(1);
             let is_name = |field: &str| matches!(field.trim(), "Name" | "Actor");
-            name = format.split(',').position(is_name).unwrap_or(fields);
+            name = format.split(',').position(is_name);
             return None;
         }
         let mut parts = line.trim_start().strip_prefix("Dialogue:")?.splitn(fields, ',');
         // The layer, and when it is shown.
         timestamp::leading(parts.nth(1)?.trim())?;
-        let speaker = name.checked_sub(2).and_then(|at| parts.nth(at)).unwrap_or("").trim();
+        let between = name.and_then(|name| name.checked_sub(2));
+        let speaker = between.and_then(|at| parts.nth(at)).unwrap_or("").trim();
         let said = parts.last()?;
         Some((speaker, said))
     })
@@ -70,10 +73,11 @@ fn push(lines: &mut Lines, said: &str) {
             out.push_str(&rest[..at]);
         }
         rest = &rest[at..];
-        let tag = rest.strip_prefix('{').and_then(|inside| inside.split_once('}'));
-        if let Some((tag, after)) = tag {
-            draws = draws_after(tag, draws);
-            rest = after;
+        let near = &rest.as_bytes()[..rest.len().min(MAX_TAG_BYTES)];
+        let end = rest.strip_prefix('{').and_then(|_| memchr::memchr(b'}', near));
+        if let Some(end) = end {
+            draws = draws_after(&rest[1..end], draws);
+            rest = &rest[end + 1..];
         } else if let Some(after) = strip_break(rest) {
             lines.end_line();
             out = lines.begin_line();

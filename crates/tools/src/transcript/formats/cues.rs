@@ -73,22 +73,25 @@ fn is_webvtt(text: &str) -> bool {
 
 /// Teams once wrote the name above what is said, in every caption.
 fn name_voices(lines: &mut Lines) {
-    let (mut cues, mut named) = (0_usize, 0_usize);
-    let mut names: Vec<&str> = Vec::new();
+    let (mut cues, mut with_name) = (0_usize, 0_usize);
+    let mut voices: Vec<&str> = Vec::new();
     for cue in lines.all.chunk_by(|one, other| one.cue == other.cue) {
         cues += 1;
         let first = lines.text(&cue[0]);
         // Captions in capitals only are no names.
         let is_name = speaker::is_name(first) && first.chars().any(char::is_lowercase);
         if cue.len() > 1 && is_name {
-            named += 1;
-            if names.len() <= MAX_VOICES && !names.contains(&first) {
-                names.push(first);
+            with_name += 1;
+            if voices.len() <= MAX_VOICES && !voices.contains(&first) {
+                voices.push(first);
             }
         }
     }
     // Captions that only look like names do not come again and again.
-    if cues < 2 || named < cues || names.len() > MAX_VOICES || (cues > 3 && names.len() * 2 > cues)
+    if cues < 2
+        || with_name < cues
+        || voices.len() > MAX_VOICES
+        || (cues > 3 && voices.len() * 2 > cues)
     {
         return;
     }

@@ -27,7 +27,7 @@ impl Series {
     /// Takes the next time in.
     pub(super) fn add(&mut self, time: Time) {
         self.count += 1;
-        self.is_round = (self.count == 1 || self.is_round) && time.seconds % ROUND == 0;
+        self.is_round = (self.count == 1 || self.is_round) && time.seconds.is_multiple_of(ROUND);
         if let Some(first) = self.first {
             self.is_mixed |= time.seconds < self.last || first.is_precise != time.is_precise;
             self.longest_gap = self.longest_gap.max(time.seconds.saturating_sub(self.last));

@@ -27,6 +27,33 @@ const ENTITIES: &[&str] = &[
     "10-20%",
     "i.e.",
     "x86_64",
+    "192.168.0.1",
+    "10:30pm",
+    "€5",
+    "1:02:03",
+    "um.txt",
+    "/etc/uh",
+    "--um",
+    "um_um",
+    "[sic]",
+    "D'Alembert",
+    "Uh-Land",
+    "+49-30-1234567",
+];
+
+/// The same for what has spaces.
+const PHRASES: &[&str] = &[
+    "+49 30 123 123 45",
+    "2 2 3",
+    "1 1 2 2 1 1 2 2 1 1 2 2",
+    "`um um the the`",
+    "New York, New York",
+    "Walla Walla",
+    "9:30 and 10:15",
+    "$5 $5",
+    "[the music of Bach]",
+    "A A A",
+    "x = x = 1",
 ];
 
 const WORDS: &[&str] = &[
@@ -115,6 +142,12 @@ fn captions(lines: &[String], comma: char) -> String {
     lines.iter().enumerate().map(cue).collect()
 }
 
+fn script(lines: &[String]) -> String {
+    let head = "[Script Info]\n\n[Events]\n";
+    let cue = |line: &String| format!("Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,{line}\n");
+    head.to_owned() + &lines.iter().map(cue).collect::<String>()
+}
+
 fn rolling(lines: &[String]) -> String {
     let pairs: Vec<String> = lines.windows(2).map(|pair| pair.join("\n")).collect();
     captions(&pairs, ',')
@@ -132,6 +165,8 @@ fn files(lines: &[String]) -> Vec<String> {
         rolling(lines),
         serde_json::json!({ "segments": segments }).to_string(),
         lines.iter().map(|line| format!("[00:00] {line}\n")).collect(),
+        script(lines),
+        lines.iter().map(|line| format!("10:02:33 From Ada to Everyone:\n\t{line}\n")).collect(),
     ]
 }
 
@@ -172,6 +207,22 @@ proptest! {
     }
 
     #[test]
+    fn phrases_that_are_no_speech_stay_whole(
+        lines in lines(),
+        at in any::<prop::sample::Index>(),
+        phrase in prop::sample::select(PHRASES),
+    ) {
+        let mut lines = lines;
+        let line = at.get_mut(&mut lines);
+        *line = format!("well {phrase} here {line}");
+        // One line alone cannot roll.
+        for text in files(&lines).into_iter().filter(|text| !text.is_empty()) {
+            let found = clean(&text).unwrap();
+            prop_assert!(found.text.contains(phrase), "{phrase:?} of {text:?} -> {:?}", found.text);
+        }
+    }
+
+    #[test]
     fn any_characters_at_all_are_survived(text in "[\\PC\n\r\t<>\\[\\]{}:0-9-]{0,200}") {
         let Ok(found) = clean(&text) else { return Ok(()) };
         prop_assert!(!found.text.is_empty());
@@ -184,6 +235,8 @@ proptest! {
         "WEBVTT\n\n", "00:00:01.000 --> 00:00:02.000\n", "1\n", "\n", "\n\n", "<v Ada>", "</v>", "<i>", "<", ">", "[", "]", "hello ",
         "um, ", "Ada: ", "0:01\n", "```\n", "`", "{\\an8}", "{", "}", "\"text\":", "[00:01] ", "- ", ">> ", "NOTE\n", "the the ", "42\n",
         "Ada Lovelace  0:03\n", "♪", "...", "I ", ", ", "<p begin=\"1\">", "</p>", "<tt >",
+        "[Script Info]\n", "Dialogue: 0,0:00:01.00,0:00:02.00,D,,0,0,0,,", "{\\p1}", "\\N", "10:02:33 From Ada to Bob: ", "9:30 ", "9:30\n",
+        "[9:30] ", "uh ", "I I've ", "wa- was ", "in the in the ",
     ][..]), 0..30)) {
         let text = pieces.concat();
         let Ok(found) = clean(&text) else { return Ok(()) };
