@@ -6,7 +6,8 @@ use super::{
     language::Language,
     token::{self, Token},
     word_lists::{
-        articles, beginnings, contracted, links, said_again, stutters, thrice, without_comma,
+        articles, beginnings, contracted, either, links, said_again, stutters, thrice,
+        without_comma,
     },
 };
 
@@ -21,11 +22,12 @@ pub(super) enum Class {
     Link = 32,
     SaidAgain = 64,
     Contracted = 128,
+    Either = 256,
 }
 
 type List = fn(Language) -> &'static [&'static str];
 
-const LISTS: [(Class, List); 8] = [
+const LISTS: [(Class, List); 9] = [
     (Class::Stutter, stutters),
     (Class::WithoutComma, without_comma),
     (Class::Thrice, thrice),
@@ -34,17 +36,18 @@ const LISTS: [(Class, List); 8] = [
     (Class::Link, links),
     (Class::SaidAgain, said_again),
     (Class::Contracted, contracted),
+    (Class::Either, either),
 ];
 
 /// A word of the lists, and what it is.
-type Entry = (&'static str, u8);
+type Entry = (&'static str, u16);
 
 static CLASSES: LazyLock<[HashMap<u32, Entry>; Language::LISTED.len()]> = LazyLock::new(|| {
     Language::LISTED.map(|language| {
         let mut words = HashMap::new();
         for (class, list) in LISTS {
             for word in list(language) {
-                words.entry(token::key(word)).or_insert((*word, 0)).1 |= class as u8;
+                words.entry(token::key(word)).or_insert((*word, 0)).1 |= class as u16;
             }
         }
         words
@@ -58,5 +61,5 @@ pub(super) fn is(token: &Token, class: Class, language: Language) -> bool {
     };
     CLASSES[index]
         .get(&token.key)
-        .is_some_and(|(word, classes)| classes & class as u8 != 0 && token.is_word(word))
+        .is_some_and(|(word, classes)| classes & class as u16 != 0 && token.is_word(word))
 }

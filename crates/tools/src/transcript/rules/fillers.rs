@@ -25,8 +25,14 @@ pub(super) fn remove(tokens: &mut Vec<Token>, language: Language) {
     if !asides(language).is_empty() {
         for index in 1..tokens.len() {
             let length = aside(tokens, index, language);
-            for token in tokens.iter_mut().skip(index).take(length) {
+            if length == 0 {
+                continue;
+            }
+            for token in &mut tokens[index..index + length] {
                 token.set(Flag::Gone);
+            }
+            if let Some(next) = tokens.get_mut(index + length) {
+                next.set(Flag::Hesitates);
             }
         }
         token::sweep(tokens);

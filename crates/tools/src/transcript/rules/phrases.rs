@@ -3,7 +3,7 @@
 use super::{
     classes::{self, Class},
     language::Language,
-    stutters::{is_free, pass_on},
+    stutters::{begins, is_free, pass_on},
     token::{self, Flag, Token},
 };
 
@@ -41,12 +41,13 @@ fn is_begun_twice(tokens: &[Token], index: usize, length: usize, language: Langu
     let is = |token: &Token, class: Class| classes::is(token, class, language);
     let hesitates = second[0].is(Flag::Hesitates);
     let last = length - 1;
+    let begins = begins((index - length).checked_sub(1).map(|at| &tokens[at]));
     // Nothing ends with an article: what follows it was looked for.
     let is_open = is(&first[last], Class::Article);
     let in_one_breath = |(at, (one, other)): (usize, (&Token, &Token))| {
         let (after, again) = (one.after(), other.after());
         let has_end = after.is_empty()
-            || (at == last && after == "," && (hesitates || is_open))
+            || (at == last && after == "," && (is_open || (hesitates && begins)))
             || (at == last && hesitates && matches!(after, "..." | "…" | "—" | "–"));
         one.is_same(other)
             && has_end

@@ -59,7 +59,7 @@ fn words(tokens: &mut Vec<Token>, language: Language) {
         let again = (index..tokens.len()).take_while(|at| repeats(tokens, *at)).count();
         let end = start + again;
         if again > 0
-            && is_stutter(&tokens[start..=end], language)
+            && is_stutter(tokens, start, end, language)
             && !is_particle(&tokens[end], tokens.get(end + 1))
         {
             for at in start..end {
@@ -83,20 +83,32 @@ fn repeats(tokens: &[Token], index: usize) -> bool {
 }
 
 /// Whether nobody says this word several times on purpose.
-fn is_stutter(run: &[Token], language: Language) -> bool {
-    let [first, .., last] = run else { return false };
+fn is_stutter(tokens: &[Token], start: usize, end: usize, language: Language) -> bool {
+    let (run, last) = (&tokens[start..end], &tokens[end]);
+    let first = &tokens[start];
     // `My my, how you have grown.`
     if !last.after().is_empty() || last.stop.is_some() || is_letter(first, language) {
         return false;
     }
     let is = |class: Class| classes::is(first, class, language);
-    let mut more = run[1..].iter();
-    if more.all(|token| token.is(Flag::Hesitates)) {
-        return !first.word().bytes().any(|byte| byte.is_ascii_digit());
+    let has_comma = run.iter().any(|token| token.after() == ",");
+    let before = start.checked_sub(1).map(|at| &tokens[at]);
+    if tokens[start + 1..=end].iter().all(|token| token.is(Flag::Hesitates)) {
+        let is_number = first.word().bytes().any(|byte| byte.is_ascii_digit());
+        let is_said_once = begins(before) || is(Class::Stutter);
+        return !is_number && (is_said_once || !(has_comma || is(Class::Either)));
     }
-    let has_comma = run[..run.len() - 1].iter().any(|token| token.after() == ",");
-    (is(Class::Stutter) && !(has_comma && is(Class::WithoutComma)))
-        || (run.len() >= THRICE && !has_comma && is(Class::Thrice))
+    // `my sister and I, I must admit`
+    let joins = has_comma
+        && before.is_some_and(|token| classes::is(token, Class::Link, language))
+        && ["i", "ich"].into_iter().any(|word| first.is_word(word));
+    (is(Class::Stutter) && !joins && !(has_comma && is(Class::WithoutComma)))
+        || (end - start + 1 >= THRICE && !has_comma && is(Class::Thrice))
+}
+
+/// Whether a sentence, or a part of one, begins behind this token.
+pub(super) fn begins(before: Option<&Token>) -> bool {
+    before.is_none_or(|token| token.has_end() || token.stop.is_some())
 }
 
 /// `la maison de de Gaulle`

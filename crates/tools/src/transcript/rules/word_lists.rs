@@ -138,6 +138,17 @@ pub(super) fn contracted(language: Language) -> &'static [&'static str] {
     }
 }
 
+/// Words that end one sentence and begin the next, with a filler between: `I told you, uh, you can go`.
+pub(super) fn either(language: Language) -> &'static [&'static str] {
+    match language {
+        Language::English => &["her", "here", "is", "it", "that", "there", "this", "you"],
+        Language::German => &["es", "hier", "ihr", "ist", "sie"],
+        Language::French => &["elle", "elles", "lui", "nous", "vous", "ça"],
+        Language::Spanish => &["ella", "eso", "esto", "él"],
+        Language::Other => &[],
+    }
+}
+
 /// Words that nothing ends with.
 pub(super) fn articles(language: Language) -> &'static [&'static str] {
     match language {
@@ -165,7 +176,7 @@ pub(super) fn links(language: Language) -> &'static [&'static str] {
 /// What is said of words that are said again: `he said he said nothing`, `I know I know`.
 pub(super) fn said_again(language: Language) -> &'static [&'static str] {
     match language {
-        Language::English => &["hoped", "knew", "know", "said", "says", "thought"],
+        Language::English => &["hoped", "knew", "know", "knows", "said", "says", "thought"],
         Language::German => &["sagt", "sagte", "weiß"],
         Language::French => &["dit", "sais"],
         Language::Spanish => &["dice", "dijo", "sé"],

@@ -81,8 +81,25 @@ fn stutters_go() {
 }
 
 #[test]
+fn what_is_said_again_after_a_filler_was_begun_twice() {
+    check(&[
+        ("The, uh, the engine is old.", "The engine is old."),
+        ("We were, um, we were just about to go.", "We were just about to go."),
+        ("She was, I mean, she was late.", "She was late."),
+        ("Next week uh next week we are in the, um, in the hall.", "Next week we are in the hall."),
+        ("I told you, uh, you can go.", "I told you, you can go."),
+        ("I told you uh you can go.", "I told you you can go."),
+        ("I like it, um, it is fun.", "I like it, it is fun."),
+        ("I know what it is, uh, it is a fox.", "I know what it is, it is a fox."),
+        ("That is route 5, uh, 5 miles on.", "That is route 5, 5 miles on."),
+    ]);
+}
+
+#[test]
 fn doubles_that_are_meant_stay() {
     keep(&[
+        "My sister and I, I must admit, were late. Who knows who knows about it?",
+        "He said he said nothing. A friend of a friend of mine went on and on and on about it.",
         "He had had enough, and I know that that is true.",
         "It was very, very cold. No, no, no. Bye bye!",
         "The code is 5 5 0 0 1, and 1 1 1 1 1 1 1 1 1 1 1 1.",
