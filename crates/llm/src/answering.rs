@@ -1,0 +1,171 @@
+//! An answer, while it is written.
+
+use std::{collections::VecDeque, time::Duration};
+
+use guard::net::Body;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Error, Finish, events::Events, message};
+
+/// The word that ends a stream.
+const DONE: &[u8] = b"[DONE]";
+
+/// An answer, while it is written. Dropping it closes the connection, at which an endpoint stops writing.
+pub struct Answering {
+    body: Body,
+    form: Form,
+    /// What was read and not yet handed over.
+    pieces: VecDeque<String>,
+    finish: Option<Finish>,
+    has_choice: bool,
+    is_over: bool,
+    read_bytes: usize,
+    limits: Limits,
+    stop: CancellationToken,
+}
+
+/// The bounds of an answer.
+pub(crate) struct Limits {
+    pub max_bytes: usize,
+    pub stall_ms: u64,
+}
+
+/// What an answer comes as. An endpoint that does not stream says so by what it sends.
+enum Form {
+    /// Not a byte of it has come.
+    Unknown,
+    Events(Events),
+    /// One JSON document.
+    Whole(Vec<u8>),
+}
+
+impl Answering {
+    pub(crate) fn new(body: Body, limits: Limits, stop: CancellationToken) -> Self {
+        Self {
+            body,
+            form: Form::Unknown,
+            pieces: VecDeque::new(),
+            finish: None,
+            has_choice: false,
+            is_over: false,
+            read_bytes: 0,
+            limits,
+            stop,
+        }
+    }
+
+    /// What is written next; nothing at the end. Never an empty piece.
+    pub async fn next(&mut self) -> Result<Option<String>, Error> {
+        loop {
+            if let Some(piece) = self.pieces.pop_front() {
+                return Ok(Some(piece));
+            }
+            if self.is_over {
+                return Ok(None);
+            }
+            let stall_ms = self.limits.stall_ms;
+            self.body.set_patience(Some(Duration::from_millis(stall_ms)));
+            let read = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return Err(Error::Cancelled),
+                read = self.body.chunk() => read,
+            };
+            match read.map_err(|error| Error::of_net(error, stall_ms, true))? {
+                Some(bytes) => self.take(&bytes)?,
+                None => self.end()?,
+            }
+        }
+    }
+
+    /// Why the model stopped; nothing before the end, and where the endpoint does not say.
+    pub fn finish(&self) -> Option<Finish> {
+        self.finish
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.read_bytes += bytes.len();
+        if self.read_bytes > self.limits.max_bytes {
+            return Err(Error::TooLarge { what: "a body", limit: self.limits.max_bytes });
+        }
+        if matches!(self.form, Form::Unknown) {
+            let bytes = bytes.trim_ascii_start();
+            let Some(first) = bytes.first() else { return Ok(()) };
+            self.form = match first {
+                b'{' => Form::Whole(Vec::new()),
+                // Lines of a stream begin with a name or a colon.
+                b':' | b'a'..=b'z' => Form::Events(Events::default()),
+                _ => {
+                    let operator = message::shown(bytes);
+                    let problem = "it is neither a stream of events nor JSON";
+                    return Err(Error::Unreadable { problem, operator });
+                }
+            };
+        }
+        match &mut self.form {
+            Form::Unknown => {}
+            Form::Whole(all) => all.extend_from_slice(bytes),
+            Form::Events(events) => {
+                let mut found = Vec::new();
+                events.feed(bytes, |data| {
+                    found.push(data.to_vec());
+                    Ok(())
+                })?;
+                for data in found {
+                    self.event(&data)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, data: &[u8]) -> Result<(), Error> {
+        if self.is_over || data.is_empty() {
+            return Ok(());
+        }
+        if data.trim_ascii() == DONE {
+            self.is_over = true;
+            return self.check_choice();
+        }
+        self.piece(data)
+    }
+
+    fn piece(&mut self, json: &[u8]) -> Result<(), Error> {
+        let piece = message::read(json)?;
+        self.has_choice |= piece.has_choice;
+        self.finish = piece.finish.or(self.finish);
+        if !piece.text.is_empty() {
+            self.pieces.push_back(piece.text);
+        }
+        Ok(())
+    }
+
+    /// The body is over.
+    fn end(&mut self) -> Result<(), Error> {
+        self.is_over = true;
+        match std::mem::replace(&mut self.form, Form::Unknown) {
+            Form::Unknown => {
+                return Err(Error::Unreadable { problem: "it is empty", operator: None });
+            }
+            Form::Whole(all) => self.piece(&all)?,
+            Form::Events(mut events) => {
+                self.is_over = false;
+                if let Some(data) = events.end() {
+                    self.event(&data)?;
+                }
+                // Some never say that they are done, but all say why they stop.
+                if !self.is_over && self.finish.is_none() {
+                    return Err(Error::BrokeOff { operator: None });
+                }
+                self.is_over = true;
+            }
+        }
+        self.check_choice()
+    }
+
+    fn check_choice(&self) -> Result<(), Error> {
+        if self.has_choice {
+            return Ok(());
+        }
+        Err(Error::Unreadable { problem: "its `choices` are empty", operator: None })
+    }
+}

@@ -1,0 +1,117 @@
+//! Whether the model can be asked, for the operator who wants to know.
+
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Error, Model, Question, Settings};
+
+/// How many models of an endpoint are shown.
+const MAX_SHOWN: usize = 20;
+/// How much of the name of one, in characters.
+const MAX_SHOWN_CHARACTERS: usize = 100;
+
+/// How it is with the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// Whether it can be asked.
+    pub usable: bool,
+    /// What was found, in a sentence.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// Asks the endpoint what it has and, where it does not say, for one token. Nothing where no model is
+/// configured. No key is part of what this says.
+pub async fn diagnose(settings: &Settings) -> Option<Diagnosis> {
+    let model = match Model::new(settings) {
+        Ok(None) => return None,
+        Ok(Some(model)) => model,
+        Err(error) => return Some(unusable(error.to_string(), "mend `llm`")),
+    };
+    let stop = CancellationToken::new();
+    let found = match model.models(&stop).await {
+        Ok(body) => Ok(names(&body)),
+        // Not everybody has that page.
+        Err(Error::Status { status: 404 | 405 | 501, .. }) => {
+            let question = Question { max_tokens: Some(1), ..Question::new("", "Hi") };
+            model.answer(&question, &stop).await.map(|_| None)
+        }
+        Err(error) => Err(error),
+    };
+    let place = format!("the endpoint at {}", settings.base_url.as_deref().unwrap_or_default());
+    Some(match found {
+        Ok(names) => listed(&place, names, settings),
+        Err(error) => failing(&place, &error, settings),
+    })
+}
+
+fn listed(place: &str, names: Option<Vec<String>>, settings: &Settings) -> Diagnosis {
+    match (names, &settings.model) {
+        (Some(names), Some(wanted)) if !names.is_empty() && !names.contains(wanted) => {
+            let message = format!("{place} has no model `{wanted}`");
+            unusable(message, format!("set `llm.model`; {}", offer(&names)))
+        }
+        (_, Some(wanted)) => usable(format!("{place} answers, with `{wanted}`")),
+        (Some(names), None) if names.len() > 1 => unusable(
+            format!("{place} has several models"),
+            format!("set `llm.model`; {}", offer(&names)),
+        ),
+        (_, None) => usable(format!("{place} answers")),
+    }
+}
+
+fn failing(place: &str, error: &Error, settings: &Settings) -> Diagnosis {
+    match error {
+        Error::NotConfigured(words) => {
+            unusable(words.clone(), "set it where the server is started")
+        }
+        Error::Status { status: status @ (401 | 403), .. } => {
+            let hint = match &settings.api_key_env {
+                Some(name) => format!("look at the key in `{name}`"),
+                None => "name the variable with its key: `llm.api_key_env`".into(),
+            };
+            unusable(format!("{place} refuses the key (status {status})"), hint)
+        }
+        Error::Status { status, .. } => {
+            unusable(format!("{place} answers with status {status}"), "look at its log")
+        }
+        Error::Unreachable { reason, .. } => unusable(
+            format!("{place} cannot be reached ({reason})"),
+            "start it, or mend `llm.base_url`",
+        ),
+        error => unusable(format!("{place}: {error}"), "look at its log"),
+    }
+}
+
+/// The models that an endpoint lists.
+fn names(body: &[u8]) -> Option<Vec<String>> {
+    #[derive(Deserialize)]
+    struct Listing {
+        data: Vec<One>,
+    }
+    #[derive(Deserialize)]
+    struct One {
+        id: String,
+    }
+    let listing: Listing = serde_json::from_slice(body).ok()?;
+    Some(listing.data.into_iter().map(|one| one.id).collect())
+}
+
+/// The names, as text of somebody else that is shown on a terminal.
+fn offer(names: &[String]) -> String {
+    let shown = names.iter().take(MAX_SHOWN).map(|name| {
+        let name = name.chars().take(MAX_SHOWN_CHARACTERS);
+        name.map(|one| if one.is_control() { '?' } else { one }).collect::<String>()
+    });
+    let more = if names.len() > MAX_SHOWN { ", …" } else { "" };
+    format!("it has {}{more}", shown.collect::<Vec<_>>().join(", "))
+}
+
+fn usable(message: String) -> Diagnosis {
+    Diagnosis { usable: true, message, hint: None }
+}
+
+fn unusable(message: impl Into<String>, hint: impl Into<String>) -> Diagnosis {
+    Diagnosis { usable: false, message: message.into(), hint: Some(hint.into()) }
+}

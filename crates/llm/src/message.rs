@@ -1,0 +1,152 @@
+//! What an endpoint writes, piece by piece or whole.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::Error;
+
+/// As much of what an endpoint says of a failure as the operator is told, in characters.
+const MAX_OPERATOR_CHARACTERS: usize = 500;
+
+/// Why a model stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    /// It had said everything.
+    Stop,
+    /// It was not allowed to write more.
+    Length,
+    /// Something else: a filter, a call of a tool.
+    Other,
+}
+
+/// A piece of an answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub text: String,
+    pub finish: Option<Finish>,
+    /// Whether there was a choice in it at all.
+    pub has_choice: bool,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    choices: Option<Vec<Choice<'a>>>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice<'a> {
+    #[serde(borrow)]
+    delta: Option<Said<'a>>,
+    #[serde(borrow)]
+    message: Option<Said<'a>>,
+    #[serde(borrow)]
+    finish_reason: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Said<'a> {
+    #[serde(borrow)]
+    content: Option<Content<'a>>,
+}
+
+/// Most write a text, some a list of parts.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    #[serde(borrow)]
+    Text(Cow<'a, str>),
+    Parts(Vec<Part>),
+    Other(serde::de::IgnoredAny),
+}
+
+#[derive(Deserialize)]
+struct Part {
+    #[serde(default)]
+    text: String,
+}
+
+/// Reads one message: a piece of a stream, or all of an answer.
+pub(crate) fn read(json: &[u8]) -> Result<Piece, Error> {
+    let message: Message<'_> = serde_json::from_slice(json).map_err(|error| Error::Unreadable {
+        problem: "it is not the JSON of a chat completion",
+        operator: Some(error.to_string()),
+    })?;
+    if let Some(error) = message.error {
+        let said = shown(error.to_string().as_bytes());
+        return Err(Error::Failed { operator: said });
+    }
+    let Some(choices) = message.choices else {
+        return Err(Error::Unreadable { problem: "it has no `choices`", operator: None });
+    };
+    // Of several choices, which nobody asked for, the first.
+    let Some(choice) = choices.into_iter().next() else {
+        return Ok(Piece { text: String::new(), finish: None, has_choice: false });
+    };
+    let said = choice.delta.or(choice.message).and_then(|said| said.content);
+    let text = match said {
+        Some(Content::Text(text)) => text.into_owned(),
+        Some(Content::Parts(parts)) => parts.into_iter().map(|part| part.text).collect(),
+        Some(Content::Other(_)) | None => String::new(),
+    };
+    let finish = choice.finish_reason.map(|reason| match &*reason {
+        "stop" => Finish::Stop,
+        "length" => Finish::Length,
+        _ => Finish::Other,
+    });
+    Ok(Piece { text, finish, has_choice: true })
+}
+
+/// The beginning of what an endpoint said, for the operator; nothing that could command a terminal.
+pub(crate) fn shown(bytes: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let text: String = text
+        .trim()
+        .chars()
+        .take(MAX_OPERATOR_CHARACTERS)
+        .map(|one| if one.is_control() { ' ' } else { one })
+        .collect();
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_of_many_servers_are_read() {
+        let check = |json: &str, text: &str, finish: Option<Finish>| {
+            let piece = read(json.as_bytes()).unwrap();
+            assert_eq!((piece.text.as_str(), piece.finish), (text, finish), "{json}");
+        };
+        check(r#"{"choices":[{"delta":{"content":"Hi"},"finish_reason":null}]}"#, "Hi", None);
+        check(r#"{"choices":[{"delta":{"role":"assistant","content":null}}]}"#, "", None);
+        check(r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#, "", Some(Finish::Stop));
+        check(r#"{"choices":[{"delta":{},"finish_reason":"length"}]}"#, "", Some(Finish::Length));
+        check(r#"{"choices":[{"finish_reason":"tool_calls"}]}"#, "", Some(Finish::Other));
+        check(r#"{"choices":[],"usage":{"total_tokens":3}}"#, "", None);
+        check(r#"{"choices":[{"message":{"content":"a \"b\""}}],"error":null}"#, "a \"b\"", None);
+        check(
+            r#"{"choices":[{"message":{"content":[{"type":"text","text":"a"},{"text":"b"}]}}]}"#,
+            "ab",
+            None,
+        );
+        check(r#"{"choices":[{"delta":{"content":7}}]}"#, "", None);
+    }
+
+    #[test]
+    fn what_is_no_piece_is_told() {
+        let word = |json: &str| read(json.as_bytes()).unwrap_err().word();
+        for json in ["", "hello", "[]", "{}", r#"{"choices":7}"#, "\u{0}", "{\"choices\":[{\"delta"]
+        {
+            assert_eq!(word(json), "bad_answer", "{json:?}");
+        }
+        let error = read(br#"{"error":{"message":"no room\u001b[2J"}}"#).unwrap_err();
+        assert_eq!(error.word(), "model_failed");
+        assert!(!error.to_string().contains("room"), "{error}");
+        assert!(error.operator().unwrap().contains("no room"));
+    }
+}

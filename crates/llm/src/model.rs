@@ -1,0 +1,179 @@
+//! The endpoint: where it is, and what is sent to it.
+
+use std::time::Duration;
+
+use guard::net::{
+    Answer as Head, Bytes, HeaderName, HeaderValue, Method, NetError, Outgoing, Service,
+    ServiceSettings, Url, header,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{Answering, Error, Finish, Question, Settings, answering::Limits, message};
+
+/// As much of the body of a refusal as is read, in bytes.
+const MAX_REFUSAL_BYTES: usize = 8_192;
+
+/// A language model. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Model {
+    completions: Service,
+    models: Service,
+    settings: Settings,
+}
+
+/// A whole answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// What it says.
+    pub text: String,
+    /// Why it ends, where the endpoint says so.
+    pub finish: Option<Finish>,
+}
+
+impl Model {
+    /// The model, nothing where the settings name none, or what is wrong with them. Nothing is opened before
+    /// it is asked.
+    pub fn new(settings: &Settings) -> Result<Option<Self>, Error> {
+        let Some(base_url) = &settings.base_url else { return Ok(None) };
+        let wrong = |problem: String| Error::NotConfigured(format!("llm.base_url: {problem}"));
+        let mut base = Url::parse(base_url).map_err(|error| wrong(error.to_string()))?;
+        if base.path() == "/" {
+            base.set_path("/v1");
+        }
+        let base = base.as_str().trim_end_matches('/');
+        let completions = Url::parse(&format!("{base}/chat/completions"))
+            .map_err(|error| wrong(error.to_string()))?;
+        let service = ServiceSettings {
+            connect_timeout: Duration::from_millis(settings.connect_timeout_ms),
+            // A connection that is kept may be closed by the other side at the moment when it is used
+            // again, and nothing is sent twice. Beside an answer a new one costs nothing.
+            max_idle_connections: 0,
+            extra_ca: settings.extra_ca.clone(),
+            ..ServiceSettings::default()
+        };
+        let completions =
+            Service::new(&completions, &[], &service).map_err(|error| wrong(error.to_string()))?;
+        let models =
+            completions.at(&format!("{base}/models")).map_err(|error| wrong(error.to_string()))?;
+        Ok(Some(Self { completions, models, settings: settings.clone() }))
+    }
+
+    /// Asks, and returns when the endpoint begins to answer.
+    pub async fn ask(
+        &self,
+        question: &Question,
+        stop: &CancellationToken,
+    ) -> Result<Answering, Error> {
+        self.send(question, true, stop).await
+    }
+
+    /// Asks, and waits for all of the answer.
+    pub async fn answer(
+        &self,
+        question: &Question,
+        stop: &CancellationToken,
+    ) -> Result<Answer, Error> {
+        let mut answering = self.send(question, false, stop).await?;
+        let mut text = String::new();
+        while let Some(piece) = answering.next().await? {
+            text.push_str(&piece);
+        }
+        Ok(Answer { text, finish: answering.finish() })
+    }
+
+    /// What the endpoint says it has, for whoever wants to know whether it can be used.
+    pub(crate) async fn models(&self, stop: &CancellationToken) -> Result<Bytes, Error> {
+        let answer = self.exchange(&self.models, Method::GET, Bytes::new(), stop).await?;
+        let limit = self.settings.max_answer_bytes;
+        answer.body.read_all(limit).await.map_err(|error| self.failed(error, true))
+    }
+
+    async fn send(
+        &self,
+        question: &Question,
+        stream: bool,
+        stop: &CancellationToken,
+    ) -> Result<Answering, Error> {
+        let body = question.body(self.settings.model.as_deref(), stream);
+        let sent = self.exchange(&self.completions, Method::POST, body.into(), stop);
+        let limits = Limits {
+            max_bytes: self.settings.max_answer_bytes,
+            stall_ms: self.settings.stall_timeout_ms,
+        };
+        Ok(Answering::new(sent.await?.body, limits, stop.clone()))
+    }
+
+    /// A request, to the head of an answer that is none of failure.
+    async fn exchange(
+        &self,
+        service: &Service,
+        method: Method,
+        body: Bytes,
+        stop: &CancellationToken,
+    ) -> Result<Head, Error> {
+        let mut extra: Vec<(HeaderName, HeaderValue)> = vec![
+            (header::ACCEPT, HeaderValue::from_static("text/event-stream, application/json")),
+            (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        ];
+        if let Some(name) = &self.settings.api_key_env {
+            extra.push((header::AUTHORIZATION, key(name)?));
+        }
+        let request = Outgoing {
+            method,
+            headers: service.headers(),
+            extra: &extra,
+            body,
+            patience: Duration::from_millis(self.settings.stall_timeout_ms),
+        };
+        let answer = tokio::select! {
+            biased;
+            () = stop.cancelled() => return Err(Error::Cancelled),
+            answer = service.send(&request) => answer.map_err(|error| self.failed(error, false))?,
+        };
+        if answer.status.is_success() {
+            return Ok(answer);
+        }
+        let retry_after = answer.headers.get(header::RETRY_AFTER);
+        let retry_after = retry_after.and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let status = answer.status.as_u16();
+        Err(Error::Status { status, retry_after, operator: said(answer, stop).await })
+    }
+
+    fn failed(&self, error: NetError, answered: bool) -> Error {
+        Error::of_net(error, self.settings.stall_timeout_ms, answered)
+    }
+}
+
+/// The beginning of the body of a refusal. One that does not come soon is not waited for.
+async fn said(mut answer: Head, stop: &CancellationToken) -> Option<String> {
+    const PATIENCE: Duration = Duration::from_secs(1);
+    answer.body.set_patience(Some(PATIENCE));
+    let mut all = Vec::new();
+    while all.len() < MAX_REFUSAL_BYTES {
+        let piece = tokio::select! {
+            biased;
+            () = stop.cancelled() => break,
+            piece = answer.body.chunk() => piece,
+        };
+        let Ok(Some(piece)) = piece else { break };
+        all.extend_from_slice(&piece[..piece.len().min(MAX_REFUSAL_BYTES)]);
+    }
+    message::shown(&all)
+}
+
+/// The header with the key that this variable holds.
+fn key(name: &str) -> Result<HeaderValue, Error> {
+    let wrong = |problem: &str| {
+        let message = format!("the environment variable `{name}` (llm.api_key_env) {problem}");
+        Error::NotConfigured(message)
+    };
+    let key = std::env::var(name).unwrap_or_default();
+    let key = key.trim();
+    if key.is_empty() {
+        return Err(wrong("is not set"));
+    }
+    let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
+        .map_err(|_| wrong("holds characters that no key has"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
