@@ -66,7 +66,10 @@ pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
         tool!("search.web", search_web::SearchWeb::new(&settings.search, &clock)),
         tool!("search_text", file_io::SearchText(files.clone())),
         tool!("stat", file_io::Stat(files.clone())),
-        tool!("transcript.clean", transcript_clean::TranscriptClean::new(&settings.transcript)),
+        tool!(
+            "transcript.clean",
+            transcript_clean::TranscriptClean::new(&settings.transcript, &settings.llm)
+        ),
         tool!("web.fetch", web::WebFetch::new(&settings.web_fetch, web)),
         tool!("write_file", file_io::WriteFile(files)),
         tool!("write_memory_entry", WriteMemoryEntry::new(&settings.memory, &clock)),

@@ -30,6 +30,8 @@ pub struct Settings {
     pub sys_audit: SysAudit,
     /// `transcript.clean`.
     pub transcript: Transcript,
+    /// The language model that tools may ask.
+    pub llm: llm::Settings,
     /// `fetch_url` and its neighbours.
     pub web_fetch: WebFetch,
 }
@@ -46,7 +48,8 @@ impl Settings {
         self.memory.dir = whole(&self.memory.dir);
         self.memory.times_dir = data.join("memory");
         self.mlx.place(base, data);
-        for path in self.web_fetch.extra_ca.iter_mut().chain(&mut self.search.extra_ca) {
+        let authorities = self.web_fetch.extra_ca.iter_mut();
+        for path in authorities.chain(&mut self.search.extra_ca).chain(&mut self.llm.extra_ca) {
             *path = whole(path);
         }
         self
@@ -61,6 +64,8 @@ impl Settings {
         self.memory.times_dir = folder.join("data/memory");
         self.mlx = Mlx { dir: folder.join("mlx"), stand_in: true, ..Mlx::default() };
         self.search = Search::of_examples(folder);
+        // What a model would answer cannot be foreseen.
+        self.transcript.mode = TranscriptMode::Rules;
         // Not under the operator's rules: what is shown is what the tool does without any.
         self.web_fetch = WebFetch { stand_in: Some(folder.to_owned()), ..WebFetch::default() };
         self
@@ -205,15 +210,45 @@ impl Default for Memory {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Transcript {
+    /// Whether a language model adds punctuation to what the rules leave.
+    pub mode: TranscriptMode,
     /// The largest text that is cleaned, in bytes of UTF-8.
     #[schemars(range(min = 1, max = 33_554_432))]
     pub max_input_bytes: usize,
+    /// With a model: the longest piece that it is asked about at once, in characters. A small model keeps to
+    /// the words of short pieces better.
+    #[schemars(range(min = 100, max = 20_000))]
+    pub max_chunk_characters: usize,
 }
 
 impl Default for Transcript {
     fn default() -> Self {
-        Self { max_input_bytes: 5_242_880 }
+        Self {
+            mode: TranscriptMode::default(),
+            max_input_bytes: 5_242_880,
+            max_chunk_characters: 1_500,
+        }
     }
+}
+
+impl Transcript {
+    /// What is wrong beyond the schema: where, and in what words.
+    pub fn mistakes(&self, llm: &llm::Settings) -> Vec<(String, String)> {
+        let lacks_model = self.mode == TranscriptMode::Model && llm.base_url.is_none();
+        let words = "`model` wants a language model: `llm.base_url` is missing";
+        lacks_model.then(|| ("mode".to_owned(), words.to_owned())).into_iter().collect()
+    }
+}
+
+/// How transcripts are cleaned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TranscriptMode {
+    /// By rules, on this machine, without a network.
+    #[default]
+    Rules,
+    /// By rules, and then punctuation, capitals and paragraphs by the model of `llm`, which may not change a word.
+    Model,
 }
 
 /// What the audit of this machine looks at.

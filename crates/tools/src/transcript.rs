@@ -8,14 +8,19 @@
 //! - the work is linear in the length of the text.
 //!
 //! A wrong removal costs the reader more than a filler that stays: in doubt, a word is kept.
+//!
+//! Where the operator wants it, a language model then adds punctuation to what the rules left ([`model`]).
 
 mod counts;
 mod formats;
+pub mod model;
 mod rules;
 #[cfg(test)]
 mod tests;
 mod turn;
 mod unicode;
+
+use std::ops::Range;
 
 pub use counts::Counts;
 pub use formats::Format;
@@ -33,6 +38,8 @@ pub struct Cleaned {
     pub text: String,
     /// What was found and removed.
     pub counts: Counts,
+    /// What of the text was said, turn by turn: without the names before it, and without code.
+    said: Vec<Range<usize>>,
 }
 
 /// Why a text was not cleaned.
@@ -50,7 +57,7 @@ pub fn clean(text: &str) -> Result<Cleaned, Refusal> {
         return Err(Refusal::Binary);
     }
     let normal = unicode::normal(text);
-    let (mut clean, mut counts) = pass(&normal);
+    let (mut clean, mut said, mut counts) = pass(&normal);
     if clean.is_empty() {
         return Err(Refusal::Empty);
     }
@@ -59,17 +66,20 @@ pub fn clean(text: &str) -> Result<Cleaned, Refusal> {
         if is_stable {
             break;
         }
-        let (again, more) = pass(&clean);
+        let (again, said_again, more) = pass(&clean);
         if again.is_empty() {
             // What was left looks like a caption without text.
             return Err(Refusal::Empty);
         }
         counts.removed_words += more.removed_words;
         is_stable = again == clean;
-        clean = again;
+        // Where nothing changes, the first look is the better one: it knows who spoke.
+        if !is_stable {
+            (clean, said) = (again, said_again);
+        }
     }
     counts.words = words(&clean);
-    Ok(Cleaned { text: clean, counts })
+    Ok(Cleaned { text: clean, counts, said })
 }
 
 /// How many words a clean text has: it has no spaces but ASCII's, and ends with none.
@@ -80,15 +90,18 @@ fn words(clean: &str) -> usize {
 
 /// Takes a text apart, cleans its turns and prints them. Where the rules leave nothing, what was
 /// said is printed as it is: a recording of music is better called `[Music]` than nothing.
-fn pass(text: &str) -> (String, Counts) {
+fn pass(text: &str) -> (String, Vec<Range<usize>>, Counts) {
     let document = formats::read(text);
     let style = Style::of(&document.turns);
     let mut counts = Counts::new(document.format, style.language);
     counts.removed_cues = document.removed_cues;
     let mut out =
         String::with_capacity(document.turns.iter().map(|turn| turn.text.len() + 8).sum());
+    let mut said = Vec::with_capacity(document.turns.len());
     for turn in &document.turns {
-        print(&mut out, turn, |out| counts.removed_words += rules::clean(turn, style, out));
+        let clean = |out: &mut String| counts.removed_words += rules::clean(turn, style, out);
+        let place = print(&mut out, turn, clean);
+        said.extend(place.filter(|_| !turn.verbatim));
     }
     if out.is_empty() {
         counts = Counts::new(document.format, style.language);
@@ -97,11 +110,11 @@ fn pass(text: &str) -> (String, Counts) {
         }
     }
     counts.turns = document.turns.len();
-    (out, counts)
+    (out, said, counts)
 }
 
-/// Prints a turn as a paragraph; one without text leaves no trace.
-fn print(out: &mut String, turn: &Turn, text: impl FnOnce(&mut String)) {
+/// Prints a turn as a paragraph, and tells where its text is; one without text leaves no trace.
+fn print(out: &mut String, turn: &Turn, text: impl FnOnce(&mut String)) -> Option<Range<usize>> {
     let before = out.len();
     if before > 0 {
         out.push_str("\n\n");
@@ -114,5 +127,7 @@ fn print(out: &mut String, turn: &Turn, text: impl FnOnce(&mut String)) {
     text(out);
     if out.len() == start {
         out.truncate(before);
+        return None;
     }
+    Some(start..out.len())
 }

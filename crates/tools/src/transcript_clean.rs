@@ -1,29 +1,41 @@
 //! `transcript.clean`: a transcript that can be read.
 
+mod failure;
+
 use gate::{Answer, BoxFuture, Provider, Running, ToolError};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    settings::Transcript as Settings,
-    transcript::{self, Cleaned, Refusal},
+    settings::{Transcript as Settings, TranscriptMode},
+    transcript::{
+        self, Cleaned, Refusal,
+        model::{ModelCounts, Punctuation},
+    },
 };
 
 /// Texts up to this size take less time than handing them to another thread is worth.
 const SMALL_BYTES: usize = 16_384;
 
 pub(crate) struct TranscriptClean {
-    max_input_bytes: usize,
+    settings: Settings,
+    /// The model that adds punctuation, or why there is none; nothing where the rules do it all.
+    model: Option<Result<llm::Model, llm::Error>>,
 }
 
 impl TranscriptClean {
-    pub(crate) fn new(settings: &Settings) -> Self {
-        Self { max_input_bytes: settings.max_input_bytes }
+    pub(crate) fn new(settings: &Settings, llm: &llm::Settings) -> Self {
+        let model = (settings.mode == TranscriptMode::Model).then(|| {
+            llm::Model::new(llm)?.ok_or_else(|| {
+                llm::Error::NotConfigured("no model is configured: set `llm.base_url`".to_owned())
+            })
+        });
+        Self { settings: settings.clone(), model }
     }
 
     async fn clean(&self, call: &Running) -> Result<Answer, ToolError> {
         let text = call.text("text");
-        if text.len() > self.max_input_bytes {
-            let limit = self.max_input_bytes;
+        let limit = self.settings.max_input_bytes;
+        if text.len() > limit {
             return Err(ToolError::new(
                 contract::codes::TOO_LARGE.code,
                 format!(
@@ -41,7 +53,32 @@ impl TranscriptClean {
             };
             cleaning.await.map_err(failed)?
         };
-        cleaned.map(answer).map_err(refused)
+        let cleaned = cleaned.map_err(refused)?;
+        let Some(model) = &self.model else { return Ok(answer(cleaned)) };
+        let (cleaned, counts) = self.punctuate(cleaned, model, call).await?;
+        Ok(by_model(answer(cleaned), &counts))
+    }
+
+    async fn punctuate(
+        &self,
+        cleaned: Cleaned,
+        model: &Result<llm::Model, llm::Error>,
+        call: &Running,
+    ) -> Result<(Cleaned, ModelCounts), ToolError> {
+        let model = model.as_ref().map_err(|error| failure::of(error, call))?;
+        let is_watched = call.is_watched();
+        let progress = |fraction: f64, message: &str| {
+            if is_watched {
+                call.progress(Some(fraction), message);
+            }
+        };
+        let punctuation = Punctuation {
+            model,
+            max_chunk_characters: self.settings.max_chunk_characters,
+            stop: &call.stop,
+            progress: &progress,
+        };
+        punctuation.add(cleaned).await.map_err(|error| failure::of(&error, call))
     }
 }
 
@@ -67,6 +104,16 @@ fn answer(cleaned: Cleaned) -> Answer {
         ("words", json!(counts.words)),
     ];
     answer.metrics.extend(metrics.map(|(name, value)| (name.into(), value)));
+    answer
+}
+
+/// Says what the model had to do with it.
+fn by_model(mut answer: Answer, counts: &ModelCounts) -> Answer {
+    if let Some(summary) = &mut answer.summary {
+        let (chunks, taken) = (counts.chunks, counts.chunks - counts.fallbacks);
+        summary.push_str(&format!(" Punctuation by a model: {taken} of {chunks} chunk(s)."));
+    }
+    answer.metrics.extend(counts.metrics());
     answer
 }
 

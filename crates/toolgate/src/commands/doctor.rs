@@ -2,8 +2,9 @@
 //!
 //! It looks at the things that make a start or a first call fail, and changes none of them.
 
+mod llm;
 mod machine;
-mod models;
+mod mlx;
 mod place;
 mod search;
 mod upstreams;
@@ -129,7 +130,8 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<Finding>> {
             findings.push(machine::supervisor().await);
             findings.push(machine::paths());
             findings.extend(search::service(&bound, loaded).await);
-            findings.extend(models::servers(&bound, loaded));
+            findings.extend(llm::endpoint(loaded).await);
+            findings.extend(mlx::servers(&bound, loaded));
             findings.extend(upstreams::servers(bound, loaded).await);
         } else {
             findings.push(machine::supervisor().await);

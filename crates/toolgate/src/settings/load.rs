@@ -78,6 +78,7 @@ impl Loaded {
             sys_audit: tools.sys_audit.clone(),
             mlx: model_host::filled_in(&tools.mlx),
             transcript: tools.transcript.clone(),
+            llm: self.settings.llm.clone(),
             web_fetch: tools.web_fetch.clone(),
         }
         .placed(&self.base, &self.data_dir())

@@ -30,6 +30,8 @@ pub struct Settings {
     pub process_limits: ProcessLimits,
     /// Which tools are served.
     pub tools: Tools,
+    /// The language model that tools may ask: an endpoint that has `/chat/completions`.
+    pub llm: llm::Settings,
     /// Which calls a person must approve.
     pub policy: Policy,
     /// Other people's MCP servers, by an id of your choice. Their tools are served as `id__tool`.
@@ -68,6 +70,7 @@ impl Default for Settings {
             limits: CallLimits::default(),
             process_limits: ProcessLimits::default(),
             tools: Tools::default(),
+            llm: llm::Settings::default(),
             policy: Policy::default(),
             upstreams: BTreeMap::new(),
             allowlist: None,
@@ -100,6 +103,10 @@ impl Settings {
         let tools = self.tools.mistakes().into_iter();
         let mut all: Vec<_> =
             tools.map(|(place, words)| (format!("/tools/{place}"), words)).collect();
+        let llm = self.llm.mistakes().into_iter();
+        all.extend(llm.map(|(place, words)| (format!("/llm/{place}"), words)));
+        let transcript = self.tools.transcript.mistakes(&self.llm).into_iter();
+        all.extend(transcript.map(|(place, words)| (format!("/tools/transcript/{place}"), words)));
         for (id, upstream) in &self.upstreams {
             if let Some(problem) = upstream::names::id_problem(id) {
                 all.push((format!("/upstreams/{id}"), problem.to_owned()));

@@ -145,6 +145,11 @@ fn every_default_that_init_shows_is_the_default() {
     for key in ["provider", "base_url", "search_tool", "api_key_env"] {
         with["tools"]["search"][key] = without["tools"]["search"][key].take();
     }
+    // And so is a language model.
+    for key in ["base_url", "model", "api_key_env"] {
+        assert!(!with["llm"][key].is_null(), "{key} is shown");
+        with["llm"][key] = without["llm"][key].take();
+    }
     assert_eq!(with, without);
 }
 

@@ -110,7 +110,8 @@ pub(super) fn ends(token: &Token) -> bool {
     token.stop.is_some() || is_end(token.text)
 }
 
-fn is_end(piece: &str) -> bool {
+/// Whether a sentence ends with this piece of text, which has no space in it.
+pub(in super::super) fn is_end(piece: &str) -> bool {
     // Nearly every piece ends with a letter.
     if piece.as_bytes().last().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b',') {
         return false;
