@@ -1,11 +1,13 @@
 //! How fast it is, as ratios against a floor that is measured in the same run.
 //!
-//! `cargo run --release -p bench [-- SECONDS] [mcp] [local] [fetch] [transcript] [relay [URL …]]` after `cargo build --release`.
+//! `cargo run --release -p bench [-- SECONDS] [mcp] [local] [fetch] [relay [URL …]] [transcript]
+//! [transcript-model]` after `cargo build --release`.
 //! The floor is a bare axum server that parses a JSON body and prints it again; the floor
 //! of MCP, which alone is measured with `mcp`, is a bare server on the official SDK; with `local`
 //! only the tools of the local machine are measured, and with `fetch` only `fetch_url`, whose floor is a
-//! bare client. `transcript` measures only how fast transcripts are cleaned by rules. `relay` measures calls that pass through to another MCP server, against calling that server
-//! itself, and takes the addresses of other gateways in front of a server with the same tools.
+//! bare client. `relay` measures calls that pass through to another MCP server, against calling that server
+//! itself, and takes the addresses of other gateways in front of a server with the same tools. `transcript` measures how
+//! fast transcripts are cleaned by rules, and `transcript-model` what `transcript.clean` adds to the time of a language model.
 //! Rounds of floor and Toolgate alternate, and each figure is the median of its rounds, so that
 //! other work on the machine falls on all alike.
 
@@ -26,6 +28,7 @@ mod relay;
 mod start;
 mod table;
 mod transcript;
+mod transcript_model;
 
 use std::time::Duration;
 
@@ -46,7 +49,10 @@ fn main() -> anyhow::Result<()> {
     }
     let (parts, numbers): (Vec<_>, Vec<_>) =
         arguments.iter().map(String::as_str).partition(|argument| {
-            matches!(*argument, "mcp" | "local" | "fetch" | "transcript" | "relay")
+            matches!(
+                *argument,
+                "mcp" | "local" | "fetch" | "relay" | "transcript" | "transcript-model"
+            )
         });
     let (others, numbers): (Vec<_>, Vec<_>) =
         numbers.into_iter().partition(|argument| argument.starts_with("http://"));
@@ -71,6 +77,9 @@ fn main() -> anyhow::Result<()> {
     }
     if wanted("relay") {
         runtime.block_on(relay::report(round, &others))?;
+    }
+    if wanted("transcript-model") {
+        runtime.block_on(transcript_model::report())?;
     }
     if wanted("mcp") {
         runtime.block_on(mcp::report(round))?;
