@@ -72,8 +72,10 @@ fn a_full_disk_leaves_the_old_content() {
             assert_eq!(word(&edited), "full", "{edited:?}");
             assert_eq!(snapshot(&mount.0), before);
         }
-        // What was begun has been taken away again, so that there is room.
-        tree.write(&path, &vec![b'x'; 150_000], &always).unwrap();
+        // What was begun has been taken away again, so that there is room, as soon as the kernel has counted it.
+        crate::harness::wait_until("there is room", crate::harness::DEADLINE, || {
+            tree.write(&path, &vec![b'x'; 150_000], &always).is_ok()
+        });
         std::fs::remove_dir_all(mount.0.join("sub")).unwrap();
     }
 }
