@@ -7,6 +7,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Error, Finish, events::Events, message};
 
+/// What some begin their texts with.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// How the lines of a stream begin.
+const FIELDS: [&[u8]; 5] = [b":", b"data:", b"event:", b"id:", b"retry:"];
 /// The word that ends a stream.
 const DONE: &[u8] = b"[DONE]";
 
@@ -70,9 +74,15 @@ impl Answering {
                 () = self.stop.cancelled() => return Err(Error::Cancelled),
                 read = self.body.chunk() => read,
             };
-            match read.map_err(|error| Error::of_net(error, stall_ms, true))? {
-                Some(bytes) => self.take(&bytes)?,
-                None => self.end()?,
+            let taken = match read {
+                Ok(Some(bytes)) => self.take(&bytes),
+                Ok(None) => self.end(),
+                Err(error) => Err(Error::of_net(error, stall_ms, true)),
+            };
+            match taken {
+                // It has said why it stops: whatever comes or does not come after that is no part of the answer.
+                Err(_) if self.finish.is_some() && self.has_choice => self.is_over = true,
+                other => other?,
             }
         }
     }
@@ -82,22 +92,22 @@ impl Answering {
         self.finish
     }
 
-    fn take(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    fn take(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
         self.read_bytes += bytes.len();
         if self.read_bytes > self.limits.max_bytes {
             return Err(Error::TooLarge { what: "a body", limit: self.limits.max_bytes });
         }
         if matches!(self.form, Form::Unknown) {
-            let bytes = bytes.trim_ascii_start();
+            bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii_start();
             let Some(first) = bytes.first() else { return Ok(()) };
+            let begins = |name: &&[u8]| bytes.starts_with(name) || name.starts_with(bytes);
             self.form = match first {
                 b'{' => Form::Whole(Vec::new()),
                 // Lines of a stream begin with a name or a colon.
-                b':' | b'a'..=b'z' => Form::Events(Events::default()),
+                _ if FIELDS.iter().any(begins) => Form::Events(Events::default()),
                 _ => {
-                    let operator = message::shown(bytes);
                     let problem = "it is neither a stream of events nor JSON";
-                    return Err(Error::Unreadable { problem, operator });
+                    return Err(Error::Unreadable { problem, operator: None });
                 }
             };
         }

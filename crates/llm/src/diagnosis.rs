@@ -33,11 +33,29 @@ pub async fn diagnose(settings: &Settings) -> Option<Diagnosis> {
     let found = match model.models(&stop).await {
         Ok(body) => Ok(names(&body)),
         // Not everybody has that page.
-        Err(Error::Status { status: 404 | 405 | 501, .. }) => {
-            let question = Question { max_tokens: Some(1), ..Question::new("", "Hi") };
-            model.answer(&question, &stop).await.map(|_| None)
-        }
+        Err(Error::Status { status: 404 | 405 | 501, .. }) => Ok(None),
         Err(error) => Err(error),
+    };
+    let is_listed = |names: &Vec<String>| match &settings.model {
+        Some(wanted) => names.contains(wanted),
+        None => !names.is_empty(),
+    };
+    // Where the list does not have it, or is none, only an answer tells: names may have short forms.
+    let found = match found {
+        Ok(names) if !names.as_ref().is_some_and(is_listed) => {
+            let question = Question { max_tokens: Some(1), ..Question::new("", "Hi") };
+            match model.answer(&question, &stop).await {
+                Ok(_) => Ok(None),
+                // The list says what there is instead.
+                Err(Error::Status { status: 400 | 404, .. } | Error::Unreadable { .. })
+                    if names.is_some() =>
+                {
+                    Ok(names)
+                }
+                Err(error) => Err(error),
+            }
+        }
+        found => found,
     };
     let place = format!("the endpoint at {}", settings.base_url.as_deref().unwrap_or_default());
     Some(match found {
@@ -76,8 +94,11 @@ fn failing(place: &str, error: &Error, settings: &Settings) -> Diagnosis {
         Error::Status { status, .. } => {
             unusable(format!("{place} answers with status {status}"), "look at its log")
         }
-        Error::Unreachable { reason, .. } => unusable(
-            format!("{place} cannot be reached ({reason})"),
+        Error::Unreachable { reason, operator } => unusable(
+            match operator {
+                Some(more) => format!("{place} cannot be reached ({reason}): {more}"),
+                None => format!("{place} cannot be reached ({reason})"),
+            },
             "start it, or mend `llm.base_url`",
         ),
         error => unusable(format!("{place}: {error}"), "look at its log"),

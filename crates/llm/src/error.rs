@@ -25,15 +25,10 @@ pub enum Error {
         status: u16,
         /// After how many seconds it wants to be asked again.
         retry_after: Option<u32>,
-        /// The beginning of what it said.
-        operator: Option<String>,
     },
     /// The endpoint began an answer and then told of a failure.
     #[error("the model failed while it answered")]
-    Failed {
-        /// The beginning of what it said.
-        operator: Option<String>,
-    },
+    Failed,
     /// What came is no answer.
     #[error("the model's answer cannot be read: {problem}")]
     Unreadable {
@@ -74,7 +69,7 @@ impl Error {
             Error::NotConfigured(_) => "not_configured",
             Error::Unreachable { .. } => "unreachable",
             Error::Status { .. } => "http_status",
-            Error::Failed { .. } => "model_failed",
+            Error::Failed => "model_failed",
             Error::Unreadable { .. } => "bad_answer",
             Error::TooLarge { .. } => "too_large",
             Error::Stalled { .. } => "stalled",
@@ -83,12 +78,10 @@ impl Error {
         }
     }
 
-    /// What only the operator reads. It may hold what the endpoint said; never the key.
+    /// What only the operator reads. Never what the endpoint said: some repeat the question and the key.
     pub fn operator(&self) -> Option<&str> {
         match self {
             Error::Unreachable { operator, .. }
-            | Error::Status { operator, .. }
-            | Error::Failed { operator }
             | Error::Unreadable { operator, .. }
             | Error::BrokeOff { operator } => operator.as_deref(),
             _ => None,

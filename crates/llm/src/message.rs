@@ -7,9 +7,6 @@ use serde_json::Value;
 
 use crate::Error;
 
-/// As much of what an endpoint says of a failure as the operator is told, in characters.
-const MAX_OPERATOR_CHARACTERS: usize = 500;
-
 /// Why a model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
@@ -69,19 +66,23 @@ struct Part {
     text: String,
 }
 
+/// Where a text is no JSON, without a word of it: it may be the question, and so a transcript.
+fn place(error: &serde_json::Error) -> String {
+    format!("at line {}, column {}", error.line(), error.column())
+}
+
 /// Reads one message: a piece of a stream, or all of an answer.
 pub(crate) fn read(json: &[u8]) -> Result<Piece, Error> {
     let message: Message<'_> = serde_json::from_slice(json).map_err(|error| Error::Unreadable {
         problem: "it is not the JSON of a chat completion",
-        operator: Some(error.to_string()),
+        operator: Some(place(&error)),
     })?;
-    if let Some(error) = message.error {
-        let said = shown(error.to_string().as_bytes());
-        return Err(Error::Failed { operator: said });
+    // Some write `"error": null`, and some an empty text.
+    if message.error.is_some_and(|error| !error.is_null() && error != "") {
+        return Err(Error::Failed);
     }
-    let Some(choices) = message.choices else {
-        return Err(Error::Unreadable { problem: "it has no `choices`", operator: None });
-    };
+    // A last event about the cost has none; an answer without any is told at its end.
+    let choices = message.choices.unwrap_or_default();
     // Of several choices, which nobody asked for, the first.
     let Some(choice) = choices.into_iter().next() else {
         return Ok(Piece { text: String::new(), finish: None, has_choice: false });
@@ -98,18 +99,6 @@ pub(crate) fn read(json: &[u8]) -> Result<Piece, Error> {
         _ => Finish::Other,
     });
     Ok(Piece { text, finish, has_choice: true })
-}
-
-/// The beginning of what an endpoint said, for the operator; nothing that could command a terminal.
-pub(crate) fn shown(bytes: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(bytes);
-    let text: String = text
-        .trim()
-        .chars()
-        .take(MAX_OPERATOR_CHARACTERS)
-        .map(|one| if one.is_control() { ' ' } else { one })
-        .collect();
-    (!text.is_empty()).then_some(text)
 }
 
 #[cfg(test)]
@@ -140,13 +129,13 @@ mod tests {
     #[test]
     fn what_is_no_piece_is_told() {
         let word = |json: &str| read(json.as_bytes()).unwrap_err().word();
-        for json in ["", "hello", "[]", "{}", r#"{"choices":7}"#, "\u{0}", "{\"choices\":[{\"delta"]
-        {
+        for json in ["", "hello", "[]", r#"{"choices":7}"#, "\u{0}", "{\"choices\":[{\"delta"] {
             assert_eq!(word(json), "bad_answer", "{json:?}");
         }
         let error = read(br#"{"error":{"message":"no room\u001b[2J"}}"#).unwrap_err();
         assert_eq!(error.word(), "model_failed");
-        assert!(!error.to_string().contains("room"), "{error}");
-        assert!(error.operator().unwrap().contains("no room"));
+        assert!(!format!("{error:?} {error}").contains("room"), "{error}");
+        assert!(!read(br#"{"usage":{"total_tokens":3}}"#).unwrap().has_choice);
+        assert!(read(br#"{"choices":[{"delta":{}}],"error":""}"#).unwrap().has_choice);
     }
 }

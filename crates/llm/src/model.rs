@@ -8,10 +8,7 @@ use guard::net::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{Answering, Error, Finish, Question, Settings, answering::Limits, message};
-
-/// As much of the body of a refusal as is read, in bytes.
-const MAX_REFUSAL_BYTES: usize = 8_192;
+use crate::{Answering, Error, Finish, Question, Settings, answering::Limits};
 
 /// A language model. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -136,29 +133,13 @@ impl Model {
         let retry_after = answer.headers.get(header::RETRY_AFTER);
         let retry_after = retry_after.and_then(|value| value.to_str().ok()?.trim().parse().ok());
         let status = answer.status.as_u16();
-        Err(Error::Status { status, retry_after, operator: said(answer, stop).await })
+        // What it says of it is not read: some repeat the question, and even the key.
+        Err(Error::Status { status, retry_after })
     }
 
     fn failed(&self, error: NetError, answered: bool) -> Error {
         Error::of_net(error, self.settings.stall_timeout_ms, answered)
     }
-}
-
-/// The beginning of the body of a refusal. One that does not come soon is not waited for.
-async fn said(mut answer: Head, stop: &CancellationToken) -> Option<String> {
-    const PATIENCE: Duration = Duration::from_secs(1);
-    answer.body.set_patience(Some(PATIENCE));
-    let mut all = Vec::new();
-    while all.len() < MAX_REFUSAL_BYTES {
-        let piece = tokio::select! {
-            biased;
-            () = stop.cancelled() => break,
-            piece = answer.body.chunk() => piece,
-        };
-        let Ok(Some(piece)) = piece else { break };
-        all.extend_from_slice(&piece[..piece.len().min(MAX_REFUSAL_BYTES)]);
-    }
-    message::shown(&all)
 }
 
 /// The header with the key that this variable holds.

@@ -226,7 +226,7 @@ impl Default for Transcript {
         Self {
             mode: TranscriptMode::default(),
             max_input_bytes: 5_242_880,
-            max_chunk_characters: 1_500,
+            max_chunk_characters: 500,
         }
     }
 }

@@ -20,7 +20,7 @@ mod tests;
 mod turn;
 mod unicode;
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 pub use counts::Counts;
 pub use formats::Format;
@@ -62,6 +62,7 @@ pub fn clean(text: &str) -> Result<Cleaned, Refusal> {
         return Err(Refusal::Empty);
     }
     let mut is_stable = clean == normal;
+    let mut names = None;
     for _ in 0..MAX_MORE_PASSES {
         if is_stable {
             break;
@@ -75,11 +76,33 @@ pub fn clean(text: &str) -> Result<Cleaned, Refusal> {
         is_stable = again == clean;
         // Where nothing changes, the first look is the better one: it knows who spoke.
         if !is_stable {
+            let names = names.get_or_insert_with(|| labels(&clean, &said));
             (clean, said) = (again, said_again);
+            for place in &mut said {
+                skip_label(&clean, place, names);
+            }
         }
     }
     counts.words = words(&clean);
     Ok(Cleaned { text: clean, counts, said })
+}
+
+/// The names that stand before what was said, as they are printed.
+fn labels(text: &str, said: &[Range<usize>]) -> HashSet<String> {
+    let labels = said.iter().map(|place| {
+        let before = &text[..place.start];
+        &before[before.rfind("\n\n").map_or(0, |at| at + 2)..]
+    });
+    labels.filter(|label| !label.is_empty()).map(str::to_owned).collect()
+}
+
+/// A name that was one when the text was first looked at is none of the words.
+fn skip_label(text: &str, place: &mut Range<usize>, labels: &HashSet<String>) {
+    let said = &text[place.clone()];
+    let end = said.find(": ").map(|at| at + 2);
+    if let Some(end) = end.filter(|end| labels.contains(&said[..*end])) {
+        place.start += end;
+    }
 }
 
 /// How many words a clean text has: it has no spaces but ASCII's, and ends with none.

@@ -177,14 +177,17 @@ impl Host {
     /// What is said of a tool of an upstream of which nothing is known yet, by how its name would begin.
     pub fn away(&self) -> Vec<(String, Withheld)> {
         let away = self.members.iter().filter(|member| member.is_away());
-        let away = away.map(|member| {
+        let away = away.flat_map(|member| {
             let withheld = Withheld {
                 toolset: member.id.clone(),
                 code: codes::UNAVAILABLE,
                 message: format!("the upstream `{}` is not there", member.id),
                 reason: "away",
             };
-            (format!("{}{}", member.id, names::BETWEEN), withheld)
+            let chosen = member.settings.tools.values().filter_map(Overlay::chosen_name);
+            let names =
+                chosen.map(str::to_owned).chain([format!("{}{}", member.id, names::BETWEEN)]);
+            names.map(|name| (name, withheld.clone())).collect::<Vec<_>>()
         });
         away.collect()
     }

@@ -105,6 +105,25 @@ async fn an_answer_without_done_ends_with_its_reason() {
 }
 
 #[tokio::test]
+async fn after_the_last_word_nothing_can_go_wrong() {
+    let ends: [fn() -> Vec<Act>; 4] = [
+        || vec![Act::Silence],
+        || vec![Act::say("data: {\"usage\":{\"total_tokens\":3}}\n\n"), Act::Close],
+        || vec![Act::say("data: nonsense\n\n"), Act::Close],
+        || vec![Act::Reset],
+    ];
+    for end in ends {
+        let whole = format!("\u{feff}{}{STOP}", event("Paris"));
+        let acts = move || {
+            let mut acts = vec![Act::events(), Act::say(whole.clone())];
+            acts.extend(end());
+            acts
+        };
+        assert_eq!(asked(acts).await, Ok("Paris".into()));
+    }
+}
+
+#[tokio::test]
 async fn whatever_is_no_answer_is_told_by_its_kind() {
     let check = async |acts: fn() -> Vec<Act>, word: &str| {
         let error = asked(acts).await.unwrap_err();
@@ -121,15 +140,16 @@ async fn whatever_is_no_answer_is_told_by_its_kind() {
     )
     .await;
     check(|| stream(&["data: secret words\n\n"]), "bad_answer").await;
-    check(|| stream(&["secret words\n\nmore\n\n"]), "broke_off").await;
+    check(|| stream(&["secret words\n\nmore\n\n"]), "bad_answer").await;
     check(|| stream(&["data: {\"choices\":[]}\n\n", DONE]), "bad_answer").await;
     let error = check(|| stream(&[&event("Pa"), FAILED]), "model_failed").await;
-    assert!(error.operator().unwrap().contains("secret words"));
+    assert_eq!(error.operator(), None);
     check(|| vec![Act::events(), Act::say(event("Pa")), Act::Reset], "broke_off").await;
     check(|| vec![Act::Close], "broke_off").await;
     check(|| vec![Act::Silence], "stalled").await;
     check(|| vec![Act::events(), Act::say(event("Pa")), Act::Silence], "stalled").await;
-    check(|| vec![Act::events(), Act::Endless(vec![b'x'; 1_000])], "too_large").await;
+    check(|| vec![Act::events(), Act::say("data: "), Act::Endless(vec![b'x'; 1_000])], "too_large")
+        .await;
     check(|| vec![Act::events(), Act::Endless(event("la ").into_bytes())], "too_large").await;
     check(|| vec![Act::events(), Act::Endless(b": ping\n\n".to_vec())], "too_large").await;
     let long = "Content-Length: 9000000\r\n\r\n{\"a\":\"";
@@ -140,17 +160,14 @@ async fn whatever_is_no_answer_is_told_by_its_kind() {
 }
 
 #[tokio::test]
-async fn a_status_is_told_and_what_was_said_is_the_operators() {
+async fn a_status_is_told_and_nothing_of_what_was_said() {
     for status in [400, 401, 404, 429, 500, 503] {
         let acts = move || {
             vec![Act::answer(status, "Retry-After: 7\r\n", "{\"error\":\"secret words\u{1b}[2J\"}")]
         };
-        let Err(Error::Status { status: told, retry_after, operator }) = asked(acts).await else {
-            panic!("no status");
-        };
-        assert_eq!((told, retry_after), (status, Some(7)));
-        let operator = operator.unwrap();
-        assert!(operator.contains("secret words") && !operator.contains('\u{1b}'), "{operator}");
+        let error = asked(acts).await.unwrap_err();
+        assert!(!format!("{error} {error:?}").contains("secret"), "{error:?}");
+        assert_eq!(error, Error::Status { status, retry_after: Some(7) });
     }
     // A refusal without an end is not waited for.
     let began = Instant::now();

@@ -120,7 +120,8 @@ impl Load {
         let mut kept = match Spawner::of_this_program().keep(keep).await {
             Ok(kept) => kept,
             Err(error) => {
-                let message = "the launch command could not be started";
+                let message =
+                    "the launch command could not be started (`toolgate mlx status` says why)";
                 let cause = failure::cause(&error);
                 let reason = Phase::Failed(format!("{message}: {cause}"));
                 let _ = place.write(&self.record(None, model, reason));
@@ -231,7 +232,12 @@ impl Load {
         let name = &model.name;
         match (said, why) {
             (Some(Said::NoModel), _) => {
-                failure::not_found(format!("the server found no model `{name}` to load"))
+                let hint = if model.path().is_none() && !self.settings.downloads {
+                    "; downloads are off (`tools.mlx.downloads`)"
+                } else {
+                    ""
+                };
+                failure::not_found(format!("the server found no model `{name}` to load{hint}"))
             }
             (Some(Said::PortBusy), _) | (None, NotReady::Foreign) => {
                 failure::busy(ports::held_by(place.port).await)

@@ -1,12 +1,10 @@
 //! Punctuation by a language model that may not change the words.
 //!
 //! The rules come first, and what they leave goes to the model piece by piece ([`chunks`]), without the names of
-//! speakers and without code. An answer is freed of what models say around it ([`reply`]), its words are held against
-//! those of the piece ([`align`]), and what is printed are the piece's own words with the answer's
-//! punctuation ([`weave`]): whatever a model answers, no word is added or changed. Where an answer has other words,
-//! its sentences that are right are kept if they are most of it; otherwise the piece stays as the rules left it.
+//! speakers and without code blocks. An answer is freed of what models say around it ([`reply`]), its words are held against
+//! those of the piece ([`words`]), and what is printed is the piece itself with the answer's punctuation ([`judge`]): whatever a
+//! model answers, no word is added, changed or lost. Where an answer has other words, the piece stays as the rules left it.
 
-mod align;
 mod chunks;
 mod counts;
 mod judge;
@@ -14,7 +12,6 @@ mod prompt;
 mod reply;
 #[cfg(test)]
 mod tests;
-mod weave;
 mod words;
 
 use llm::{Error, Finish, Model};
@@ -22,10 +19,9 @@ use tokio_util::sync::CancellationToken;
 
 use self::{
     chunks::{Chunk, Chunks},
-    judge::{Reason, judge},
-    weave::Edges,
+    judge::{Edges, Reason, judge},
 };
-use super::{Cleaned, rules::Language};
+use super::Cleaned;
 
 pub use counts::ModelCounts;
 
@@ -33,6 +29,10 @@ pub use counts::ModelCounts;
 const LEAST_WORDS: usize = 3;
 /// Nor do fewer characters of a script without spaces.
 const LEAST_CHARACTERS: usize = 6;
+/// How much of an answer comes between two looks at it, in bytes.
+const LOOK_BYTES: usize = 64;
+/// How much a model may think aloud about a piece, in bytes.
+const MAX_THOUGHT_BYTES: usize = 131_072;
 /// How far a call must have come to be worth telling, as a part of the whole.
 const STEP: f64 = 0.01;
 
@@ -52,7 +52,6 @@ impl Punctuation<'_> {
     /// Adds punctuation to a text that the rules have cleaned. The first failure of the endpoint is the end.
     pub(crate) async fn add(&self, cleaned: Cleaned) -> Result<(Cleaned, ModelCounts), Error> {
         let text = &cleaned.text;
-        let language = Language::of_code(cleaned.counts.language);
         let mut counts = ModelCounts::default();
         let mut track = Track::new(self, text, &cleaned);
         let mut out = String::with_capacity(text.len() + text.len() / 16);
@@ -68,12 +67,14 @@ impl Punctuation<'_> {
                     continue;
                 }
                 track.begin();
-                let (answer, ending) = self.ask(piece, &mut track).await?;
                 let edges =
                     Edges { begins_within: chunk.begins_within, ends_within: chunk.ends_within };
-                let verdict = judge(piece, &answer, ending, language, edges);
-                out.push_str(verdict.text.as_deref().unwrap_or(piece));
-                counts.count(&verdict);
+                let verdict = match self.ask(piece, &mut track).await? {
+                    Some((answer, is_cut_off)) => judge(piece, &answer, is_cut_off, edges),
+                    None => Err(Reason::TooLong),
+                };
+                out.push_str(verdict.as_deref().unwrap_or(piece));
+                counts.count(verdict.err());
                 track.passed(piece.len());
             }
         }
@@ -87,26 +88,34 @@ impl Punctuation<'_> {
         Chunks::new(text, turn, self.max_chunk_characters)
     }
 
-    /// What the model answers, up to where it is too long, and what is wrong with how it ended.
+    /// What the model answers, and whether it was not allowed to write all of it; nothing where it goes on for too long.
     async fn ask(
         &self,
         piece: &str,
         track: &mut Track<'_>,
-    ) -> Result<(String, Option<Reason>), Error> {
+    ) -> Result<Option<(String, bool)>, Error> {
         let limit = prompt::max_answer_bytes(piece);
         let mut answering = self.model.ask(&prompt::question(piece), self.stop).await?;
         let mut answer = String::new();
+        let mut looked_at = 0;
         while let Some(more) = answering.next().await? {
             answer.push_str(&more);
+            // Not at every token: thoughts may be long, and are looked through from their beginning.
+            if answer.len() < looked_at + LOOK_BYTES && answer.len() <= limit {
+                continue;
+            }
+            looked_at = answer.len();
             let length = reply::without_thoughts(&answer).len();
-            if length > limit {
+            if length > limit || answer.len() > limit + MAX_THOUGHT_BYTES {
                 // Whoever drops an answer closes its connection.
-                return Ok((answer, Some(Reason::TooLong)));
+                return Ok(None);
             }
             track.within(length.min(piece.len()));
         }
-        let ending = (answering.finish() == Some(Finish::Length)).then_some(Reason::CutOff);
-        Ok((answer, ending))
+        if reply::without_thoughts(&answer).len() > limit {
+            return Ok(None);
+        }
+        Ok(Some((answer, answering.finish() == Some(Finish::Length))))
     }
 }
 

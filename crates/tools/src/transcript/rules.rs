@@ -10,16 +10,13 @@ mod language;
 mod loops;
 mod marks;
 mod phrases;
-mod removable;
 mod sentences;
 mod stutters;
 mod token;
 mod word_lists;
 
 pub(super) use language::Language;
-pub(super) use removable::is_removable;
 pub(super) use sentences::{Style, is_end};
-pub(super) use token::key;
 
 use super::turn::Turn;
 

@@ -74,7 +74,10 @@ fn a_launch_command_that_does_not_exist() {
         .write("toolgate.yaml", "tools: { mlx: { launch: [ no-such-server, \"{port}\" ] } }\n");
     let port = port();
     let error = studio.load("serves", port).unwrap_err();
-    assert_eq!(error, "launch_failed: the launch command could not be started");
+    assert_eq!(
+        error,
+        "launch_failed: the launch command could not be started (`toolgate mlx status` says why)"
+    );
     // The operator learns more.
     let status = studio.status(port).unwrap();
     let reason = status["reason"].as_str().unwrap();

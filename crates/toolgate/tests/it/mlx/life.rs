@@ -285,8 +285,11 @@ async fn a_load_that_waited_has_its_turn_after_an_unload() {
         assert_eq!(unloaded.status, 200, "{}", unloaded.text());
         let mut both = [one.status, two.status];
         both.sort_unstable();
-        assert_eq!(both, [200, 500], "one was unloaded, the other one loaded");
-        assert_eq!(post(&studio, "mlx.unload", json!({ "port": port })).await.status, 200);
+        // One was unloaded and the other one loaded, unless both were there before the unload came.
+        assert!(both == [200, 500] || both == [200, 200], "{both:?}");
+        let there = !studio.processes(port).is_empty();
+        let status = post(&studio, "mlx.unload", json!({ "port": port })).await.status;
+        assert_eq!(status, if there { 200 } else { 404 });
     }
 }
 

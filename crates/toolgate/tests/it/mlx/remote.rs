@@ -101,6 +101,19 @@ fn a_machine_that_refuses_is_unavailable() {
     assert!(code != 0 && stderr.contains("mlxctl"), "{code}: {stderr}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn while_the_other_machine_is_off_its_tools_are_not_unknown() {
+    let studio = Studio::new();
+    let mini = Mini::new(&studio, "exit 255");
+    let path = mini.path.clone();
+    let mut world =
+        World::new(BINARY, "tools: { mlx: { host: studio } }\n").with_env("PATH", &path);
+    world.run().await;
+    let answer = world.post("/v1/tools/mlx.load", r#"{"args":{"model":"m","port":8100}}"#).await;
+    assert_eq!(answer.status, 503, "{}", answer.text());
+    assert_eq!(answer.json()["code"], "unavailable");
+}
+
 #[test]
 fn what_can_be_told_from_the_settings_is() {
     for (text, part) in [

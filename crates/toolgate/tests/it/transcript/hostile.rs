@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use testkit::{Act, Peer, World, eventually};
+use testkit::{Act, Heard, Peer, World, eventually};
 
 use super::{KEY, asked, asking, clean, failure, many_words, punctuated, saying, text};
 
@@ -71,15 +71,31 @@ async fn what_models_say_around_an_answer_is_taken_off() {
 }
 
 #[tokio::test]
-async fn only_the_wrong_sentences_of_an_answer_are_left_out() {
+async fn an_answer_that_is_wrong_in_one_sentence_is_not_taken() {
     let answer = "So the build is red again. Will you look at it today? I will be home at nine.";
     let peer = Peer::start(move |_| saying(answer)).await;
     let world = asking(&peer, "", "").await;
     let answer = clean(&world, SAID).await;
-    let expected = "So the build is red again can you look at it today? I will be home at nine.";
-    assert_eq!(text(&answer), expected);
+    assert_eq!(text(&answer), BY_RULES);
     let metrics = &answer.json()["metrics"];
-    assert_eq!((&metrics["fallbacks"], &metrics["partly_kept"]), (&json!(1), &json!(1)));
+    assert_eq!(metrics["fallbacks"], 1);
+    assert_eq!(metrics["fallback_reasons"], json!({ "words_changed": 1 }));
+}
+
+#[tokio::test]
+async fn an_endpoint_that_repeats_the_question_and_the_key_tells_nobody() {
+    let echo = |heard: &Heard| {
+        let all = format!("{} {}", heard.header("authorization"), heard.body);
+        vec![Act::answer(401, "", all)]
+    };
+    let peer = Peer::start(echo).await;
+    let world = asking(&peer, "", "").await;
+    let answer = clean(&world, SAID).await;
+    assert_eq!(failure(&answer).0, json!("model_error"));
+    let journal = std::fs::read_to_string(world.folder().join("data/journal.jsonl")).unwrap();
+    for secret in ["Bearer", "build is red"] {
+        assert!(!journal.contains(secret) && !answer.text().contains(secret), "{journal}");
+    }
 }
 
 /// An endpoint that does this fails the call.
@@ -149,8 +165,8 @@ async fn an_endpoint_that_breaks_off_fails_the_call() {
     fails(move || vec![Act::events(), Act::say(half), Act::Reset], "model_error", "broke_off")
         .await;
     fails(|| vec![Act::Close], "model_error", "broke_off").await;
-    fails(|| vec![Act::events(), Act::Endless(vec![b'x'; 5_000])], "model_error", "too_large")
-        .await;
+    let line = || vec![Act::events(), Act::say("data: "), Act::Endless(vec![b'x'; 5_000])];
+    fails(line, "model_error", "too_large").await;
     fails(|| vec![Act::events(), Act::Endless(b": x\n\n".to_vec())], "model_error", "too_large")
         .await;
 }

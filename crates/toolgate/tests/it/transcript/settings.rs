@@ -51,5 +51,8 @@ fn the_doctor_asks_the_endpoint() {
     check(", api_key_env: NOT_SET_1", "problem", "`NOT_SET_1` (llm.api_key_env) is not set");
     upstream.say(Reply::json(401, json!({ "error": "sk-test" })));
     check(", api_key_env: MODEL_KEY", "problem", "refuses the key");
-    assert!(upstream.asked().iter().all(|asked| asked.path == "/v1/models"));
+    let asked = upstream.asked();
+    assert!(
+        asked.iter().all(|one| ["/v1/models", "/v1/chat/completions"].contains(&one.path.as_str()))
+    );
 }

@@ -6,8 +6,8 @@ use super::lines::{Line, Lines};
 
 /// One in this many captions must repeat lines of the one before for a file to be rolling.
 const CUES_A_REPETITION: usize = 5;
-/// A single repetition counts from this many words on: `No.` `No.` are two people.
-const WORDS_OF_ONE: usize = 3;
+/// So many words are no accident. Shorter ones count where most captions repeat: `No.` `No.` are two people.
+const LONG: usize = 3;
 /// A caption that comes this often in a row is a recogniser that hangs.
 const LOOP: usize = 4;
 
@@ -40,18 +40,17 @@ pub(super) fn merge(lines: &mut Lines) {
 }
 
 fn is_rolling(lines: &Lines) -> bool {
-    let (mut cues, mut repetitions, mut words) = (0, 0, 0);
+    let (mut cues, mut repetitions, mut long) = (0, 0, 0);
     let mut before: &[Line] = &[];
     for cue in lines.all.chunk_by(|one, other| one.cue == other.cue) {
         cues += 1;
         let again = overlap(lines, before, cue);
-        repetitions += usize::from(again > 0);
         let repeated = cue[..again].iter().map(|line| lines.text(line).split(' ').count());
-        words += repeated.sum::<usize>();
+        repetitions += usize::from(again > 0);
+        long += usize::from(repeated.sum::<usize>() >= LONG);
         before = cue;
     }
-    repetitions * CUES_A_REPETITION >= cues
-        && (repetitions >= 2 || (repetitions == 1 && words >= WORDS_OF_ONE))
+    (long > 0 && long * CUES_A_REPETITION >= cues) || repetitions * 2 > cues
 }
 
 /// How many lines at the beginning of a caption are the last of the one before.

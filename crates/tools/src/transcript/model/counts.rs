@@ -4,27 +4,25 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::judge::{Reason, Verdict};
+use super::judge::Reason;
 
 /// What became of the answers of a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelCounts {
     /// How many pieces it was asked about.
     pub chunks: usize,
-    /// How many of its answers were not taken as they were.
+    /// How many of its answers were not taken.
     pub fallbacks: usize,
-    /// How many of these had sentences that were right, and were kept.
-    pub partly_kept: usize,
     /// Why, and how often.
     pub reasons: BTreeMap<Reason, usize>,
 }
 
 impl ModelCounts {
-    pub(super) fn count(&mut self, verdict: &Verdict) {
+    /// Counts a piece, and why its answer was not taken if it was not.
+    pub(super) fn count(&mut self, refused: Option<Reason>) {
         self.chunks += 1;
-        if let Some(reason) = verdict.reason {
+        if let Some(reason) = refused {
             self.fallbacks += 1;
-            self.partly_kept += usize::from(verdict.text.is_some());
             *self.reasons.entry(reason).or_default() += 1;
         }
     }
@@ -39,7 +37,6 @@ impl ModelCounts {
         Map::from_iter([
             ("chunks".into(), json!(self.chunks)),
             ("fallbacks".into(), json!(self.fallbacks)),
-            ("partly_kept".into(), json!(self.partly_kept)),
             ("fallback_reasons".into(), Value::Object(reasons)),
         ])
     }

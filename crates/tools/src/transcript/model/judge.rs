@@ -1,17 +1,20 @@
-//! What becomes of an answer.
+//! What becomes of an answer: it has the words of the piece, one for one, or nothing of it is taken.
+//!
+//! Of an answer that has them these are taken: marks behind words, in addition or in exchange; the capitals of first letters; and
+//! breaks between paragraphs. Everything else that is printed is the piece itself.
 
 use super::{
-    super::{rules, rules::Language, unicode},
-    align::{Difference, align},
+    super::unicode,
     reply,
-    weave::{Edges, Woven, weave},
-    words::{Words, is_end_mark},
+    words::{Word, is_beginning, is_end_mark, is_new_mark, words},
 };
 
-/// At least one in so many words must be in sentences that are right.
-const LEAST_KEPT: usize = 4;
+/// How many marks one word may have behind it.
+const MAX_MARKS: usize = 3;
+/// A paragraph that has a colon within so many words looks as if somebody spoke.
+const LABEL_WORDS: usize = 5;
 
-/// Why an answer is not taken as it is.
+/// Why an answer is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// There was none.
@@ -26,8 +29,6 @@ pub enum Reason {
     WordsAdded,
     /// It has others in their place.
     WordsChanged,
-    /// It has less punctuation than there was.
-    LostPunctuation,
 }
 
 impl Reason {
@@ -40,85 +41,113 @@ impl Reason {
             Reason::WordsMissing => "words_missing",
             Reason::WordsAdded => "words_added",
             Reason::WordsChanged => "words_changed",
-            Reason::LostPunctuation => "lost_punctuation",
         }
     }
 }
 
-/// What becomes of an answer.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Verdict {
-    /// What is printed; nothing where the piece stays as the rules left it.
-    pub text: Option<String>,
-    /// Why not all of the answer was taken.
-    pub reason: Option<Reason>,
+/// Where a piece was cut, the answer knows nothing of what comes before or behind.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Edges {
+    /// It begins in the middle of a sentence.
+    pub begins_within: bool,
+    /// It ends in the middle of one.
+    pub ends_within: bool,
 }
 
-/// Holds an answer against the piece that it is about.
+/// Holds an answer against the piece that it is about: what is printed instead of it, or why it stays as it is.
 pub(super) fn judge(
     piece: &str,
     answer: &str,
-    ending: Option<Reason>,
-    language: Language,
+    is_cut_off: bool,
     edges: Edges,
-) -> Verdict {
+) -> Result<String, Reason> {
     let answer = unicode::normal(reply::without_thoughts(answer).trim());
-    let text = Words::of(piece);
-    // Quotes around all of it are punctuation too, but none that was meant.
-    let quoted = piece.starts_with(['"', '“', '„', '«', '\'']);
-    let as_it_came = if quoted { &*answer } else { reply::without_quotes(&answer) };
-    let mut best = compare(&text, as_it_came, language, edges);
-    if best.1.is_some() {
-        let bare = compare(&text, reply::bare(&answer), language, edges);
-        if bare.1.is_none() || bare.0.kept > best.0.kept {
-            best = bare;
+    if answer.is_empty() {
+        return Err(Reason::Empty);
+    }
+    let ours = words(piece);
+    let mut reason = None;
+    // What models put around their answers is looked for only where the words are not right without that.
+    for text in [&*answer, reply::bare(&answer)] {
+        let theirs = words(text);
+        match difference(&ours, &theirs) {
+            // An answer that is complete may end however it likes.
+            None => return Ok(print(&ours, &theirs, edges)),
+            Some(other) => reason = reason.or(Some(other)),
         }
     }
-    let (woven, difference) = best;
-    let reason = match difference {
-        // No answer, or one after which nothing but marks is left.
-        _ if answer.is_empty() || Words::of(&woven.text).len() == 0 => {
-            return Verdict { text: None, reason: Some(Reason::Empty) };
-        }
-        None if has_fewer_ends(piece, &woven.text) => {
-            return Verdict { text: None, reason: Some(Reason::LostPunctuation) };
-        }
-        // An answer that is complete may end however it likes.
-        None => None,
-        Some(_) if ending.is_some() => ending,
-        Some(Difference::Missing) => Some(Reason::WordsMissing),
-        Some(Difference::Added) => Some(Reason::WordsAdded),
-        Some(Difference::Changed) => Some(Reason::WordsChanged),
-    };
-    let is_kept = reason.is_none()
-        || woven.kept * LEAST_KEPT >= text.len() && !has_fewer_ends(piece, &woven.text);
-    Verdict { text: is_kept.then_some(woven.text), reason }
+    Err(if is_cut_off { Reason::CutOff } else { reason.unwrap_or(Reason::Empty) })
 }
 
-fn compare(
-    text: &Words<'_>,
-    answer: &str,
-    language: Language,
-    edges: Edges,
-) -> (Woven, Option<Difference>) {
-    let answer = Words::of(answer);
-    let may_go = |at: usize| {
-        let before = at.checked_sub(1).map(|before| text.word(before));
-        rules::is_removable(text.word(at), before, language)
-    };
-    let alignment = align(text, &answer, may_go);
-    (weave(text, &answer, &alignment, edges), alignment.difference)
+fn difference(ours: &[Word<'_>], theirs: &[Word<'_>]) -> Option<Reason> {
+    let same =
+        ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(one, other)| one.is(other));
+    if same {
+        return None;
+    }
+    Some(if is_within(theirs, ours) {
+        Reason::WordsMissing
+    } else if is_within(ours, theirs) {
+        Reason::WordsAdded
+    } else {
+        Reason::WordsChanged
+    })
 }
 
-/// Whether more than half of the ends of sentences are gone.
-fn has_fewer_ends(before: &str, after: &str) -> bool {
-    let ends = |text: &str| {
-        let pieces = text.split_whitespace();
-        pieces
-            .filter(|piece| piece.trim_end_matches(['"', '”', ')']).ends_with(is_end_mark))
-            .count()
-    };
-    ends(after) * 2 < ends(before)
+/// Whether all words of one text are in the other, in their order.
+fn is_within(some: &[Word<'_>], all: &[Word<'_>]) -> bool {
+    let mut rest = all.iter();
+    some.iter().all(|one| rest.any(|other| one.is(other)))
+}
+
+fn print(ours: &[Word<'_>], theirs: &[Word<'_>], edges: Edges) -> String {
+    let mut out = String::with_capacity(ours.len() * 8);
+    // Whether a sentence ends before the word at hand: in our text, and in what is printed.
+    let (mut ended, mut ends) = (!edges.begins_within, !edges.begins_within);
+    for (at, (one, other)) in ours.iter().zip(theirs).enumerate() {
+        let is_break = other.gap.matches('\n').count() > 1;
+        if at > 0 && is_break && ends && !looks_like_label(&ours[at..]) && !one.gap.contains('\n') {
+            out.push_str("\n\n");
+        } else {
+            out.push_str(one.gap);
+        }
+        out.push_str(one.lead);
+        if one.lead.is_empty() && other.lead.chars().count() == 1 && !one.is_fixed {
+            out.extend(other.lead.chars().filter(|lead| is_beginning(*lead)));
+        }
+        let capital = match (one.has_capital(), other.has_capital()) {
+            (false, true) => at > 0 || !edges.begins_within,
+            // A capital that only an end of a sentence gave, which is one no more.
+            (true, false) => !(at > 0 && ended && !ends),
+            (same, _) => same,
+        };
+        out.push_str(&one.with_capital(capital));
+        let is_last = at + 1 == ours.len();
+        let marks = behind(one, other, is_last && edges.ends_within);
+        ended = one.marks().ends_with(is_end_mark);
+        ends = marks.chars().any(is_end_mark);
+        out.push_str(&marks);
+    }
+    out
+}
+
+/// What stands behind a word: our own marks, with the answer's in their place or in addition.
+fn behind(one: &Word<'_>, other: &Word<'_>, as_it_is: bool) -> String {
+    let theirs: String =
+        other.marks().chars().filter(|mark| is_new_mark(*mark)).take(MAX_MARKS).collect();
+    let own = one.marks();
+    if as_it_is || theirs.is_empty() || !own.chars().all(is_new_mark) {
+        return one.trail.to_owned();
+    }
+    if own.is_empty() {
+        return format!("{}{theirs}", one.trail);
+    }
+    one.trail.replacen(&own, &theirs, 1)
+}
+
+/// Whether a paragraph that began here would look as if somebody else spoke.
+fn looks_like_label(words: &[Word<'_>]) -> bool {
+    words.iter().take(LABEL_WORDS).any(|word| word.trail.contains([':', '：']))
 }
 
 #[cfg(test)]
@@ -126,53 +155,92 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(piece: &str, answer: &str, text: Option<&str>, reason: Option<Reason>) {
-        let verdict = judge(piece, answer, None, Language::English, Edges::default());
-        let expected = Verdict { text: text.map(str::to_owned), reason };
-        assert_eq!(verdict, expected, "{answer:?}");
+    fn check(piece: &str, answer: &str, expected: Result<&str, Reason>) {
+        let verdict = judge(piece, answer, false, Edges::default());
+        assert_eq!(verdict.as_deref(), expected.as_ref().copied(), "{answer:?}");
     }
 
     #[test]
     fn the_words_decide() {
         let piece = "so we met at nine can you send it";
-        let right = Some("So we met at nine. Can you send it?");
-        check(piece, "So we met at nine. Can you send it?", right, None);
-        check(piece, "Here's the text: So we met at nine. Can you send it?", right, None);
-        check(piece, "```\nSo we met at nine. Can you send it?\n```", right, None);
-        check(piece, "\"So we met at nine. Can you send it?\"", right, None);
-        check(piece, "<think>Hm.</think>So we met at nine. Can you send it?", right, None);
-        check(piece, "", None, Some(Reason::Empty));
-        check(piece, "<think>Hm", None, Some(Reason::Empty));
-        check(piece, "I cannot help with that.", None, Some(Reason::WordsChanged));
-        check(piece, "So we met at nine.", None, Some(Reason::WordsMissing));
-        check(piece, "So we met at 9. Can you send it?", None, Some(Reason::WordsChanged));
-        let more = "So we met at nine. Can you send it? Yes, I can send it to you at once.";
-        check(piece, more, Some("So we met at nine. Can you send it"), Some(Reason::WordsAdded));
-        check("we can not go", "We cannot go.", None, Some(Reason::WordsChanged));
-        check(
-            "One two. Three four. Five.",
-            "one two three four five",
-            None,
-            Some(Reason::LostPunctuation),
-        );
+        let right = Ok("So we met at nine. Can you send it?");
+        check(piece, "So we met at nine. Can you send it?", right);
+        check(piece, "Here's the text: So we met at nine. Can you send it?", right);
+        check(piece, "```\nSo we met at nine. Can you send it?\n```", right);
+        check(piece, "\"So we met at nine. Can you send it?\"", right);
+        check(piece, "<think>Hm.</think>So we met at nine. Can you send it?", right);
+        check(piece, "", Err(Reason::Empty));
+        check(piece, "<think>Hm", Err(Reason::Empty));
+        check(piece, "I cannot help with that.", Err(Reason::WordsChanged));
+        check(piece, "So we met at nine.", Err(Reason::WordsMissing));
+        check(piece, "So we met at 9. Can you send it?", Err(Reason::WordsChanged));
+        check(piece, "So we met at nine. Can you send it? Yes.", Err(Reason::WordsAdded));
+        check("we can not go", "We cannot go.", Err(Reason::WordsChanged));
+        check("and and we er left", "And we left.", Err(Reason::WordsMissing));
+        check("a well known man", "A well-known man.", Err(Reason::WordsChanged));
+        check("mail ops@acme.io now", "Mail. Ops@acme.io, now.", Ok("Mail. ops@acme.io, now."));
     }
 
     #[test]
-    fn what_says_nothing_may_go() {
-        check("and and we er left", "And we left.", Some("And we left."), None);
-        check("hm hm hm", "Hm.", Some("Hm."), None);
-        check("hm hm hm", "...", None, Some(Reason::Empty));
-        check("it was like that", "It was that.", None, Some(Reason::WordsMissing));
+    fn what_is_no_plain_word_stays_to_the_letter() {
+        for piece in [
+            "run `git add file` now",
+            "it is 5 degrees",
+            "it is –5 degrees",
+            "so 10 - 5 is",
+            "a 5\" disk",
+            "git push --force now",
+            "an A- in math",
+            "go cd .. now",
+            "call main() now",
+            "at /etc/passwd- now",
+        ] {
+            check(piece, piece, Ok(piece));
+        }
+        check("run `git add file` now", "run `git, add, file` now", Err(Reason::WordsChanged));
+        check("run `echo um done` now", "run `echo done` now", Err(Reason::WordsChanged));
+        check("it is 5 degrees", "It is –5 degrees.", Err(Reason::WordsChanged));
+        check("it is –5 degrees", "It is 5 degrees.", Err(Reason::WordsChanged));
+        check("so 10 - 5 is", "So 10 5 is.", Err(Reason::WordsMissing));
+        check("a 5\" disk", "A 5 disk.", Err(Reason::WordsChanged));
+        check("git push --force now", "Git push force now.", Err(Reason::WordsChanged));
+        check("an A- in math", "An A in math.", Err(Reason::WordsChanged));
+        check("vitamin B now", "Vitamin B- now.", Err(Reason::WordsChanged));
+        check("we love music so much", "We love [music] so much.", Err(Reason::WordsChanged));
     }
 
     #[test]
-    fn a_speaker_may_speak_like_a_model() {
-        let piece = "here's the cleaned transcript hi all";
+    fn nothing_but_marks_capitals_and_paragraphs_is_taken() {
+        check("we met anna here", "**We** met anna here", Err(Reason::WordsChanged));
         check(
-            piece,
-            "Here's the cleaned transcript: hi, all.",
-            Some("Here's the cleaned transcript: hi, all."),
-            None,
+            "We met Anna at NASA. She left.",
+            "we met anna at nasa. she left.",
+            Ok("We met Anna at NASA. She left."),
         );
+        check("wE mEt", "We Met", Ok("wE mEt"));
+        check("he said no and left", "He said \"no\" and left.", Ok("He said no and left."));
+        check(
+            "so it is done anna yes I agree",
+            "So it is done.\n\nAnna: yes, I agree.",
+            Ok("So it is done.\n\nAnna yes, I agree."),
+        );
+        check(
+            "it is done. tell anna: yes",
+            "It is done.\n\nTell Anna: yes.",
+            Ok("It is done. Tell Anna: yes."),
+        );
+        check("We left. It was late.", "We left, it was late.", Ok("We left, it was late."));
+        check("We left. Anna stayed.", "We left Anna stayed", Ok("We left. Anna stayed."));
+        check("cómo estás hoy", "¿Cómo estás hoy?", Ok("¿Cómo estás hoy?"));
+        check("你好我是你的朋友", "你好，我是你的朋友。", Ok("你好，我是你的朋友。"));
+        check("one two", "One,\n\ntwo.", Ok("One, two."));
+        check("(so) \"no\" then", "(So). \"No\", then!", Ok("(So). \"No\", then!"));
+    }
+
+    #[test]
+    fn at_a_cut_the_answer_knows_nothing() {
+        let within = Edges { begins_within: true, ends_within: true };
+        let verdict = judge("and then we met", "And then we met.", false, within);
+        assert_eq!(verdict.as_deref(), Ok("and then we met"));
     }
 }

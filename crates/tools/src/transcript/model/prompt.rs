@@ -22,16 +22,27 @@ const SLACK_TOKENS: usize = 100;
 
 /// The question for a piece of a transcript.
 pub(super) fn question(text: &str) -> Question {
-    // A mark of ours in the transcript would end it early.
-    let text = text.replace("</text>", "").replace("<text>", "");
+    let mark = mark(text);
+    let system = SYSTEM.replace("text>", &format!("{mark}>"));
     // A token has about four letters in English; elsewhere a letter may take several.
     let characters = text.chars().count();
     let tokens = if text.is_ascii() { characters / 2 } else { characters * 2 } + SLACK_TOKENS;
     Question {
         temperature: Some(0.0),
         max_tokens: Some(u32::try_from(tokens).unwrap_or(u32::MAX)),
-        ..Question::new(SYSTEM, format!("<text>\n{text}\n</text>"))
+        ..Question::new(&system, format!("<{mark}>\n{text}\n</{mark}>"))
     }
+}
+
+/// A word for the marks that is not in the text.
+fn mark(text: &str) -> String {
+    let free = |word: &String| !text.contains(word.as_str());
+    let words =
+        (1..).map(|number| if number == 1 { "text".to_owned() } else { format!("text{number}") });
+    words
+        .take(1_000)
+        .find(|word| free(&format!("{word}>")))
+        .unwrap_or_else(|| "transcript".to_owned())
 }
 
 /// How long an answer may become before it is cut off, in bytes.

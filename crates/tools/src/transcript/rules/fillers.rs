@@ -4,7 +4,7 @@ use super::{
     language::{Evidence, Language},
     sentences,
     token::{self, Flag, Stop, Token, same_letters},
-    word_lists::{ALSO_SAID, SOUNDS, asides, sounds},
+    word_lists::{ALSO_SAID, BEFORE_LIKE, SOUNDS, asides, sounds},
 };
 
 /// How many words on each side say which language a sound is in.
@@ -60,6 +60,7 @@ fn is_filler(tokens: &[Token], index: usize, before: Option<usize>, language: La
         return false;
     }
     is_spelled_as_sound(tokens, index, before, is_sound)
+        && !is_answer(tokens, index, before)
         && !is_unit(tokens, index)
         && !is_meant(tokens, index, before)
         && (is_sound || is_said_in(tokens, index, language))
@@ -90,6 +91,31 @@ fn is_spelled_as_sound(
             && (is_sound || same_letters(word, "um") || tokens[index].after() == ",");
     }
     true
+}
+
+/// `uh huh` and `mm hmm` say yes, `uh oh` says that something went wrong, and `uh uh` says no where it is all that is said.
+fn is_answer(tokens: &[Token], index: usize, before: Option<usize>) -> bool {
+    const SECOND: [&str; 5] = ["huh", "hm", "hmm", "oh", "hum"];
+    let is_sound =
+        |token: &Token, all: &[&str]| all.iter().any(|one| same_letters(one, token.word()));
+    let first =
+        |token: &Token| is_sound(token, &["uh", "mm", "um", "nuh"]) && token.after().is_empty();
+    let (token, next) = (&tokens[index], tokens.get(index + 1));
+    let earlier = index.checked_sub(1).map(|at| &tokens[at]);
+    if next.is_some_and(|next| first(token) && is_sound(next, &SECOND))
+        || earlier.is_some_and(|earlier| first(earlier) && is_sound(token, &SECOND))
+    {
+        return true;
+    }
+    // Between two ends of sentences there is nothing but the two.
+    let pair = |one: usize, begin: Option<usize>| {
+        let begins = begin.is_none_or(|at| sentences::ends(&tokens[at]));
+        let ends = tokens.get(one + 1).is_some_and(|last| {
+            is_sound(last, &["uh", "mm"]) && (sentences::ends(last) || one + 2 == tokens.len())
+        });
+        begins && ends && first(&tokens[one])
+    };
+    pair(index, before) || index > 0 && pair(index - 1, index.checked_sub(2))
 }
 
 /// `5 mm` is a length.
@@ -185,5 +211,23 @@ fn aside(tokens: &[Token], index: usize, language: Language) -> usize {
                 && token.after() == if is_last(at) { "," } else { "" }
         })
     };
-    asides(language).iter().find(is_here).map_or(0, |words| words.len())
+    let length = asides(language).iter().find(is_here).map_or(0, |words| words.len());
+    if length > 0 && is_turn(tokens, index, length) { 0 } else { length }
+}
+
+/// Whether what follows an aside takes the place of what came before it (`5, you know, 6`; `the left, you know, the right
+/// one`), or is an example of it (`animals, like, cats`). Then the aside is what says so.
+fn is_turn(tokens: &[Token], index: usize, length: usize) -> bool {
+    const FAR: usize = 3;
+    let before = &tokens[index - 1];
+    let Some(next) = tokens.get(index + length) else { return false };
+    if same_letters(tokens[index].word(), "like") {
+        return !BEFORE_LIKE.iter().any(|word| same_letters(before.word(), word));
+    }
+    let has_digit = |token: &Token| token.text.contains(|one: char| one.is_numeric());
+    let said_before = &tokens[index.saturating_sub(FAR)..index];
+    has_digit(before)
+        || has_digit(next)
+        || (before.has_capital() && next.has_capital())
+        || said_before.iter().any(|token| token.is_same(next))
 }

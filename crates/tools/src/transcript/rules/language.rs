@@ -34,12 +34,6 @@ impl Language {
             Language::Other => None,
         }
     }
-
-    /// The language with this code.
-    pub(in super::super) fn of_code(code: Option<&str>) -> Self {
-        let all = [Language::English, Language::German, Language::French, Language::Spanish];
-        all.into_iter().find(|one| one.code() == code).unwrap_or_default()
-    }
 }
 
 /// For each frequent word, the languages that have it, as bits.

@@ -257,7 +257,7 @@ fn core(text: &str) -> (usize, usize) {
 }
 
 /// FNV-1a over the lower-case letters: short, and words are short. All apostrophes are one.
-pub(in super::super) fn key(word: &str) -> u32 {
+pub(super) fn key(word: &str) -> u32 {
     let mut hash = FIRST_KEY;
     for letter in word.chars() {
         match letter {

@@ -22,26 +22,19 @@ pub(super) fn sounds(language: Language) -> &'static [&'static str] {
     }
 }
 
-/// What says nothing where it stands between two commas.
+/// What says nothing where it stands between two commas. Not here is what announces that somebody corrects or explains
+/// himself: `I mean`, `also`, `je veux dire`, `o sea`, `digamos`.
 pub(super) fn asides(language: Language) -> &'static [&'static [&'static str]] {
     match language {
-        Language::English => &[
-            &["ah"],
-            &["eh"],
-            &["i", "mean"],
-            &["kind", "of"],
-            &["like"],
-            &["sort", "of"],
-            &["you", "know"],
-        ],
+        Language::English => {
+            &[&["ah"], &["eh"], &["kind", "of"], &["like"], &["sort", "of"], &["you", "know"]]
+        }
         Language::German => &[
-            &["also"],
             &["halt"],
             &["ich", "sag", "mal"],
             &["ich", "sage", "mal"],
             &["ne"],
             &["sag", "ich", "mal"],
-            &["sagen", "wir", "mal"],
             &["sozusagen"],
             &["weißt", "du"],
             &["wie", "sagt", "man"],
@@ -49,9 +42,7 @@ pub(super) fn asides(language: Language) -> &'static [&'static [&'static str]] {
         ],
         Language::French => &[
             &["comment", "dire"],
-            &["disons"],
             &["genre"],
-            &["je", "veux", "dire"],
             &["tu", "sais"],
             &["tu", "vois"],
             &["vous", "savez"],
@@ -60,10 +51,8 @@ pub(super) fn asides(language: Language) -> &'static [&'static [&'static str]] {
         Language::Spanish => &[
             &["bueno"],
             &["cómo", "decirlo"],
-            &["digamos"],
             &["eh"],
             &["este"],
-            &["o", "sea"],
             &["pues"],
             &["sabes"],
             &["verdad"],
@@ -384,3 +373,10 @@ impl Known {
         Known::Dutch,
     ];
 }
+
+/// After these `like` between two commas says nothing; elsewhere it begins an example.
+pub(super) const BEFORE_LIKE: &[&str] = &[
+    "am", "and", "are", "be", "been", "being", "but", "he", "he's", "i", "i'm", "is", "it", "it's",
+    "just", "she", "she's", "so", "that's", "they", "they're", "was", "we", "we're", "were", "you",
+    "you're",
+];

@@ -24,13 +24,46 @@ fn fillers_go() {
         ("I think that is it, uh.", "I think that is it."),
         ("I think so uh... We should go.", "I think so... We should go."),
         (
-            "So that, I mean, is what it was, like, last year.",
+            "So that, you know, is what it was, like, last year.",
             "So that, is what it was, last year.",
         ),
         ("WE HAVE, UH, THE NUMBERS.", "WE HAVE, THE NUMBERS."),
         ("Das ist, äh, nicht so, sozusagen, wichtig.", "Das ist, nicht so, wichtig."),
         ("C'est, euh, pas la peine, tu vois, de venir.", "C'est, pas la peine, de venir."),
-        ("Es que, este, no lo sé, o sea, es muy difícil.", "Es que, no lo sé, es muy difícil."),
+        (
+            "Es que, este, no lo sé, o sea, es muy difícil.",
+            "Es que, no lo sé, o sea, es muy difícil.",
+        ),
+    ]);
+}
+
+#[test]
+fn what_somebody_says_in_place_of_something_else_stays() {
+    check(&[
+        ("We need 5, I mean, 6 drives.", "We need 5, I mean, 6 drives."),
+        ("Port 80, you know, 8080?", "Port 80, you know, 8080?"),
+        ("Not Dana, you know, Kofi.", "Not Dana, you know, Kofi."),
+        ("Take the left, you know, the right one.", "Take the left, you know, the right one."),
+        ("Animals, like, cats.", "Animals, like, cats."),
+        ("It was, like, huge.", "It was, huge."),
+        ("Er ist Arzt, also, Zahnarzt.", "Er ist Arzt, also, Zahnarzt."),
+        ("Necesitamos cinco, o sea, seis discos.", "Necesitamos cinco, o sea, seis discos."),
+    ]);
+}
+
+#[test]
+fn sounds_that_answer_stay() {
+    check(&[
+        (
+            "I said uh huh it does and then uh oh it broke.",
+            "I said uh huh it does and then uh oh it broke.",
+        ),
+        ("Did you test it? Uh uh. And then?", "Did you test it? Uh uh. And then?"),
+        (
+            "Dana: Did you?\n\nKofi: Mm hmm.\n\nDana: Uh huh.",
+            "Dana: Did you?\n\nKofi: Mm hmm.\n\nDana: Uh huh.",
+        ),
+        ("I was uh uh walking home.", "I was walking home."),
     ]);
 }
 
@@ -85,7 +118,7 @@ fn what_is_said_again_after_a_filler_was_begun_twice() {
     check(&[
         ("The, uh, the engine is old.", "The engine is old."),
         ("We were, um, we were just about to go.", "We were just about to go."),
-        ("She was, I mean, she was late.", "She was late."),
+        ("She was, I mean, she was late.", "She was, I mean, she was late."),
         ("Next week uh next week we are in the, um, in the hall.", "Next week we are in the hall."),
         ("I told you, uh, you can go.", "I told you, you can go."),
         ("I told you uh you can go.", "I told you you can go."),
