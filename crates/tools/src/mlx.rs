@@ -1,7 +1,7 @@
 //! The toolset `mlxctl`: servers of language models on this machine, started and stopped.
 //!
 //! A model server outlives the call that started it, and the process that took the call. So nothing about it is
-//! remembered in memory: each port has a [`place`] on disk, whose lock is held as long as a server of ours is
+//! remembered in memory: each port has a `place` on disk, whose lock is held as long as a server of ours is
 //! there (`guard::process::Keep`). Whoever looks, this process or another, sees the same.
 
 mod diagnosis;

@@ -1,6 +1,6 @@
 //! Cleaning of transcripts by rules: pure, offline, text in and text out.
 //!
-//! A text is taken apart into turns ([`formats`]), each turn is cleaned ([`rules`]), and the turns
+//! A text is taken apart into turns (`formats`), each turn is cleaned (`rules`), and the turns
 //! are printed as paragraphs. What holds for every text:
 //!
 //! - no word is added and none changes its place: what comes out is what came in without some of it;
@@ -9,7 +9,7 @@
 //!
 //! A wrong removal costs the reader more than a filler that stays: in doubt, a word is kept.
 //!
-//! Where the operator wants it, a language model then adds punctuation to what the rules left ([`model`]).
+//! Where the operator wants it, a language model then adds punctuation to what the rules left (`model`).
 
 mod counts;
 mod formats;

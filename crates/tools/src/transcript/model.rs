@@ -1,8 +1,8 @@
 //! Punctuation by a language model that may not change the words.
 //!
-//! The rules come first, and what they leave goes to the model piece by piece ([`chunks`]), without the names of
-//! speakers and without code blocks. An answer is freed of what models say around it ([`reply`]), its words are held against
-//! those of the piece ([`words`]), and what is printed is the piece itself with the answer's punctuation ([`judge`]): whatever a
+//! The rules come first, and what they leave goes to the model piece by piece (`chunks`), without the names of
+//! speakers and without code blocks. An answer is freed of what models say around it (`reply`), its words are held against
+//! those of the piece (`words`), and what is printed is the piece itself with the answer's punctuation (`judge`): whatever a
 //! model answers, no word is added, changed or lost. Where an answer has other words, the piece stays as the rules left it.
 
 mod chunks;
