@@ -5,6 +5,7 @@
 
 mod ass;
 mod cues;
+mod diarised;
 mod hallucinations;
 mod json;
 mod lines;

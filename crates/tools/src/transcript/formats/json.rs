@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{super::unicode, lines::Lines};
+use super::{super::unicode, diarised, lines::Lines};
 
 /// Where segments are, best first: those that know who speaks come before those that do not.
 const LISTS: &[&str] = &[
@@ -50,7 +50,12 @@ pub(super) fn read(text: &str) -> Option<Lines> {
     let mut lines = Lines::with_room(text.len() / 2);
     let documents = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     for document in documents {
-        document.ok().filter(|document| whole(document, &mut lines, 0) || is_silent(document))?;
+        let read = |document: &Value| {
+            diarised::read(document, &mut lines)
+                || whole(document, &mut lines, 0)
+                || is_silent(document)
+        };
+        document.ok().filter(read)?;
     }
     Some(lines)
 }

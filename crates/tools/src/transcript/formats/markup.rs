@@ -17,6 +17,10 @@ const MAX_TAG_BYTES: usize = 300;
 pub(super) fn push(lines: &mut Lines, line: &str) {
     let line = line.trim_start();
     let dashed = ["- ", "– ", "— "].into_iter().find_map(|dash| line.strip_prefix(dash));
+    // `-Where are you?`, but not `-5 degrees`, `-v` or `--`.
+    let dashed = dashed.or_else(|| {
+        line.strip_prefix(['-', '–']).filter(|said| said.starts_with(char::is_uppercase))
+    });
     let before = lines.all.len();
     strip(lines, dashed.unwrap_or(line));
     if dashed.is_some() {

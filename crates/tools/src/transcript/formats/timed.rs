@@ -52,11 +52,19 @@ pub(super) fn read(text: &str) -> Option<Lines> {
                 lines.set_voice(name);
                 lines.push(said);
             }
-            _ if forms.header && line == FOOTER => {}
+            _ if forms.header && (line == FOOTER || is_notice(line)) => {}
             _ => lines.push(line),
         }
     }
     Some(lines)
+}
+
+/// What Teams says of itself: `Dana Levi stopped transcription`.
+fn is_notice(line: &str) -> bool {
+    let end = [" started transcription", " stopped transcription"]
+        .iter()
+        .find_map(|end| line.strip_suffix(end));
+    end.is_some_and(|name| name.split(' ').count() <= 4)
 }
 
 /// What is counted to tell the forms of a text.

@@ -15,6 +15,8 @@ pub(super) fn read(text: &str) -> Option<Lines> {
     if !roots.iter().any(|root| near.contains(root)) {
         return None;
     }
+    // What YouTube serves as a transcript is text in HTML in XML.
+    let escapes_twice = near.contains("<transcript");
     let mut lines = Lines::with_room(text.len() / 2);
     let mut rest = head;
     while let Some(start) = memchr(b'<', rest.as_bytes()) {
@@ -26,7 +28,12 @@ pub(super) fn read(text: &str) -> Option<Lines> {
         let (inside, after) = until_closed(rest, name);
         lines.begin_cue();
         // Lines of the source are no lines of the caption.
-        markup::push(&mut lines, &without_newlines(inside));
+        let inside = without_newlines(inside);
+        if escapes_twice {
+            markup::push(&mut lines, &html_escape::decode_html_entities(&inside));
+        } else {
+            markup::push(&mut lines, &inside);
+        }
         rest = after;
     }
     Some(lines)

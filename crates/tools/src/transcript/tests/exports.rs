@@ -98,3 +98,38 @@ fn json3_of_youtube_is_read() {
         {"tStartMs":1990,"aAppend":1,"segs":[{"utf8":"\n"}]},{"tStartMs":2000,"segs":[{"utf8":"lamp"},{"utf8":" broke"}]}]}"#;
     check(Format::Json, text, "So the lamp broke.");
 }
+
+#[test]
+fn words_that_say_who_speaks_become_turns() {
+    let deepgram = r#"{"results":{"channels":[{"alternatives":[{"transcript":"is it up yes it is","words":[
+        {"word":"is","punctuated_word":"Is","speaker":0},{"word":"it","punctuated_word":"it","speaker":0},
+        {"word":"up","punctuated_word":"up?","speaker":0},{"word":"yes","punctuated_word":"Yes,","speaker":1},
+        {"word":"it","punctuated_word":"it","speaker":1},{"word":"is","punctuated_word":"is.","speaker":1}]}]}]}}"#;
+    check(Format::Json, deepgram, "Speaker 0: Is it up?\n\nSpeaker 1: Yes, it is.");
+    let google = r#"{"results":[{"alternatives":[{"transcript":"is it up"}]},{"alternatives":[{"words":[
+        {"word":"Is","speakerTag":1},{"word":"it","speakerTag":1},{"word":"up?","speakerTag":1},
+        {"word":"Yes.","speakerTag":2}]}]}]}"#;
+    check(Format::Json, google, "Speaker 1: Is it up?\n\nSpeaker 2: Yes.");
+    let aws = r#"{"jobName":"j","results":{"transcripts":[{"transcript":"Is it up? Yes."}],
+        "speaker_labels":{"segments":[{"speaker_label":"spk_0","items":[]}]},"items":[
+        {"type":"pronunciation","speaker_label":"spk_0","alternatives":[{"content":"Is"}]},
+        {"type":"pronunciation","speaker_label":"spk_0","alternatives":[{"content":"it"}]},
+        {"type":"pronunciation","speaker_label":"spk_0","alternatives":[{"content":"up"}]},
+        {"type":"punctuation","speaker_label":"spk_0","alternatives":[{"content":"?"}]},
+        {"type":"pronunciation","speaker_label":"spk_1","alternatives":[{"content":"Yes"}]},
+        {"type":"punctuation","speaker_label":"spk_1","alternatives":[{"content":"."}]}]}}"#;
+    check(Format::Json, aws, "spk_0: Is it up?\n\nspk_1: Yes.");
+}
+
+#[test]
+fn what_programs_say_of_themselves_is_nobodys_word() {
+    let teams = "Dana Levi started transcription\n\nDana Levi   0:03\nIs it up?\n\nKofi Mensah   0:08\nIt is.\n\n\
+        Dana Levi   0:15\nGood.\n\nDana Levi stopped transcription\n";
+    check(
+        Format::TimedLines,
+        teams,
+        "Dana Levi: Is it up?\n\nKofi Mensah: It is.\n\nDana Levi: Good.",
+    );
+    let youtube = "<transcript><text start=\"0\">it&amp;#39;s um the nas &amp;amp; the router.</text></transcript>";
+    check(Format::Xml, youtube, "It's the nas & the router.");
+}
