@@ -158,16 +158,28 @@ impl Journal {
     }
 }
 
+/// How long a line that another process writes may be seen in part.
+const MIDDLE_OF_A_LINE: std::time::Duration = std::time::Duration::from_millis(5);
+
 /// The open file, its length, and whether its last line was cut short.
 fn open(path: &Path) -> io::Result<(File, u64, bool)> {
     use std::os::unix::fs::{FileExt, OpenOptionsExt};
     let file = OpenOptions::new().create(true).append(true).read(true).mode(0o600).open(path)?;
-    let bytes = file.metadata()?.len();
-    let mut last = [b'\n'];
-    if bytes > 0 {
-        file.read_exact_at(&mut last, bytes - 1)?;
+    let look = || -> io::Result<(u64, bool)> {
+        let bytes = file.metadata()?.len();
+        let mut last = [b'\n'];
+        if bytes > 0 {
+            file.read_exact_at(&mut last, bytes - 1)?;
+        }
+        Ok((bytes, last != [b'\n']))
+    };
+    let (mut bytes, mut torn) = look()?;
+    if torn {
+        // Another process may be in the middle of a line.
+        std::thread::sleep(MIDDLE_OF_A_LINE);
+        (bytes, torn) = look()?;
     }
-    Ok((file, bytes, last != [b'\n']))
+    Ok((file, bytes, torn))
 }
 
 fn append(mut file: &File, bytes: &[u8]) -> io::Result<()> {
