@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use guard::net::Url;
+use guard::net::{base_url_problem, key_variable_problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -64,34 +64,17 @@ impl Settings {
             None if self.model.is_some() => mistake("model", "`base_url` is missing"),
             None => {}
         }
-        if self.api_key_env.as_ref().is_some_and(|name| !is_a_variable(name)) {
-            // A key by mistake is not repeated.
-            mistake("api_key_env", "is the name of an environment variable, never the key itself");
+        if let Some(words) = self.api_key_env.as_deref().and_then(key_variable_problem) {
+            mistake("api_key_env", words);
         }
         mistakes
     }
 }
 
 fn problem(base_url: &str) -> Option<&'static str> {
-    let Ok(url) = Url::parse(base_url) else { return Some("is no URL") };
-    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Some("begins with `http://` or `https://` and a host");
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Some("holds no user name and no password; name a key with `api_key_env`");
-    }
-    if url.query().is_some() || url.fragment().is_some() {
-        return Some("ends with its path");
-    }
-    url.path()
-        .trim_end_matches('/')
-        .ends_with("/chat/completions")
-        .then_some("ends before `/chat/completions`, which is added")
-}
-
-fn is_a_variable(name: &str) -> bool {
-    name.bytes().all(|one| one.is_ascii_alphanumeric() || one == b'_')
-        && !name.starts_with(|one: char| one.is_ascii_digit())
+    let is_whole = base_url.trim_end_matches('/').ends_with("/chat/completions");
+    base_url_problem(base_url)
+        .or(is_whole.then_some("ends before `/chat/completions`, which is added"))
 }
 
 #[cfg(test)]

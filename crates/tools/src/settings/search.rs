@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use guard::net::Url;
+use guard::net::{base_url_problem, key_variable_problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -115,34 +115,17 @@ impl Search {
                 mistake("base_url", "`provider` is missing: `litellm` or `searxng`");
             }
             (Some(_), Some(base_url)) => {
-                if let Some(words) = problem(base_url) {
+                if let Some(words) = base_url_problem(base_url) {
                     mistake("base_url", words);
                 }
             }
             (None, None) => {}
         }
-        if self.api_key_env.as_ref().is_some_and(|name| !is_a_variable(name)) {
-            // A key by mistake is not repeated.
-            mistake("api_key_env", "is the name of an environment variable, never the key itself");
+        if let Some(words) = self.api_key_env.as_deref().and_then(key_variable_problem) {
+            mistake("api_key_env", words);
         }
         mistakes
     }
-}
-
-fn problem(base_url: &str) -> Option<&'static str> {
-    let Ok(url) = Url::parse(base_url) else { return Some("is no URL") };
-    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Some("begins with `http://` or `https://` and a host");
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Some("holds no user name and no password; name a key with `api_key_env`");
-    }
-    (url.query().is_some() || url.fragment().is_some()).then_some("ends with its path")
-}
-
-fn is_a_variable(name: &str) -> bool {
-    name.bytes().all(|one| one.is_ascii_alphanumeric() || one == b'_')
-        && !name.starts_with(|one: char| one.is_ascii_digit())
 }
 
 #[cfg(test)]
