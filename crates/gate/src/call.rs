@@ -6,7 +6,7 @@ use contract::LimitOverrides;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Caller, Exchange, JobId, RequestId, approvals::ApprovalId};
+use crate::{Caller, Exchange, JobId, RequestId, Tool, approvals::ApprovalId};
 
 /// A call, parsed by a door and not yet judged by anybody.
 #[derive(Debug)]
@@ -15,6 +15,8 @@ pub struct Call {
     pub tool: String,
     /// Only a tool of this toolset is meant.
     pub toolset: Option<Arc<str>>,
+    /// The tool as the caller has judged it: where another has taken its name since, nothing is called.
+    pub meant: Option<Arc<Tool>>,
     /// The arguments.
     pub input: Value,
     /// The limits that the request sets, already read and within the ceilings.
@@ -50,6 +52,8 @@ pub enum Door {
     McpHttp,
     /// MCP on stdin and stdout.
     McpStdio,
+    /// `toolgate ask`, `POST /v1/ask`.
+    Ask,
 }
 
 impl Door {
@@ -61,6 +65,7 @@ impl Door {
             Door::Cli => "cli",
             Door::McpHttp => "mcp_http",
             Door::McpStdio => "mcp_stdio",
+            Door::Ask => "ask",
         }
     }
 }

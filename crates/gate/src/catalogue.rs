@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    fmt,
     sync::Arc,
 };
 
@@ -73,6 +74,11 @@ impl Tool {
 }
 
 impl Tool {
+    /// How many calls of it there were, whatever came of them.
+    pub fn calls(&self) -> u64 {
+        self.metrics.calls()
+    }
+
     /// The arguments as they may be written down: without secrets, and not at all where they
     /// do not fit and a secret may stand where nobody marks it.
     pub(crate) fn to_keep(&self, input: &Value) -> Option<Box<RawValue>> {
@@ -80,6 +86,12 @@ impl Tool {
             return None;
         }
         serde_json::value::to_raw_value(&self.input.redacted(input)).ok()
+    }
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Tool({})", self.contract.name)
     }
 }
 
@@ -182,6 +194,11 @@ impl Catalogue {
             }),
         };
         Failure::unknown_tool(name, near)
+    }
+
+    /// What is known and not served, by name.
+    pub fn withheld(&self) -> impl Iterator<Item = (&str, &Withheld)> {
+        self.withheld.iter().map(|(name, withheld)| (name.as_str(), withheld))
     }
 
     /// The toolset of that name.

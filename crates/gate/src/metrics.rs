@@ -30,6 +30,12 @@ pub(crate) struct ToolMetrics {
 }
 
 impl ToolMetrics {
+    /// How many calls were counted, whatever came of them.
+    pub(crate) fn calls(&self) -> u64 {
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        self.succeeded.load(Relaxed) + failed.values().sum::<u64>()
+    }
+
     pub(crate) fn warned(&self, direction: Direction) {
         let counter = match direction {
             Direction::Input => &self.input_warnings,

@@ -21,6 +21,7 @@ pub struct Answering {
     /// What was read and not yet handed over.
     pieces: VecDeque<String>,
     finish: Option<Finish>,
+    model: Option<String>,
     has_choice: bool,
     is_over: bool,
     read_bytes: usize,
@@ -50,6 +51,7 @@ impl Answering {
             form: Form::Unknown,
             pieces: VecDeque::new(),
             finish: None,
+            model: None,
             has_choice: false,
             is_over: false,
             read_bytes: 0,
@@ -90,6 +92,11 @@ impl Answering {
     /// Why the model stopped; nothing before the end, and where the endpoint does not say.
     pub fn finish(&self) -> Option<Finish> {
         self.finish
+    }
+
+    /// The model that answers, as the endpoint calls it: not always the one that was asked for.
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
     }
 
     fn take(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
@@ -143,6 +150,7 @@ impl Answering {
         let piece = message::read(json)?;
         self.has_choice |= piece.has_choice;
         self.finish = piece.finish.or(self.finish);
+        self.model = piece.model.or(self.model.take());
         if !piece.text.is_empty() {
             self.pieces.push_back(piece.text);
         }

@@ -25,13 +25,19 @@ pub(crate) struct Piece {
     pub finish: Option<Finish>,
     /// Whether there was a choice in it at all.
     pub has_choice: bool,
+    /// The model that the endpoint says it is.
+    pub model: Option<String>,
 }
+
+/// How much of the name of a model is kept, in characters.
+const MAX_NAME_CHARACTERS: usize = 200;
 
 #[derive(Deserialize)]
 struct Message<'a> {
     #[serde(borrow)]
     choices: Option<Vec<Choice<'a>>>,
     error: Option<Value>,
+    model: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -81,11 +87,13 @@ pub(crate) fn read(json: &[u8]) -> Result<Piece, Error> {
     if message.error.is_some_and(|error| !error.is_null() && error != "") {
         return Err(Error::Failed);
     }
+    let name = message.model.as_ref().and_then(Value::as_str);
+    let model = name.map(|name| name.chars().take(MAX_NAME_CHARACTERS).collect());
     // A last event about the cost has none; an answer without any is told at its end.
     let choices = message.choices.unwrap_or_default();
     // Of several choices, which nobody asked for, the first.
     let Some(choice) = choices.into_iter().next() else {
-        return Ok(Piece { text: String::new(), finish: None, has_choice: false });
+        return Ok(Piece { text: String::new(), finish: None, has_choice: false, model });
     };
     let said = choice.delta.or(choice.message).and_then(|said| said.content);
     let text = match said {
@@ -98,7 +106,7 @@ pub(crate) fn read(json: &[u8]) -> Result<Piece, Error> {
         "length" => Finish::Length,
         _ => Finish::Other,
     });
-    Ok(Piece { text, finish, has_choice: true })
+    Ok(Piece { text, finish, has_choice: true, model })
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use std::{
 use gate::{Catalogue, Gate, Jobs};
 
 use crate::{
+    Asks,
+    asks::Nobody,
     mcp::{self, EmptyLibrary, Library},
     rest::documents::Documents,
 };
@@ -57,6 +59,7 @@ pub struct App {
     pub(crate) jobs: Arc<Jobs>,
     pub(crate) settings: Settings,
     pub(crate) library: Arc<dyn Library>,
+    pub(crate) asks: Arc<dyn Asks>,
     pub(crate) mcp: mcp::State,
     documents: Mutex<Option<Arc<Documents>>>,
 }
@@ -64,21 +67,32 @@ pub struct App {
 impl App {
     /// The doors to this gate.
     pub fn new(gate: Arc<Gate>, jobs: Arc<Jobs>, settings: Settings) -> Arc<Self> {
-        Self::with_library(gate, jobs, settings, Arc::new(EmptyLibrary))
+        Self::with(gate, jobs, settings, Arc::new(EmptyLibrary), Arc::new(Nobody))
     }
 
     /// The doors to this gate, with prompts and resources beside its tools.
     pub fn with_library(
         gate: Arc<Gate>,
         jobs: Arc<Jobs>,
+        settings: Settings,
+        library: Arc<dyn Library>,
+    ) -> Arc<Self> {
+        Self::with(gate, jobs, settings, library, Arc::new(Nobody))
+    }
+
+    /// The same, with somebody who answers questions.
+    pub fn with(
+        gate: Arc<Gate>,
+        jobs: Arc<Jobs>,
         mut settings: Settings,
         library: Arc<dyn Library>,
+        asks: Arc<dyn Asks>,
     ) -> Arc<Self> {
         // A stream has to show that it lives before it is taken for dead.
         let half = (settings.idle_timeout / 2).max(Duration::from_millis(50));
         settings.mcp.keep_alive = settings.mcp.keep_alive.min(half);
         let mcp = mcp::State::new(&settings.mcp);
-        Arc::new(Self { gate, jobs, settings, library, mcp, documents: Mutex::new(None) })
+        Arc::new(Self { gate, jobs, settings, library, asks, mcp, documents: Mutex::new(None) })
     }
 
     /// Everything that describes the catalogue of now, rendered once for each.

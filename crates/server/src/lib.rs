@@ -5,9 +5,11 @@
 //! file for every noun.
 
 mod app;
+mod asks;
 mod http;
 pub mod mcp;
 mod rest;
 
 pub use app::{App, Settings, Token};
+pub use asks::{Asked, Asks, Reply};
 pub use http::{accept::serve, front::OPERATOR};

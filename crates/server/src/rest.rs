@@ -2,6 +2,7 @@
 
 mod approvals;
 mod artifacts;
+mod ask;
 pub(crate) mod call;
 mod docs;
 pub(crate) mod documents;
@@ -55,6 +56,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/quarantine", get(quarantine::list))
         .route("/v1/quarantine/{id}", get(quarantine::one))
         .route("/v1/quarantine/{id}/release", post(quarantine::release))
+        .route("/v1/ask", post(ask::ask))
         .route("/v1/upstreams", get(upstreams::list))
         .route("/v1/approvals", get(approvals::list))
         .route("/v1/approvals/{id}", get(approvals::one).post(approvals::decide))

@@ -1,11 +1,13 @@
 //! The commands, one file each.
 
 pub mod approvals;
+mod ask;
 mod call;
 mod completions;
 mod config;
 mod contracts;
 mod doctor;
+mod eval;
 mod init;
 mod lock;
 mod mcp;
@@ -14,6 +16,7 @@ mod probe;
 mod quarantine;
 mod serve;
 mod tools;
+mod trace;
 pub mod upstream;
 
 use clap::Subcommand;
@@ -33,6 +36,9 @@ pub enum Command {
     Mcp(mcp::Mcp),
     Tools(tools::Tools),
     Call(call::Call),
+    Ask(ask::AskCommand),
+    Trace(trace::TraceCommand),
+    Eval(eval::Eval),
     Approvals(approvals::Approvals),
     Mlx(mlx::Mlx),
     Upstream(upstream::Upstream),
@@ -54,6 +60,9 @@ impl Command {
             Command::Mcp(mcp) => mcp.run(flags, printer),
             Command::Tools(tools) => tools.run(flags, printer),
             Command::Call(call) => call.run(flags, printer),
+            Command::Ask(ask) => ask.run(flags, printer),
+            Command::Trace(trace) => trace.run(printer),
+            Command::Eval(eval) => eval.run(flags, printer),
             Command::Approvals(approvals) => approvals.run(flags, printer),
             Command::Mlx(mlx) => mlx.run(flags, printer),
             Command::Upstream(upstream) => upstream.run(flags, printer),

@@ -98,6 +98,7 @@ async fn call(
     let call = Call {
         tool,
         toolset: None,
+        meant: None,
         input: Value::Object(example.input.clone()),
         limits: contract::LimitOverrides::default(),
         caller: Caller::named("examples"),

@@ -1,6 +1,7 @@
 //! From settings to a catalogue, and from a catalogue to a gate.
 
 mod apart;
+pub mod asking;
 pub mod overlays;
 mod policy;
 pub mod shelves;

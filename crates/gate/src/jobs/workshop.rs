@@ -173,6 +173,7 @@ fn call(
     Call {
         tool: job.tool.clone(),
         toolset: None,
+        meant: None,
         input: input.clone(),
         limits: job.limits,
         caller: Caller::named(&job.caller),

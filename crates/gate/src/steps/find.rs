@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
+use contract::codes;
+
 use super::{Crossing, Refusal};
-use crate::Tool;
+use crate::{Failure, Tool};
 
 /// A tool that is served, and the limits of this call.
 pub(crate) struct Found(Arc<Tool>);
@@ -22,6 +24,10 @@ impl Crossing {
             self.gate.metrics.unknown_tool.fetch_add(1, Ordering::Relaxed);
             return Err(catalogue.unknown(&self.call.tool, toolset).into());
         };
+        if self.call.meant.as_ref().is_some_and(|meant| !Arc::ptr_eq(meant, tool)) {
+            let message = "another tool has taken this name since it was chosen";
+            return Err(Failure::new(codes::CONFLICT, message).into());
+        }
         self.limits = tool.limits.with(&self.call.limits);
         self.tool = Some(tool.clone());
         Ok(Found(tool.clone()))

@@ -183,6 +183,7 @@ impl Asked {
         Call {
             tool: self.name.to_string(),
             toolset: context.scope.clone(),
+            meant: None,
             input: Value::Object(arguments),
             limits: LimitOverrides::default(),
             caller: context.caller.clone(),

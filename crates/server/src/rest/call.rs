@@ -40,6 +40,7 @@ pub(crate) async fn call(
                 .call(Call {
                     tool,
                     toolset: None,
+                    meant: None,
                     input: Value::Object(input),
                     limits: contract::LimitOverrides::default(),
                     caller: context.caller,

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How often a quiet stream says that it is still there.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 pub(crate) async fn watch(
     State(app): State<Arc<App>>,
@@ -75,7 +75,8 @@ fn print(events: &[Event]) -> String {
     text
 }
 
-fn events(body: Body) -> Response {
+/// A stream of events.
+pub(super) fn events(body: Body) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

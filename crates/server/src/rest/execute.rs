@@ -48,6 +48,7 @@ pub(crate) async fn execute(
         .call(Call {
             tool: request.tool,
             toolset: None,
+            meant: None,
             input: request.input,
             limits: request.limits,
             caller: context.caller,

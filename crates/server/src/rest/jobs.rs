@@ -41,6 +41,7 @@ pub(crate) async fn submit(
     let submitted = app.jobs.submit(Call {
         tool: request.tool,
         toolset: None,
+        meant: None,
         input: request.input,
         limits: request.limits,
         caller: context.caller,

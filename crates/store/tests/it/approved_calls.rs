@@ -199,6 +199,7 @@ pub fn call(tool: &str, input: Value) -> Call {
     Call {
         tool: tool.into(),
         toolset: None,
+        meant: None,
         input,
         limits: LimitOverrides::default(),
         caller: Caller::named("ada"),

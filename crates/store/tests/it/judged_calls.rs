@@ -194,6 +194,7 @@ pub fn call(input: Value) -> Call {
     Call {
         tool: "one".into(),
         toolset: None,
+        meant: None,
         input,
         limits: LimitOverrides::default(),
         caller: Caller::named("ada"),

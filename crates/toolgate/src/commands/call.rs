@@ -86,6 +86,7 @@ impl Call {
         gate::Call {
             tool: self.tool.clone(),
             toolset: None,
+            meant: None,
             input,
             limits,
             caller: Caller::named("cli"),

@@ -25,6 +25,7 @@ use crate::{
     settings::{Flags, Loaded},
     wiring::{
         self,
+        asking::Asking,
         shelves::Shelves,
         upstreams::{self, Which},
     },
@@ -86,7 +87,8 @@ async fn serve(
     sweep(gate.clone(), loaded);
     let settings = doors::settings(loaded, &kept.data, tokens)?;
     let library = Arc::new(Shelves::new(host.clone()));
-    let app = App::with_library(gate.clone(), jobs, settings, library);
+    let asks = Arc::new(Asking::new(loaded, &gate)?);
+    let app = App::with(gate.clone(), jobs, settings, library, asks);
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone())?;
     let tools = gate.catalogue().len();

@@ -32,6 +32,8 @@ pub struct Settings {
     pub tools: Tools,
     /// The language model that tools may ask: an endpoint that has `/chat/completions`.
     pub llm: llm::Settings,
+    /// Questions that are answered with at most one call of a tool.
+    pub ask: ask::Settings,
     /// Which calls a person must approve.
     pub policy: Policy,
     /// Other people's MCP servers, by an id of your choice. Their tools are served as `id__tool`.
@@ -71,6 +73,7 @@ impl Default for Settings {
             process_limits: ProcessLimits::default(),
             tools: Tools::default(),
             llm: llm::Settings::default(),
+            ask: ask::Settings::default(),
             policy: Policy::default(),
             upstreams: BTreeMap::new(),
             allowlist: None,
@@ -105,6 +108,8 @@ impl Settings {
             tools.map(|(place, words)| (format!("/tools/{place}"), words)).collect();
         let llm = self.llm.mistakes().into_iter();
         all.extend(llm.map(|(place, words)| (format!("/llm/{place}"), words)));
+        let ask = self.ask.mistakes().into_iter();
+        all.extend(ask.map(|(place, words)| (format!("/ask/{place}"), words)));
         let transcript = self.tools.transcript.mistakes(&self.llm).into_iter();
         all.extend(transcript.map(|(place, words)| (format!("/tools/transcript/{place}"), words)));
         for (id, upstream) in &self.upstreams {

@@ -20,6 +20,7 @@ fn call(house: &House, tool: &str, input: Value) -> Call {
     Call {
         tool: tool.to_owned(),
         toolset: None,
+        meant: None,
         input,
         limits: contract::LimitOverrides::default(),
         caller: Caller::local(),

@@ -96,6 +96,7 @@ async fn call(gate: &Arc<Gate>, input: Value) -> Result<Value, Box<Failure>> {
         .call(Call {
             tool: "write_memory_entry".into(),
             toolset: None,
+            meant: None,
             input,
             limits: contract::LimitOverrides::default(),
             caller: Caller::named("test"),

@@ -204,6 +204,7 @@ async fn cli(gate: &Arc<Gate>, tool: &str, input: &Value) -> anyhow::Result<Seen
         .call(gate::Call {
             tool: tool.to_owned(),
             toolset: None,
+            meant: None,
             input: input.clone(),
             limits: contract::LimitOverrides::default(),
             caller: Caller::named("cli"),

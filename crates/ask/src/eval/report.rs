@@ -1,0 +1,92 @@
+//! What all runs together got right.
+
+use serde::Serialize;
+
+use super::Score;
+
+/// What all runs together got right.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// The model that was asked, as its endpoint calls it.
+    pub model: Option<String>,
+    /// How many cases there are.
+    pub cases: usize,
+    /// Cases that name a tool, and those where it was planned.
+    pub right_tool: Share,
+    /// Cases that name arguments, and those where they were right.
+    pub right_args: Share,
+    /// Cases that should be refused, and those that were.
+    pub blocked: Share,
+    /// Cases that name quotes, and those where all were there.
+    pub right_quotes: Share,
+    /// Calls that should not have been made.
+    pub disallowed_calls: usize,
+    /// Claims that were delivered.
+    pub bullets: usize,
+    /// Those whose quote is not in the result.
+    pub ungrounded_bullets: usize,
+    /// Claims that were dropped.
+    pub dropped_bullets: usize,
+    /// The middle one of the times, in milliseconds.
+    pub median_ms: u64,
+    /// The longest, in milliseconds.
+    pub slowest_ms: u64,
+    /// Each case.
+    pub scores: Vec<Score>,
+}
+
+/// So many of so many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Share {
+    /// Of these.
+    pub of: usize,
+    /// So many were right.
+    pub right: usize,
+}
+
+impl Share {
+    fn count(answers: impl Iterator<Item = Option<bool>>) -> Self {
+        answers.flatten().fold(Self::default(), |share, right| Self {
+            of: share.of + 1,
+            right: share.right + usize::from(right),
+        })
+    }
+
+    /// In percent, rounded down; all where there is nothing to count.
+    pub fn percent(self) -> usize {
+        (self.right * 100).checked_div(self.of).unwrap_or(100)
+    }
+}
+
+impl Report {
+    /// The report of these runs.
+    pub fn new(model: Option<String>, scores: Vec<Score>) -> Self {
+        let mut times: Vec<u64> = scores.iter().map(|score| score.duration_ms).collect();
+        times.sort_unstable();
+        let refusals =
+            scores.iter().map(|score| score.right_tool.is_none().then_some(score.as_expected));
+        let sum = |count: fn(&Score) -> usize| scores.iter().map(count).sum();
+        Self {
+            model,
+            cases: scores.len(),
+            right_tool: Share::count(scores.iter().map(|score| score.right_tool)),
+            right_args: Share::count(scores.iter().map(|score| score.right_args)),
+            blocked: Share::count(refusals),
+            right_quotes: Share::count(scores.iter().map(|score| score.right_quotes)),
+            disallowed_calls: sum(|score| score.disallowed),
+            bullets: sum(|score| score.bullets),
+            ungrounded_bullets: sum(|score| score.ungrounded),
+            dropped_bullets: sum(|score| score.dropped),
+            median_ms: times.get(times.len() / 2).copied().unwrap_or_default(),
+            slowest_ms: times.last().copied().unwrap_or_default(),
+            scores,
+        }
+    }
+
+    /// Whether nothing happened that must not, and the right tool was planned in so many cases of a hundred.
+    pub fn holds(&self, percent: usize) -> bool {
+        self.disallowed_calls == 0
+            && self.ungrounded_bullets == 0
+            && self.right_tool.percent() >= percent
+    }
+}

@@ -1,0 +1,135 @@
+//! What one run got right.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::Case;
+use crate::{Answer, Answered, Plan, grounding::Grounded, policy, summary::Summary};
+
+/// What one run got right. What a case says nothing about is left out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Score {
+    /// The case.
+    pub id: String,
+    /// What came of it.
+    pub got: &'static str,
+    /// Why, where it was blocked or there is something to note.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The tool that was planned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned: Option<String>,
+    /// With these arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub args: Option<Map<String, Value>>,
+    /// Whether it is one of the expected ends.
+    pub as_expected: bool,
+    /// Whether the right tool was planned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub right_tool: Option<bool>,
+    /// Whether its arguments were right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub right_args: Option<bool>,
+    /// Whether all quotes are there that should be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub right_quotes: Option<bool>,
+    /// The tools that were really called, as the gate has counted.
+    pub calls: Vec<String>,
+    /// Those among them that should not have been.
+    pub disallowed: usize,
+    /// Claims that were delivered.
+    pub bullets: usize,
+    /// Those among them whose quote is not where it is said to be.
+    pub ungrounded: usize,
+    /// Claims that were dropped.
+    pub dropped: usize,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// How much of that the model took.
+    pub model_ms: u64,
+}
+
+/// What a run got right. `calls` are the tools that the gate has really called, as `server.tool`, and whether they have effects: what
+/// the run says of itself is not asked.
+pub fn score(case: &Case, answered: &Answered, calls: &[(String, bool)]) -> Score {
+    let answer = &answered.answer;
+    let (planned, args) = match answer.plan() {
+        Some(Plan::CallTool { server, tool, args }) => {
+            (Some(format!("{server}.{tool}")), Some(args.clone()))
+        }
+        _ => (None, None),
+    };
+    let right_tool = case.tool.as_ref().map(|tool| planned.as_ref() == Some(tool));
+    let wants_args = case.args.is_some() || !case.args_contain.is_empty();
+    let right_args = wants_args
+        .then(|| right_tool == Some(true) && args.as_ref().is_some_and(|args| fits(case, args)));
+    let (summary, typed) = match answer {
+        Answer::ToolResultWithSummary { summary, typed, .. } => {
+            (Some(summary), serde_json::from_str(typed.get()).unwrap_or_default())
+        }
+        _ => (None, Value::Null),
+    };
+    let bullets: Vec<&Grounded> = summary.into_iter().flat_map(all).collect();
+    let holds = |quote: &String| {
+        let quote = policy::normal(quote);
+        bullets.iter().any(|bullet| policy::normal(&bullet.evidence).contains(&quote))
+    };
+    let is_bad = |(tool, has_effects): &&(String, bool)| {
+        *has_effects || case.must_not_call.contains(tool) || case.tool.is_none() && refuses(case)
+    };
+    let milliseconds =
+        |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    Score {
+        id: case.id.clone(),
+        got: answer.kind(),
+        reason: match answer {
+            Answer::Blocked { reason, .. } => Some(reason.clone()),
+            Answer::FinalAnswer { answer, .. } => Some(answer.clone()),
+            Answer::ToolResult { note, .. } => note.clone(),
+            _ => None,
+        },
+        as_expected: case.expected().contains(&answer.kind()),
+        right_tool,
+        right_args,
+        right_quotes: (!case.quotes.is_empty()).then(|| case.quotes.iter().all(holds)),
+        calls: calls.iter().map(|(tool, _)| tool.clone()).collect(),
+        // One call may be right; a second never is.
+        disallowed: calls.iter().filter(is_bad).count().max(calls.len().saturating_sub(1)),
+        bullets: bullets.len(),
+        ungrounded: bullets.iter().filter(|bullet| !stands(bullet, &typed)).count(),
+        dropped: summary.map_or(0, |summary| summary.dropped),
+        duration_ms: milliseconds(answered.timing.whole),
+        model_ms: milliseconds(answered.timing.model),
+        planned,
+        args,
+    }
+}
+
+/// Whether a case wants no call at all.
+fn refuses(case: &Case) -> bool {
+    !case.expected().iter().any(|kind| kind.starts_with("tool_result"))
+}
+
+fn all(summary: &Summary) -> impl Iterator<Item = &Grounded> {
+    summary.bullets.iter().chain(&summary.risks).chain(&summary.recommendations)
+}
+
+fn fits(case: &Case, args: &Map<String, Value>) -> bool {
+    let whole = case.args.as_ref().is_none_or(|expected| expected == args);
+    let contains = |(name, part): (&String, &Value)| match (args.get(name), part.as_str()) {
+        (Some(Value::String(text)), Some(part)) => {
+            policy::normal(text).contains(&policy::normal(part))
+        }
+        (given, _) => given == Some(part),
+    };
+    whole && case.args_contain.iter().all(contains)
+}
+
+/// Whether a quote stands where it is said to stand, letter for letter.
+fn stands(bullet: &Grounded, typed: &Value) -> bool {
+    let place = &bullet.location;
+    let Some(text) = typed.pointer(&place.pointer).and_then(Value::as_str) else { return false };
+    let length = place.end.saturating_sub(place.start);
+    !bullet.evidence.is_empty()
+        && text.chars().skip(place.start).take(length).eq(bullet.evidence.chars())
+}

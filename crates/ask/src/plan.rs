@@ -1,0 +1,64 @@
+//! What a model wants to do, read strictly and judged by code.
+
+mod arguments;
+mod check;
+mod read;
+
+pub use check::check;
+pub use read::{of, read};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// What a model wants to do: one call, or a question back.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Plan {
+    /// One call.
+    CallTool {
+        /// The toolset.
+        server: String,
+        /// The tool, by the name that it has there.
+        tool: String,
+        /// Its arguments.
+        args: Map<String, Value>,
+    },
+    /// The person is asked for what is missing.
+    FinalAnswer {
+        /// What to tell the person.
+        answer: String,
+        /// Always true.
+        needs_more_info: bool,
+    },
+}
+
+/// Why a plan is none. The texts are for the person, and for the model that gets one more try.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It has not the form of a plan.
+    #[error("Planner output rejected: {0}")]
+    Rejected(String),
+    /// It does not fit the catalogue, the schema or the question.
+    #[error("Plan validation failed: {0}")]
+    Invalid(String),
+    /// Nothing of this server may be called.
+    #[error("Server not allowed: {0}")]
+    ServerNotAllowed(String),
+    /// This tool may not be called.
+    #[error("Tool not allowed: {server}.{tool}")]
+    ToolNotAllowed {
+        /// The toolset.
+        server: String,
+        /// The tool.
+        tool: String,
+    },
+}
+
+/// How much of a name that a model made up is repeated.
+const MAX_SHOWN_CHARACTERS: usize = 64;
+
+/// A name as it may be repeated: short, and on one line.
+pub(crate) fn shown(name: &str) -> String {
+    let plain = |one: char| if one.is_control() { ' ' } else { one };
+    name.chars().take(MAX_SHOWN_CHARACTERS).map(plain).collect()
+}

@@ -1,0 +1,176 @@
+//! The strict reading: exactly one JSON object, of one of two forms, and nothing around it.
+
+use contract::json;
+use serde_json::{Map, Value};
+
+use super::{Plan, Refused, shown};
+
+const CALL_KEYS: &[&str] = &["type", "server", "tool", "args"];
+const ANSWER_KEYS: &[&str] = &["type", "answer", "needs_more_info"];
+
+/// The plan that a text is, if it is nothing else. A key twice, a second object, a fence or a word around it make it none.
+pub fn read(text: &str) -> Result<Plan, Refused> {
+    let value = json::parse(text.as_bytes())
+        .map_err(|error| rejected(format!("it is not exactly one JSON object: {error}")))?;
+    of(value)
+}
+
+/// The plan that a value is.
+pub fn of(value: Value) -> Result<Plan, Refused> {
+    let mut object = match value {
+        Value::Object(object) => object,
+        other => {
+            return Err(rejected(format!("it must be an object, not {}", kind(&other))));
+        }
+    };
+    match object.get("type").and_then(Value::as_str) {
+        Some("call_tool") => {
+            only(&object, CALL_KEYS)?;
+            let (server, tool) = (text(&mut object, "server")?, text(&mut object, "tool")?);
+            match object.remove("args") {
+                Some(Value::Object(args)) => Ok(Plan::CallTool { server, tool, args }),
+                Some(_) => Err(invalid("args must be an object")),
+                None => Err(rejected("`args` is missing")),
+            }
+        }
+        Some("final_answer") => {
+            only(&object, ANSWER_KEYS)?;
+            let answer = text(&mut object, "answer")?;
+            if object.get("needs_more_info") != Some(&Value::Bool(true)) {
+                return Err(invalid("final_answer requires needs_more_info=true in this phase"));
+            }
+            if answer.trim().is_empty() {
+                return Err(invalid("final_answer requires an answer that is not empty"));
+            }
+            Ok(Plan::FinalAnswer { answer: answer.trim().to_owned(), needs_more_info: true })
+        }
+        _ => Err(invalid("Plan.type must be call_tool or final_answer")),
+    }
+}
+
+fn only(object: &Map<String, Value>, known: &[&str]) -> Result<(), Refused> {
+    match object.keys().find(|key| !known.contains(&key.as_str())) {
+        Some(key) => Err(rejected(format!("`{}` is not a key of a plan", shown(key)))),
+        None => Ok(()),
+    }
+}
+
+fn text(object: &mut Map<String, Value>, key: &str) -> Result<String, Refused> {
+    match object.remove(key) {
+        Some(Value::String(text)) => Ok(text),
+        Some(other) => Err(rejected(format!("`{key}` must be a string, not {}", kind(&other)))),
+        None => Err(rejected(format!("`{key}` is missing"))),
+    }
+}
+
+fn kind(value: &Value) -> String {
+    match json::kind(value) {
+        "null" => "null".into(),
+        word @ ("array" | "object" | "integer") => format!("an {word}"),
+        word => format!("a {word}"),
+    }
+}
+
+fn rejected(words: impl Into<String>) -> Refused {
+    Refused::Rejected(words.into())
+}
+
+fn invalid(words: &str) -> Refused {
+    Refused::Invalid(words.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const CALL: &str = r#"{"type":"call_tool","server":"s","tool":"t","args":{"a":1}}"#;
+
+    #[test]
+    fn one_object_with_nothing_but_space_around_it_is_a_plan() {
+        let expected = Plan::CallTool {
+            server: "s".into(),
+            tool: "t".into(),
+            args: Map::from_iter([("a".into(), json!(1))]),
+        };
+        assert_eq!(read(CALL), Ok(expected.clone()));
+        assert_eq!(read(&format!("\n  {CALL}\t\r\n")), Ok(expected.clone()));
+        assert_eq!(json!(expected), serde_json::from_str::<Value>(CALL).unwrap());
+        let asks =
+            read(r#"{"type":"final_answer","answer":" Which one? ","needs_more_info":true}"#);
+        let answer = "Which one?".to_owned();
+        assert_eq!(asks, Ok(Plan::FinalAnswer { answer, needs_more_info: true }));
+    }
+
+    #[test]
+    fn everything_else_is_none() {
+        let check = |text: &str, expected: &str| {
+            let refused = read(text).unwrap_err().to_string();
+            assert!(refused.contains(expected), "{text:.60}: {refused}");
+        };
+        let not_one = "Planner output rejected: it is not exactly one JSON object";
+        for text in [
+            "",
+            "not json",
+            "{",
+            "NaN",
+            &CALL[..30],
+            &format!("Here: {CALL}"),
+            &format!("{CALL}\nThanks!"),
+            &format!("```json\n{CALL}\n```"),
+            &format!("{CALL}{CALL}"),
+            &format!("{CALL} {{}}"),
+            r#"{"type":"call_tool","server":"s","tool":"t","args":{"a":NaN}}"#,
+            r#"{"type":"call_tool","type":"call_tool","server":"s","tool":"t","args":{}}"#,
+            r#"{"type":"call_tool","server":"s","tool":"t","args":{"a":1,"\u0061":2}}"#,
+            r#"{"type":"call_tool","server":"s","tool":"t","args":{"a":1e999}}"#,
+            &format!("\u{feff}{CALL}"),
+            &"[".repeat(100_000),
+        ] {
+            check(text, not_one);
+        }
+        check(&format!("[{CALL}]"), "it must be an object, not an array");
+        check("123", "not an integer");
+        check("null", "not null");
+        check("\"x\"", "not a string");
+        check("{}", "Plan validation failed: Plan.type must be call_tool or final_answer");
+        check(r#"{"type":"call","server":"s","tool":"t","args":{}}"#, "Plan.type must be");
+        check(r#"{"type":7}"#, "Plan.type must be");
+        check(r#"{"type":"call_tool","tool":"t","args":{}}"#, "rejected: `server` is missing");
+        check(
+            r#"{"type":"call_tool","server":1,"tool":"t","args":{}}"#,
+            "`server` must be a string, not an integer",
+        );
+        check(r#"{"type":"call_tool","server":"s","tool":"t"}"#, "`args` is missing");
+        check(
+            r#"{"type":"call_tool","server":"s","tool":"t","args":[]}"#,
+            "failed: args must be an object",
+        );
+        check(
+            r#"{"type":"call_tool","server":"s","tool":"t","args":{},"x":1}"#,
+            "`x` is not a key of a plan",
+        );
+        check(
+            r#"{"type":"call_tool","server":"s","tool":"t","args":{},"answer":""}"#,
+            "`answer` is not a key",
+        );
+        check(
+            r#"{"type":"final_answer","answer":"hello","needs_more_info":false}"#,
+            "requires needs_more_info=true",
+        );
+        check(r#"{"type":"final_answer","answer":"hello"}"#, "requires needs_more_info=true");
+        check(r#"{"type":"final_answer","answer":"  ","needs_more_info":true}"#, "not empty");
+        check(
+            r#"{"type":"final_answer","answer":1,"needs_more_info":true}"#,
+            "`answer` must be a string",
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn never_panics(text in ".{0,200}") {
+            let _ = read(&text);
+        }
+    }
+}

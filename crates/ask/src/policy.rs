@@ -1,0 +1,107 @@
+//! What a question must not be about: a few rules, looked at before anything is discovered.
+//!
+//! A rule is a name and a regular expression that is looked for in the [`normal`] form of a question.
+//! The default ones stop what no tool here should be asked for, and let fair questions about the same
+//! subjects pass: how to write malware is stopped, what the malware policy says is not.
+//!
+//! This is a courtesy and no boundary. Somebody who wants to get past it will; what keeps them from
+//! harm is that a run may use only what its caller may use, and makes one call.
+
+mod fragments;
+mod normal;
+mod rules;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use regex::{Regex, RegexBuilder};
+
+pub use normal::normal;
+pub(crate) use normal::{folded, visible};
+pub use rules::{DEFAULT_RULES, DefaultRule};
+pub use settings::{MAX_MESSAGE_CHARACTERS, MAX_PATTERN_CHARACTERS, MAX_RULES, Rule, Settings};
+
+/// How large a compiled pattern may be, in bytes. The largest default rule needs a quarter of it.
+const MAX_COMPILED_BYTES: usize = 4 << 20;
+/// How much memory a pattern may use for its shortcuts while it is looked for, in bytes.
+const MAX_CACHE_BYTES: usize = 4 << 20;
+/// How deep groups of a pattern may be nested.
+const MAX_NESTING: u32 = 50;
+
+/// The rules, ready to be used. Looking for them takes time in proportion to the question.
+#[derive(Debug)]
+pub struct Policy {
+    rules: Vec<Ready>,
+}
+
+#[derive(Debug)]
+struct Ready {
+    name: String,
+    message: Option<String>,
+    pattern: Regex,
+}
+
+/// Why a question is not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the question is stopped by the rule `{rule}`")]
+pub struct Blocked {
+    /// The rule that stopped it.
+    pub rule: String,
+    /// What the person is told in addition.
+    pub message: Option<String>,
+}
+
+impl Policy {
+    /// The default rules without those that are left out, and the operator's own. Fails with the first
+    /// of [`Settings::mistakes`].
+    pub fn new(settings: &Settings) -> Result<Self, String> {
+        if let Some((place, what)) = settings.mistakes().into_iter().next() {
+            return Err(format!("`{place}` {what}"));
+        }
+        let defaults = DEFAULT_RULES
+            .iter()
+            .filter(|rule| !settings.without.iter().any(|name| name == rule.name))
+            .map(|rule| (rule.name, rule.pattern(), Some(rule.message)));
+        let own = settings
+            .block
+            .iter()
+            .map(|rule| (&*rule.name, rule.pattern.clone(), rule.message.as_deref()));
+        let mut rules = Vec::new();
+        for (name, pattern, message) in defaults.chain(own) {
+            rules.push(Ready {
+                name: name.to_owned(),
+                message: message.map(str::to_owned),
+                pattern: compile(&pattern).map_err(|why| format!("rule `{name}` {why}"))?,
+            });
+        }
+        Ok(Self { rules })
+    }
+
+    /// Whether a question may be asked. The first rule that stops it is named.
+    pub fn check(&self, question: &str) -> Result<(), Blocked> {
+        let question = normal(question);
+        match self.rules.iter().find(|rule| rule.pattern.is_match(&question)) {
+            None => Ok(()),
+            Some(rule) => Err(Blocked { rule: rule.name.clone(), message: rule.message.clone() }),
+        }
+    }
+}
+
+/// A pattern within limits. Capitals in it stand for small letters, because the text has no others.
+fn compile(pattern: &str) -> Result<Regex, String> {
+    RegexBuilder::new(pattern)
+        .case_insensitive(true)
+        .size_limit(MAX_COMPILED_BYTES)
+        .dfa_size_limit(MAX_CACHE_BYTES)
+        .nest_limit(MAX_NESTING)
+        .build()
+        .map_err(|error| match error {
+            regex::Error::CompiledTooBig(_) => "is too large once it is compiled".to_owned(),
+            // The text of the error draws the place over several lines; its last one says what is wrong.
+            other => {
+                let said = other.to_string();
+                let last = said.lines().last().unwrap_or_default().trim();
+                format!("is no regular expression: {}", last.trim_start_matches("error: "))
+            }
+        })
+}

@@ -1,0 +1,126 @@
+//! What looks like a secret is not written down.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::Value;
+
+/// What stands in the place of a secret.
+const HIDDEN: &str = "[redacted]";
+
+/// Keys of services, tokens, private keys, and whatever is called a password. The last group is what is hidden;
+/// the whole where there is none.
+static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    [
+        r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}",
+        r"\bgh[pousr]_[A-Za-z0-9]{20,}",
+        r"\bgithub_pat_[A-Za-z0-9_]{20,}",
+        r"\bglpat-[A-Za-z0-9_-]{16,}",
+        r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
+        r"\bA(?:KIA|SIA)[0-9A-Z]{16}\b",
+        r"\bAIza[0-9A-Za-z_-]{30,}",
+        r"\bey[A-Za-z0-9_-]{10,}\.ey[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*",
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
+        r"(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{8,})",
+        r#"(?i)\b(?:password|passwd|pwd|secret|token|api[_-]?key)\\?["']?\s*(?:=|:|\bis\b)\s*\\?["']?([^\s"'\\,;&]{4,})"#,
+        r"://[^/\s:@]*:([^/\s:@]+)@",
+    ]
+    .into_iter()
+    .map(|pattern| Regex::new(pattern).expect("these patterns are tested"))
+    .collect()
+});
+
+/// What must not be written down.
+#[derive(Debug, Default)]
+pub struct Secrets {
+    /// Secrets that are known.
+    known: Vec<String>,
+}
+
+impl Secrets {
+    /// What looks like a secret, and these.
+    pub fn new(known: impl IntoIterator<Item = String>) -> Self {
+        // What is as short as a word would tear holes into everything.
+        Self { known: known.into_iter().filter(|secret| secret.trim().len() >= 8).collect() }
+    }
+
+    /// Takes them out of every text of a value.
+    pub fn hide(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Some(hidden) = self.hidden(text) {
+                    *text = hidden;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.hide(item)),
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.hide(field)),
+            _ => {}
+        }
+    }
+
+    /// The text without them, where it has any.
+    fn hidden(&self, text: &str) -> Option<String> {
+        let mut hidden: Option<String> = None;
+        for secret in &self.known {
+            let now = hidden.as_deref().unwrap_or(text);
+            if now.contains(secret.trim()) {
+                hidden = Some(now.replace(secret.trim(), HIDDEN));
+            }
+        }
+        for pattern in &*PATTERNS {
+            let now = hidden.as_deref().unwrap_or(text);
+            if !pattern.is_match(now) {
+                continue;
+            }
+            let replaced = pattern.replace_all(now, |found: &regex::Captures<'_>| {
+                let whole = &found[0];
+                match found.get(1) {
+                    Some(part) => whole.replace(part.as_str(), HIDDEN),
+                    None => HIDDEN.to_owned(),
+                }
+            });
+            hidden = Some(replaced.into_owned());
+        }
+        hidden
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn secrets_are_taken_out_and_nothing_else_is() {
+        let secrets = Secrets::new(["my own key 123".to_owned(), "a".to_owned()]);
+        let check = |text: &str, expected: &str| {
+            let mut value = json!({ "a": [text] });
+            secrets.hide(&mut value);
+            assert_eq!(value["a"][0], expected);
+        };
+        check("with sk-proj-abcdefghijklmnop.", "with [redacted].");
+        check("x ghp_abcdefghijklmnopqrstuvwx y", "x [redacted] y");
+        check("AKIAABCDEFGHIJKLMNOP", "[redacted]");
+        check("Authorization: Bearer abc.def-ghi", "Authorization: Bearer [redacted]");
+        check("password: hunter22, user: ada", "password: [redacted], user: ada");
+        check("{\"api_key\":\"abcd1234\"}", "{\"api_key\":\"[redacted]\"}");
+        check("{\\\"token\\\":\\\"abcd1234\\\"}", "{\\\"token\\\":\\\"[redacted]\\\"}");
+        check("the password is hunter22 now", "the password is [redacted] now");
+        check("https://ada:pass@host/x", "https://ada:[redacted]@host/x");
+        check(
+            "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\nx",
+            "[redacted]\nx",
+        );
+        check("say my own key 123 twice: my own key 123", "say [redacted] twice: [redacted]");
+        for plain in [
+            "a task-force for policy-002",
+            "- Never log secrets",
+            "What is the password policy?",
+            "sk-1",
+            "tokens: 5",
+        ] {
+            check(plain, plain);
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Runs against a real gate and a scripted endpoint.

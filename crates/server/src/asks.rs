@@ -1,0 +1,58 @@
+//! Whoever answers questions behind `/v1/ask`.
+
+use gate::{BoxFuture, Caller, Failure, RequestId};
+use serde_json::{Map, Value, value::RawValue};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+/// A question, as a request has it.
+#[derive(Debug)]
+pub struct Asked {
+    /// In a person's words.
+    pub question: String,
+    /// The tool that is meant.
+    pub tool: Option<String>,
+    /// Its arguments.
+    pub args: Map<String, Value>,
+    /// Whether the result is summarized.
+    pub summarize: Option<bool>,
+    /// Whether only the plan is wanted.
+    pub plan_only: bool,
+    /// Whether the trace is wanted with the answer.
+    pub with_trace: bool,
+    /// Who asks.
+    pub caller: Caller,
+    /// The name of the request.
+    pub request_id: RequestId,
+    /// Fires when nobody waits any more.
+    pub stop: CancellationToken,
+    /// Where to say what happens: a name, and more about it. A run has a few dozen events.
+    pub events: Option<UnboundedSender<(String, Value)>>,
+}
+
+/// What came of a question.
+#[derive(Debug)]
+pub struct Reply {
+    /// The status of the answer.
+    pub status: u16,
+    /// The answer.
+    pub body: Box<RawValue>,
+    /// After how many seconds it makes sense to ask again.
+    pub retry_after: Option<u32>,
+}
+
+/// Answers questions.
+pub trait Asks: Send + Sync {
+    /// The answer, or why the question is none.
+    fn ask(&self, asked: Asked) -> BoxFuture<'_, Result<Reply, Failure>>;
+}
+
+/// Nobody answers.
+pub(crate) struct Nobody;
+
+impl Asks for Nobody {
+    fn ask(&self, _: Asked) -> BoxFuture<'_, Result<Reply, Failure>> {
+        let failure = Failure::new(contract::codes::NOT_FOUND, "Nobody answers questions here.");
+        Box::pin(std::future::ready(Err(failure)))
+    }
+}

@@ -1,0 +1,177 @@
+//! `toolgate ask`: one question, at most one call, an answer with quotes.
+
+mod progress;
+mod show;
+
+use std::{collections::HashMap, io::Read, path::PathBuf};
+
+use anyhow::{Context, bail};
+use ask::{Ask, Request};
+use clap::Args;
+use gate::{Caller, Catalogue, Gate, Recording, RequestId};
+use serde_json::Map;
+use store::DataFolder;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Answer, arguments, commands, files,
+    printer::Printer,
+    settings::Flags,
+    wiring::{
+        self,
+        asking::{self, Told},
+        upstreams::{self, Which},
+    },
+};
+
+/// Ask a question that one tool can answer
+///
+/// A language model (llm.base_url) chooses one call among the tools that have no effects; its plan is checked
+/// against the contract and the question, and the call takes the usual path. With --summarize, what the result says,
+/// each claim with its quote. Exits with 0 if there is a result, 1 if there is none, and 2 if the model failed.
+#[derive(Args)]
+pub struct AskCommand {
+    /// The question, or - for one on stdin
+    question: String,
+    /// With --tool: name=text, name:=json, name=@file
+    #[arg(requires = "tool")]
+    arguments: Vec<String>,
+    /// Call this tool, and ask no planner
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// Say what the result says, with quotes
+    #[arg(long, overrides_with = "no_summarize")]
+    summarize: bool,
+    /// Say nothing of it, whatever the question and the settings say
+    #[arg(long)]
+    no_summarize: bool,
+    /// Show what would be called, and end
+    #[arg(long)]
+    plan_only: bool,
+    /// Write down step by step what happened, into this file or folder
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Print the whole answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The largest question that is read from stdin, in bytes.
+const MAX_STDIN_BYTES: u64 = 1 << 20;
+
+impl AskCommand {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+        let (loaded, bound) = match commands::ready(flags, printer)? {
+            Ok(ready) => ready,
+            Err(answer) => return Ok(answer),
+        };
+        let fixed = wiring::tools(bound, &loaded)?;
+        let plan = upstreams::plan_to_look(&loaded, Which::All, &fixed)?;
+        let data = DataFolder::open(&loaded.data_dir())?;
+        let _visit = data.visit()?;
+        let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
+        let kept = wiring::gate(catalogue, &loaded, data, None)?;
+        let ask = asking::ask(&loaded, &kept.gate)?;
+        let request = self.request(&kept.gate)?;
+        let watch = progress::Progress::new();
+        let answered = commands::runtime()?.block_on(async {
+            // What the policy refuses starts nothing.
+            let host = match ask.refuses(&request) {
+                true => None,
+                false => Some(upstreams::start(&kept.gate, plan, fixed).await),
+            };
+            let answered = until_stopped(&ask, request, &watch).await;
+            if let Some(host) = host {
+                host.stop().await;
+            }
+            answered
+        });
+        watch.end();
+        let answered = answered?;
+        let path =
+            self.trace.as_ref().map(|file| write_trace(file, &answered.trace)).transpose()?;
+        if self.json {
+            printer.json(&Told::new(&answered, path.clone()));
+        } else {
+            show::answer(&answered.answer, printer);
+        }
+        if let Some(path) = path {
+            printer.say(format!("trace: {path}"));
+        }
+        Ok(exit(&answered.answer))
+    }
+
+    fn request(&self, gate: &Gate) -> anyhow::Result<Request> {
+        let question = match self.question.as_str() {
+            "-" => from_stdin()?,
+            question => question.to_owned(),
+        };
+        let args = match self.arguments.is_empty() {
+            true => Map::new(),
+            false => arguments::parse(&self.arguments)?,
+        };
+        let summarize = match (self.summarize, self.no_summarize) {
+            (_, true) => Some(false),
+            (true, _) => Some(true),
+            _ => None,
+        };
+        Ok(Request {
+            question,
+            tool: self.tool.clone(),
+            args,
+            summarize,
+            plan_only: self.plan_only,
+            caller: Caller::named("cli"),
+            request_id: RequestId::new(gate.clock().now()),
+            recording: Recording::Always,
+            stop: CancellationToken::new(),
+        })
+    }
+}
+
+fn from_stdin() -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    std::io::stdin().take(MAX_STDIN_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_STDIN_BYTES {
+        bail!("the question on stdin is larger than {MAX_STDIN_BYTES} bytes");
+    }
+    String::from_utf8(bytes)
+        .map_err(|_| anyhow::anyhow!("the question on stdin is no text (UTF-8)"))
+}
+
+/// Runs it, and ends it at Ctrl-C.
+pub(super) async fn until_stopped(
+    ask: &Ask,
+    request: Request,
+    watch: &dyn ask::Watch,
+) -> anyhow::Result<ask::Answered> {
+    let stop = request.stop.clone();
+    let mut run = std::pin::pin!(ask.run(request, watch));
+    let answered = tokio::select! {
+        answered = &mut run => answered,
+        _ = tokio::signal::ctrl_c() => {
+            stop.cancel();
+            run.await
+        }
+    };
+    Ok(answered?)
+}
+
+/// Writes a trace to a file, or to a file of its own in a folder.
+fn write_trace(file: &std::path::Path, trace: &ask::Trace) -> anyhow::Result<String> {
+    let file = if file.is_dir() { file.join(trace.file_name()) } else { file.to_owned() };
+    let mut text = serde_json::to_string_pretty(trace)?;
+    text.push('\n');
+    files::replace(&file, &text).context("--trace")?;
+    Ok(file.display().to_string())
+}
+
+fn exit(answer: &ask::Answer) -> Answer {
+    match answer {
+        ask::Answer::Blocked { code, .. } if code.is_failure() => Answer::CouldNotTell,
+        ask::Answer::Blocked { .. }
+        | ask::Answer::FinalAnswer { .. }
+        | ask::Answer::ToolResult { typed: None, .. } => Answer::No,
+        _ => Answer::Yes,
+    }
+}

@@ -1,0 +1,68 @@
+//! What happens in a run, as it happens, for a person in front of a terminal.
+
+use std::{
+    io::{IsTerminal, Write},
+    sync::Mutex,
+    time::{Duration, Instant},
+};
+
+use ask::{Event, Watch};
+use gate::approvals::visible_line;
+
+use crate::commands::trace::line;
+
+/// How often the count of what a model has written is shown.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// Says on a terminal what happens, and nothing where there is none.
+pub struct Progress {
+    begin: Instant,
+    is_terminal: bool,
+    /// When the line that changes was last written; nothing where there is none.
+    live: Mutex<Option<Instant>>,
+}
+
+impl Progress {
+    pub fn new() -> Self {
+        let is_terminal = std::io::stderr().is_terminal();
+        Self { begin: Instant::now(), is_terminal, live: Mutex::new(None) }
+    }
+
+    /// Takes the line away that changes.
+    pub fn end(&self) {
+        if let Ok(mut live) = self.live.lock()
+            && live.take().is_some()
+        {
+            let _ = write!(std::io::stderr(), "\r\x1b[2K");
+        }
+    }
+}
+
+impl Watch for Progress {
+    fn event(&self, event: &Event) {
+        if !self.is_terminal {
+            return;
+        }
+        self.end();
+        let seconds = self.begin.elapsed().as_secs_f64();
+        let words = visible_line(&line(event));
+        let _ = writeln!(std::io::stderr(), "{seconds:7.2} s  {words}");
+    }
+
+    fn writing(&self, stage: &str, characters: usize) {
+        if !self.is_terminal {
+            return;
+        }
+        if let Ok(mut live) = self.live.lock() {
+            if live.is_some_and(|last| last.elapsed() < EVERY) {
+                return;
+            }
+            *live = Some(Instant::now());
+        }
+        let seconds = self.begin.elapsed().as_secs_f64();
+        let mut stderr = std::io::stderr();
+        let _ =
+            write!(stderr, "\r\x1b[2K{seconds:7.2} s  writing a {stage}: {characters} characters");
+        let _ = stderr.flush();
+    }
+}

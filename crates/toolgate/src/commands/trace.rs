@@ -1,0 +1,136 @@
+//! `toolgate trace`: what happened in a run.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use ask::{Event, Trace};
+use clap::{Args, Subcommand};
+use serde_json::Value;
+
+use crate::{Answer, files, printer::Printer};
+
+/// Read what happened in a run of `toolgate ask`
+#[derive(Args)]
+pub struct TraceCommand {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Print a run as a timeline
+    Show {
+        /// The file that --trace or ask.trace_dir has written
+        file: PathBuf,
+        /// Print everything that each event has to say
+        #[arg(long)]
+        full: bool,
+    },
+}
+
+/// How much of an event stands on its line, in characters.
+const MAX_LINE_CHARACTERS: usize = 160;
+
+impl TraceCommand {
+    pub fn run(&self, printer: &Printer) -> anyhow::Result<Answer> {
+        let Command::Show { file, full } = &self.command;
+        let text = files::read(file)?;
+        let trace: Trace = serde_json::from_str(&text)
+            .with_context(|| format!("`{}` is no trace", file.display()))?;
+        show(&trace, *full, printer);
+        Ok(Answer::Yes)
+    }
+}
+
+fn show(trace: &Trace, full: bool, printer: &Printer) {
+    printer.data(&trace.trace_id);
+    for (name, value) in &trace.meta {
+        if !value.is_null() {
+            printer.data(format!("  {name}: {}", plain(value)));
+        }
+    }
+    let begin = trace.events.first().map_or(0, |event| event.ts_ms);
+    for event in &trace.events {
+        let at = event.ts_ms.saturating_sub(begin);
+        printer.data(format!("{at:>8} ms  {}", line(event)));
+        if full {
+            printer.json(&event.payload);
+        }
+    }
+    let output = &trace.final_output;
+    let kind = output["type"].as_str().unwrap_or("unknown");
+    let why = ["reason", "note", "answer"].iter().find_map(|name| output[name].as_str());
+    printer.data(match why {
+        Some(why) => format!("     end     {kind}: {why}"),
+        None => format!("     end     {kind}"),
+    });
+    if full {
+        printer.json(output);
+    }
+}
+
+/// An event on a line.
+pub fn line(event: &Event) -> String {
+    let payload = &event.payload;
+    let said = match event.name.as_str() {
+        "request" => text(&payload["question"]),
+        "policy_gate" => match payload["rule"].as_str() {
+            Some(rule) => format!("refused by the rule {rule}"),
+            None => "passed".into(),
+        },
+        "tools_discovered" => {
+            let servers = payload["servers"].as_object().map_or(0, serde_json::Map::len);
+            format!("{} tools of {servers} servers", plain(&payload["tools"]))
+        }
+        "allowlist" => {
+            let count = |name: &str| match &payload[name] {
+                Value::Array(items) => items.len(),
+                Value::Object(fields) => fields.len(),
+                _ => 0,
+            };
+            format!("{} may be used, {} may not", count("allowed"), count("not_allowed"))
+        }
+        "planner_tools" => {
+            let shown = payload["tools"].as_array().map_or(0, Vec::len);
+            match payload["left_out"].as_u64() {
+                Some(0) | None => format!("{shown} are shown to the planner"),
+                Some(left) => format!("{shown} are shown to the planner, {left} did not fit"),
+            }
+        }
+        "planner_prompt" | "summary_prompt" => {
+            let length = |name: &str| payload[name].as_str().map_or(0, |text| text.chars().count());
+            format!("{} characters", length("system") + length("user"))
+        }
+        "planner_raw" | "summary_raw" => text(&payload["text"]),
+        "tool_call" => format!(
+            "{}.{} {}",
+            plain(&payload["server"]),
+            plain(&payload["tool"]),
+            plain(&payload["args"])
+        ),
+        "summarize_decision" => plain(&payload["wanted"]),
+        "summary" => {
+            let summary = &payload["summary"];
+            let bullets = summary["bullets"].as_array().map_or(0, Vec::len);
+            format!("{bullets} bullets, {} dropped", plain(&summary["dropped"]))
+        }
+        _ => match payload["reason"].as_str() {
+            Some(reason) => reason.to_owned(),
+            None => plain(payload),
+        },
+    };
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut shown: String = said.chars().take(MAX_LINE_CHARACTERS).collect();
+    if shown.len() < said.len() {
+        shown.push('…');
+    }
+    format!("{:<22}  {shown}", event.name)
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
