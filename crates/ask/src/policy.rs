@@ -21,8 +21,8 @@ pub(crate) use normal::{folded, visible};
 pub use rules::{DEFAULT_RULES, DefaultRule};
 pub use settings::{MAX_MESSAGE_CHARACTERS, MAX_PATTERN_CHARACTERS, MAX_RULES, Rule, Settings};
 
-/// How large a compiled pattern may be, in bytes. The largest default rule needs a quarter of it.
-const MAX_COMPILED_BYTES: usize = 4 << 20;
+/// How large a compiled pattern may be, in bytes. The largest default rule needs less than half of it.
+const MAX_COMPILED_BYTES: usize = 1 << 20;
 /// How much memory a pattern may use for its shortcuts while it is looked for, in bytes.
 const MAX_CACHE_BYTES: usize = 4 << 20;
 /// How deep groups of a pattern may be nested.
@@ -58,20 +58,20 @@ impl Policy {
         if let Some((place, what)) = settings.mistakes().into_iter().next() {
             return Err(format!("`{place}` {what}"));
         }
-        let defaults = DEFAULT_RULES
-            .iter()
-            .filter(|rule| !settings.without.iter().any(|name| name == rule.name))
-            .map(|rule| (rule.name, rule.pattern(), Some(rule.message)));
-        let own = settings
-            .block
-            .iter()
-            .map(|rule| (&*rule.name, rule.pattern.clone(), rule.message.as_deref()));
         let mut rules = Vec::new();
-        for (name, pattern, message) in defaults.chain(own) {
+        let is_kept = |rule: &&DefaultRule| !settings.without.iter().any(|name| name == rule.name);
+        for rule in DEFAULT_RULES.iter().filter(is_kept) {
             rules.push(Ready {
-                name: name.to_owned(),
-                message: message.map(str::to_owned),
-                pattern: compile(&pattern).map_err(|why| format!("rule `{name}` {why}"))?,
+                name: rule.name.to_owned(),
+                message: Some(rule.message.to_owned()),
+                pattern: compile(&rule.pattern(), Capitals::None)?,
+            });
+        }
+        for rule in &settings.block {
+            rules.push(Ready {
+                name: rule.name.clone(),
+                message: rule.message.clone(),
+                pattern: compile(&rule.pattern, Capitals::AsSmall)?,
             });
         }
         Ok(Self { rules })
@@ -87,10 +87,20 @@ impl Policy {
     }
 }
 
-/// A pattern within limits. Capitals in it stand for small letters, because the text has no others.
-fn compile(pattern: &str) -> Result<Regex, String> {
+/// What capitals in a pattern mean. The text has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Capitals {
+    /// There are none. This compiles several times as fast, because `k` and `s` have relatives far
+    /// away in Unicode.
+    None,
+    /// The small letters, as an operator surely means.
+    AsSmall,
+}
+
+/// A pattern within limits.
+fn compile(pattern: &str, capitals: Capitals) -> Result<Regex, String> {
     RegexBuilder::new(pattern)
-        .case_insensitive(true)
+        .case_insensitive(capitals == Capitals::AsSmall)
         .size_limit(MAX_COMPILED_BYTES)
         .dfa_size_limit(MAX_CACHE_BYTES)
         .nest_limit(MAX_NESTING)

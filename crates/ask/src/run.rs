@@ -5,7 +5,7 @@ mod plan;
 mod summarize;
 
 use std::{
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -32,7 +32,8 @@ pub struct Ask {
     model: Option<Model>,
     /// The name of the model, as the settings have it.
     model_name: Option<String>,
-    policy: Policy,
+    /// Made when it is first wanted: its rules take a while to compile.
+    policy: OnceLock<Policy>,
     settings: Settings,
     secrets: Secrets,
     runs: Semaphore,
@@ -71,24 +72,30 @@ struct Run<'a> {
 type Step<T> = Result<T, Box<Answer>>;
 
 impl Ask {
-    /// Answers by this gate and this model, or says which rule of the policy is none.
+    /// Answers by this gate and this model. The settings have no mistakes.
     pub fn new(
         gate: Arc<Gate>,
         model: Option<Model>,
         llm: &llm::Settings,
         settings: Settings,
-    ) -> Result<Self, String> {
+    ) -> Self {
         let key = llm.api_key_env.as_ref().and_then(|name| std::env::var(name).ok());
-        Ok(Self {
+        Self {
             gate,
             model,
             model_name: llm.model.clone(),
-            policy: Policy::new(&settings.policy)?,
+            policy: OnceLock::new(),
             secrets: Secrets::new(key),
             runs: Semaphore::new(settings.max_runs),
             way: Way::default(),
             candidates: ArcSwapOption::empty(),
             settings,
+        }
+    }
+
+    fn policy(&self) -> &Policy {
+        self.policy.get_or_init(|| {
+            Policy::new(&self.settings.policy).expect("`Settings::mistakes` has found none")
         })
     }
 
@@ -100,7 +107,7 @@ impl Ask {
     /// Whether a question ends at the policy, or is none. For whoever would otherwise start something for it.
     pub fn refuses(&self, request: &Request) -> bool {
         let question = request.question(&self.settings);
-        question.map_or(true, |question| self.policy.check(question).is_err())
+        question.map_or(true, |question| self.policy().check(question).is_err())
     }
 
     /// Takes a question through all gates. Dropping the future ends the run and cancels the call.
@@ -144,7 +151,7 @@ impl Ask {
     }
 
     fn check_policy(&self, run: &mut Run<'_>) -> Step<()> {
-        let Err(blocked) = self.policy.check(&run.question) else {
+        let Err(blocked) = self.policy().check(&run.question) else {
             run.recorder.event("policy_gate", json!({ "allowed": true }));
             return Ok(());
         };

@@ -153,7 +153,7 @@ impl Asked {
         Self { text, words, numbers }
     }
 
-    /// Whether a text comes from the question: it stands there, or what is special about it does and it shares a word.
+    /// Whether a text comes from the question: it stands there, or what is special about it does and so does half of its words.
     fn bears(&self, text: &str) -> bool {
         let text = policy::normal(text);
         if text.is_empty() || has_word(&self.text, &text) {
@@ -163,7 +163,9 @@ impl Asked {
         if tokens.any(|token| is_special(token) && !has_word(&self.text, token)) {
             return false;
         }
-        words(&text).any(|word| self.words.iter().any(|other| are_kin(word, other)))
+        let is_asked = |word: &&str| self.words.iter().any(|other| are_kin(word, other));
+        let (all, asked) = (words(&text).count(), words(&text).filter(is_asked).count());
+        asked > 0 && asked * 2 >= all
     }
 
     fn has_number(&self, number: &serde_json::Number) -> bool {
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn words_may_be_chosen_if_one_of_them_was_asked_for() {
+    fn words_may_be_chosen_if_half_of_them_were_asked_for() {
         let any = json!({});
         check(&any, "Search SharePoint for PII Logging", &json!({ "query": "PII Logging" }), None);
         check(&any, "how long do we keep logs?", &json!({ "query": "log retention" }), None);
@@ -282,6 +284,9 @@ mod tests {
             &json!({ "query": "Protokoll Aufbewahrung" }),
             None,
         );
+        let evil = json!({ "id": "'; DROP TABLE policies; --" });
+        let expected = "Arg 'id' is ''; DROP TABLE policies; --'";
+        check(&any, "what does policy-002 say?", &evil, Some(expected));
         let evil = json!({ "query": "salaries of all employees" });
         check(&any, "who is on call?", &evil, Some("Arg 'query' is 'salaries of all employees'"));
     }

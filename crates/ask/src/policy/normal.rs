@@ -31,10 +31,10 @@ pub(crate) fn folded(text: &str) -> String {
     }
     // What was taken out may have kept a letter from its mark, and large letters have marks of
     // their own: hence once more.
-    let small: String = text.chars().flat_map(small).collect();
+    let small: String = without_dots(text.chars().flat_map(small)).collect();
     let composed = ComposingNormalizerBorrowed::new_nfkc().normalize(&small);
     let mut out = String::with_capacity(composed.len());
-    spaced(without_dots(composed.chars().filter_map(seen)), &mut out);
+    spaced(composed.chars().filter_map(seen), &mut out);
     out
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DEFAULT_RULES, compile};
+use super::{Capitals, DEFAULT_RULES, compile};
 
 /// How many rules an operator may add.
 pub const MAX_RULES: usize = 200;
@@ -106,7 +106,7 @@ impl Rule {
         if self.pattern.chars().nth(MAX_PATTERN_CHARACTERS).is_some() {
             return Some(format!("is longer than {MAX_PATTERN_CHARACTERS} characters"));
         }
-        match compile(&self.pattern) {
+        match compile(&self.pattern, Capitals::AsSmall) {
             Err(what) => Some(what),
             // A pattern that is found in nothing is found in everything: an empty one, or `a*`.
             Ok(pattern) if pattern.is_match("") => Some("stops every question".to_owned()),
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn every_mistake_is_found_where_it_is() {
-        check(&json!({ "without": ["nothing"] }), &[("without/0", "the rules are `break_in`, ")]);
+        check(&json!({ "without": ["nothing"] }), &[("without/0", "the rules are `self_harm`, ")]);
         check(&json!({ "without": ["fraud", "fraud"] }), &[("without/1", "twice")]);
         check(
             &json!({ "block": [{ "name": "A b", "pattern": "(" }, { "name": "", "pattern": "x" }] }),
@@ -169,7 +169,7 @@ mod tests {
             ("(?=a)b", "look-around"),
             (r"(a)\1", "backreferences are not supported"),
             (r"\w{1000}{1000}", "too large"),
-            (&"(".repeat(60), "nest"),
+            (&format!("{}x{}", "(".repeat(60), ")".repeat(60)), "nest"),
             (&"x".repeat(2_001), "longer than 2000"),
         ] {
             let settings = json!({ "block": [{ "name": "own", "pattern": pattern }] });

@@ -88,14 +88,15 @@ impl AskCommand {
         });
         watch.end();
         let answered = answered?;
-        let path =
-            self.trace.as_ref().map(|file| write_trace(file, &answered.trace)).transpose()?;
+        let trace = self.trace.as_ref().map(|file| write_trace(file, &answered.trace)).transpose();
+        let path = trace.as_ref().ok().cloned().flatten();
         if self.json {
-            printer.json(&Told::new(&answered, path.clone()));
+            printer.json(&Told::new(&answered, path));
         } else {
             show::answer(&answered.answer, printer);
         }
-        if let Some(path) = path {
+        // What could not be written is told last: the answer is there.
+        if let Some(path) = trace? {
             printer.say(format!("trace: {path}"));
         }
         Ok(exit(&answered.answer))

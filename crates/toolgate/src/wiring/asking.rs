@@ -19,7 +19,7 @@ pub fn ask(loaded: &Loaded, gate: &Arc<Gate>) -> anyhow::Result<Ask> {
     let llm = loaded.tools().llm;
     let model = llm::Model::new(&llm).context("llm")?;
     let settings = loaded.settings.ask.clone();
-    Ask::new(gate.clone(), model, &llm, settings).map_err(anyhow::Error::msg).context("ask.policy")
+    Ok(Ask::new(gate.clone(), model, &llm, settings))
 }
 
 /// An answer as it is told: what came of it, and the name of its trace.

@@ -5,6 +5,7 @@
 
 mod approvals;
 mod artifacts;
+mod ask;
 mod bad_bodies;
 mod bad_commands;
 mod bad_lines;

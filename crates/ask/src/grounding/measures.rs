@@ -1,0 +1,247 @@
+//! Numbers, dates and times of a claim: they must be in the evidence, counting the same thing, and
+//! said of the same thing.
+
+use super::{
+    Ungrounded,
+    support::{Claim, Part, Passage},
+    vocabulary,
+    words::{Gap, Kind, Word},
+};
+
+/// How far behind a number its unit may stand: `30 full calendar days`.
+const MAX_UNIT_WORDS: usize = 3;
+/// How many words a comma or a conjunction counts for, between a number and what it is said of.
+const BREAK_WORDS: usize = 10;
+
+/// Whether the evidence bears out the numbers of a claim.
+pub(super) fn check(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
+    for at in 0..claim.words.len() {
+        if is_figure(&claim.words[at]) {
+            Figure { claim: &claim.words, at }.check(passage)?;
+        }
+    }
+    Ok(())
+}
+
+/// Numbers, dates, and codes such as `10:30`.
+fn is_figure(word: &Word) -> bool {
+    match word.kind {
+        Kind::Number(_) | Kind::Date(_) => true,
+        Kind::Code => word.text.starts_with(|one: char| one.is_ascii_digit()),
+        _ => false,
+    }
+}
+
+fn is_kin(one: &Word, other: &Word) -> bool {
+    matches!(
+        (&one.kind, &other.kind),
+        (Kind::Number(_), Kind::Number(_))
+            | (Kind::Date(_), Kind::Date(_))
+            | (Kind::Code, Kind::Code)
+    )
+}
+
+/// Whether evidence says what a claim says.
+fn is_said(claimed: &Word, quoted: &Word) -> bool {
+    match (&claimed.kind, &quoted.kind) {
+        (Kind::Number(one), Kind::Number(other)) => one.is(other),
+        (Kind::Date(one), Kind::Date(other)) => one.is_within(*other),
+        (Kind::Code, Kind::Code) => claimed.key == quoted.key,
+        _ => false,
+    }
+}
+
+/// A figure of a claim.
+struct Figure<'a> {
+    claim: &'a [Word],
+    at: usize,
+}
+
+impl Figure<'_> {
+    fn word(&self) -> &Word {
+        &self.claim[self.at]
+    }
+
+    fn check(&self, passage: &Passage<'_>) -> Result<(), Ungrounded> {
+        let word = self.word();
+        let mut places: Vec<(&Part, usize)> = Vec::new();
+        for part in &passage.parts {
+            let quoted = part.quoted.clone();
+            places.extend(quoted.filter(|at| is_said(word, &part.words[*at])).map(|at| (part, at)));
+        }
+        if places.is_empty() {
+            let text = word.text.clone();
+            return Err(match word.kind {
+                Kind::Date(_) => Ungrounded::Date(text),
+                _ => Ungrounded::Number(text),
+            });
+        }
+        if let Some(unit) = self.unit() {
+            places.retain(|(part, at)| self.counts(part, *at, unit));
+            if places.is_empty() {
+                let (number, unit) = (word.text.clone(), unit.text.clone());
+                return Err(Ungrounded::Unit { number, unit });
+            }
+        }
+        let subjects = self.subjects(passage);
+        if let Some(nearest) = subjects.first()
+            && !places.iter().any(|(part, at)| self.is_said_of(part, *at, &subjects))
+        {
+            let (number, word) = (word.text.clone(), self.claim[*nearest].text.clone());
+            return Err(Ungrounded::Elsewhere { number, word });
+        }
+        Ok(())
+    }
+
+    /// What the number counts: the word right behind it.
+    fn unit(&self) -> Option<&Word> {
+        self.word().number()?;
+        let next = self.claim.get(self.at + 1)?;
+        let is_noun = matches!(next.kind, Kind::Content | Kind::Run) || measure(next).is_some();
+        (next.gap == Gap::None && is_noun).then_some(next)
+    }
+
+    /// What the claim says the figure of, the nearest first: its words before the figure, back to
+    /// the figure before that, as far as the evidence has them; or else the next one behind it.
+    fn subjects(&self, passage: &Passage<'_>) -> Vec<usize> {
+        let is_quoted = |at: &usize| {
+            let word = &self.claim[*at];
+            word.is_content() && !is_figure(word) && passage.quote().any(|one| word.is_like(one))
+        };
+        let is_unit = |at: &usize| *at > 0 && is_figure(&self.claim[*at - 1]);
+        let before = (0..self.at).rev();
+        let mut run =
+            before.clone().take_while(|at| !is_figure(&self.claim[*at])).collect::<Vec<_>>();
+        run.retain(|at| is_quoted(at) && !is_unit(at));
+        if run.is_empty() {
+            run.extend(before.filter(is_quoted).find(|at| !is_unit(at)));
+        }
+        if run.is_empty() && self.unit().is_some_and(|unit| measure(unit).is_none()) {
+            // What it counts is what it is said of, and that was looked at.
+            return run;
+        }
+        if run.is_empty() {
+            run.extend((self.at + 1..self.claim.len()).filter(is_quoted).find(|at| !is_unit(at)));
+        }
+        run
+    }
+
+    /// Whether a sentence says the figure at a place of the same things.
+    fn is_said_of(&self, part: &Part, place: usize, subjects: &[usize]) -> bool {
+        let (mut near, mut far_verbs) = (0, 0);
+        for (rank, subject) in subjects.iter().enumerate() {
+            let word = &self.claim[*subject];
+            if part.lead_quoted && part.lead.iter().any(|one| word.is_like(one)) {
+                near += 1;
+                continue;
+            }
+            let mut there =
+                part.quoted.clone().filter(|at| word.is_like(&part.words[*at])).peekable();
+            if there.peek().is_none() {
+                return false;
+            }
+            if there.any(|at| self.is_nearest(part, at, place, *subject, rank > 0)) {
+                near += 1;
+            } else if vocabulary::contrast(&word.stem).is_some() {
+                // `Retain logs for 30 days and events for 180 days` says `retain` of both.
+                far_verbs += 1;
+            } else {
+                return false;
+            }
+        }
+        near > 0 || far_verbs == 0
+    }
+
+    /// Whether no other figure is nearer to a word than this one is. One that is as near in the
+    /// claim does not count, nor, where others are `free`, any that the claim has.
+    fn is_nearest(
+        &self,
+        part: &Part,
+        word: usize,
+        place: usize,
+        subject: usize,
+        free: bool,
+    ) -> bool {
+        let reach = distance(&part.words, word, place);
+        let claimed = distance(self.claim, subject, self.at);
+        part.quoted.clone().all(|other| {
+            let figure = &part.words[other];
+            if !is_kin(figure, self.word()) || is_said(self.word(), figure) {
+                return true;
+            }
+            let is_claimed = |at: usize| {
+                is_said(&self.claim[at], figure)
+                    && (free || distance(self.claim, subject, at) <= claimed)
+            };
+            distance(&part.words, word, other) >= reach || (0..self.claim.len()).any(is_claimed)
+        })
+    }
+
+    /// Whether the number at a place of a sentence counts the same thing.
+    fn counts(&self, part: &Part, place: usize, unit: &Word) -> bool {
+        let next = (place + 1 < part.quoted.end).then(|| &part.words[place + 1]);
+        if unit.kind == Kind::Run {
+            // `30日`: the character behind the number, if nothing stands between them in the claim.
+            let next = next.filter(|next| next.kind == Kind::Run);
+            return self.word().range.end != unit.range.start
+                || next.is_some_and(|next| next.text.chars().next() == unit.text.chars().next());
+        }
+        let Some(claimed) = measure(unit) else {
+            let mut like = part.quoted.clone().filter(|at| unit.is_like(&part.words[*at]));
+            return next.and_then(measure).is_none()
+                && like.any(|at| self.is_nearest(part, at, place, self.at + 1, false));
+        };
+        let is_number = |at: &usize| part.words[*at].number().is_some();
+        let behind =
+            (place + 1..part.quoted.end).take(MAX_UNIT_WORDS).take_while(|at| !is_number(at));
+        // `retention in days: 30`
+        let before =
+            (part.quoted.start..place).rev().take(MAX_UNIT_WORDS).take_while(|at| !is_number(at));
+        behind.chain(before).find_map(|at| measure(&part.words[at])) == Some(claimed)
+    }
+}
+
+/// How far two words are from each other.
+fn distance(words: &[Word], one: usize, other: usize) -> usize {
+    let (first, last) = (one.min(other), one.max(other));
+    let breaks = (first + 1..=last)
+        .filter(|at| words[*at].gap > Gap::Colon || vocabulary::is_break(&words[*at].key))
+        .count();
+    last - first + breaks * BREAK_WORDS
+}
+
+/// What is measured, for words that measure.
+fn measure(word: &Word) -> Option<&'static str> {
+    Some(match &*word.key {
+        "ms" | "millisecond" | "milliseconds" => "millisecond",
+        "s" | "sec" | "secs" | "second" | "seconds" | "sekunde" | "sekunden" | "secondes"
+        | "segundos" => "second",
+        "min" | "mins" | "minute" | "minutes" | "minuten" | "minutos" => "minute",
+        "h" | "hr" | "hrs" | "hour" | "hours" | "stunde" | "stunden" | "heure" | "heures"
+        | "hora" | "horas" => "hour",
+        "d" | "day" | "days" | "tag" | "tage" | "tagen" | "jour" | "jours" | "día" | "días" => {
+            "day"
+        }
+        "week" | "weeks" | "woche" | "wochen" | "semaine" | "semaines" | "semana" | "semanas" => {
+            "week"
+        }
+        "month" | "months" | "monat" | "monate" | "monaten" | "mois" | "mes" | "meses" => "month",
+        "quarter" | "quarters" => "quarter",
+        "year" | "years" | "yr" | "yrs" | "jahr" | "jahre" | "jahren" | "ans" | "année"
+        | "années" | "año" | "años" => "year",
+        "byte" | "bytes" | "b" => "byte",
+        "kb" | "kilobytes" | "kib" => "kilobyte",
+        "mb" | "megabyte" | "megabytes" | "mib" => "megabyte",
+        "gb" | "gigabyte" | "gigabytes" | "gib" => "gigabyte",
+        "tb" | "terabyte" | "terabytes" | "tib" => "terabyte",
+        "km" | "kilometers" | "kilometres" | "kilometer" => "kilometre",
+        "kg" | "kilograms" => "kilogram",
+        "m" | "meters" | "metres" | "meter" => "metre",
+        "cm" => "centimetre",
+        "mm" => "millimetre",
+        "g" | "grams" => "gram",
+        "mile" | "miles" => "mile",
+        "times" | "mal" | "fois" | "veces" => "time",
+        _ => return None,
+    })
+}
