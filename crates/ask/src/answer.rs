@@ -134,10 +134,9 @@ impl Code {
     /// The status that goes with it.
     pub fn http_status(self) -> u16 {
         match self {
-            Code::NoModel | Code::ModelBusy => 503,
+            Code::NoModel | Code::ModelBusy | Code::Cancelled => 503,
             Code::ModelError => 502,
             Code::Timeout => 504,
-            Code::Cancelled => 499,
             _ => 200,
         }
     }

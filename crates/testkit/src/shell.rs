@@ -55,6 +55,7 @@ impl<'a> Shell<'a> {
             .env("PATH", path)
             .env("CURL_HOME", self.world.folder().join(".curl"))
             .env("NO_COLOR", "1")
+            .envs(self.world.environment().iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .output()
             .unwrap();

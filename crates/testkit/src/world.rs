@@ -88,6 +88,11 @@ impl World {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
+    /// What was added to the environment.
+    pub fn environment(&self) -> &[(String, String)] {
+        &self.environment
+    }
+
     /// The folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()

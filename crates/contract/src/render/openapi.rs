@@ -6,6 +6,7 @@
 //! together.
 
 mod approvals;
+mod ask;
 mod call;
 mod components;
 mod execute;
@@ -60,6 +61,7 @@ pub fn document(contracts: &[&Contract], settings: &Settings) -> Value {
     jobs::paths(&mut paths, &contracts);
     quarantine::paths(&mut paths);
     approvals::paths(&mut paths);
+    ask::paths(&mut paths);
     upstreams::paths(&mut paths);
 
     let mut document = Map::new();
@@ -87,6 +89,7 @@ fn tags(contracts: &[&Contract]) -> Value {
         ("Jobs", "Recorded calls and the files that they left."),
         ("Quarantine", "Results that broke their contract."),
         ("Approvals", "Calls that wait for a person's word."),
+        ("Ask", "Questions that are answered with at most one call."),
         ("Upstreams", "Other people's MCP servers."),
     ];
     // A toolset may have one of these names; a tag is declared once.

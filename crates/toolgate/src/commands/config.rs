@@ -1,5 +1,7 @@
 //! `toolgate config`: the settings, looked at without changing anything.
 
+mod rules;
+
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -37,6 +39,15 @@ enum Command {
         #[arg(long)]
         markdown: bool,
     },
+    /// Print which questions `toolgate ask` refuses
+    Rules {
+        /// Print them with their patterns, as JSON
+        #[arg(long)]
+        json: bool,
+        /// Print a reference page of those that come with Toolgate
+        #[arg(long, conflicts_with = "json")]
+        markdown: bool,
+    },
 }
 
 impl Config {
@@ -49,6 +60,17 @@ impl Config {
                     printer.json(&without_null(serde_json::to_value(own)?));
                     Ok(Answer::Yes)
                 }
+                Err(diagnostics) => {
+                    printer.diagnostics(&diagnostics);
+                    Ok(Answer::No)
+                }
+            },
+            Command::Rules { markdown: true, .. } => {
+                printer.data(rules::page().trim_end());
+                Ok(Answer::Yes)
+            }
+            Command::Rules { json, .. } => match flags.load()? {
+                Ok(loaded) => Ok(rules::show(&loaded, *json, printer)),
                 Err(diagnostics) => {
                     printer.diagnostics(&diagnostics);
                     Ok(Answer::No)

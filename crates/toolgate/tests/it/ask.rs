@@ -7,8 +7,8 @@ mod rest;
 use serde_json::{Value, json};
 use testkit::{Act, Heard, Peer, World};
 
-/// The model: it understands the questions of these tests.
-async fn model() -> Peer {
+/// The model: it understands the questions of these tests, and of the documents.
+pub async fn model() -> Peer {
     Peer::start(answer).await
 }
 
@@ -36,6 +36,9 @@ fn plan(user: &str) -> Value {
     if let Some(id) = id("sp-") {
         return call("mcp-sharepoint", "fetch_sharepoint_doc", json!({ "doc_id": id }));
     }
+    if user.contains("retention.md") {
+        return call("file-io", "read_file", json!({ "path": "retention.md" }));
+    }
     if user.contains("doc_id") {
         return call("mcp-sharepoint", "fetch_sharepoint_doc", json!({ "doc_id": 123 }));
     }
@@ -45,10 +48,12 @@ fn plan(user: &str) -> Value {
     json!({ "type": "final_answer", "answer": "Which document do you mean?", "needs_more_info": true })
 }
 
-/// Every line of the source is what it says.
+/// Every line of the source is what it says; of a document those about logs.
 fn summary(user: &str) -> String {
-    let lines = user.lines().filter(|line| line.starts_with('"'));
-    let lines = lines.map(|line| serde_json::from_str::<String>(line).unwrap());
+    let (source, _) = user.split_once("</source>").unwrap();
+    let lines = source.lines().filter(|line| line.starts_with('"'));
+    let is_meant = |line: &String| !user.contains("retention.md") || line.contains("log");
+    let lines = lines.map(|line| serde_json::from_str::<String>(line).unwrap()).filter(is_meant);
     let bullets: Vec<_> =
         lines.take(3).map(|line| json!({ "evidence": line, "claim": line })).collect();
     json!({ "type": "summary", "bullets": bullets }).to_string()

@@ -49,6 +49,11 @@ fn the_reference_of_the_settings() {
 }
 
 #[test]
+fn the_reference_of_the_rules() {
+    is_current("docs/reference/ask-rules.md", &said(&["config", "rules", "--markdown"]));
+}
+
+#[test]
 fn the_reference_of_the_command_line() {
     let commands: &[&[&str]] = &[
         &[],
@@ -57,6 +62,10 @@ fn the_reference_of_the_command_line() {
         &["tools"],
         &["tools", "show"],
         &["call"],
+        &["ask"],
+        &["trace"],
+        &["trace", "show"],
+        &["eval"],
         &["approvals"],
         &["quarantine"],
         &["quarantine", "list"],
@@ -68,6 +77,7 @@ fn the_reference_of_the_command_line() {
         &["config", "check"],
         &["config", "show"],
         &["config", "schema"],
+        &["config", "rules"],
         &["doctor"],
         &["init"],
         &["contracts"],

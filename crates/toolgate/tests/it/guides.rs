@@ -3,7 +3,7 @@
 //! In a `console` block a line with `$ ` is a command and what follows is what it says, stdout
 //! and then stderr; `[..]` stands for any text in a line and `...` for any lines. A block with
 //! `title=PATH` is a file. A server with the documents' files runs at the documents' address; the
-//! document of an example has that example's files.
+//! document of an example has that example's files. `ONLY_DOCUMENT=ask.md` runs those of one alone.
 
 use std::path::{Path, PathBuf};
 
@@ -114,6 +114,16 @@ async fn run(document: &Path) -> usize {
         Some(name) => example(&name).await,
         None => World::start(BINARY, "").await,
     };
+    if text.contains("$ toolgate ask ") {
+        // The model of whoever reads this is another one.
+        world.kill();
+        world = world.with_env("TOOLGATE_LLM__BASE_URL", &crate::ask::model().await.url("/v1"));
+        world.run().await;
+    }
+    if text.contains("$ cd examples/") {
+        let copy = format!("cp -r '{}' .", root().join("examples").display());
+        assert_eq!(Shell::new(&world, port).run(Path::new(BINARY), &copy).code, 0);
+    }
     let mut count = 0;
     for block in blocks(&text) {
         if let Some(title) = &block.title {
@@ -164,10 +174,13 @@ fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn every_example_in_the_documents_holds() {
     let mut found = Vec::new();
     documents(root(), &mut found);
+    if let Ok(only) = std::env::var("ONLY_DOCUMENT") {
+        found.retain(|document| document.ends_with(&only));
+    }
     let mut count = 0;
     for document in found {
         count += run(&document).await;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{approvals, operation::schema, quarantine};
+use super::{approvals, ask, operation::schema, quarantine};
 use crate::{Limits, Stability, codes};
 
 /// The longest that `POST /v1/jobs` waits for a job.
@@ -34,12 +34,16 @@ pub(super) fn all(ceilings: &Limits) -> Map<String, Value> {
         ("QuarantineStatus", quarantine::status()),
         ("QuarantineEntry", quarantine::entry(false)),
         ("QuarantinedResult", quarantine::entry(true)),
+        ("AskAnswer", ask::answer()),
+        ("AskPlan", ask::plan()),
+        ("AskSummary", ask::summary()),
+        ("AskTrace", ask::trace()),
     ];
     all.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
 }
 
 /// An object with these properties alone.
-fn closed(description: &str, required: &[&str], properties: Value) -> Value {
+pub(super) fn closed(description: &str, required: &[&str], properties: Value) -> Value {
     let mut schema = json!({ "type": "object" });
     if !description.is_empty() {
         schema["description"] = json!(description);
