@@ -1,19 +1,21 @@
 //! How fast it is, as ratios against a floor that is measured in the same run.
 //!
 //! `cargo run --release -p bench [-- SECONDS] [mcp] [local] [fetch] [relay [URL …]] [transcript]
-//! [transcript-model]` after `cargo build --release`.
+//! [transcript-model] [ask]` after `cargo build --release`.
 //! The floor is a bare axum server that parses a JSON body and prints it again; the floor
 //! of MCP, which alone is measured with `mcp`, is a bare server on the official SDK; with `local`
 //! only the tools of the local machine are measured, and with `fetch` only `fetch_url`, whose floor is a
 //! bare client. `relay` measures calls that pass through to another MCP server, against calling that server
 //! itself, and takes the addresses of other gateways in front of a server with the same tools. `transcript` measures how
-//! fast transcripts are cleaned by rules, and `transcript-model` what `transcript.clean` adds to the time of a language model.
+//! fast transcripts are cleaned by rules, and `transcript-model` what `transcript.clean` adds to the time of a language model, and `ask` what the gates
+//! of a question add to the model and the tool.
 //! Rounds of floor and Toolgate alternate, and each figure is the median of its rounds, so that
 //! other work on the machine falls on all alike.
 
 #![allow(clippy::print_stdout)] // A table is all that this program is for.
 #![allow(clippy::disallowed_methods)] // It connects to the servers that it started.
 
+mod ask;
 mod catalogue;
 mod fetch;
 mod floor;
@@ -51,7 +53,7 @@ fn main() -> anyhow::Result<()> {
         arguments.iter().map(String::as_str).partition(|argument| {
             matches!(
                 *argument,
-                "mcp" | "local" | "fetch" | "relay" | "transcript" | "transcript-model"
+                "mcp" | "local" | "fetch" | "relay" | "transcript" | "transcript-model" | "ask"
             )
         });
     let (others, numbers): (Vec<_>, Vec<_>) =
@@ -80,6 +82,9 @@ fn main() -> anyhow::Result<()> {
     }
     if wanted("transcript-model") {
         runtime.block_on(transcript_model::report())?;
+    }
+    if wanted("ask") {
+        runtime.block_on(ask::report())?;
     }
     if wanted("mcp") {
         runtime.block_on(mcp::report(round))?;

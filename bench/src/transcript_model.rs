@@ -132,7 +132,7 @@ async fn answer(mut stream: TcpStream, model: &Model, pace: Duration) -> anyhow:
 }
 
 /// Reads a request to its end.
-async fn question(stream: &mut TcpStream) -> anyhow::Result<Value> {
+pub async fn question(stream: &mut TcpStream) -> anyhow::Result<Value> {
     let mut bytes = Vec::new();
     loop {
         ensure!(stream.read_buf(&mut bytes).await? > 0, "the question ends early");

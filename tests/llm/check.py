@@ -1,4 +1,4 @@
-"""Starts the model, has transcripts cleaned, and judges what comes back."""
+"""Starts the model, has transcripts cleaned and questions answered, and judges what comes back."""
 
 import json
 import os
@@ -12,6 +12,8 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+
+import ask
 
 ROOT, BINARY, WEIGHTS = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 NAME = "qwen2.5-coder-1.5b"
@@ -127,12 +129,12 @@ def settings(work, port):
     (work / "toolgate.yaml").write_text(json.dumps(values))
 
 
-def toolgate(work, *arguments, **changes):
+def toolgate(work, *arguments, timeout=2 * PATIENCE_S, **changes):
     """A command line to its end."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("TOOLGATE_")}
     command = [BINARY, *arguments, "--config", str(work / "toolgate.yaml")]
     return subprocess.run(
-        command, env={**env, **changes}, capture_output=True, text=True, timeout=2 * PATIENCE_S
+        command, env={**env, **changes}, capture_output=True, text=True, timeout=timeout
     )
 
 
@@ -254,6 +256,10 @@ def main():
         expect_doctor(work, True)
         expect_transcripts(work)
         expect_cases(work)
+        bench = sys.modules[__name__]
+        ask.expect_question(bench, work, port)
+        ask.expect_evaluation(bench, work, port)
+        ask.expect_litellm(bench, work, port)
         expect_death(work, server)
         expect_doctor(work, False)
         stop_all()
