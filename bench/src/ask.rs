@@ -58,7 +58,7 @@ async fn measure(tools: usize, summarize: bool) -> anyhow::Result<()> {
         base_url: Some(format!("http://127.0.0.1:{port}")),
         ..llm::Settings::default()
     };
-    let ask = Ask::new(gate, llm::Model::new(&llm)?, &llm, Settings::default());
+    let ask = Ask::new(gate, llm::Model::new(&llm)?, Settings::default());
     let began = Instant::now();
     run(&ask, summarize).await?;
     let first = began.elapsed();

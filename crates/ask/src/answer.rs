@@ -26,6 +26,9 @@ pub enum Answer {
         /// What the model wrote, where it was no plan.
         #[serde(skip_serializing_if = "Option::is_none")]
         raw: Option<String>,
+        /// The approval that a person has yet to give.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        approval_id: Option<String>,
         /// After how many seconds it makes sense to ask again.
         #[serde(skip_serializing_if = "Option::is_none")]
         retry_after: Option<u32>,
@@ -118,6 +121,8 @@ pub enum Code {
     ToolNotAllowed,
     /// A person has to approve the call first.
     ApprovalRequired,
+    /// The gate did not let the call begin.
+    CallRefused,
     /// No model is configured.
     NoModel,
     /// The model failed.
@@ -134,7 +139,7 @@ impl Code {
     /// The status that goes with it.
     pub fn http_status(self) -> u16 {
         match self {
-            Code::NoModel | Code::ModelBusy | Code::Cancelled => 503,
+            Code::NoModel | Code::ModelBusy | Code::CallRefused | Code::Cancelled => 503,
             Code::ModelError => 502,
             Code::Timeout => 504,
             _ => 200,

@@ -11,14 +11,53 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{ResponseFormat, Settings, trace::Recorder};
 
+/// What a model is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Plan,
+    Summary,
+}
+
+impl Stage {
+    /// The word for it, in schemas and on terminals.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Stage::Plan => "plan",
+            Stage::Summary => "summary",
+        }
+    }
+
+    /// What the trace calls the question.
+    pub(crate) fn prompt_event(self) -> &'static str {
+        match self {
+            Stage::Plan => "planner_prompt",
+            Stage::Summary => "summary_prompt",
+        }
+    }
+
+    /// What the trace calls the answer.
+    pub(crate) fn raw_event(self) -> &'static str {
+        match self {
+            Stage::Plan => "planner_raw",
+            Stage::Summary => "summary_raw",
+        }
+    }
+
+    /// How long the answer may be, and the name of that limit.
+    fn limit(self, settings: &Settings) -> (u32, &'static str) {
+        match self {
+            Stage::Plan => (settings.max_plan_tokens, "ask.max_plan_tokens"),
+            Stage::Summary => (settings.max_summary_tokens, "ask.max_summary_tokens"),
+        }
+    }
+}
+
 /// What a model is asked, and what its answer must look like.
 pub(crate) struct Wanted<'a> {
-    /// What it is asked for: `plan`, `summary`.
-    pub stage: &'static str,
+    pub stage: Stage,
     pub system: &'a str,
     pub user: &'a str,
     pub schema: &'a Value,
-    pub max_tokens: u32,
 }
 
 /// What it said.
@@ -35,68 +74,118 @@ pub(crate) struct Said {
 /// The ways to say what an answer must look like, the best first.
 const WAYS: [ResponseFormat; 3] =
     [ResponseFormat::JsonSchema, ResponseFormat::JsonObject, ResponseFormat::None];
+/// In how many runs an endpoint has to refuse the best way before it is no longer tried: a question that was
+/// refused for another reason must not cost all others their schema.
+const REFUSALS: u8 = 2;
 
 /// The best way that the endpoint has not refused.
 #[derive(Debug, Default)]
-pub(crate) struct Way(AtomicU8);
+pub(crate) struct Way {
+    best: AtomicU8,
+    refusals: AtomicU8,
+}
 
 impl Way {
     fn first(&self, settings: &Settings) -> usize {
         let fixed = WAYS.iter().position(|way| *way == settings.response_format);
-        fixed.unwrap_or_else(|| usize::from(self.0.load(Relaxed)))
+        fixed.unwrap_or_else(|| usize::from(self.best.load(Relaxed)))
     }
 
-    /// The endpoint understands this, and not what is better.
+    /// The endpoint understands this way, and not the one that was tried first.
     fn found(&self, way: usize) {
-        self.0.store(u8::try_from(way).unwrap_or_default(), Relaxed);
+        if self.refusals.fetch_add(1, Relaxed) + 1 >= REFUSALS {
+            self.best.store(u8::try_from(way).unwrap_or_default(), Relaxed);
+            tracing::warn!(response_format = ?WAYS[way], "the model's endpoint knows no better one");
+        }
+    }
+
+    fn understood(&self) {
+        self.refusals.store(0, Relaxed);
     }
 }
 
-/// Asks, and where the endpoint refuses the way in which it is told what to answer, asks in another.
-pub(crate) async fn ask(
-    model: &Model,
-    way: &Way,
-    wanted: &Wanted<'_>,
-    settings: &Settings,
-    recorder: &mut Recorder<'_>,
-    stop: &CancellationToken,
-) -> Result<Said, Error> {
-    let begin = Instant::now();
-    let first = way.first(settings);
-    let mut number = first;
-    let mut is_certain = true;
-    loop {
-        let question = Question {
-            temperature: Some(0.0),
-            max_tokens: Some(wanted.max_tokens),
-            response_format: format(WAYS[number], wanted),
-            ..Question::new(wanted.system, wanted.user)
-        };
-        match answer(model, &question, wanted, settings, recorder, stop).await {
-            Ok(mut said) => {
-                if number != first && is_certain {
-                    way.found(number);
+/// Who is asked, how, and for how long.
+pub(crate) struct Asking<'a> {
+    pub model: &'a Model,
+    pub way: &'a Way,
+    pub settings: &'a Settings,
+    pub stop: &'a CancellationToken,
+}
+
+impl Asking<'_> {
+    /// Asks, and where the endpoint refuses the way in which it is told what to answer, asks in another.
+    pub(crate) async fn ask(
+        &self,
+        wanted: &Wanted<'_>,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<Said, Error> {
+        let begin = Instant::now();
+        let first = self.way.first(self.settings);
+        let mut number = first;
+        let mut is_certain = true;
+        loop {
+            let question = Question {
+                temperature: Some(0.0),
+                max_tokens: Some(wanted.stage.limit(self.settings).0),
+                response_format: format(WAYS[number], wanted),
+                ..Question::new(wanted.system, wanted.user)
+            };
+            match self.answer(&question, wanted.stage, recorder).await {
+                Ok(mut said) => {
+                    if number == first {
+                        self.way.understood();
+                    } else if is_certain {
+                        self.way.found(number);
+                    }
+                    said.took = begin.elapsed();
+                    return Ok(said);
                 }
-                said.took = begin.elapsed();
-                return Ok(said);
+                Err(Error::Status { status, .. })
+                    if self.settings.response_format == ResponseFormat::Auto
+                        && number + 1 < WAYS.len()
+                        && may_be_the_format(status) =>
+                {
+                    // A server that fails at what it does not know may also just have failed.
+                    is_certain &= status < 500;
+                    number += 1;
+                    let payload = json!({
+                        "stage": wanted.stage.word(),
+                        "status": status,
+                        "response_format": WAYS[number],
+                    });
+                    recorder.event("response_format_refused", payload);
+                }
+                Err(error) => return Err(error),
             }
-            Err(Error::Status { status, .. })
-                if settings.response_format == ResponseFormat::Auto
-                    && number + 1 < WAYS.len()
-                    && may_be_the_format(status) =>
-            {
-                // A server that fails at what it does not know may also just have failed.
-                is_certain &= status < 500;
-                number += 1;
-                let payload = json!({
-                    "stage": wanted.stage,
-                    "status": status,
-                    "response_format": WAYS[number],
-                });
-                recorder.event("response_format_refused", payload);
-            }
-            Err(error) => return Err(error),
         }
+    }
+
+    async fn answer(
+        &self,
+        question: &Question,
+        stage: Stage,
+        recorder: &Recorder<'_>,
+    ) -> Result<Said, Error> {
+        let mut answering = self.model.ask(question, self.stop).await?;
+        let mut text = String::new();
+        let mut cut = None;
+        let mut characters = 0;
+        while let Some(piece) = answering.next().await? {
+            characters += piece.chars().count();
+            text.push_str(&piece);
+            recorder.watch().writing(stage.word(), characters);
+            let limit = self.settings.max_answer_bytes;
+            if text.len() > limit {
+                cut = Some(format!("it has more than {limit} bytes (ask.max_answer_bytes)"));
+                text.truncate(text.floor_char_boundary(limit));
+                break;
+            }
+        }
+        if cut.is_none() && answering.finish() == Some(Finish::Length) {
+            let (limit, name) = stage.limit(self.settings);
+            cut = Some(format!("it ends after {limit} tokens ({name})"));
+        }
+        Ok(Said { text, cut, model: answering.model().map(str::to_owned), took: Duration::ZERO })
     }
 }
 
@@ -109,39 +198,9 @@ fn format(way: ResponseFormat, wanted: &Wanted<'_>) -> Option<Value> {
     match way {
         ResponseFormat::Auto | ResponseFormat::JsonSchema => Some(json!({
             "type": "json_schema",
-            "json_schema": { "name": wanted.stage, "schema": wanted.schema },
+            "json_schema": { "name": wanted.stage.word(), "schema": wanted.schema },
         })),
         ResponseFormat::JsonObject => Some(json!({ "type": "json_object" })),
         ResponseFormat::None => None,
     }
-}
-
-async fn answer(
-    model: &Model,
-    question: &Question,
-    wanted: &Wanted<'_>,
-    settings: &Settings,
-    recorder: &Recorder<'_>,
-    stop: &CancellationToken,
-) -> Result<Said, Error> {
-    let mut answering = model.ask(question, stop).await?;
-    let mut text = String::new();
-    let mut cut = None;
-    let mut characters = 0;
-    while let Some(piece) = answering.next().await? {
-        characters += piece.chars().count();
-        text.push_str(&piece);
-        recorder.watch().writing(wanted.stage, characters);
-        if text.len() > settings.max_answer_bytes {
-            let limit = settings.max_answer_bytes;
-            cut = Some(format!("it has more than {limit} bytes (ask.max_answer_bytes)"));
-            text.truncate(text.floor_char_boundary(limit));
-            break;
-        }
-    }
-    if cut.is_none() && answering.finish() == Some(Finish::Length) {
-        let limit = wanted.max_tokens;
-        cut = Some(format!("it ends after {limit} tokens (ask.max_{}_tokens)", wanted.stage));
-    }
-    Ok(Said { text, cut, model: answering.model().map(str::to_owned), took: Duration::ZERO })
 }

@@ -1,7 +1,9 @@
 //! Which tools a planner may choose from.
 
+mod known;
+
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -10,7 +12,7 @@ use gate::{Catalogue, Tool};
 use serde_json::{Value, json};
 
 use crate::{
-    plan::Refused,
+    plan::{Refused, shown},
     shortlist::{Entry, Index, Picked},
 };
 
@@ -34,6 +36,8 @@ pub struct Candidates {
     /// What is known and may not be chosen, with the reason.
     hidden: BTreeMap<(String, String), &'static str>,
     servers: BTreeSet<String>,
+    /// Names that a question back may use.
+    known: HashSet<String>,
     index: Index,
 }
 
@@ -57,9 +61,9 @@ impl Candidates {
             let why = if allow.contains(&contract.name) {
                 None
             } else if contract.effects.changes_the_world() {
-                Some("it has effects")
+                Some("it has effects; `ask.allow` can let a planner choose it")
             } else if contract.approval == Approval::Required {
-                Some("every call wants an approval")
+                Some("every call of it wants an approval; `ask.allow` can let a planner choose it")
             } else {
                 None
             };
@@ -77,7 +81,11 @@ impl Candidates {
             let server = withheld.toolset.clone();
             let name = local_name(&server, name).to_owned();
             servers.insert(server.clone());
-            hidden.insert((server, name), withheld.reason);
+            let why = match withheld.reason {
+                "not_allowed" => "it is not on the allowlist",
+                _ => "it is not served; `toolgate upstream list` says why",
+            };
+            hidden.insert((server, name), why);
         }
         let key = |one: &Candidate| (one.server.clone(), one.name.clone());
         let by_name = visible.iter().map(key).zip(0..).collect();
@@ -87,7 +95,8 @@ impl Candidates {
             schema: &one.tool.contract.input_schema,
             tokens: one.listing.len() / BYTES_PER_TOKEN + 1,
         }));
-        Self { catalogue, visible, by_name, hidden, servers, index }
+        let known = known::names(&visible);
+        Self { catalogue, visible, by_name, hidden, servers, known, index }
     }
 
     /// Whether this is about that catalogue.
@@ -110,13 +119,11 @@ impl Candidates {
         json!({ "servers": servers, "tools": self.visible.len() + self.hidden.len() })
     }
 
-    /// What may be chosen and what may not, for the trace.
+    /// What may be chosen, for the trace. Of what may not there is only the number: who asks need not know it.
     pub(crate) fn allowed(&self) -> Value {
-        let path = |server: &str, name: &str| format!("{server}.{name}");
-        let allowed: Vec<_> = self.visible.iter().map(|one| path(&one.server, &one.name)).collect();
-        let hidden: BTreeMap<_, _> =
-            self.hidden.iter().map(|((server, name), why)| (path(server, name), why)).collect();
-        json!({ "allowed": allowed, "not_allowed": hidden })
+        let path = |one: &Candidate| format!("{}.{}", one.server, one.name);
+        let allowed: Vec<_> = self.visible.iter().map(path).collect();
+        json!({ "allowed": allowed, "not_allowed": self.hidden.len() })
     }
 
     /// The tools that a question's prompt has room for.
@@ -130,14 +137,14 @@ impl Candidates {
         if let Some(place) = self.by_name.get(&key) {
             return Ok(&self.visible[*place]);
         }
-        let (server, tool) = (super::plan::shown(server), super::plan::shown(tool));
-        if !self.servers.contains(&server) {
-            return Err(Refused::Invalid(format!("Unknown server: {server}")));
+        if let Some(why) = self.hidden.get(&key) {
+            return Err(self.not_allowed(server, tool, why));
         }
-        if !self.hidden.contains_key(&key) {
-            return Err(Refused::Invalid(format!("Unknown tool '{tool}' on server '{server}'")));
-        }
-        Err(self.not_allowed(server, tool))
+        Err(Refused::Invalid(if self.servers.contains(server) {
+            format!("Unknown tool '{}' on server '{}'", shown(tool), shown(server))
+        } else {
+            format!("Unknown server: {}", shown(server))
+        }))
     }
 
     /// The tool that a person means by a name: the one that it is served under, `server.tool`, or that on its server
@@ -161,26 +168,27 @@ impl Candidates {
                 ))),
             };
         }
-        let mut hidden = self.hidden.keys();
-        match hidden.find(|(server, tool)| is_meant(server, tool)) {
-            Some((server, tool)) => Err(self.not_allowed(server.clone(), tool.clone())),
-            None => Err(Refused::Invalid(format!("Unknown tool '{}'", super::plan::shown(name)))),
+        let mut hidden = self.hidden.iter();
+        match hidden.find(|((server, tool), _)| is_meant(server, tool)) {
+            Some(((server, tool), why)) => Err(self.not_allowed(server, tool, why)),
+            None => Err(Refused::Invalid(format!("Unknown tool '{}'", shown(name)))),
         }
     }
 
-    /// A tool that the question asks for by name and that may not be chosen. A name that is a plain word is
-    /// no name here: somebody may just say `search`.
+    /// A tool that the question asks for by name and that may not be chosen. A name that could be a word is no
+    /// name here: somebody may just say `search` or `check-in`.
     pub fn asked_for(&self, question: &str) -> Option<Refused> {
         let is_part = |one: char| one.is_alphanumeric() || matches!(one, '_' | '.' | '-');
-        let tokens = question.split(|one: char| !is_part(one));
+        let tokens = question.split(|one: char| !is_part(one)).filter(|token| !token.is_empty());
+        let mut before = "";
         for token in tokens.map(|token| token.trim_matches(['.', '-'])) {
-            if !token.contains(['_', '.', '-']) {
+            let is_called = CALLING.iter().any(|word| before.eq_ignore_ascii_case(word));
+            before = token;
+            if !(token.contains(['_', '.']) || is_called && token.contains('-')) {
                 continue;
             }
             let is_meant = |server: &str, tool: &str| {
-                let rest =
-                    token.get(..server.len()).filter(|head| head.eq_ignore_ascii_case(server));
-                let rest = rest.map(|_| &token[server.len()..]);
+                let rest = strip_prefix_ignoring_case(token, server);
                 let rest = rest
                     .and_then(|rest| rest.strip_prefix("__").or_else(|| rest.strip_prefix('.')));
                 token.eq_ignore_ascii_case(tool)
@@ -189,29 +197,36 @@ impl Candidates {
             if self.visible.iter().any(|one| is_meant(&one.server, &one.name)) {
                 continue;
             }
-            let mut hidden = self.hidden.keys();
-            if let Some((server, tool)) = hidden.find(|(server, tool)| is_meant(server, tool)) {
-                return Some(self.not_allowed(server.clone(), tool.clone()));
+            let mut hidden = self.hidden.iter();
+            let found = hidden.find(|((server, tool), _)| is_meant(server, tool));
+            if let Some(((server, tool), why)) = found {
+                return Some(self.not_allowed(server, tool, why));
             }
         }
         None
     }
 
-    /// Whether what models read of the tools has this in it.
-    pub(crate) fn mention(&self, token: &str) -> bool {
-        self.visible.iter().any(|one| one.listing.to_lowercase().contains(token))
+    /// Whether this is a name that tools have: of themselves, of an argument, of a choice.
+    pub(crate) fn knows(&self, token: &str) -> bool {
+        self.known.contains(token)
     }
 
-    fn not_allowed(&self, server: String, tool: String) -> Refused {
-        if self.visible.iter().any(|one| one.server == server) {
-            Refused::ToolNotAllowed { server, tool }
-        } else if self.catalogue.toolset(&server).is_some() {
-            // There is something of it, and all of that has effects.
-            Refused::ToolNotAllowed { server, tool }
+    fn not_allowed(&self, server: &str, tool: &str, why: &'static str) -> Refused {
+        // Where there is something of a server it is the tool that is not allowed, though all of that may have effects.
+        if self.catalogue.toolset(server).is_some() {
+            Refused::ToolNotAllowed { server: shown(server), tool: shown(tool), why }
         } else {
-            Refused::ServerNotAllowed(server)
+            Refused::ServerNotAllowed(shown(server))
         }
     }
+}
+
+/// Words before the name of a tool.
+const CALLING: [&str; 8] = ["call", "execute", "invoke", "run", "tool", "trigger", "use", "using"];
+
+fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let head = text.get(..prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
 }
 
 /// The name that a tool has on its server: those of upstreams are served under both names.

@@ -30,6 +30,6 @@ pub mod trace;
 pub use answer::{Answer, Answered, Code, Timing};
 pub use plan::Plan;
 pub use request::{NoQuestion, Request};
-pub use run::{Ask, NotAsked};
+pub use run::{Ask, NotAsked, Place};
 pub use settings::{ResponseFormat, Settings, Summarize};
 pub use trace::{Event, Trace, Watch};

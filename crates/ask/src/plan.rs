@@ -51,8 +51,33 @@ pub enum Refused {
         server: String,
         /// The tool.
         tool: String,
+        /// Why not.
+        why: &'static str,
     },
 }
+
+impl Refused {
+    /// What the trace calls it.
+    pub(crate) fn event(&self) -> &'static str {
+        match self {
+            Refused::Rejected(_) => "planner_rejected",
+            Refused::Invalid(_) => "plan_validation_failed",
+            Refused::ServerNotAllowed(_) | Refused::ToolNotAllowed { .. } => "tool_not_allowed",
+        }
+    }
+
+    /// What else the person should know.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Refused::ToolNotAllowed { why, .. } => Some((*why).to_owned()),
+            Refused::ServerNotAllowed(_) => Some("nothing of it is on the allowlist".into()),
+            Refused::Rejected(_) | Refused::Invalid(_) => None,
+        }
+    }
+}
+
+/// How long the question back to a person may be, in characters.
+pub(crate) const MAX_ANSWER_CHARACTERS: usize = 400;
 
 /// How much of a name that a model made up is repeated.
 const MAX_SHOWN_CHARACTERS: usize = 64;

@@ -1,6 +1,7 @@
 //! A run: the gates, in their order.
 
 mod call;
+mod model;
 mod plan;
 mod summarize;
 
@@ -10,10 +11,10 @@ use std::{
 };
 
 use arc_swap::ArcSwapOption;
-use gate::Gate;
+use gate::{Gate, Tool};
 use llm::Model;
 use serde_json::{Map, Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -36,9 +37,17 @@ pub struct Ask {
     policy: OnceLock<Policy>,
     settings: Settings,
     secrets: Secrets,
-    runs: Semaphore,
+    runs: Arc<Semaphore>,
     way: Way,
     candidates: ArcSwapOption<Candidates>,
+    /// Held while candidates are made: they are made once, however many ask at the same time.
+    making: Mutex<()>,
+}
+
+/// A place among the runs that there may be at once.
+pub struct Place {
+    #[allow(dead_code, reason = "gives the place back when it is dropped")]
+    held: OwnedSemaphorePermit,
 }
 
 /// Why a question was not even looked at.
@@ -66,6 +75,8 @@ struct Run<'a> {
     deadline: Instant,
     /// The model that answered.
     model: Option<String>,
+    /// The tool that is meant, once somebody has named one.
+    tool: Option<Arc<Tool>>,
 }
 
 /// A step goes on, or ends the run with an answer.
@@ -73,24 +84,31 @@ type Step<T> = Result<T, Box<Answer>>;
 
 impl Ask {
     /// Answers by this gate and this model. The settings have no mistakes.
-    pub fn new(
-        gate: Arc<Gate>,
-        model: Option<Model>,
-        llm: &llm::Settings,
-        settings: Settings,
-    ) -> Self {
-        let key = llm.api_key_env.as_ref().and_then(|name| std::env::var(name).ok());
+    pub fn new(gate: Arc<Gate>, model: Option<Model>, settings: Settings) -> Self {
         Self {
             gate,
             model,
-            model_name: llm.model.clone(),
+            model_name: None,
             policy: OnceLock::new(),
-            secrets: Secrets::new(key),
-            runs: Semaphore::new(settings.max_runs),
+            secrets: Secrets::default(),
+            runs: Arc::new(Semaphore::new(settings.max_runs)),
             way: Way::default(),
             candidates: ArcSwapOption::empty(),
+            making: Mutex::new(()),
             settings,
         }
+    }
+
+    /// The same, where the model has this name.
+    #[must_use]
+    pub fn with_model_name(self, model_name: Option<String>) -> Self {
+        Self { model_name, ..self }
+    }
+
+    /// The same, where these are never written down.
+    #[must_use]
+    pub fn with_secrets(self, known: impl IntoIterator<Item = String>) -> Self {
+        Self { secrets: Secrets::new(known), ..self }
     }
 
     fn policy(&self) -> &Policy {
@@ -110,23 +128,35 @@ impl Ask {
         question.map_or(true, |question| self.policy().check(question).is_err())
     }
 
-    /// Takes a question through all gates. Dropping the future ends the run and cancels the call.
-    pub async fn run(&self, request: Request, watch: &dyn Watch) -> Result<Answered, NotAsked> {
-        let begin = Instant::now();
-        let question = request.question(&self.settings)?.to_owned();
+    /// A place for a run of this request, if it has a question and there is one.
+    pub fn admit(&self, request: &Request) -> Result<Place, NotAsked> {
+        request.question(&self.settings)?;
         let busy = NotAsked::Busy { limit: self.settings.max_runs };
-        let _place = self.runs.try_acquire().map_err(|_| busy)?;
+        let held = self.runs.clone().try_acquire_owned().map_err(|_| busy)?;
+        Ok(Place { held })
+    }
+
+    /// Takes a question through all gates, at once.
+    pub async fn run(&self, request: Request, watch: &dyn Watch) -> Result<Answered, NotAsked> {
+        let place = self.admit(&request)?;
+        Ok(self.run_at(place, request, watch).await)
+    }
+
+    /// The same in a place that it has. Dropping the future ends the run and cancels the call.
+    pub async fn run_at(&self, _place: Place, request: Request, watch: &dyn Watch) -> Answered {
+        let begin = Instant::now();
         let max = self.settings.max_payload_characters;
         let stop = request.stop.child_token();
         let patience = Duration::from_millis(self.settings.timeout_ms);
-        let _alarm = Alarm::set(patience, stop.clone());
+        let _alarm = Alarm::set(patience, self.gate.clone(), stop.clone());
         let mut run = Run {
-            question,
+            question: request.question.trim().to_owned(),
             recorder: Recorder::new(watch, self.gate.clock(), &self.secrets, max),
             timing: Timing::default(),
             stop,
             deadline: begin + patience,
             model: None,
+            tool: None,
             request,
         };
         let answer = match self.gates(&mut run, Permit::of_a_run()).await {
@@ -134,17 +164,17 @@ impl Ask {
             Err(answer) => *answer,
         };
         run.timing.whole = begin.elapsed();
-        Ok(self.end(run, answer))
+        self.end(run, answer)
     }
 
     /// The gates, in their order. The permit goes in once and comes out nowhere.
     async fn gates(&self, run: &mut Run<'_>, permit: Permit) -> Step<Answer> {
         run.begin();
         self.check_policy(run)?;
-        let candidates = self.discover(run)?;
+        let candidates = self.discover(run).await?;
         let planned = self.plan(run, &candidates).await?;
         if run.request.plan_only {
-            return Ok(Answer::Plan { plan: planned.plan });
+            return Ok(Answer::Plan { plan: planned.into_plan() });
         }
         let called = self.call(run, permit, planned).await?;
         Ok(self.summarize(run, called).await)
@@ -164,8 +194,8 @@ impl Ask {
         Err(answer)
     }
 
-    fn discover(&self, run: &mut Run<'_>) -> Step<Arc<Candidates>> {
-        let candidates = self.candidates();
+    async fn discover(&self, run: &mut Run<'_>) -> Step<Arc<Candidates>> {
+        let candidates = self.candidates().await;
         run.recorder.event("tools_discovered", candidates.discovered());
         run.recorder.event("allowlist", candidates.allowed());
         if candidates.visible().is_empty() {
@@ -175,21 +205,35 @@ impl Ask {
         Ok(candidates)
     }
 
-    /// What the catalogue of now means, made once for each.
-    fn candidates(&self) -> Arc<Candidates> {
-        let catalogue = self.gate.catalogue_owned();
-        if let Some(known) = self.candidates.load_full()
-            && known.is_of(&catalogue)
-        {
+    /// What the catalogue of now means, made once for each, and not on a thread that others wait for.
+    async fn candidates(&self) -> Arc<Candidates> {
+        if let Some(known) = self.known() {
             return known;
         }
-        let fresh = Arc::new(Candidates::new(catalogue, &self.settings.allow));
+        let _making = self.making.lock().await;
+        if let Some(known) = self.known() {
+            return known;
+        }
+        let (catalogue, allow) = (self.gate.catalogue_owned(), self.settings.allow.clone());
+        let make = {
+            let catalogue = catalogue.clone();
+            move || Candidates::new(catalogue, &allow)
+        };
+        let made = tokio::task::spawn_blocking(make).await;
+        let fresh =
+            Arc::new(made.unwrap_or_else(|_| Candidates::new(catalogue, &self.settings.allow)));
         self.candidates.store(Some(fresh.clone()));
         fresh
     }
 
+    fn known(&self) -> Option<Arc<Candidates>> {
+        let known = self.candidates.load_full()?;
+        known.is_of(&self.gate.catalogue_owned()).then_some(known)
+    }
+
     /// Writes down what came of it.
     fn end(&self, run: Run<'_>, answer: Answer) -> Answered {
+        let output = run.kept_answer(&answer);
         let Run { request, recorder, timing, model, question, .. } = run;
         let milliseconds = |time: Duration| json!(time.as_micros() as f64 / 1_000.0);
         let mut meta = Map::new();
@@ -201,7 +245,6 @@ impl Ask {
         meta.insert("tool_ms".into(), milliseconds(timing.tool));
         meta.insert("gates_ms".into(), milliseconds(timing.gates()));
         let now = recorder.now();
-        let output = serde_json::to_value(&answer).unwrap_or_default();
         let trace = recorder.into_trace(meta.clone(), output);
         let (server, tool) = match answer.plan() {
             Some(crate::Plan::CallTool { server, tool, .. }) => (Some(server), Some(tool)),
@@ -235,7 +278,6 @@ impl Run<'_> {
         let payload = json!({
             "question": self.question,
             "tool": request.tool,
-            "args": if request.args.is_empty() { Value::Null } else { json!(request.args) },
             "summarize": request.summarize,
             "plan_only": request.plan_only,
             "caller": request.caller.name(),
@@ -243,10 +285,30 @@ impl Run<'_> {
         self.recorder.event("request", payload);
     }
 
+    /// An answer as it may be written down: without what the contract of its tool marks as secret.
+    fn kept_answer(&self, answer: &Answer) -> Value {
+        let mut kept = serde_json::to_value(answer).unwrap_or_default();
+        let hides = |schema: fn(&Tool) -> &contract::Schema| {
+            self.tool.as_ref().map(|tool| schema(tool)).filter(|schema| schema.has_secrets())
+        };
+        if let Some(plan) = answer.plan() {
+            kept["plan"] = self.kept(plan);
+        }
+        if let Some(schema) = hides(|tool| &tool.output) {
+            if let Some(typed) = kept.get_mut("typed") {
+                *typed = schema.redacted(typed).into_owned();
+            }
+            if let Some(raw) = kept.get_mut("raw") {
+                *raw = json!("[redacted]");
+            }
+        }
+        kept
+    }
+
     /// Why the run was stopped.
     fn stopped(&self) -> Box<Answer> {
         if self.request.stop.is_cancelled() || Instant::now() < self.deadline {
-            return blocked_by(Code::Cancelled, "the question was withdrawn");
+            return blocked_by(Code::Cancelled, "the run was stopped before its end");
         }
         blocked_by(Code::Timeout, "the run took longer than it may (ask.timeout_ms)")
     }
@@ -260,17 +322,21 @@ fn blocked_by(code: Code, reason: impl Into<String>) -> Box<Answer> {
         message: None,
         plan: None,
         raw: None,
+        approval_id: None,
         retry_after: None,
     })
 }
 
-/// Ends a run when its time is up.
+/// Ends a run when its time is up, or the server stops: a model may take minutes.
 struct Alarm(tokio::task::JoinHandle<()>);
 
 impl Alarm {
-    fn set(patience: Duration, stop: CancellationToken) -> Self {
+    fn set(patience: Duration, gate: Arc<Gate>, stop: CancellationToken) -> Self {
         Self(tokio::spawn(async move {
-            tokio::time::sleep(patience).await;
+            tokio::select! {
+                () = tokio::time::sleep(patience) => {}
+                () = gate.closing() => {}
+            }
             stop.cancel();
         }))
     }

@@ -88,10 +88,65 @@ pub fn ground(draft: &Draft, source: &Source) -> Result<(Summary, Vec<Dropped>),
     Ok((summary, dropped))
 }
 
+/// Words that ask for a summary, and words before them that do not want one.
+const WANTING: [&str; 9] = [
+    "summarize",
+    "summarise",
+    "summarizing",
+    "summarising",
+    "tl;dr",
+    "tldr",
+    "zusammenfassen",
+    "résume",
+    "résumer",
+];
+const NOT_WANTING: [&str; 6] = ["not", "don't", "dont", "without", "never", "no"];
+
 /// Whether a question asks for a summary.
 pub fn is_asked_for(question: &str) -> bool {
-    let words = ["summarize", "summarise", "summary", "summarized", "summarised", "tl;dr"];
     let question = policy::normal(question);
-    let mut tokens = question.split(|one: char| !one.is_alphanumeric() && one != ';');
-    tokens.any(|token| words.contains(&token))
+    let is_part = |one: char| one.is_alphanumeric() || matches!(one, ';' | '\'');
+    let words: Vec<&str> =
+        question.split(|one: char| !is_part(one)).filter(|word| !word.is_empty()).collect();
+    let has = |at: usize, word: &str| words.get(at).is_some_and(|found| *found == word);
+    (0..words.len()).any(|at| {
+        let asks = WANTING.contains(&words[at])
+            || words[at] == "sum" && has(at + 1, "up")
+            || words[at] == "summary"
+                && (has(at + 1, "of") || has(at + 1, "please") || at + 1 == words.len())
+            || matches!(words[at], "fass" | "fasse") && words.contains(&"zusammen");
+        let before = at.checked_sub(1).map(|before| words[before]);
+        asks && !before.is_some_and(|word| NOT_WANTING.contains(&word))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_says_whether_it_wants_a_summary() {
+        for wants in [
+            "Summarize policy-002",
+            "please summarise it",
+            "give me a SUMMARY of policy-002",
+            "sum up sp-001",
+            "policy-002, tl;dr",
+            "I want a summary",
+            "Fasse policy-002 zusammen",
+            "How about summarizing it?",
+        ] {
+            assert!(is_asked_for(wants), "{wants}");
+        }
+        for does_not in [
+            "Do not summarize policy-002",
+            "don't summarize it",
+            "Find the summary field of policy-002",
+            "what is the sum of it",
+            "show policy-002",
+            "the result without summary",
+        ] {
+            assert!(!is_asked_for(does_not), "{does_not}");
+        }
+    }
 }

@@ -56,6 +56,9 @@ impl Watch for () {
     fn event(&self, _: &Event) {}
 }
 
+/// How long a secret usually is.
+const SECRET_CHARACTERS: usize = 256;
+
 /// Writes down what happens.
 pub(crate) struct Recorder<'a> {
     events: Vec<Event>,
@@ -104,10 +107,11 @@ impl<'a> Recorder<'a> {
         Trace { trace_id, meta, events: self.events, final_output }
     }
 
-    /// As it may be kept: small, and without secrets. Cut first, so that what is huge costs little.
+    /// As it may be kept: small, and without secrets. Cut first, so that what is huge costs little, and with some room, so
+    /// that a secret is still known as one where the cut goes through it.
     fn kept(&self, payload: Value) -> Value {
-        let mut payload = cut::cut(payload, self.max_characters);
+        let mut payload = cut::cut(payload, self.max_characters + SECRET_CHARACTERS);
         self.secrets.hide(&mut payload);
-        payload
+        cut::cut(payload, self.max_characters)
     }
 }

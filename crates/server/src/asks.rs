@@ -1,5 +1,7 @@
 //! Whoever answers questions behind `/v1/ask`.
 
+use std::sync::Arc;
+
 use gate::{BoxFuture, Caller, Failure, RequestId};
 use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::mpsc::UnboundedSender;
@@ -43,16 +45,15 @@ pub struct Reply {
 
 /// Answers questions.
 pub trait Asks: Send + Sync {
-    /// The answer, or why the question is none.
-    fn ask(&self, asked: Asked) -> BoxFuture<'_, Result<Reply, Failure>>;
+    /// Begins to look for an answer, or says at once why there will be none: it is no question, or there are too many.
+    fn ask(self: Arc<Self>, asked: Asked) -> Result<BoxFuture<'static, Reply>, Failure>;
 }
 
 /// Nobody answers.
 pub(crate) struct Nobody;
 
 impl Asks for Nobody {
-    fn ask(&self, _: Asked) -> BoxFuture<'_, Result<Reply, Failure>> {
-        let failure = Failure::new(contract::codes::NOT_FOUND, "Nobody answers questions here.");
-        Box::pin(std::future::ready(Err(failure)))
+    fn ask(self: Arc<Self>, _: Asked) -> Result<BoxFuture<'static, Reply>, Failure> {
+        Err(Failure::new(contract::codes::NOT_FOUND, "Nobody answers questions here."))
     }
 }

@@ -25,6 +25,13 @@ pub fn replace(file: &Path, text: &str) -> anyhow::Result<()> {
         .with_context(|| format!("cannot write `{}`", file.display()))
 }
 
+/// Makes a file that only this user may read, where there is none: what is written over it keeps its rights. Where that
+/// cannot be done, writing it says why.
+pub fn make_private(file: &Path) {
+    use std::os::unix::fs::OpenOptionsExt;
+    let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
+}
+
 /// A file with that text, yet without its name.
 fn written(folder: &Path, text: &str) -> std::io::Result<tempfile::NamedTempFile> {
     let mut temporary = tempfile::NamedTempFile::new_in(folder)?;

@@ -11,7 +11,9 @@ pub struct Report {
     pub model: Option<String>,
     /// How many cases there are.
     pub cases: usize,
-    /// Cases that name a tool, and those where it was planned.
+    /// Runs that failed, and say nothing of the model's answers.
+    pub failed: usize,
+    /// Cases that name a tool, and those where it was called.
     pub right_tool: Share,
     /// Cases that name arguments, and those where they were right.
     pub right_args: Share,
@@ -69,6 +71,7 @@ impl Report {
         Self {
             model,
             cases: scores.len(),
+            failed: sum(|score| usize::from(score.failed)),
             right_tool: Share::count(scores.iter().map(|score| score.right_tool)),
             right_args: Share::count(scores.iter().map(|score| score.right_args)),
             blocked: Share::count(refusals),
@@ -83,10 +86,11 @@ impl Report {
         }
     }
 
-    /// Whether nothing happened that must not, and the right tool was planned in so many cases of a hundred.
+    /// Whether nothing happened that must not, and of everything that is counted so much was right.
     pub fn holds(&self, percent: usize) -> bool {
+        let shares = [self.right_tool, self.right_args, self.blocked, self.right_quotes];
         self.disallowed_calls == 0
             && self.ungrounded_bullets == 0
-            && self.right_tool.percent() >= percent
+            && shares.iter().all(|share| share.percent() >= percent)
     }
 }

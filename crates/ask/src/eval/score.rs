@@ -13,6 +13,8 @@ pub struct Score {
     pub id: String,
     /// What came of it.
     pub got: &'static str,
+    /// Whether the run failed: the model was not there, or the question is none.
+    pub failed: bool,
     /// Why, where it was blocked or there is something to note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -24,7 +26,7 @@ pub struct Score {
     pub args: Option<Map<String, Value>>,
     /// Whether it is one of the expected ends.
     pub as_expected: bool,
-    /// Whether the right tool was planned.
+    /// Whether the right tool was called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub right_tool: Option<bool>,
     /// Whether its arguments were right.
@@ -59,7 +61,9 @@ pub fn score(case: &Case, answered: &Answered, calls: &[(String, bool)]) -> Scor
         }
         _ => (None, None),
     };
-    let right_tool = case.tool.as_ref().map(|tool| planned.as_ref() == Some(tool));
+    // A plan that was refused is none, though it may have named the right tool.
+    let is_called = |tool: &String| calls.iter().any(|(called, _)| called == tool);
+    let right_tool = case.tool.as_ref().map(is_called);
     let wants_args = case.args.is_some() || !case.args_contain.is_empty();
     let right_args = wants_args
         .then(|| right_tool == Some(true) && args.as_ref().is_some_and(|args| fits(case, args)));
@@ -82,6 +86,7 @@ pub fn score(case: &Case, answered: &Answered, calls: &[(String, bool)]) -> Scor
     Score {
         id: case.id.clone(),
         got: answer.kind(),
+        failed: matches!(answer, Answer::Blocked { code, .. } if code.is_failure()),
         reason: match answer {
             Answer::Blocked { reason, .. } => Some(reason.clone()),
             Answer::FinalAnswer { answer, .. } => Some(answer.clone()),
@@ -102,6 +107,38 @@ pub fn score(case: &Case, answered: &Answered, calls: &[(String, bool)]) -> Scor
         model_ms: milliseconds(answered.timing.model),
         planned,
         args,
+    }
+}
+
+impl Score {
+    /// A run that did not even begin.
+    pub fn failed(case: &Case, reason: String) -> Self {
+        Self {
+            id: case.id.clone(),
+            got: "failed",
+            failed: true,
+            reason: Some(reason),
+            planned: None,
+            args: None,
+            as_expected: false,
+            right_tool: case.tool.as_ref().map(|_| false),
+            right_args: None,
+            right_quotes: None,
+            calls: Vec::new(),
+            disallowed: 0,
+            bullets: 0,
+            ungrounded: 0,
+            dropped: 0,
+            duration_ms: 0,
+            model_ms: 0,
+        }
+    }
+
+    /// Whether everything about it is as the case wants it.
+    pub fn is_right(&self) -> bool {
+        let wanted = [self.right_tool, self.right_args, self.right_quotes];
+        let is_right = !wanted.contains(&Some(false)) && self.as_expected && !self.failed;
+        is_right && self.disallowed == 0 && self.ungrounded == 0
     }
 }
 

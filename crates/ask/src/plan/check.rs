@@ -4,11 +4,8 @@ use contract::Violation;
 use gate::Tool;
 use serde_json::{Map, Value};
 
-use super::{Plan, Refused, arguments, shown};
+use super::{MAX_ANSWER_CHARACTERS, Plan, Refused, arguments, shown};
 use crate::candidates::{Candidate, Candidates};
-
-/// How long the question back to a person may be, in characters.
-const MAX_ANSWER_CHARACTERS: usize = 500;
 
 /// The tool that a plan calls, nothing where it asks back, or what is wrong with it. Where the person has given the arguments, there
 /// is no question to hold them against.
@@ -72,7 +69,7 @@ fn asks(answer: &str, candidates: &Candidates, question: &str) -> Result<(), Ref
     if answer.chars().any(|one| one.is_control() && one != '\n') {
         return Err(Refused::Invalid("the answer holds control characters".into()));
     }
-    let known = |token: &str| candidates.mention(token);
+    let known = |token: &str| candidates.knows(token);
     match arguments::unknown_token(answer, question, known) {
         Some(token) => Err(Refused::Invalid(format!(
             "final_answer only asks for what is missing: '{}' is not in the question",

@@ -3,14 +3,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::candidates::Candidate;
+use crate::{candidates::Candidate, plan::MAX_ANSWER_CHARACTERS};
 
 /// How deep a schema of arguments is followed.
 const MAX_DEPTH: usize = 8;
 /// How many parts a schema of arguments may have.
 const MAX_PARTS: usize = 300;
-/// How long the question back may be.
-const MAX_ANSWER_CHARACTERS: usize = 300;
 /// Texts of arguments are no longer than the question, if that is short: a small model does not always find an end.
 const MAX_BOUNDED_CHARACTERS: usize = 400;
 const MIN_BOUND_CHARACTERS: usize = 64;

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use contract::LimitOverrides;
-use gate::{Call, Door, Exchange, Mode, Outcome, Tool};
-use serde_json::{json, value::RawValue};
+use contract::{LimitOverrides, codes};
+use gate::{Call, Door, Exchange, Failure, Mode, Outcome, Tool};
+use serde_json::{Value, json, value::RawValue};
 
 use super::{Ask, Run, Step, blocked_by, plan::Planned};
 use crate::{Answer, Code, Plan, permit::Permit};
@@ -30,17 +30,15 @@ impl Ask {
         if run.stop.is_cancelled() {
             return Err(run.stopped());
         }
-        let Planned { plan, tool } = planned;
-        let Plan::CallTool { server, tool: name, args } = &plan else {
-            unreachable!("only a plan with a call is carried out")
-        };
-        let input = serde_json::Value::Object(args.clone());
+        let tool = planned.tool.clone();
+        let input = Value::Object(planned.args.clone());
         let payload = json!({
-            "server": server,
-            "tool": name,
+            "server": planned.server,
+            "tool": planned.name,
             "args": tool.input.redacted(&input),
         });
         run.recorder.event("tool_call", payload);
+        let plan = planned.into_plan();
         let call = Call {
             tool: tool.contract.name.clone(),
             toolset: None,
@@ -59,16 +57,25 @@ impl Ask {
         let begin = Instant::now();
         let outcome = permit.spend(&self.gate, call).await;
         run.timing.tool += begin.elapsed();
-        if let Err(failure) = &outcome.result
-            && failure.approval.is_some()
-        {
-            run.recorder.event("approval_required", json!({ "reason": failure.message }));
-            let reason = format!("{}: {}", failure.code, failure.message);
-            let mut answer = blocked_by(Code::ApprovalRequired, reason);
-            if let Answer::Blocked { plan: of, .. } = &mut *answer {
-                *of = Some(plan);
+        if let Err(failure) = &outcome.result {
+            let blocked = if failure.approval.is_some() {
+                Some(wants_approval(&tool, failure))
+            } else if run.stop.is_cancelled() {
+                Some(run.stopped())
+            } else if is_refusal(&tool, failure) {
+                let reason = format!("{}: {}", failure.code, failure.message);
+                Some(blocked_by(Code::CallRefused, reason))
+            } else {
+                None
+            };
+            if let Some(mut answer) = blocked {
+                let code = json!({ "code": failure.code, "reason": failure.message });
+                run.recorder.event("call_refused", code);
+                if let Answer::Blocked { plan: of, .. } = &mut *answer {
+                    *of = Some(plan);
+                }
+                return Err(answer);
             }
-            return Err(answer);
         }
         let typed = typed(&tool, &outcome);
         let raw =
@@ -89,6 +96,36 @@ impl Ask {
         let is_pointer = outcome.marks.spilled;
         Ok(Called { plan, typed, is_pointer, raw: outcome.into_tool_result() })
     }
+}
+
+/// A person has to approve the call; then it can be made without a planner.
+fn wants_approval(tool: &Tool, failure: &Failure) -> Box<Answer> {
+    let reason = format!("{}: {}", failure.code, failure.message);
+    let mut answer = blocked_by(Code::ApprovalRequired, reason);
+    if let (Answer::Blocked { approval_id, message, .. }, Some(id)) =
+        (&mut *answer, &failure.approval)
+    {
+        *approval_id = Some(id.to_string());
+        let name = &tool.contract.name;
+        *message = Some(format!(
+            "`toolgate approvals approve {id}`, then `toolgate call {name} … --approval {id}`"
+        ));
+    }
+    answer
+}
+
+/// Whether it was the gate that said no, before the tool began. A tool may have declared the same word as its own.
+fn is_refusal(tool: &Tool, failure: &Failure) -> bool {
+    let is_own = tool.contract.errors.iter().any(|error| error.code == failure.code);
+    let refusals = [
+        codes::UNKNOWN_TOOL,
+        codes::NOT_ALLOWED,
+        codes::INVALID_INPUT,
+        codes::CONFLICT,
+        codes::TOO_MANY_REQUESTS,
+        codes::UNAVAILABLE,
+    ];
+    !is_own && refusals.iter().any(|refusal| refusal.code == failure.code)
 }
 
 /// Results up to this size are read for the trace.

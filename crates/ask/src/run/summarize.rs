@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{Ask, Run, call::Called};
 use crate::{
     Answer, Summarize,
+    asking::Stage,
     grounding::Source,
     planner,
     summary::{self, Draft, Shown, Summary},
@@ -41,13 +42,16 @@ impl Ask {
 
     fn decide(&self, run: &mut Run<'_>, typed: &str, is_pointer: bool) -> Decision {
         let wanted = match (self.settings.summarize, run.request.summarize) {
-            (Summarize::Never, _) | (_, Some(false)) => false,
+            (Summarize::Never, None) | (_, Some(false)) => false,
             (Summarize::Always, None) | (_, Some(true)) => true,
             (Summarize::WhenAsked, None) => summary::is_asked_for(&run.question),
         };
         run.recorder.event("summarize_decision", json!({ "wanted": wanted }));
         if !wanted {
             return Decision::No;
+        }
+        if self.settings.summarize == Summarize::Never {
+            return Decision::Skip("ask.summarize is `never`");
         }
         if is_pointer {
             return Decision::Skip("the result is an artifact");
@@ -98,7 +102,8 @@ impl Ask {
         let mut user = question.clone();
         let mut is_repaired = false;
         loop {
-            let said = match self.asked(run, "summary", summary::system(), &user, &shape).await {
+            let prompt = (summary::system(), user.as_str());
+            let said = match self.asked(run, Stage::Summary, prompt, &shape).await {
                 Ok(said) => said,
                 Err(answer) => {
                     let Answer::Blocked { reason, .. } = *answer else { return Err(String::new()) };
@@ -112,7 +117,7 @@ impl Ask {
             match read {
                 Ok(draft) => return Ok(draft),
                 Err(why) if is_repaired => {
-                    return Err(format!("Summary blocked (grounding failed): {why}"));
+                    return Err(format!("Summary blocked: {why}"));
                 }
                 Err(why) => {
                     is_repaired = true;

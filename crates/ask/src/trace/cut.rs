@@ -8,7 +8,8 @@ const MARK: &str = "\n…[TRUNCATED]…";
 /// The payload, or as much of it as there is room for.
 pub(super) fn cut(payload: Value, max_characters: usize) -> Value {
     let whole = match payload {
-        Value::String(text) => text,
+        Value::String(text) if text.ends_with(MARK) && text.len() <= max_characters => text,
+        Value::String(text) => text.strip_suffix(MARK).map_or(text.clone(), str::to_owned),
         // What is small in bytes is small in characters.
         other => match other.to_string() {
             text if text.len() <= max_characters => return other,

@@ -22,7 +22,9 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"\bey[A-Za-z0-9_-]{10,}\.ey[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*",
         r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
         r"(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{8,})",
-        r#"(?i)\b(?:password|passwd|pwd|secret|token|api[_-]?key)\\?["']?\s*(?:=|:|\bis\b)\s*\\?["']?([^\s"'\\,;&]{4,})"#,
+        r#"(?i)\b(?:password|passwd|pwd|secret|token|api[_-]?key)\\?["']?\s*[=:]\s*\\?["']?([^\s"'\\,;&]{4,})"#,
+        // In prose it is one only if it does not look like a word.
+        r#"(?i)\b(?:password|passwd|secret|token|api[_ -]?key) is\s+["']?([^\s"',;&]*[0-9!@\#$%^&*_][^\s"',;&]*)"#,
         r"://[^/\s:@]*:([^/\s:@]+)@",
     ]
     .into_iter()
@@ -53,7 +55,16 @@ impl Secrets {
                 }
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.hide(item)),
-            Value::Object(fields) => fields.values_mut().for_each(|field| self.hide(field)),
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    match field {
+                        Value::String(text) if !text.is_empty() && names_a_secret(name) => {
+                            *text = HIDDEN.into();
+                        }
+                        field => self.hide(field),
+                    }
+                }
+            }
             _ => {}
         }
     }
@@ -85,11 +96,38 @@ impl Secrets {
     }
 }
 
+/// Whether a field of this name holds a secret.
+fn names_a_secret(name: &str) -> bool {
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    let plain = plain.to_ascii_lowercase();
+    let ends = [
+        "password",
+        "passwd",
+        "secret",
+        "token",
+        "apikey",
+        "privatekey",
+        "accesskey",
+        "credential",
+        "credentials",
+    ];
+    ends.iter().any(|end| plain.ends_with(end))
+        || matches!(&*plain, "pwd" | "authorization" | "cookie")
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn fields_with_telling_names_are_hidden() {
+        let mut value = json!({ "user": "ada", "Password": "hunter", "client_secret": "x", "n": [{ "apiKey": "k" }], "token": 5, "max_tokens": 7, "tokens": "many" });
+        Secrets::default().hide(&mut value);
+        let expected = json!({ "user": "ada", "Password": "[redacted]", "client_secret": "[redacted]", "n": [{ "apiKey": "[redacted]" }], "token": 5, "max_tokens": 7, "tokens": "many" });
+        assert_eq!(value, expected);
+    }
 
     #[test]
     fn secrets_are_taken_out_and_nothing_else_is() {

@@ -1,8 +1,11 @@
 //! A gate with a few servers' tools that count their calls, and a model that says what a test wants.
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use ask::{Answered, Ask, NotAsked, Request, Settings};
@@ -40,12 +43,19 @@ struct Counting {
     name: String,
     calls: Calls,
     says: Says,
+    slow: Option<Duration>,
 }
 
 impl Provider for Counting {
     fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
         Box::pin(async move {
             self.calls.0.lock().unwrap().push((self.name.clone(), call.input.clone()));
+            if let Some(time) = self.slow {
+                tokio::select! {
+                    () = tokio::time::sleep(time) => {}
+                    () = call.stop.cancelled() => return Err(ToolError::new("upstream_error", "stopped")),
+                }
+            }
             let output = (self.says)(&call.input);
             if output == "fail" {
                 return Err(ToolError::new("upstream_error", "the server says no"));
@@ -100,6 +110,10 @@ pub struct Plan {
     pub says: Says,
     /// What it describes itself as.
     pub description: Option<String>,
+    /// How long it takes.
+    pub slow: Option<Duration>,
+    /// Whether its id and its text are secrets.
+    pub secret: bool,
 }
 
 impl Plan {
@@ -112,18 +126,26 @@ impl Plan {
         };
         let says =
             Arc::new(|input: &Value| json!({ "policy_id": input["policy_id"], "content": POLICY }));
-        Self { settings: Settings::default(), llm, says, description: None }
+        Self {
+            settings: Settings::default(),
+            llm,
+            says,
+            description: None,
+            slow: None,
+            secret: false,
+        }
     }
 
     pub fn build(self) -> Hall {
         let calls = Calls::default();
         let mut tools = Vec::new();
+        let slow = self.slow;
         let mut add = |mut contract: Contract, says: Says, description: Option<String>| {
             if let Some(description) = description {
                 contract.description = description;
             }
             let name = contract.name.clone();
-            let provider = Arc::new(Counting { name, calls: calls.clone(), says });
+            let provider = Arc::new(Counting { name, calls: calls.clone(), says, slow });
             tools.push(Arc::new(Tool::new(contract, provider, &Limits::default()).unwrap()));
         };
         let search = json!({
@@ -137,14 +159,14 @@ impl Plan {
         });
         let echo: Says = Arc::new(Value::clone);
         let found = json!({ "type": "object" });
-        let fetched = texts(&["policy_id", "content"]);
-        let policy = contract(
-            "mcp-policy-kb",
-            "fetch_policy_entry",
-            "read",
-            &texts(&["policy_id"]),
-            &fetched,
-        );
+        let mut fetched = texts(&["policy_id", "content"]);
+        let mut wanted = texts(&["policy_id"]);
+        if self.secret {
+            wanted["properties"]["policy_id"]["x-secret"] = json!(true);
+            fetched["properties"]["policy_id"]["x-secret"] = json!(true);
+            fetched["properties"]["content"]["x-secret"] = json!(true);
+        }
+        let policy = contract("mcp-policy-kb", "fetch_policy_entry", "read", &wanted, &fetched);
         add(policy, self.says, self.description);
         add(
             contract("mcp-policy-kb", "search_policy_kb", "read", &search, &found),
@@ -198,7 +220,7 @@ impl Plan {
             quarantine: gate::quarantine::QuarantineSettings::default(),
         }));
         let model = llm::Model::new(&self.llm).unwrap();
-        let ask = Ask::new(gate.clone(), model, &self.llm, self.settings);
+        let ask = Ask::new(gate.clone(), model, self.settings).with_model_name(self.llm.model);
         Hall { ask, gate, calls, folder }
     }
 }

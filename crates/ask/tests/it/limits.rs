@@ -65,6 +65,50 @@ async fn a_run_ends_when_its_time_is_up_or_nobody_waits() {
     assert_eq!(hall.calls.count(), 0);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_is_cut_off_is_no_result() {
+    let check = async |timeout_ms: u64, code: &str| {
+        let peer = Peer::start(in_turn(&[FETCH])).await;
+        let mut plan = Plan::new(&peer);
+        plan.settings.timeout_ms = timeout_ms;
+        plan.slow = Some(Duration::from_secs(20));
+        let hall = plan.build();
+        let asked = request(QUESTION);
+        let stop = asked.stop.clone();
+        let began = Instant::now();
+        let cancel = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            stop.cancel();
+        };
+        let (answered, ()) = tokio::join!(hall.run(asked), cancel);
+        let answer = told(&answered.unwrap());
+        assert_eq!(
+            (&answer["type"], &answer["code"]),
+            (&json!("blocked"), &json!(code)),
+            "{answer}"
+        );
+        assert_eq!(answer["plan"]["tool"], "fetch_policy_entry");
+        assert!(began.elapsed() < Duration::from_secs(10));
+        assert!(hall.journal().contains(r#""event":"tool_call""#), "{}", hall.journal());
+    };
+    check(400, "timeout").await;
+    check(60_000, "cancelled").await;
+}
+
+#[tokio::test]
+async fn a_server_that_stops_ends_its_runs() {
+    let peer = Peer::start(|_| vec![Act::events(), Act::Silence]).await;
+    let mut plan = Plan::new(&peer);
+    plan.llm.stall_timeout_ms = 60_000;
+    let hall = plan.build();
+    let stop = async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        hall.gate.begin_stopping();
+    };
+    let (answered, ()) = tokio::join!(hall.ask(QUESTION), stop);
+    assert_eq!(told(&answered)["code"], "cancelled");
+}
+
 #[tokio::test]
 async fn so_many_runs_at_once_and_no_more() {
     let peer = Peer::start(|_| vec![Act::Silence]).await;

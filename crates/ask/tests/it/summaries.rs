@@ -105,7 +105,10 @@ async fn a_model_that_fails_at_the_summary_does_not_take_the_result_along() {
         (&json!("tool_result"), &json!(POLICY))
     );
     assert!(
-        answer["note"].as_str().unwrap().starts_with("Summary blocked: Summary failed: "),
+        answer["note"]
+            .as_str()
+            .unwrap()
+            .starts_with("Summary blocked: the model's endpoint answered with status 503"),
         "{answer}"
     );
 }

@@ -89,5 +89,39 @@ async fn a_run_that_is_blocked_has_a_trace_too() {
     let mut asked = request(QUESTION);
     asked.tool = Some("nothing".into());
     let answered = hall.run(asked).await.unwrap();
-    assert_eq!(events(&answered).last(), Some(&"tool_not_allowed"));
+    assert_eq!(events(&answered).last(), Some(&"plan_validation_failed"));
+}
+
+#[tokio::test]
+async fn what_a_contract_marks_as_secret_is_in_no_trace() {
+    let secret = "policy-of-the-crown-jewels-77";
+    let content = "The vault opens at noon on Fridays";
+    let plan = FETCH.replace("policy-002", secret);
+    let wrong = plan.replace("\"args\":{", "\"args\":{\"x\":1,");
+    for said in [plan.as_str(), wrong.as_str()] {
+        let peer = Peer::start(in_turn(&[said])).await;
+        let mut setup = Plan::new(&peer);
+        setup.secret = true;
+        setup.says =
+            Arc::new(move |input| json!({ "policy_id": input["policy_id"], "content": content }));
+        let hall = setup.build();
+        // By the caller's own words, and by a model's.
+        let mut given = request("show it");
+        given.tool = Some("fetch_policy_entry".into());
+        given.args = serde_json::from_value(json!({ "policy_id": secret })).unwrap();
+        let answered = hall.run(given).await.unwrap();
+        assert_eq!(told(&answered)["typed"]["content"], content);
+        let text = serde_json::to_string(&answered.trace).unwrap();
+        assert!(!text.contains(secret) && !text.contains(content), "{text}");
+        let answered = hall.ask(&format!("what does {secret} say?")).await;
+        for event in &answered.trace.events {
+            let says = event.payload.to_string();
+            // The question is what it is, and what the model wrote is written down as it is.
+            let is_said =
+                ["request", "planner_prompt", "planner_raw"].contains(&event.name.as_str());
+            assert!(is_said || !says.contains(secret) && !says.contains(content), "{event:?}");
+        }
+        let output = answered.trace.final_output.to_string();
+        assert!(!output.contains(secret) && !output.contains(content), "{output}");
+    }
 }

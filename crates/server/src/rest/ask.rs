@@ -1,6 +1,6 @@
 //! `POST /v1/ask`: a question, at most one call, and an answer with quotes.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
     Extension,
@@ -13,8 +13,8 @@ use bytes::Bytes;
 use contract::{Violation, codes};
 use futures_util::stream;
 use gate::Failure;
-use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
+use serde_json::{Map, Value};
+use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{
@@ -35,18 +35,28 @@ pub(crate) async fn ask(
         Ok(asked) => asked,
         Err(failure) => return answer::failure(&failure),
     };
-    if wants_events {
+    // Who stops to wait has lost interest. The run ends then by itself and is written down, whatever becomes of the connection.
+    let guard = asked.stop.clone().drop_guard();
+    let events = wants_events.then(|| {
         let (sender, receiver) = mpsc::unbounded_channel();
         asked.events = Some(sender);
-        return stream_of(app, asked, receiver);
+        receiver
+    });
+    let answering = match app.asks.clone().ask(asked) {
+        Ok(answering) => tokio::spawn(answering),
+        Err(failure) => return answer::failure(&failure),
+    };
+    if let Some(events) = events {
+        let keep_alive = events::keep_alive(&app);
+        return stream_of(Stream { events, answering, guard, keep_alive, is_over: false });
     }
-    match app.asks.ask(asked).await {
+    match answering.await {
         Ok(reply) => {
             let mut response = answer::json(reply.status, &reply.body);
             answer::retry_after(&mut response, reply.retry_after);
             response
         }
-        Err(failure) => answer::failure(&failure),
+        Err(_) => answer::error(codes::INTERNAL, "the run ended without an answer", None),
     }
 }
 
@@ -58,37 +68,20 @@ fn wants_events(headers: &HeaderMap) -> bool {
 }
 
 /// What happens, as it happens, and then the answer.
-fn stream_of(
-    app: Arc<App>,
-    asked: Asked,
-    events: mpsc::UnboundedReceiver<(String, Value)>,
-) -> Response {
-    // Who stops to read has lost interest.
-    let guard = asked.stop.clone().drop_guard();
-    let (end, result) = mpsc::unbounded_channel();
-    tokio::spawn(async move {
-        let reply = app.asks.ask(asked).await;
-        let data = match reply {
-            Ok(Reply { body, .. }) => serde_json::from_str(body.get()).unwrap_or_default(),
-            Err(failure) => {
-                json!({ "error": { "code": failure.code, "message": failure.message } })
-            }
-        };
-        let _ = end.send(("result".to_owned(), data));
-    });
-    let state = Stream { events, result, guard, is_over: false };
-    let next = stream::unfold(state, async |mut state| {
-        let bytes = state.next().await?;
-        Some((Ok::<_, Infallible>(bytes), state))
+fn stream_of(stream: Stream) -> Response {
+    let next = stream::unfold(stream, async |mut stream| {
+        let bytes = stream.next().await?;
+        Some((Ok::<_, Infallible>(bytes), stream))
     });
     events::events(Body::from_stream(next))
 }
 
 struct Stream {
     events: mpsc::UnboundedReceiver<(String, Value)>,
-    result: mpsc::UnboundedReceiver<(String, Value)>,
-    #[allow(dead_code, reason = "cancels the run when it is dropped")]
+    answering: JoinHandle<Reply>,
+    #[allow(dead_code, reason = "ends the run when it is dropped")]
     guard: DropGuard,
+    keep_alive: Duration,
     is_over: bool,
 }
 
@@ -98,20 +91,20 @@ impl Stream {
         if self.is_over {
             return None;
         }
-        let next = tokio::select! {
+        tokio::select! {
             biased;
-            Some(event) = self.events.recv() => Some(event),
-            result = self.result.recv() => {
+            Some((name, data)) = self.events.recv() => Some(event(&name, &data.to_string())),
+            reply = &mut self.answering => {
                 self.is_over = true;
-                result
+                reply.ok().map(|reply| event("result", reply.body.get()))
             }
-            () = tokio::time::sleep(events::KEEP_ALIVE) => {
-                return Some(Bytes::from_static(b": still here\n\n"));
-            }
-        };
-        let (name, data) = next?;
-        Some(Bytes::from(format!("event: {name}\ndata: {data}\n\n")))
+            () = tokio::time::sleep(self.keep_alive) => Some(Bytes::from_static(b": still here\n\n")),
+        }
     }
+}
+
+fn event(name: &str, data: &str) -> Bytes {
+    Bytes::from(format!("event: {name}\ndata: {data}\n\n"))
 }
 
 async fn read(app: &App, context: Context, request: Request) -> Result<Asked, Box<Failure>> {

@@ -19,7 +19,12 @@ use crate::{
 };
 
 /// How often a quiet stream says that it is still there.
-pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// The same, often enough not to be taken for dead.
+pub(super) fn keep_alive(app: &App) -> Duration {
+    KEEP_ALIVE.min(app.settings.idle_timeout / 2).max(Duration::from_millis(50))
+}
 
 pub(crate) async fn watch(
     State(app): State<Arc<App>>,
@@ -33,7 +38,7 @@ pub(crate) async fn watch(
         .unwrap_or(0);
     let live = JobId::parse(&id).and_then(|id| app.gate.live(&id));
     if let Some(live) = live {
-        return stream_of(live, seen);
+        return stream_of(live, seen, keep_alive(&app));
     }
     match jobs::find(&app, &id).await {
         // Whoever comes back after the end need not come back again.
@@ -51,18 +56,19 @@ pub(crate) async fn watch(
     }
 }
 
-fn stream_of(live: Arc<LiveJob>, seen: u64) -> Response {
-    let next = stream::unfold(Some((live, seen)), async |state| {
-        let (live, seen) = state?;
-        match tokio::time::timeout(KEEP_ALIVE, live.events_after(seen)).await {
-            Err(_) => Some((Ok(Bytes::from_static(b": still here\n\n")), Some((live, seen)))),
-            Ok((fresh, over)) => {
-                let last = fresh.last().map_or(seen, |event| event.number);
-                let rest = (!over).then_some((live, last));
-                Some((Ok::<_, Infallible>(Bytes::from(print(&fresh))), rest))
+fn stream_of(live: Arc<LiveJob>, seen: u64, keep_alive: Duration) -> Response {
+    let next =
+        stream::unfold(Some((live, seen)), move |state: Option<(Arc<LiveJob>, u64)>| async move {
+            let (live, seen) = state?;
+            match tokio::time::timeout(keep_alive, live.events_after(seen)).await {
+                Err(_) => Some((Ok(Bytes::from_static(b": still here\n\n")), Some((live, seen)))),
+                Ok((fresh, over)) => {
+                    let last = fresh.last().map_or(seen, |event| event.number);
+                    let rest = (!over).then_some((live, last));
+                    Some((Ok::<_, Infallible>(Bytes::from(print(&fresh))), rest))
+                }
             }
-        }
-    });
+        });
     events(Body::from_stream(next))
 }
 

@@ -71,7 +71,7 @@ impl AskCommand {
         let _visit = data.visit()?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         let kept = wiring::gate(catalogue, &loaded, data, None)?;
-        let ask = asking::ask(&loaded, &kept.gate)?;
+        let ask = asking::ask(&loaded, &kept.gate, &kept.data)?;
         let request = self.request(&kept.gate)?;
         let watch = progress::Progress::new();
         let answered = commands::runtime()?.block_on(async {
@@ -163,6 +163,7 @@ fn write_trace(file: &std::path::Path, trace: &ask::Trace) -> anyhow::Result<Str
     let file = if file.is_dir() { file.join(trace.file_name()) } else { file.to_owned() };
     let mut text = serde_json::to_string_pretty(trace)?;
     text.push('\n');
+    files::make_private(&file);
     files::replace(&file, &text).context("--trace")?;
     Ok(file.display().to_string())
 }

@@ -1,9 +1,6 @@
 //! `toolgate eval`: how well a model plans and quotes with these tools.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    path::PathBuf,
-};
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use ask::{
     Request,
@@ -11,7 +8,7 @@ use ask::{
 };
 use clap::Args;
 use contract::Document;
-use gate::{Caller, Catalogue, Gate, Recording, RequestId};
+use gate::{Caller, Catalogue, Gate, Recording, RequestId, Tool};
 use serde_json::Map;
 use store::DataFolder;
 use tokio_util::sync::CancellationToken;
@@ -30,7 +27,7 @@ use crate::{
 ///
 /// Asks every question of the file and compares what came of it with what should have: the tool, its arguments, what
 /// must be refused, the quotes. Exits with 1 if a call was made that should not have been, a quote is not in
-/// its result, or the right tool was chosen too seldom.
+/// its result, or too little of it was right, and with 2 if a run failed.
 #[derive(Args)]
 pub struct Eval {
     /// The cases, as YAML or JSON
@@ -38,7 +35,7 @@ pub struct Eval {
     /// Only cases whose names begin like this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
-    /// How often the right tool must be chosen, in percent
+    /// How much of each must be right, in percent: tools, arguments, refusals, quotes
     #[arg(long, value_name = "PERCENT", default_value_t = 80, value_parser = clap::value_parser!(u8).range(0..=100))]
     at_least: u8,
     /// Print the report as JSON
@@ -59,19 +56,25 @@ impl Eval {
         let _visit = data.visit()?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         let kept = wiring::gate(catalogue, &loaded, data, None)?;
-        let ask = asking::ask(&loaded, &kept.gate)?;
+        let ask = asking::ask(&loaded, &kept.gate, &kept.data)?;
         let report = commands::runtime()?.block_on(async {
             let host = upstreams::start(&kept.gate, plan, fixed).await;
             let report = measure(&ask, &kept.gate, &cases, printer).await;
             host.stop().await;
             report
-        })?;
+        });
         if self.json {
             printer.json(&report);
         } else {
             show(&report, printer);
         }
-        Ok(if report.holds(usize::from(self.at_least)) { Answer::Yes } else { Answer::No })
+        Ok(if report.failed > 0 {
+            Answer::CouldNotTell
+        } else if report.holds(usize::from(self.at_least)) {
+            Answer::Yes
+        } else {
+            Answer::No
+        })
     }
 
     /// The cases that are meant; nothing where the file has mistakes, which are shown.
@@ -110,17 +113,13 @@ impl Eval {
     }
 }
 
-/// Asks one question after the other.
-async fn measure(
-    ask: &ask::Ask,
-    gate: &Gate,
-    cases: &[Case],
-    printer: &Printer,
-) -> anyhow::Result<Report> {
+/// Asks one question after the other, until somebody has enough of it.
+async fn measure(ask: &ask::Ask, gate: &Gate, cases: &[Case], printer: &Printer) -> Report {
     let mut scores: Vec<Score> = Vec::new();
     let mut model = None;
     for (number, case) in cases.iter().enumerate() {
-        let before = calls(gate);
+        let before = Counted::of(gate);
+        let stop = CancellationToken::new();
         let request = Request {
             question: case.question.clone(),
             tool: None,
@@ -130,46 +129,51 @@ async fn measure(
             caller: Caller::named("cli"),
             request_id: RequestId::new(gate.clock().now()),
             recording: Recording::WhenNeeded,
-            stop: CancellationToken::new(),
+            stop: stop.clone(),
         };
-        let answered = super::ask::until_stopped(ask, request, &()).await?;
-        if let ask::Answer::Blocked { code, reason, .. } = &answered.answer
-            && code.is_failure()
-        {
-            anyhow::bail!("{}: {reason}", case.id);
-        }
-        let made = made(gate, &before);
-        let score = eval::score(case, &answered, &made);
-        model = answered.trace.meta["model"].as_str().map(str::to_owned).or(model);
+        let interrupt = super::ask::until_stopped(ask, request, &());
+        let score = match interrupt.await {
+            Ok(answered) => {
+                model = answered.trace.meta["model"].as_str().map(str::to_owned).or(model);
+                eval::score(case, &answered, &before.since(gate))
+            }
+            Err(why) => Score::failed(case, why.to_string()),
+        };
         let seconds = score.duration_ms / 1_000;
         printer.say(format!("{} of {}: {} ({seconds} s)", number + 1, cases.len(), case.id));
         scores.push(score);
-    }
-    Ok(Report::new(model, scores))
-}
-
-/// How often each tool was called until now.
-fn calls(gate: &Gate) -> BTreeMap<String, u64> {
-    gate.catalogue().tools().map(|tool| (tool.contract.name.clone(), tool.calls())).collect()
-}
-
-/// The calls since then, as the gate has counted them: the tool, and whether it has effects.
-fn made(gate: &Gate, before: &BTreeMap<String, u64>) -> Vec<(String, bool)> {
-    let mut made = Vec::new();
-    for tool in gate.catalogue().tools() {
-        let contract = &tool.contract;
-        let since = tool.calls()
-            - before.get(&contract.name).copied().unwrap_or_default().min(tool.calls());
-        let name = format!(
-            "{}.{}",
-            contract.toolset,
-            ask::candidates::local_name(&contract.toolset, &contract.name)
-        );
-        for _ in 0..since {
-            made.push((name.clone(), contract.effects.changes_the_world()));
+        if stop.is_cancelled() {
+            printer.say(format!("stopped after {} of {} cases", number + 1, cases.len()));
+            break;
         }
     }
-    made
+    Report::new(model, scores)
+}
+
+/// How often each tool had been called.
+struct Counted(Vec<(Arc<Tool>, u64)>);
+
+impl Counted {
+    fn of(gate: &Gate) -> Self {
+        Self(gate.catalogue().tools().map(|tool| (tool.clone(), tool.calls())).collect())
+    }
+
+    /// The calls since then, as the gate has counted them: the tool, and whether it has effects. A tool that was
+    /// exchanged in between counts anew, and so does the one that took its place.
+    fn since(&self, gate: &Gate) -> Vec<(String, bool)> {
+        let is_known = |tool: &Arc<Tool>| self.0.iter().any(|(known, _)| Arc::ptr_eq(known, tool));
+        let catalogue = gate.catalogue();
+        let new = catalogue.tools().filter(|tool| !is_known(tool)).map(|tool| (tool, 0));
+        let all = self.0.iter().map(|(tool, before)| (tool, *before)).chain(new);
+        let made = all.flat_map(|(tool, before)| {
+            let contract = &tool.contract;
+            let local = ask::candidates::local_name(&contract.toolset, &contract.name);
+            let name = format!("{}.{local}", contract.toolset);
+            let has_effects = contract.effects.changes_the_world();
+            (before..tool.calls()).map(move |_| (name.clone(), has_effects))
+        });
+        made.collect()
+    }
 }
 
 fn show(report: &Report, printer: &Printer) {
@@ -189,6 +193,7 @@ fn show(report: &Report, printer: &Printer) {
             };
             vec![
                 score.id.clone(),
+                mark(Some(score.is_right())),
                 mark(score.right_tool),
                 mark(score.right_args),
                 mark(score.right_tool.is_none().then_some(score.as_expected)),
@@ -203,8 +208,8 @@ fn show(report: &Report, printer: &Printer) {
         })
         .collect();
     let header = [
-        "CASE", "TOOL", "ARGS", "REFUSED", "QUOTES", "CALLS", "BAD", "BULLETS", "MS", "RESULT",
-        "WHAT",
+        "CASE", "RIGHT", "TOOL", "ARGS", "REFUSED", "QUOTES", "CALLS", "BAD", "BULLETS", "MS",
+        "RESULT", "WHAT",
     ];
     printer.table(&header, &rows);
     printer.data("");
@@ -224,6 +229,9 @@ fn show(report: &Report, printer: &Printer) {
         }
     }
     printer.data(format!("{:<20}  {}", "disallowed calls", report.disallowed_calls));
+    if report.failed > 0 {
+        printer.data(format!("{:<20}  {}", "failed", report.failed));
+    }
     printer.data(format!(
         "{:<20}  {} delivered, {} dropped, {} not in their result",
         "bullets", report.bullets, report.dropped_bullets, report.ungrounded_bullets

@@ -87,7 +87,7 @@ async fn serve(
     sweep(gate.clone(), loaded);
     let settings = doors::settings(loaded, &kept.data, tokens)?;
     let library = Arc::new(Shelves::new(host.clone()));
-    let asks = Arc::new(Asking::new(loaded, &gate)?);
+    let asks = Arc::new(Asking::new(loaded, &gate, &kept.data)?);
     let app = App::with(gate.clone(), jobs, settings, library, asks);
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone())?;

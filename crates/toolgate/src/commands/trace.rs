@@ -83,12 +83,8 @@ pub fn line(event: &Event) -> String {
             format!("{} tools of {servers} servers", plain(&payload["tools"]))
         }
         "allowlist" => {
-            let count = |name: &str| match &payload[name] {
-                Value::Array(items) => items.len(),
-                Value::Object(fields) => fields.len(),
-                _ => 0,
-            };
-            format!("{} may be used, {} may not", count("allowed"), count("not_allowed"))
+            let allowed = payload["allowed"].as_array().map_or(0, Vec::len);
+            format!("{allowed} may be used, {} may not", plain(&payload["not_allowed"]))
         }
         "planner_tools" => {
             let shown = payload["tools"].as_array().map_or(0, Vec::len);

@@ -2,24 +2,54 @@
 
 use std::{path::Path, sync::Arc};
 
-use anyhow::Context;
-use ask::{Answered, Ask, Event, NotAsked, Request, Trace, Watch};
+use anyhow::{Context, bail};
+use ask::{Answered, Ask, Event, NotAsked, Place, Request, Trace, Watch};
 use contract::codes;
 use gate::{BoxFuture, Failure, Gate, Recording};
 use guard::files::Folder;
 use serde::Serialize;
 use serde_json::{Value, json};
 use server::{Asked, Asks, Reply};
+use store::DataFolder;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::settings::Loaded;
+use crate::{doors::OPERATOR_TOKEN, settings::Loaded};
 
 /// Whoever answers questions through this gate.
-pub fn ask(loaded: &Loaded, gate: &Arc<Gate>) -> anyhow::Result<Ask> {
+pub fn ask(loaded: &Loaded, gate: &Arc<Gate>, data: &DataFolder) -> anyhow::Result<Ask> {
     let llm = loaded.tools().llm;
     let model = llm::Model::new(&llm).context("llm")?;
     let settings = loaded.settings.ask.clone();
-    Ok(Ask::new(gate.clone(), model, &llm, settings))
+    check_allowed(loaded, gate)?;
+    let ask = Ask::new(gate.clone(), model, settings);
+    Ok(ask.with_model_name(llm.model.clone()).with_secrets(secrets(loaded, data)))
+}
+
+/// What must not stand in a trace: the keys that are ours.
+fn secrets(loaded: &Loaded, data: &DataFolder) -> Vec<String> {
+    let settings = &loaded.settings;
+    let names = settings.server.tokens.iter().map(|token| &token.token_env);
+    let names = names.chain(&settings.llm.api_key_env).chain(&settings.tools.search.api_key_env);
+    let mut secrets: Vec<_> = names.filter_map(|name| std::env::var(name).ok()).collect();
+    secrets.extend(data.token(OPERATOR_TOKEN));
+    secrets
+}
+
+/// A name in `ask.allow` that nobody has would let nothing in, and somebody meant something. What upstreams offer is not known yet.
+fn check_allowed(loaded: &Loaded, gate: &Gate) -> anyhow::Result<()> {
+    let catalogue = gate.catalogue();
+    for name in &loaded.settings.ask.allow {
+        let is_upstreams =
+            name.split_once("__").is_some_and(|(id, _)| loaded.settings.upstreams.contains_key(id));
+        if catalogue.find(name).is_some() || is_upstreams {
+            continue;
+        }
+        match catalogue.nearest(name) {
+            Some(near) => bail!("ask.allow: there is no tool `{name}`; did you mean `{near}`?"),
+            None => bail!("ask.allow: there is no tool `{name}`"),
+        }
+    }
+    Ok(())
 }
 
 /// An answer as it is told: what came of it, and the name of its trace.
@@ -50,17 +80,49 @@ pub struct Asking {
 
 impl Asking {
     /// By this gate, as the settings say.
-    pub fn new(loaded: &Loaded, gate: &Arc<Gate>) -> anyhow::Result<Self> {
+    pub fn new(loaded: &Loaded, gate: &Arc<Gate>, data: &DataFolder) -> anyhow::Result<Self> {
         let settings = &loaded.settings.ask;
         let traces = settings.trace_dir.as_ref().map(|folder| {
             let folder = loaded.path(folder);
             Traces::open(&folder, settings.max_traces)
                 .with_context(|| format!("ask.trace_dir: cannot use `{}`", folder.display()))
         });
-        Ok(Self { ask: ask(loaded, gate)?, traces: traces.transpose()?.map(Arc::new) })
+        Ok(Self { ask: ask(loaded, gate, data)?, traces: traces.transpose()?.map(Arc::new) })
     }
 
-    async fn answer(&self, asked: Asked) -> Result<Reply, Failure> {
+    async fn answer(
+        &self,
+        place: Place,
+        request: Request,
+        events: Option<UnboundedSender<(String, Value)>>,
+        with_trace: bool,
+    ) -> Reply {
+        let answered = match &events {
+            Some(events) => self.ask.run_at(place, request, &Sending(events)).await,
+            None => self.ask.run_at(place, request, &()).await,
+        };
+        let mut told = Told::new(&answered, None);
+        if let Some(traces) = &self.traces {
+            let (traces, trace) = (traces.clone(), answered.trace.clone());
+            let kept = tokio::task::spawn_blocking(move || traces.keep(&trace)).await;
+            match kept.map_err(std::io::Error::other).and_then(|kept| kept) {
+                Ok(()) => told.trace_path = Some(answered.trace.file_name()),
+                Err(error) => tracing::error!(%error, "a trace could not be kept (ask.trace_dir)"),
+            }
+        }
+        told.trace = with_trace.then_some(&answered.trace);
+        let retry_after = match &answered.answer {
+            ask::Answer::Blocked { retry_after, .. } => *retry_after,
+            _ => None,
+        };
+        // Texts, numbers and printed JSON: there is nothing in it that cannot be printed.
+        let body = serde_json::value::to_raw_value(&told).unwrap_or_default();
+        Reply { status: answered.answer.http_status(), body, retry_after }
+    }
+}
+
+impl Asks for Asking {
+    fn ask(self: Arc<Self>, asked: Asked) -> Result<BoxFuture<'static, Reply>, Failure> {
         let (with_trace, events) = (asked.with_trace, asked.events);
         let request = Request {
             question: asked.question,
@@ -73,36 +135,8 @@ impl Asking {
             recording: Recording::WhenNeeded,
             stop: asked.stop,
         };
-        let answered = match &events {
-            Some(events) => self.ask.run(request, &Sending(events)).await,
-            None => self.ask.run(request, &()).await,
-        };
-        let answered = answered.map_err(|why| not_asked(&why))?;
-        let mut told = Told::new(&answered, None);
-        if let Some(traces) = &self.traces {
-            let (traces, trace) = (traces.clone(), answered.trace.clone());
-            let kept = tokio::task::spawn_blocking(move || traces.keep(&trace)).await;
-            match kept.map_err(std::io::Error::other).and_then(|kept| kept) {
-                Ok(()) => told.trace_path = Some(answered.trace.file_name()),
-                Err(error) => tracing::error!(%error, "a trace could not be kept (ask.trace_dir)"),
-            }
-        }
-        told.trace = with_trace.then_some(&answered.trace);
-        let body = serde_json::value::to_raw_value(&told).map_err(|error| {
-            Failure::new(codes::INTERNAL, "the answer cannot be printed")
-                .operator(error.to_string())
-        })?;
-        let retry_after = match &answered.answer {
-            ask::Answer::Blocked { retry_after, .. } => *retry_after,
-            _ => None,
-        };
-        Ok(Reply { status: answered.answer.http_status(), body, retry_after })
-    }
-}
-
-impl Asks for Asking {
-    fn ask(&self, asked: Asked) -> BoxFuture<'_, Result<Reply, Failure>> {
-        Box::pin(self.answer(asked))
+        let place = self.ask.admit(&request).map_err(|why| not_asked(&why))?;
+        Ok(Box::pin(async move { self.answer(place, request, events, with_trace).await }))
     }
 }
 
@@ -152,7 +186,12 @@ impl Traces {
         let ours: Vec<_> =
             names.filter(|name| name.starts_with("trace_") && name.ends_with(".json")).collect();
         for old in ours.iter().take(ours.len().saturating_sub(self.max)) {
-            self.folder.remove_file(old)?;
+            // Another run may have been faster.
+            if let Err(error) = self.folder.remove_file(old)
+                && error.kind() != std::io::ErrorKind::NotFound
+            {
+                return Err(error);
+            }
         }
         Ok(())
     }
