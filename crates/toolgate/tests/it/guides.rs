@@ -178,14 +178,15 @@ fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
 async fn every_example_in_the_documents_holds() {
     let mut found = Vec::new();
     documents(root(), &mut found);
-    if let Ok(only) = std::env::var("ONLY_DOCUMENT") {
-        found.retain(|document| document.ends_with(&only));
+    let only = std::env::var("ONLY_DOCUMENT").ok();
+    if let Some(only) = &only {
+        found.retain(|document| document.ends_with(only));
     }
     let mut count = 0;
     for document in found {
         count += run(&document).await;
     }
-    assert!(count >= 15, "only {count} commands were found");
+    assert!(only.is_some() || count >= 15, "only {count} commands were found");
 }
 
 #[test]

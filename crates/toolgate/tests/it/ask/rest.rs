@@ -143,7 +143,37 @@ async fn whoever_stops_reading_ends_the_run() {
         let closed = heard + 1;
         testkit::eventually("it is left alone", async || (peer.closed() >= closed).then_some(()))
             .await;
+        // That somebody asked is written down all the same.
+        let asked = async || {
+            let journal = world.journal();
+            let ended =
+                journal.iter().filter(|line| line["event"] == "ask" && line["code"] == "cancelled");
+            (ended.count() == closed).then_some(())
+        };
+        testkit::eventually("it is in the journal", asked).await;
     }
+}
+
+#[tokio::test]
+async fn a_quiet_stream_shows_that_it_lives() {
+    let peer = Peer::start(|_| {
+        vec![
+            Act::events(),
+            Act::Drip(b":\n".repeat(8), std::time::Duration::from_millis(200)),
+            Act::Close,
+        ]
+    })
+    .await;
+    let mut world = world(&peer).with_env("TOOLGATE_SERVER__IDLE_TIMEOUT_MS", "1000");
+    world.run().await;
+    let request = world.client.post(world.url("/v1/ask")).header("accept", "text/event-stream");
+    let answer = request.body(r#"{"question":"what does policy-002 say?"}"#).send().await.unwrap();
+    let text = answer.text().await.unwrap();
+    assert!(text.contains(": still here") && text.contains("event: result"), "{text}");
+    // What is no question is refused before a stream begins.
+    let request = world.client.post(world.url("/v1/ask")).header("accept", "text/event-stream");
+    let answer = request.body(r#"{"question":" "}"#).send().await.unwrap();
+    assert_eq!(answer.status(), 400);
 }
 
 #[tokio::test]
