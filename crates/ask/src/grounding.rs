@@ -13,15 +13,18 @@
 
 mod dates;
 mod fold;
+mod label;
 mod letters;
 mod measures;
 mod modality;
 mod names;
 mod numbers;
 mod polarity;
+mod replaced;
 mod source;
 mod stem;
 mod support;
+mod together;
 mod units;
 mod vocabulary;
 mod words;
@@ -46,6 +49,8 @@ pub const MIN_EVIDENCE_WORDS: usize = 3;
 pub const MIN_COVERED_PERCENT: usize = 60;
 /// How many places are tried at which the evidence stands.
 pub const MAX_OCCURRENCES: usize = 32;
+/// How much text these places may have together, in bytes. Two are tried in any case.
+pub const MAX_TRIED_BYTES: usize = 32_000;
 /// How much of a sentence is read before and behind the evidence, in bytes.
 pub const MAX_CONTEXT_BYTES: usize = 2_000;
 
@@ -162,6 +167,17 @@ pub enum Ungrounded {
     /// A word that has an opposite, or that says what is done.
     #[error("`{0}` of the claim is not what its evidence says")]
     Contrast(String),
+    /// Something else stands where the evidence says something.
+    #[error("`{claimed}` of the claim stands where its evidence says `{quoted}`")]
+    Replaced {
+        /// The word of the claim.
+        claimed: String,
+        /// The word of the evidence.
+        quoted: String,
+    },
+    /// What is said of one thing in the evidence, said of another.
+    #[error("`{0}` of the claim stands in another sentence of the evidence than the rest")]
+    Apart(String),
     /// May became must, or must became may.
     #[error("`{0}` of the claim is stronger or weaker than its evidence")]
     Modality(String),
@@ -188,7 +204,8 @@ impl Source<'_> {
             return Err(Ungrounded::EmptyEvidence);
         }
         let mut reason = None;
-        for range in self.occurrences(&evidence).take(MAX_OCCURRENCES) {
+        let tries = (MAX_TRIED_BYTES / evidence.len()).clamp(2, MAX_OCCURRENCES);
+        for range in self.occurrences(&evidence).take(tries) {
             let passage = self.passage(range.clone());
             match passage.check().and_then(|()| claim.check(&passage)) {
                 Ok(()) => return Ok(self.grounded(&bullet.claim, range)),

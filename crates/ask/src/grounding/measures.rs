@@ -10,6 +10,8 @@ use super::{
 
 /// How far behind a number its unit may stand: `30 full calendar days`.
 const MAX_UNIT_WORDS: usize = 3;
+/// At how many places of a quote a number is looked at. Each is held against the whole quote.
+const MAX_PLACES: usize = 64;
 /// How many words a comma or a conjunction counts for, between a number and what it is said of.
 const BREAK_WORDS: usize = 10;
 
@@ -17,7 +19,8 @@ const BREAK_WORDS: usize = 10;
 pub(super) fn check(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
     for at in 0..claim.words.len() {
         if is_figure(&claim.words[at]) {
-            Figure { claim: &claim.words, at }.check(passage)?;
+            let label = passage.label(claim);
+            Figure { claim: &claim.words, at, label }.check(passage)?;
         }
     }
     Ok(())
@@ -55,6 +58,8 @@ fn is_said(claimed: &Word, quoted: &Word) -> bool {
 struct Figure<'a> {
     claim: &'a [Word],
     at: usize,
+    /// What the property is called whose value the evidence is.
+    label: &'a [Word],
 }
 
 impl Figure<'_> {
@@ -69,12 +74,17 @@ impl Figure<'_> {
             let quoted = part.quoted.clone();
             places.extend(quoted.filter(|at| is_said(word, &part.words[*at])).map(|at| (part, at)));
         }
+        places.truncate(MAX_PLACES);
         if places.is_empty() {
             let text = word.text.clone();
             return Err(match word.kind {
                 Kind::Date(_) => Ungrounded::Date(text),
                 _ => Ungrounded::Number(text),
             });
+        }
+        places.retain(|(part, at)| !self.is_turned(part, *at) && !self.is_total(part, *at));
+        if places.is_empty() {
+            return Err(Ungrounded::Number(word.text.clone()));
         }
         if let Some(unit) = self.unit() {
             places.retain(|(part, at)| self.counts(part, *at, unit));
@@ -93,12 +103,37 @@ impl Figure<'_> {
         Ok(())
     }
 
+    /// Whether the claim says `to` where the sentence says `from`, or says of what was left behind
+    /// that it is so.
+    fn is_turned(&self, part: &Part, place: usize) -> bool {
+        let comes_from = is_behind(self.claim, self.at, FROM);
+        if is_origin(&part.words, place) {
+            !comes_from
+        } else {
+            comes_from && is_behind(&part.words, place, TO)
+        }
+    }
+
+    /// Whether the figure is a total of which the sentence counts a part that the claim leaves
+    /// out: `412 of 980 files`.
+    fn is_total(&self, part: &Part, place: usize) -> bool {
+        let of = (0..place).rev().find(|at| part.words[*at].kind != Kind::Stop);
+        let counted = of.map(|at| &part.words[at]).filter(|word| word.number().is_some());
+        let is_of = |word: &Word| matches!(&*word.key, "of" | "von" | "de" | "sur" | "out");
+        let Some(counted) = counted else { return false };
+        part.words[..place].last().is_some_and(|word| {
+            is_of(word) || (word.key == "the" && place > 1 && is_of(&part.words[place - 2]))
+        }) && !self.claim.iter().any(|word| is_said(word, counted))
+    }
+
     /// What the number counts: the word right behind it.
     fn unit(&self) -> Option<&Word> {
         self.word().number()?;
         let next = self.claim.get(self.at + 1)?;
         let is_noun = matches!(next.kind, Kind::Content | Kind::Run) || measure(next).is_some();
-        (next.gap == Gap::None && is_noun).then_some(next)
+        // `{"seats": "25"}` counts seats.
+        let is_label = self.label.iter().any(|one| one.key == next.key);
+        (next.gap == Gap::None && is_noun && !is_label).then_some(next)
     }
 
     /// What the claim says the figure of, the nearest first: its words before the figure, back to
@@ -116,12 +151,17 @@ impl Figure<'_> {
         if run.is_empty() {
             run.extend(before.filter(is_quoted).find(|at| !is_unit(at)));
         }
-        if run.is_empty() && self.unit().is_some_and(|unit| measure(unit).is_none()) {
+        let is_share = self.word().text.contains('%');
+        if run.is_empty() && !is_share && self.unit().is_some_and(|unit| measure(unit).is_none()) {
             // What it counts is what it is said of, and that was looked at.
             return run;
         }
         if run.is_empty() {
-            run.extend((self.at + 1..self.claim.len()).filter(is_quoted).find(|at| !is_unit(at)));
+            let behind =
+                (self.at + 1..self.claim.len()).take_while(|at| !is_figure(&self.claim[*at]));
+            let all = behind.filter(is_quoted).filter(|at| is_share || !is_unit(at));
+            // `27 % prefer the office` is said of the office, not only of what is preferred.
+            run.extend(all.take(if is_share { usize::MAX } else { 1 }));
         }
         run
     }
@@ -142,7 +182,9 @@ impl Figure<'_> {
             }
             if there.any(|at| self.is_nearest(part, at, place, *subject, rank > 0)) {
                 near += 1;
-            } else if vocabulary::contrast(&word.stem).is_some() {
+            } else if vocabulary::contrast(&word.stem).is_some()
+                && !self.has_other_verb(part, word, place)
+            {
                 // `Retain logs for 30 days and events for 180 days` says `retain` of both.
                 far_verbs += 1;
             } else {
@@ -150,6 +192,16 @@ impl Figure<'_> {
             }
         }
         near > 0 || far_verbs == 0
+    }
+
+    /// Whether a sentence says something else of a figure than a word that stands farther away:
+    /// `costs fell 3 %`, behind `revenue rose 12 %`.
+    fn has_other_verb(&self, part: &Part, word: &Word, place: usize) -> bool {
+        let between = part.words[..place].iter().rev().take_while(|one| !word.is_like(one));
+        let is_claimed = |one: &Word| self.claim.iter().any(|claimed| claimed.is_like(one));
+        between.take_while(|one| !is_figure(one)).any(|one| {
+            vocabulary::contrast(&one.stem).is_some() && one.is_content() && !is_claimed(one)
+        })
     }
 
     /// Whether no other figure is nearer to a word than this one is. One that is as near in the
@@ -166,7 +218,10 @@ impl Figure<'_> {
         let claimed = distance(self.claim, subject, self.at);
         part.quoted.clone().all(|other| {
             let figure = &part.words[other];
-            if !is_kin(figure, self.word()) || is_said(self.word(), figure) {
+            if !is_kin(figure, self.word())
+                || is_said(self.word(), figure)
+                || is_origin(&part.words, other)
+            {
                 return true;
             }
             let is_claimed = |at: usize| {
@@ -175,6 +230,17 @@ impl Figure<'_> {
             };
             distance(&part.words, word, other) >= reach || (0..self.claim.len()).any(is_claimed)
         })
+    }
+
+    /// Whether the number belongs to a name, as in `Windows 11`, and counts nothing. The first word
+    /// of a sentence has a capital and may be no name.
+    fn is_named(&self, part: &Part, place: usize) -> bool {
+        let (Some(ours), Some(theirs)) = (self.at.checked_sub(1), place.checked_sub(1)) else {
+            return false;
+        };
+        let is_name = |word: &Word| word.is_content() && word.text.starts_with(char::is_uppercase);
+        let (one, other) = (&self.claim[ours], &part.words[theirs]);
+        is_name(one) && is_name(other) && one.key == other.key && ours + theirs > 0
     }
 
     /// Whether the number at a place of a sentence counts the same thing.
@@ -187,6 +253,9 @@ impl Figure<'_> {
                 || next.is_some_and(|next| next.text.chars().next() == unit.text.chars().next());
         }
         let Some(claimed) = measure(unit) else {
+            if self.is_named(part, place) {
+                return true;
+            }
             let mut like = part.quoted.clone().filter(|at| unit.is_like(&part.words[*at]));
             return next.and_then(measure).is_none()
                 && like.any(|at| self.is_nearest(part, at, place, self.at + 1, false));
@@ -199,6 +268,22 @@ impl Figure<'_> {
             (part.quoted.start..place).rev().take(MAX_UNIT_WORDS).take_while(|at| !is_number(at));
         behind.chain(before).find_map(|at| measure(&part.words[at])) == Some(claimed)
     }
+}
+
+/// What stands before a number that something was changed from.
+const FROM: &[&str] = &["from", "von"];
+/// What stands before a number that something was changed to.
+const TO: &[&str] = &["to", "auf"];
+
+fn is_behind(words: &[Word], at: usize, before: &[&str]) -> bool {
+    at > 0 && before.contains(&&*words[at - 1].key)
+}
+
+/// Whether a figure is what something was changed from: `from 60 s to 15 s`.
+fn is_origin(words: &[Word], at: usize) -> bool {
+    let behind = at + 1..words.len().min(at + 2 + MAX_UNIT_WORDS);
+    is_behind(words, at, FROM)
+        && behind.into_iter().any(|next| is_figure(&words[next]) && is_behind(words, next, TO))
 }
 
 /// How far two words are from each other.

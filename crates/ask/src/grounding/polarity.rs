@@ -16,7 +16,10 @@ pub(super) fn check(claim: &Claim, passage: &Passage<'_>) -> Result<(), Unground
     for part in relevant(claim, passage) {
         let theirs = denials(&part.words);
         let lead = lead_denial(part);
-        match (ours.first(), theirs.first().map(|at| &part.words[*at]).or(lead)) {
+        let meant = theirs.first().filter(|_| !is_aside(&claim.words, &part.words, &theirs));
+        match (ours.first(), meant.map(|at| &part.words[*at]).or(lead)) {
+            // What is rejected was refused.
+            (None, Some(denial)) if claim.words.iter().any(|word| rejects(word, denial)) => {}
             (None, Some(denial)) => return Err(Ungrounded::NegationLost(denial.text.clone())),
             (None, None) => {}
             (Some(first), _) => {
@@ -35,6 +38,12 @@ pub(super) fn check(claim: &Claim, passage: &Passage<'_>) -> Result<(), Unground
         same_failures(&claim.words, part)?;
     }
     Ok(())
+}
+
+fn rejects(word: &Word, denial: &Word) -> bool {
+    denial.denial() == Some(Denial::Sentence)
+        && vocabulary::failure(&word.key) == Some(Failure::Around)
+        && word.is_like(denial)
 }
 
 /// The sentences that a claim is about: of those that the quote touches, the ones that have most
@@ -80,6 +89,34 @@ fn denials(words: &[Word]) -> Vec<usize> {
         found.retain(|at| !is_half(&words[*at]));
     }
     found
+}
+
+/// Whether all denials stand in later clauses than anything that a claim says: `The trial is free,
+/// and no card is needed` says without any `no` that the trial is free.
+fn is_aside(claim: &[Word], words: &[Word], denials: &[usize]) -> bool {
+    let Some(first) = denials.first() else { return true };
+    let begins = |at: &usize| words[*at].gap >= Gap::Comma || vocabulary::is_break(&words[*at].key);
+    let Some(clause) = (1..=*first).rev().find(begins) else { return false };
+    let (before, aside) = words.split_at(clause);
+    let is_saying = |word: &&Word| {
+        word.is_content() || matches!(word.kind, Kind::Number(_) | Kind::Date(_) | Kind::Run)
+    };
+    // Some reach back over the whole sentence. So does one that denies no other verb: `Backups are
+    // encrypted, but not in Asia`.
+    let reaches_back = |at: &usize| {
+        let has_object = match (words[*at].denial(), words.get(at + 1)) {
+            (Some(Denial::Noun), next) => words[*at].key == "free" || next.is_some(),
+            (_, Some(next)) => next.is_content() || matches!(&*next.key, "be" | "been"),
+            (_, None) => false,
+        };
+        !has_object
+            || words[*at].denial() == Some(Denial::Sentence)
+            || vocabulary::is_exception(&words[*at].key)
+    };
+    let is_in = |word: &Word, there: &[Word]| there.iter().any(|one| word.is_like(one));
+    !denials.iter().any(reaches_back)
+        && !before.iter().any(|word| vocabulary::opens_condition(&word.key))
+        && claim.iter().filter(is_saying).all(|word| is_in(word, before) && !is_in(word, aside))
 }
 
 /// What denies the items below a line: anything in a line with a colon, or a heading that says

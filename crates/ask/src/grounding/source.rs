@@ -19,7 +19,8 @@ const BETWEEN: char = '\n';
 /// The strings of a result, made ready once for any number of bullets.
 ///
 /// Only strings that are values count: a name of a property says what a producer had in mind, not
-/// what is so, and a number has no words around it.
+/// what is so, and a number has no words around it. It may only be what a claim calls the whole
+/// value of that property.
 #[derive(Debug)]
 pub struct Source<'a> {
     /// All strings, folded.
@@ -138,11 +139,39 @@ impl<'a> Source<'a> {
         let end = end.min(range.end + MAX_CONTEXT_BYTES);
         let window = self.flat.floor_char_boundary(start)..self.flat.ceil_char_boundary(end);
         let leads = units.iter().map(|unit| unit.lead.map(|lead| self.lead(lead)));
+        let is_value = match units {
+            [only] => {
+                range.start <= only.core.start
+                    && range.end >= only.core.end
+                    && self.is_alone(only, &text.range)
+            }
+            _ => false,
+        };
         let mut passage = Passage::read(&self.flat, window, range);
+        if is_value && let Some(property) = self.property(text.step) {
+            passage.name(property);
+        }
         for (unit, lead) in units.iter().zip(leads) {
             passage.add(unit, lead);
         }
         passage
+    }
+
+    /// Whether a unit is all that a string has.
+    fn is_alone(&self, unit: &Unit, text: &Range<usize>) -> bool {
+        let has_word = |range: Range<usize>| self.flat[range].contains(char::is_alphanumeric);
+        !has_word(text.start..unit.range.start) && !has_word(unit.range.end..text.end)
+    }
+
+    /// The property that a step leads into, past the places of an array.
+    fn property(&self, mut step: Option<usize>) -> Option<&'a str> {
+        loop {
+            let Step { parent, name } = &self.steps[step?];
+            match name {
+                Name::Property(name) => return Some(name),
+                Name::Index(_) => step = *parent,
+            }
+        }
     }
 
     fn lead(&self, lead: usize) -> (Range<usize>, &str) {

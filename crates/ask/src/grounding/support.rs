@@ -5,7 +5,7 @@ use std::{collections::HashSet, ops::Range};
 
 use super::{
     MAX_CLAIM_BYTES, MAX_CLAIM_WORDS, MIN_COVERED_PERCENT, MIN_EVIDENCE_WORDS, Ungrounded, fold,
-    letters, measures, modality, names, polarity, stem,
+    label, letters, measures, modality, names, polarity, replaced, stem, together,
     units::Unit,
     vocabulary::{self, Denial},
     words::{self, Kind, Word},
@@ -30,6 +30,8 @@ pub(super) struct Passage<'a> {
     /// The sentences that it touches.
     pub parts: Vec<Part>,
     is_whole: bool,
+    /// What the property is called whose whole value the quote is.
+    label: Vec<Word>,
 }
 
 /// A sentence that a quote touches.
@@ -69,7 +71,15 @@ impl<'a> Passage<'a> {
         for place in [range.start, range.end] {
             part_run(&mut words, place);
         }
-        Self { text: flat, chunks, range, words, parts: Vec::new(), is_whole: false }
+        Self {
+            text: flat,
+            chunks,
+            range,
+            words,
+            parts: Vec::new(),
+            is_whole: false,
+            label: Vec::new(),
+        }
     }
 
     /// Adds a sentence that the quote touches, and the line that it is an item of.
@@ -93,6 +103,24 @@ impl<'a> Passage<'a> {
         });
     }
 
+    /// Takes the name of the property whose whole value the quote is.
+    pub fn name(&mut self, property: &str) {
+        self.label = label::read(property);
+    }
+
+    /// The words of the property's name, if a claim has all of them: `Owner` is not said by
+    /// `previous_owner`.
+    pub fn label(&self, claim: &Claim) -> &[Word] {
+        let is_said = |label: &Word| claim.words.iter().any(|word| word.key == label.key);
+        let mut content = self.label.iter().filter(|word| word.is_content());
+        if content.all(is_said) { &self.label } else { &[] }
+    }
+
+    /// Whether it is too short to say much by itself.
+    pub fn is_short(&self) -> bool {
+        count(&self.text[self.range.clone()]) < MIN_EVIDENCE_WORDS
+    }
+
     /// Whether it may be quoted.
     pub fn check(&self) -> Result<(), Ungrounded> {
         let Range { start, end } = self.range;
@@ -107,7 +135,7 @@ impl<'a> Passage<'a> {
         if cuts(start) || cuts(end) {
             return Err(Ungrounded::CutsWord);
         }
-        if count(&self.text[start..end]) < MIN_EVIDENCE_WORDS && !self.is_whole {
+        if self.is_short() && !self.is_whole {
             return Err(Ungrounded::ShortEvidence);
         }
         let says =
@@ -121,6 +149,18 @@ impl<'a> Passage<'a> {
     /// The words of the quote.
     pub fn quote(&self) -> impl Iterator<Item = &Word> {
         self.parts.iter().flat_map(Part::quote)
+    }
+
+    /// The words of the quote and of the headings above it: below `Fixed`, `Fixed` is said. Where
+    /// a claim names the property, its name is said too.
+    pub fn said<'b>(&'b self, claim: &Claim) -> impl Iterator<Item = &'b Word> {
+        let leads = self.parts.iter().flat_map(|part| &part.lead);
+        self.quote().chain(leads).chain(self.label(claim))
+    }
+
+    /// The text between two words.
+    pub fn between(&self, one: &Word, other: &Word) -> &str {
+        self.text.get(one.range.end..other.range.start).unwrap_or_default()
     }
 }
 
@@ -212,6 +252,8 @@ impl Claim {
         self.check_absolutes(passage)?;
         self.check_contrasts(passage)?;
         modality::check(self, passage)?;
+        replaced::check(self, passage)?;
+        together::check(self, passage)?;
         self.check_coverage(passage)
     }
 
@@ -255,7 +297,7 @@ impl Claim {
                 continue;
             }
             let is_like = |one: &Word| word.is_like(one) || (is_negated && forbids(word, one));
-            if passage.quote().any(is_like) {
+            if passage.said(self).any(is_like) {
                 continue;
             }
             let is_known = vocabulary::contrast(&word.stem).is_some();
@@ -266,10 +308,16 @@ impl Claim {
         Ok(())
     }
 
+    /// Whether it has a number; those were found in the evidence.
+    fn has_number(&self) -> bool {
+        self.words.iter().any(|word| matches!(word.kind, Kind::Number(_) | Kind::Date(_)))
+    }
+
     fn check_coverage(&self, passage: &Passage<'_>) -> Result<(), Ungrounded> {
         let quoted: HashSet<(char, char)> =
             passage.quote().flat_map(|word| bigrams(&word.text)).collect();
-        let (mut all, mut covered) = (0, 0);
+        let label = passage.label(self);
+        let (mut all, mut covered, mut labelled) = (0, 0, 0);
         for word in &self.words {
             if word.kind == Kind::Run {
                 let pairs = bigrams(&word.text);
@@ -278,10 +326,16 @@ impl Claim {
             } else if word.is_content() {
                 // A word weighs as much as two characters without spaces.
                 all += 2;
-                covered += 2 * usize::from(passage.quote().any(|one| word.is_like(one)));
+                let is_quoted = passage.quote().any(|one| word.is_like(one));
+                covered += 2 * usize::from(is_quoted);
+                labelled +=
+                    2 * usize::from(!is_quoted && label.iter().any(|one| word.key == one.key));
             }
         }
-        if covered * 100 < all * MIN_COVERED_PERCENT || (all > 0 && covered == 0) {
+        // What two words can say is not said by one of them.
+        let least = if passage.is_short() { 100 } else { MIN_COVERED_PERCENT };
+        let is_carried = covered > 0 || self.has_number();
+        if (covered + labelled) * 100 < all * least || (all > 0 && !is_carried) {
             return Err(Ungrounded::Coverage);
         }
         Ok(())

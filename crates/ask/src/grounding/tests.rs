@@ -1,6 +1,7 @@
 //! What is accepted and what is refused: by hand for every rule, generated for many texts.
 
 mod corpus;
+mod fresh;
 mod generated;
 mod properties;
 mod rules;

@@ -180,8 +180,11 @@ fn ends_sentence(before: &str, behind: &str, mark: char) -> bool {
     if !behind.starts_with(char::is_whitespace) {
         return false;
     }
-    let first = behind.chars().take(MAX_MARKS).find(|one| one.is_alphanumeric());
-    if first.is_some_and(char::is_lowercase) {
+    let mut next = behind.chars().take(MAX_MARKS).skip_while(|one| !one.is_alphanumeric());
+    let first = next.next();
+    // `macOS` begins a sentence, `and` does not.
+    let is_name = next.take_while(|one| one.is_alphanumeric()).any(char::is_uppercase);
+    if first.is_some_and(char::is_lowercase) && !is_name {
         return false;
     }
     let word = before.rsplit(|one: char| one.is_whitespace() || one == '(').next();
@@ -190,7 +193,9 @@ fn ends_sentence(before: &str, behind: &str, mark: char) -> bool {
     let next = behind.trim_start().split(|one: char| !one.is_alphanumeric()).next();
     let is_month = || dates::month(&next.unwrap_or_default().to_lowercase()).is_some();
     let is_day = word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit()) && is_month();
-    mark != '.' || !(is_day || vocabulary::is_abbreviation(word))
+    // `No. 5` goes on, `No. We do not.` does not.
+    let is_answer = word.eq_ignore_ascii_case("no") && first.is_some_and(char::is_alphabetic);
+    mark != '.' || is_answer || !(is_day || vocabulary::is_abbreviation(word))
 }
 
 fn trimmed(line: &str, range: Range<usize>) -> Range<usize> {

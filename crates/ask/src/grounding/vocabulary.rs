@@ -55,13 +55,16 @@ static ABSOLUTES: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
         .flat_map(|(group, list)| list.split_whitespace().map(move |word| (word, group)))
         .collect()
 });
+static CONTRASTS: LazyLock<HashMap<String, usize>> = LazyLock::new(|| stems(lists::CONTRASTS));
+static SYNONYMS: LazyLock<HashMap<String, usize>> = LazyLock::new(|| stems(lists::SYNONYMS));
+
 /// Groups by the stems of their words.
-static CONTRASTS: LazyLock<HashMap<String, usize>> = LazyLock::new(|| {
-    let groups = lists::CONTRASTS.iter().enumerate();
+fn stems(groups: &'static [&str]) -> HashMap<String, usize> {
+    let groups = groups.iter().enumerate();
     groups
         .flat_map(|(group, list)| list.split_whitespace().map(move |word| (stem(word), group)))
         .collect()
-});
+}
 
 fn words(list: &'static str) -> HashSet<&'static str> {
     list.split_whitespace().collect()
@@ -125,6 +128,11 @@ pub(super) fn absolute(key: &str) -> Option<usize> {
     ABSOLUTES.get(key).copied()
 }
 
+/// Whether one word may stand for another, by their stems.
+pub(super) fn is_synonym(one: &str, other: &str) -> bool {
+    SYNONYMS.get(one).is_some_and(|group| SYNONYMS.get(other) == Some(group))
+}
+
 /// The group of a word, by its stem, that says what is done or has an opposite.
 pub(super) fn contrast(stem: &str) -> Option<usize> {
     CONTRASTS.get(stem).copied()
@@ -153,6 +161,36 @@ pub(super) fn modal(key: &str) -> Option<Modal> {
         }
         _ => None,
     }
+}
+
+/// Whether what stands behind a word must be so first.
+pub(super) fn opens_condition(key: &str) -> bool {
+    matches!(key, "if" | "provided" | "assuming" | "wenn" | "falls" | "sofern")
+}
+
+/// Whether a word stands for what was named before it.
+pub(super) fn is_pronoun(key: &str) -> bool {
+    matches!(
+        key,
+        "it" | "they"
+            | "he"
+            | "she"
+            | "this"
+            | "these"
+            | "which"
+            | "er"
+            | "sie"
+            | "es"
+            | "il"
+            | "elle"
+            | "ils"
+            | "elles"
+    )
+}
+
+/// Whether a word takes something out of what is said, so that it must not be left out.
+pub(super) fn is_exception(key: &str) -> bool {
+    lists::EXCEPTIONS.contains(&key)
 }
 
 /// Whether a word is German and has no other meaning: nouns have capitals there.

@@ -134,6 +134,11 @@ fn bounds(text: &str, words: &mut [Word]) {
         let bound = match (&*word.key, &*next.key) {
             ("no" | "not", "more" | "longer" | "greater" | "later") if is_compared => "maximum",
             ("no" | "not", "less" | "fewer" | "earlier" | "sooner") if is_compared => "minimum",
+            // `Nut-free`
+            (_, "free") if &text[word.range.end..next.range.start] == "-" => {
+                words[at + 1].kind = Kind::Denial(Denial::Noun);
+                continue;
+            }
             ("at", "most") => "maximum",
             ("up", "to") => {
                 relate(&mut words[at], "maximum");
@@ -339,6 +344,16 @@ fn split(text: &str, chunk: Range<usize>, words: &mut Vec<Word>) {
         words.push(word(chunk, written, Kind::Date(date)));
         return;
     }
+    if let Some((day, time)) = written.split_once('T')
+        && let Some(date) = Date::iso(day)
+        && time.contains(':')
+    {
+        // `2026-11-15T03:40:02Z`
+        let middle = chunk.start + day.len() + 1;
+        words.push(word(chunk.start..middle - 1, day, Kind::Date(date)));
+        words.push(word(middle..chunk.end, time.trim_end_matches('Z'), Kind::Code));
+        return;
+    }
     if let Some(number) = Number::parse(written) {
         words.push(word(chunk, written, Kind::Number(number)));
         return;
@@ -378,7 +393,7 @@ fn plain(text: &str, chunk: Range<usize>, words: &mut Vec<Word>) {
     let mut start = chunk.start;
     let mut cut = |range: Range<usize>| {
         if !range.is_empty() {
-            words.push(kinded(range.clone(), &text[range]));
+            words.push(kinded(text, range));
         }
     };
     for (offset, mark) in text[chunk.clone()].char_indices() {
@@ -403,9 +418,17 @@ fn is_elided(before: &str) -> bool {
     )
 }
 
-fn kinded(range: Range<usize>, written: &str) -> Word {
-    let mut word = word(range, written, Kind::Content);
-    let is_initialism = written.len() > 1 && written.chars().all(char::is_uppercase);
+fn kinded(text: &str, range: Range<usize>) -> Word {
+    let written = &text[range.clone()];
+    // `Building C` is not `Building D`, though `D'accord` begins with the same letter.
+    let is_letter = || {
+        text[..range.start].trim_end().ends_with(char::is_alphanumeric)
+            && !text[range.end..].starts_with(['\'', '’'])
+            && written != "I"
+    };
+    let is_initialism =
+        written.chars().all(char::is_uppercase) && (written.len() > 1 || is_letter());
+    let mut word = word(range.clone(), written, Kind::Content);
     word.kind = if let Some(denial) = vocabulary::denial(&word.key) {
         Kind::Denial(denial)
     } else if let Some(group) = vocabulary::absolute(&word.key) {

@@ -29,6 +29,7 @@ pub(super) const OPENERS: &str = "
 requires require required needs need mandates applies apply includes include contains contain
 covers cover describes describe states state specifies specify defines define provides provide
 lists list mentions mention notes note explains explain shows show indicates indicate reports report
+runs run returns return costs cost study paper
 ensure ensures use uses make makes keep keeps follow follows set sets
 document policy page ticket version release entry article section result source text content title summary
 overview users people employees staff customers everyone
@@ -51,6 +52,7 @@ nicht nie niemals ohne weder außer ausser ausgenommen
 pas jamais sans ne n ni sauf excepté hormis
 nunca jamás sin tampoco excepto salvo
 non mai senza eccetto tranne né
+niet nooit zonder behalve não sem inte aldrig utan ikke aldri uden uten
 ";
 
 /// They deny their noun.
@@ -60,7 +62,8 @@ nichts niemand nirgends rien nadie nada niente nessuno
 ";
 
 /// How other such words begin.
-pub(super) const DENY_NOUN_STARTS: &[&str] = &["kein", "aucun", "ningun", "ningún", "nessun"];
+pub(super) const DENY_NOUN_STARTS: &[&str] =
+    &["kein", "aucun", "ningun", "ningún", "nessun", "geen", "nenhum"];
 
 /// They deny the sentence that they stand in.
 pub(super) const DENY_SENTENCE: &str = "
@@ -142,12 +145,12 @@ pub(super) const ABSOLUTES: &[&str] = &[
 /// Words that say what is done or that have an opposite, in groups of about the same meaning. One
 /// in a claim must have one of its group in the evidence; and there it counts as the same word.
 pub(super) const CONTRASTS: &[&str] = &[
-    "least minimum min more over above exceed greater longer mindestens minimal minimo mínimo",
-    "maximum max less fewer under below within shorter höchstens maximal máximo",
+    "least minimum min more over above exceed greater longer larger bigger mindestens minimal minimo mínimo",
+    "maximum max less fewer under below within shorter smaller höchstens maximal máximo",
     "before prior until till vor bis avant antes",
     "after following since afterwards nach après después tras",
     "increase rise grow raise higher rose grew increased growth",
-    "decrease fall drop reduce lower decline fell reduction",
+    "decrease fall drop reduce lower decline fell reduction cut shrink",
     "enable activate enabled",
     "disable deactivate disabled",
     "open opened reopen",
@@ -156,9 +159,9 @@ pub(super) const CONTRASTS: &[&str] = &[
     "succeed success successful successfully passed",
     "fail failure failed",
     "accept approve approved approval grant",
-    "reject rejected decline",
+    "reject rejected decline refuse deny",
     "start begin began launch started",
-    "stop end finish finished complete completed",
+    "stop end finish finished complete completed terminate",
     "add create created insert",
     "delete remove erase purge destroy wipe deletion removal",
     "retain keep store save preserve retention kept stored storage archive",
@@ -226,12 +229,39 @@ pub(super) const CONTRASTS: &[&str] = &[
     "west",
     "left",
     "right",
+    "beginnt beginnen begonnen startet commence commencer empieza empezar comienza inizia",
+    "endet enden beendet termine terminer finit termina terminar acaba finaliza finisce",
+    "steigt steigen gestiegen erhöht augmente augmenter augmenté aumenta aumentar aumentó",
+    "sinkt sinken gesunken gesenkt diminue diminuer diminué baisse disminuye disminuyó baja cala",
+    "geöffnet offen ouvert ouverte abierto abierta aperto aperta",
+    "geschlossen fermé fermée cerrado cerrada chiuso chiusa",
     "aufbewahren aufbewahrt speichern gespeichert aufbewahrung",
     "löschen gelöscht löschung",
     "conserver conservé conservés conservées conservation",
     "supprimer supprimé supprimés suppression",
     "conservar conservan conserva retener",
     "eliminar eliminan elimina borrar",
+];
+
+/// Words of which one may stand in the place of another, in groups.
+pub(super) const SYNONYMS: &[&str] = &[
+    "require need demand necessary required needed",
+    "happen occur",
+    "use utilize employ apply",
+    "show display indicate",
+    "get receive obtain",
+    "contain include comprise",
+    "permit allow authorize authorise",
+    "fix resolve repair solve",
+    "about approximately roughly around",
+    "begin start commence",
+    "people persons individuals",
+    "error failure fault",
+    "staff employees personnel",
+    "available accessible",
+    "quick fast rapid",
+    "big large",
+    "benötigen brauchen erfordern",
 ];
 
 /// Those of the words above that say nothing by themselves.
@@ -242,6 +272,8 @@ pub(super) const RELATIONS: &[&str] = &[
     "above",
     "greater",
     "longer",
+    "larger",
+    "bigger",
     "mindestens",
     "less",
     "fewer",
@@ -249,6 +281,7 @@ pub(super) const RELATIONS: &[&str] = &[
     "below",
     "within",
     "shorter",
+    "smaller",
     "höchstens",
     "before",
     "prior",
@@ -278,6 +311,39 @@ pub(super) const RELATIONS: &[&str] = &[
 pub(super) const CONDITIONS: &[&str] = &[
     "if", "when", "whenever", "where", "unless", "after", "once", "upon", "until", "provided",
     "assuming", "case", "wenn", "falls", "sofern", "bei", "si", "quand", "cuando",
+];
+
+/// What stands behind one of these is taken out of what is said, or is all that is left of it.
+pub(super) const EXCEPTIONS: &[&str] = &[
+    "only",
+    "solely",
+    "exclusively",
+    "unless",
+    "except",
+    "excepting",
+    "without",
+    "nur",
+    "außer",
+    "ausser",
+    "ausgenommen",
+    "ohne",
+    "seulement",
+    "uniquement",
+    "sauf",
+    "excepté",
+    "hormis",
+    "sans",
+    "solo",
+    "sólo",
+    "solamente",
+    "únicamente",
+    "excepto",
+    "salvo",
+    "sin",
+    "soltanto",
+    "eccetto",
+    "tranne",
+    "senza",
 ];
 
 /// German words that no other of these languages has.
