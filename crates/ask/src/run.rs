@@ -219,9 +219,9 @@ impl Ask {
             let catalogue = catalogue.clone();
             move || Candidates::new(catalogue, &allow)
         };
-        let made = tokio::task::spawn_blocking(make).await;
+        let finished = tokio::task::spawn_blocking(make).await;
         let fresh =
-            Arc::new(made.unwrap_or_else(|_| Candidates::new(catalogue, &self.settings.allow)));
+            Arc::new(finished.unwrap_or_else(|_| Candidates::new(catalogue, &self.settings.allow)));
         self.candidates.store(Some(fresh.clone()));
         fresh
     }
@@ -235,7 +235,7 @@ impl Ask {
     fn end(&self, run: Run<'_>, answer: Answer) -> Answered {
         let output = run.kept_answer(&answer);
         let Run { request, recorder, timing, model, question, .. } = run;
-        let milliseconds = |time: Duration| json!(time.as_micros() as f64 / 1_000.0);
+        let milliseconds = |time: Duration| json!((time.as_secs_f64() * 1e6).round() / 1e3);
         let mut meta = Map::new();
         meta.insert("component".into(), json!("toolgate.ask"));
         meta.insert("request_id".into(), json!(request.request_id));

@@ -45,7 +45,9 @@ fn collect(schema: &Value, parts: &mut usize, known: &mut HashSet<String>) {
             }
             ("items" | "additionalProperties", schema) => collect(schema, parts, known),
             ("anyOf" | "oneOf" | "allOf", Value::Array(branches)) => {
-                branches.iter().for_each(|branch| collect(branch, parts, known));
+                for branch in branches {
+                    collect(branch, parts, known);
+                }
             }
             _ => {}
         }

@@ -40,9 +40,10 @@ pub(crate) fn shape<'a>(tools: impl Iterator<Item = &'a Candidate>, question: &s
 pub(crate) fn closed(fields: &[(&str, Value)]) -> Value {
     let names: Vec<_> = fields.iter().map(|(name, _)| *name).collect();
     let fields = fields.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone()));
+    let properties: Map<_, _> = fields.collect();
     json!({
         "type": "object",
-        "properties": Map::from_iter(fields),
+        "properties": properties,
         "required": names,
         "additionalProperties": false,
     })

@@ -1,5 +1,7 @@
 //! Questions through a whole gate, with a scripted model on the other side of a real socket.
 
+#![allow(clippy::unwrap_used)] // A panic is the message.
+
 mod cases;
 mod faults;
 mod hall;

@@ -26,10 +26,11 @@ use crate::{
 
 /// Ask a question that one tool can answer
 ///
-/// A language model (llm.base_url) chooses one call among the tools that have no effects; its plan is checked
+/// A language model (`llm.base_url`) chooses one call among the tools that have no effects; its plan is checked
 /// against the contract and the question, and the call takes the usual path. With --summarize, what the result says,
 /// each claim with its quote. Exits with 0 if there is a result, 1 if there is none, and 2 if the model failed.
 #[derive(Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct AskCommand {
     /// The question, or - for one on stdin
     question: String,
@@ -76,9 +77,10 @@ impl AskCommand {
         let watch = progress::Progress::new();
         let answered = commands::runtime()?.block_on(async {
             // What the policy refuses starts nothing.
-            let host = match ask.refuses(&request) {
-                true => None,
-                false => Some(upstreams::start(&kept.gate, plan, fixed).await),
+            let host = if ask.refuses(&request) {
+                None
+            } else {
+                Some(upstreams::start(&kept.gate, plan, fixed).await)
             };
             let answered = until_stopped(&ask, request, &watch).await;
             if let Some(host) = host {
@@ -107,10 +109,8 @@ impl AskCommand {
             "-" => from_stdin()?,
             question => question.to_owned(),
         };
-        let args = match self.arguments.is_empty() {
-            true => Map::new(),
-            false => arguments::parse(&self.arguments)?,
-        };
+        let args =
+            if self.arguments.is_empty() { Map::new() } else { arguments::parse(&self.arguments)? };
         let summarize = match (self.summarize, self.no_summarize) {
             (_, true) => Some(false),
             (true, _) => Some(true),

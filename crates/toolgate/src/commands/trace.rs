@@ -20,7 +20,7 @@ pub struct TraceCommand {
 enum Command {
     /// Print a run as a timeline
     Show {
-        /// The file that --trace or ask.trace_dir has written
+        /// The file that `--trace` or `ask.trace_dir` has written
         file: PathBuf,
         /// Print everything that each event has to say
         #[arg(long)]

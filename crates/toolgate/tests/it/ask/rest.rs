@@ -1,5 +1,7 @@
 //! `POST /v1/ask`.
 
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::{Value, json};
 use testkit::{Act, Peer, World};
 
@@ -134,7 +136,7 @@ async fn whoever_stops_reading_ends_the_run() {
         let heard = peer.heard().len();
         let waits = async {
             testkit::eventually("it is asked", async || (peer.heard().len() > heard).then_some(()))
-                .await
+                .await;
         };
         tokio::select! {
             answer = async { request.await.unwrap().text().await } => panic!("{answer:?}"),
@@ -249,7 +251,6 @@ async fn traces_are_kept_where_the_settings_say_and_the_oldest_go() {
         world.cli(&["trace", "show", folder.join(names.last().unwrap()).to_str().unwrap()]);
     assert_eq!(code, 0);
     assert!(shown.contains("policy_gate") && shown.contains("tool_result"), "{shown}");
-    use std::os::unix::fs::PermissionsExt;
     let mode = std::fs::metadata(folder.join(&names[0])).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
