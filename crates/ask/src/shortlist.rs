@@ -14,6 +14,8 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use stem::cut;
+
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;

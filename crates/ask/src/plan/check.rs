@@ -69,8 +69,7 @@ fn asks(answer: &str, candidates: &Candidates, question: &str) -> Result<(), Ref
     if answer.chars().any(|one| one.is_control() && one != '\n') {
         return Err(Refused::Invalid("the answer holds control characters".into()));
     }
-    let known = |token: &str| candidates.knows(token);
-    match arguments::unknown_token(answer, question, known) {
+    match arguments::strange_answer(answer, question, &|token| candidates.knows(token)) {
         Some(token) => Err(Refused::Invalid(format!(
             "final_answer only asks for what is missing: '{}' is not in the question",
             shown(&token)

@@ -38,7 +38,7 @@ fn number(word: &str) -> Option<u64> {
 
 /// Takes the ending off an English word in small letters. It need not give a word, only the same one
 /// for all forms.
-pub(super) fn cut(word: &mut String) {
+pub(crate) fn cut(word: &mut String) {
     if word.len() <= MIN_STEM || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return;
     }

@@ -83,9 +83,9 @@ mod tests {
             r#"{"type":"summary","bullets":[{"claim":"a","evidence":"b"}],"more":1}"#,
             "unknown field",
         );
-        let many = vec![r#"{"claim":"a","evidence":"b"}"#; 6].join(",");
+        let many = [r#"{"claim":"a","evidence":"b"}"#; 6].join(",");
         check(&format!(r#"{{"type":"summary","bullets":[{many}]}}"#), "6 bullets; at most 5");
-        let risks = vec![r#"{"claim":"a","evidence":"b"}"#; 4].join(",");
+        let risks = [r#"{"claim":"a","evidence":"b"}"#; 4].join(",");
         let text = format!(
             r#"{{"type":"summary","bullets":[{{"claim":"a","evidence":"b"}}],"risks":[{risks}]}}"#
         );

@@ -192,10 +192,10 @@ async fn an_endpoint_that_knows_no_schemas_is_asked_without() {
         let (hall, peer) = Hall::saying(move |heard| {
             let format = heard.field("response_format");
             let kind = format["type"].as_str().unwrap_or("none").to_owned();
-            match kind == known {
-                true => vec![saying(FETCH)],
-                false => vec![Act::answer(400, "", r#"{"error":"unknown field response_format"}"#)],
+            if kind == known {
+                return vec![saying(FETCH)];
             }
+            vec![Act::answer(400, "", r#"{"error":"unknown field response_format"}"#)]
         })
         .await;
         // What it was told twice it keeps.

@@ -97,11 +97,16 @@ fn mutated(dice: &mut Dice) -> String {
                 plan[key] = value(dice, 0);
             }
             6 => {
-                plan["type"] =
-                    json!(*dice.pick(&["call_tool", "final_answer", "call_tools", "CALL_TOOL", ""]))
+                plan["type"] = json!(*dice.pick(&[
+                    "call_tool",
+                    "final_answer",
+                    "call_tools",
+                    "CALL_TOOL",
+                    ""
+                ]));
             }
             7 => {
-                plan = json!({ "type": "final_answer", "answer": value(dice, 0), "needs_more_info": dice.roll(2) == 0 })
+                plan = json!({ "type": "final_answer", "answer": value(dice, 0), "needs_more_info": dice.roll(2) == 0 });
             }
             _ => {}
         }

@@ -94,9 +94,11 @@ async fn a_summary_that_is_none_may_be_mended_once() {
 #[tokio::test]
 async fn a_model_that_fails_at_the_summary_does_not_take_the_result_along() {
     let next = in_turn(&[FETCH]);
-    let (hall, _) = Hall::saying(move |heard| match heard.body.contains("<source>") {
-        true => vec![testkit::Act::answer(503, "", "")],
-        false => next(heard),
+    let (hall, _) = Hall::saying(move |heard| {
+        if heard.body.contains("<source>") {
+            return vec![testkit::Act::answer(503, "", "")];
+        }
+        next(heard)
     })
     .await;
     let answer = summarized(&hall).await;

@@ -12,7 +12,7 @@ pub(super) fn paths(paths: &mut Paths) {
         "",
         &["question"],
         json!({
-            "question": { "type": "string", "minLength": 1, "maxLength": 1_000_000,
+            "question": { "type": "string", "minLength": 1,
                 "description": "In a person's words; `ask.max_question_bytes` bounds it." },
             "summarize": { "type": ["boolean", "null"], "description": "Whether the result is summarized; as the settings say where this is left out." },
             "plan_only": { "type": ["boolean", "null"], "description": "Whether to end with the plan." },
