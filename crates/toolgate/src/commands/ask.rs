@@ -3,14 +3,14 @@
 mod progress;
 mod show;
 
-use std::{collections::HashMap, io::Read, path::PathBuf};
+use std::{collections::HashMap, io::Read, path::PathBuf, sync::Arc};
 
 use anyhow::{Context, bail};
 use ask::{Ask, Request};
 use clap::Args;
-use gate::{Caller, Catalogue, Gate, Recording, RequestId};
+use gate::{Caller, Catalogue, Gate, Recording, RequestId, Tool};
 use serde_json::Map;
-use store::DataFolder;
+use store::{DataFolder, Visit};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     printer::Printer,
     settings::Flags,
     wiring::{
-        self,
+        self, Kept,
         asking::{self, Told},
         upstreams::{self, Which},
     },
@@ -62,17 +62,11 @@ const MAX_STDIN_BYTES: u64 = 1 << 20;
 
 impl AskCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
-        let (loaded, bound) = match commands::ready(flags, printer)? {
-            Ok(ready) => ready,
+        let prepared = match Prepared::new(flags, printer)? {
+            Ok(prepared) => prepared,
             Err(answer) => return Ok(answer),
         };
-        let fixed = wiring::tools(bound, &loaded)?;
-        let plan = upstreams::plan_to_look(&loaded, Which::All, &fixed)?;
-        let data = DataFolder::open(&loaded.data_dir())?;
-        let _visit = data.visit()?;
-        let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
-        let kept = wiring::gate(catalogue, &loaded, data, None)?;
-        let ask = asking::ask(&loaded, &kept.gate, &kept.data)?;
+        let Prepared { ask, kept, plan, fixed, visit: _visit } = prepared;
         let request = self.request(&kept.gate)?;
         let watch = progress::Progress::new();
         let answered = commands::runtime()?.block_on(async {
@@ -127,6 +121,33 @@ impl AskCommand {
             recording: Recording::Always,
             stop: CancellationToken::new(),
         })
+    }
+}
+
+/// All that a question needs: a gate, whoever answers, and upstreams that are yet to be reached.
+pub(super) struct Prepared {
+    pub ask: Ask,
+    pub kept: Kept,
+    pub plan: upstream::Plan,
+    pub fixed: Vec<Arc<Tool>>,
+    /// Says that somebody uses the data folder.
+    pub visit: Visit,
+}
+
+impl Prepared {
+    pub fn new(flags: &Flags, printer: &Printer) -> anyhow::Result<Result<Self, Answer>> {
+        let (loaded, bound) = match commands::ready(flags, printer)? {
+            Ok(ready) => ready,
+            Err(answer) => return Ok(Err(answer)),
+        };
+        let fixed = wiring::tools(bound, &loaded)?;
+        let plan = upstreams::plan_to_look(&loaded, Which::All, &fixed)?;
+        let data = DataFolder::open(&loaded.data_dir())?;
+        let visit = data.visit()?;
+        let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
+        let kept = wiring::gate(catalogue, &loaded, data, None)?;
+        let ask = asking::ask(&loaded, &kept.gate, &kept.data)?;
+        Ok(Ok(Self { ask, kept, plan, fixed, visit }))
     }
 }
 

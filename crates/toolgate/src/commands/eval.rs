@@ -1,6 +1,6 @@
 //! `toolgate eval`: how well a model plans and quotes with these tools.
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use ask::{
     Request,
@@ -8,19 +8,17 @@ use ask::{
 };
 use clap::Args;
 use contract::Document;
-use gate::{Caller, Catalogue, Gate, Recording, RequestId, Tool};
+use gate::{Caller, Gate, Recording, RequestId, Tool};
 use serde_json::Map;
-use store::DataFolder;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Answer, commands, files,
+    Answer,
+    commands::{self, ask::Prepared},
+    files,
     printer::Printer,
     settings::Flags,
-    wiring::{
-        self, asking,
-        upstreams::{self, Which},
-    },
+    wiring::upstreams,
 };
 
 /// Measure how well the model answers questions with these tools
@@ -45,18 +43,12 @@ pub struct Eval {
 
 impl Eval {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
-        let (loaded, bound) = match commands::ready(flags, printer)? {
-            Ok(ready) => ready,
+        let Some(cases) = self.cases(printer)? else { return Ok(Answer::CouldNotTell) };
+        let prepared = match Prepared::new(flags, printer)? {
+            Ok(prepared) => prepared,
             Err(answer) => return Ok(answer),
         };
-        let Some(cases) = self.cases(printer)? else { return Ok(Answer::CouldNotTell) };
-        let fixed = wiring::tools(bound, &loaded)?;
-        let plan = upstreams::plan_to_look(&loaded, Which::All, &fixed)?;
-        let data = DataFolder::open(&loaded.data_dir())?;
-        let _visit = data.visit()?;
-        let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
-        let kept = wiring::gate(catalogue, &loaded, data, None)?;
-        let ask = asking::ask(&loaded, &kept.gate, &kept.data)?;
+        let Prepared { ask, kept, plan, fixed, visit: _visit } = prepared;
         let report = commands::runtime()?.block_on(async {
             let host = upstreams::start(&kept.gate, plan, fixed).await;
             let report = measure(&ask, &kept.gate, &cases, printer).await;
