@@ -3,6 +3,7 @@
 mod call;
 mod model;
 mod plan;
+mod record;
 mod summarize;
 
 use std::{
@@ -13,7 +14,7 @@ use std::{
 use arc_swap::ArcSwapOption;
 use gate::{Gate, Tool};
 use llm::Model;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
@@ -230,46 +231,6 @@ impl Ask {
         let known = self.candidates.load_full()?;
         known.is_of(&self.gate.catalogue_owned()).then_some(known)
     }
-
-    /// Writes down what came of it.
-    fn end(&self, run: Run<'_>, answer: Answer) -> Answered {
-        let output = run.kept_answer(&answer);
-        let Run { request, recorder, timing, model, question, .. } = run;
-        let milliseconds = |time: Duration| json!((time.as_secs_f64() * 1e6).round() / 1e3);
-        let mut meta = Map::new();
-        meta.insert("component".into(), json!("toolgate.ask"));
-        meta.insert("request_id".into(), json!(request.request_id));
-        meta.insert("model".into(), json!(model.or_else(|| self.model_name.clone())));
-        meta.insert("duration_ms".into(), milliseconds(timing.whole));
-        meta.insert("model_ms".into(), milliseconds(timing.model));
-        meta.insert("tool_ms".into(), milliseconds(timing.tool));
-        meta.insert("gates_ms".into(), milliseconds(timing.gates()));
-        let now = recorder.now();
-        let trace = recorder.into_trace(meta.clone(), output);
-        let (server, tool) = match answer.plan() {
-            Some(crate::Plan::CallTool { server, tool, .. }) => (Some(server), Some(tool)),
-            _ => (None, None),
-        };
-        let code = match &answer {
-            Answer::Blocked { code, .. } => Some(code),
-            _ => None,
-        };
-        // What was asked is the person's own and stands in the trace alone, for whoever keeps one.
-        let fields = json!({
-            "caller": request.caller.name(),
-            "request_id": request.request_id,
-            "type": answer.kind(),
-            "code": code,
-            "server": server,
-            "tool": tool,
-            "question_bytes": question.len(),
-            "duration_ms": meta["duration_ms"],
-            "model_ms": meta["model_ms"],
-            "trace_id": trace.trace_id,
-        });
-        self.gate.journal().event(now, "ask", fields);
-        Answered { answer, trace, timing }
-    }
 }
 
 impl Run<'_> {
@@ -283,26 +244,6 @@ impl Run<'_> {
             "caller": request.caller.name(),
         });
         self.recorder.event("request", payload);
-    }
-
-    /// An answer as it may be written down: without what the contract of its tool marks as secret.
-    fn kept_answer(&self, answer: &Answer) -> Value {
-        let mut kept = serde_json::to_value(answer).unwrap_or_default();
-        let hides = |schema: fn(&Tool) -> &contract::Schema| {
-            self.tool.as_ref().map(|tool| schema(tool)).filter(|schema| schema.has_secrets())
-        };
-        if let Some(plan) = answer.plan() {
-            kept["plan"] = self.kept(plan);
-        }
-        if let Some(schema) = hides(|tool| &tool.output) {
-            if let Some(typed) = kept.get_mut("typed") {
-                *typed = schema.redacted(typed).into_owned();
-            }
-            if let Some(raw) = kept.get_mut("raw") {
-                *raw = json!("[redacted]");
-            }
-        }
-        kept
     }
 
     /// Why the run was stopped.

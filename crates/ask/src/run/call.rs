@@ -83,12 +83,7 @@ impl Ask {
         run.recorder.event("tool_result_raw", raw);
         match &typed {
             Ok(typed) => {
-                let payload = match serde_json::from_str(shortened(typed.get())) {
-                    // What the contract marks as secret stays out of the trace.
-                    Ok(value) => tool.output.redacted(&value).into_owned(),
-                    Err(_) if tool.output.has_secrets() => json!("[redacted]"),
-                    Err(_) => json!(typed.get().chars().take(MAX_TRACED_BYTES).collect::<String>()),
-                };
+                let payload = run.kept_result(typed, self.settings.max_payload_characters);
                 run.recorder.event("typed_payload", payload);
             }
             Err(why) => run.recorder.event("typed_parse_failed", json!({ "reason": why })),
@@ -126,14 +121,6 @@ fn is_refusal(tool: &Tool, failure: &Failure) -> bool {
         codes::UNAVAILABLE,
     ];
     !is_own && refusals.iter().any(|refusal| refusal.code == failure.code)
-}
-
-/// Results up to this size are read for the trace.
-const MAX_TRACED_BYTES: usize = 262_144;
-
-/// The text, or one that is no JSON where it is not worth reading.
-fn shortened(text: &str) -> &str {
-    if text.len() <= MAX_TRACED_BYTES { text } else { "" }
 }
 
 /// The result, if it was held to its contract and matches it. Everything else may be handed on and not be read.

@@ -201,6 +201,7 @@ fn the_routes_are_these() {
     get /v1/approvals (list_approvals): 200 400 401 403 503
     get /v1/approvals/{id} (get_approval): 200 403 404 503
     post /v1/approvals/{id} (decide_approval): 200 400 401 403 404 409 413 503
+    post /v1/ask (ask): 200 400 403 413 429 502 503 504
     get /v1/upstreams (list_upstreams): 200 401 403
     ");
 }
@@ -427,7 +428,7 @@ fn examples_match_what_they_illustrate() {
             }
         }
     }
-    assert_eq!(seen, 18);
+    assert_eq!(seen, 20);
     let call = operation(&document, "post", "/v1/tools/search.web");
     let examples = &call["requestBody"]["content"]["application/json"]["examples"];
     assert_eq!(

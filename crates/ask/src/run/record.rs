@@ -1,0 +1,121 @@
+//! What is written down of a run: its trace, and a line in the journal.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json, value::RawValue};
+
+use super::{Ask, Run};
+use crate::{Answer, Answered, Plan, Timing};
+
+/// A result of more bytes than this for each character that a trace may have is cut as text, and not read for it.
+const BYTES_PER_CHARACTER: usize = 4;
+
+impl Ask {
+    /// Writes down what came of it.
+    pub(super) fn end(&self, run: Run<'_>, answer: Answer) -> Answered {
+        let output = run.kept_answer(&answer, self.settings.max_payload_characters);
+        let Run { request, recorder, timing, model, question, .. } = run;
+        let mut meta = Map::new();
+        meta.insert("component".into(), json!("toolgate.ask"));
+        meta.insert("request_id".into(), json!(request.request_id));
+        meta.insert("model".into(), json!(model.or_else(|| self.model_name.clone())));
+        meta.extend(times(&timing));
+        let now = recorder.now();
+        let trace = recorder.into_trace(meta, output);
+        let (server, tool) = match answer.plan() {
+            Some(Plan::CallTool { server, tool, .. }) => (Some(server), Some(tool)),
+            _ => (None, None),
+        };
+        let code = match &answer {
+            Answer::Blocked { code, .. } => Some(code),
+            _ => None,
+        };
+        // What was asked is the person's own and stands in the trace alone, for whoever keeps one.
+        let fields = json!({
+            "caller": request.caller.name(),
+            "request_id": request.request_id,
+            "type": answer.kind(),
+            "code": code,
+            "server": server,
+            "tool": tool,
+            "question_bytes": question.len(),
+            "duration_ms": trace.meta["duration_ms"],
+            "model_ms": trace.meta["model_ms"],
+            "trace_id": trace.trace_id,
+        });
+        self.gate.journal().event(now, "ask", fields);
+        Answered { answer, trace, timing }
+    }
+}
+
+/// Where the time went, in milliseconds to the microsecond.
+fn times(timing: &Timing) -> [(String, Value); 4] {
+    let milliseconds = |time: Duration| json!((time.as_secs_f64() * 1e6).round() / 1e3);
+    [
+        ("duration_ms".into(), milliseconds(timing.whole)),
+        ("model_ms".into(), milliseconds(timing.model)),
+        ("tool_ms".into(), milliseconds(timing.tool)),
+        ("gates_ms".into(), milliseconds(timing.gates())),
+    ]
+}
+
+impl Run<'_> {
+    /// An answer as it may be written down: without what the contract of its tool marks as secret.
+    fn kept_answer(&self, answer: &Answer, max_characters: usize) -> Value {
+        let mut kept = Map::from_iter([("type".to_owned(), json!(answer.kind()))]);
+        if let Some(plan) = answer.plan() {
+            kept.insert("plan".into(), self.kept(plan));
+        }
+        let (typed, raw) = match answer {
+            Answer::ToolResult { typed, raw, .. } => (typed.as_deref(), raw),
+            Answer::ToolResultWithSummary { typed, raw, .. } => (Some(&**typed), raw),
+            // There is nothing large in the others.
+            other => {
+                let whole = serde_json::to_value(other).unwrap_or_default();
+                for (name, field) in whole.as_object().into_iter().flatten() {
+                    kept.entry(name).or_insert_with(|| field.clone());
+                }
+                return Value::Object(kept);
+            }
+        };
+        if let Some(typed) = typed {
+            kept.insert("typed".into(), self.kept_result(typed, max_characters));
+        }
+        if let Answer::ToolResult { note: Some(note), .. } = answer {
+            kept.insert("note".into(), json!(note));
+        }
+        if let Answer::ToolResultWithSummary { summary, .. } = answer {
+            kept.insert("summary".into(), json!(summary));
+        }
+        kept.insert("raw".into(), self.kept_outcome(raw, max_characters));
+        Value::Object(kept)
+    }
+
+    pub(super) fn kept_result(&self, typed: &RawValue, max_characters: usize) -> Value {
+        let schema =
+            self.tool.as_ref().map(|tool| &tool.output).filter(|schema| schema.has_secrets());
+        match (short(typed, max_characters), schema) {
+            (value, None) => value,
+            (Value::String(_), Some(_)) => json!("[redacted]"),
+            (value, Some(schema)) => schema.redacted(&value).into_owned(),
+        }
+    }
+
+    /// What the tool printed may repeat the result, and the arguments.
+    fn kept_outcome(&self, raw: &RawValue, max_characters: usize) -> Value {
+        let has_secrets = |tool: &gate::Tool| tool.output.has_secrets() || tool.input.has_secrets();
+        if self.tool.as_deref().is_some_and(has_secrets) {
+            return json!("[redacted]");
+        }
+        short(raw, max_characters)
+    }
+}
+
+/// A value that was printed; its beginning as text where it is large.
+fn short(raw: &RawValue, max_characters: usize) -> Value {
+    let text = raw.get();
+    if text.len() <= max_characters.saturating_mul(BYTES_PER_CHARACTER) {
+        return serde_json::from_str(text).unwrap_or_default();
+    }
+    Value::String(text.chars().take(max_characters.saturating_mul(2)).collect())
+}
