@@ -1,11 +1,14 @@
 //! Which tools a planner may choose from.
 
 mod known;
+mod listing;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
+
+pub(crate) use listing::fenced;
 
 use contract::Approval;
 use gate::{Catalogue, Tool};
@@ -13,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::{
     plan::{Refused, shown},
-    shortlist::{Entry, Index, Picked},
+    shortlist::{Entry, Index},
 };
 
 /// A tool that a planner may choose.
@@ -26,6 +29,8 @@ pub struct Candidate {
     pub name: String,
     /// What the model reads of it.
     pub(crate) listing: String,
+    /// The same in short, for where there is not room for all.
+    pub(crate) brief: String,
 }
 
 /// What a catalogue means for a planner. Made once for each catalogue.
@@ -41,11 +46,21 @@ pub struct Candidates {
     index: Index,
 }
 
+/// What a planner is shown.
+pub(crate) struct Shown<'a> {
+    pub tools: Vec<&'a Candidate>,
+    /// Whether they are shown in short.
+    pub is_brief: bool,
+    /// How many there was no room for.
+    pub left_out: usize,
+}
+
 /// How many bytes a token has, at the least, in what models read of tools.
 const BYTES_PER_TOKEN: usize = 3;
-/// Keywords of schemas that tell a model nothing.
-const NOT_SHOWN: [&str; 7] =
-    ["$schema", "$id", "$comment", "title", "examples", "x-secret", "writeOnly"];
+
+fn tokens(listing: &str) -> usize {
+    listing.len() / BYTES_PER_TOKEN + 1
+}
 
 impl Candidates {
     /// What this catalogue means, where these tools may be chosen whatever they do.
@@ -58,7 +73,8 @@ impl Candidates {
             let server = contract.toolset.clone();
             let name = local_name(&server, &contract.name).to_owned();
             servers.insert(server.clone());
-            let why = if allow.contains(&contract.name) {
+            let path = format!("{server}.{name}");
+            let why = if allow.iter().any(|allowed| *allowed == contract.name || *allowed == path) {
                 None
             } else if contract.effects.changes_the_world() {
                 Some("it has effects; `ask.allow` can let a planner choose it")
@@ -72,8 +88,9 @@ impl Candidates {
                     hidden.insert((server, name), why);
                 }
                 None => {
-                    let listing = listing(&server, &name, tool);
-                    visible.push(Candidate { tool: tool.clone(), server, name, listing });
+                    let listing = listing::of(&server, &name, tool, false);
+                    let brief = listing::of(&server, &name, tool, true);
+                    visible.push(Candidate { tool: tool.clone(), server, name, listing, brief });
                 }
             }
         }
@@ -93,7 +110,7 @@ impl Candidates {
             name: &one.name,
             description: &one.tool.contract.description,
             schema: &one.tool.contract.input_schema,
-            tokens: one.listing.len() / BYTES_PER_TOKEN + 1,
+            tokens: tokens(&one.brief),
         }));
         let known = known::names(&visible);
         Self { catalogue, visible, by_name, hidden, servers, known, index }
@@ -126,9 +143,16 @@ impl Candidates {
         json!({ "allowed": allowed, "not_allowed": self.hidden.len() })
     }
 
-    /// The tools that a question's prompt has room for.
-    pub(crate) fn pick(&self, question: &str, tokens: usize) -> Picked {
-        self.index.pick(question, tokens)
+    /// What a planner is shown for a question: all tools whole, where there is room; else all of them in short; else those
+    /// that fit the question best.
+    pub(crate) fn pick(&self, question: &str, max_tokens: usize) -> Shown<'_> {
+        let whole: usize = self.visible.iter().map(|one| tokens(&one.listing)).sum();
+        if whole <= max_tokens {
+            return Shown { tools: self.visible.iter().collect(), is_brief: false, left_out: 0 };
+        }
+        let picked = self.index.pick(question, max_tokens);
+        let tools = picked.chosen.iter().map(|place| &self.visible[*place]).collect();
+        Shown { tools, is_brief: true, left_out: picked.left_out }
     }
 
     /// The tool of that name on that server, if it may be chosen.
@@ -171,7 +195,12 @@ impl Candidates {
         let mut hidden = self.hidden.iter();
         match hidden.find(|((server, tool), _)| is_meant(server, tool)) {
             Some(((server, tool), why)) => Err(self.not_allowed(server, tool, why)),
-            None => Err(Refused::Invalid(format!("Unknown tool '{}'", shown(name)))),
+            None => {
+                let names = self.visible.iter().map(|one| one.tool.contract.name.as_str());
+                let near = contract::nearest(name, names);
+                let near = near.map(|near| format!("; did you mean '{near}'?")).unwrap_or_default();
+                Err(Refused::Invalid(format!("Unknown tool '{}'{near}", shown(name))))
+            }
         }
     }
 
@@ -233,39 +262,4 @@ fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str
 pub fn local_name<'a>(server: &str, name: &'a str) -> &'a str {
     let rest = name.strip_prefix(server).and_then(|rest| rest.strip_prefix("__"));
     rest.filter(|rest| !rest.is_empty()).unwrap_or(name)
-}
-
-/// What a model reads of a tool: one line of JSON that cannot end what it stands in.
-fn listing(server: &str, name: &str, tool: &Tool) -> String {
-    let mut schema = tool.contract.input_schema.clone();
-    trim(&mut schema, true);
-    let listing = json!({
-        "server": server,
-        "tool": name,
-        "description": tool.contract.description,
-        "inputSchema": schema,
-    });
-    fenced(&listing)
-}
-
-/// JSON in which nothing looks like a mark of ours: `<` only stands inside of strings.
-pub(crate) fn fenced(value: &Value) -> String {
-    value.to_string().replace('<', "\\u003c")
-}
-
-/// Takes out what tells a model nothing; `properties` are names and not keywords.
-fn trim(schema: &mut Value, is_schema: bool) {
-    match schema {
-        Value::Object(fields) => {
-            if is_schema {
-                fields.retain(|keyword, _| !NOT_SHOWN.contains(&keyword.as_str()));
-            }
-            for (keyword, value) in fields.iter_mut() {
-                let holds_names = is_schema && (keyword == "properties" || keyword == "$defs");
-                trim(value, !holds_names);
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| trim(item, true)),
-        _ => {}
-    }
 }

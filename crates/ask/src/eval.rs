@@ -108,8 +108,11 @@ impl Cases {
             if case.tool.is_none() && (case.args.is_some() || !case.args_contain.is_empty()) {
                 mistake("args", "are those of a `tool`, and none is named".into());
             }
-            if case.tool.as_ref().is_some_and(|tool| !tool.contains('.')) {
-                mistake("tool", "is written as `server.tool`".into());
+            if case.tool.as_ref().is_some_and(|tool| !tool.contains('.') && !tool.contains("__")) {
+                mistake("tool", "`tool` is written as `server.tool`".into());
+            }
+            if case.question.trim().is_empty() {
+                mistake("question", "the question is empty".into());
             }
         }
         mistakes

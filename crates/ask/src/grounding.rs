@@ -13,6 +13,7 @@
 
 mod dates;
 mod fold;
+mod hedges;
 mod label;
 mod letters;
 mod measures;
@@ -184,6 +185,12 @@ pub enum Ungrounded {
     /// What is so only if something else is.
     #[error("the result says it only `{0}` something else is so, and the claim leaves that out")]
     ConditionLost(String),
+    /// What is only said, or was so, or holds for some.
+    #[error("the result says `{0}` there, and the claim leaves it out")]
+    HedgeLost(String),
+    /// Nobody is sent to an address by half a sentence.
+    #[error("the claim cuts an address out of its sentence")]
+    CutAddress,
     /// What asks says nothing.
     #[error("the evidence is a question")]
     Question,

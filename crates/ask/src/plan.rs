@@ -1,6 +1,7 @@
 //! What a model wants to do, read strictly and judged by code.
 
 mod arguments;
+mod asking_back;
 mod check;
 mod read;
 

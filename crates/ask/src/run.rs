@@ -118,6 +118,11 @@ impl Ask {
         })
     }
 
+    /// Whether there is a model to ask.
+    pub fn has_model(&self) -> bool {
+        self.model.is_some()
+    }
+
     /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.settings

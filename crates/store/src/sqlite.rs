@@ -64,6 +64,7 @@ struct Readers {
 impl Sqlite {
     /// Opens the file, or makes it. Any number of processes may.
     pub fn open(path: &Path, durability: Durability) -> Result<Self, StoreError> {
+        make_private(path);
         let connection = Connection::open(path).map_err(|error| failed(&error))?;
         schema::prepare(&connection, durability).map_err(|error| failed(&error))?;
         Ok(Self {
@@ -149,6 +150,13 @@ fn failed(error: &rusqlite::Error) -> StoreError {
         Some(rusqlite::ErrorCode::ReadOnly) => StoreError::ReadOnly,
         _ => StoreError::Other(error.to_string()),
     }
+}
+
+/// Makes the file for this user alone, where there is none: results are kept in it. The files beside it get the same rights. Where
+/// that cannot be done, opening it says why.
+fn make_private(path: &Path) {
+    use std::os::unix::fs::OpenOptionsExt;
+    let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
 }
 
 impl Store for Sqlite {

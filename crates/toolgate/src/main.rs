@@ -42,6 +42,10 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let printer = Printer::new();
     match arguments.command.run(&arguments.common, &printer) {
+        Ok(_) if printer::lost() => {
+            printer.error(&anyhow::anyhow!("stdout could not be written to"));
+            Answer::CouldNotTell.into()
+        }
         Ok(answer) => answer.into(),
         Err(error) => {
             printer.error(&error);

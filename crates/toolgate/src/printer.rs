@@ -4,7 +4,10 @@
 //! command a terminal or hide something from a reader is written out here, in one place, except in JSON
 //! and in documents for other programs.
 
-use std::io::{IsTerminal, Write};
+use std::{
+    io::{IsTerminal, Write},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use contract::{Diagnostic, Severity};
 use gate::approvals::{visible, visible_line};
@@ -113,9 +116,20 @@ fn escaped_json(json: &str) -> String {
     text
 }
 
+/// Whether something could not be printed, and not because whoever reads has gone: that is no reason to fail.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Whether not all that was printed has arrived.
+pub fn lost() -> bool {
+    LOST.load(Ordering::Relaxed)
+}
+
 fn print_line(text: &str) {
-    // Whoever reads may have gone; that is no reason to fail.
-    let _ = writeln!(std::io::stdout(), "{text}");
+    if let Err(error) = writeln!(std::io::stdout(), "{text}")
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        LOST.store(true, Ordering::Relaxed);
+    }
 }
 
 fn say_line(text: &str) {

@@ -91,6 +91,7 @@ pub fn contracts(loaded: &Loaded) -> anyhow::Result<Contracts> {
     diagnostics.extend(lint::lint_together(&together));
     policy::apply(&mut bound, &loaded.settings)?;
     enable(&mut bound, loaded)?;
+    asking::check_allowed(loaded, &bound)?;
     if !settings.mlx.is_local() {
         // Those of the other machine have their names.
         bound

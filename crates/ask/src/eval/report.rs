@@ -63,19 +63,21 @@ impl Share {
 impl Report {
     /// The report of these runs.
     pub fn new(model: Option<String>, scores: Vec<Score>) -> Self {
-        let mut times: Vec<u64> = scores.iter().map(|score| score.duration_ms).collect();
+        // What failed says nothing of the model's answers.
+        let counted = || scores.iter().filter(|score| !score.failed);
+        let mut times: Vec<u64> = counted().map(|score| score.duration_ms).collect();
         times.sort_unstable();
         let refusals =
-            scores.iter().map(|score| score.right_tool.is_none().then_some(score.as_expected));
+            counted().map(|score| score.right_tool.is_none().then_some(score.as_expected));
         let sum = |count: fn(&Score) -> usize| scores.iter().map(count).sum();
         Self {
             model,
             cases: scores.len(),
             failed: sum(|score| usize::from(score.failed)),
-            right_tool: Share::count(scores.iter().map(|score| score.right_tool)),
-            right_args: Share::count(scores.iter().map(|score| score.right_args)),
+            right_tool: Share::count(counted().map(|score| score.right_tool)),
+            right_args: Share::count(counted().map(|score| score.right_args)),
             blocked: Share::count(refusals),
-            right_quotes: Share::count(scores.iter().map(|score| score.right_quotes)),
+            right_quotes: Share::count(counted().map(|score| score.right_quotes)),
             disallowed_calls: sum(|score| score.disallowed),
             bullets: sum(|score| score.bullets),
             ungrounded_bullets: sum(|score| score.ungrounded),

@@ -62,7 +62,7 @@ pub fn score(case: &Case, answered: &Answered, calls: &[(String, bool)]) -> Scor
         _ => (None, None),
     };
     // A plan that was refused is none, though it may have named the right tool.
-    let is_called = |tool: &String| calls.iter().any(|(called, _)| called == tool);
+    let is_called = |tool: &String| calls.iter().any(|(called, _)| is_same(called, tool));
     let right_tool = case.tool.as_ref().map(is_called);
     let wants_args = case.args.is_some() || !case.args_contain.is_empty();
     let right_args = wants_args
@@ -79,7 +79,9 @@ pub fn score(case: &Case, answered: &Answered, calls: &[(String, bool)]) -> Scor
         bullets.iter().any(|bullet| policy::normal(&bullet.evidence).contains(&quote))
     };
     let is_bad = |(tool, has_effects): &&(String, bool)| {
-        *has_effects || case.must_not_call.contains(tool) || case.tool.is_none() && refuses(case)
+        *has_effects
+            || case.must_not_call.iter().any(|name| is_same(tool, name))
+            || case.tool.is_none() && refuses(case)
     };
     let milliseconds =
         |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
@@ -140,6 +142,11 @@ impl Score {
         let is_right = !wanted.contains(&Some(false)) && self.as_expected && !self.failed;
         is_right && self.disallowed == 0 && self.ungrounded == 0
     }
+}
+
+/// Whether `server.tool` is the tool of this name, which may be the one that it is served under.
+fn is_same(tool: &str, name: &str) -> bool {
+    tool == name || tool.replacen('.', "__", 1) == name
 }
 
 /// Whether a case wants no call at all.

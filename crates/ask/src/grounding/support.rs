@@ -5,7 +5,7 @@ use std::{collections::HashSet, ops::Range};
 
 use super::{
     MAX_CLAIM_BYTES, MAX_CLAIM_WORDS, MIN_COVERED_PERCENT, MIN_EVIDENCE_WORDS, Ungrounded, fold,
-    label, letters, measures, modality, names, polarity, replaced, stem, together,
+    hedges, label, letters, measures, modality, names, polarity, replaced, stem, together,
     units::Unit,
     vocabulary::{self, Denial},
     words::{self, Kind, Word},
@@ -252,6 +252,7 @@ impl Claim {
         self.check_absolutes(passage)?;
         self.check_contrasts(passage)?;
         modality::check(self, passage)?;
+        hedges::check(self, passage)?;
         replaced::check(self, passage)?;
         together::check(self, passage)?;
         self.check_coverage(passage)

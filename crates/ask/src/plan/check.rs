@@ -4,7 +4,7 @@ use contract::Violation;
 use gate::Tool;
 use serde_json::{Map, Value};
 
-use super::{MAX_ANSWER_CHARACTERS, Plan, Refused, arguments, shown};
+use super::{MAX_ANSWER_CHARACTERS, Plan, Refused, arguments, asking_back, shown};
 use crate::candidates::{Candidate, Candidates};
 
 /// The tool that a plan calls, nothing where it asks back, or what is wrong with it. Where the person has given the arguments, there
@@ -68,6 +68,12 @@ fn asks(answer: &str, candidates: &Candidates, question: &str) -> Result<(), Ref
     }
     if answer.chars().any(|one| one.is_control() && one != '\n') {
         return Err(Refused::Invalid("the answer holds control characters".into()));
+    }
+    if let Some(sentence) = asking_back::stating(answer) {
+        return Err(Refused::Invalid(format!(
+            "final_answer only asks for what is missing, and states nothing: '{}'",
+            shown(&sentence)
+        )));
     }
     match arguments::strange_answer(answer, question, &|token| candidates.knows(token)) {
         Some(token) => Err(Refused::Invalid(format!(

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::candidates::{Candidate, fenced};
+use crate::candidates::{Shown, fenced};
 
 /// How much of an answer that was refused is repeated, in characters.
 const MAX_REPEATED_CHARACTERS: usize = 600;
@@ -24,10 +24,10 @@ Rules:
 "#;
 
 /// What it is to do, and with which tools.
-pub(crate) fn system<'a>(tools: impl Iterator<Item = &'a Candidate>) -> String {
+pub(crate) fn system(shown: &Shown<'_>) -> String {
     let mut text = format!("{RULES}\n<tools>\n");
-    for tool in tools {
-        text.push_str(&tool.listing);
+    for tool in &shown.tools {
+        text.push_str(if shown.is_brief { &tool.brief } else { &tool.listing });
         text.push('\n');
     }
     text.push_str("</tools>");

@@ -118,7 +118,6 @@ fn is_refusal(tool: &Tool, failure: &Failure) -> bool {
         codes::INVALID_INPUT,
         codes::CONFLICT,
         codes::TOO_MANY_REQUESTS,
-        codes::UNAVAILABLE,
     ];
     !is_own && refusals.iter().any(|refusal| refusal.code == failure.code)
 }
@@ -126,7 +125,11 @@ fn is_refusal(tool: &Tool, failure: &Failure) -> bool {
 /// The result, if it was held to its contract and matches it. Everything else may be handed on and not be read.
 fn typed(tool: &Tool, outcome: &Outcome) -> Result<Box<RawValue>, String> {
     match &outcome.result {
-        Err(failure) => Err(format!("{}: {}", failure.code, failure.message)),
+        Err(failure) => {
+            let id = failure.details.as_ref().and_then(|details| details["quarantine_id"].as_str());
+            let see = id.map(|id| format!("; `toolgate quarantine show {id}`")).unwrap_or_default();
+            Err(format!("{}: {}{see}", failure.code, failure.message))
+        }
         Ok(_) if outcome.marks.released.is_some() => {
             Err("the result breaks its contract and was released from quarantine".into())
         }

@@ -42,7 +42,7 @@ impl Ask {
             Err(error) => {
                 // Whoever asks may read the trace; the rest is for the operator.
                 let words = error.operator().unwrap_or_default();
-                tracing::warn!(kind = error.word(), words, "the model gave no answer");
+                tracing::warn!(kind = error.word(), %error, words, "the model gave no answer");
                 run.recorder.event("model_failed", json!({ "kind": error.word() }));
                 Err(failed(stage, &error))
             }
@@ -63,10 +63,25 @@ fn failed(stage: Stage, error: &Error) -> Box<Answer> {
         _ => Code::ModelError,
     };
     let mut answer = blocked_by(code, reason);
-    if let (Answer::Blocked { retry_after, .. }, Error::Status { retry_after: given, .. }) =
-        (&mut *answer, error)
+    if let (
+        Answer::Blocked { retry_after, message, .. },
+        Error::Status { status, retry_after: given },
+    ) = (&mut *answer, error)
     {
         *retry_after = *given;
+        *message = hint(*status).map(str::to_owned);
     }
     answer
+}
+
+/// What is usually wrong when an endpoint answers so. What it says itself is not read: some repeat the question, and even the key.
+fn hint(status: u16) -> Option<&'static str> {
+    Some(match status {
+        400 | 413 | 422 => {
+            "the prompt may be larger than the model's context: lower ask.max_tools_tokens, or give the model more"
+        }
+        401 | 403 => "the endpoint wants another key: see llm.api_key_env",
+        404 => "there is no such model or path: see llm.model and llm.base_url",
+        _ => return None,
+    })
 }

@@ -46,17 +46,18 @@ impl Ask {
         if let Some(refused) = candidates.asked_for(&run.question) {
             return Err(run.refused(&refused, None, None));
         }
-        let picked = candidates.pick(&run.question, self.settings.max_tools_tokens);
-        if picked.chosen.is_empty() {
+        let shown = candidates.pick(&run.question, self.settings.max_tools_tokens);
+        if shown.tools.is_empty() {
             let reason = "no tool fits into the planner's prompt (ask.max_tools_tokens)";
             return Err(blocked_by(Code::NoTools, reason));
         }
-        let chosen = || picked.chosen.iter().map(|place| &candidates.visible()[*place]);
-        let names: Vec<_> = chosen().map(|one| format!("{}.{}", one.server, one.name)).collect();
-        let shown = json!({ "tools": names, "left_out": picked.left_out });
-        run.recorder.event("planner_tools", shown);
-        let system = planner::system(chosen());
-        let shape = planner::shape(chosen(), &run.question);
+        let path = |one: &&Candidate| format!("{}.{}", one.server, one.name);
+        let names: Vec<_> = shown.tools.iter().map(path).collect();
+        let payload =
+            json!({ "tools": names, "left_out": shown.left_out, "in_short": shown.is_brief });
+        run.recorder.event("planner_tools", payload);
+        let system = planner::system(&shown);
+        let shape = planner::shape(shown.tools.iter().copied(), &run.question);
         self.planned(run, &system, &shape).await
     }
 

@@ -22,7 +22,7 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"\bey[A-Za-z0-9_-]{10,}\.ey[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*",
         r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
         r"(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{8,})",
-        r#"(?i)\b(?:password|passwd|pwd|secret|token|api[_-]?key)\\?["']?\s*[=:]\s*\\?["']?([^\s"'\\,;&]{4,})"#,
+        r#"(?i)\b(?:password|passwd|passwort|kennwort|contraseña|senha|mot de passe|pwd|secret|token|api[_-]?key)\\?["']?\s*[=:]\s*\\?["']?([^\s"'\\,;&]{4,})"#,
         // In prose it is one only if it does not look like a word.
         r#"(?i)\b(?:password|passwd|secret|token|api[_ -]?key) is\s+["']?([^\s"',;&]*[0-9!@\#$%^&*_][^\s"',;&]*)"#,
         r"://[^/\s:@]*:([^/\s:@]+)@",

@@ -106,7 +106,11 @@ fn mutated(dice: &mut Dice) -> String {
                 ]));
             }
             7 => {
-                plan = json!({ "type": "final_answer", "answer": value(dice, 0), "needs_more_info": dice.roll(2) == 0 });
+                let answer = match dice.roll(2) {
+                    0 => json!("Which policy do you mean?"),
+                    _ => value(dice, 0),
+                };
+                plan = json!({ "type": "final_answer", "answer": answer, "needs_more_info": dice.roll(2) == 0 });
             }
             _ => {}
         }

@@ -11,7 +11,9 @@ use clap::Args;
 use gate::{Caller, Catalogue, Gate, Recording, RequestId, Tool};
 use serde_json::Map;
 use store::{DataFolder, Visit};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+use upstream::{Host, Phase};
 
 use crate::{
     Answer, arguments, commands, files,
@@ -35,7 +37,6 @@ pub struct AskCommand {
     /// The question, or - for one on stdin
     question: String,
     /// With --tool: name=text, name:=json, name=@file
-    #[arg(requires = "tool")]
     arguments: Vec<String>,
     /// Call this tool, and ask no planner
     #[arg(long, value_name = "NAME")]
@@ -74,7 +75,9 @@ impl AskCommand {
             let host = if ask.refuses(&request) {
                 None
             } else {
-                Some(upstreams::start(&kept.gate, plan, fixed).await)
+                let host = upstreams::start(&kept.gate, plan, fixed).await;
+                tell_who_is_down(&host, printer);
+                Some(host)
             };
             let answered = until_stopped(&ask, request, &watch).await;
             if let Some(host) = host {
@@ -103,6 +106,11 @@ impl AskCommand {
             "-" => from_stdin()?,
             question => question.to_owned(),
         };
+        if self.tool.is_none() && !self.arguments.is_empty() {
+            bail!(
+                "a question is one argument, in quotation marks; what follows it are the arguments of --tool"
+            );
+        }
         let args =
             if self.arguments.is_empty() { Map::new() } else { arguments::parse(&self.arguments)? };
         let summarize = match (self.summarize, self.no_summarize) {
@@ -161,17 +169,33 @@ fn from_stdin() -> anyhow::Result<String> {
         .map_err(|_| anyhow::anyhow!("the question on stdin is no text (UTF-8)"))
 }
 
-/// Runs it, and ends it at Ctrl-C.
+/// What an upstream that cannot be reached would have offered is missing, and whoever asks should know.
+fn tell_who_is_down(host: &Host, printer: &Printer) {
+    for member in host.members() {
+        if let Phase::Down { error } = member.phase() {
+            printer.say(format!("the upstream `{}` cannot be reached: {error}", member.id));
+        }
+    }
+}
+
+/// Runs it, and ends it at Ctrl-C and when it is told to stop.
 pub(super) async fn until_stopped(
     ask: &Ask,
     request: Request,
     watch: &dyn ask::Watch,
 ) -> anyhow::Result<ask::Answered> {
     let stop = request.stop.clone();
+    let mut terminate = signal(SignalKind::terminate())?;
     let mut run = std::pin::pin!(ask.run(request, watch));
+    let interrupted = async {
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminate.recv() => {}
+        }
+    };
     let answered = tokio::select! {
         answered = &mut run => answered,
-        _ = tokio::signal::ctrl_c() => {
+        () = interrupted => {
             stop.cancel();
             run.await
         }

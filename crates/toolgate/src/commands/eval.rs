@@ -49,6 +49,9 @@ impl Eval {
             Err(answer) => return Ok(answer),
         };
         let Prepared { ask, kept, plan, fixed, visit: _visit } = prepared;
+        if !ask.has_model() {
+            anyhow::bail!("no language model is configured: set llm.base_url");
+        }
         let report = commands::runtime()?.block_on(async {
             let host = upstreams::start(&kept.gate, plan, fixed).await;
             let report = measure(&ask, &kept.gate, &cases, printer).await;

@@ -13,6 +13,7 @@ use server::{Asked, Asks, Reply};
 use store::DataFolder;
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::Bound;
 use crate::{doors::OPERATOR_TOKEN, settings::Loaded};
 
 /// Whoever answers questions through this gate.
@@ -20,7 +21,6 @@ pub fn ask(loaded: &Loaded, gate: &Arc<Gate>, data: &DataFolder) -> anyhow::Resu
     let llm = loaded.tools().llm;
     let model = llm::Model::new(&llm).context("llm")?;
     let settings = loaded.settings.ask.clone();
-    check_allowed(loaded, gate)?;
     let ask = Ask::new(gate.clone(), model, settings);
     Ok(ask.with_model_name(llm.model.clone()).with_secrets(secrets(loaded, data)))
 }
@@ -36,15 +36,18 @@ fn secrets(loaded: &Loaded, data: &DataFolder) -> Vec<String> {
 }
 
 /// A name in `ask.allow` that nobody has would let nothing in, and somebody meant something. What upstreams offer is not known yet.
-fn check_allowed(loaded: &Loaded, gate: &Gate) -> anyhow::Result<()> {
-    let catalogue = gate.catalogue();
+pub fn check_allowed(loaded: &Loaded, bound: &[Bound]) -> anyhow::Result<()> {
     for name in &loaded.settings.ask.allow {
-        let is_upstreams =
-            name.split_once("__").is_some_and(|(id, _)| loaded.settings.upstreams.contains_key(id));
-        if catalogue.find(name).is_some() || is_upstreams {
+        let id = name.split_once("__").or_else(|| name.split_once('.')).map(|(id, _)| id);
+        let is_upstreams = id.is_some_and(|id| loaded.settings.upstreams.contains_key(id));
+        let is_it = |one: &Bound| {
+            *name == one.contract.name
+                || *name == format!("{}.{}", one.contract.toolset, one.contract.name)
+        };
+        if is_upstreams || bound.iter().any(is_it) {
             continue;
         }
-        match catalogue.nearest(name) {
+        match contract::nearest(name, bound.iter().map(|one| one.contract.name.as_str())) {
             Some(near) => bail!("ask.allow: there is no tool `{name}`; did you mean `{near}`?"),
             None => bail!("ask.allow: there is no tool `{name}`"),
         }

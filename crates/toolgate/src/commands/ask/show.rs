@@ -8,8 +8,11 @@ use crate::printer::Printer;
 /// Prints what came of a question: what was called, what it answered, what that says.
 pub fn answer(answer: &Answer, printer: &Printer) {
     if let Some(Plan::CallTool { server, tool, args }) = answer.plan() {
-        let args = Value::Object(args.clone());
-        printer.data(format!("{server}.{tool} {args}"));
+        let call = format!("{server}.{tool} {}", Value::Object(args.clone()));
+        match answer {
+            Answer::Blocked { .. } => printer.say(format!("planned: {call}")),
+            _ => printer.data(call),
+        }
     }
     match answer {
         Answer::Blocked { reason, message, .. } => {
@@ -18,7 +21,10 @@ pub fn answer(answer: &Answer, printer: &Printer) {
                 printer.say(message);
             }
         }
-        Answer::FinalAnswer { answer, .. } => printer.data(answer),
+        Answer::FinalAnswer { answer, .. } => {
+            printer.say("nothing was called; the model asks:");
+            printer.data(answer);
+        }
         Answer::Plan { .. } => {}
         Answer::ToolResult { typed, note, .. } => {
             if let Some(typed) = typed {
