@@ -75,6 +75,7 @@ pub const DEFAULT_RULES: &[DefaultRule] = &[
                 (?: above(?:<end>|,| and )| you(?:'ve| have| were)(?: been)? (?:given|taught|told)\b)
             |(?:disable|override|turn off)(?: all| the| your)*
                 (?: (?:guardrails|instructions|safety (?:checks|filters|rules)|system prompt))(?:<end>|,| and )
+            |skip(?: all| any| the| your)* safety (?:checks?|filters|rules?)(?:<end>|,| and )
             |(?:call|execute|invoke|run)(?: all| any| the| your)*(?: admin| internal)+ tools?<on>
             |(?:call|execute|invoke|run|use)(?: all| any| the| your)*
                 (?: blocked| disallowed| forbidden| hidden)+(?: admin| internal)* tools?<on>
@@ -123,7 +124,7 @@ pub const DEFAULT_RULES: &[DefaultRule] = &[
                 | exploits?<end>| exploit for (?:an?|cve|the|this)\b| (?:virus|worm)(?:<end>| that )
                 | (?:code|page|program|script) (?:that|to|which) steals?\b
                 | (?:spear[ -]?)?(?:phishing|scam) (?:e-?mails?|links?|messages?|pages?|(?:web)?sites?)
-                    (?:<end>| pretending | targeting | to (?:all|every|my|our|the)\b)
+                    (?:<end>| for an? | pretending | targeting | to (?:all|every|my|our|the)\b)
                 | (?:e-?mail|message) (?:that|to|which) (?:fools?|tricks?)\b)
             |give me(?: an?| some| working)* (?:exploit|keylogger|malware|ransomware|trojan)(?:<end>| for ))",
     },
@@ -136,7 +137,7 @@ pub const DEFAULT_RULES: &[DefaultRule] = &[
         stops: "How do I hack a website?",
         passes: "How do hackers break into accounts?",
         template: r"<act>(?:hack<end>
-            |(?:hack(?: in ?to)?|break in ?to|brute[ -]?force|crack|ddos|gain unauthori[sz]ed access to)
+            |(?:hack(?: in ?to)?|go about hacking(?: in ?to)?|break in ?to|brute[ -]?force|crack|ddos|gain unauthori[sz]ed access to)
                 (?: (?:an?|bank|email|her|his|my|our|someone|the|their|this|wpa2|your|[a-z]+'s))*
                 (?: (?:facebook|gmail|instagram|whatsapp|wi-?fi))?
                 (?: (?:accounts?|computers?|databases?|e-?mails?|facebook|instagram|login|networks?|passwords?|password hash
@@ -147,8 +148,8 @@ pub const DEFAULT_RULES: &[DefaultRule] = &[
             |get (?:other people's|someone(?: else)?'s) passwords?<end>
             |steal(?: [a-z']+){0,2} (?:accounts?|cards?|cookies|credentials|data|dumps|identity|money|numbers
                 |passwords?)<on>
-            |(?:where (?:to|can i|could i|do i) )?(?:buy|download|get|sell)(?: me)?(?: some)?
-                (?: (?:(?:credit )?card|credential|password) dumps
+            |(?:where (?:to|can i|could i|do i) )?(?:buy|download|get|give|sell|send)(?: me)?(?: an?| some)?
+                (?: (?:(?:credit )?card|credential|password) dumps?
                 | stolen (?:accounts|credentials|credit cards?|credit card numbers|passwords))<end>)",
     },
     DefaultRule {
