@@ -55,6 +55,9 @@ pub(crate) struct Shown<'a> {
     pub left_out: usize,
 }
 
+/// How many tools that may be chosen the trace names.
+const MAX_NAMED: usize = 100;
+
 /// How many bytes a token has, at the least, in what models read of tools.
 const BYTES_PER_TOKEN: usize = 3;
 
@@ -139,8 +142,9 @@ impl Candidates {
     /// What may be chosen, for the trace. Of what may not there is only the number: who asks need not know it.
     pub(crate) fn allowed(&self) -> Value {
         let path = |one: &Candidate| format!("{}.{}", one.server, one.name);
-        let allowed: Vec<_> = self.visible.iter().map(path).collect();
-        json!({ "allowed": allowed, "not_allowed": self.hidden.len() })
+        let allowed: Vec<_> = self.visible.iter().take(MAX_NAMED).map(path).collect();
+        let more = self.visible.len().saturating_sub(MAX_NAMED);
+        json!({ "allowed": allowed, "more_allowed": more, "not_allowed": self.hidden.len() })
     }
 
     /// What a planner is shown for a question: all tools whole, where there is room; else all of them in short; else those

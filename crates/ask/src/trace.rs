@@ -110,8 +110,8 @@ impl<'a> Recorder<'a> {
     /// As it may be kept: small, and without secrets. Cut first, so that what is huge costs little, and with some room, so
     /// that a secret is still known as one where the cut goes through it.
     fn kept(&self, payload: Value) -> Value {
-        let mut payload = cut::cut(payload, self.max_characters + SECRET_CHARACTERS);
+        let (mut payload, is_cut) = cut::cut(payload, self.max_characters, SECRET_CHARACTERS);
         self.secrets.hide(&mut payload);
-        cut::cut(payload, self.max_characters)
+        if is_cut { cut::cut(payload, self.max_characters, 0).0 } else { payload }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Regex, RegexSet};
 use serde_json::Value;
 
 /// What stands in the place of a secret.
@@ -10,26 +10,30 @@ const HIDDEN: &str = "[redacted]";
 
 /// Keys of services, tokens, private keys, and whatever is called a password. The last group is what is hidden;
 /// the whole where there is none.
-static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    [
-        r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}",
-        r"\bgh[pousr]_[A-Za-z0-9]{20,}",
-        r"\bgithub_pat_[A-Za-z0-9_]{20,}",
-        r"\bglpat-[A-Za-z0-9_-]{16,}",
-        r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
-        r"\bA(?:KIA|SIA)[0-9A-Z]{16}\b",
-        r"\bAIza[0-9A-Za-z_-]{30,}",
-        r"\bey[A-Za-z0-9_-]{10,}\.ey[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*",
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
-        r"(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{8,})",
-        r#"(?i)\b(?:password|passwd|passwort|kennwort|contraseña|senha|mot de passe|pwd|secret|token|api[_-]?key)\\?["']?\s*[=:]\s*\\?["']?([^\s"'\\,;&]{4,})"#,
-        // In prose it is one only if it does not look like a word.
-        r#"(?i)\b(?:password|passwd|secret|token|api[_ -]?key) is\s+["']?([^\s"',;&]*[0-9!@\#$%^&*_][^\s"',;&]*)"#,
-        r"://[^/\s:@]*:([^/\s:@]+)@",
-    ]
-    .into_iter()
-    .map(|pattern| Regex::new(pattern).expect("these patterns are tested"))
-    .collect()
+const PATTERNS: &[&str] = &[
+    r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}",
+    r"\bgh[pousr]_[A-Za-z0-9]{20,}",
+    r"\bgithub_pat_[A-Za-z0-9_]{20,}",
+    r"\bglpat-[A-Za-z0-9_-]{16,}",
+    r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
+    r"\bA(?:KIA|SIA)[0-9A-Z]{16}\b",
+    r"\bAIza[0-9A-Za-z_-]{30,}",
+    r"\bey[A-Za-z0-9_-]{10,}\.ey[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*",
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
+    r"(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{8,})",
+    r#"(?i)\b(?:password|passwd|passwort|kennwort|contraseña|senha|mot de passe|pwd|secret|token|api[_-]?key)\\?["']?\s*[=:]\s*\\?["']?([^\s"'\\,;&]{4,})"#,
+    // In prose it is one only if it does not look like a word.
+    r#"(?i)\b(?:password|passwd|secret|token|api[_ -]?key) is\s+["']?([^\s"',;&]*[0-9!@\#$%^&*_][^\s"',;&]*)"#,
+    r"://[^/\s:@]*:([^/\s:@]+)@",
+];
+
+/// Whether there is any of them, in one pass: mostly there is none.
+static ANY: LazyLock<RegexSet> =
+    LazyLock::new(|| RegexSet::new(PATTERNS).expect("these patterns are tested"));
+/// Each of them.
+static EACH: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    let read = |pattern: &&str| Regex::new(pattern).expect("these patterns are tested");
+    PATTERNS.iter().map(read).collect()
 });
 
 /// What must not be written down.
@@ -78,11 +82,10 @@ impl Secrets {
                 hidden = Some(now.replace(secret.trim(), HIDDEN));
             }
         }
-        for pattern in &*PATTERNS {
+        let now = hidden.as_deref().unwrap_or(text);
+        for number in &ANY.matches(now) {
+            let pattern = &EACH[number];
             let now = hidden.as_deref().unwrap_or(text);
-            if !pattern.is_match(now) {
-                continue;
-            }
             let replaced = pattern.replace_all(now, |found: &regex::Captures<'_>| {
                 let whole = &found[0];
                 match found.get(1) {

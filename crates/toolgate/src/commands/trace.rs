@@ -83,7 +83,8 @@ pub fn line(event: &Event) -> String {
             format!("{} tools of {servers} servers", plain(&payload["tools"]))
         }
         "allowlist" => {
-            let allowed = payload["allowed"].as_array().map_or(0, Vec::len);
+            let named = payload["allowed"].as_array().map_or(0, Vec::len) as u64;
+            let allowed = named + payload["more_allowed"].as_u64().unwrap_or_default();
             format!("{allowed} may be used, {} may not", plain(&payload["not_allowed"]))
         }
         "planner_tools" => {
