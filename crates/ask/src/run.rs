@@ -123,11 +123,6 @@ impl Ask {
         self.model.is_some()
     }
 
-    /// The settings.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
     /// Whether a question ends at the policy, or is none. For whoever would otherwise start something for it.
     pub fn refuses(&self, request: &Request) -> bool {
         let question = request.question(&self.settings);
@@ -180,7 +175,7 @@ impl Ask {
         let candidates = self.discover(run).await?;
         let planned = self.plan(run, &candidates).await?;
         if run.request.plan_only {
-            return Ok(Answer::Plan { plan: planned.into_plan() });
+            return Ok(Answer::Plan { plan: planned.plan() });
         }
         let called = self.call(run, permit, planned).await?;
         Ok(self.summarize(run, called).await)

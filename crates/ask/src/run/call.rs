@@ -38,7 +38,7 @@ impl Ask {
             "args": tool.input.redacted(&input),
         });
         run.recorder.event("tool_call", payload);
-        let plan = planned.into_plan();
+        let plan = planned.plan();
         let call = Call {
             tool: tool.contract.name.clone(),
             toolset: None,

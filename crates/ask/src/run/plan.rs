@@ -32,8 +32,9 @@ impl Planned {
     }
 
     /// The same as a plan.
-    pub fn into_plan(self) -> Plan {
-        Plan::CallTool { server: self.server, tool: self.name, args: self.args }
+    pub fn plan(&self) -> Plan {
+        let (server, tool) = (self.server.clone(), self.name.clone());
+        Plan::CallTool { server, tool, args: self.args.clone() }
     }
 }
 
@@ -44,7 +45,8 @@ impl Ask {
             return self.given(run, candidates, &name);
         }
         if let Some(refused) = candidates.asked_for(&run.question) {
-            return Err(run.refused(&refused, None, None));
+            run.note(&refused);
+            return Err(refusal(&refused, None, None));
         }
         let shown = candidates.pick(&run.question, self.settings.max_tools_tokens);
         if shown.tools.is_empty() {
@@ -65,18 +67,24 @@ impl Ask {
     fn given(&self, run: &mut Run<'_>, candidates: &Candidates, name: &str) -> Step<Planned> {
         let candidate = match candidates.named(name) {
             Ok(candidate) => candidate,
-            Err(refused) => return Err(run.refused(&refused, None, None)),
+            Err(refused) => {
+                run.note(&refused);
+                return Err(refusal(&refused, None, None));
+            }
         };
         run.tool = Some(candidate.tool.clone());
         let planned = Planned::new(candidate, run.request.args.clone());
-        let plan = planned.into_plan();
+        let plan = planned.plan();
         run.recorder.event("plan_given", run.kept(&plan));
         match plan::check(&plan, candidates, None) {
             Ok(_) => {
                 run.recorder.event("plan_validated", run.kept(&plan));
-                Ok(Planned::new(candidate, run.request.args.clone()))
+                Ok(planned)
             }
-            Err(refused) => Err(run.refused(&refused, Some(plan), None)),
+            Err(refused) => {
+                run.note(&refused);
+                Err(refusal(&refused, Some(plan), None))
+            }
         }
     }
 
@@ -95,7 +103,7 @@ impl Ask {
             let may_repair = matches!(refused, Refused::Rejected(_) | Refused::Invalid(_));
             if is_repaired || !may_repair {
                 let raw = plan.is_none().then_some(said.text.as_str());
-                return Err(run.refused(&refused, plan, raw));
+                return Err(refusal(&refused, plan, raw));
             }
             is_repaired = true;
             run.recorder.event("planner_repair", json!({ "reason": refused.to_string() }));
@@ -116,7 +124,7 @@ impl Ask {
         let plan = match read {
             Ok(plan) => plan,
             Err(refused) => {
-                run.recorder.event("planner_rejected", json!({ "reason": refused.to_string() }));
+                run.note(&refused);
                 return Err((refused, None));
             }
         };
@@ -128,9 +136,9 @@ impl Ask {
         let checked = plan::check(&plan, &candidates, Some(&run.question));
         match (checked, plan) {
             (Ok(Some(candidate)), Plan::CallTool { args, .. }) => {
-                let planned = Planned::new(candidate, args.clone());
-                run.recorder.event("plan_validated", run.kept(&planned.into_plan()));
-                Ok(Ok(Planned::new(candidate, args)))
+                let planned = Planned::new(candidate, args);
+                run.recorder.event("plan_validated", run.kept(&planned.plan()));
+                Ok(Ok(planned))
             }
             (Ok(_), plan @ Plan::FinalAnswer { .. }) => {
                 run.recorder.event("final_answer", json!(plan));
@@ -141,7 +149,7 @@ impl Ask {
                 Err((refused, Some(plan)))
             }
             (Err(refused), plan) => {
-                run.recorder.event(refused.event(), json!({ "reason": refused.to_string() }));
+                run.note(&refused);
                 Err((refused, Some(plan)))
             }
         }
@@ -171,23 +179,24 @@ impl Run<'_> {
         kept
     }
 
-    /// The run ends because of this plan.
-    fn refused(&mut self, refused: &Refused, of: Option<Plan>, wrote: Option<&str>) -> Box<Answer> {
-        // A plan that was judged has left its event already.
-        if of.is_none() && wrote.is_none() {
-            self.recorder.event(refused.event(), json!({ "reason": refused.to_string() }));
-        }
-        let code = match refused {
-            Refused::Rejected(_) => Code::PlannerRejected,
-            Refused::Invalid(_) => Code::PlanInvalid,
-            Refused::ServerNotAllowed(_) | Refused::ToolNotAllowed { .. } => Code::ToolNotAllowed,
-        };
-        let mut answer = blocked_by(code, refused.to_string());
-        if let Answer::Blocked { plan, raw, message, .. } = &mut *answer {
-            *plan = of;
-            *raw = wrote.map(|text| text.chars().take(MAX_RAW_CHARACTERS).collect());
-            *message = refused.hint();
-        }
-        answer
+    /// This is wrong with a plan.
+    fn note(&mut self, refused: &Refused) {
+        self.recorder.event(refused.event(), json!({ "reason": refused.to_string() }));
     }
+}
+
+/// The run ends because of this plan.
+fn refusal(refused: &Refused, of: Option<Plan>, wrote: Option<&str>) -> Box<Answer> {
+    let code = match refused {
+        Refused::Rejected(_) => Code::PlannerRejected,
+        Refused::Invalid(_) => Code::PlanInvalid,
+        Refused::ServerNotAllowed(_) | Refused::ToolNotAllowed { .. } => Code::ToolNotAllowed,
+    };
+    let mut answer = blocked_by(code, refused.to_string());
+    if let Answer::Blocked { plan, raw, message, .. } = &mut *answer {
+        *plan = of;
+        *raw = wrote.map(|text| text.chars().take(MAX_RAW_CHARACTERS).collect());
+        *message = refused.hint();
+    }
+    answer
 }

@@ -139,56 +139,6 @@ fn a_hostile_tool_stays_within_limits() {
     assert!(started.elapsed() < Duration::from_secs(2));
 }
 
-/// Run by hand: `cargo test --release -- --ignored --nocapture`.
-#[test]
-#[ignore = "a measurement"]
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a rank")]
-fn a_large_catalogue_is_fast() {
-    let spelled = |at: u32| {
-        let letter =
-            |place: u32| char::from(b"etaoinshrdlucmfw"[(at >> (4 * place)) as usize % 16]);
-        (0..6).map(letter).collect::<String>()
-    };
-    let vocabulary: Vec<String> = (0..20_000).map(|at: u32| spelled(at * 40_503)).collect();
-    // As in any language, few words are frequent and most are rare (Zipf).
-    let mut state = 1_u32;
-    let mut described = |_| {
-        let words = (0..800).map(|_| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let rank = 20_000_f64.powf(f64::from(state) / f64::from(u32::MAX));
-            &*vocabulary[(rank as usize).min(19_999)]
-        });
-        words.collect::<Vec<_>>().join(" ")
-    };
-    let descriptions: Vec<String> = (0..1_000).map(&mut described).collect();
-    let bytes: usize = descriptions.iter().map(String::len).sum();
-    let schema = schema(&["query: what to look for", "limit: how many", "cursor"]);
-    let make = || {
-        Index::new(descriptions.iter().map(|description| Entry {
-            name: "search_documents",
-            description,
-            schema: &schema,
-            tokens: 1_000,
-        }))
-    };
-    // The best of some, because a machine has other things to do.
-    let timed = |_| {
-        let started = Instant::now();
-        make();
-        started.elapsed()
-    };
-    let took = (0..9).map(timed).min().unwrap();
-    let index = make();
-    let question = format!("search the {} documents for {}", vocabulary[5], vocabulary[99]);
-    let started = Instant::now();
-    for _ in 0..100 {
-        assert_eq!(index.pick(&question, 8_000).chosen.len(), 8);
-    }
-    let picked = started.elapsed() / 100;
-    println!("{bytes} bytes, {} terms: made in {took:?}, picked in {picked:?}", index.terms.len());
-    assert!(took < Duration::from_millis(100) && picked < Duration::from_millis(1));
-}
-
 proptest! {
     #[test]
     fn any_catalogue_and_any_question_keep_the_budget(

@@ -90,6 +90,10 @@ async fn a_run_that_is_blocked_has_a_trace_too() {
     asked.tool = Some("nothing".into());
     let answered = hall.run(asked).await.unwrap();
     assert_eq!(events(&answered).last(), Some(&"plan_validation_failed"));
+    let mut asked = request(QUESTION);
+    asked.tool = Some("fetch_policy_entry".into());
+    let answered = hall.run(asked).await.unwrap();
+    assert_eq!(events(&answered)[4..], ["plan_given", "plan_validation_failed"]);
 }
 
 #[tokio::test]
