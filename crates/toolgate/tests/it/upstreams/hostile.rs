@@ -139,7 +139,8 @@ async fn what_it_forks_ends_with_us() {
         let words = format!("sleep\0{seconds}\0").into_bytes();
         listed.into_iter().any(|line| line == words)
     };
-    assert!(runs());
+    // A program that has just been started has no command line for a moment.
+    testkit::eventually("it runs", async || runs().then_some(())).await;
     // Killed, we leave nothing behind either.
     stage.world.kill();
     testkit::eventually("nothing is left", async || (!runs()).then_some(())).await;
