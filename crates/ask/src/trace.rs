@@ -9,6 +9,9 @@ use serde_json::{Map, Value};
 
 pub use secrets::Secrets;
 
+/// Before the ULID of a trace.
+const PREFIX: &str = "trace_";
+
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
@@ -37,6 +40,12 @@ impl Trace {
     /// The name of the file that it is kept in.
     pub fn file_name(&self) -> String {
         format!("{}.json", self.trace_id)
+    }
+
+    /// Whether a file has a name of that form.
+    pub fn is_file_name(name: &str) -> bool {
+        let id = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(".json"));
+        id.is_some_and(gate::is_ulid)
     }
 }
 
@@ -103,7 +112,7 @@ impl<'a> Recorder<'a> {
             }
             other => self.kept(other),
         };
-        let trace_id = format!("trace_{}", gate::ulid(self.clock.now()));
+        let trace_id = format!("{PREFIX}{}", gate::ulid(self.clock.now()));
         Trace { trace_id, meta, events: self.events, final_output }
     }
 

@@ -17,6 +17,11 @@ pub fn ulid(time: Timestamp) -> String {
     prefixed("", time)
 }
 
+/// Whether a text has the form of one.
+pub fn is_ulid(text: &str) -> bool {
+    is_prefixed("", text)
+}
+
 /// A word and a ULID, printed at one go: every request needs one.
 pub(crate) fn prefixed(prefix: &str, time: Timestamp) -> String {
     let mut random = rand::rng();

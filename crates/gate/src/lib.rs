@@ -42,7 +42,7 @@ pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use exchange::{CanAsk, Exchange, LogLevel, Note, Notes, Question, Questions, Respondent};
 pub use failure::Failure;
 pub use gate::{Gate, Parts};
-pub use id::{JobId, RequestId, ulid};
+pub use id::{JobId, RequestId, is_ulid, ulid};
 pub use jobs::{Job, JobState, Jobs};
 pub use journal::Journal;
 pub use live::{Event, LiveJob};

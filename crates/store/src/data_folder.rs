@@ -14,6 +14,11 @@ const LOCK_FILE: &str = "server.lock";
 /// The file that every call of the command line holds locked together with the others.
 const CALLS_FILE: &str = "calls.lock";
 
+/// The file of the database.
+const DATABASE: &str = "toolgate.db";
+/// Folders that hold what is removed again, and so must not be somebody else's.
+const CLEARED: [&str; 3] = ["work", "artifacts", "spool"];
+
 /// The shortest text that is taken for a token.
 const MIN_TOKEN_BYTES: usize = 32;
 
@@ -27,6 +32,17 @@ pub enum DataFolderError {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+    /// It is somebody else's.
+    #[error(
+        "the data folder `{path}` is none that Toolgate has made: it has a `{name}` and no \
+         `toolgate.db`; choose an empty folder with --data-dir"
+    )]
+    NotOurs {
+        /// The folder.
+        path: PathBuf,
+        /// What lies there.
+        name: &'static str,
     },
     /// Another server has it.
     #[error(
@@ -61,6 +77,9 @@ impl DataFolder {
         let unusable = |source| DataFolderError::Unusable { path: path.to_owned(), source };
         DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(unusable)?;
         let path = path.canonicalize().map_err(unusable)?;
+        if let Some(name) = foreign(&path) {
+            return Err(DataFolderError::NotOurs { path, name });
+        }
         // Asking for permission bits would not tell about a read-only mount or a full
         // disk; writing a byte does.
         let probe = path.join(format!(".probe-{}", std::process::id()));
@@ -109,6 +128,11 @@ impl DataFolder {
         } else {
             Err(self.not_a(name, "token of 32 visible characters or more"))
         }
+    }
+
+    /// The database.
+    pub fn database(&self) -> PathBuf {
+        self.path.join(DATABASE)
     }
 
     fn not_a(&self, name: &str, what: &str) -> DataFolderError {
@@ -176,6 +200,18 @@ impl DataFolder {
     }
 }
 
+/// Of the folders in which we remove things, one that was there before us. In `/` or in a project of
+/// somebody's, `work` may be all that they have.
+fn foreign(path: &Path) -> Option<&'static str> {
+    if [LOCK_FILE, CALLS_FILE, DATABASE].iter().any(|name| path.join(name).exists()) {
+        return None;
+    }
+    let is_used = |name: &&str| {
+        std::fs::read_dir(path.join(name)).is_ok_and(|mut entries| entries.next().is_some())
+    };
+    CLEARED.into_iter().find(is_used)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,6 +228,23 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
         std::fs::write(folder.path().join("state.key"), "short").unwrap();
         assert!(data.key("state.key").is_err());
+    }
+
+    #[test]
+    fn a_folder_with_the_work_of_others_is_not_taken() {
+        for name in CLEARED {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::create_dir_all(folder.path().join(name).join("thesis")).unwrap();
+            let told = DataFolder::open(folder.path()).unwrap_err().to_string();
+            assert!(told.contains(&format!("has a `{name}` and no `toolgate.db`")), "{told}");
+            // What we have made ourselves is ours, however far it has come.
+            std::fs::write(folder.path().join(CALLS_FILE), "").unwrap();
+            DataFolder::open(folder.path()).unwrap();
+        }
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("work")).unwrap();
+        std::fs::write(folder.path().join("notes.txt"), "theirs").unwrap();
+        DataFolder::open(folder.path()).unwrap();
     }
 
     #[test]

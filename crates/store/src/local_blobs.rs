@@ -18,6 +18,9 @@ use gate::{
 };
 use guard::files::{Entry, EntryKind, Folder, plain_name};
 
+/// Behind the name of a job: its artifacts on their way out of a folder that cannot be served as it is.
+const KEPT: &str = "-kept";
+
 /// Artifacts under a data folder.
 #[derive(Clone)]
 pub struct LocalBlobs {
@@ -38,10 +41,13 @@ impl LocalBlobs {
         Ok(Self { folders: Arc::new(Folders { work, artifacts, durability }) })
     }
 
-    /// After a start: removes the folders of calls that the last process did not end.
+    /// After a start: removes the folders of calls that the last process did not end. What has another
+    /// name than we give is not ours to remove: somebody may have named us a folder of their own.
     pub fn clear_work(&self) -> io::Result<()> {
         for entry in self.folders.work.entries()? {
-            if let Some(name) = entry.name.to_str() {
+            let job = entry.name.to_str().map(|name| name.strip_suffix(KEPT).unwrap_or(name));
+            if let (Some(name), true) = (entry.name.to_str(), job.and_then(JobId::parse).is_some())
+            {
                 self.folders.work.remove_tree(name)?;
             }
         }
@@ -188,7 +194,7 @@ impl Folders {
 
     /// Serves the artifacts without what lies beside them under names that cannot be spelt.
     fn move_out(&self, job: &JobId, folder: &Folder, artifacts: &[Artifact]) -> io::Result<()> {
-        let clean = format!("{job}-kept");
+        let clean = format!("{job}{KEPT}");
         let target = self.work.create_dir(&clean)?;
         for artifact in artifacts {
             folder.rename_into(&artifact.name, &target, &artifact.name)?;

@@ -189,7 +189,7 @@ pub fn gate(
         Durability::Process => store::Durability::Process,
         Durability::Power => store::Durability::Power,
     };
-    let database = data.path().join("toolgate.db");
+    let database = data.database();
     let opened = Sqlite::open(&database, durability).and_then(|sqlite| match lock {
         Some(lock) => sqlite.with_spool(&data.path().join("spool"), lock),
         None => Ok(sqlite.beside_others()),

@@ -244,6 +244,14 @@ fn path(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!("{number:020}.jsonl"))
 }
 
+/// Whether a file has a name of that form. What has another one is not ours to remove.
+fn is_ours(file: &Path) -> bool {
+    let number = file.file_name().and_then(|name| name.to_str()?.strip_suffix(".jsonl"));
+    number.is_some_and(|number| {
+        number.len() == 20 && number.bytes().all(|digit| digit.is_ascii_digit())
+    })
+}
+
 fn create(folder: &Path, number: u64) -> io::Result<File> {
     OpenOptions::new().create(true).append(true).mode(0o600).open(path(folder, number))
 }
@@ -257,7 +265,7 @@ pub(super) fn take_in_files(folder: &Path, writer: &Shared) -> Result<(), StoreE
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<io::Result<_>>()
         .map_err(other)?;
-    files.retain(|file| file.extension().is_some_and(|ending| ending == "jsonl"));
+    files.retain(|file| is_ours(file));
     files.sort();
     for file in files {
         let text = std::fs::read(&file).map_err(other)?;

@@ -186,7 +186,7 @@ impl Traces {
         let entries = self.folder.entries()?;
         let names = entries.iter().filter_map(|entry| entry.name.to_str());
         // Their names sort by time, and so do the entries.
-        let ours: Vec<_> = names.filter(|name| name.starts_with("trace_")).collect();
+        let ours: Vec<_> = names.filter(|name| Trace::is_file_name(name)).collect();
         for old in ours.iter().take(ours.len().saturating_sub(self.max)) {
             // Another run may have been faster.
             if let Err(error) = self.folder.remove_file(old)

@@ -72,6 +72,34 @@ fn a_data_folder_that_cannot_be_made_is_told() {
     }
 }
 
+#[tokio::test]
+async fn what_others_keep_is_neither_taken_nor_removed() {
+    let theirs = ["work/thesis/chapter.txt", "spool/notes.jsonl", "artifacts/photo.jpg"];
+    let is_there = |world: &World, folder: &str| {
+        for path in theirs {
+            let path = world.folder().join(folder).join(path);
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), "theirs", "{}", path.display());
+        }
+    };
+    // A folder with a `work` of somebody's is not taken, be it `/` itself.
+    let world = World::new(BINARY, "data_dir: .");
+    theirs.iter().for_each(|path| world.write(path, "theirs"));
+    refuses_to_start(&world, &["none that Toolgate has made: it has a `work`", "--data-dir"]);
+    is_there(&world, ".");
+    // And in ours only what has a name of ours is removed.
+    let mut world = World::start(BINARY, "").await;
+    assert_eq!(world.stop().await, 0);
+    theirs.iter().for_each(|path| world.write(&format!("data/{path}"), "theirs"));
+    let left = [
+        "data/work/job_01HZX3W8E5V6T7R8Q9P0N1M2K3",
+        "data/work/job_01HZX3W8E5V6T7R8Q9P0N1M2K3-kept",
+    ];
+    left.iter().for_each(|path| world.write(&format!("{path}/out.txt"), "ours"));
+    world.run().await;
+    is_there(&world, "data");
+    assert!(left.iter().all(|path| !world.folder().join(path).exists()));
+}
+
 #[test]
 fn a_read_only_data_folder_is_told() {
     let world = World::new(BINARY, "");

@@ -28,7 +28,7 @@ impl House {
         let folder = tempfile::Builder::new().prefix("conformance-fixture-").tempdir()?;
         let data = DataFolder::open(folder.path())?;
         let lock = data.lock()?;
-        let sqlite = Sqlite::open(&data.path().join("toolgate.db"), Durability::Process)
+        let sqlite = Sqlite::open(&data.database(), Durability::Process)
             .and_then(|sqlite| sqlite.with_spool(&data.path().join("spool"), &lock))
             .context("cannot open the database")?;
         let blobs = LocalBlobs::open(data.path(), Durability::Process)?;
