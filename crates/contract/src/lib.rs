@@ -54,6 +54,7 @@ pub mod render;
 mod schema;
 pub mod suspect;
 pub mod tighten;
+pub mod unseen;
 mod violation;
 mod weight;
 pub mod widen;

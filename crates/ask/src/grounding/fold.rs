@@ -1,6 +1,7 @@
 //! One spelling for what reads the same: composed characters, one space for every run of spaces,
 //! nothing that cannot be seen. And the way back to what was really written.
 
+use contract::unseen::has_no_shape;
 use icu_normalizer::{ComposingNormalizerBorrowed, properties::CanonicalCombiningClassMapBorrowed};
 
 /// Stands for a line end in a folded text.
@@ -195,15 +196,7 @@ pub(super) fn is_space(character: char) -> bool {
     character.is_whitespace()
 }
 
-/// Whether a character has no shape of its own: zero-width ones, marks of direction, tags,
-/// selectors, controls that are no spaces.
+/// Whether a character has no shape of its own, and is no space.
 pub(super) fn is_unseen(character: char) -> bool {
-    matches!(
-        character,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}'
-    ) || (character.is_control() && !is_space(character))
+    has_no_shape(character) || (character.is_control() && !is_space(character))
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use contract::unseen::has_no_shape;
 use icu_normalizer::ComposingNormalizerBorrowed;
 
 /// A text as rules see it: compatibility forms composed (NFKC), nothing that cannot be seen, no
@@ -77,7 +78,7 @@ fn spaced(characters: impl Iterator<Item = char>, out: &mut String) {
 fn seen(character: char) -> Option<char> {
     Some(match character {
         _ if character.is_whitespace() => character,
-        _ if is_unseen(character) => return None,
+        _ if character.is_control() || has_no_shape(character) => return None,
         // Strokes and rings that are laid over a letter, which is still read.
         '\u{335}'..='\u{338}' | '\u{20d2}'..='\u{20f0}' => return None,
         // `´` is a space with an accent to NFKC, and so never comes here.
@@ -86,18 +87,6 @@ fn seen(character: char) -> Option<char> {
         '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{2e3a}' | '\u{2e3b}' => '-',
         _ => character,
     })
-}
-
-/// Whether a character has no glyph: what Unicode calls ignorable, controls, and blanks that count
-/// as letters.
-fn is_unseen(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
-            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Text of others, for the eyes of a person who decides: what would steer a terminal, turn a line
 //! around or not be seen at all is shown and not obeyed.
 
+use contract::unseen::has_no_shape;
+
 /// The text in its lines.
 pub fn visible(text: &str) -> String {
     escaped(text, |one| matches!(one, '\n' | '\t'))
@@ -23,13 +25,9 @@ fn escaped(text: &str, stays: impl Fn(char) -> bool) -> String {
     shown
 }
 
-/// Marks that have no shape of their own: directions, joiners, fillers, tags.
+/// Marks without a shape of their own, and ends of lines that a terminal may not know.
 fn deceives(one: char) -> bool {
-    matches!(one,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+    matches!(one, '\u{2028}' | '\u{2029}') || has_no_shape(one)
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Text out of a search result, as text: without markup, in one line, with nothing in it that
 //! cannot be seen.
 
+use contract::unseen::{is_direction_mark, only_hides};
+
 use super::markup::{self, Piece};
 
 /// The text, cut to so many characters. Tags go first and entities are decoded once after that,
@@ -47,11 +49,7 @@ pub(super) fn visible(text: &str) -> String {
 /// Marks that turn a line around, and those that only a machine reads. The joiners that some
 /// scripts and pictures need stay.
 pub(super) fn is_hidden(one: char) -> bool {
-    matches!(one,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
+    matches!(one, '\u{2028}' | '\u{2029}') || is_direction_mark(one) || only_hides(one)
 }
 
 /// At most so many characters, the last of them a sign that there was more.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use contract::unseen::only_hides;
 use icu_normalizer::ComposingNormalizerBorrowed;
 
 /// How many characters are looked at to tell text from anything else.
@@ -82,9 +83,5 @@ fn is_plain(byte: u8) -> bool {
 /// the other way. The joiners stay, because Persian, Hindi and emoji are spelled with them, and so
 /// do the plain direction marks of right-to-left text.
 fn is_unseen(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{ad}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{fffd}'
-            | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            | '\u{e0000}'..='\u{e007f}')
+    character.is_control() || character == '\u{fffd}' || only_hides(character)
 }

@@ -3,6 +3,7 @@
 mod feed;
 mod plain;
 
+use contract::unseen::only_hides;
 use extract::Format;
 use guard::net::Url;
 
@@ -65,13 +66,8 @@ fn is_page(xml: &str) -> bool {
 /// The text without what no reader sees: controls, marks that turn the direction around, and tags
 /// in which instructions can be hidden.
 fn seen(text: &str) -> String {
-    let is_hidden = |one: char| {
-        (one.is_control() && !matches!(one, '\n' | '\t'))
-            || matches!(one,
-                '\u{ad}' | '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}'
-                | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e0fff}')
-    };
+    let is_hidden =
+        |one: char| (one.is_control() && !matches!(one, '\n' | '\t')) || only_hides(one);
     let text: String = text.chars().filter(|one| !is_hidden(*one)).collect();
     text.trim().to_owned()
 }

@@ -6,6 +6,8 @@
 
 use std::fmt::Write;
 
+use contract::unseen::{is_direction_mark, only_hides};
+
 /// Attributes of an element: the name is ours, the value may be anybody's.
 pub(super) type Attributes<'a> = &'a [(&'static str, &'a str)];
 
@@ -130,10 +132,9 @@ pub(super) fn escape(page: &mut String, text: &str) {
 /// scripts and emoji need them.
 pub(super) fn is_hidden(one: char) -> bool {
     (one.is_control() && !matches!(one, '\n' | '\r' | '\t'))
-        || matches!(one,
-            '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
-            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+        || matches!(one, '\u{2028}' | '\u{2029}')
+        || is_direction_mark(one)
+        || only_hides(one)
 }
 
 /// A name as a part of a path or as a fragment.

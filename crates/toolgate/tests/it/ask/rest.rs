@@ -161,12 +161,13 @@ async fn a_quiet_stream_shows_that_it_lives() {
     let peer = Peer::start(|_| {
         vec![
             Act::events(),
-            Act::Drip(b":\n".repeat(8), std::time::Duration::from_millis(200)),
+            // For longer than the server lets a connection be quiet.
+            Act::Drip(b":\n".repeat(14), std::time::Duration::from_millis(500)),
             Act::Close,
         ]
     })
     .await;
-    let mut world = world(&peer).with_env("TOOLGATE_SERVER__IDLE_TIMEOUT_MS", "1000");
+    let mut world = world(&peer).with_env("TOOLGATE_SERVER__IDLE_TIMEOUT_MS", "6000");
     world.run().await;
     let request = world.client.post(world.url("/v1/ask")).header("accept", "text/event-stream");
     let answer = request.body(r#"{"question":"what does policy-002 say?"}"#).send().await.unwrap();
