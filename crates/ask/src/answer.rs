@@ -106,8 +106,7 @@ impl Answer {
 }
 
 /// Why a run was blocked, for programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
     /// The question breaks a rule.
     Policy,
@@ -135,6 +134,12 @@ pub enum Code {
     Cancelled,
 }
 
+impl Serialize for Code {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
 impl Code {
     /// The status that goes with it.
     pub fn http_status(self) -> u16 {
@@ -143,6 +148,24 @@ impl Code {
             Code::ModelError => 502,
             Code::Timeout => 504,
             _ => 200,
+        }
+    }
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Code::Policy => "policy",
+            Code::NoTools => "no_tools",
+            Code::PlannerRejected => "planner_rejected",
+            Code::PlanInvalid => "plan_invalid",
+            Code::ToolNotAllowed => "tool_not_allowed",
+            Code::ApprovalRequired => "approval_required",
+            Code::CallRefused => "call_refused",
+            Code::NoModel => "no_model",
+            Code::ModelError => "model_error",
+            Code::ModelBusy => "model_busy",
+            Code::Timeout => "timeout",
+            Code::Cancelled => "cancelled",
         }
     }
 

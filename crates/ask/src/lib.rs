@@ -16,6 +16,7 @@ mod asking;
 pub mod candidates;
 pub mod eval;
 pub mod grounding;
+mod metrics;
 mod permit;
 pub mod plan;
 mod planner;

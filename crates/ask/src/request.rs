@@ -1,5 +1,6 @@
 //! What is asked.
 
+use contract::unseen::has_no_shape;
 use gate::{Caller, Recording, RequestId};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -62,9 +63,10 @@ impl Request {
         if let Some(one) = self.question.chars().find(is_no_text) {
             return Err(NoQuestion::Binary { code: u32::from(one) });
         }
-        match self.question.trim() {
-            "" => Err(NoQuestion::Empty),
-            question => Ok(question),
+        let is_blank = |one: char| one.is_whitespace() || has_no_shape(one);
+        if self.question.chars().all(is_blank) {
+            return Err(NoQuestion::Empty);
         }
+        Ok(self.question.trim())
     }
 }

@@ -22,6 +22,7 @@ use crate::{
     Answer, Answered, Code, Request, Settings, Timing, Watch,
     asking::Way,
     candidates::Candidates,
+    metrics::Metrics,
     permit::Permit,
     policy::Policy,
     request::NoQuestion,
@@ -43,6 +44,7 @@ pub struct Ask {
     candidates: ArcSwapOption<Candidates>,
     /// Held while candidates are made: they are made once, however many ask at the same time.
     making: Mutex<()>,
+    metrics: Metrics,
 }
 
 /// A place among the runs that there may be at once.
@@ -96,6 +98,7 @@ impl Ask {
             way: Way::default(),
             candidates: ArcSwapOption::empty(),
             making: Mutex::new(()),
+            metrics: Metrics::default(),
             settings,
         }
     }
@@ -127,6 +130,12 @@ impl Ask {
     pub fn refuses(&self, request: &Request) -> bool {
         let question = request.question(&self.settings);
         question.map_or(true, |question| self.policy().check(question).is_err())
+    }
+
+    /// What came of the questions so far, in the text form that Prometheus reads.
+    pub fn metrics(&self) -> String {
+        let running = self.settings.max_runs.saturating_sub(self.runs.available_permits());
+        self.metrics.render(running)
     }
 
     /// A place for a run of this request, if it has a question and there is one.

@@ -39,6 +39,13 @@ pub struct Summary {
     pub source_truncated: bool,
 }
 
+impl Summary {
+    /// How many claims there are.
+    pub fn claims(&self) -> usize {
+        self.bullets.len() + self.risks.len() + self.recommendations.len()
+    }
+}
+
 /// A claim that was dropped, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Dropped {
@@ -50,7 +57,7 @@ pub struct Dropped {
 
 /// Keeps what the source bears out. Where no bullet is left, all that was dropped.
 pub fn ground(draft: &Draft, source: &Source) -> Result<(Summary, Vec<Dropped>), Vec<Dropped>> {
-    let mut dropped = Vec::new();
+    let mut dropped = draft.malformed.clone();
     let mut said = HashSet::new();
     let mut keep = |bullets: &[Bullet]| {
         let mut kept = Vec::new();

@@ -47,6 +47,9 @@ pub struct Reply {
 pub trait Asks: Send + Sync {
     /// Begins to look for an answer, or says at once why there will be none: it is no question, or there are too many.
     fn ask(self: Arc<Self>, asked: Asked) -> Result<BoxFuture<'static, Reply>, Failure>;
+
+    /// What came of the questions so far, in the text form that Prometheus reads.
+    fn metrics(&self) -> String;
 }
 
 /// Nobody answers.
@@ -55,5 +58,9 @@ pub(crate) struct Nobody;
 impl Asks for Nobody {
     fn ask(self: Arc<Self>, _: Asked) -> Result<BoxFuture<'static, Reply>, Failure> {
         Err(Failure::new(contract::codes::NOT_FOUND, "Nobody answers questions here."))
+    }
+
+    fn metrics(&self) -> String {
+        String::new()
     }
 }

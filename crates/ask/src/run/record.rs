@@ -44,6 +44,7 @@ impl Ask {
             "trace_id": trace.trace_id,
         });
         self.gate.journal().event(now, "ask", fields);
+        self.metrics.ended(&answer, &timing);
         Answered { answer, trace, timing }
     }
 }

@@ -83,10 +83,12 @@ impl Ask {
         match summary::ground(&draft, &source) {
             Ok((mut summary, dropped)) => {
                 summary.source_truncated = shown.is_cut;
+                self.metrics.judged(summary.claims(), dropped.len());
                 run.recorder.event("summary", json!({ "summary": summary, "dropped": dropped }));
                 Ok(summary)
             }
             Err(dropped) => {
+                self.metrics.judged(0, dropped.len());
                 let why = dropped.first().map_or("nothing was said", |one| &one.reason);
                 let note = format!("Summary blocked (grounding failed): {why}");
                 run.recorder.event("summary_blocked", json!({ "reason": why, "dropped": dropped }));

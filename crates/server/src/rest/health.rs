@@ -39,5 +39,6 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
          toolgate_mcp_sessions {}\n",
         app.mcp.sessions.count()
     ));
+    text.push_str(&app.asks.metrics());
     answer::with_type(200, kind, text)
 }

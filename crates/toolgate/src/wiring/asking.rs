@@ -141,6 +141,10 @@ impl Asks for Asking {
         let place = self.ask.admit(&request).map_err(|why| not_asked(&why))?;
         Ok(Box::pin(async move { self.answer(place, request, events, with_trace).await }))
     }
+
+    fn metrics(&self) -> String {
+        self.ask.metrics()
+    }
 }
 
 /// Why a question was not looked at, as the doors say it.
