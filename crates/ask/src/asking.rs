@@ -153,7 +153,9 @@ impl Asking<'_> {
                         "status": status,
                         "response_format": WAYS[number],
                     });
-                    recorder.event("response_format_refused", payload);
+                    let name =
+                        if status < 500 { "response_format_refused" } else { "model_tried_again" };
+                    recorder.event(name, payload);
                 }
                 Err(error) => return Err(error),
             }

@@ -130,19 +130,21 @@ fn expected(kind: &Kind, error: &jsonschema::ValidationError<'_>) -> String {
         Kind::ExclusiveMaximum { limit } => format!("must be less than {limit}"),
         Kind::MultipleOf { multiple_of } => format!("must be a multiple of {multiple_of}"),
         Kind::MinLength { limit: 1 } => "must not be empty".into(),
-        Kind::MinLength { limit } => format!("must have at least {limit} characters"),
-        Kind::MaxLength { limit } => format!("must have at most {limit} characters"),
+        Kind::MinLength { limit } => format!("must have at least {}", counted(*limit, "character")),
+        Kind::MaxLength { limit } => format!("must have at most {}", counted(*limit, "character")),
         Kind::Pattern { pattern } => format!("must match the pattern `{pattern}`"),
         Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => {
             "is too hard to match against the pattern".into()
         }
         Kind::Format { format } => format!("must be a valid {format}"),
-        Kind::MinItems { limit } => format!("must have at least {limit} items"),
-        Kind::MaxItems { limit } => format!("must have at most {limit} items"),
-        Kind::AdditionalItems { limit } => format!("must have at most {limit} items"),
+        Kind::MinItems { limit } => format!("must have at least {}", counted(*limit, "item")),
+        Kind::MaxItems { limit } => format!("must have at most {}", counted(*limit, "item")),
+        Kind::AdditionalItems { limit } => {
+            format!("must have at most {}", counted(*limit as u64, "item"))
+        }
         Kind::UniqueItems => "must not contain the same item twice".into(),
-        Kind::MinProperties { limit } => format!("must have at least {limit} keys"),
-        Kind::MaxProperties { limit } => format!("must have at most {limit} keys"),
+        Kind::MinProperties { limit } => format!("must have at least {}", counted(*limit, "key")),
+        Kind::MaxProperties { limit } => format!("must have at most {}", counted(*limit, "key")),
         Kind::FalseSchema => "is not allowed here".into(),
         Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => {
             "matches none of the allowed forms".into()
@@ -154,6 +156,11 @@ fn expected(kind: &Kind, error: &jsonschema::ValidationError<'_>) -> String {
         Kind::UnevaluatedItems { .. } => "has items that the schema does not describe".into(),
         _ => format!("breaks the contract: {}", error.masked()),
     }
+}
+
+/// So many of something.
+fn counted(count: u64, word: &str) -> String {
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
 fn types(kind: &TypeKind) -> String {

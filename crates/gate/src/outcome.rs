@@ -126,6 +126,16 @@ pub(crate) fn milliseconds(duration: Duration) -> f64 {
 }
 
 impl Outcome {
+    /// How many files the tool left that are no artifacts, and why not.
+    pub fn files_not_kept(&self) -> impl Iterator<Item = (u64, &'static str)> {
+        let counts = [
+            (self.cuts.oversize_artifacts, "larger than limits.max_artifact_bytes"),
+            (self.cuts.artifact_count, "more than limits.max_artifacts"),
+            (self.cuts.ignored, "no plain file, or of a name that no artifact has"),
+        ];
+        counts.into_iter().filter(|(count, _)| *count > 0)
+    }
+
     /// A refusal before any tool was found, from a door or from the gate.
     pub fn refused(tool: &str, request_id: RequestId, failure: Failure) -> Self {
         Self {

@@ -130,7 +130,26 @@ fn problem(needs_approval: bool, example: &Example, outcome: &Outcome) -> Option
     }
     let (Ok(output), Some(shown)) = (&outcome.result, &example.output) else { return None };
     let got: Value = serde_json::from_str(output.json.get()).unwrap_or_default();
-    (got != *shown).then(|| format!("expected the output {shown}, got {got}"))
+    (!is_same(&got, shown)).then(|| format!("expected the output {shown}, got {got}"))
+}
+
+/// Whether two values are one to JSON Schema: `2` and `2.0` are.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            one == other || one.as_f64() == other.as_f64()
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len()
+                && one.iter().zip(other).all(|(one, other)| is_same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let has_same =
+                |(name, value)| other.get(name).is_some_and(|there| is_same(value, there));
+            one.len() == other.len() && one.iter().all(has_same)
+        }
+        _ => one == other,
+    }
 }
 
 /// A provider that says what it was told to say.

@@ -25,6 +25,19 @@ pub fn replace(file: &Path, text: &str) -> anyhow::Result<()> {
         .with_context(|| format!("cannot write `{}`", file.display()))
 }
 
+/// Says why a file cannot be written, before anything is done for it. What is there already is left to its writer.
+pub fn can_be_written(file: &Path) -> anyhow::Result<()> {
+    if file.exists() {
+        return Ok(());
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    tempfile::tempfile_in(folder.unwrap_or(Path::new(".")))
+        .map(|_| ())
+        // The name of what was tried is nobody's business.
+        .map_err(|error| std::io::Error::from(error.kind()))
+        .with_context(|| format!("cannot write `{}`", file.display()))
+}
+
 /// Makes a file that only this user may read, where there is none: what is written over it keeps its rights. Where that
 /// cannot be done, writing it says why.
 pub fn make_private(file: &Path) {

@@ -64,6 +64,8 @@ pub fn contracts(loaded: &Loaded) -> anyhow::Result<Contracts> {
         let limits = &loaded.settings.process_limits;
         match Command::new(&contract, folder, limits, spawner.clone()) {
             Some(command) => {
+                let trouble = command.trouble();
+                diagnostics.extend(trouble.map(|words| document.warning("/run/0", words)));
                 bound.push(Bound { contract: contract.clone(), provider: Arc::new(command) });
             }
             None if contract.status == Status::Planned => {}

@@ -52,6 +52,26 @@ impl Command {
         })
     }
 
+    /// What would keep it from being started, as far as that can be seen: whether there is a program of that path, and
+    /// whether it may be run.
+    pub fn trouble(&self) -> Option<String> {
+        use std::os::unix::fs::PermissionsExt;
+        let program = &self.program;
+        if !program.contains('/') {
+            return None;
+        }
+        match std::fs::metadata(program) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Some(format!("there is no program `{program}`"))
+            }
+            Ok(found) if found.is_dir() => Some(format!("`{program}` is a folder and no program")),
+            Ok(found) if found.permissions().mode() & 0o111 == 0 => {
+                Some(format!("`{program}` may not be run (chmod +x)"))
+            }
+            _ => None,
+        }
+    }
+
     async fn launch(&self, call: &Running) -> Result<Answer, ToolError> {
         let folder: &PathBuf = call.workspace().await?;
         let launch = Launch {

@@ -63,6 +63,10 @@ const MAX_STDIN_BYTES: u64 = 1 << 20;
 
 impl AskCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+        // A call is not made for a trace that cannot be written.
+        if let Some(file) = &self.trace {
+            files::can_be_written(file).context("--trace")?;
+        }
         let prepared = match Prepared::new(flags, printer)? {
             Ok(prepared) => prepared,
             Err(answer) => return Ok(answer),

@@ -124,6 +124,14 @@ impl Call {
                     printer.say(stderr);
                 }
                 printer.say(format!("{}: {}", failure.code, failure.message));
+                // Whoever has the command line is the operator, and an internal error is theirs to mend.
+                if let Some(words) = failure
+                    .operator
+                    .as_ref()
+                    .filter(|_| failure.code == contract::codes::INTERNAL.code)
+                {
+                    printer.say(words);
+                }
                 for hint in self.hints(failure) {
                     printer.say(hint);
                 }
@@ -137,6 +145,10 @@ impl Call {
         for artifact in &outcome.artifacts {
             let path = kept.data.path().join("artifacts").join(job.as_str()).join(&artifact.name);
             printer.say(format!("artifact {} ({} bytes)", path.display(), artifact.bytes));
+        }
+        for (count, why) in outcome.files_not_kept() {
+            let files = if count == 1 { "file was" } else { "files were" };
+            printer.say(format!("{count} {files} not kept: {why}"));
         }
     }
 

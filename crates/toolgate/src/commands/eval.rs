@@ -54,6 +54,7 @@ impl Eval {
         }
         let report = commands::runtime()?.block_on(async {
             let host = upstreams::start(&kept.gate, plan, fixed).await;
+            tell_of_unknown_tools(&kept.gate, &cases, printer);
             let report = measure(&ask, &kept.gate, &cases, printer).await;
             host.stop().await;
             report
@@ -106,6 +107,31 @@ impl Eval {
         }
         Ok(Some(cases))
     }
+}
+
+/// A tool that is misspelt is never called, and so a case about it says nothing.
+fn tell_of_unknown_tools(gate: &Gate, cases: &[Case], printer: &Printer) {
+    let catalogue = gate.catalogue();
+    let withheld = catalogue.withheld().map(|(name, _)| name.replacen("__", ".", 1));
+    let known: Vec<String> = catalogue.tools().map(|tool| spelled(tool)).chain(withheld).collect();
+    for case in cases {
+        for tool in case.tool.iter().chain(&case.must_not_call) {
+            let tool = tool.replacen("__", ".", 1);
+            if known.contains(&tool) {
+                continue;
+            }
+            let nearest = contract::nearest(&tool, known.iter().map(String::as_str));
+            let hint = nearest.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
+            printer.say(format!("{}: there is no tool `{tool}` here{hint}", case.id));
+        }
+    }
+}
+
+/// A tool as cases write it: `server.tool`.
+fn spelled(tool: &Tool) -> String {
+    let contract = &tool.contract;
+    let local = ask::candidates::local_name(&contract.toolset, &contract.name);
+    format!("{}.{local}", contract.toolset)
 }
 
 /// Asks one question after the other, until somebody has enough of it.
@@ -161,10 +187,8 @@ impl Counted {
         let new = catalogue.tools().filter(|tool| !is_known(tool)).map(|tool| (tool, 0));
         let all = self.0.iter().map(|(tool, before)| (tool, *before)).chain(new);
         let made = all.flat_map(|(tool, before)| {
-            let contract = &tool.contract;
-            let local = ask::candidates::local_name(&contract.toolset, &contract.name);
-            let name = format!("{}.{local}", contract.toolset);
-            let has_effects = contract.effects.changes_the_world();
+            let name = spelled(tool);
+            let has_effects = tool.contract.effects.changes_the_world();
             (before..tool.calls()).map(move |_| (name.clone(), has_effects))
         });
         made.collect()
@@ -231,10 +255,12 @@ fn show(report: &Report, printer: &Printer) {
         "{:<20}  {} delivered, {} dropped, {} not in their result",
         "bullets", report.bullets, report.dropped_bullets, report.ungrounded_bullets
     ));
-    printer.data(format!(
-        "{:<20}  {} ms in the middle, {} ms at most",
-        "time", report.median_ms, report.slowest_ms
-    ));
+    if report.failed < report.cases {
+        printer.data(format!(
+            "{:<20}  {} ms in the middle, {} ms at most",
+            "time", report.median_ms, report.slowest_ms
+        ));
+    }
     if let Some(model) = &report.model {
         printer.data(format!("{:<20}  {model}", "model"));
     }

@@ -1,6 +1,9 @@
 //! From settings to whoever answers questions, behind `/v1/ask` and on the command line.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::{Context, bail};
 use ask::{Answered, Ask, Event, NotAsked, Place, Request, Trace, Watch};
@@ -174,26 +177,29 @@ impl Watch for Sending<'_> {
 
 /// The folder of traces.
 struct Traces {
-    folder: Folder,
+    path: PathBuf,
     max: usize,
 }
 
 impl Traces {
     fn open(path: &Path, max: usize) -> std::io::Result<Self> {
-        Ok(Self { folder: Folder::open_or_create(path)?, max })
+        Folder::open_or_create(path)?;
+        Ok(Self { path: path.to_owned(), max })
     }
 
     /// Keeps a trace, and lets go of the oldest.
     fn keep(&self, trace: &Trace) -> std::io::Result<()> {
         let text = serde_json::to_vec_pretty(trace)?;
-        self.folder.replace(&trace.file_name(), &text)?;
-        let entries = self.folder.entries()?;
+        // Somebody may have cleared it away since.
+        let folder = Folder::open_or_create(&self.path)?;
+        folder.replace(&trace.file_name(), &text)?;
+        let entries = folder.entries()?;
         let names = entries.iter().filter_map(|entry| entry.name.to_str());
         // Their names sort by time, and so do the entries.
         let ours: Vec<_> = names.filter(|name| Trace::is_file_name(name)).collect();
         for old in ours.iter().take(ours.len().saturating_sub(self.max)) {
             // Another run may have been faster.
-            if let Err(error) = self.folder.remove_file(old)
+            if let Err(error) = folder.remove_file(old)
                 && error.kind() != std::io::ErrorKind::NotFound
             {
                 return Err(error);

@@ -61,9 +61,12 @@ fn bullets(summary: &Summary, printer: &Printer) {
         }
     }
     if summary.dropped > 0 {
-        let (claims, are) = if summary.dropped == 1 { ("claim", "is") } else { ("claims", "are") };
+        let (claims, them) = match summary.dropped {
+            1 => ("claim is", "it"),
+            _ => ("claims are", "them"),
+        };
         printer.say(format!(
-            "{} {claims} {are} left out: the result does not bear them out",
+            "{} {claims} left out: the result does not bear {them} out",
             summary.dropped
         ));
     }

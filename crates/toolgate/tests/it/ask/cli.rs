@@ -116,10 +116,20 @@ async fn a_trace_can_be_written_and_read() {
     assert!(words.contains("is no trace"), "{words}");
     assert_eq!(world.cli(&["trace", "show", "nothing.json"]).0, 2);
     // An answer is not lost because its trace cannot be written.
-    let (code, said, words) =
-        world.cli(&["ask", "show policy-002", "--trace", "/nowhere/at/all.json"]);
+    let (code, said, words) = world.cli(&["ask", "show policy-002", "--trace", "/dev/full"]);
     assert_eq!(code, 2, "{words}");
     assert!(said.contains("Retain logs"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_called_for_a_trace_that_cannot_be_written() {
+    let peer = model().await;
+    let world = world(&peer);
+    let (code, said, told) = world.cli(&["ask", "show policy-002", "--trace", "nowhere/t.json"]);
+    assert_eq!((code, said.as_str()), (2, ""));
+    assert!(told.contains("--trace: cannot write `nowhere/t.json`"), "{told}");
+    assert!(!told.contains(".tmp"), "{told}");
+    assert!(!world.folder().join("data/journal.jsonl").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]

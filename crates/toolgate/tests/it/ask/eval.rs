@@ -38,6 +38,22 @@ async fn a_table_says_what_the_model_got_right() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_misspelt_tool_is_told() {
+    let peer = model().await;
+    let world = world(&peer);
+    let case = "{ id: one, question: show the document, must_not_call: [mcp-policy-kb.fetch_policy_entri, mcp-policy-kb__fetch_policy_entry] }";
+    world.write("cases.yaml", &format!("cases:\n  - {case}\n"));
+    let (code, _, words) = world.cli(&["eval", "cases.yaml"]);
+    assert_eq!(code, 0, "{words}");
+    let line = "one: there is no tool `mcp-policy-kb.fetch_policy_entri` here; did you mean `mcp-policy-kb.fetch_policy_entry`?";
+    assert!(words.contains(line), "{words}");
+    assert_eq!(words.matches("there is no tool").count(), 1, "{words}");
+    // The tools that the starter set speaks of are all there.
+    let (_, _, words) = world.cli(&["eval", "eval.yaml", "--only", "denied"]);
+    assert!(!words.contains("there is no tool"), "{words}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_must_not_happen_is_counted() {
     let peer = model().await;
     let world = world(&peer);
