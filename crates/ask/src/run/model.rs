@@ -63,13 +63,16 @@ fn failed(stage: Stage, error: &Error) -> Box<Answer> {
         _ => Code::ModelError,
     };
     let mut answer = blocked_by(code, reason);
-    if let (
-        Answer::Blocked { retry_after, message, .. },
-        Error::Status { status, retry_after: given },
-    ) = (&mut *answer, error)
-    {
-        *retry_after = *given;
-        *message = hint(*status).map(str::to_owned);
+    let Answer::Blocked { retry_after, message, .. } = &mut *answer else { return answer };
+    match error {
+        Error::Status { status, retry_after: given } => {
+            *retry_after = *given;
+            *message = hint(*status).map(str::to_owned);
+        }
+        Error::Unreachable { .. } => {
+            *message = Some("nobody answers there: see llm.base_url, and `toolgate doctor`".into());
+        }
+        _ => {}
     }
     answer
 }

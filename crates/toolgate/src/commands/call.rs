@@ -120,7 +120,8 @@ impl Call {
             }
             Err(failure) => {
                 let stderr = outcome.stderr.trim_end();
-                if !self.json && stderr != failure.message && !stderr.is_empty() {
+                let is_said_again = failure.message.starts_with(stderr.trim_end_matches('.'));
+                if !self.json && !is_said_again {
                     printer.say(stderr);
                 }
                 printer.say(format!("{}: {}", failure.code, failure.message));

@@ -92,6 +92,13 @@ fn new(name: &str, folder: &Path, printer: &Printer) -> anyhow::Result<Answer> {
         let first = diagnostics.first().map(|one| one.message.clone()).unwrap_or_default();
         bail!("`{name}` cannot be the name of a tool: {first}");
     }
+    let built_in = tools::built_in(&tools::Settings::default());
+    let is_taken = |tool: &tools::BuiltIn| {
+        read::trusted(tool.contract).is_ok_and(|contract| contract.name == name)
+    };
+    if built_in.iter().any(is_taken) {
+        bail!("`{name}` is a tool of Toolgate itself; choose another name");
+    }
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
     let file = folder.join(format!("{name}.yaml"));

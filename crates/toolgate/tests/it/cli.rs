@@ -169,6 +169,7 @@ fn a_new_contract_works_as_it_stands() {
     assert!(stdout.contains("hello"), "{stdout}");
     assert_eq!(world.cli(&["contracts", "new", "util_repeat"]).0, 2);
     assert_eq!(world.cli(&["contracts", "new", "execute"]).0, 2);
+    assert_eq!(world.cli(&["contracts", "new", "hello"]).0, 2, "there is one already");
     assert_eq!(world.cli(&["contracts", "new", "a/b"]).0, 2);
     let (code, stdout, _) = world.cli(&["contracts", "lint", "contracts/util_repeat.yaml"]);
     assert_eq!((code, stdout.as_str()), (0, ""));
