@@ -1,7 +1,7 @@
 //! Names of a claim: they must be in the evidence, and who does what to whom must stay so.
 
 use super::{
-    Ungrounded,
+    Ungrounded, clauses,
     support::{Claim, Passage},
     vocabulary,
     words::{Kind, Word},
@@ -54,8 +54,8 @@ fn in_order(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
         let same = quote.filter(|(_, one)| one.is_form_of(name) && has_capital(one));
         same.map(|(at, _)| at).collect()
     };
-    let named: Vec<(&Word, Vec<usize>)> = claim
-        .words
+    // `In Oslo, A replaced B` begins with what may stand anywhere.
+    let named: Vec<(&Word, Vec<usize>)> = claim.words[clauses::fronted(&claim.words)..]
         .iter()
         .filter(|word| word.kind == Kind::Content && has_capital(word))
         .map(|word| (word, places(word)))

@@ -1,0 +1,252 @@
+//! The clauses of a sentence: `Admins may delete users, guests may read files` says two things, and
+//! nobody may take the subject of the one and the verb of the other.
+//!
+//! A clause begins where a subject with a verb of its own comes behind a comma or a conjunction.
+//! Where only a verb comes, it shares the subject of the clause before it. What has no verb is an
+//! item of a list or an aside, and stays with what stands before it. Where no verb is known there
+//! is one clause, and nothing is refused for it.
+
+mod verbs;
+
+pub(super) use verbs::{is_auxiliary, is_past, is_verb_form};
+
+use std::ops::Range;
+
+use super::{
+    vocabulary,
+    words::{Gap, Word},
+};
+
+/// What one clause of a sentence says, with what it shares with others.
+#[derive(Debug, Default)]
+pub(super) struct Clause {
+    /// The places of its words in the sentence.
+    pub words: Vec<usize>,
+    /// Those before its verb.
+    subject: Vec<usize>,
+    /// Its own verb.
+    verb: Option<usize>,
+    /// Whether its subject is that of a clause before it.
+    pub shares: bool,
+}
+
+impl Clause {
+    /// The words behind its verb.
+    fn object<'a>(&'a self, sentence: &'a [Word]) -> impl Iterator<Item = usize> + 'a {
+        let says = |at: &usize| sentence[*at].is_content() || sentence[*at].number().is_some();
+        let behind = self.words.iter().copied();
+        behind.filter(|at| self.verb.is_some_and(|verb| *at > verb)).filter(says)
+    }
+}
+
+/// What a sentence has between two commas or conjunctions.
+struct Segment {
+    range: Range<usize>,
+    verb: Option<usize>,
+    /// Whether something stands before its verb.
+    has_subject: bool,
+}
+
+/// The clauses of a sentence.
+pub(super) fn read(sentence: &[Word]) -> Vec<Clause> {
+    if let Some(items) = items(sentence) {
+        return items;
+    }
+    let mut found: Vec<Clause> = Vec::new();
+    // What holds for all of them: `In Oslo, …`, `If it rains, …`.
+    let mut shared: Vec<usize> = Vec::new();
+    // The last clause that has a subject of its own.
+    let mut root = 0;
+    // Items behind a comma that may be the first subjects of what follows.
+    let mut loose: Vec<usize> = Vec::new();
+    for segment in segments(sentence) {
+        let head = head(sentence, &segment.range);
+        let words = || segment.range.clone();
+        let is_first = found.last().is_none_or(|clause| clause.verb.is_none());
+        let is_bound = is_subordinator(head) && (segment.verb.is_some() || found.is_empty());
+        if is_bound || (found.is_empty() && segment.verb.is_none() && is_fronted(sentence, words()))
+        {
+            shared.extend(words());
+            continue;
+        }
+        match (found.last_mut(), segment.verb) {
+            (None, verb) => {
+                found.push(Clause {
+                    words: words().collect(),
+                    subject: verb
+                        .map(|verb| segment.range.start..verb)
+                        .into_iter()
+                        .flatten()
+                        .collect(),
+                    verb,
+                    shares: false,
+                });
+            }
+            (Some(last), Some(verb)) if is_first => {
+                last.words.extend(words());
+                last.verb = Some(verb);
+                last.subject = last.words.iter().copied().filter(|at| *at < verb).collect();
+            }
+            (Some(last), None) => {
+                last.words.extend(words());
+                if sentence[segment.range.start].gap >= Gap::Comma {
+                    loose.extend(words());
+                }
+                continue;
+            }
+            (Some(last), Some(_)) if is_relative(head) => last.words.extend(words()),
+            (Some(last), Some(verb)) if !segment.has_subject => {
+                // `Review and approve the budget` has one object.
+                if last.object(sentence).next().is_none() {
+                    last.words.extend(words());
+                    last.verb = Some(verb);
+                } else {
+                    let subject = found[root].subject.clone();
+                    let mut clause =
+                        Clause { words: subject.clone(), subject, verb: Some(verb), shares: true };
+                    let is_conjunction = |at: &usize| is_conjunction(&sentence[*at].key);
+                    clause.words.extend(words().skip_while(is_conjunction));
+                    clause.words.extend(meant(sentence, &segment, &found[root]));
+                    found.push(clause);
+                }
+            }
+            (Some(_), Some(verb)) => {
+                let mut clause = Clause { verb: Some(verb), ..Clause::default() };
+                clause.subject.extend(segment.range.start..verb);
+                if sentence[segment.range.start].gap < Gap::Comma {
+                    clause.subject.append(&mut loose);
+                }
+                clause.words.clone_from(&clause.subject);
+                clause.words.extend(verb..segment.range.end);
+                clause.words.extend(meant(sentence, &segment, &found[found.len() - 1]));
+                found.push(clause);
+                root = found.len() - 1;
+            }
+        }
+        loose.clear();
+    }
+    if found.is_empty() {
+        found.push(Clause::default());
+    }
+    for clause in &mut found {
+        clause.words.splice(0..0, shared.iter().copied());
+    }
+    found
+}
+
+/// The items of `Delivery: 2 days (express), 6 days (standard)`: each with its bracket, and with what
+/// stands before the colon.
+fn items(sentence: &[Word]) -> Option<Vec<Clause>> {
+    let opens = |at: &usize| sentence[*at].gap == Gap::Open;
+    if (0..sentence.len()).filter(opens).count() < 2
+        || verbs::find(sentence, 0..sentence.len()).is_some()
+    {
+        return None;
+    }
+    let lead = sentence.iter().position(|word| word.gap == Gap::Colon).unwrap_or(0);
+    let mut found: Vec<Clause> = Vec::new();
+    let mut has_bracket = true;
+    for at in lead..sentence.len() {
+        let is_next = matches!(sentence[at].gap, Gap::Comma | Gap::Clause) || at == lead;
+        if has_bracket && is_next {
+            found.push(Clause { words: (0..lead).collect(), ..Clause::default() });
+            has_bracket = false;
+        }
+        has_bracket |= opens(&at);
+        found.last_mut()?.words.push(at);
+    }
+    Some(found)
+}
+
+/// The clauses as texts of their own, where there are several.
+pub(super) fn apart(sentence: &[Word]) -> Vec<Vec<Word>> {
+    let clauses = read(sentence);
+    if clauses.len() < 2 {
+        return Vec::new();
+    }
+    let words = |clause: &Clause| clause.words.iter().map(|at| sentence[*at].clone()).collect();
+    clauses.iter().map(words).collect()
+}
+
+/// What the pronouns of a segment stand for in the clause before it.
+fn meant(sentence: &[Word], segment: &Segment, before: &Clause) -> Vec<usize> {
+    let verb = segment.verb.unwrap_or(segment.range.end);
+    let is_named = |at: usize| {
+        matches!(&*sentence[at].key, "it" | "them" | "they" | "he" | "she" | "him" | "her" | "this")
+    };
+    let mut found = Vec::new();
+    if (segment.range.start..verb).any(is_named) {
+        found.extend(before.words.iter().copied().filter(|at| Some(*at) != before.verb));
+    }
+    if (verb..segment.range.end).any(is_named) {
+        let object: Vec<usize> = before.object(sentence).collect();
+        found.extend(if object.is_empty() { before.subject.clone() } else { object });
+    }
+    found
+}
+
+fn segments(sentence: &[Word]) -> Vec<Segment> {
+    let begins =
+        |at: usize| at == 0 || sentence[at].gap >= Gap::Comma || is_conjunction(&sentence[at].key);
+    let starts: Vec<usize> = (0..sentence.len())
+        // `, and` begins once.
+        .filter(|at| begins(*at) && !(*at > 0 && is_conjunction(&sentence[*at - 1].key)))
+        .collect();
+    let ends = starts.iter().skip(1).copied().chain([sentence.len()]);
+    let segment = |(start, end): (usize, usize)| {
+        let verb = verbs::find(sentence, start..end);
+        let is_thing = |word: &Word| {
+            word.is_content() || word.number().is_some() || vocabulary::is_pronoun(&word.key)
+        };
+        let has_subject = sentence[start..verb.unwrap_or(start)].iter().any(is_thing);
+        Segment { range: start..end, verb, has_subject }
+    };
+    starts.iter().copied().zip(ends).map(segment).collect()
+}
+
+/// The first word of a segment behind its conjunction.
+fn head<'a>(sentence: &'a [Word], segment: &Range<usize>) -> &'a str {
+    let words = sentence[segment.clone()].iter();
+    words.map(|word| &*word.key).find(|key| !is_conjunction(key)).unwrap_or_default()
+}
+
+/// Whether a segment says where or when, or is named by a colon: `In Oslo,`, `Note:`.
+fn is_fronted(sentence: &[Word], segment: Range<usize>) -> bool {
+    verbs::is_preposition(head(sentence, &segment))
+        && sentence.get(segment.end).is_some_and(|next| next.gap == Gap::Comma)
+}
+
+/// How many words at the beginning of a sentence say where or when, up to a comma.
+pub(super) fn fronted(sentence: &[Word]) -> usize {
+    let is_comma = |at: &usize| sentence[*at].gap == Gap::Comma;
+    let end = (1..sentence.len()).find(is_comma).unwrap_or(0);
+    if end > 0 && is_fronted(sentence, 0..end) { end } else { 0 }
+}
+
+/// Whether a clause may begin at a word.
+fn is_conjunction(key: &str) -> bool {
+    matches!(key, "and" | "but" | "while" | "whereas" | "although" | "though" | "so" | "yet")
+}
+
+/// Whether a clause that begins so says when or why another is so.
+pub(super) fn is_subordinator(key: &str) -> bool {
+    matches!(
+        key,
+        "if" | "when"
+            | "whenever"
+            | "after"
+            | "before"
+            | "once"
+            | "because"
+            | "since"
+            | "unless"
+            | "until"
+            | "as"
+            | "provided"
+    )
+}
+
+/// Whether a clause that begins so says more of what was named before it.
+fn is_relative(key: &str) -> bool {
+    matches!(key, "who" | "whom" | "whose" | "which" | "that" | "where")
+}
