@@ -107,6 +107,12 @@ pub(super) fn read(sentence: &[Word]) -> Vec<Clause> {
                     let is_conjunction = |at: &usize| is_conjunction(&sentence[*at].key);
                     clause.words.extend(words().skip_while(is_conjunction));
                     clause.words.extend(meant(sentence, &segment, &found[root]));
+                    // A condition at the end may hold for all that this subject does.
+                    let condition: Vec<usize> =
+                        words().skip_while(|at| !is_condition(&sentence[*at].key)).collect();
+                    for before in &mut found[root..] {
+                        before.words.extend(&condition);
+                    }
                     found.push(clause);
                 }
             }
@@ -246,7 +252,96 @@ pub(super) fn is_subordinator(key: &str) -> bool {
     )
 }
 
+/// Whether what stands behind a word must be so first.
+fn is_condition(key: &str) -> bool {
+    matches!(key, "if" | "when" | "whenever" | "unless" | "once" | "provided")
+}
+
 /// Whether a clause that begins so says more of what was named before it.
 fn is_relative(key: &str) -> bool {
     matches!(key, "who" | "whom" | "whose" | "which" | "that" | "where")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::words, *};
+
+    /// Parts a sentence and shows each clause as its words.
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let sentence = words::read(text);
+        let shown = |clause: &Clause| {
+            let words = clause.words.iter().map(|at| &*sentence[*at].key);
+            words.collect::<Vec<_>>().join(" ")
+        };
+        let found: Vec<String> = read(&sentence).iter().map(shown).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn a_subject_with_its_own_verb_begins_a_clause() {
+        check(
+            "Ann paid the rent and Bob sold the car",
+            &["ann paid the rent", "and bob sold the car"],
+        );
+        check("Cats may sleep, dogs must work", &["cats may sleep", "dogs must work"]);
+        check(
+            "Paris hosts fairs while Rome trains cooks",
+            &["paris hosts fairs", "while rome trains cooks"],
+        );
+    }
+
+    #[test]
+    fn a_verb_alone_shares_the_subject() {
+        check("Disks weigh 2 kg and hold 4 TB", &["disks weigh 2 kg", "disks hold 4 tb"]);
+        check(
+            "Release 4.2 removes 3 calls and adds 6",
+            &["release 4.2 removes 3 calls", "release 4.2 adds 6"],
+        );
+        check("Rent is high, up 4% from 2022", &["rent is high", "rent up 4% from 2022"]);
+        check("Review and approve the budget", &["review and approve the budget"]);
+    }
+
+    #[test]
+    fn lists_are_no_clauses() {
+        check("Logs, files and keys are encrypted", &["logs files and keys are encrypted"]);
+        check(
+            "Email alerts and test reports go to Ann",
+            &["email alerts and test reports go to ann"],
+        );
+        check(
+            "Retain logs for 5 days and audit events for 9",
+            &["retain logs for 5 days and audit events for 9"],
+        );
+    }
+
+    #[test]
+    fn what_comes_first_or_depends_holds_for_all() {
+        check(
+            "In Rome, Ann sings and Bob paints the wall",
+            &["in rome ann sings and bob paints the wall"],
+        );
+        check(
+            "If it rains, Ann closes the roof and Bob opens the gate",
+            &["if it rains ann closes the roof", "if it rains and bob opens the gate"],
+        );
+    }
+
+    #[test]
+    fn pronouns_stand_for_what_was_named() {
+        check(
+            "Ada opened the ticket and Grace closed it",
+            &["ada opened the ticket", "and grace closed it ticket"],
+        );
+        check(
+            "Lind, who runs the lab, hired two",
+            &["lind who runs the lab", "lind who hired two"],
+        );
+    }
+
+    #[test]
+    fn items_keep_their_brackets() {
+        check("Time: 5 min (gold), 4 h (iron)", &["time 5 min gold", "time 4 h iron"]);
+        check("Ann (chair), Bob (clerk)", &["ann chair", "bob clerk"]);
+    }
 }

@@ -128,7 +128,7 @@ impl Figure<'_> {
         if is_origin(&part.words, place) {
             !comes_from
         } else {
-            comes_from && is_behind(&part.words, place, TO)
+            (comes_from && is_behind(words, place, TO)) || (to && is_behind(words, place, FROM))
         }
     }
 

@@ -108,8 +108,12 @@ fn only_those(claim: &Claim, part: &Part) -> Result<(), Ungrounded> {
         let rest = behind().skip(end + 1).filter(|word| word.is_content());
         let is_said = |one: &Word| claim.words.iter().any(|word| word.is_like(one));
         let is_about = rest.into_iter().any(is_said);
-        let mut those = behind().take(end).filter(|word| word.is_content());
-        if is_about && !those.all(is_said) {
+        let those: Vec<&Word> = behind().take(end).filter(|word| word.is_content()).collect();
+        // `The Legal team` is Legal.
+        let is_name = |word: &Word| word.text.starts_with(char::is_uppercase);
+        let has_name = those.iter().any(|word| is_name(word));
+        let is_lost = |word: &&Word| (!has_name || is_name(word)) && !is_said(word);
+        if is_about && those.iter().any(is_lost) {
             return Err(Ungrounded::ConditionLost(words[at].text.clone()));
         }
     }

@@ -128,7 +128,8 @@ fn not_turned(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
     if claim.words.iter().any(is_relative) != passage.quote().any(is_relative) {
         return Ok(());
     }
-    let said: Vec<&Word> = claim.words.iter().filter(|word| word.is_content()).collect();
+    let said = claim.words[clauses::fronted(&claim.words)..].iter();
+    let said: Vec<&Word> = said.filter(|word| word.is_content()).collect();
     for part in &passage.parts {
         let quoted: Vec<&Word> = part.quote().iter().filter(|word| word.is_content()).collect();
         for at in 1..said.len() {

@@ -333,7 +333,14 @@ impl Claim {
         };
         let mut verbs = self.words.iter().filter(|word| clauses::is_verb_form(word)).peekable();
         let Some(first) = verbs.peek().copied() else { return Ok(()) };
-        if verbs.any(|word| vocabulary::is_opener(&word.key) || is_there(word)) {
+        // What is not allowed is forbidden, and what lasts or costs has a number, which is there.
+        let is_light = |word: &Word| {
+            vocabulary::is_opener(&word.key)
+                || (matches!(&*word.stem, "allow" | "permit")
+                    && passage.quote().any(|one| one.denial().is_some()))
+                || (self.has_number() && matches!(&*word.key, "takes" | "take" | "lasts" | "last"))
+        };
+        if verbs.any(|word| is_light(word) || is_there(word)) {
             return Ok(());
         }
         Err(Ungrounded::Contrast(first.text.clone()))

@@ -45,7 +45,7 @@ weigh welcome widen win withdraw work wrap write
 /// Those of which the form with an `s` is mostly a noun.
 const NOUNS: &str = "
 alert answer archive audit award bill block book break build burn call cause chair change charge check claim climb
-control copy cost count cover cross cut damage delay design display download draft drain drink drive drop edit email end
+control cook copy cost count cover cross cut damage delay design display download draft drain drink drive drop edit email end
 escort estimate export face fight file fill filter find fire fit fix follow forecast forward fund gain grade grant guard
 guide hash head heat help host import increase index invoice issue judge label land last launch lead lease lie lift limit
 link list load lock log mark mask mentor mention mine monitor mount move need note offer order outline pack park pass
@@ -58,7 +58,7 @@ treat trigger trim turn type update upgrade upload use view visit vote walk watc
 
 /// Past forms without `ed`.
 const PASTS: &str = "
-ate beat became began blew bought broke brought built came caught chose cut did drank drew drove fed fell felt flew found
+ate beat became died lied sued tied began blew bought broke brought built came caught chose cut did drank drew drove fed fell felt flew found
 froze gave got grew had heard held kept knew laid lay led left lent lost made met paid put quit ran rang rose said sang
 sank sat saw sent set shrank shut slept sold spent spoke stole stood struck swam taught thought threw told took was went
 were won wore wrote
@@ -71,17 +71,20 @@ always sometimes perhaps besides plus across various business address access pro
 months years
 ";
 
-static VERB_STEMS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| VERBS.split_whitespace().map(stem).collect());
-static NOUN_STEMS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| NOUNS.split_whitespace().map(stem).collect());
+static VERB_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(VERBS));
+static NOUN_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(NOUNS));
 static PAST_FORMS: LazyLock<HashSet<&str>> = LazyLock::new(|| PASTS.split_whitespace().collect());
 static PLURAL_FORMS: LazyLock<HashSet<&str>> =
     LazyLock::new(|| PLURALS.split_whitespace().collect());
 
+/// The stems of words and of their forms with an `s`, which are others for short words.
+fn stems(list: &str) -> HashSet<String> {
+    list.split_whitespace().flat_map(|word| [stem(word), stem(&format!("{word}s"))]).collect()
+}
+
 /// The first verb of a segment.
 pub(super) fn find(sentence: &[Word], segment: Range<usize>) -> Option<usize> {
-    let is_verb = |at: &usize| is_verb(sentence, &segment, *at);
+    let is_verb = |at: &usize| Place { sentence, segment: &segment, at: *at }.is_verb();
     segment.clone().find(is_verb)
 }
 
@@ -98,57 +101,133 @@ pub(in crate::grounding) fn is_verb_form(word: &Word) -> bool {
         && (is_past(&word.key) || VERB_STEMS.contains(&word.stem))
 }
 
-fn is_verb(sentence: &[Word], segment: &Range<usize>, at: usize) -> bool {
-    let word = &sentence[at];
-    if is_auxiliary(&word.key) {
-        return true;
+/// A word in its segment.
+struct Place<'a> {
+    sentence: &'a [Word],
+    segment: &'a Range<usize>,
+    at: usize,
+}
+
+impl<'a> Place<'a> {
+    fn word(&self) -> &'a Word {
+        &self.sentence[self.at]
     }
-    let next =
-        (at + 1 < segment.end).then(|| &sentence[at + 1]).filter(|next| next.gap == Gap::None);
-    let content = sentence[segment.start..at].iter().rev().find(|one| one.is_content());
-    let last = (at > segment.start).then(|| &sentence[at - 1]);
-    if matches!(&*word.key, "up" | "down") && content.is_none() {
-        return next.is_some_and(|next| next.number().is_some());
+
+    /// The word behind it, with no mark between them.
+    fn next(&self) -> Option<&'a Word> {
+        let next = self.at + 1;
+        let is_within = next < self.segment.end && self.sentence[next].gap == Gap::None;
+        is_within.then(|| &self.sentence[next])
     }
-    if word.kind != Kind::Content || is_nominal(&word.key) {
-        return false;
+
+    /// The word before it.
+    fn last(&self) -> Option<&'a Word> {
+        (self.at > self.segment.start).then(|| &self.sentence[self.at - 1])
     }
-    if last.is_some_and(|last| is_determiner(last) || is_preposition(&last.key) || last.key == "to")
-    {
-        return false;
+
+    /// The thing before it that could do it.
+    fn subject(&self) -> Option<&'a Word> {
+        let mut before = self.sentence[self.segment.start..self.at].iter().rev();
+        before.find(|word| word.is_content())
     }
-    let is_known = VERB_STEMS.contains(&word.stem);
-    let rest = at + 1..segment.end;
-    let has_later = || rest.clone().any(|later| is_certain(sentence, later));
-    if is_past(&word.key) {
-        // `The newly hired chemist resigned`
-        return !(next.is_some_and(Word::is_content) && has_later());
+
+    /// Whether a verb comes behind it, of the same clause.
+    fn has_later(&self) -> bool {
+        let is_over = |at: &usize| {
+            let key = &*self.sentence[*at].key;
+            super::is_subordinator(key) || super::is_relative(key)
+        };
+        let mut rest = (self.at + 1..self.segment.end).take_while(|at| !is_over(at));
+        rest.any(|later| is_certain(self.sentence, later))
     }
-    let Some(subject) = content.filter(|_| last.is_some_and(|last| !is_joined(&last.key))) else {
-        // `Revoke unused keys`, but `Test results are kept`
-        let is_clear = !NOUN_STEMS.contains(&word.stem) || next.is_some_and(is_counted);
-        return is_known && is_clear && next.is_some() && !has_later();
-    };
-    let is_object = |next: &Word| is_counted(next) || next.is_content();
-    let has_object =
-        next.is_some_and(is_object) && !(at + 1 < segment.end && is_certain(sentence, at + 1));
-    let is_noun = !is_known || NOUN_STEMS.contains(&word.stem);
-    let is_plural = |key: &str| key.ends_with('s') && !key.ends_with("ss");
-    let is_many = is_plural(&subject.key)
-        || matches!(&*subject.key, "people" | "staff" | "children" | "men" | "women" | "police");
-    if has_object && next.is_some_and(is_determiner) {
-        return true;
+
+    /// Whether something stands behind it that it could be done to.
+    fn has_object(&self) -> bool {
+        let is_object = |next: &Word| is_counted(next) || next.is_content();
+        self.next().is_some_and(is_object) && !is_certain(self.sentence, self.at + 1)
     }
-    if is_plural(&word.key) {
-        let is_third =
-            !word.key.ends_with("us") && !word.key.ends_with("is") && !word.key.ends_with("ics");
-        let is_one = !is_plural(&subject.key) || subject.text.starts_with(char::is_uppercase);
-        return is_third
-            && is_one
-            && !PLURAL_FORMS.contains(&*word.key)
-            && if is_noun { has_object } else { true };
+
+    fn is_verb(&self) -> bool {
+        let word = self.word();
+        let subject = self.subject();
+        if is_auxiliary(&word.key) || matches!(&*word.key, "get" | "gets" | "got") {
+            return true;
+        }
+        if matches!(&*word.key, "up" | "down") && subject.is_none() {
+            return self.next().is_some_and(|next| next.number().is_some());
+        }
+        let is_noun =
+            |last: &Word| is_determiner(last) || is_preposition(&last.key) || last.key == "to";
+        if word.kind != Kind::Content || is_nominal(&word.key) || self.last().is_some_and(is_noun) {
+            return false;
+        }
+        if is_past(&word.key) {
+            // `The newly hired chemist resigned`
+            let is_adjective = self.next().is_some_and(Word::is_content) && self.has_later();
+            return !is_adjective && !(subject.is_some() && self.is_done_by());
+        }
+        match subject {
+            Some(subject) => self.is_done(subject),
+            None => self.is_first(),
+        }
     }
-    is_known && is_many && (!is_noun || next.is_some())
+
+    /// `Requests filed by partners`: only `by 5 %` can stand behind what is done.
+    fn is_done_by(&self) -> bool {
+        let behind = self.sentence[..self.segment.end].get(self.at + 2);
+        self.next().is_some_and(|next| next.key == "by")
+            && behind.is_none_or(|behind| behind.number().is_none())
+    }
+
+    /// Whether it is the verb of a clause that shares its subject: `revoke unused keys`, but not
+    /// `test results are kept`.
+    fn is_first(&self) -> bool {
+        let word = self.word();
+        let Some(next) = self.next().filter(|_| !self.has_later()) else { return false };
+        // A plural is rarely followed by another noun.
+        let is_clear = !NOUN_STEMS.contains(&word.stem)
+            || is_counted(next)
+            || (is_third(&word.key) && self.has_object());
+        // `Coaches the chess club`
+        let is_known =
+            VERB_STEMS.contains(&word.stem) || (is_third(&word.key) && is_determiner(next));
+        is_known && is_clear
+    }
+
+    /// Whether it is what a subject does.
+    fn is_done(&self, subject: &Word) -> bool {
+        let word = self.word();
+        let is_known = VERB_STEMS.contains(&word.stem);
+        let is_noun = !is_known || NOUN_STEMS.contains(&word.stem);
+        let has_object = self.has_object();
+        if has_object && self.next().is_some_and(is_determiner) {
+            return true;
+        }
+        if is_plural(&word.key) {
+            let is_one = !is_plural(&subject.key) || subject.text.starts_with(char::is_uppercase);
+            return is_third(&word.key) && is_one && (!is_noun || has_object);
+        }
+        let is_many = is_plural(&subject.key)
+            || matches!(
+                &*subject.key,
+                "people" | "staff" | "children" | "men" | "women" | "police"
+            );
+        // `Employees accrue 2 days`, but not `Windows Server 2019`
+        let is_counting = self.next().is_some_and(|next| next.number().is_some())
+            && word.text.starts_with(char::is_lowercase);
+        is_many && (is_counting || (is_known && (!is_noun || self.next().is_some())))
+    }
+}
+
+fn is_plural(key: &str) -> bool {
+    key.ends_with('s') && !key.ends_with("ss")
+}
+
+/// Whether a word has the ending of what one does.
+fn is_third(key: &str) -> bool {
+    is_plural(key)
+        && !["us", "is", "ics"].iter().any(|ending| key.ends_with(ending))
+        && !PLURAL_FORMS.contains(key)
 }
 
 /// Whether a word says which or how many of what stands behind it.
@@ -176,10 +255,6 @@ fn is_nominal(key: &str) -> bool {
         || ["ing", "ings", "ion", "ions", "ment", "ments", "ery"]
             .iter()
             .any(|ending| key.ends_with(ending))
-}
-
-fn is_joined(key: &str) -> bool {
-    matches!(key, "and" | "or" | "but")
 }
 
 /// Whether a word helps another verb, or stands for `is`.
