@@ -8,7 +8,7 @@
 
 mod verbs;
 
-pub(super) use verbs::{is_auxiliary, is_past, is_verb_form};
+pub(super) use verbs::{is_auxiliary, is_past, is_state, is_verb_form};
 
 use std::ops::Range;
 
@@ -152,8 +152,8 @@ fn items(sentence: &[Word]) -> Option<Vec<Clause>> {
     let lead = sentence.iter().position(|word| word.gap == Gap::Colon).unwrap_or(0);
     let mut found: Vec<Clause> = Vec::new();
     let mut has_bracket = true;
-    for at in lead..sentence.len() {
-        let is_next = matches!(sentence[at].gap, Gap::Comma | Gap::Clause) || at == lead;
+    for (at, word) in sentence.iter().enumerate().skip(lead) {
+        let is_next = matches!(word.gap, Gap::Comma | Gap::Clause) || at == lead;
         if has_bracket && is_next {
             found.push(Clause { words: (0..lead).collect(), ..Clause::default() });
             has_bracket = false;

@@ -333,12 +333,11 @@ impl Claim {
         };
         let mut verbs = self.words.iter().filter(|word| clauses::is_verb_form(word)).peekable();
         let Some(first) = verbs.peek().copied() else { return Ok(()) };
-        // What is not allowed is forbidden, and what lasts or costs has a number, which is there.
         let is_light = |word: &Word| {
-            vocabulary::is_opener(&word.key)
-                || (matches!(&*word.stem, "allow" | "permit")
-                    && passage.quote().any(|one| one.denial().is_some()))
-                || (self.has_number() && matches!(&*word.key, "takes" | "take" | "lasts" | "last"))
+            let is_bid = matches!(&*word.stem, "allow" | "permit");
+            // What is not allowed is forbidden.
+            let is_denied = is_bid && passage.quote().any(|one| one.denial().is_some());
+            is_denied || vocabulary::is_opener(&word.key) || clauses::is_state(word)
         };
         if verbs.any(|word| is_light(word) || is_there(word)) {
             return Ok(());

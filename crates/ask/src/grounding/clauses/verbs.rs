@@ -64,6 +64,12 @@ sank sat saw sent set shrank shut slept sold spent spoke stole stood struck swam
 were won wore wrote
 ";
 
+/// Verbs that say that something is somewhere, has something or is of some size, and not what
+/// happened to it.
+const STATES: &str = "
+belong contain cost cover exist go happen hold include last lie live occur receive remain serve stand stay take weigh work
+";
+
 /// Words with an `s` before nouns that are no verbs: `sales teams`.
 const PLURALS: &str = "
 sales operations systems goods savings earnings news sports customs communications human resources means species series
@@ -73,6 +79,7 @@ months years
 
 static VERB_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(VERBS));
 static NOUN_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(NOUNS));
+static STATE_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(STATES));
 static PAST_FORMS: LazyLock<HashSet<&str>> = LazyLock::new(|| PASTS.split_whitespace().collect());
 static PLURAL_FORMS: LazyLock<HashSet<&str>> =
     LazyLock::new(|| PLURALS.split_whitespace().collect());
@@ -99,6 +106,11 @@ pub(in crate::grounding) fn is_verb_form(word: &Word) -> bool {
     word.kind == Kind::Content
         && !is_nominal(&word.key)
         && (is_past(&word.key) || VERB_STEMS.contains(&word.stem))
+}
+
+/// Whether a word says how something is, and not what happened to it.
+pub(in crate::grounding) fn is_state(word: &Word) -> bool {
+    STATE_STEMS.contains(&word.stem)
 }
 
 /// A word in its segment.
@@ -164,7 +176,8 @@ impl<'a> Place<'a> {
         if is_past(&word.key) {
             // `The newly hired chemist resigned`
             let is_adjective = self.next().is_some_and(Word::is_content) && self.has_later();
-            return !is_adjective && !(subject.is_some() && self.is_done_by());
+            let is_relative = subject.is_some() && self.is_done_by();
+            return !is_adjective && !is_relative;
         }
         match subject {
             Some(subject) => self.is_done(subject),

@@ -7,7 +7,8 @@
 use super::ground;
 
 /// A table, how many of its honest claims are delivered at least, and how many dishonest ones at
-/// most. `held.txt` was written when the rules stood, to see whether they hold for other texts.
+/// most. `plain.txt` has short ones, `pairs.txt` was written before the rules, and `held.txt` behind
+/// them, to see what they miss in longer sentences.
 struct Table {
     name: &'static str,
     text: &'static str,
