@@ -17,6 +17,9 @@ use super::{
     words::{Gap, Word},
 };
 
+/// How many clauses of a sentence are told from each other. What comes behind is one of them.
+const MAX_CLAUSES: usize = 16;
+
 /// What one clause of a sentence says, with what it shares with others.
 #[derive(Debug, Default)]
 pub(super) struct Clause {
@@ -52,85 +55,11 @@ pub(super) fn read(sentence: &[Word]) -> Vec<Clause> {
     if let Some(items) = items(sentence) {
         return items;
     }
-    let mut found: Vec<Clause> = Vec::new();
-    // What holds for all of them: `In Oslo, …`, `If it rains, …`.
-    let mut shared: Vec<usize> = Vec::new();
-    // The last clause that has a subject of its own.
-    let mut root = 0;
-    // Items behind a comma that may be the first subjects of what follows.
-    let mut loose: Vec<usize> = Vec::new();
+    let mut reading = Reading { sentence, ..Reading::default() };
     for segment in segments(sentence) {
-        let head = head(sentence, &segment.range);
-        let words = || segment.range.clone();
-        let is_first = found.last().is_none_or(|clause| clause.verb.is_none());
-        let is_bound = is_subordinator(head) && (segment.verb.is_some() || found.is_empty());
-        if is_bound || (found.is_empty() && segment.verb.is_none() && is_fronted(sentence, words()))
-        {
-            shared.extend(words());
-            continue;
-        }
-        match (found.last_mut(), segment.verb) {
-            (None, verb) => {
-                found.push(Clause {
-                    words: words().collect(),
-                    subject: verb
-                        .map(|verb| segment.range.start..verb)
-                        .into_iter()
-                        .flatten()
-                        .collect(),
-                    verb,
-                    shares: false,
-                });
-            }
-            (Some(last), Some(verb)) if is_first => {
-                last.words.extend(words());
-                last.verb = Some(verb);
-                last.subject = last.words.iter().copied().filter(|at| *at < verb).collect();
-            }
-            (Some(last), None) => {
-                last.words.extend(words());
-                if sentence[segment.range.start].gap >= Gap::Comma {
-                    loose.extend(words());
-                }
-                continue;
-            }
-            (Some(last), Some(_)) if is_relative(head) => last.words.extend(words()),
-            (Some(last), Some(verb)) if !segment.has_subject => {
-                // `Review and approve the budget` has one object.
-                if last.object(sentence).next().is_none() {
-                    last.words.extend(words());
-                    last.verb = Some(verb);
-                } else {
-                    let subject = found[root].subject.clone();
-                    let mut clause =
-                        Clause { words: subject.clone(), subject, verb: Some(verb), shares: true };
-                    let is_conjunction = |at: &usize| is_conjunction(&sentence[*at].key);
-                    clause.words.extend(words().skip_while(is_conjunction));
-                    clause.words.extend(meant(sentence, &segment, &found[root]));
-                    // A condition at the end may hold for all that this subject does.
-                    let condition: Vec<usize> =
-                        words().skip_while(|at| !is_condition(&sentence[*at].key)).collect();
-                    for before in &mut found[root..] {
-                        before.words.extend(&condition);
-                    }
-                    found.push(clause);
-                }
-            }
-            (Some(_), Some(verb)) => {
-                let mut clause = Clause { verb: Some(verb), ..Clause::default() };
-                clause.subject.extend(segment.range.start..verb);
-                if sentence[segment.range.start].gap < Gap::Comma {
-                    clause.subject.append(&mut loose);
-                }
-                clause.words.clone_from(&clause.subject);
-                clause.words.extend(verb..segment.range.end);
-                clause.words.extend(meant(sentence, &segment, &found[found.len() - 1]));
-                found.push(clause);
-                root = found.len() - 1;
-            }
-        }
-        loose.clear();
+        reading.add(&segment);
     }
+    let Reading { mut found, shared, .. } = reading;
     if found.is_empty() {
         found.push(Clause::default());
     }
@@ -138,6 +67,98 @@ pub(super) fn read(sentence: &[Word]) -> Vec<Clause> {
         clause.words.splice(0..0, shared.iter().copied());
     }
     found
+}
+
+/// The clauses of a sentence as far as it was read.
+#[derive(Default)]
+struct Reading<'a> {
+    sentence: &'a [Word],
+    found: Vec<Clause>,
+    /// What holds for all of them: `In Oslo, …`, `If it rains, …`.
+    shared: Vec<usize>,
+    /// The last clause that has a subject of its own.
+    root: usize,
+    /// Items behind a comma that may be the first subjects of what follows.
+    loose: Vec<usize>,
+}
+
+impl Reading<'_> {
+    fn add(&mut self, segment: &Segment) {
+        let head = head(self.sentence, &segment.range);
+        let words = segment.range.clone();
+        let is_full = self.found.len() >= MAX_CLAUSES;
+        let Some(last) = self.found.last_mut() else {
+            let is_fronted = segment.verb.is_none() && is_fronted(self.sentence, words.clone());
+            if is_subordinator(head) || is_fronted {
+                self.shared.extend(words);
+            } else {
+                self.begin(segment);
+            }
+            return;
+        };
+        let Some(verb) = segment.verb else {
+            last.words.extend(words.clone());
+            if self.sentence[words.start].gap >= Gap::Comma {
+                self.loose.extend(words);
+            }
+            return;
+        };
+        if is_subordinator(head) {
+            self.shared.extend(words);
+            return;
+        }
+        if last.verb.is_none() {
+            last.words.extend(words);
+            last.verb = Some(verb);
+            last.subject = last.words.iter().copied().filter(|at| *at < verb).collect();
+        } else if is_relative(head) || is_full {
+            last.words.extend(words);
+        } else if segment.has_subject {
+            self.begin(segment);
+        } else if last.object(self.sentence).next().is_none() {
+            // `Review and approve the budget` has one object.
+            last.words.extend(words);
+            last.verb = Some(verb);
+        } else {
+            self.share(segment);
+        }
+        self.loose.clear();
+    }
+
+    /// Begins a clause with a subject of its own.
+    fn begin(&mut self, segment: &Segment) {
+        let Range { start, end } = segment.range;
+        let mut clause = Clause { verb: segment.verb, ..Clause::default() };
+        clause.subject.extend(start..segment.verb.unwrap_or(start));
+        if self.sentence[start].gap < Gap::Comma {
+            clause.subject.append(&mut self.loose);
+        }
+        clause.words.clone_from(&clause.subject);
+        clause.words.extend(segment.verb.unwrap_or(start)..end);
+        if let Some(before) = self.found.last() {
+            clause.words.extend(meant(self.sentence, segment, before));
+        }
+        self.root = self.found.len();
+        self.found.push(clause);
+    }
+
+    /// Begins a clause with the subject of one before it.
+    fn share(&mut self, segment: &Segment) {
+        let sentence = self.sentence;
+        let subject = self.found[self.root].subject.clone();
+        let mut clause =
+            Clause { words: subject.clone(), subject, verb: segment.verb, shares: true };
+        let is_conjunction = |at: &usize| is_conjunction(&sentence[*at].key);
+        clause.words.extend(segment.range.clone().skip_while(is_conjunction));
+        clause.words.extend(meant(sentence, segment, &self.found[self.root]));
+        // A condition at the end may hold for all that this subject does.
+        let is_free = |at: &usize| !is_condition(&sentence[*at].key);
+        let condition: Vec<usize> = segment.range.clone().skip_while(is_free).collect();
+        for before in &mut self.found[self.root..] {
+            before.words.extend(&condition);
+        }
+        self.found.push(clause);
+    }
 }
 
 /// The items of `Delivery: 2 days (express), 6 days (standard)`: each with its bracket, and with what
@@ -154,7 +175,7 @@ fn items(sentence: &[Word]) -> Option<Vec<Clause>> {
     let mut has_bracket = true;
     for (at, word) in sentence.iter().enumerate().skip(lead) {
         let is_next = matches!(word.gap, Gap::Comma | Gap::Clause) || at == lead;
-        if has_bracket && is_next {
+        if has_bracket && is_next && found.len() < MAX_CLAUSES {
             found.push(Clause { words: (0..lead).collect(), ..Clause::default() });
             has_bracket = false;
         }
@@ -182,10 +203,17 @@ fn meant(sentence: &[Word], segment: &Segment, before: &Clause) -> Vec<usize> {
     };
     let mut found = Vec::new();
     if (segment.range.start..verb).any(is_named) {
-        found.extend(before.words.iter().copied().filter(|at| Some(*at) != before.verb));
+        let is_thing = |at: &usize| sentence[*at].is_content() && Some(*at) != before.verb;
+        found.extend(before.words.iter().copied().filter(is_thing));
     }
     if (verb..segment.range.end).any(is_named) {
-        let object: Vec<usize> = before.object(sentence).collect();
+        // The thing alone: not where it is, nor how often something was done to it.
+        let is_more = |at: &usize| {
+            sentence[*at].number().is_some() || verbs::is_preposition(&sentence[*at].key)
+        };
+        let mut behind = before.words.iter().copied().filter(|at| Some(*at) > before.verb);
+        let object = behind.by_ref().take_while(|at| !is_more(at));
+        let object: Vec<usize> = object.filter(|at| sentence[*at].is_content()).collect();
         found.extend(if object.is_empty() { before.subject.clone() } else { object });
     }
     found

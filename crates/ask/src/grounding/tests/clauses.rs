@@ -32,7 +32,7 @@ const TABLES: &[Table] = &[
     Table {
         name: "held",
         text: include_str!("clauses/held.txt"),
-        least_honest: 59,
+        least_honest: 61,
         most_dishonest: 1,
     },
 ];
