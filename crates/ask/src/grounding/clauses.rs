@@ -198,8 +198,11 @@ pub(super) fn apart(sentence: &[Word]) -> Vec<Vec<Word>> {
 /// What the pronouns of a segment stand for in the clause before it.
 fn meant(sentence: &[Word], segment: &Segment, before: &Clause) -> Vec<usize> {
     let verb = segment.verb.unwrap_or(segment.range.end);
-    let is_named = |at: usize| {
-        matches!(&*sentence[at].key, "it" | "them" | "they" | "he" | "she" | "him" | "her" | "this")
+    let is_named = |at: usize| match &*sentence[at].key {
+        "it" | "them" | "they" | "he" | "she" | "him" => true,
+        // `Her deputy` is somebody else.
+        "her" | "this" => !sentence.get(at + 1).is_some_and(Word::is_content),
+        _ => false,
     };
     let mut found = Vec::new();
     if (segment.range.start..verb).any(is_named) {
@@ -230,7 +233,8 @@ fn segments(sentence: &[Word]) -> Vec<Segment> {
     let segment = |(start, end): (usize, usize)| {
         let verb = verbs::find(sentence, start..end);
         let is_thing = |word: &Word| {
-            word.is_content() || word.number().is_some() || vocabulary::is_pronoun(&word.key)
+            let is_named = word.is_content() && !is_conjunction(&word.key);
+            is_named || word.number().is_some() || vocabulary::is_pronoun(&word.key)
         };
         let has_subject = sentence[start..verb.unwrap_or(start)].iter().any(is_thing);
         Segment { range: start..end, verb, has_subject }
@@ -357,6 +361,18 @@ mod tests {
 
     #[test]
     fn pronouns_stand_for_what_was_named() {
+        check(
+            "The app collects place data but does not share it with us",
+            &["the app collects place data", "the app does not share it with us place data"],
+        );
+        check(
+            "Ann visits Rome, and her aide will stay",
+            &["ann visits rome", "and her aide will stay"],
+        );
+        check(
+            "Ada fixed the pump 5 times and Grace sold it",
+            &["ada fixed the pump 5 times", "and grace sold it pump"],
+        );
         check(
             "Ada opened the ticket and Grace closed it",
             &["ada opened the ticket", "and grace closed it ticket"],

@@ -140,7 +140,7 @@ impl<'a> Place<'a> {
     /// The thing before it that could do it.
     fn subject(&self) -> Option<&'a Word> {
         let mut before = self.sentence[self.segment.start..self.at].iter().rev();
-        before.find(|word| word.is_content())
+        before.find(|word| word.is_content() && !super::is_conjunction(&word.key))
     }
 
     /// Whether a verb comes behind it, of the same clause.
