@@ -11,6 +11,7 @@
 //!
 //! Pure: no file, no network, no clock.
 
+mod clauses;
 mod dates;
 mod fold;
 mod hedges;
@@ -177,7 +178,9 @@ pub enum Ungrounded {
         quoted: String,
     },
     /// What is said of one thing in the evidence, said of another.
-    #[error("`{0}` of the claim stands in another sentence of the evidence than the rest")]
+    #[error(
+        "`{0}` of the claim stands in another sentence or clause of the evidence than the rest"
+    )]
     Apart(String),
     /// May became must, or must became may.
     #[error("`{0}` of the claim is stronger or weaker than its evidence")]

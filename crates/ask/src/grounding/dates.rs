@@ -76,7 +76,7 @@ fn date_at(words: &[Word]) -> Option<(Date, usize)> {
     };
     let date = Date { year: None, month, day }.real()?;
     let of = usize::from(words.get(count).is_some_and(|word| word.key == "de"));
-    let is_near = words.get(count + of).is_some_and(|word| word.gap != Gap::Clause);
+    let is_near = words.get(count + of).is_some_and(|word| word.gap < Gap::Clause);
     match whole(count + of).filter(|year| is_near && (1000..=2999).contains(year)) {
         Some(year) => Some((Date { year: Some(year), ..date }, count + of + 1)),
         None => Some((date, count)),

@@ -68,9 +68,21 @@ impl Figure<'_> {
     }
 
     fn check(&self, passage: &Passage<'_>) -> Result<(), Ungrounded> {
+        self.check_in(&passage.parts, passage).or_else(|reason| {
+            // `Disks weigh 2.5 kg and hold 4 TB` says without any kilogram what disks hold.
+            let clauses: Vec<Part> = passage.parts.iter().flat_map(Part::clauses).collect();
+            if clauses.is_empty() {
+                Err(reason)
+            } else {
+                self.check_in(&clauses, passage).map_err(|_| reason)
+            }
+        })
+    }
+
+    fn check_in(&self, parts: &[Part], passage: &Passage<'_>) -> Result<(), Ungrounded> {
         let word = self.word();
         let mut places: Vec<(&Part, usize)> = Vec::new();
-        for part in &passage.parts {
+        for part in parts {
             let quoted = part.quoted.clone();
             places.extend(quoted.filter(|at| is_said(word, &part.words[*at])).map(|at| (part, at)));
         }
@@ -106,11 +118,17 @@ impl Figure<'_> {
     /// Whether the claim says `to` where the sentence says `from`, or says of what was left behind
     /// that it is so.
     fn is_turned(&self, part: &Part, place: usize) -> bool {
+        let words = &part.words;
+        let (by, to) = (is_step(self.claim, self.at), is_behind(self.claim, self.at, TO));
+        let is_end = is_behind(words, place, TO) && has_change(words, place);
+        if (by && (is_end || is_origin(words, place))) || (to && is_step(words, place)) {
+            return true;
+        }
         let comes_from = is_behind(self.claim, self.at, FROM);
         if is_origin(&part.words, place) {
             !comes_from
         } else {
-            comes_from && is_behind(&part.words, place, TO)
+            (comes_from && is_behind(words, place, TO)) || (to && is_behind(words, place, FROM))
         }
     }
 
@@ -221,6 +239,8 @@ impl Figure<'_> {
             if !is_kin(figure, self.word())
                 || is_said(self.word(), figure)
                 || is_origin(&part.words, other)
+                || is_step(&part.words, other) != is_step(&part.words, place)
+                    && is_behind(&part.words, place, TO)
             {
                 return true;
             }
@@ -275,6 +295,9 @@ const FROM: &[&str] = &["from", "von"];
 /// What stands before a number that something was changed to.
 const TO: &[&str] = &["to", "auf"];
 
+/// What stands before a number that something was changed by.
+const BY: &[&str] = &["by", "um"];
+
 fn is_behind(words: &[Word], at: usize, before: &[&str]) -> bool {
     at > 0 && before.contains(&&*words[at - 1].key)
 }
@@ -284,6 +307,22 @@ fn is_origin(words: &[Word], at: usize) -> bool {
     let behind = at + 1..words.len().min(at + 2 + MAX_UNIT_WORDS);
     is_behind(words, at, FROM)
         && behind.into_iter().any(|next| is_figure(&words[next]) && is_behind(words, next, TO))
+}
+
+/// Whether a figure is by how much something changed: `by 5 %`, or right behind `rose`.
+fn is_step(words: &[Word], at: usize) -> bool {
+    is_behind(words, at, BY) || (at > 0 && is_change(&words[at - 1]))
+}
+
+fn is_change(word: &Word) -> bool {
+    let groups = [vocabulary::contrast("increas"), vocabulary::contrast("decreas")];
+    word.kind == Kind::Content
+        && vocabulary::contrast(&word.stem).is_some_and(|group| groups.contains(&Some(group)))
+}
+
+/// Whether something changes before a place of a sentence.
+fn has_change(words: &[Word], at: usize) -> bool {
+    words[..at].iter().any(is_change)
 }
 
 /// How far two words are from each other.

@@ -1,7 +1,7 @@
 //! Whether something is so, may be so, must be so, or would be so if something else were.
 
 use super::{
-    Ungrounded, polarity,
+    Ungrounded, clauses, polarity,
     support::{Claim, Part, Passage},
     vocabulary::{self, Modal},
     words::{Gap, Word},
@@ -14,8 +14,11 @@ pub(super) fn check(claim: &Claim, passage: &Passage<'_>) -> Result<(), Unground
             return Err(Ungrounded::Question);
         }
         same_condition(claim, part)?;
+        not_unless(claim, part)?;
+        only_those(claim, part)?;
     }
     same_tense(claim, passage)?;
+    not_done(claim, passage)?;
     same_strength(claim, passage)
 }
 
@@ -33,6 +36,88 @@ fn same_tense(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
         Some(word) if passage.quote().any(is_ahead) => Err(Ungrounded::Modality(word.text.clone())),
         _ => Ok(()),
     }
+}
+
+/// `The manager may approve it` does not say that the manager approved it.
+fn not_done(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
+    let words = &claim.words;
+    let said = |at: usize| words[..at].iter().rev().find(|word| word.is_content());
+    for at in (1..words.len()).filter(|at| clauses::is_past(&words[*at].key)) {
+        let is_passive = clauses::is_auxiliary(&words[at - 1].key);
+        let Some(subject) = said(at).filter(|_| words[at].is_content() && !is_passive) else {
+            continue;
+        };
+        for part in &passage.parts {
+            let quote = part.quote();
+            let mut verbs =
+                (0..quote.len()).filter(|place| words[at].is_like(&quote[*place])).peekable();
+            // The subject, then `may`, then the verb.
+            let is_ahead = |place: usize| {
+                let modal = (0..place).rev().take_while(|before| !quote[*before].is_content());
+                let modal = modal.into_iter().find(|before| {
+                    vocabulary::modal(&quote[*before].key).is_some() || quote[*before].key == "will"
+                });
+                let doer = modal
+                    .and_then(|modal| quote[..modal].iter().rev().find(|word| word.is_content()));
+                !clauses::is_past(&quote[place].key)
+                    && doer.is_some_and(|doer| doer.is_form_of(subject))
+            };
+            if verbs.peek().is_some() && verbs.all(is_ahead) {
+                return Err(Ungrounded::Modality(words[at].text.clone()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is so unless something happens is not so if it happens. One more or one fewer `not` makes
+/// `if` of `unless`.
+fn not_unless(claim: &Claim, part: &Part) -> Result<(), Ungrounded> {
+    let is_unless = |word: &Word| word.key == "unless";
+    let is_if = |word: &Word| {
+        matches!(
+            &*word.key,
+            "if" | "when" | "whenever" | "once" | "where" | "provided" | "while" | "with"
+        )
+    };
+    let count = |words: &[Word]| {
+        words.iter().filter(|word| word.denial().is_some() && !is_unless(word)).count()
+    };
+    let Some(unless) = part.words.iter().find(|word| is_unless(word)) else { return Ok(()) };
+    let is_turned = claim.words.iter().any(is_if) && !part.words.iter().any(is_if);
+    if is_turned
+        && !claim.words.iter().any(is_unless)
+        && count(&claim.words) % 2 == count(&part.words) % 2
+    {
+        return Err(Ungrounded::ConditionLost(unless.text.clone()));
+    }
+    Ok(())
+}
+
+/// `Only members with a card may enter` says nothing of other members, nor of anybody else.
+fn only_those(claim: &Claim, part: &Part) -> Result<(), Ungrounded> {
+    let words = &part.words;
+    for at in (0..words.len()).filter(|at| matches!(&*words[*at].key, "only" | "solely")) {
+        let behind = || words[at + 1..].iter().take_while(|word| word.gap == Gap::None);
+        let end = behind().position(|word| clauses::is_auxiliary(&word.key));
+        let begins =
+            at == 0 || words[at].gap >= Gap::Comma || vocabulary::is_break(&words[at - 1].key);
+        // Only of who may do it; `only if it is so` is a condition.
+        let is_who = behind().next().is_some_and(|word| !vocabulary::is_condition(&word.key));
+        let Some(end) = end.filter(|_| begins && is_who) else { continue };
+        let rest = behind().skip(end + 1).filter(|word| word.is_content());
+        let is_said = |one: &Word| claim.words.iter().any(|word| word.is_like(one));
+        let is_about = rest.into_iter().any(is_said);
+        let those: Vec<&Word> = behind().take(end).filter(|word| word.is_content()).collect();
+        // `The Legal team` is Legal.
+        let is_name = |word: &Word| word.text.starts_with(char::is_uppercase);
+        let has_name = those.iter().any(|word| is_name(word));
+        let is_lost = |word: &&Word| (!has_name || is_name(word)) && !is_said(word);
+        if is_about && those.iter().any(is_lost) {
+            return Err(Ungrounded::ConditionLost(words[at].text.clone()));
+        }
+    }
+    Ok(())
 }
 
 /// The word that puts a sentence into the past: `was`, or `has` before `reviewed`.

@@ -1,7 +1,7 @@
 //! Names of a claim: they must be in the evidence, and who does what to whom must stay so.
 
 use super::{
-    Ungrounded,
+    Ungrounded, clauses,
     support::{Claim, Passage},
     vocabulary,
     words::{Kind, Word},
@@ -54,8 +54,8 @@ fn in_order(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
         let same = quote.filter(|(_, one)| one.is_form_of(name) && has_capital(one));
         same.map(|(at, _)| at).collect()
     };
-    let named: Vec<(&Word, Vec<usize>)> = claim
-        .words
+    // `In Oslo, A replaced B` begins with what may stand anywhere.
+    let named: Vec<(&Word, Vec<usize>)> = claim.words[clauses::fronted(&claim.words)..]
         .iter()
         .filter(|word| word.kind == Kind::Content && has_capital(word))
         .map(|word| (word, places(word)))
@@ -128,7 +128,8 @@ fn not_turned(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
     if claim.words.iter().any(is_relative) != passage.quote().any(is_relative) {
         return Ok(());
     }
-    let said: Vec<&Word> = claim.words.iter().filter(|word| word.is_content()).collect();
+    let said = claim.words[clauses::fronted(&claim.words)..].iter();
+    let said: Vec<&Word> = said.filter(|word| word.is_content()).collect();
     for part in &passage.parts {
         let quoted: Vec<&Word> = part.quote().iter().filter(|word| word.is_content()).collect();
         for at in 1..said.len() {

@@ -147,11 +147,31 @@ fn same_scope(one: &[Word], other: &[Word]) -> Result<(), Ungrounded> {
         let word = &one[denied];
         let mut places = (0..other.len()).filter(|at| word.is_like(&other[*at])).peekable();
         let is_there = places.peek().is_some();
+        if one[denial].denial() == Some(Denial::Noun) && is_never(one, denial, other) {
+            continue;
+        }
         if is_there && !places.any(|at| scopes.iter().any(|scope| scope.contains(&at))) {
             return Err(Ungrounded::NegationMoved(word.text.clone()));
         }
     }
     Ok(())
+}
+
+/// Whether `no passwords are stored` is said as `passwords are never stored`.
+fn is_never(one: &[Word], denial: usize, other: &[Word]) -> bool {
+    if one[..denial].iter().any(Word::is_content) {
+        return false;
+    }
+    let mut behind = one[denial + 1..].iter().filter(|word| word.is_content());
+    let (Some(noun), Some(verb)) = (behind.next(), behind.next()) else { return false };
+    denials(other).into_iter().filter(|at| other[*at].denial() == Some(Denial::Behind)).any(|at| {
+        let is_within =
+            |place: &usize| other[*place + 1..=at].iter().all(|word| word.gap == Gap::None);
+        let subject = (0..at).rev().find(|place| other[*place].is_content());
+        let denied = other[at + 1..].iter().find(|word| word.is_content());
+        subject.filter(is_within).is_some_and(|place| noun.is_form_of(&other[place]))
+            && denied.is_some_and(|word| verb.is_form_of(word))
+    })
 }
 
 /// The words of content that a denial reaches.
@@ -167,7 +187,7 @@ fn scope(words: &[Word], denial: usize) -> Vec<usize> {
             .iter()
             .any(|word| matches!(&*word.key, "or" | "nor" | "oder" | "ou" | "o" | "ni" | "noch"));
         let is_over = match words[at].gap {
-            Gap::Clause | Gap::Colon => true,
+            Gap::Clause | Gap::Open | Gap::Colon => true,
             Gap::Comma => !has_or,
             Gap::None => vocabulary::is_break(&words[at].key),
         };

@@ -4,8 +4,8 @@
 use std::{collections::HashSet, ops::Range};
 
 use super::{
-    MAX_CLAIM_BYTES, MAX_CLAIM_WORDS, MIN_COVERED_PERCENT, MIN_EVIDENCE_WORDS, Ungrounded, fold,
-    hedges, label, letters, measures, modality, names, polarity, replaced, stem, together,
+    MAX_CLAIM_BYTES, MAX_CLAIM_WORDS, MIN_COVERED_PERCENT, MIN_EVIDENCE_WORDS, Ungrounded, clauses,
+    fold, hedges, label, letters, measures, modality, names, polarity, replaced, stem, together,
     units::Unit,
     vocabulary::{self, Denial},
     words::{self, Kind, Word},
@@ -55,6 +55,19 @@ impl Part {
     /// The words that are in the quote.
     pub fn quote(&self) -> &[Word] {
         &self.words[self.quoted.clone()]
+    }
+
+    /// The clauses of the quote as sentences of their own, where there are several.
+    pub fn clauses(&self) -> Vec<Part> {
+        let part = |words: Vec<Word>| Part {
+            quoted: 0..words.len(),
+            words,
+            lead: self.lead.clone(),
+            lead_opens: self.lead_opens,
+            lead_quoted: self.lead_quoted,
+            is_question: self.is_question,
+        };
+        clauses::apart(self.quote()).into_iter().map(part).collect()
     }
 }
 
@@ -255,6 +268,7 @@ impl Claim {
         hedges::check(self, passage)?;
         replaced::check(self, passage)?;
         together::check(self, passage)?;
+        self.check_verbs(passage)?;
         self.check_coverage(passage)
     }
 
@@ -307,6 +321,28 @@ impl Claim {
             }
         }
         Ok(())
+    }
+
+    /// Where all that is said to happen is not in the evidence, names that are there do not help:
+    /// `by Maria Lopez` does not say that she was fired.
+    fn check_verbs(&self, passage: &Passage<'_>) -> Result<(), Ungrounded> {
+        let is_there = |word: &Word| {
+            passage
+                .said(self)
+                .any(|one| word.is_like(one) || vocabulary::is_synonym(&word.stem, &one.stem))
+        };
+        let mut verbs = self.words.iter().filter(|word| clauses::is_verb_form(word)).peekable();
+        let Some(first) = verbs.peek().copied() else { return Ok(()) };
+        let is_light = |word: &Word| {
+            let is_bid = matches!(&*word.stem, "allow" | "permit");
+            // What is not allowed is forbidden.
+            let is_denied = is_bid && passage.quote().any(|one| one.denial().is_some());
+            is_denied || vocabulary::is_opener(&word.key) || clauses::is_state(word)
+        };
+        if verbs.any(|word| is_light(word) || is_there(word)) {
+            return Ok(());
+        }
+        Err(Ungrounded::Contrast(first.text.clone()))
     }
 
     /// Whether it has a number; those were found in the evidence.

@@ -1,5 +1,6 @@
 //! What is accepted and what is refused: by hand for every rule, generated for many texts.
 
+mod clauses;
 mod corpus;
 mod fresh;
 mod generated;

@@ -1,8 +1,9 @@
 //! What a claim says together must stand together: a quote of two sentences has the words of both,
-//! but `SEV1: full outage. SEV2: slow.` does not say `SEV1: slow`.
+//! but `SEV1: full outage. SEV2: slow.` does not say `SEV1: slow`. Neither does a sentence of two
+//! clauses say of the subject of one what it says of that of the other.
 
 use super::{
-    Ungrounded,
+    Ungrounded, clauses,
     support::{Claim, Passage},
     vocabulary,
     words::{Gap, Kind, Word},
@@ -10,20 +11,28 @@ use super::{
 
 /// Whether each clause of a claim has its words from one sentence of the quote.
 pub(super) fn check(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
+    not_exchanged(claim, passage)?;
     let sentences = sentences(passage);
     if is_verbatim(claim, passage) {
         return Ok(());
     }
-    let clauses = clauses(&claim.words);
-    for clause in &clauses {
+    let pieces = pieces(&claim.words);
+    for piece in &pieces {
         let has = |sentence: &[&Word], word: &Word| sentence.iter().any(|one| is_same(word, one));
-        let words: Vec<&Word> = clause.iter().filter(|word| is_said(word)).collect();
+        let is_apart = |at: usize| {
+            is_attribute(piece, at)
+                && sentences.iter().any(|one| has(one, piece[at]) && has(one, piece[at + 1]))
+        };
+        let words: Vec<&Word> = (0..piece.len())
+            .filter(|at| is_said(piece[*at]) && !is_apart(*at))
+            .map(|at| piece[at])
+            .collect();
         let quoted: Vec<&Word> = words
             .iter()
             .copied()
             .filter(|word| sentences.iter().any(|sentence| has(sentence, word)))
             .collect();
-        if let (Some(first), true) = (words.first(), quoted.is_empty() && clauses.len() > 1) {
+        if let (Some(first), true) = (words.first(), quoted.is_empty() && pieces.len() > 1) {
             return Err(Ungrounded::Apart(first.text.clone()));
         }
         let missing = |sentence: &Vec<&Word>| {
@@ -37,47 +46,101 @@ pub(super) fn check(claim: &Claim, passage: &Passage<'_>) -> Result<(), Unground
     Ok(())
 }
 
-/// Whether a claim is a part of the quote as it stands.
-fn is_verbatim(claim: &Claim, passage: &Passage<'_>) -> bool {
-    let quoted: Vec<&str> = passage.quote().map(|word| &*word.key).collect();
-    let claimed: Vec<&str> = claim.words.iter().map(|word| &*word.key).collect();
-    quoted.windows(claimed.len()).any(|words| words == claimed)
+/// `Delete logs after backups complete` must not become `Delete backups after logs complete`: what
+/// stands on one side of such a word must not change places with what stands on the other.
+fn not_exchanged(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
+    let is_pivot = |word: &&Word| clauses::is_subordinator(&word.key);
+    let Some(pivot) = claim.words.iter().find(is_pivot) else { return Ok(()) };
+    let (main, bound) = sides(&claim.words, pivot);
+    for part in &passage.parts {
+        let quote = part.quote();
+        let mut there = quote.iter().filter(|word| word.key == pivot.key);
+        let (Some(theirs), None) = (there.next(), there.next()) else { continue };
+        let (free, tied) = sides(quote, theirs);
+        let moved = |words: &[&Word], from: &[&Word], to: &[&Word]| {
+            let has = |side: &[&Word], word: &Word| side.iter().any(|one| word.is_form_of(one));
+            let is_moved = |word: &&&Word| is_said(word) && has(from, word) && !has(to, word);
+            words.iter().find(is_moved).map(|word| word.text.clone())
+        };
+        if let (Some(one), Some(other)) = (moved(&main, &tied, &free), moved(&bound, &free, &tied))
+        {
+            return Err(Ungrounded::Order(one, other));
+        }
+    }
+    Ok(())
 }
 
-/// The words of the quote by sentence, each with the line that it is an item of. A semicolon ends
-/// a sentence here, and so does `, while`, unless a pronoun takes up what stands before it.
+/// What does not depend on a word such as `after`, and what it ties, up to a comma.
+fn sides<'a>(words: &'a [Word], pivot: &Word) -> (Vec<&'a Word>, Vec<&'a Word>) {
+    let at = words.iter().position(|word| word.range == pivot.range).unwrap_or(words.len());
+    let end = (at + 1..words.len()).find(|next| words[*next].gap >= Gap::Comma);
+    let end = end.unwrap_or(words.len());
+    let free = words[..at].iter().chain(&words[end..]).collect();
+    (free, words[(at + 1).min(end)..end].iter().collect())
+}
+
+/// Whether a claim is a part of the quote as it stands.
+fn is_verbatim(claim: &Claim, passage: &Passage<'_>) -> bool {
+    let quoted: Vec<&Word> = passage.quote().collect();
+    // `…, who runs the lab, hired two` does not say that the lab did.
+    let is_same = |at: usize, one: &Word, other: &Word| {
+        one.key == other.key && (at == 0 || other.gap < Gap::Comma || one.gap >= Gap::Comma)
+    };
+    quoted.windows(claim.words.len()).any(|words| {
+        let mut pairs = claim.words.iter().zip(words).enumerate();
+        pairs.all(|(at, (one, other))| is_same(at, one, other))
+    })
+}
+
+/// The words of the quote by clause, each with the line that it is an item of. A semicolon ends a
+/// sentence here, and so does `, while`, unless a pronoun takes up what stands before it.
 fn sentences<'a>(passage: &'a Passage<'_>) -> Vec<Vec<&'a Word>> {
     let mut found = Vec::new();
     for part in &passage.parts {
-        let mut sentence: Vec<&Word> = part.lead.iter().collect();
-        let mut last: Option<&Word> = None;
-        for word in part.quote() {
-            let is_ended = |last: &Word| passage.between(last, word).contains([';', '；']);
+        let quote = part.quote();
+        let is_end = |at: &usize| {
+            let word = &quote[*at];
+            let is_ended = passage.between(&quote[*at - 1], word).contains([';', '；']);
             let is_parted = word.gap >= Gap::Comma
                 && matches!(&*word.key, "while" | "whereas" | "although" | "though" | "während");
-            if (is_parted || last.is_some_and(is_ended)) && !vocabulary::is_pronoun(&word.key) {
-                found.push(std::mem::replace(&mut sentence, part.lead.iter().collect()));
+            (is_parted || is_ended) && !vocabulary::is_pronoun(&word.key)
+        };
+        let mut start = 0;
+        for end in (1..quote.len()).filter(is_end).chain([quote.len()]) {
+            let sentence = &quote[start..end];
+            for clause in clauses::read(sentence) {
+                let words = clause.words.iter().map(|at| &sentence[*at]);
+                found.push(part.lead.iter().chain(words).collect());
             }
-            sentence.push(word);
-            last = Some(word);
+            start = end;
         }
-        found.push(sentence);
     }
     found
 }
 
 /// The parts of a claim that stand for themselves.
-fn clauses(words: &[Word]) -> Vec<&[Word]> {
-    let mut found = Vec::new();
+fn pieces(words: &[Word]) -> Vec<Vec<&Word>> {
+    let mut found: Vec<Vec<&Word>> = Vec::new();
     let mut start = 0;
     for (at, word) in words.iter().enumerate() {
         if word.gap >= Gap::Comma || vocabulary::is_break(&word.key) {
-            found.push(&words[start..at]);
+            found.push(words[start..at].iter().collect());
             start = at;
         }
     }
-    found.push(&words[start..]);
+    found.push(words[start..].iter().collect());
+    // `Alice signed the lease and paid the rent`: she paid, too.
+    let shared = clauses::read(words).into_iter().filter(|clause| clause.shares);
+    found.extend(shared.map(|clause| clause.words.iter().map(|at| &words[*at]).collect()));
     found
+}
+
+/// Whether a word is what was done to the thing behind it, and not who did it: `expired exports`.
+fn is_attribute(piece: &[&Word], at: usize) -> bool {
+    let is_noun = |word: &&Word| word.is_content() && word.gap == Gap::None;
+    clauses::is_past(&piece[at].key)
+        && piece.get(at + 1).is_some_and(is_noun)
+        && (at == 0 || !piece[at - 1].is_content())
 }
 
 /// Whether a word can be of one sentence and not of another.

@@ -69,6 +69,8 @@ pub(super) enum Gap {
     Comma,
     /// A mark that ends a clause.
     Clause,
+    /// A bracket that opens and says more of what stands before it.
+    Open,
 }
 
 impl Word {
@@ -184,7 +186,7 @@ fn gap(between: &str) -> Gap {
             _ => Gap::None,
         });
     }
-    gap
+    if between.trim() == "(" { Gap::Open } else { gap }
 }
 
 /// Whether a run says no. What only looks like it does so on both sides.

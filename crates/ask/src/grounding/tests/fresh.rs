@@ -21,7 +21,7 @@ const TABLES: &[&str] = &[
 
 /// How many of a kind are delivered though they are wrong. They need grammar: whose maker, who does
 /// it to whom in the passive voice, and what is no longer so. All other kinds have none.
-const KNOWN: &[(&str, usize)] = &[("roles", 3), ("tense", 1)];
+const KNOWN: &[(&str, usize)] = &[("roles", 2), ("tense", 1)];
 
 /// Calls `judge` with the kind of every bullet (`None` for an honest one) and its verdict.
 fn each(mut judge: impl FnMut(Option<&str>, &str, Result<(), String>)) {
@@ -60,6 +60,7 @@ fn most_honest_bullets_are_delivered() {
             }
         }
     });
+    println!("{delivered} of {all} honest bullets\n{refused}");
     assert!(delivered * 100 >= all * 85, "{delivered} of {all} honest bullets\n{refused}");
 }
 
