@@ -89,6 +89,8 @@ const SUGGESTS: &[&str] = &[
     "remember that",
     "what if",
     "how about",
+    "which is why",
+    "which means",
 ];
 
 /// The form of a normalised piece, if it has one. `is_going_on` says whether something stands before it that it may go on with.
@@ -162,11 +164,10 @@ fn tells(piece: &str) -> bool {
     const FINITE: &[&str] = &[
         "is", "are", "was", "were", "has", "had", "must", "should", "will", "cannot", "does", "did",
     ];
-    const OPENS: &[&str] = &[
-        "which", "that", "who", "what", "where", "when", "how", "whether", "if", "it", "you", "i",
-    ];
-    let mut words = piece.split(' ');
-    !words.clone().any(|word| OPENS.contains(&word)) && words.any(|word| FINITE.contains(&word))
+    const OPENS: &[&str] = &["which", "who", "what", "where", "when", "how", "whether", "if"];
+    let words: Vec<&str> = piece.split(' ').collect();
+    let is_open = OPENS.contains(&words[0]) || words.contains(&"you");
+    !is_open && words.iter().any(|word| FINITE.contains(word))
 }
 
 /// Whether a text is in Latin letters, so far as its first ones tell.

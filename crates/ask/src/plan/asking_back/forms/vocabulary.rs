@@ -27,12 +27,12 @@ pub(super) const EXAMPLES: &str = r"^<example>$";
 
 /// Requests for information. The verbs of the first line can ask for nothing else.
 pub(super) const ASKS: &str = r"^(?:(?:feel free|don't hesitate|do not hesitate) to |you(?:'ll| will)?(?: can| could| may| must| need to| have to| should)? (?:also )?)?(?:
-    (?:clarify|describe|elaborate|indicate|mention|name|narrow|rephrase|reword|reformulate|restate|specify)(?:$| .*)
+    (?:clarify|describe|elaborate|indicate|mention|name|narrow (?:down|it|your)|rephrase|reword|reformulate|restate|specify)(?:$| .*)
     |(?:let (?:me|us) know|tell (?:me|us)|inform me)(?:$| (?:about |more |of )?(?:<wh>\b.*|(?:if|whether|a bit|a little|more) .*|<object>))
     |be (?:a (?:bit|little) )?(?:more )?(?:clear(?:er)?|exact|precise|specific)(?:$| .*)
-    |(?:add|confirm|enter|give|identify|include|input|list|pass|provide|repeat|say|state|submit|supply|type|write)(?: in)? <object>
+    |(?:add|enter|give|identify|include|input|list|provide|repeat|say|state|supply|type|write)(?: in)? <object>
     |confirm (?:<wh>|if|whether|that you (?:mean|want))\b.*
-    |(?:send|share) <strict object>
+    |(?:confirm|send|share) <strict object>
     |(?:choose|pick|select)(?:$| (?:<wh>|among|an?|another|any|between|either|exactly|from|just|of|one|only)\b.*| the <object>)
     |ask (?:about|again|for|me|something|your question|an?|another|one)\b.*
     |try (?:again|asking|rephrasing|a different|another|to (?:rephrase|specify))\b.*
@@ -45,7 +45,8 @@ pub(super) const ASKS: &str = r"^(?:(?:feel free|don't hesitate|do not hesitate)
 
 /// Sentences that say what is missing.
 pub(super) const MISSES: &str = r"^(?:
-    <question>(?: \S+)? (?:(?:did|does|do)(?:n't| not)|(?:lacks|leaves|needs|names no|gives no|contains no|has no|mentions no|says nothing)\b
+    <question>(?: \S+)? (?:(?:did|does|do)(?:n't| not) (?:contain|give|have|identify|include|indicate|make clear|mention|name|provide|say|specify
+        |state|tell)\b|(?:lacks|leaves|needs|names no|gives no|contains no|has no|mentions no|says nothing)\b
         |(?:is|was|seems|appears)(?:n't| not| too| a bit| a little| very)* (?:ambiguous|clear|complete|general|incomplete|missing|short|specific
         |unclear|vague)\b|(?:must|should|has to|needs to) (?:contain|give|have|include|mention|name|say|specify)\b).*
     |you (?:did|do|have)(?:n't| not) (?:give|include|mention|name|provide|say|specify|state|tell me)\b.*
@@ -60,10 +61,11 @@ pub(super) const MISSES: &str = r"^(?:
     |(?:i|we) (?:<cannot>|(?:do|did|could)(?:n't| not))(?: fully| quite| yet)*
         (?: (?:have enough|be sure|determine|figure out|guess|know|tell|understand|work out)\b.*
         | (?:find|get|have|identify|recogni[sz]e|see) (?:(?:\S+ ){1,6}?in <question>\b.*|<strict object>))
+    |(?:i|we) <cannot>(?: \S+){1,6}? without <object>
     |(?:i'm|i am) (?:not (?:certain|clear|sure)|unsure) (?:about|how|if|i|whether|<wh>)\b.*
     |it(?:'s| is) (?:ambiguous|not (?:clear|specified)|unclear|unspecified)(?:$| (?:how|if|whether|to me|<wh>)\b.*)
     |(?:not enough|insufficient|more|further|additional) (?:\S+ )?(?:context|details?|information|info|specifics)\b.*
-    |(?:the |this |that |my )?(?:\S+ ){0,3}?(?:expects|needs|requires|takes|wants) <object>
+    |(?:(?:the|this|that|each)(?: \S+){0,2} (?:call|function|lookup|search|tool)|\S+_\S+|it) (?:expects|needs|requires|takes|wants) <object>
     |there(?:'s| is| was| are| were) (?:no|nothing)\b.* (?:in <question>|<told>)\b.*
     |(?:it|that|this|<question>) (?:can|could|may|might) (?:be|mean) (?:many|more than one|several|various)\b.*
     |(?:ich|mir|es|j'|je|il|me|yo|hace|\S+ \S+|\S+)? ?(?:benötige|brauche|fehlen|fehlt|ai besoin|manque|necesito|falta)\b.*)$";
@@ -94,7 +96,7 @@ pub(super) const QUESTIONS: &str = r"^(?:and |or )?(?:
     |(?:is|are|was|were) (?:it|that|there|these|they|this|those|the|your|one)\b.*
     |(?:does|has|have) (?:it|that|the|this|they|you got|your)\b.*
     |(?:can|could|may|might|shall|should) i\b.*
-    |any(?:thing)?\b.*
+    |anything else(?: \S+){0,4}|any (?:\S+ ){0,2}<info>(?: \S+){0,4}
     |<det> (?:\S+ ){0,3}<info>|<info>(?: <info>)*
     |(?:welche[mnrs]?|was|wer|wen|wem|wo|wann|wie|wessen|meinen|meinst|möchten|können sie (?:mir )?.* (?:angeben|nennen|sagen)|könnten sie .*
         (?:angeben|nennen|sagen))\b.*
@@ -103,10 +105,12 @@ pub(super) const QUESTIONS: &str = r"^(?:and |or )?(?:
     |(?:di |per |in |de |em )?(?:quale|quali|cosa|che cosa|dove|quando|chi|qual|quais|onde|welke?|wat|waar|wie|hvilke[nt]?|vilke[nt]|który|która|które|jaki)\b.*)$";
 
 /// How a piece may go on with the one before: it begins as a part of a sentence does, never with a verb.
-pub(super) const GOES_ON: &str = r"^(?:<det>|<wh>|about|as|at|by|either|etc|from|how|if|in|not|of|on|only|optionally|preferably|so|than|whether|within
-    |i (?:can|could|will)|i'll|it|you(?:'d like|'re looking)?(?: are looking| asked| have| like| mean| meant| need| refer| want| would like)
-    |something|someone|somewhere|anything|anyone|else|both|more|similar|other|others|when|with|without|to <looking>|<looking>
-    |<info>|\S*[0-9_./]\S*|[a-z-]+(?:[a-rt-z])s)(?:$| .*|,.*)";
+pub(super) const GOES_ON: &str = r"^(?:(?:also|not|only|optionally|possibly|preferably) )?(?:
+    (?:<det>|<wh>|about|anyone|anything|as|at|both|by|either|etc|from|how|if|in|of|on|someone|something|than|whether|with|within|without)(?:$| .*)
+    |(?:i (?:can|could|will)|i'll|so (?:that )?i can|to) <looking>(?:$| .*)
+    |you(?:'d like|'re looking| are looking| asked| have| like| mean| meant| need| refer| want| would like)(?:$| .*)
+    |(?:compare|find|read|search|summari[sz]e)(?:$| (?:it|them|for|in)(?:$| .*))
+    |(?:<info>|\S*[0-9_./]\S*|[a-z-]+[a-rt-z]s|else|more|other|others|similar)(?: <info>)*(?:$| <follow>\b.*))$";
 
 /// Names that stand for parts, in angle brackets. A part may use those behind it.
 const PARTS: &[(&str, &str)] = &[
@@ -116,9 +120,9 @@ const PARTS: &[(&str, &str)] = &[
     ),
     (
         "<telling>",
-        r"(?:clarify|confirm <wh>|confirm (?:if|the|whether|your)|describe|elaborate|indicate|let me know|mention|name|narrow|rephrase|reword|specify
+        r"(?:clarify|confirm (?:<wh>|if|whether)|describe|elaborate|indicate|let me know|mention|name|narrow (?:down|it|your)|rephrase|reword|specify
         |tell me(?: more| the| your| an?)? ?(?:<wh>|if|whether|<object>)|be more (?:clear|precise|specific)
-        |(?:add|enter|give|identify|include|list|pass|provide|repeat|say|state|supply|type|write) <object>|(?:send|share) <strict object>
+        |(?:add|enter|give|identify|include|list|provide|repeat|say|state|supply|type|write) <object>|(?:confirm|send|share) <strict object>
         |(?:choose|pick|select) (?:<wh>|an?|between|from|one|the))",
     ),
     ("<question>", r"(?:the|this|your)(?: \S+)? (?:message|prompt|question|query|request)"),
