@@ -10,7 +10,7 @@ const FRAGMENTS: &[(&str, &str)] = &[
     // attackers do it, or whether a course tells how, is a fair question.
     (
         "<act>",
-        r"<do>(?:(?:(?:describe|explain|know|learn|(?:show|teach|tell) me) )?<how>|<wish>|<way>)?",
+        r"<do>(?:(?:(?:(?:describe|explain)(?: to me)?|know|learn|(?:show|teach|tell) me) )?<how>|<wish>|<way>)?",
     ),
     ("<how>", r"how (?:to|(?:can|could|do|does|should|would) (?:i|one|we|you)|i can|i could) "),
     (
@@ -48,7 +48,7 @@ const FRAGMENTS: &[(&str, &str)] = &[
     // What is done with it, or to whom: only words that cannot be the second half of its name.
     (
         "<against>",
-        r" (?:against|as if|asking|by|claiming|from|impersonating|posing|pretending|so|stealing|targeting|that|using
+        r" (?:against|aimed|as if|asking|by|claiming|from|impersonating|posing|pretending|so|stealing|targeting|that|using
             |which|with|without)\b",
     ),
     // Nothing more is said of the thing.

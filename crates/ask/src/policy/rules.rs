@@ -131,7 +131,7 @@ pub const DEFAULT_RULES: &[DefaultRule] = &[
                 (?: (?:an?|code|computer|convincing|fake|for|linux|login|me|my|new|of|piece|program|python|script|simple|sms
                 |some|the|undetectable|windows|working))*
                 (?: (?:botnets?|keyloggers?|malicious code|malware|ransomware|rootkits?|shellcode|spyware|trojans?(?: horses?)?)
-                    (?:<end>| program<end>| against | in (?:c|java|javascript|powershell|python|rust)\b
+                    (?:<end>| program<end>| against | and (?:install|send|spread)\b| in (?:c|java|javascript|powershell|python|rust)\b
                     | (?:for|on|that|to|using|which|with) )
                 | exploits?(?:<end>|<against>| for | in (?:c|python|rust)\b| to (?:gain|get|run)\b)
                 | (?:virus|worm)(?:<end>| that | to (?:attack|delete|destroy|infect|spread|steal)\b)
