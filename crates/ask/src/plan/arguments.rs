@@ -4,10 +4,11 @@
 //! What is particular about an argument (ids, numbers, addresses, paths, names, anything with marks in
 //! it) must stand in the question, whole. Other texts must stand there word by word; only what looks
 //! for something may say a few words differently. What the contract offers for a property may always
-//! be chosen for it.
+//! be chosen for it, and a number that it has a default for, where the question gives none.
 
 mod answer;
 mod asked;
+mod counts;
 mod dates;
 mod decimal;
 mod flags;
@@ -105,8 +106,11 @@ impl Walk {
             }
             Value::Number(number) => {
                 let number = Decimal::parse(&number.to_string());
-                let is_fine =
-                    place.is_knob() || number.is_some_and(|number| self.asked.has_number(&number));
+                let is_fine = if place.is_knob() {
+                    number.is_none_or(|number| counts::agrees(&number, place, &self.asked.text))
+                } else {
+                    number.is_some_and(|number| self.asked.has_number(&number))
+                };
                 (!is_fine).then(|| Found::Other(value.to_string()))
             }
             Value::String(text) => {

@@ -10,7 +10,7 @@ const FRAGMENTS: &[(&str, &str)] = &[
     // attackers do it, or whether a course tells how, is a fair question.
     (
         "<act>",
-        r"<do>(?:(?:(?:describe|explain|know|learn|(?:show|teach|tell) me) )?<how>|<wish>|<way>)?",
+        r"<do>(?:(?:(?:(?:describe|explain)(?: to me)?|know|learn|(?:show|teach|tell) me) )?<how>|<wish>|<way>)?",
     ),
     ("<how>", r"how (?:to|(?:can|could|do|does|should|would) (?:i|one|we|you)|i can|i could) "),
     (
@@ -21,7 +21,13 @@ const FRAGMENTS: &[(&str, &str)] = &[
     (
         "<way>",
         r"(?:give me |is there |what(?:'s| is| are) )?(?:the |an? |some )?(?:(?:best|common|easiest) )?
-            (?:ways? to|steps to|(?:step by step )?instructions to) ",
+            (?:ways? to|steps to|(?:step by step )?(?:guide|instructions) (?:on how )?to) ",
+    ),
+    // Written directions are wanted; what for follows as a noun: `instructions for building`.
+    (
+        "<guide>",
+        r"<do>(?:(?:find|get|give|send|show|write)(?: me)? |i (?:need|want) )?(?:an? |the |some |detailed |step by step )*
+            (?:directions|guide|instructions|manual|plans|recipe|steps|tutorial) (?:for|on|to) ",
     ),
     // The beginning of a clause that tells somebody what to do. Behind `and` it counts only soon
     // after a command: "does it read files and return credentials?" is a question about a tool.
@@ -39,6 +45,12 @@ const FRAGMENTS: &[(&str, &str)] = &[
     ),
     // The sentence goes on with the thing itself, not with something that is only called after it.
     ("<on>", r"(?:<end>|,| (?:and|from|in|on|that|to|using|via|which|with|without) )"),
+    // What is done with it, or to whom: only words that cannot be the second half of its name.
+    (
+        "<against>",
+        r" (?:against|aimed|as if|asking|by|claiming|from|impersonating|posing|pretending|so|stealing|targeting|that|using
+            |which|with|without)\b",
+    ),
     // Nothing more is said of the thing.
     (
         "<end>",
@@ -46,6 +58,16 @@ const FRAGMENTS: &[(&str, &str)] = &[
             | (?:anyway|even|for me|now|painlessly|please|quickly|step by step|today|tonight)\b
             | without (?:anyone|being|getting|them)\b)"#,
     ),
+    // Mistakes of programs, by the names that they have.
+    (
+        "<weakness>",
+        r"(?:(?:stack[ -]based |heap[ -]based )?(?:buffer|heap|integer|stack)[ -]overflows?|cross[ -]site scripting|csrf
+            |cve-[0-9-]+|double[ -]frees?|(?:command|sql)[ -]injections?|(?:deserialization|format[ -]string|memory[ -]corruption)(?: bugs?| flaws?)?
+            |heartbleed|log4shell|(?:directory|path)[ -]traversals?|race[ -]conditions?|rce|remote code execution|ssrf
+            |use[ -]after[ -]frees?|xss|zero[ -]days?)",
+    ),
+    // What opens a door without a name.
+    ("<tokens>", r"(?:access|admin|api|auth|bearer|operator|refresh|service|session) tokens?"),
     // What is handed to a process.
     ("<variables>", r"env(?:ironment)?(?: (?:variables|vars))?"),
 ];

@@ -2,12 +2,14 @@
 
 mod fair;
 mod stopped;
+mod variants;
 mod work;
 
 use std::time::{Duration, Instant};
 
 use fair::FAIR;
 use stopped::STOPPED;
+use variants::{FAIR_TOO, STOPPED_TOO};
 use work::WORK;
 
 use super::*;
@@ -24,7 +26,7 @@ fn stopping(policy: &Policy, question: &str) -> Option<String> {
 fn what_must_be_stopped_is_stopped_by_its_rule() {
     let policy = policy();
     let mut wrong = Vec::new();
-    for (rule, questions) in STOPPED {
+    for (rule, questions) in STOPPED.iter().chain(STOPPED_TOO) {
         for question in *questions {
             let stopped = stopping(&policy, question);
             if stopped.as_deref() != Some(rule) {
@@ -39,7 +41,7 @@ fn what_must_be_stopped_is_stopped_by_its_rule() {
 fn fair_questions_pass() {
     let policy = policy();
     let mut wrong = Vec::new();
-    for question in FAIR.iter().chain(WORK) {
+    for question in FAIR.iter().chain(WORK).chain(FAIR_TOO) {
         if let Some(rule) = stopping(&policy, question) {
             wrong.push(format!("{question:?}: {rule}"));
         }
@@ -70,12 +72,13 @@ fn spellings(question: &str) -> Vec<String> {
 #[test]
 fn another_spelling_is_the_same_question() {
     let policy = policy();
-    for (rule, questions) in STOPPED {
+    for (rule, questions) in STOPPED.iter().chain(STOPPED_TOO) {
         for spelling in questions.iter().flat_map(|question| spellings(question)) {
             assert_eq!(stopping(&policy, &spelling).as_deref(), Some(*rule), "{spelling:?}");
         }
     }
-    for spelling in FAIR.iter().chain(WORK).flat_map(|question| spellings(question)) {
+    for spelling in FAIR.iter().chain(WORK).chain(FAIR_TOO).flat_map(|question| spellings(question))
+    {
         assert_eq!(stopping(&policy, &spelling), None, "{spelling:?}");
     }
 }

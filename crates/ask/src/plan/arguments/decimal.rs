@@ -1,5 +1,7 @@
 //! Numbers as they are written, so that no digit is lost: 1234567890123456789 is not …700.
 
+use std::cmp::Ordering;
+
 /// How far a point is moved.
 const MAX_SHIFT: usize = 400;
 
@@ -9,6 +11,25 @@ pub(super) struct Decimal {
     is_negative: bool,
     whole: String,
     fraction: String,
+}
+
+impl PartialOrd for Decimal {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Decimal {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Without zeros in front, more digits are more.
+        let size = |one: &Self| (one.whole.len(), one.whole.clone(), one.fraction.clone());
+        match (self.is_negative, other.is_negative) {
+            (false, true) => Ordering::Greater,
+            (true, false) => Ordering::Less,
+            (false, false) => size(self).cmp(&size(other)),
+            (true, true) => size(other).cmp(&size(self)),
+        }
+    }
 }
 
 impl Decimal {

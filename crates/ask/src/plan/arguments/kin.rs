@@ -88,6 +88,7 @@ const SYNONYMS: &[&[&str]] = &[
     &["buy", "bought", "purchas"],
     &["pai", "paid", "payment"],
     &["tag", "label"],
+    &["slow", "slowli", "slowness", "delai", "latenci", "lag"],
 ];
 
 /// Whether a word says nothing of what a search is about.

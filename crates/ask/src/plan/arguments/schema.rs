@@ -185,9 +185,23 @@ impl<'a> Place<'a> {
         })
     }
 
-    /// Whether any number will do: one that is there without being asked for is a knob.
+    /// Whether any number will do where the question gives none: one that is there without being asked for is a knob.
     pub fn is_knob(&self) -> bool {
         self.nodes.iter().any(|node| node.get("default").is_some_and(Value::is_number))
+    }
+
+    /// Whether a number is the bound of the schema that another one lies beyond.
+    pub fn is_bound(&self, number: &Decimal, other: &Decimal) -> bool {
+        let is_beyond = |bound: &Value, is_most: bool| {
+            let bound = Decimal::parse(&bound.to_string());
+            bound.is_some_and(|bound| {
+                bound == *number && if is_most { bound < *other } else { *other < bound }
+            })
+        };
+        self.nodes.iter().any(|node| {
+            node.get("maximum").is_some_and(|bound| is_beyond(bound, true))
+                || node.get("minimum").is_some_and(|bound| is_beyond(bound, false))
+        })
     }
 
     /// Whether there is a choice or a default that is meant instead.

@@ -1,6 +1,7 @@
 //! Honest arguments pass, and what is changed about them does not.
 
 mod answers;
+mod counts;
 mod dishonest;
 mod honest;
 mod mutants;

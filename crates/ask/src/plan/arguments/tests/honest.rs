@@ -79,6 +79,8 @@ pub(super) const CASES: &[(&str, &str, &str)] = &[
     ("search", "Find the first 2 documents about retention", r#"{"query":"retention","top_k":2}"#),
     ("search", "anything about encrypting laptops", r#"{"query":"laptop encryption","top_k":10}"#),
     ("search", "who approves travel?", r#"{"query":"travel approval"}"#),
+    ("search", "Has anybody reported that mail is slow?", r#"{"query":"mail delay"}"#),
+    ("search", "the build has become slower: latency?", r#"{"query":"slow build"}"#),
     ("search", "find \"phishing awareness\"", r#"{"query":"\"phishing awareness\""}"#),
     ("search", "password policies?", r#"{"query":"password policy"}"#),
     ("search", "password policies", r#"{"query":"Password policies?"}"#),

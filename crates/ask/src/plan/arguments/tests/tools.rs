@@ -29,6 +29,13 @@ pub(super) fn schema(tool: &str) -> Value {
             json!({ "from": text, "to": text, "year": number, "month": number, "day": number })
         }
         "person" => json!({ "name": text, "assignee": text }),
+        "page" => json!({
+            "query": text,
+            "limit": { "type": "integer", "default": 10, "minimum": 1, "maximum": 50 },
+            "page": { "type": "integer", "default": 1 },
+            "max_results": { "type": "integer", "default": 20 },
+            "timeout_seconds": { "type": "integer", "default": 30 },
+        }),
         "list" => json!({
             "status": { "enum": ["open", "closed"] },
             "level": { "anyOf": [{ "const": 7 }, { "const": "x-9" }] },
