@@ -45,8 +45,7 @@ fn fits(tool: &Tool, name: &str, args: &Map<String, Value>) -> Result<(), Refuse
 
 /// A violation in the words for plans.
 fn said(violation: &Violation, tool: &str, input: &Value) -> String {
-    let name = violation.pointer.strip_prefix('/').filter(|name| !name.contains('/'));
-    let Some(name) = name else { return violation.to_string() };
+    let Some(name) = violation.pointer.strip_prefix('/') else { return violation.to_string() };
     match violation.keyword.as_str() {
         "required" => format!("Missing required arg '{name}' for tool '{tool}'"),
         "additionalProperties" | "unevaluatedProperties" => {

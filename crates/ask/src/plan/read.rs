@@ -4,6 +4,7 @@ use contract::json;
 use serde_json::{Map, Value};
 
 use super::{Plan, Refused, shown};
+use crate::policy;
 
 const CALL_KEYS: &[&str] = &["type", "server", "tool", "args"];
 const ANSWER_KEYS: &[&str] = &["type", "answer", "needs_more_info"];
@@ -37,9 +38,9 @@ pub fn of(value: Value) -> Result<Plan, Refused> {
             only(&object, ANSWER_KEYS)?;
             let answer = text(&mut object, "answer")?;
             if object.get("needs_more_info") != Some(&Value::Bool(true)) {
-                return Err(invalid("final_answer requires needs_more_info=true in this phase"));
+                return Err(invalid("final_answer requires needs_more_info=true: it only asks for what is missing"));
             }
-            if answer.trim().is_empty() {
+            if policy::visible(&answer).trim().is_empty() {
                 return Err(invalid("final_answer requires an answer that is not empty"));
             }
             Ok(Plan::FinalAnswer { answer: answer.trim().to_owned(), needs_more_info: true })
@@ -134,6 +135,10 @@ mod tests {
         check("123", "not an integer");
         check("null", "not null");
         check("\"x\"", "not a string");
+        for blank in ["", " ", "\u200b", " \u2060\u00a0"] {
+            let answer = json!({ "type": "final_answer", "answer": blank, "needs_more_info": true });
+            check(&answer.to_string(), "an answer that is not empty");
+        }
         check("{}", "Plan validation failed: Plan.type must be call_tool or final_answer");
         check(r#"{"type":"call","server":"s","tool":"t","args":{}}"#, "Plan.type must be");
         check(r#"{"type":7}"#, "Plan.type must be");
