@@ -38,7 +38,9 @@ pub fn of(value: Value) -> Result<Plan, Refused> {
             only(&object, ANSWER_KEYS)?;
             let answer = text(&mut object, "answer")?;
             if object.get("needs_more_info") != Some(&Value::Bool(true)) {
-                return Err(invalid("final_answer requires needs_more_info=true: it only asks for what is missing"));
+                return Err(invalid(
+                    "final_answer requires needs_more_info=true: it only asks for what is missing",
+                ));
             }
             if policy::visible(&answer).trim().is_empty() {
                 return Err(invalid("final_answer requires an answer that is not empty"));
@@ -135,8 +137,9 @@ mod tests {
         check("123", "not an integer");
         check("null", "not null");
         check("\"x\"", "not a string");
-        for blank in ["", " ", "\u200b", " \u2060\u00a0"] {
-            let answer = json!({ "type": "final_answer", "answer": blank, "needs_more_info": true });
+        for blank in ["", " ", "\u{200b}", " \u{2060}\u{a0}"] {
+            let answer =
+                json!({ "type": "final_answer", "answer": blank, "needs_more_info": true });
             check(&answer.to_string(), "an answer that is not empty");
         }
         check("{}", "Plan validation failed: Plan.type must be call_tool or final_answer");
