@@ -73,7 +73,7 @@ impl Command {
             Command::Doctor(doctor) => doctor.run(flags, printer),
             Command::Init(init) => init.run(printer),
             Command::Contracts(contracts) => contracts.run(flags, printer),
-            Command::Completions(completions) => completions.run(),
+            Command::Completions(completions) => completions.run(printer),
         }
     }
 }

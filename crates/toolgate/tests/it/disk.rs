@@ -83,18 +83,24 @@ async fn what_others_keep_is_neither_taken_nor_removed() {
     };
     // A folder with a `work` of somebody's is not taken, be it `/` itself.
     let world = World::new(BINARY, "data_dir: .");
-    theirs.iter().for_each(|path| world.write(path, "theirs"));
+    for path in &theirs {
+        world.write(path, "theirs");
+    }
     refuses_to_start(&world, &["none that Toolgate has made: it has a `work`", "--data-dir"]);
     is_there(&world, ".");
     // And in ours only what has a name of ours is removed.
     let mut world = World::start(BINARY, "").await;
     assert_eq!(world.stop().await, 0);
-    theirs.iter().for_each(|path| world.write(&format!("data/{path}"), "theirs"));
+    for path in &theirs {
+        world.write(&format!("data/{path}"), "theirs");
+    }
     let left = [
         "data/work/job_01HZX3W8E5V6T7R8Q9P0N1M2K3",
         "data/work/job_01HZX3W8E5V6T7R8Q9P0N1M2K3-kept",
     ];
-    left.iter().for_each(|path| world.write(&format!("{path}/out.txt"), "ours"));
+    for path in &left {
+        world.write(&format!("{path}/out.txt"), "ours");
+    }
     world.run().await;
     is_there(&world, "data");
     assert!(left.iter().all(|path| !world.folder().join(path).exists()));
