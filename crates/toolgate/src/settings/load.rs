@@ -14,6 +14,8 @@ use super::{Settings, compatibility, model_host, pasted};
 
 /// The file that is read where none is named.
 const DEFAULT_FILE: &str = "toolgate.yaml";
+/// What every data folder has that was ever used.
+const DATABASE: &str = "toolgate.db";
 /// Environment variables that begin like this set one setting each:
 /// `TOOLGATE_SERVER__MAX_BODY_BYTES=1000` is `server.max_body_bytes: 1000`.
 pub(super) const PREFIX: &str = "TOOLGATE_";
@@ -88,6 +90,16 @@ impl Loaded {
     /// Whether the file mentions a word anywhere.
     pub fn mentions(&self, word: &str) -> bool {
         self.text.contains(word)
+    }
+
+    /// The data folder that was named on the command line or in the environment, if nothing was ever kept there.
+    pub fn named_in_vain(&self) -> Option<&Path> {
+        self.data_dir.as_deref().filter(|_| !self.has_data())
+    }
+
+    /// Whether something was ever kept in the data folder.
+    pub fn has_data(&self) -> bool {
+        self.data_dir().join(DATABASE).exists()
     }
 
     /// Where everything is kept.

@@ -1,5 +1,7 @@
 //! The command line: data on stdout, words on stderr, exit codes 0, 1 and 2.
 
+mod looking;
+
 use serde_json::{Value, json};
 use testkit::World;
 
