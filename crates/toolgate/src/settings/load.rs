@@ -26,6 +26,9 @@ pub struct Flags {
     /// The settings file [default: ./toolgate.yaml if there is one]
     #[arg(long, global = true, value_name = "FILE", env = "TOOLGATE_CONFIG")]
     pub config: Option<PathBuf>,
+    /// Read no settings file, whatever lies here or `TOOLGATE_CONFIG` names
+    #[arg(long, global = true)]
+    pub no_config: bool,
     /// Address and port, in place of server.listen
     #[arg(long, global = true, value_name = "ADDRESS", env = "TOOLGATE_LISTEN")]
     pub listen: Option<String>,
@@ -129,6 +132,7 @@ impl Flags {
     /// The file that the settings are read from, if there is one.
     pub fn file(&self) -> Option<PathBuf> {
         match &self.config {
+            _ if self.no_config => None,
             Some(file) => Some(file.clone()),
             None => Some(PathBuf::from(DEFAULT_FILE)).filter(|file| file.exists()),
         }
