@@ -19,6 +19,7 @@ mod tools;
 mod trace;
 pub mod upstream;
 
+use anyhow::bail;
 use clap::Subcommand;
 
 use crate::{
@@ -73,7 +74,7 @@ impl Command {
             Command::Doctor(doctor) => doctor.run(flags, printer),
             Command::Init(init) => init.run(printer),
             Command::Contracts(contracts) => contracts.run(flags, printer),
-            Command::Completions(completions) => completions.run(),
+            Command::Completions(completions) => completions.run(printer),
         }
     }
 }
@@ -98,6 +99,18 @@ fn ready(flags: &Flags, printer: &Printer) -> anyhow::Result<Result<(Loaded, Vec
         return Ok(Err(Answer::CouldNotTell));
     }
     Ok(Ok((loaded, contracts.bound)))
+}
+
+/// Refuses a data folder that was named and in which nothing was ever kept: to whoever only looks, a slip of the
+/// pen would read as good news. One that nobody named may not have been needed yet.
+fn is_not_in_vain(loaded: &Loaded) -> anyhow::Result<()> {
+    match loaded.named_in_vain() {
+        Some(folder) if folder.exists() => {
+            bail!("`{}` is no data folder: nothing was ever kept there", folder.display())
+        }
+        Some(folder) => bail!("there is no data folder `{}`", folder.display()),
+        None => Ok(()),
+    }
 }
 
 /// A runtime for commands that wait.

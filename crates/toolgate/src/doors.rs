@@ -10,7 +10,7 @@ use store::DataFolder;
 use crate::settings::Loaded;
 
 /// The file that holds the key of what MCP clients carry for us.
-const STATE_KEY: &str = "state.key";
+pub const STATE_KEY: &str = "state.key";
 
 /// The file that holds the operator's credential.
 pub const OPERATOR_TOKEN: &str = "operator.token";

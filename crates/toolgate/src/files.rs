@@ -15,13 +15,17 @@ pub fn write_new(file: &Path, text: &str) -> anyhow::Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let wrote = written(folder.unwrap_or(Path::new(".")), text)
         .and_then(|temporary| temporary.persist_noclobber(file).map_err(|error| error.error));
-    wrote.map(|_| ()).with_context(|| format!("cannot write `{}`", file.display()))
+    wrote
+        .map(|_| ())
+        .map_err(without_path)
+        .with_context(|| format!("cannot write `{}`", file.display()))
 }
 
 /// Writes a file over what was there: it stays behind its links and keeps its rights, and what is no
 /// file, such as `/dev/stdout`, is written to.
 pub fn replace(file: &Path, text: &str) -> anyhow::Result<()> {
     upstream::replace(file, text.as_bytes())
+        .map_err(without_path)
         .with_context(|| format!("cannot write `{}`", file.display()))
 }
 
@@ -33,9 +37,17 @@ pub fn can_be_written(file: &Path) -> anyhow::Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     tempfile::tempfile_in(folder.unwrap_or(Path::new(".")))
         .map(|_| ())
-        // The name of what was tried is nobody's business.
-        .map_err(|error| std::io::Error::from(error.kind()))
+        .map_err(without_path)
         .with_context(|| format!("cannot write `{}`", file.display()))
+}
+
+/// What went wrong, without the name of a temporary file that nobody asked for. It stands behind what the system said.
+pub fn without_path(error: std::io::Error) -> std::io::Error {
+    let text = error.to_string();
+    match text.split_once(" at path ") {
+        Some((said, _)) if error.get_ref().is_some() => std::io::Error::new(error.kind(), said),
+        _ => error,
+    }
 }
 
 /// Makes a file that only this user may read, where there is none: what is written over it keeps its rights. Where that

@@ -8,7 +8,11 @@ use crate::settings::{Log, LogFormat};
 pub fn start(settings: &Log) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&settings.level)
         .map_err(|error| anyhow::anyhow!("log.level `{}`: {error}", settings.level))?;
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        // It would tell on stderr that stderr is gone, and panic.
+        .log_internal_errors(false);
     match settings.format {
         LogFormat::Human => {
             let colour = std::io::IsTerminal::is_terminal(&std::io::stderr());

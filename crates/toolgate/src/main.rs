@@ -10,6 +10,7 @@ mod printer;
 mod servers;
 mod settings;
 mod sources;
+mod starting;
 mod wiring;
 
 use std::process::ExitCode;

@@ -42,8 +42,21 @@ pub struct Contracts {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads the contracts of the binary and those of the user.
+/// Reads the contracts of the binary and those of the user, and refuses settings that would give an agent
+/// what is ours.
 pub fn contracts(loaded: &Loaded) -> anyhow::Result<Contracts> {
+    let contracts = gathered(loaded)?;
+    apart(&contracts.bound, loaded)?;
+    Ok(contracts)
+}
+
+/// Refuses settings that would give an agent what is ours.
+pub fn apart(bound: &[Bound], loaded: &Loaded) -> anyhow::Result<()> {
+    apart::check(bound, loaded)
+}
+
+/// The contracts alone.
+pub fn gathered(loaded: &Loaded) -> anyhow::Result<Contracts> {
     let mut bound = Vec::new();
     let mut diagnostics = Vec::new();
     let settings = loaded.tools();
@@ -99,7 +112,6 @@ pub fn contracts(loaded: &Loaded) -> anyhow::Result<Contracts> {
         bound
             .retain(|one| one.contract.toolset != model_host::MLXCTL || one.contract.run.is_some());
     }
-    apart::check(&bound, loaded)?;
     Ok(Contracts { bound, diagnostics })
 }
 

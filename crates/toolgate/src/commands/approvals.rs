@@ -77,7 +77,9 @@ impl Approvals {
                 return Ok(Answer::CouldNotTell);
             }
         };
-        if !loaded.data_dir().exists()
+        commands::is_not_in_vain(&loaded)?;
+        if !loaded.has_data()
+            && !loaded.data_dir().is_file()
             && let Some(answer) = self.nothing(printer)?
         {
             return Ok(answer);
@@ -99,7 +101,7 @@ impl Approvals {
         }
     }
 
-    /// There is no data folder, so nobody ever asked, and to look is no reason to make one. Whoever
+    /// Nothing was ever kept, so nobody ever asked, and to look is no reason to make a data folder. Whoever
     /// watches waits for what is to come.
     fn nothing(&self, printer: &Printer) -> anyhow::Result<Option<Answer>> {
         Ok(match &self.command {

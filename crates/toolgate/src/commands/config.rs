@@ -1,19 +1,15 @@
 //! `toolgate config`: the settings, looked at without changing anything.
 
+mod check;
 mod rules;
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     Answer,
-    commands::serve,
     printer::Printer,
     settings::{self, Flags},
-    wiring::{
-        self,
-        upstreams::{self, Which},
-    },
 };
 
 /// Look at the settings
@@ -53,7 +49,7 @@ enum Command {
 impl Config {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
         match &self.command {
-            Command::Check { json } => check(flags, printer, *json),
+            Command::Check { json } => check::run(flags, printer, *json),
             Command::Show => match flags.load()? {
                 Ok(loaded) => {
                     let own = settings::model_host::without(&loaded.settings);
@@ -108,47 +104,4 @@ fn without_null(mut value: Value) -> Value {
         _ => {}
     }
     value
-}
-
-fn check(flags: &Flags, printer: &Printer, as_json: bool) -> anyhow::Result<Answer> {
-    let (diagnostics, tools) = match flags.load()? {
-        Err(diagnostics) => (diagnostics, 0),
-        Ok(loaded) => {
-            let mut contracts = wiring::contracts(&loaded)?;
-            let count = contracts.bound.len();
-            contracts.diagnostics.extend(upstreams::mistakes(&loaded));
-            // The server may be started where it is set.
-            if let Err(error) = serve::tokens(&loaded) {
-                let found = loaded.warning("/server/tokens", format!("{error:#}"));
-                contracts.diagnostics.push(found);
-            }
-            if contracts.diagnostics.iter().all(|one| one.severity != contract::Severity::Error) {
-                let fixed = wiring::tools(contracts.bound, &loaded)?;
-                // What a server would be started with, without starting anything.
-                if let Err(error) = upstreams::plan(&loaded, Which::All, &fixed) {
-                    let words = format!("{error:#}");
-                    let key = words.split(':').next().unwrap_or_default();
-                    contracts.diagnostics.push(loaded.error(&format!("/{key}"), &words));
-                }
-            }
-            (loaded.remarks.into_iter().chain(contracts.diagnostics).collect(), count)
-        }
-    };
-    let refused = diagnostics.iter().any(|one| one.severity == contract::Severity::Error);
-    if as_json {
-        printer.json(&json!({ "ok": !refused, "tools": tools, "diagnostics": diagnostics }));
-    } else {
-        printer.diagnostics(&diagnostics);
-        if refused {
-            let errors =
-                diagnostics.iter().filter(|one| one.severity == contract::Severity::Error).count();
-            printer.say(format!("{errors} to mend"));
-        } else if diagnostics.is_empty() {
-            printer.say(format!("the settings are fine: {tools} tools"));
-        } else {
-            let remarks = diagnostics.len();
-            printer.say(format!("the settings can be used: {tools} tools, {remarks} to know"));
-        }
-    }
-    Ok(if refused { Answer::No } else { Answer::Yes })
 }

@@ -2,6 +2,7 @@
 //!
 //! It looks at the things that make a start or a first call fail, and changes none of them.
 
+mod kept;
 mod llm;
 mod machine;
 mod mlx;
@@ -17,7 +18,7 @@ use serde_json::json;
 use crate::{
     Answer, commands,
     printer::Printer,
-    settings::{Flags, Loaded},
+    settings::{self, Flags, Loaded},
     wiring::{self, Bound},
 };
 
@@ -117,7 +118,7 @@ fn show(findings: &[Finding], printer: &Printer) {
 
 /// Looks at everything that can be looked at: without settings there is little.
 fn examine(flags: &Flags) -> anyhow::Result<Vec<Finding>> {
-    let (first, loaded) = settings(flags);
+    let (first, loaded) = loaded(flags);
     let mut findings = vec![first];
     let runtime = commands::runtime()?;
     runtime.block_on(async {
@@ -125,6 +126,10 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<Finding>> {
             let (contracts, bound) = contracts(loaded);
             findings.push(contracts);
             findings.push(place::data_folder(&loaded.data_dir()));
+            findings.extend(kept::database(&loaded.data_dir()));
+            findings.extend(kept::secrets(&loaded.data_dir()));
+            findings.extend(kept::journal(loaded));
+            findings.extend(environment(loaded, &bound));
             findings.extend(place::tokens(&loaded.settings.server));
             findings.push(place::listen(&loaded.settings.server).await);
             findings.push(machine::supervisor().await);
@@ -141,7 +146,7 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-fn settings(flags: &Flags) -> (Finding, Option<Loaded>) {
+fn loaded(flags: &Flags) -> (Finding, Option<Loaded>) {
     const SUBJECT: &str = "settings";
     match flags.load() {
         Ok(Ok(loaded)) => {
@@ -166,6 +171,21 @@ fn settings(flags: &Flags) -> (Finding, Option<Loaded>) {
         }
         Err(error) => (Finding::problem(SUBJECT, format!("{error:#}")), None),
     }
+}
+
+/// Variables that somebody set to set something, and that set nothing.
+fn environment(loaded: &Loaded, bound: &[Bound]) -> Option<Finding> {
+    let unknown = settings::environment::unknown(loaded, bound);
+    let first = unknown.first()?;
+    let message = match unknown.len() {
+        1 => first.message.clone(),
+        several => format!("{}, and {} more", first.message, several - 1),
+    };
+    let finding = Finding::warning("environment", message);
+    Some(match &first.hint {
+        Some(hint) => finding.hint(hint),
+        None => finding,
+    })
 }
 
 fn contracts(loaded: &Loaded) -> (Finding, Vec<Bound>) {

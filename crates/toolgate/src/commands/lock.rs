@@ -8,12 +8,12 @@ use contract::compare::{Change, Class};
 use serde_json::{Value, json};
 use upstream::{
     Host, Member,
-    lock::{self, Difference, Lock, Pinned, What},
+    lock::{self, Difference, Lock, LockError, Pinned, What},
     settings::Changes,
 };
 
 use crate::{
-    Answer, commands,
+    Answer, commands, files,
     printer::Printer,
     settings::{Flags, Loaded},
     wiring::{
@@ -124,7 +124,7 @@ impl LockCommand {
             }
         }
         if !fresh.is_empty() {
-            lock.write(file)?;
+            write(&lock, file)?;
         }
         for (id, tools) in &fresh {
             printer.say(format!(
@@ -182,6 +182,7 @@ impl LockCommand {
             if all.is_empty() && unknown.is_empty() {
                 printer.say("everything is as it was pinned");
             }
+            say_next(&all, printer);
         }
         match (unknown.is_empty(), all.is_empty()) {
             (false, _) => Answer::CouldNotTell,
@@ -232,7 +233,7 @@ impl LockCommand {
         }
         let gone = pinned - lock.upstreams.len();
         if taken > 0 || gone > 0 {
-            lock.write(file)?;
+            write(&lock, file)?;
         }
         for one in &left {
             printer.say(one);
@@ -298,6 +299,31 @@ fn unreached(member: &Member) -> String {
 
 fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+/// What to do about differences. The name of a tool is in the words of its server, so it stands in a line for
+/// a shell only if it is one to a shell as well.
+fn say_next(all: &[(String, Difference)], printer: &Printer) {
+    let Some((id, first)) = all.first() else { return };
+    let plain = |one: char| one.is_ascii_alphanumeric() || "-_.".contains(one);
+    let is_named = first.kind == "tool" && first.name.chars().all(plain);
+    let of_one = all.iter().all(|(other, _)| other == id);
+    let what = match all {
+        [_] if is_named => format!(" {id}.{}", first.name),
+        _ if of_one => format!(" {id}"),
+        _ => String::new(),
+    };
+    printer.say(format!("hint: if that is right, take it with `toolgate lock accept{what}`"));
+}
+
+/// Writes the lock. Where that fails, the file that is named is the lock.
+fn write(lock: &Lock, file: &std::path::Path) -> anyhow::Result<()> {
+    lock.write(file).map_err(|error| match error {
+        LockError::Unwritable { path, source } => {
+            LockError::Unwritable { path, source: files::without_path(source) }.into()
+        }
+        error => error.into(),
+    })
 }
 
 /// A difference in words.

@@ -126,8 +126,10 @@ impl Mcp {
         };
         let program = std::env::current_exe().context("cannot tell where this program is")?;
         let mut arguments = vec!["mcp".to_owned()];
-        if let Some(file) = flags.file() {
-            arguments.extend(["--config".to_owned(), whole(file)?]);
+        match flags.file() {
+            Some(file) => arguments.extend(["--config".to_owned(), whole(file)?]),
+            // A client may start us in a folder of somebody else's, whose settings could start anything.
+            None => arguments.push("--no-config".to_owned()),
         }
         arguments.extend(["--data-dir".to_owned(), whole(loaded.data_dir())?]);
         if let Some(toolset) = &self.toolset {

@@ -57,6 +57,7 @@ impl Mlx {
             ));
             return Ok(Answer::CouldNotTell);
         }
+        commands::is_not_in_vain(&loaded)?;
         let ports = PORTS.filter(|port| asked.port.is_none_or(|only| *port == only));
         let servers = commands::runtime()?.block_on(status(&settings, ports, asked.lines))?;
         if asked.json {

@@ -95,7 +95,8 @@ impl Quarantine {
                 return Ok(Answer::CouldNotTell);
             }
         };
-        if !loaded.data_dir().exists() {
+        commands::is_not_in_vain(&loaded)?;
+        if !loaded.has_data() && !loaded.data_dir().is_file() {
             return self.nothing(printer);
         }
         let data = DataFolder::open(&loaded.data_dir())?;
@@ -118,7 +119,7 @@ impl Quarantine {
         }
     }
 
-    /// There is no data folder, so nothing was ever kept, and to look is no reason to make one.
+    /// Nothing was ever kept, and to look is no reason to make a data folder.
     fn nothing(&self, printer: &Printer) -> anyhow::Result<Answer> {
         match &self.command {
             None | Some(Command::List(_)) => {

@@ -22,7 +22,8 @@ use upstream::Host;
 use crate::{
     Answer, commands, doors, logging,
     printer::Printer,
-    settings::{Flags, Loaded},
+    settings::{self, Flags, Loaded, environment},
+    starting,
     wiring::{
         self,
         asking::Asking,
@@ -42,6 +43,7 @@ impl Serve {
             Err(answer) => return Ok(answer),
         };
         printer.diagnostics(&loaded.remarks);
+        printer.diagnostics(&environment::unknown(&loaded, &bound));
         logging::start(&loaded.settings.log)?;
         let tokens = tokens(&loaded)?;
         let fixed = wiring::tools(bound, &loaded)?;
@@ -105,32 +107,17 @@ async fn serve(
     Ok(())
 }
 
-/// The names of those who come without a token, and of the operator.
-const OUR_NAMES: &[&str] = &[server::OPERATOR, "local", "cli", "stdio"];
-
 /// The tokens that the settings name, out of the environment.
-pub(super) fn tokens(loaded: &Loaded) -> anyhow::Result<Vec<Token>> {
-    let named = &loaded.settings.server.tokens;
-    named
-        .iter()
-        .map(|token| {
-            let secret = std::env::var(&token.token_env).unwrap_or_default();
-            if secret.trim().len() < 16 {
-                bail!(
-                    "server.tokens: the environment variable `{}` of `{}` must hold at least 16 \
-                     characters",
-                    token.token_env,
-                    token.name
-                );
-            }
-            // Approvals and keys are a caller's own, so nobody may bear the name of another door.
-            if OUR_NAMES.contains(&token.name.as_str()) {
-                bail!("server.tokens: the name `{}` is taken by Toolgate itself", token.name);
-            }
-            let sha256 = Sha256::digest(secret.trim().as_bytes()).into();
-            Ok(Token { name: token.name.clone(), sha256 })
-        })
-        .collect()
+fn tokens(loaded: &Loaded) -> anyhow::Result<Vec<Token>> {
+    let server = &loaded.settings.server;
+    if let Some(obstacle) = starting::tokens(server).first() {
+        bail!("{}", obstacle.message);
+    }
+    let token = |token: &settings::Token| Token {
+        name: token.name.clone(),
+        sha256: Sha256::digest(starting::secret(token).as_bytes()).into(),
+    };
+    Ok(server.tokens.iter().map(token).collect())
 }
 
 /// Without credentials only this machine may call.

@@ -1,19 +1,24 @@
 //! From the file, the environment and the flags to the settings.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::Context;
 use clap::Args;
-use contract::{Diagnostic, Document, Violation};
+use contract::{Diagnostic, Document, Severity, Violation};
 use serde_json::Value;
 
 use super::{Settings, compatibility, model_host, pasted};
 
 /// The file that is read where none is named.
 const DEFAULT_FILE: &str = "toolgate.yaml";
+/// What every data folder has that was ever used.
+const DATABASE: &str = "toolgate.db";
 /// Environment variables that begin like this set one setting each:
 /// `TOOLGATE_SERVER__MAX_BODY_BYTES=1000` is `server.max_body_bytes: 1000`.
-const PREFIX: &str = "TOOLGATE_";
+pub(super) const PREFIX: &str = "TOOLGATE_";
 
 /// What every command takes.
 #[derive(Debug, Clone, Default, Args)]
@@ -21,6 +26,9 @@ pub struct Flags {
     /// The settings file [default: ./toolgate.yaml if there is one]
     #[arg(long, global = true, value_name = "FILE", env = "TOOLGATE_CONFIG")]
     pub config: Option<PathBuf>,
+    /// Read no settings file, whatever lies here or `TOOLGATE_CONFIG` names
+    #[arg(long, global = true)]
+    pub no_config: bool,
     /// Address and port, in place of server.listen
     #[arg(long, global = true, value_name = "ADDRESS", env = "TOOLGATE_LISTEN")]
     pub listen: Option<String>,
@@ -39,6 +47,8 @@ pub struct Loaded {
     pub file: Option<PathBuf>,
     /// The file as it was read, to say where something stands.
     document: Document,
+    /// The file as text.
+    text: String,
     /// The folder that relative paths in the settings start at.
     base: PathBuf,
     /// The data folder from the flags, which starts where the person is.
@@ -60,6 +70,39 @@ impl Loaded {
     /// Something that is wrong at a place in the file.
     pub fn error(&self, pointer: &str, message: impl Into<String>) -> Diagnostic {
         self.document.error(pointer, message)
+    }
+
+    /// Something that is wrong with the settings, in words that begin with the name of the setting: in its
+    /// place, and if that is a list, at the entry that the words name.
+    pub fn mistake(&self, words: &str) -> Diagnostic {
+        let key = words.split(':').next().unwrap_or_default();
+        let pointer = format!("/{}", key.replace('.', "/"));
+        let named = words.split('`').nth(1).unwrap_or_default();
+        let is_named = |entry: &Value| match entry {
+            Value::String(text) => text == named || self.path(text) == Path::new(named),
+            Value::Object(fields) => fields.values().any(|field| field == named),
+            _ => false,
+        };
+        let entries = self.document.value().pointer(&pointer).and_then(Value::as_array);
+        match entries.and_then(|entries| entries.iter().position(is_named)) {
+            Some(index) => self.error(&format!("{pointer}/{index}"), words),
+            None => self.error(&pointer, words),
+        }
+    }
+
+    /// Whether the file mentions a word anywhere.
+    pub fn mentions(&self, word: &str) -> bool {
+        self.text.contains(word)
+    }
+
+    /// The data folder that was named on the command line or in the environment, if nothing was ever kept there.
+    pub fn named_in_vain(&self) -> Option<&Path> {
+        self.data_dir.as_deref().filter(|_| !self.has_data())
+    }
+
+    /// Whether something was ever kept in the data folder.
+    pub fn has_data(&self) -> bool {
+        self.data_dir().join(DATABASE).exists()
     }
 
     /// Where everything is kept.
@@ -89,6 +132,7 @@ impl Flags {
     /// The file that the settings are read from, if there is one.
     pub fn file(&self) -> Option<PathBuf> {
         match &self.config {
+            _ if self.no_config => None,
             Some(file) => Some(file.clone()),
             None => Some(PathBuf::from(DEFAULT_FILE)).filter(|file| file.exists()),
         }
@@ -99,9 +143,13 @@ impl Flags {
         let file = self.file();
         let (name, text) = match &file {
             Some(file) => {
-                let text = std::fs::read_to_string(file)
+                let bytes = std::fs::read(file)
                     .with_context(|| format!("cannot read the settings `{}`", file.display()))?;
-                (file.display().to_string(), text)
+                let name = file.display().to_string();
+                match String::from_utf8(bytes) {
+                    Ok(text) => (name, text),
+                    Err(error) => return Ok(Err(vec![no_text(&name, &error)])),
+                }
             }
             None => ("defaults".to_owned(), "{}".to_owned()),
         };
@@ -129,7 +177,9 @@ impl Flags {
             // The file was fine before, so it is the environment that is not.
             anyhow::bail!("{}: {words}", place.trim_start_matches('/'));
         }
-        model_host::add(&mut settings)?;
+        if let Err(error) = model_host::add(&mut settings) {
+            return Ok(Err(vec![document.error("/tools/mlx/host", format!("{error:#}"))]));
+        }
         let base = file
             .as_deref()
             .and_then(Path::parent)
@@ -138,7 +188,15 @@ impl Flags {
         let base = base
             .canonicalize()
             .with_context(|| format!("cannot find the folder `{}`", base.display()))?;
-        Ok(Ok(Loaded { settings, remarks, file, document, base, data_dir: self.data_dir.clone() }))
+        Ok(Ok(Loaded {
+            settings,
+            remarks,
+            file,
+            document,
+            text,
+            base,
+            data_dir: self.data_dir.clone(),
+        }))
     }
 
     fn override_with_environment(&self, document: &mut Document) -> anyhow::Result<Settings> {
@@ -166,6 +224,15 @@ impl Flags {
         }
         serde_json::from_value(document.value().clone()).context("the settings")
     }
+}
+
+/// A file that is no text, shown at the first byte that is none.
+fn no_text(name: &str, error: &std::string::FromUtf8Error) -> Diagnostic {
+    let at = error.utf8_error().valid_up_to();
+    let text: Arc<str> = String::from_utf8_lossy(error.as_bytes()).into();
+    let message = "the settings are not UTF-8 text";
+    Diagnostic::new(Severity::Error, name, &text, at..at + 1, message)
+        .hint("save the file as UTF-8")
 }
 
 /// Everything that keeps a document from being settings, in one run.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tools::settings::{FileIo, Memory, Mlx, Repo, Search, SysAudit, Transcript, WebFetch};
 use upstream::settings::{Allowlist, Upstream};
 
-use super::model_host;
+use super::{log::Log, model_host};
 
 /// The settings of a server.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -112,6 +112,8 @@ impl Settings {
         all.extend(ask.map(|(place, words)| (format!("/ask/{place}"), words)));
         let transcript = self.tools.transcript.mistakes(&self.llm).into_iter();
         all.extend(transcript.map(|(place, words)| (format!("/tools/transcript/{place}"), words)));
+        let log = self.log.mistakes().into_iter();
+        all.extend(log.map(|(place, words)| (format!("/log/{place}"), words)));
         for (id, upstream) in &self.upstreams {
             if let Some(problem) = upstream::names::id_problem(id) {
                 all.push((format!("/upstreams/{id}"), problem.to_owned()));
@@ -515,31 +517,4 @@ impl Default for Journal {
     fn default() -> Self {
         Self { path: None, max_bytes: 67_108_864, max_files: 5 }
     }
-}
-
-/// What the server says on stderr.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Log {
-    /// For people or for programs.
-    pub format: LogFormat,
-    /// `error`, `warn`, `info`, `debug` or `trace`, or a filter of `tracing`.
-    pub level: String,
-}
-
-impl Default for Log {
-    fn default() -> Self {
-        Self { format: LogFormat::default(), level: "info".into() }
-    }
-}
-
-/// For people or for programs.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum LogFormat {
-    /// A line for people.
-    #[default]
-    Human,
-    /// A JSON object a line.
-    Json,
 }

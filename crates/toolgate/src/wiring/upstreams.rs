@@ -36,13 +36,23 @@ pub enum Which<'a> {
 }
 
 impl Which<'_> {
-    fn means(self, id: &str, overlays: &BTreeMap<String, Overlay>) -> bool {
+    fn means(
+        self,
+        id: &str,
+        overlays: &BTreeMap<String, Overlay>,
+        taken: &HashSet<String>,
+    ) -> bool {
         match self {
             Which::All => true,
             Which::One(one) => one == id,
             Which::Of(tool) => {
+                // `id.tool` is how listings write it. No tool of an upstream is called so, but to say what it is
+                // called the upstream has to be asked.
+                let is_below = |rest: &str| {
+                    rest.starts_with("__") || rest.starts_with('.') && !taken.contains(tool)
+                };
                 tool == id
-                    || tool.strip_prefix(id).is_some_and(|rest| rest.starts_with("__"))
+                    || tool.strip_prefix(id).is_some_and(is_below)
                     || overlays.values().any(|overlay| overlay.chosen_name() == Some(tool))
             }
         }
@@ -58,7 +68,7 @@ pub fn plan(loaded: &Loaded, which: Which<'_>, fixed: &[Arc<Tool>]) -> anyhow::R
     let latest = overlays::follow(loaded);
     for (id, own) in &settings.upstreams {
         let overlays = overlays::of_upstream(loaded, id)?;
-        if !which.means(id, &overlays) {
+        if !which.means(id, &overlays, &taken) {
             continue;
         }
         // One that cannot be started is down, and the others are not.

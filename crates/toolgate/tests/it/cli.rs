@@ -1,5 +1,7 @@
 //! The command line: data on stdout, words on stderr, exit codes 0, 1 and 2.
 
+mod looking;
+
 use serde_json::{Value, json};
 use testkit::World;
 
@@ -202,4 +204,43 @@ fn help_and_completions_are_there() {
         let (code, stdout, _) = world.cli(&["completions", shell]);
         assert!(code == 0 && stdout.contains("toolgate"), "{shell}");
     }
+}
+
+#[test]
+fn a_reader_who_has_seen_enough_is_no_failure() {
+    use std::process::Stdio;
+    let world = world();
+    for arguments in [
+        &["completions", "bash"][..],
+        &["completions", "zsh"],
+        &["--help"],
+        &["tools", "--json"],
+        &["config", "schema"],
+        &["contracts", "export", "--format", "openapi"],
+    ] {
+        let mut child =
+            world.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Gone before a word is read.
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*stderr), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_file_that_cannot_be_written_is_the_one_that_was_asked_for() {
+    let world = world();
+    let (code, _, stderr) = world.cli(&["init", "/nonexistent/own.yaml"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("cannot write `/nonexistent/own.yaml`: No such file"), "{stderr}");
+    assert!(!stderr.contains(".tmp"), "{stderr}");
+    world.write("theirs.json", r#"{ "mcpServers": { "a": { "command": "x" } } }"#);
+    let import = ["upstream", "import", "theirs.json", "--config", "/nonexistent/own.yaml"];
+    let (code, _, stderr) = world.cli(&import);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("cannot write `/nonexistent/own.yaml`: No such file"), "{stderr}");
+    assert!(!stderr.contains(".tmp"), "{stderr}");
+    let (_, _, stderr) = world.cli(&["init", "/proc/own.yaml"]);
+    assert!(stderr.contains("`/proc/own.yaml`") && !stderr.contains(".tmp"), "{stderr}");
 }

@@ -1,5 +1,7 @@
 //! `toolgate doctor`: what it finds, and what it says about it.
 
+mod kept;
+
 use serde_json::{Value, json};
 use testkit::{Reply, Upstream, World};
 

@@ -298,3 +298,39 @@ async fn a_client_is_told_how_to_start_us() {
     let mut stdio = Piped::start(&world, &arguments[1..]);
     assert_eq!(stdio.initialize(&json!({}))["result"]["serverInfo"]["name"], "toolgate");
 }
+
+#[tokio::test]
+async fn what_is_printed_without_settings_reads_none_wherever_it_is_started() {
+    let world = World::new(crate::BINARY, "");
+    std::fs::remove_file(world.folder().join("toolgate.yaml")).unwrap();
+    let (code, stdout, stderr) = world.cli(&["mcp", "--print-config", "claude"]);
+    assert_eq!(code, 0, "{stderr}");
+    let printed: Value = serde_json::from_str(&stdout).unwrap();
+    let arguments: Vec<_> = printed["mcpServers"]["toolgate"]["args"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one.as_str().unwrap())
+        .collect();
+    assert_eq!(arguments[..2], ["mcp", "--no-config"]);
+    let data = world.folder().canonicalize().unwrap().join("data");
+    assert_eq!(arguments[2..], ["--data-dir", data.to_str().unwrap()]);
+    // A folder of somebody else's, whose settings would start a program.
+    let theirs = World::new(
+        crate::BINARY,
+        "tools: { enable: [] }\nupstreams: { evil: { command: touch, args: [started] } }\n",
+    );
+    let mut stdio = Piped::start(&theirs, &arguments[1..]);
+    stdio.initialize(&json!({}));
+    let called =
+        stdio.ask(1, "tools/call", &json!({ "name": "hello", "arguments": { "name": "Ada" } }));
+    assert_eq!(called["result"]["isError"], false, "{called}");
+    stdio.close();
+    assert!(!theirs.folder().join("started").exists());
+    // Nor the one that the environment names.
+    let theirs = theirs.with_env("TOOLGATE_CONFIG", "toolgate.yaml");
+    let (code, stdout, stderr) = theirs.cli(&["config", "show", "--no-config"]);
+    assert!(code == 0 && !stdout.contains("evil"), "{stdout}{stderr}");
+    let (code, _, stderr) = theirs.cli(&["upstream", "import", "toolgate.yaml", "--no-config"]);
+    assert_eq!(code, 2, "{stderr}");
+}

@@ -1,5 +1,8 @@
 //! Settings and contracts: mistakes are shown in place, all at once, and nothing starts.
 
+mod checked;
+mod variables;
+
 use testkit::World;
 
 use crate::BINARY;

@@ -2,11 +2,14 @@
 
 use std::{net::SocketAddr, path::Path};
 
-use store::DataFolder;
+use store::{DataFolder, DataFolderError};
 use tokio::net::TcpListener;
 
 use super::Finding;
-use crate::settings::Server;
+use crate::{
+    settings::Server,
+    starting::{self, Sure},
+};
 
 /// Whether the data folder can be written. One that is not there is not made.
 pub(super) fn data_folder(path: &Path) -> Finding {
@@ -17,6 +20,10 @@ pub(super) fn data_folder(path: &Path) -> Finding {
     if path.exists() {
         return match DataFolder::open(path) {
             Ok(_) => Finding::ok(SUBJECT, format!("`{shown}` can be written")),
+            // The words say themselves what to do.
+            Err(error @ DataFolderError::NotOurs { .. }) => {
+                Finding::problem(SUBJECT, error.to_string())
+            }
             Err(error) => {
                 let error = anyhow::Error::from(error);
                 Finding::problem(SUBJECT, format!("{error:#}")).hint(HINT)
@@ -39,11 +46,16 @@ pub(super) fn tokens(server: &Server) -> Option<Finding> {
     if server.tokens.is_empty() {
         return None;
     }
-    let short = |name: &str| std::env::var(name).unwrap_or_default().trim().len() < 16;
+    let found = starting::tokens(server);
+    if let Some(first) = found.iter().find(|one| one.sure == Sure::Nowhere) {
+        return Some(
+            Finding::problem(SUBJECT, &first.message).hint("choose another name for the caller"),
+        );
+    }
     let missing: Vec<_> = server
         .tokens
         .iter()
-        .filter(|token| short(&token.token_env))
+        .filter(|token| starting::is_missing(token))
         .map(|token| format!("`{}`", token.token_env))
         .collect();
     Some(if missing.is_empty() {

@@ -23,6 +23,9 @@ pub fn run(file: &Path, flags: &Flags, as_json: bool, printer: &Printer) -> anyh
     let shown = file.display();
     let text = files::read(file)?;
     let servers = found::servers(&text).with_context(|| format!("`{shown}`"))?;
+    if flags.no_config {
+        bail!("--no-config leaves no settings to take servers into");
+    }
     let target = flags.file().unwrap_or_else(|| DEFAULT_FILE.into());
     let before = match std::fs::read_to_string(&target) {
         Ok(text) => text,

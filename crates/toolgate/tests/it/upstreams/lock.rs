@@ -284,3 +284,46 @@ fn what_was_pinned_and_is_away_is_not_taken_for_unchanged() {
     let (code, _, stderr) = stage.world.cli(&["contracts", "lint", "self"]);
     assert_eq!(code, 2, "{stderr}");
 }
+
+#[test]
+fn what_to_do_about_a_change_is_told() {
+    let stage = Stage::new(&[("docs", worded("Searches."))], "");
+    assert_eq!(stage.world.cli(&["lock"]).0, 0);
+    stage.script("docs", &worded("Searches everything."));
+    for arguments in [&["lock"][..], &["lock", "diff"]] {
+        let (code, _, stderr) = stage.world.cli(arguments);
+        assert_eq!(code, 1, "{stderr}");
+        assert!(stderr.contains("`toolgate lock accept docs.search`"), "{stderr}");
+    }
+    let (_, stdout, _) = stage.world.cli(&["upstream", "list"]);
+    assert!(stdout.contains("toolgate lock diff docs.search"), "{stdout}");
+    // A name in the words of a server is nothing to paste into a shell.
+    let mut more = worded("Searches.");
+    more["tools"].as_array_mut().unwrap().push(tool("x; touch pasted"));
+    stage.script("docs", &more);
+    let (code, _, stderr) = stage.world.cli(&["lock"]);
+    assert_eq!(code, 1, "{stderr}");
+    assert!(stderr.contains("`toolgate lock accept docs`"), "{stderr}");
+    assert_eq!(stage.world.cli(&["lock", "accept", "docs"]).0, 0);
+    let (code, _, stderr) = stage.world.cli(&["lock"]);
+    assert!(code == 0 && !stderr.contains("hint"), "{stderr}");
+}
+
+#[test]
+fn a_tool_that_is_called_as_listings_write_it_is_told_its_name() {
+    let stage = Stage::new(&[("docs", one("search", &said("found")))], "");
+    for arguments in [&["call", "docs.search"][..], &["tools", "show", "docs.search"]] {
+        let (code, stdout, stderr) = stage.world.cli(arguments);
+        assert_eq!(code, 1, "{stdout}{stderr}");
+        assert!(stderr.contains("did you mean `docs__search`?"), "{stderr}");
+    }
+}
+
+#[test]
+fn a_lock_that_cannot_be_written_is_the_one_that_is_named() {
+    let stage = Stage::new(&[("docs", worded("Searches."))], "lock: /nonexistent/own.lock\n");
+    let (code, _, stderr) = stage.world.cli(&["lock"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("`/nonexistent/own.lock`: No such file"), "{stderr}");
+    assert!(!stderr.contains(".tmp"), "{stderr}");
+}

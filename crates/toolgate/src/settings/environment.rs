@@ -1,0 +1,104 @@
+//! Variables of the environment that look like settings of ours and are none.
+
+use contract::{Diagnostic, Severity};
+use serde_json::Value;
+
+use super::{Loaded, load::PREFIX, schema};
+use crate::wiring::Bound;
+
+/// Those that are read by their whole names.
+const OWN: [&str; 3] = ["TOOLGATE_CONFIG", "TOOLGATE_LISTEN", "TOOLGATE_DATA_DIR"];
+
+/// What is set and does nothing. A name with `__` is a setting, and was refused before if there is none of
+/// that name; one that the settings or a contract mention is the operator's own.
+pub fn unknown(loaded: &Loaded, bound: &[Bound]) -> Vec<Diagnostic> {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let passed_on = |name: &str| {
+        let entries = bound.iter().flat_map(|one| &one.contract.env);
+        entries.map(|entry| entry.split('=').next().unwrap_or_default()).any(|one| one == name)
+    };
+    let is_unknown = |name: &String| {
+        name.strip_prefix(PREFIX).is_some_and(|path| !path.contains("__"))
+            && !OWN.contains(&name.as_str())
+            && !loaded.mentions(name)
+            && !passed_on(name)
+    };
+    let mut names: Vec<String> = names.filter(is_unknown).collect();
+    if names.is_empty() {
+        return Vec::new();
+    }
+    names.sort();
+    let known = known();
+    let told = names.iter().map(|name| {
+        let message = format!("the variable `{name}` sets nothing");
+        let found = Diagnostic::new(Severity::Warning, "environment", &"".into(), 0..0, message);
+        match meant(name, &known) {
+            Some(near) => found.hint(format!("did you mean `{near}`?")),
+            None => {
+                found.hint("a setting such as `server.listen` is set by `TOOLGATE_SERVER__LISTEN`")
+            }
+        }
+    });
+    told.collect()
+}
+
+/// The name that was probably meant: most often a `_` is missing. What all names begin with makes none of them
+/// alike.
+fn meant<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
+    let plain = |name: &str| name.replace("__", "_").to_uppercase();
+    let own = |name: &'a String| name.strip_prefix(PREFIX).unwrap_or(name);
+    let wanted = plain(name);
+    let same = known.iter().find(|one| plain(one) == wanted);
+    let near = || {
+        let near = contract::nearest(wanted.strip_prefix(PREFIX)?, known.iter().map(own))?;
+        known.iter().find(|one| own(one) == near)
+    };
+    same.or_else(near).map(String::as_str)
+}
+
+/// Every name that sets something.
+fn known() -> Vec<String> {
+    let schema = schema();
+    let mut all: Vec<String> = OWN.iter().map(|name| (*name).to_owned()).collect();
+    for (name, section) in schema["properties"].as_object().into_iter().flatten() {
+        let prefix = format!("{PREFIX}{}", name.to_uppercase());
+        below(resolved(section, &schema), &schema, &prefix, &mut all);
+    }
+    all
+}
+
+/// The names of what is in a section, and in its sections.
+fn below(section: &Value, root: &Value, prefix: &str, all: &mut Vec<String>) {
+    for (name, property) in section["properties"].as_object().into_iter().flatten() {
+        let name = format!("{prefix}__{}", name.to_uppercase());
+        below(resolved(property, root), root, &name, all);
+        all.push(name);
+    }
+}
+
+/// What stands behind a reference.
+fn resolved<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
+    let target = schema["$ref"].as_str();
+    target.and_then(|place| root.pointer(place.trim_start_matches('#'))).unwrap_or(schema)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_that_was_meant_is_found() {
+        let known = known();
+        for (name, expected) in [
+            ("TOOLGATE_LLM_BASE_URL", Some("TOOLGATE_LLM__BASE_URL")),
+            ("TOOLGATE_SERVER_MAX_BODY_BYTES", Some("TOOLGATE_SERVER__MAX_BODY_BYTES")),
+            ("TOOLGATE_TOOLS_SEARCH_PROVIDER", Some("TOOLGATE_TOOLS__SEARCH__PROVIDER")),
+            ("TOOLGATE_CONFG", Some("TOOLGATE_CONFIG")),
+            ("TOOLGATE_DATADIR", Some("TOOLGATE_DATA_DIR")),
+            ("TOOLGATE_FOO", None),
+            ("TOOLGATE_HOME", None),
+        ] {
+            assert_eq!(meant(name, &known), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What the server says on stderr, and how much of it.
+
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tracing_subscriber::{EnvFilter, filter::LevelFilter};
+
+/// The levels, from little to much.
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/// What the server says on stderr.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Log {
+    /// For people or for programs.
+    pub format: LogFormat,
+    /// `error`, `warn`, `info`, `debug`, `trace` or `off`, or a filter of `tracing`: `info,hyper=warn`.
+    pub level: String,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { format: LogFormat::default(), level: "info".into() }
+    }
+}
+
+/// For people or for programs.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// A line for people.
+    #[default]
+    Human,
+    /// A JSON object a line.
+    Json,
+}
+
+impl Log {
+    /// What the schema cannot see: the key, and what is wrong.
+    ///
+    /// To a filter a bare word is the name of a module of which everything is said, and of the others
+    /// nothing: a slip in a level would switch the log off. So a bare word has to be a level.
+    pub fn mistakes(&self) -> Vec<(String, String)> {
+        let mistake = |words: String| vec![("level".to_owned(), words)];
+        if self.level.trim().is_empty() {
+            return mistake(format!("a level is missing; {}", allowed()));
+        }
+        for part in parts(&self.level) {
+            let word = part.trim();
+            if word.contains(['=', '[']) || LevelFilter::from_str(word).is_ok() {
+                continue;
+            }
+            let word: String = word.chars().take(64).collect();
+            let near = contract::nearest(&word.to_lowercase(), LEVELS.into_iter());
+            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            return mistake(format!("`{word}` is no level{near}; {}", allowed()));
+        }
+        match EnvFilter::try_new(&self.level) {
+            Ok(_) => Vec::new(),
+            Err(error) => mistake(format!("this is no filter ({error}); {}", allowed())),
+        }
+    }
+}
+
+/// What may stand there.
+fn allowed() -> String {
+    let levels = LEVELS.map(|level| format!("`{level}`")).join(", ");
+    format!("write one of {levels}, or a filter such as `info,hyper=warn`")
+}
+
+/// The parts of a filter. Commas in brackets are part of one.
+fn parts(filter: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    filter.split(move |one: char| {
+        match one {
+            '[' | '{' => depth += 1,
+            ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        one == ',' && depth == 0
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mistakes(level: &str) -> Vec<String> {
+        let log = Log { level: level.into(), ..Log::default() };
+        log.mistakes().into_iter().map(|(_, words)| words).collect()
+    }
+
+    #[test]
+    fn levels_and_filters_are_fine() {
+        for level in [
+            "error",
+            "warn",
+            "WARN",
+            "off",
+            "trace",
+            "info,hyper=warn",
+            "warn,toolgate=debug",
+            "hyper=off",
+            "info,gate[call]=trace",
+            "info,gate[call{tool=x}]=debug",
+        ] {
+            assert_eq!(mistakes(level), Vec::<String>::new(), "{level}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_is_no_level_is_told() {
+        for (level, words) in [
+            ("loud", "`loud` is no level;"),
+            ("debgu", "did you mean `debug`?"),
+            ("warning", "did you mean `warn`?"),
+            ("info,hyper", "`hyper` is no level"),
+            ("info,hyper=loud", "this is no filter"),
+            (" ", "a level is missing"),
+            ("", "`off`, `error`, `warn`, `info`, `debug`, `trace`"),
+        ] {
+            let found = mistakes(level);
+            assert!(found.len() == 1 && found[0].contains(words), "{level}: {found:?}");
+        }
+    }
+}

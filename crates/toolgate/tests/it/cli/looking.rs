@@ -1,0 +1,64 @@
+//! Whoever only looks is told when there is nothing to look at, and changes nothing.
+
+use testkit::World;
+
+use crate::BINARY;
+
+const LOOKS: [&[&str]; 8] = [
+    &["approvals"],
+    &["approvals", "--all"],
+    &["approvals", "show", "apr_00000000000000000000000000"],
+    &["approvals", "watch"],
+    &["quarantine"],
+    &["quarantine", "list"],
+    &["quarantine", "show", "q_00000000000000000000000000"],
+    &["mlx", "status"],
+];
+
+/// Every look ends with 2 and these words, and leaves the folder as it was.
+fn in_vain(world: &World, folder: &str, words: &str) {
+    let count = || std::fs::read_dir(world.folder()).unwrap().count();
+    let before = count();
+    for arguments in LOOKS {
+        for more in [&[][..], &["--json"]] {
+            if arguments.contains(&"watch") && !more.is_empty() {
+                continue;
+            }
+            let arguments = [arguments, &["--data-dir", folder], more].concat();
+            let (code, stdout, stderr) = world.cli(&arguments);
+            assert_eq!((code, stdout.as_str()), (2, ""), "{arguments:?}: {stderr}");
+            assert!(stderr.contains(words), "{arguments:?}: {stderr}");
+            assert_eq!(count(), before, "{arguments:?}");
+        }
+    }
+}
+
+#[test]
+fn a_data_folder_that_was_named_has_to_be_there() {
+    let world = World::new(BINARY, "");
+    in_vain(&world, "./nothere", "there is no data folder `./nothere`");
+    world.write("elsewhere/notes.txt", "mine");
+    in_vain(&world, "elsewhere", "`elsewhere` is no data folder");
+    assert_eq!(std::fs::read_dir(world.folder().join("elsewhere")).unwrap().count(), 1);
+    in_vain(&world, "toolgate.yaml", "`toolgate.yaml` is no data folder");
+    let world = world.with_env("TOOLGATE_DATA_DIR", "./nothere");
+    let (code, _, stderr) = world.cli(&["approvals"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("there is no data folder"), "{stderr}");
+}
+
+#[test]
+fn one_that_was_not_needed_yet_is_no_mistake() {
+    for settings in ["", "data_dir: ./later\n"] {
+        let world = World::new(BINARY, settings);
+        assert_eq!(world.cli(&["approvals"]).0, 0);
+        assert_eq!(world.cli(&["quarantine"]).0, 0);
+        assert_eq!(std::fs::read_dir(world.folder()).unwrap().count(), 1);
+    }
+    let world = World::new(BINARY, "");
+    assert_eq!(world.cli(&["call", "hello", "name=Ada", "--data-dir", "./kept"]).0, 0);
+    for arguments in [["approvals", "--data-dir", "./kept"], ["quarantine", "--data-dir", "./kept"]]
+    {
+        assert_eq!(world.cli(&arguments).0, 0);
+    }
+}

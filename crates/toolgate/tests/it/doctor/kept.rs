@@ -1,0 +1,92 @@
+//! What the doctor says of what a server has kept.
+
+use testkit::World;
+
+use super::{check, examined};
+use crate::BINARY;
+
+/// A folder on which a call was made.
+fn used(settings: &str) -> World {
+    let world = World::new(BINARY, settings);
+    let (code, _, stderr) = world.cli(&["call", "hello", "name=Ada"]);
+    assert_eq!(code, 0, "{stderr}");
+    world
+}
+
+/// The doctor says what a start says.
+fn sick(world: &World, subject: &str, words: &str) {
+    check(world, subject, "problem", words);
+    let (code, stdout, _) = world.cli(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!((code, stdout.as_str()), (2, ""));
+}
+
+#[test]
+fn what_was_kept_and_is_fine_is_said_to_be() {
+    let world = used("");
+    let before = std::fs::read(world.folder().join("data/toolgate.db")).unwrap();
+    let (code, found) = examined(&world);
+    assert_eq!(code, 0, "{found}");
+    for subject in ["data folder", "database", "journal"] {
+        assert_eq!(found[subject]["state"], "ok", "{found}");
+    }
+    assert!(std::fs::read(world.folder().join("data/toolgate.db")).unwrap() == before);
+}
+
+#[test]
+fn a_database_that_cannot_be_opened_is_told() {
+    let world = World::new(BINARY, "");
+    world.write("data/toolgate.db", "garbage");
+    sick(&world, "database", "it is no database");
+    let world = World::new(BINARY, "");
+    world.write("data/toolgate.db/x", "a folder");
+    sick(&world, "database", "cannot open the database");
+    // The beginning is as it should be, and what follows is not.
+    let world = used("");
+    let file = world.folder().join("data/toolgate.db");
+    let mut bytes = std::fs::read(&file).unwrap();
+    for one in &mut bytes[100..] {
+        *one = 0xa5;
+    }
+    std::fs::write(&file, bytes).unwrap();
+    let _ = std::fs::remove_file(world.folder().join("data/toolgate.db-wal"));
+    sick(&world, "database", "cannot open the database");
+    // One that is only just being made is nothing to worry about.
+    let world = World::new(BINARY, "");
+    world.write("data/toolgate.db", "");
+    check(&world, "database", "ok", "can be opened");
+}
+
+#[test]
+fn a_folder_of_somebody_elses_is_told() {
+    let world = World::new(BINARY, "");
+    world.write("data/work/thesis.txt", "theirs");
+    sick(&world, "data folder", "none that Toolgate has made");
+}
+
+#[test]
+fn secrets_that_are_none_are_told() {
+    for name in ["operator.token", "state.key"] {
+        let world = used("");
+        world.write(&format!("data/{name}"), "short");
+        sick(&world, "secrets", name);
+    }
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_is_told() {
+    sick(&World::new(BINARY, "journal: { path: /nope/x }\n"), "journal", "no folder `/nope`");
+    sick(&World::new(BINARY, "journal: { path: /proc/x }\n"), "journal", "cannot write `/proc/x`");
+    let world = World::new(BINARY, "");
+    world.write("data/journal.jsonl/x", "a folder");
+    sick(&world, "journal", "cannot write");
+    let world = World::new(BINARY, "journal: { path: ./own.jsonl }\n");
+    check(&world, "journal", "ok", "can be written");
+    assert!(!world.folder().join("own.jsonl").exists());
+}
+
+#[test]
+fn a_name_that_is_ours_is_told() {
+    let settings = "server: { tokens: [ { name: stdio, token_env: ADA } ] }\n";
+    let world = World::new(BINARY, settings).with_env("ADA", "a-token-that-is-long-enough");
+    sick(&world, "tokens", "the name `stdio` is taken");
+}
