@@ -179,6 +179,9 @@ impl Call {
         if let Some(id) = failure.details.as_ref().and_then(quarantined) {
             hints.push(format!("hint: `toolgate quarantine show {id}`"));
         }
+        if failure.code == contract::codes::CONTRACT_CHANGED.code {
+            hints.push("hint: `toolgate lock diff` shows the change".into());
+        }
         if let Some(near) = failure.details.as_ref().and_then(|all| all["did_you_mean"].as_str()) {
             hints.push(format!("hint: did you mean `{near}`?"));
         }
