@@ -6,7 +6,7 @@
 
 use std::{path::Path, process::Stdio};
 
-use crate::World;
+use crate::{World, world::without_settings};
 
 #[allow(clippy::disallowed_types)] // A shell is what a person types into.
 type Command = std::process::Command;
@@ -49,7 +49,9 @@ impl<'a> Shell<'a> {
             binary.parent().unwrap().display(),
             std::env::var("PATH").unwrap_or_default()
         );
-        let output = Command::new("bash")
+        let mut command = Command::new("bash");
+        without_settings(&mut command);
+        let output = command
             .args(["-c", text])
             .current_dir(self.world.folder())
             .env("PATH", path)

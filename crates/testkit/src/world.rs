@@ -134,9 +134,7 @@ impl World {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
         command.args(arguments).current_dir(self.folder.path());
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TOOLGATE_")) {
-            command.env_remove(name);
-        }
+        without_settings(&mut command);
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
     }
@@ -244,6 +242,15 @@ impl Drop for World {
             {
                 eprintln!("the server said:\n{}", self.stderr());
             }
+        }
+    }
+}
+
+/// Takes away what of our environment would be settings to the binary.
+pub(crate) fn without_settings(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with("TOOLGATE_")) {
+            command.env_remove(name);
         }
     }
 }
