@@ -34,6 +34,19 @@ pub(super) struct Clause {
 }
 
 impl Clause {
+    /// Whether it has a subject of its own that names something: `this is not so` speaks of what
+    /// stands before it.
+    pub fn names_subject(&self, sentence: &[Word]) -> bool {
+        let names = |at: &usize| {
+            let word = &sentence[*at];
+            is_nobody(&word.key)
+                || (word.is_content()
+                    && !is_conjunction(&word.key)
+                    && !vocabulary::is_pronoun(&word.key))
+        };
+        self.verb.is_some() && !self.shares && self.subject.iter().any(names)
+    }
+
     /// The words behind its verb.
     fn object<'a>(&'a self, sentence: &'a [Word]) -> impl Iterator<Item = usize> + 'a {
         let says = |at: &usize| sentence[*at].is_content() || sentence[*at].number().is_some();
@@ -234,7 +247,11 @@ fn segments(sentence: &[Word]) -> Vec<Segment> {
         let verb = verbs::find(sentence, start..end);
         let is_thing = |word: &Word| {
             let is_named = word.is_content() && !is_conjunction(&word.key);
-            is_named || word.number().is_some() || vocabulary::is_pronoun(&word.key)
+            // `Nobody pays the lift` has a subject, too.
+            is_named
+                || word.number().is_some()
+                || vocabulary::is_pronoun(&word.key)
+                || is_nobody(&word.key)
         };
         let has_subject = sentence[start..verb.unwrap_or(start)].iter().any(is_thing);
         Segment { range: start..end, verb, has_subject }
@@ -259,6 +276,11 @@ pub(super) fn fronted(sentence: &[Word]) -> usize {
     let is_comma = |at: &usize| sentence[*at].gap == Gap::Comma;
     let end = (1..sentence.len()).find(is_comma).unwrap_or(0);
     if end > 0 && is_fronted(sentence, 0..end) { end } else { 0 }
+}
+
+/// Whether a word stands for those who do not.
+fn is_nobody(key: &str) -> bool {
+    matches!(key, "nobody" | "none" | "nothing" | "noone")
 }
 
 /// Whether a clause may begin at a word.

@@ -228,7 +228,11 @@ impl<'a> Place<'a> {
         // `Employees accrue 2 days`, but not `Windows Server 2019`
         let is_counting = self.next().is_some_and(|next| next.number().is_some())
             && word.text.starts_with(char::is_lowercase);
-        is_many && (is_counting || (is_known && (!is_noun || self.next().is_some())))
+        // `The brakes work and …`, but not `sales work and …`
+        let is_last = self.at + 1 == self.segment.end
+            && self.last().is_some_and(|last| is_plural(&last.key) && is_third(&last.key));
+        let is_sure = !is_noun || self.next().is_some() || is_last;
+        is_many && (is_counting || (is_known && is_sure))
     }
 }
 

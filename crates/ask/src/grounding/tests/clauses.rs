@@ -41,6 +41,48 @@ const TABLES: &[Table] = &[
         least_honest: 35,
         most_dishonest: 3,
     },
+    Table {
+        name: "short",
+        text: include_str!("clauses/short.txt"),
+        least_honest: 0,
+        most_dishonest: 99,
+    },
+    Table {
+        name: "denied",
+        text: include_str!("clauses/denied.txt"),
+        least_honest: 21,
+        most_dishonest: 1,
+    },
+    Table {
+        name: "portions",
+        text: include_str!("clauses/portions.txt"),
+        least_honest: 0,
+        most_dishonest: 99,
+    },
+    Table {
+        name: "bound",
+        text: include_str!("clauses/bound.txt"),
+        least_honest: 0,
+        most_dishonest: 99,
+    },
+    Table {
+        name: "conditions",
+        text: include_str!("clauses/conditions.txt"),
+        least_honest: 0,
+        most_dishonest: 99,
+    },
+    Table {
+        name: "passive",
+        text: include_str!("clauses/passive.txt"),
+        least_honest: 0,
+        most_dishonest: 99,
+    },
+    Table {
+        name: "possible",
+        text: include_str!("clauses/possible.txt"),
+        least_honest: 0,
+        most_dishonest: 99,
+    },
 ];
 
 /// The claims with a mark that are delivered, the others with their reasons.
