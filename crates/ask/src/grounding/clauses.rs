@@ -6,8 +6,11 @@
 //! item of a list or an aside, and stays with what stands before it. Where no verb is known there
 //! is one clause, and nothing is refused for it.
 
+mod portions;
+mod tied;
 mod verbs;
 
+pub(super) use tied::{is_tie, read_apart};
 pub(super) use verbs::{is_auxiliary, is_past, is_state, is_verb_form};
 
 use std::ops::Range;
@@ -79,7 +82,7 @@ pub(super) fn read(sentence: &[Word]) -> Vec<Clause> {
     for clause in &mut found {
         clause.words.splice(0..0, shared.iter().copied());
     }
-    found
+    found.into_iter().flat_map(|clause| portions::part(sentence, clause)).collect()
 }
 
 /// The clauses of a sentence as far as it was read.
@@ -208,15 +211,20 @@ pub(super) fn apart(sentence: &[Word]) -> Vec<Vec<Word>> {
     clauses.iter().map(words).collect()
 }
 
-/// What the pronouns of a segment stand for in the clause before it.
-fn meant(sentence: &[Word], segment: &Segment, before: &Clause) -> Vec<usize> {
-    let verb = segment.verb.unwrap_or(segment.range.end);
-    let is_named = |at: usize| match &*sentence[at].key {
+/// Whether a word stands for what was named before it.
+fn is_named(sentence: &[Word], at: usize) -> bool {
+    match &*sentence[at].key {
         "it" | "them" | "they" | "he" | "she" | "him" => true,
         // `Her deputy` is somebody else.
         "her" | "this" => !sentence.get(at + 1).is_some_and(Word::is_content),
         _ => false,
-    };
+    }
+}
+
+/// What the pronouns of a segment stand for in the clause before it.
+fn meant(sentence: &[Word], segment: &Segment, before: &Clause) -> Vec<usize> {
+    let verb = segment.verb.unwrap_or(segment.range.end);
+    let is_named = |at: usize| is_named(sentence, at);
     let mut found = Vec::new();
     if (segment.range.start..verb).any(is_named) {
         let is_thing = |at: &usize| sentence[*at].is_content() && Some(*at) != before.verb;
@@ -402,6 +410,23 @@ mod tests {
         check(
             "Lind, who runs the lab, hired two",
             &["lind who runs the lab", "lind who hired two"],
+        );
+    }
+
+    #[test]
+    fn figures_of_a_list_stand_for_themselves() {
+        check(
+            "The fee is 9 EUR for men and 5 EUR for boys per day",
+            &["the fee is 9 for men per day", "the fee is 5 for boys per day"],
+        );
+        check(
+            "Ann sold 20 seats on Monday, 30 on Friday",
+            &["ann sold 20 seats on monday", "ann sold 30 seats on friday"],
+        );
+        check("It takes 2 hours and 30 minutes", &["it takes 2 hours and 30 minutes"]);
+        check(
+            "Wait between 2 h in May and 3 h in June",
+            &["wait between 2 h in may and 3 h in june"],
         );
     }
 

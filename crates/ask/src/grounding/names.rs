@@ -4,7 +4,7 @@ use super::{
     Ungrounded, clauses,
     support::{Claim, Passage},
     vocabulary,
-    words::{Kind, Word},
+    words::{Gap, Kind, Word},
 };
 
 /// Whether the evidence has the names of a claim, in their places.
@@ -61,8 +61,20 @@ fn in_order(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
         .map(|word| (word, places(word)))
         .filter(|(_, places)| !places.is_empty())
         .collect();
+    // Nor does it matter which comes first of what a word such as `after` ties to each other.
+    let tie = claim.words.iter().find(|word| clauses::is_subordinator(&word.key));
+    let tie = tie.filter(|tie| passage.quote().any(|one| one.key == tie.key));
+    let comma = claim.words.iter().skip(1).find(|word| word.gap == Gap::Comma);
+    let parting = match (tie, comma) {
+        (Some(tie), Some(comma)) if tie.range.start == 0 => comma.range.start,
+        (Some(tie), _) => tie.range.start,
+        (None, _) => 0,
+    };
     for two in named.windows(2) {
         let ((one, ones), (other, others)) = (&two[0], &two[1]);
+        if one.range.start < parting && parting <= other.range.start {
+            continue;
+        }
         let first = ones.iter().min();
         let in_order = others.iter().any(|place| first.is_some_and(|first| first < place));
         if !in_order && one.key != other.key {

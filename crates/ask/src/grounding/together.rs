@@ -12,12 +12,19 @@ use super::{
 /// Whether each clause of a claim has its words from one sentence of the quote.
 pub(super) fn check(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
     not_exchanged(claim, passage)?;
-    let sentences = sentences(passage);
+    let (joined, parted) = (sentences(passage, together), sentences(passage, clauses::read_apart));
     if is_verbatim(claim, passage) {
         return Ok(());
     }
     let pieces = pieces(&claim.words);
-    for piece in &pieces {
+    let tied = clauses::read_apart(&claim.words);
+    let tied = tied.iter().filter(|_| tied.len() > 1);
+    let tied: Vec<Vec<&Word>> =
+        tied.map(|clause| clause.iter().map(|at| &claim.words[*at]).collect()).collect();
+    for piece in pieces.iter().chain(&tied) {
+        // `Ann sang after Bob left` says more than each of its clauses.
+        let is_tied = piece.iter().any(|word| is_link(&word.key));
+        let sentences = if is_tied { &joined } else { &parted };
         let has = |sentence: &[&Word], word: &Word| sentence.iter().any(|one| is_same(word, one));
         let is_apart = |at: usize| {
             is_attribute(piece, at)
@@ -94,7 +101,10 @@ fn is_verbatim(claim: &Claim, passage: &Passage<'_>) -> bool {
 
 /// The words of the quote by clause, each with the line that it is an item of. A semicolon ends a
 /// sentence here, and so does `, while`, unless a pronoun takes up what stands before it.
-fn sentences<'a>(passage: &'a Passage<'_>) -> Vec<Vec<&'a Word>> {
+fn sentences<'a>(
+    passage: &'a Passage<'_>,
+    read: impl Fn(&[Word]) -> Vec<Vec<usize>>,
+) -> Vec<Vec<&'a Word>> {
     let mut found = Vec::new();
     for part in &passage.parts {
         let quote = part.quote();
@@ -108,14 +118,24 @@ fn sentences<'a>(passage: &'a Passage<'_>) -> Vec<Vec<&'a Word>> {
         let mut start = 0;
         for end in (1..quote.len()).filter(is_end).chain([quote.len()]) {
             let sentence = &quote[start..end];
-            for clause in clauses::read(sentence) {
-                let words = clause.words.iter().map(|at| &sentence[*at]);
+            for clause in read(sentence) {
+                let words = clause.iter().map(|at| &sentence[*at]);
                 found.push(part.lead.iter().chain(words).collect());
             }
             start = end;
         }
     }
     found
+}
+
+/// The clauses of a sentence by the places of their words, each with what is tied to it.
+fn together(sentence: &[Word]) -> Vec<Vec<usize>> {
+    clauses::read(sentence).into_iter().map(|clause| clause.words).collect()
+}
+
+/// Whether a word may tie one thing that happens to another.
+fn is_link(key: &str) -> bool {
+    clauses::is_tie(key) || matches!(key, "upon" | "following" | "due" | "given" | "pending")
 }
 
 /// The parts of a claim that stand for themselves.

@@ -56,20 +56,20 @@ const TABLES: &[Table] = &[
     Table {
         name: "portions",
         text: include_str!("clauses/portions.txt"),
-        least_honest: 0,
-        most_dishonest: 99,
+        least_honest: 20,
+        most_dishonest: 0,
     },
     Table {
         name: "bound",
         text: include_str!("clauses/bound.txt"),
-        least_honest: 0,
-        most_dishonest: 99,
+        least_honest: 26,
+        most_dishonest: 0,
     },
     Table {
         name: "conditions",
         text: include_str!("clauses/conditions.txt"),
-        least_honest: 0,
-        most_dishonest: 99,
+        least_honest: 16,
+        most_dishonest: 0,
     },
     Table {
         name: "passive",

@@ -1,0 +1,139 @@
+//! What a word such as `after` or `who` ties to a sentence has a subject and a verb of its own:
+//! `Ann sang after Bob left` does not say that Ann left.
+
+use std::ops::Range;
+
+use super::{Segment, is_named, is_relative, is_subordinator, read, segments, verbs};
+use crate::grounding::words::{Gap, Word};
+
+/// A part of a sentence that is read by itself.
+struct Part {
+    words: Range<usize>,
+    /// Where a noun before it is who or what it speaks of: `the nurse who …`.
+    bearer: Range<usize>,
+}
+
+/// The clauses of a sentence by the places of their words, with what is tied to others apart.
+pub(in crate::grounding) fn read_apart(sentence: &[Word]) -> Vec<Vec<usize>> {
+    let mut parts = Vec::new();
+    part(sentence, 0..sentence.len(), &mut parts);
+    let mut found = Vec::new();
+    for own in &parts {
+        let words = &sentence[own.words.clone()];
+        for clause in read(words) {
+            let mut places: Vec<usize> = own.bearer.clone().collect();
+            places.extend(clause.words.iter().map(|at| own.words.start + at));
+            if parts.len() > 1 && (0..words.len()).any(|at| is_named(words, at)) {
+                // `Kim left because she was ill`
+                let others = parts.iter().filter(|other| other.words != own.words);
+                places.extend(others.flat_map(|other| things(sentence, &other.words)));
+            }
+            found.push(places);
+        }
+    }
+    found
+}
+
+/// Whether a word may tie a clause to another.
+pub(in crate::grounding) fn is_tie(key: &str) -> bool {
+    is_subordinator(key) || is_relative(key) || key == "or"
+}
+
+/// What a part of a sentence names.
+fn things(sentence: &[Word], part: &Range<usize>) -> Vec<usize> {
+    let verb = verbs::find(sentence, part.clone());
+    part.clone().filter(|at| sentence[*at].is_content() && Some(*at) != verb).collect()
+}
+
+/// Parts a range of a sentence at its first tie, and then what is left of it.
+fn part(sentence: &[Word], range: Range<usize>, parts: &mut Vec<Part>) {
+    let tie = range.clone().find_map(|at| {
+        let tied = tied(sentence, &range, at).or_else(|| related(sentence, &range, at))?;
+        Some((at, tied))
+    });
+    let Some((at, Part { words: tied, bearer })) = tie else {
+        parts.push(Part { words: range, bearer: 0..0 });
+        return;
+    };
+    if at > range.start {
+        parts.push(Part { words: range.start..at, bearer: 0..0 });
+    }
+    let end = tied.end;
+    if bearer.is_empty() {
+        part(sentence, tied, parts);
+    } else {
+        parts.push(Part { words: tied, bearer });
+    }
+    if end < range.end {
+        part(sentence, end..range.end, parts);
+    }
+}
+
+/// What a subordinator at a place ties, if it is a clause with a subject.
+fn tied(sentence: &[Word], range: &Range<usize>, at: usize) -> Option<Part> {
+    let key = &*sentence[at].key;
+    let key_at = |at: usize| sentence.get(at).map_or("", |word| &*word.key);
+    let before = if at > range.start { key_at(at - 1) } else { "" };
+    if !(is_subordinator(key) || key == "or") || matches!(before, "such" | "same" | "well" | "as") {
+        return None;
+    }
+    // `as soon as`
+    let is_long = key == "as" && key_at(at + 2) == "as";
+    let start = if is_long { at + 3 } else { at + 1 };
+    // `Node 18 or newer is required`, behind a clause that has a verb.
+    let begins = |place: &usize| sentence[*place].gap >= Gap::Comma;
+    let own = (range.start + 1..=at).rev().find(begins).unwrap_or(range.start);
+    let from = if key == "or" { own } else { range.start };
+    if start >= range.end || (at > range.start && verbs::find(sentence, from..at).is_none()) {
+        return None;
+    }
+    let end = end(sentence, start..range.end, at == range.start)?;
+    Some(Part { words: start..end, bearer: 0..0 })
+}
+
+/// Where a clause ends that begins a range: at the next one with a subject of its own. One that
+/// comes first ends at a comma behind its verb.
+fn end(sentence: &[Word], range: Range<usize>, is_first: bool) -> Option<usize> {
+    let segments = segments(&sentence[range.clone()]);
+    let (first, rest) = segments.split_first()?;
+    if first.verb.is_none() || !first.has_subject {
+        return None;
+    }
+    for Segment { range: own, verb, has_subject } in rest {
+        let start = range.start + own.start;
+        if (verb.is_some() && *has_subject) || (is_first && sentence[start].gap >= Gap::Comma) {
+            return Some(start);
+        }
+        // What has no subject may share that of the first clause.
+        if verb.is_some() && !is_first {
+            return None;
+        }
+    }
+    (!is_first).then_some(range.end)
+}
+
+/// What `who` at a place says of the noun before it, where a verb stands before that.
+fn related(sentence: &[Word], range: &Range<usize>, at: usize) -> Option<Part> {
+    let is_who = matches!(&*sentence[at].key, "who" | "which" | "that");
+    if !is_who || at == range.start || sentence[at].gap != Gap::None {
+        return None;
+    }
+    let main = verbs::find(sentence, range.start..at)?;
+    let bearer = (main + 1..at).rev().take_while(|place| sentence[*place].is_content()).last()?;
+    let is_said = sentence[at].key == "that" && verbs::is_verb_form(&sentence[at - 1]);
+    let follows = |next: usize| {
+        next < range.end
+            && (verbs::is_auxiliary(&sentence[next].key) || verbs::is_verb_form(&sentence[next]))
+    };
+    // `It is the only seal that lives there`: it lives there, too.
+    let is_same = matches!(&*sentence[main].key, "is" | "are" | "was" | "were");
+    if is_said || is_same || !follows(at + 1) {
+        return None;
+    }
+    // Only up to the end: what comes behind a comma may go on with the first clause.
+    let has_more = segments(&sentence[at + 1..range.end])
+        .iter()
+        .skip(1)
+        .any(|segment| segment.verb.is_some() && !segment.has_subject);
+    (!has_more).then_some(Part { words: at + 1..range.end, bearer: bearer..at })
+}
