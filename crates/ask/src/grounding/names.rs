@@ -1,7 +1,7 @@
 //! Names of a claim: they must be in the evidence, and who does what to whom must stay so.
 
 use super::{
-    Ungrounded, clauses,
+    Ungrounded, clauses, roles,
     support::{Claim, Passage},
     vocabulary,
     words::{Gap, Kind, Word},
@@ -96,6 +96,10 @@ fn not_moved(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
         let Some(governor) = before.filter(|word| !is_name(word) && word.is_content()) else {
             continue;
         };
+        // `Marta was interviewed by Enzo` is Enzo that interviewed Marta.
+        if roles::is_changed(claim, passage, governor) {
+            continue;
+        }
         // What the evidence says behind each place of the word before the name.
         let mut found = Vec::new();
         for part in &passage.parts {
@@ -147,7 +151,8 @@ fn not_turned(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
         for at in 1..said.len() {
             let (subject, verb) = (said[at - 1], said[at]);
             let is_straight = |two: &[&Word]| two[0].is_form_of(subject) && is_verb(verb, two[1]);
-            if !can_turn(verb) || quoted.windows(2).any(is_straight) {
+            let is_changed = || roles::is_changed(claim, passage, verb);
+            if !can_turn(verb) || quoted.windows(2).any(is_straight) || is_changed() {
                 continue;
             }
             for object in &said[at + 1..] {

@@ -322,7 +322,7 @@ fn is_determiner(word: &Word) -> bool {
 }
 
 /// Whether a word puts what stands behind it somewhere.
-pub(super) fn is_preposition(key: &str) -> bool {
+pub(in crate::grounding) fn is_preposition(key: &str) -> bool {
     matches!(
         key,
         "in" | "on"

@@ -74,8 +74,8 @@ const TABLES: &[Table] = &[
     Table {
         name: "passive",
         text: include_str!("clauses/passive.txt"),
-        least_honest: 0,
-        most_dishonest: 99,
+        least_honest: 17,
+        most_dishonest: 0,
     },
     Table {
         name: "possible",
