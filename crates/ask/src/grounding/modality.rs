@@ -1,5 +1,7 @@
 //! Whether something is so, may be so, must be so, or would be so if something else were.
 
+mod open;
+
 use super::{
     Ungrounded, clauses, polarity,
     support::{Claim, Part, Passage},
@@ -20,6 +22,7 @@ pub(super) fn check(claim: &Claim, passage: &Passage<'_>) -> Result<(), Unground
     }
     same_tense(claim, passage)?;
     not_done(claim, passage)?;
+    open::check(claim, passage)?;
     same_strength(claim, passage)
 }
 

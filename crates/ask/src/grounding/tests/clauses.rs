@@ -44,8 +44,8 @@ const TABLES: &[Table] = &[
     Table {
         name: "short",
         text: include_str!("clauses/short.txt"),
-        least_honest: 0,
-        most_dishonest: 99,
+        least_honest: 19,
+        most_dishonest: 0,
     },
     Table {
         name: "denied",
@@ -80,6 +80,12 @@ const TABLES: &[Table] = &[
     Table {
         name: "possible",
         text: include_str!("clauses/possible.txt"),
+        least_honest: 19,
+        most_dishonest: 0,
+    },
+    Table {
+        name: "later",
+        text: include_str!("clauses/later.txt"),
         least_honest: 0,
         most_dishonest: 99,
     },
