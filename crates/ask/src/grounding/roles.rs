@@ -80,7 +80,10 @@ fn deed(words: &[Word], at: usize) -> Option<Deed<'_>> {
     let helper = helper.filter(|place| is_be(&words[*place].key));
     let agent = agent(words, at).filter(|_| is_done(verb));
     let is_passive = helper.is_some() || agent.is_some();
-    let before = named_before(words, helper.unwrap_or(at));
+    // `Has been sued` has two helpers.
+    let is_helper = |place: &usize| clauses::is_auxiliary(&words[*place].key);
+    let first = (0..helper.unwrap_or(at)).rev().take_while(is_helper).last();
+    let before = named_before(words, first.or(helper).unwrap_or(at));
     if is_passive {
         let doers = agent.map(|by| named_behind(words, by + 1)).unwrap_or_default();
         return Some(Deed { verb, doers, objects: before, is_passive });

@@ -3,8 +3,9 @@
 
 use crate::grounding::{
     Ungrounded, clauses,
+    stem::stem,
     support::{Claim, Passage},
-    vocabulary,
+    vocabulary::{self, Denial},
     words::{Gap, Word},
 };
 
@@ -99,7 +100,7 @@ const OPEN: &[&str] = &[
 /// Whether a claim does not say as a fact what its evidence leaves open.
 pub(super) fn check(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
     let leaves_open = |word: &Word| {
-        word.denial().is_some()
+        matches!(word.denial(), Some(Denial::Behind | Denial::Noun))
             || (vocabulary::modal(&word.key).is_some() && !is_month(word))
             || OPEN.contains(&&*word.key)
             || opens(&word.key)
@@ -110,12 +111,18 @@ pub(super) fn check(claim: &Claim, passage: &Passage<'_>) -> Result<(), Unground
     for at in 1..claim.words.len() {
         let word = &claim.words[at];
         let has_subject = claim.words[..at].iter().any(Word::is_content);
-        if !word.is_content() || !has_subject || claim.words[at - 1].key == "to" || is_noun(word) {
+        // `Ban` denies, and is something that is done.
+        let says = word.is_content() || word.denial().is_some();
+        if !says || !has_subject || claim.words[at - 1].key == "to" || is_noun(word) {
             continue;
         }
         let mut places = passage.parts.iter().flat_map(|part| {
             let quote = part.quote();
-            let same = (0..quote.len()).filter(|place| quote[*place].is_form_of(word));
+            let is_same = |one: &Word| {
+                one.is_form_of(word)
+                    || (word.denial().is_some() && stem(&one.key) == stem(&word.key))
+            };
+            let same = (0..quote.len()).filter(move |place| is_same(&quote[*place]));
             same.map(move |place| is_open(quote, place))
         });
         let mut has_place = false;
@@ -154,7 +161,9 @@ fn is_open(words: &[Word], place: usize) -> bool {
     match &*words[before].key {
         "may" | "might" | "could" => !is_month(&words[before]),
         "to" => {
-            let is_verb = clauses::is_verb_form(&words[place]) || has_object(words, place);
+            let is_verb = clauses::is_verb_form(&words[place])
+                || words[place].denial().is_some()
+                || has_object(words, place);
             let is_near = |at: &usize| words[*at + 1].gap == Gap::None;
             let mut near = (0..before).rev().take(MAX_WORDS_BEFORE_TO).take_while(is_near);
             is_verb && near.any(|at| opens(&words[at].key))

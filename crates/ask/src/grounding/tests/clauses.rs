@@ -51,7 +51,7 @@ const TABLES: &[Table] = &[
         name: "denied",
         text: include_str!("clauses/denied.txt"),
         least_honest: 21,
-        most_dishonest: 1,
+        most_dishonest: 0,
     },
     Table {
         name: "portions",
@@ -86,8 +86,8 @@ const TABLES: &[Table] = &[
     Table {
         name: "later",
         text: include_str!("clauses/later.txt"),
-        least_honest: 0,
-        most_dishonest: 99,
+        least_honest: 55,
+        most_dishonest: 3,
     },
 ];
 
