@@ -10,7 +10,7 @@ mod portions;
 mod tied;
 mod verbs;
 
-pub(super) use tied::{is_tie, read_apart};
+pub(super) use tied::{embedded, is_tie, read_apart};
 pub(super) use verbs::{is_auxiliary, is_past, is_preposition, is_state, is_verb_form};
 
 use std::ops::Range;

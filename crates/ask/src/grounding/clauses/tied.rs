@@ -47,6 +47,12 @@ fn things(sentence: &[Word], part: &Range<usize>) -> Vec<usize> {
 
 /// Parts a range of a sentence at its first tie, and then what is left of it.
 fn part(sentence: &[Word], range: Range<usize>, parts: &mut Vec<Part>) {
+    if let Some((who, verb)) = embedded(sentence, &range) {
+        let bearer = range.start..who;
+        parts.push(Part { words: who + 1..verb, bearer: bearer.clone() });
+        parts.push(Part { words: verb..range.end, bearer });
+        return;
+    }
     let tie = range.clone().find_map(|at| {
         let tied = tied(sentence, &range, at).or_else(|| related(sentence, &range, at))?;
         Some((at, tied))
@@ -87,7 +93,8 @@ fn tied(sentence: &[Word], range: &Range<usize>, at: usize) -> Option<Part> {
     if start >= range.end || (at > range.start && verbs::find(sentence, from..at).is_none()) {
         return None;
     }
-    let end = end(sentence, start..range.end, at == range.start)?;
+    // With the word that ties, which wants a verb behind it.
+    let end = end(sentence, start - 1..range.end, at == range.start)?;
     Some(Part { words: start..end, bearer: 0..0 })
 }
 
@@ -110,6 +117,50 @@ fn end(sentence: &[Word], range: Range<usize>, is_first: bool) -> Option<usize> 
         }
     }
     (!is_first).then_some(range.end)
+}
+
+/// Where `who` stands behind a subject, and where the verb of that subject comes: `The nurse who
+/// treated Emil resigned`.
+pub(in crate::grounding) fn embedded(
+    sentence: &[Word],
+    range: &Range<usize>,
+) -> Option<(usize, usize)> {
+    let is_who = |at: &usize| matches!(&*sentence[*at].key, "who" | "which" | "that");
+    let is_verb = |at: usize| {
+        verbs::is_auxiliary(&sentence[at].key)
+            || (verbs::is_past(&sentence[at].key) && verbs::is_verb_form(&sentence[at]))
+    };
+    let who = (range.start + 1..range.end).find(is_who)?;
+    let is_within = |at: &usize| sentence[*at].gap == Gap::None;
+    let has_subject = sentence[range.start..who].iter().any(Word::is_content);
+    if !has_subject
+        || !(range.start + 1..=who).all(|at| is_within(&at))
+        || verbs::find(sentence, range.start..who).is_some()
+    {
+        return None;
+    }
+    let next = who + 1;
+    // `That names the minister`
+    let has_object = |at: usize| {
+        sentence.get(at + 1).is_some_and(|word| matches!(&*word.key, "the" | "a" | "an" | "its"))
+    };
+    let is_own = |at: usize| {
+        is_verb(at) || verbs::is_verb_form(&sentence[at]) || (says(&sentence[at]) && has_object(at))
+    };
+    if next >= range.end || !is_own(next) {
+        return None;
+    }
+    // Its own verb may have several words: `who have signed up`.
+    let goes_on =
+        |at: &usize| verbs::is_auxiliary(&sentence[*at - 1].key) || !says(&sentence[*at - 1]);
+    let behind = (next + 1..range.end).take_while(is_within);
+    let verb = behind.into_iter().find(|at| is_verb(*at) && !goes_on(at))?;
+    let has_more = segments(&sentence[verb..range.end]).len() > 1;
+    (!has_more).then_some((who, verb))
+}
+
+fn says(word: &Word) -> bool {
+    word.is_content() || word.number().is_some()
 }
 
 /// What `who` at a place says of the noun before it, where a verb stands before that.

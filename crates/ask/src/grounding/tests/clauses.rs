@@ -87,7 +87,13 @@ const TABLES: &[Table] = &[
         name: "later",
         text: include_str!("clauses/later.txt"),
         least_honest: 55,
-        most_dishonest: 3,
+        most_dishonest: 2,
+    },
+    Table {
+        name: "embedded",
+        text: include_str!("clauses/embedded.txt"),
+        least_honest: 11,
+        most_dishonest: 0,
     },
 ];
 
