@@ -1,6 +1,8 @@
 //! What may happen or is meant to happen did not happen: `may cause dizziness` is not `causes
 //! dizziness`, and `plans to migrate` is not `migrated`.
 
+use std::{collections::HashSet, sync::LazyLock};
+
 use crate::grounding::{
     Ungrounded, clauses,
     stem::stem,
@@ -12,62 +14,24 @@ use crate::grounding::{
 /// How far before `to` the word may stand that makes it open: `asked the two clerks to lock it`.
 const MAX_WORDS_BEFORE_TO: usize = 4;
 
-/// How words begin behind which `to` says what is not yet so, or never was.
-const OPENING_STARTS: &[&str] = &[
-    "plan",
-    "intend",
-    "intent",
-    "expect",
-    "forg",
-    "want",
-    "hope",
-    "hoping",
-    "promis",
-    "tried",
-    "tries",
-    "try",
-    "attempt",
-    "agree",
-    "offer",
-    "decid",
-    "aim",
-    "propos",
-    "wish",
-    "hesitat",
-    "schedul",
-    "suppos",
-    "ask",
-    "order",
-    "told",
-    "tell",
-    "threaten",
-    "seek",
-    "sought",
-    "advis",
-    "recommend",
-    "request",
-    "urge",
-    "encourag",
-    "invit",
-    "prepar",
-    "vow",
-    "pledg",
-    "neglect",
-    "unlikely",
-    "likely",
-    "due",
-    "about",
-    "ready",
-    "unable",
-    "unwilling",
-    "willing",
-    "predict",
-    "project",
-    "forecast",
-    "propose",
-    "pending",
-    "consider",
-];
+/// Words behind which `to` says what is not yet so, or never was.
+const OPENING: &str = "
+about advise agree aim ask attempt consider decide due encourage expect forecast forget hesitate hope intend invite likely
+neglect offer order plan pledge predict prepare project promise propose ready recommend request schedule seek sought
+suppose tell threaten tried tries try trying unable unlikely unwilling urge vow want willing wish
+";
+
+/// Those that say by themselves that something is not yet so: `closure planned for June`.
+const AHEAD: &str = "expect forecast intend likely pending plan predict propose schedule";
+
+static OPENING_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(OPENING));
+static AHEAD_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(AHEAD));
+
+/// The stems of words and of their forms with a `d`, which are others for `agree`.
+fn stems(list: &str) -> HashSet<String> {
+    let forms = |word: &str| [word.to_owned(), stem(word), stem(&format!("{word}d"))];
+    list.split_whitespace().flat_map(forms).collect()
+}
 
 /// Words with which a claim says, too, that it is not yet so, or not surely.
 const OPEN: &[&str] = &[
@@ -103,7 +67,7 @@ pub(super) fn check(claim: &Claim, passage: &Passage<'_>) -> Result<(), Unground
         matches!(word.denial(), Some(Denial::Behind | Denial::Noun))
             || (vocabulary::modal(&word.key).is_some() && !is_month(word))
             || OPEN.contains(&&*word.key)
-            || opens(&word.key)
+            || AHEAD_STEMS.contains(&word.stem)
     };
     if claim.words.iter().any(leaves_open) {
         return Ok(());
@@ -142,10 +106,6 @@ fn is_month(word: &Word) -> bool {
     word.text == "May" && word.range.start > 0
 }
 
-fn opens(key: &str) -> bool {
-    OPENING_STARTS.iter().any(|start| key.starts_with(start))
-}
-
 /// Whether a word is what is done as a thing: `the migration of the ledger is planned`.
 fn is_noun(word: &Word) -> bool {
     ["ing", "ion", "ions", "ment", "ments"].iter().any(|ending| word.key.ends_with(ending))
@@ -166,7 +126,7 @@ fn is_open(words: &[Word], place: usize) -> bool {
                 || has_object(words, place);
             let is_near = |at: &usize| words[*at + 1].gap == Gap::None;
             let mut near = (0..before).rev().take(MAX_WORDS_BEFORE_TO).take_while(is_near);
-            is_verb && near.any(|at| opens(&words[at].key))
+            is_verb && near.any(|at| OPENING_STEMS.contains(&words[at].stem))
         }
         _ => false,
     }

@@ -2,8 +2,8 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-/// A verb and its other forms on each line. Left out are those that are common words by themselves, such as `left`, `rose`
-/// and `ground`.
+/// A verb and its other forms on each line. Left out are those that are common words by themselves,
+/// such as `left`, `rose` and `ground`.
 const FORMS: &str = "
 beat beaten
 begin began begun
@@ -86,7 +86,7 @@ pub(super) fn base(word: &str) -> Option<&'static str> {
     BASES.get(word).copied()
 }
 
-/// Whether a word is a form that only stands behind `was` or `has`.
+/// Whether a word is such a form.
 pub(in crate::grounding) fn is_form(word: &str) -> bool {
     BASES.contains_key(word)
 }

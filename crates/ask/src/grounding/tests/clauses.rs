@@ -8,7 +8,9 @@ use super::ground;
 
 /// A table, how many of its honest claims are delivered at least, and how many dishonest ones at
 /// most. `plain.txt` has short ones, `pairs.txt` was written before the rules, `held.txt` and
-/// `unseen.txt` behind them, to see what they miss in longer sentences.
+/// `unseen.txt` behind them, to see what they miss in longer sentences. The others are of one kind
+/// each: what a clause denies, figures of a list, tied clauses, conditions, the passive voice, what
+/// may be or is planned. `short.txt` has some of each, and `later.txt` was written behind the rules.
 struct Table {
     name: &'static str,
     text: &'static str,
@@ -80,7 +82,7 @@ const TABLES: &[Table] = &[
     Table {
         name: "possible",
         text: include_str!("clauses/possible.txt"),
-        least_honest: 19,
+        least_honest: 21,
         most_dishonest: 0,
     },
     Table {
