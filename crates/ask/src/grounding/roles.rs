@@ -9,6 +9,9 @@ use super::{
     words::{Gap, Word},
 };
 
+/// How far from a verb those are looked for who do it, or to whom it is done, in words.
+const MAX_NAMED_WORDS: usize = 24;
+
 /// What is done at one place of a text.
 struct Deed<'a> {
     verb: &'a Word,
@@ -101,6 +104,7 @@ fn deed(words: &[Word], at: usize) -> Option<Deed<'_>> {
 fn agent(words: &[Word], verb: usize) -> Option<usize> {
     let is_within = |place: &usize| words[*place].gap == Gap::None && !is_over(&words[*place]);
     let by = (verb + 1..words.len())
+        .take(MAX_NAMED_WORDS)
         .take_while(is_within)
         .take_while(|place| !clauses::is_verb_form(&words[*place]))
         .find(|place| words[*place].key == "by")?;
@@ -111,7 +115,7 @@ fn agent(words: &[Word], verb: usize) -> Option<usize> {
 /// What is named before a place, back to where its clause begins.
 fn named_before(words: &[Word], end: usize) -> Vec<&Word> {
     let mut found = Vec::new();
-    for at in (0..end).rev() {
+    for at in (0..end).rev().take(MAX_NAMED_WORDS) {
         if is_over(&words[at]) || clauses::is_auxiliary(&words[at].key) {
             break;
         }
@@ -134,6 +138,7 @@ fn named_behind(words: &[Word], start: usize) -> Vec<&Word> {
         word.gap == Gap::None && !is_when && !is_over(word) && !clauses::is_preposition(&word.key)
     };
     (start..words.len())
+        .take(MAX_NAMED_WORDS)
         .take_while(is_within)
         .map(|at| &words[at])
         .filter(|word| word.is_content())

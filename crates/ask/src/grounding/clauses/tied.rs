@@ -3,8 +3,11 @@
 
 use std::ops::Range;
 
-use super::{Segment, is_named, is_relative, is_subordinator, read, segments, verbs};
+use super::{MAX_CLAUSES, Segment, is_named, is_relative, is_subordinator, read, segments, verbs};
 use crate::grounding::words::{Gap, Word};
+
+/// How many words of a sentence are tried that may tie a clause to it.
+const MAX_TIES: usize = 16;
 
 /// A part of a sentence that is read by itself.
 struct Part {
@@ -47,13 +50,18 @@ fn things(sentence: &[Word], part: &Range<usize>) -> Vec<usize> {
 
 /// Parts a range of a sentence at its first tie, and then what is left of it.
 fn part(sentence: &[Word], range: Range<usize>, parts: &mut Vec<Part>) {
+    if parts.len() >= MAX_CLAUSES {
+        parts.push(Part { words: range, bearer: 0..0 });
+        return;
+    }
     if let Some((who, verb)) = embedded(sentence, &range) {
         let bearer = range.start..who;
         parts.push(Part { words: who + 1..verb, bearer: bearer.clone() });
         parts.push(Part { words: verb..range.end, bearer });
         return;
     }
-    let tie = range.clone().find_map(|at| {
+    let mut places = range.clone().filter(|at| is_tie(&sentence[*at].key)).take(MAX_TIES);
+    let tie = places.find_map(|at| {
         let tied = tied(sentence, &range, at).or_else(|| related(sentence, &range, at))?;
         Some((at, tied))
     });

@@ -10,7 +10,8 @@ use super::ground;
 /// most. `plain.txt` has short ones, `pairs.txt` was written before the rules, `held.txt` and
 /// `unseen.txt` behind them, to see what they miss in longer sentences. The others are of one kind
 /// each: what a clause denies, figures of a list, tied clauses, conditions, the passive voice, what
-/// may be or is planned. `short.txt` has some of each, and `later.txt` was written behind the rules.
+/// may be or is planned. `short.txt` has some of each, and `later.txt` and `last.txt`
+/// were written behind the rules.
 struct Table {
     name: &'static str,
     text: &'static str,
@@ -96,6 +97,12 @@ const TABLES: &[Table] = &[
         text: include_str!("clauses/embedded.txt"),
         least_honest: 11,
         most_dishonest: 0,
+    },
+    Table {
+        name: "last",
+        text: include_str!("clauses/last.txt"),
+        least_honest: 35,
+        most_dishonest: 1,
     },
 ];
 
