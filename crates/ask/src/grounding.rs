@@ -23,6 +23,7 @@ mod names;
 mod numbers;
 mod polarity;
 mod replaced;
+mod roles;
 mod source;
 mod stem;
 mod support;

@@ -6,9 +6,12 @@
 //! item of a list or an aside, and stays with what stands before it. Where no verb is known there
 //! is one clause, and nothing is refused for it.
 
+mod portions;
+mod tied;
 mod verbs;
 
-pub(super) use verbs::{is_auxiliary, is_past, is_state, is_verb_form};
+pub(super) use tied::{embedded, is_tie, read_apart};
+pub(super) use verbs::{is_auxiliary, is_past, is_preposition, is_state, is_verb_form};
 
 use std::ops::Range;
 
@@ -34,6 +37,19 @@ pub(super) struct Clause {
 }
 
 impl Clause {
+    /// Whether it has a subject of its own that names something: `this is not so` speaks of what
+    /// stands before it.
+    pub fn names_subject(&self, sentence: &[Word]) -> bool {
+        let names = |at: &usize| {
+            let word = &sentence[*at];
+            is_nobody(&word.key)
+                || (word.is_content()
+                    && !is_conjunction(&word.key)
+                    && !vocabulary::is_pronoun(&word.key))
+        };
+        self.verb.is_some() && !self.shares && self.subject.iter().any(names)
+    }
+
     /// The words behind its verb.
     fn object<'a>(&'a self, sentence: &'a [Word]) -> impl Iterator<Item = usize> + 'a {
         let says = |at: &usize| sentence[*at].is_content() || sentence[*at].number().is_some();
@@ -66,7 +82,7 @@ pub(super) fn read(sentence: &[Word]) -> Vec<Clause> {
     for clause in &mut found {
         clause.words.splice(0..0, shared.iter().copied());
     }
-    found
+    found.into_iter().flat_map(|clause| portions::part(sentence, clause)).collect()
 }
 
 /// The clauses of a sentence as far as it was read.
@@ -195,15 +211,20 @@ pub(super) fn apart(sentence: &[Word]) -> Vec<Vec<Word>> {
     clauses.iter().map(words).collect()
 }
 
-/// What the pronouns of a segment stand for in the clause before it.
-fn meant(sentence: &[Word], segment: &Segment, before: &Clause) -> Vec<usize> {
-    let verb = segment.verb.unwrap_or(segment.range.end);
-    let is_named = |at: usize| match &*sentence[at].key {
+/// Whether a word stands for what was named before it.
+fn is_named(sentence: &[Word], at: usize) -> bool {
+    match &*sentence[at].key {
         "it" | "them" | "they" | "he" | "she" | "him" => true,
         // `Her deputy` is somebody else.
         "her" | "this" => !sentence.get(at + 1).is_some_and(Word::is_content),
         _ => false,
-    };
+    }
+}
+
+/// What the pronouns of a segment stand for in the clause before it.
+fn meant(sentence: &[Word], segment: &Segment, before: &Clause) -> Vec<usize> {
+    let verb = segment.verb.unwrap_or(segment.range.end);
+    let is_named = |at: usize| is_named(sentence, at);
     let mut found = Vec::new();
     if (segment.range.start..verb).any(is_named) {
         let is_thing = |at: &usize| sentence[*at].is_content() && Some(*at) != before.verb;
@@ -234,7 +255,11 @@ fn segments(sentence: &[Word]) -> Vec<Segment> {
         let verb = verbs::find(sentence, start..end);
         let is_thing = |word: &Word| {
             let is_named = word.is_content() && !is_conjunction(&word.key);
-            is_named || word.number().is_some() || vocabulary::is_pronoun(&word.key)
+            // `Nobody pays the lift` has a subject, too.
+            is_named
+                || word.number().is_some()
+                || vocabulary::is_pronoun(&word.key)
+                || is_nobody(&word.key)
         };
         let has_subject = sentence[start..verb.unwrap_or(start)].iter().any(is_thing);
         Segment { range: start..end, verb, has_subject }
@@ -259,6 +284,11 @@ pub(super) fn fronted(sentence: &[Word]) -> usize {
     let is_comma = |at: &usize| sentence[*at].gap == Gap::Comma;
     let end = (1..sentence.len()).find(is_comma).unwrap_or(0);
     if end > 0 && is_fronted(sentence, 0..end) { end } else { 0 }
+}
+
+/// Whether a word stands for those who do not.
+fn is_nobody(key: &str) -> bool {
+    matches!(key, "nobody" | "none" | "nothing" | "noone")
 }
 
 /// Whether a clause may begin at a word.
@@ -380,6 +410,23 @@ mod tests {
         check(
             "Lind, who runs the lab, hired two",
             &["lind who runs the lab", "lind who hired two"],
+        );
+    }
+
+    #[test]
+    fn figures_of_a_list_stand_for_themselves() {
+        check(
+            "The fee is 9 EUR for men and 5 EUR for boys per day",
+            &["the fee is 9 for men per day", "the fee is 5 for boys per day"],
+        );
+        check(
+            "Ann sold 20 seats on Monday, 30 on Friday",
+            &["ann sold 20 seats on monday", "ann sold 30 seats on friday"],
+        );
+        check("It takes 2 hours and 30 minutes", &["it takes 2 hours and 30 minutes"]);
+        check(
+            "Wait between 2 h in May and 3 h in June",
+            &["wait between 2 h in may and 3 h in june"],
         );
     }
 

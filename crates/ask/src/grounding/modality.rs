@@ -1,5 +1,7 @@
 //! Whether something is so, may be so, must be so, or would be so if something else were.
 
+mod open;
+
 use super::{
     Ungrounded, clauses, polarity,
     support::{Claim, Part, Passage},
@@ -14,11 +16,13 @@ pub(super) fn check(claim: &Claim, passage: &Passage<'_>) -> Result<(), Unground
             return Err(Ungrounded::Question);
         }
         same_condition(claim, part)?;
+        not_supposed(claim, part)?;
         not_unless(claim, part)?;
         only_those(claim, part)?;
     }
     same_tense(claim, passage)?;
     not_done(claim, passage)?;
+    open::check(claim, passage)?;
     same_strength(claim, passage)
 }
 
@@ -178,6 +182,35 @@ fn same_condition(claim: &Claim, part: &Part) -> Result<(), Ungrounded> {
         }
         let is_said = |one: &&Word| claim.words.iter().any(|word| word.is_like(one));
         if !condition.is_empty() && !condition.iter().any(is_said) {
+            return Err(Ungrounded::ConditionLost(word.text.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// `If the pump leaks, the valve closes` does not say that the pump leaks: a condition alone is
+/// nothing that is so.
+fn not_supposed(claim: &Claim, part: &Part) -> Result<(), Ungrounded> {
+    if claim.words.iter().any(|word| vocabulary::is_condition(&word.key)) {
+        return Ok(());
+    }
+    let words = &part.words;
+    for (at, word) in words.iter().enumerate() {
+        let is_case = word.key == "case" && at > 0 && words[at - 1].key == "in";
+        if !(vocabulary::opens_condition(&word.key) || word.key == "unless" || is_case) {
+            continue;
+        }
+        let is_over = |place: &usize| words[*place].gap >= Gap::Comma;
+        let end = (at + 1..words.len()).find(is_over).unwrap_or(words.len());
+        let has = |there: &[Word], word: &Word| there.iter().any(|one| word.is_like(one));
+        let is_there = |word: &&Word| word.is_content() && has(words, word);
+        let is_supposed = |word: &Word| {
+            has(&words[at + 1..end], word) && !has(&words[..at], word) && !has(&words[end..], word)
+        };
+        let said: Vec<&Word> = claim.words.iter().filter(is_there).collect();
+        let supposed = said.iter().filter(|word| is_supposed(word)).count();
+        // What the rest names, too, may be said of it: `the pump` that leaks, and that is stopped.
+        if supposed > 0 && said.iter().all(|word| has(&words[at + 1..end], word)) {
             return Err(Ungrounded::ConditionLost(word.text.clone()));
         }
     }

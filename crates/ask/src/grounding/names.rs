@@ -1,10 +1,10 @@
 //! Names of a claim: they must be in the evidence, and who does what to whom must stay so.
 
 use super::{
-    Ungrounded, clauses,
+    Ungrounded, clauses, roles,
     support::{Claim, Passage},
     vocabulary,
-    words::{Kind, Word},
+    words::{Gap, Kind, Word},
 };
 
 /// Whether the evidence has the names of a claim, in their places.
@@ -61,8 +61,20 @@ fn in_order(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
         .map(|word| (word, places(word)))
         .filter(|(_, places)| !places.is_empty())
         .collect();
+    // Nor does it matter which comes first of what a word such as `after` ties to each other.
+    let tie = claim.words.iter().find(|word| clauses::is_subordinator(&word.key));
+    let tie = tie.filter(|tie| passage.quote().any(|one| one.key == tie.key));
+    let comma = claim.words.iter().skip(1).find(|word| word.gap == Gap::Comma);
+    let parting = match (tie, comma) {
+        (Some(tie), Some(comma)) if tie.range.start == 0 => comma.range.start,
+        (Some(tie), _) => tie.range.start,
+        (None, _) => 0,
+    };
     for two in named.windows(2) {
         let ((one, ones), (other, others)) = (&two[0], &two[1]);
+        if one.range.start < parting && parting <= other.range.start {
+            continue;
+        }
         let first = ones.iter().min();
         let in_order = others.iter().any(|place| first.is_some_and(|first| first < place));
         if !in_order && one.key != other.key {
@@ -84,6 +96,10 @@ fn not_moved(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
         let Some(governor) = before.filter(|word| !is_name(word) && word.is_content()) else {
             continue;
         };
+        // `Marta was interviewed by Enzo` is Enzo that interviewed Marta.
+        if roles::is_changed(claim, passage, governor) {
+            continue;
+        }
         // What the evidence says behind each place of the word before the name.
         let mut found = Vec::new();
         for part in &passage.parts {
@@ -135,7 +151,8 @@ fn not_turned(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
         for at in 1..said.len() {
             let (subject, verb) = (said[at - 1], said[at]);
             let is_straight = |two: &[&Word]| two[0].is_form_of(subject) && is_verb(verb, two[1]);
-            if !can_turn(verb) || quoted.windows(2).any(is_straight) {
+            let is_changed = || roles::is_changed(claim, passage, verb);
+            if !can_turn(verb) || quoted.windows(2).any(is_straight) || is_changed() {
                 continue;
             }
             for object in &said[at + 1..] {

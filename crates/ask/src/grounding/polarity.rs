@@ -3,8 +3,12 @@
 //! Judged is the whole sentence of the result, not only the part that was quoted: `log secrets`
 //! is a quote of `Never log secrets`, but it does not say what that says.
 
+mod home;
+
+use home::Home;
+
 use super::{
-    Ungrounded,
+    Ungrounded, clauses,
     support::{Claim, Part, Passage, bigrams},
     vocabulary::{self, Denial, Failure},
     words::{Gap, Kind, Word},
@@ -16,12 +20,18 @@ pub(super) fn check(claim: &Claim, passage: &Passage<'_>) -> Result<(), Unground
     for part in relevant(claim, passage) {
         let theirs = denials(&part.words);
         let lead = lead_denial(part);
-        let meant = theirs.first().filter(|_| !is_aside(&claim.words, &part.words, &theirs));
+        let home = Home::of(&claim.words, &part.words);
+        let is_aside = home == Home::Free || is_aside(&claim.words, &part.words, &theirs);
+        let meant = theirs.first().filter(|_| !is_aside);
         match (ours.first(), meant.map(|at| &part.words[*at]).or(lead)) {
             // What is rejected was refused.
             (None, Some(denial)) if claim.words.iter().any(|word| rejects(word, denial)) => {}
             (None, Some(denial)) => return Err(Ungrounded::NegationLost(denial.text.clone())),
             (None, None) => {}
+            (Some(first), _) if lead.is_none() && home.says_yes() => {
+                let added = claim.words[*first].text.clone();
+                return Err(Ungrounded::NegationAdded(added));
+            }
             (Some(first), _) => {
                 let quoted = theirs.iter().filter(|at| part.quoted.contains(at)).count()
                     + usize::from(lead.is_some() && part.lead_quoted);
@@ -113,8 +123,14 @@ fn is_aside(claim: &[Word], words: &[Word], denials: &[usize]) -> bool {
             || words[*at].denial() == Some(Denial::Sentence)
             || vocabulary::is_exception(&words[*at].key)
     };
+    // `But this does not hold for tapes` speaks of all that stands before it.
+    let takes_up = aside
+        .windows(2)
+        .take(2)
+        .any(|two| matches!(&*two[0].key, "this" | "that") && clauses::is_auxiliary(&two[1].key));
     let is_in = |word: &Word, there: &[Word]| there.iter().any(|one| word.is_like(one));
-    !denials.iter().any(reaches_back)
+    !takes_up
+        && !denials.iter().any(reaches_back)
         && !before.iter().any(|word| vocabulary::opens_condition(&word.key))
         && claim.iter().filter(is_saying).all(|word| is_in(word, before) && !is_in(word, aside))
 }

@@ -3,6 +3,10 @@
 //! Cruder than a stemmer of one language, since it is not known which one it is. Two words that
 //! should not be one rarely become one; two that should be may stay two.
 
+mod irregular;
+
+pub(super) use irregular::is_form as is_irregular;
+
 /// The shortest stem that an ending is taken from, in characters.
 const MIN_STEM: usize = 3;
 /// The shortest stem that a German ending is taken from, in characters.
@@ -11,6 +15,7 @@ const MIN_LONG_STEM: usize = 4;
 /// The stem of a word in small letters.
 pub(super) fn stem(key: &str) -> String {
     let word = key.strip_suffix("'s").or_else(|| key.strip_suffix('\'')).unwrap_or(key);
+    let word = irregular::base(word).unwrap_or(word);
     if word.chars().count() <= MIN_STEM || !word.chars().all(char::is_alphabetic) {
         return word.to_owned();
     }
@@ -111,6 +116,9 @@ mod tests {
         check(&["process", "processes", "processing"]);
         check(&["notify", "notifies", "notified"]);
         check(&["month", "months", "monthly"]);
+        check(&["teach", "teaches", "taught", "teaching"]);
+        check(&["choose", "chose", "chosen"]);
+        check(&["beat", "beats", "beaten"]);
         check(&["protokoll", "protokolle", "protokollen"]);
     }
 

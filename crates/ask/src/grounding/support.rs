@@ -5,7 +5,8 @@ use std::{collections::HashSet, ops::Range};
 
 use super::{
     MAX_CLAIM_BYTES, MAX_CLAIM_WORDS, MIN_COVERED_PERCENT, MIN_EVIDENCE_WORDS, Ungrounded, clauses,
-    fold, hedges, label, letters, measures, modality, names, polarity, replaced, stem, together,
+    fold, hedges, label, letters, measures, modality, names, polarity, replaced, roles, stem,
+    together,
     units::Unit,
     vocabulary::{self, Denial},
     words::{self, Kind, Word},
@@ -267,6 +268,7 @@ impl Claim {
         modality::check(self, passage)?;
         hedges::check(self, passage)?;
         replaced::check(self, passage)?;
+        roles::check(self, passage)?;
         together::check(self, passage)?;
         self.check_verbs(passage)?;
         self.check_coverage(passage)

@@ -4,7 +4,7 @@
 
 use super::{
     Ungrounded, clauses,
-    support::{Claim, Passage},
+    support::{Claim, Part, Passage},
     vocabulary,
     words::{Gap, Kind, Word},
 };
@@ -12,12 +12,20 @@ use super::{
 /// Whether each clause of a claim has its words from one sentence of the quote.
 pub(super) fn check(claim: &Claim, passage: &Passage<'_>) -> Result<(), Ungrounded> {
     not_exchanged(claim, passage)?;
-    let sentences = sentences(passage);
+    not_cut(passage)?;
+    let (joined, parted) = (sentences(passage, together), sentences(passage, clauses::read_apart));
     if is_verbatim(claim, passage) {
         return Ok(());
     }
     let pieces = pieces(&claim.words);
-    for piece in &pieces {
+    let tied = clauses::read_apart(&claim.words);
+    let tied = tied.iter().filter(|_| tied.len() > 1);
+    let tied: Vec<Vec<&Word>> =
+        tied.map(|clause| clause.iter().map(|at| &claim.words[*at]).collect()).collect();
+    for piece in pieces.iter().chain(&tied) {
+        // `Ann sang after Bob left` says more than each of its clauses.
+        let is_tied = piece.iter().any(|word| is_link(&word.key)) || has_participle(piece);
+        let sentences = if is_tied { &joined } else { &parted };
         let has = |sentence: &[&Word], word: &Word| sentence.iter().any(|one| is_same(word, one));
         let is_apart = |at: usize| {
             is_attribute(piece, at)
@@ -41,6 +49,20 @@ pub(super) fn check(claim: &Claim, passage: &Passage<'_>) -> Result<(), Unground
         let best = sentences.iter().map(missing).min_by_key(Option::is_some);
         if let Some(Some(word)) = best {
             return Err(Ungrounded::Apart(word));
+        }
+    }
+    Ok(())
+}
+
+/// A quote that begins behind `who` must not reach the verb of the subject before it: `Emil
+/// resigned` is no part of what `The nurse who treated Emil resigned` says.
+fn not_cut(passage: &Passage<'_>) -> Result<(), Ungrounded> {
+    for part in &passage.parts {
+        let Some((who, verb)) = clauses::embedded(&part.words, &(0..part.words.len())) else {
+            continue;
+        };
+        if part.quoted.start > who && part.quoted.start < verb && part.quoted.end > verb {
+            return Err(Ungrounded::Apart(part.words[verb].text.clone()));
         }
     }
     Ok(())
@@ -81,6 +103,12 @@ fn sides<'a>(words: &'a [Word], pivot: &Word) -> (Vec<&'a Word>, Vec<&'a Word>) 
 
 /// Whether a claim is a part of the quote as it stands.
 fn is_verbatim(claim: &Claim, passage: &Passage<'_>) -> bool {
+    // `The nurse who treated Emil resigned` does not say that Emil did.
+    let is_embedded =
+        |part: &Part| clauses::embedded(part.quote(), &(0..part.quote().len())).is_some();
+    if passage.parts.iter().any(is_embedded) && !claim.words.iter().any(|word| is_link(&word.key)) {
+        return false;
+    }
     let quoted: Vec<&Word> = passage.quote().collect();
     // `…, who runs the lab, hired two` does not say that the lab did.
     let is_same = |at: usize, one: &Word, other: &Word| {
@@ -94,7 +122,10 @@ fn is_verbatim(claim: &Claim, passage: &Passage<'_>) -> bool {
 
 /// The words of the quote by clause, each with the line that it is an item of. A semicolon ends a
 /// sentence here, and so does `, while`, unless a pronoun takes up what stands before it.
-fn sentences<'a>(passage: &'a Passage<'_>) -> Vec<Vec<&'a Word>> {
+fn sentences<'a>(
+    passage: &'a Passage<'_>,
+    read: impl Fn(&[Word]) -> Vec<Vec<usize>>,
+) -> Vec<Vec<&'a Word>> {
     let mut found = Vec::new();
     for part in &passage.parts {
         let quote = part.quote();
@@ -108,14 +139,29 @@ fn sentences<'a>(passage: &'a Passage<'_>) -> Vec<Vec<&'a Word>> {
         let mut start = 0;
         for end in (1..quote.len()).filter(is_end).chain([quote.len()]) {
             let sentence = &quote[start..end];
-            for clause in clauses::read(sentence) {
-                let words = clause.words.iter().map(|at| &sentence[*at]);
+            for clause in read(sentence) {
+                let words = clause.iter().map(|at| &sentence[*at]);
                 found.push(part.lead.iter().chain(words).collect());
             }
             start = end;
         }
     }
     found
+}
+
+/// The clauses of a sentence by the places of their words, each with what is tied to it.
+fn together(sentence: &[Word]) -> Vec<Vec<usize>> {
+    clauses::read(sentence).into_iter().map(|clause| clause.words).collect()
+}
+
+/// Whether a word may tie one thing that happens to another.
+fn is_link(key: &str) -> bool {
+    clauses::is_tie(key) || matches!(key, "upon" | "following" | "due" | "given" | "pending")
+}
+
+/// Whether a piece says with one word what a clause may say: `the engine powering the pump`.
+fn has_participle(piece: &[&Word]) -> bool {
+    piece.windows(2).any(|two| two[0].is_content() && two[1].key.ends_with("ing"))
 }
 
 /// The parts of a claim that stand for themselves.

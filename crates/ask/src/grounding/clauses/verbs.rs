@@ -207,6 +207,24 @@ impl<'a> Place<'a> {
         is_known && is_clear
     }
 
+    /// Whether a clause ends with it that would have no verb otherwise: `The lift runs but …`,
+    /// `When the bell rings, …`.
+    fn ends_clause(&self) -> bool {
+        if self.at + 1 != self.segment.end {
+            return false;
+        }
+        let key = |at: usize| self.sentence.get(at).map_or("", |word| &*word.key);
+        let end = self.segment.end;
+        let is_opposed = match key(end) {
+            "but" | "while" | "whereas" | "although" | "though" | "yet" => true,
+            "and" => matches!(key(end + 1), "no" | "nobody" | "none" | "nothing"),
+            _ => false,
+        };
+        let start = self.segment.start;
+        let needs = |key: &str| matches!(key, "if" | "when" | "whenever" | "once" | "because");
+        is_opposed || needs(key(start)) || (start > 0 && needs(key(start - 1)))
+    }
+
     /// Whether it is what a subject does.
     fn is_done(&self, subject: &Word) -> bool {
         let word = self.word();
@@ -218,7 +236,8 @@ impl<'a> Place<'a> {
         }
         if is_plural(&word.key) {
             let is_one = !is_plural(&subject.key) || subject.text.starts_with(char::is_uppercase);
-            return is_third(&word.key) && is_one && (!is_noun || has_object);
+            let is_sure = !is_noun || has_object || (is_known && self.ends_clause());
+            return is_third(&word.key) && is_one && is_sure;
         }
         let is_many = is_plural(&subject.key)
             || matches!(
@@ -228,7 +247,11 @@ impl<'a> Place<'a> {
         // `Employees accrue 2 days`, but not `Windows Server 2019`
         let is_counting = self.next().is_some_and(|next| next.number().is_some())
             && word.text.starts_with(char::is_lowercase);
-        is_many && (is_counting || (is_known && (!is_noun || self.next().is_some())))
+        // `The brakes work and …`, but not `sales work and …`
+        let is_last = self.at + 1 == self.segment.end
+            && self.last().is_some_and(|last| is_plural(&last.key) && is_third(&last.key));
+        let is_sure = !is_noun || self.next().is_some() || is_last;
+        is_many && (is_counting || (is_known && is_sure))
     }
 }
 
@@ -318,7 +341,7 @@ fn is_determiner(word: &Word) -> bool {
 }
 
 /// Whether a word puts what stands behind it somewhere.
-pub(super) fn is_preposition(key: &str) -> bool {
+pub(in crate::grounding) fn is_preposition(key: &str) -> bool {
     matches!(
         key,
         "in" | "on"
