@@ -149,7 +149,7 @@ pub(super) fn of(piece: &str, around: &Around) -> Option<Form> {
     if !around.is_going_on && forms.begins.is_match(rest) {
         return Some(Form::Introduction);
     }
-    let goes_on = forms.goes_on.is_match(rest) && !claims::tells(rest) || is_choice(rest, around);
+    let goes_on = (forms.goes_on.is_match(rest) || is_choice(rest, around)) && !claims::tells(rest);
     (around.is_going_on && goes_on).then_some(Form::Continuation)
 }
 

@@ -93,7 +93,7 @@ pub(super) const NO_TOOL: &str = r"^(?:
 
 /// Questions. What a person should do is none.
 pub(super) const QUESTIONS: &str = r"^(?:and |or )?(?:
-    (?:(?:about|at|by|during|for|from|in|of|on|since|to|under|until|with) )?(?:<wh>|what's|where's|who's)(?:$| .*)
+    (?:(?:about|after|at|before|by|during|for|from|in|of|on|since|to|under|until|with) )?(?:<wh>|what's|where's|who's)(?:$| .*)
     |how (?:can i|do you (?:call|spell|want)|exactly|far|large|long|many|may i|much|often|old|should i|would you like)\b.*
     |(?:can|could|will|would) you (?:also |kindly |maybe |perhaps |please |possibly )*(?:<telling>|help me understand)\b.*
     |would you mind (?:clarifying|giving|naming|providing|sharing|specifying|telling)\b.*
