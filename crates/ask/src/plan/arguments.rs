@@ -3,11 +3,13 @@
 //!
 //! What is particular about an argument (ids, numbers, addresses, paths, names, anything with marks in
 //! it) must stand in the question, whole. Other texts must stand there word by word; only what looks
-//! for something may say a few words differently. What the contract offers for a property may always
-//! be chosen for it, and a number that it has a default for, where the question gives none.
+//! for something may say a few words differently, and no names. What the contract offers for a property
+//! may be chosen for it, unless the question names another choice, and a number that it has a default
+//! for, where the question gives none.
 
 mod answer;
 mod asked;
+mod choices;
 mod counts;
 mod dates;
 mod decimal;
@@ -15,6 +17,7 @@ mod flags;
 mod kin;
 mod letters;
 mod numbers;
+mod replaced;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -59,6 +62,13 @@ pub(super) fn strange(schema: &Value, args: &Map<String, Value>, question: &str)
                     shown(&text)
                 )
             }
+            Found::Choice(text, named) => {
+                format!(
+                    "Arg '{name}' is '{}', and the question names '{}'",
+                    shown(&text),
+                    shown(&named)
+                )
+            }
             Found::Text(text, Strange::Words) | Found::Other(text) => {
                 format!("Arg '{name}' is '{}', which is not in the question", shown(&text))
             }
@@ -72,6 +82,8 @@ enum Found {
     Key(String),
     /// A text, and why.
     Text(String, Strange),
+    /// A choice, and the one that the question names.
+    Choice(String, String),
     /// A number, a switch, or what lies too deep.
     Other(String),
 }
@@ -87,6 +99,11 @@ impl Walk {
         let (place, is_named) = place.field(name, &mut self.budget);
         if !is_named && text::strange(name, &self.asked, false).is_some() {
             return Some(Found::Key(name.to_owned()));
+        }
+        let named = choices::named_instead(&place, value, &self.asked, &mut self.budget);
+        if let Some(named) = named {
+            let taken = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            return Some(Found::Choice(taken, named));
         }
         self.value(&place, value, depth)
     }

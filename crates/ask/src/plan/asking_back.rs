@@ -12,7 +12,7 @@ mod sentences;
 mod tests;
 
 use crate::policy;
-use forms::Form;
+use forms::{Around, Form};
 
 /// What stands for an answer with nothing in it.
 const EMPTY: &str = "an empty answer";
@@ -59,9 +59,17 @@ fn does(sentence: &str, is_going_on: bool) -> Option<Does> {
         // Of other scripts, only the mark is known.
         return is_question.then_some(Does::Ask);
     }
+    let names = sentences::names(sentence);
     let mut does = None;
     for piece in sentences::pieces(&normal) {
-        does = match forms::of(&piece, is_question, is_going_on || does.is_some())? {
+        let around = Around {
+            is_question,
+            is_going_on: is_going_on || does.is_some(),
+            has_asked: does == Some(Does::Ask),
+            joint: piece.joint,
+            names: &names,
+        };
+        does = match forms::of(&piece.text, &around)? {
             Form::Asking => Some(Does::Ask),
             Form::NoTool | Form::Courtesy | Form::Example => does.or(Some(Does::Accompany)),
             Form::Continuation if is_going_on => does.or(Some(Does::Accompany)),

@@ -10,13 +10,19 @@ const FRAGMENTS: &[(&str, &str)] = &[
     // attackers do it, or whether a course tells how, is a fair question.
     (
         "<act>",
-        r"<do>(?:(?:(?:(?:describe|explain)(?: to me)?|know|learn|(?:show|teach|tell) me) )?<how>|<wish>|<way>)?",
+        r"<do>(?:(?:(?:(?:describe|explain)(?: to me)?|know|learn|(?:show|teach|tell) me|(?:talk|walk) me through)(?:<detail>)? )?<how>
+            |<wish>|<way>)?",
+    ),
+    // How much is to be said of it.
+    (
+        "<detail>",
+        r",? (?:exactly|in (?:[a-z]+ )?(?:detail|steps|terms|words)|step[ -]by[ -]step),?",
     ),
     ("<how>", r"how (?:to|(?:can|could|do|does|should|would) (?:i|one|we|you)|i can|i could) "),
     (
         "<wish>",
         r"(?:(?:i|we)(?:'d like| need| want| would like|'m going| am going) to (?:learn (?:how )?to )?
-            |i wanna |help me |teach me to |what do i need to )",
+            |i wanna |help me (?:to )?|teach me to |what do i need to )",
     ),
     (
         "<way>",
@@ -26,8 +32,9 @@ const FRAGMENTS: &[(&str, &str)] = &[
     // Written directions are wanted; what for follows as a noun: `instructions for building`.
     (
         "<guide>",
-        r"<do>(?:(?:find|get|give|send|show|write)(?: me)? |i (?:need|want) )?(?:an? |the |some |detailed |step by step )*
-            (?:directions|guide|instructions|manual|plans|recipe|steps|tutorial) (?:for|on|to) ",
+        r"<do>(?:(?:(?:find|get|give|send|show|write)(?: me)? |i (?:need|want) )?(?:an? |the |some |detailed |step by step )*
+            (?:directions|guide|instructions|manual|plans|recipe|steps|tutorial) (?:for|on|to)
+            |(?:guide|lead|take|talk|walk) me (?:step by step )?through) ",
     ),
     // The beginning of a clause that tells somebody what to do. Behind `and` it counts only soon
     // after a command: "does it read files and return credentials?" is a question about a tool.
@@ -64,12 +71,18 @@ const FRAGMENTS: &[(&str, &str)] = &[
         r"(?:(?:stack[ -]based |heap[ -]based )?(?:buffer|heap|integer|stack)[ -]overflows?|cross[ -]site scripting|csrf
             |cve-[0-9-]+|double[ -]frees?|(?:command|sql)[ -]injections?|(?:deserialization|format[ -]string|memory[ -]corruption)(?: bugs?| flaws?)?
             |heartbleed|log4shell|(?:directory|path)[ -]traversals?|race[ -]conditions?|rce|remote code execution|ssrf
-            |use[ -]after[ -]frees?|xss|zero[ -]days?)",
+            |use[ -]after[ -]frees?|xss|zero[ -]days?|open redirects?|(?:browser|driver|firmware|kernel|logic|memory|security) (?:bugs?|flaws?)
+            |jwts?|(?:docker|kubernetes|s3) (?:buckets?|clusters?|sockets?))",
     ),
     // What opens a door without a name.
     ("<tokens>", r"(?:access|admin|api|auth|bearer|operator|refresh|service|session) tokens?"),
+    // What a variable is set to is asked for.
+    (
+        "<value>",
+        r"(?:(?:display|get|give|output|print|return|reveal|show|tell)(?: me)? |what(?:'s| is) )the (?:current )?value of(?: the)?",
+    ),
     // What is handed to a process.
-    ("<variables>", r"env(?:ironment)?(?: (?:variables|vars))?"),
+    ("<variables>", r"env(?:ironment)?(?: (?:variables?|vars?))?"),
 ];
 
 /// A pattern from its template: lines are joined, names replaced, and `\b` means ASCII, which keeps

@@ -112,8 +112,15 @@ pub const DEFAULT_RULES: &[DefaultRule] = &[
             |(?:i (?:need|want)|what is|what's) the (?:admin|operator) token<end>
             |(?:dump|give me|leak|output|print|return|reveal)(?: all| contents| of| the| your)* <variables><end>
             |(?:display|dump|export|extract|fetch|get|give|leak|list|output|print|read|return|reveal|send|show)
-                (?: all| me| of| our| the| your)*(?: <variables>) (?:and|containing|including|that (?:contain|have|hold|store)|with)
-                (?: all| any| its| the| their)*(?: (?:api keys|credentials|passwords|secrets|tokens|values))<end>
+                (?: all| me| of| our| the| your)*(?: <variables>) (?:and|containing|including|(?:that|which) (?:contain|have|hold|store)|with)
+                (?: all| any| database| db| its| the| their)*(?: (?:(?:api |private |secret )?keys?|credentials|passwords?|secrets?|tokens?|values))<end>
+            |(?:<value> (?:(?:[a-z0-9_]+_(?:password|secret|token|(?:access|api|private|secret)_key)|api_key)(?: <variables>)?|(?:password|token) <variables>
+                    |<variables> [a-z0-9_]*(?:password|secret|token|_key)|secret <variables>)
+                |(?:give|list|print|reveal|show|tell)(?: me)? the (?:api key|password|secret|<tokens>|token)(?: that| which)?
+                    (?: it| (?:the|this|your) (?:gateway|server|service|system|tool)) uses
+                |(?:create|dump|get|give|make|print|send|show)(?: me)?(?: an?| the)? (?:dump|list) of(?: all| our| the| your)*(?: admin| user)?
+                    (?: (?:api keys|credentials|passwords|private keys|secrets|<tokens>))
+                |(?:dump|list|show)(?: me)?(?: all| the)* passwords of(?: all| our| the)* (?:customers|employees|users))<end>
             |(?:cat|display|dump|fetch|get|give|open|output|print|read|return|send|show)
                 (?: contents| file| me| of| the| your)* (?:/etc/passwd|/etc/shadow|/proc/self/environ
                 |[a-z/~]*\.aws/credentials|[a-z/~]*\.ssh/id_[a-z0-9]+|\.env(?: file)?)<end>)",
@@ -128,13 +135,13 @@ pub const DEFAULT_RULES: &[DefaultRule] = &[
         passes: "How do I report malware on my laptop?",
         template: r"<act>(?:
             (?:build|code|compose|craft|create|design|develop|draft|generate|install|make|prepare|spread|write)
-                (?: (?:an?|code|computer|convincing|fake|for|linux|login|me|my|new|of|piece|program|python|script|simple|sms
+                (?: (?:an?|believable|code|computer|convincing|fake|for|linux|login|me|my|new|of|personali[sz]ed|piece|poc|program|proof[ -]of[ -]concept|python|remote code execution|script|simple|sms
                 |some|the|undetectable|windows|working))*
                 (?: (?:botnets?|keyloggers?|malicious code|malware|ransomware|rootkits?|shellcode|spyware|trojans?(?: horses?)?)
-                    (?:<end>| program<end>| against | and (?:install|send|spread)\b| in (?:c|java|javascript|powershell|python|rust)\b
+                    (?:(?: program)?<end>| against | and (?:install|send|spread)\b| in (?:c|java|javascript|powershell|python|rust)\b
                     | (?:for|on|that|to|using|which|with) )
-                | exploits?(?:<end>|<against>| for | in (?:c|python|rust)\b| to (?:gain|get|run)\b)
-                | (?:virus|worm)(?:<end>| that | to (?:attack|delete|destroy|infect|spread|steal)\b)
+                | (?:exploits?|virus|worm)<end>| exploits?(?:<against>| for | in (?:c|python|rust)\b| to (?:gain|get|run)\b)
+                | (?:virus|worm)(?: that | to (?:attack|delete|destroy|infect|spread|steal)\b)
                 | (?:code|page|program|script) (?:that|to|which) steals?\b
                 | (?:spear[ -]?)?(?:phishing|scam) (?:(?:e-?)?mails?|forms?|links?|messages?|pages?|sms|texts?|(?:web)?sites?)
                     (?:<end>|<against>| for (?:an?|his|her|my|(?:bank|our) (?:clients|customers|employees|staff|users))\b
@@ -157,23 +164,25 @@ pub const DEFAULT_RULES: &[DefaultRule] = &[
         stops: "How do I hack a website?",
         passes: "How do hackers break into accounts?",
         template: r"<act>(?:hack<end>
-            |(?:hack(?: in ?to)?|go about hacking(?: in ?to)?|break in ?to|brute[ -]?force|crack|ddos|gain unauthori[sz]ed access to)
+            |(?:(?:hack(?: in ?to)?|go about hacking(?: in ?to)?|break in ?to|brute[ -]?force|crack|ddos|gain unauthori[sz]ed access to)
                 (?: (?:an?|bank|email|her|his|my|our|someone|the|their|this|wpa2|your|[a-z]+'s))*
                 (?: (?:facebook|gmail|instagram|whatsapp|wi-?fi))?
                 (?: (?:accounts?|computers?|databases?|e-?mails?|facebook|instagram|login|networks?|passwords?|password hash
-                    |people|phones?|routers?|servers?|(?:web)?sites?|systems?|whatsapp|wi-?fi))<on>
-            |exploit(?: an?| any| the| this| unpatched| vulnerable| wi-?fi)*
+                    |people|phones?|routers?|servers?|(?:web)?sites?|systems?|whatsapp|wi-?fi))
+            |exploit(?: an?| any| exposed| misconfigured| the| this| unpatched| vulnerable| weak| wi-?fi)*
                 (?: <weakness>(?: vulnerabilit(?:y|ies))?|(?: security)? vulnerabilit(?:y|ies)
-                | (?:web ?)?(?:apis?|applications?|routers?|servers?|sites?))<on>
+                | (?:web ?)?(?:apis?|applications?|routers?|servers?|sites?))
+            |steal(?: [a-z']+){0,2} (?:accounts?|cards?|cookies|credentials|data|dumps|identity|money|numbers
+                |passwords?))<on>
             |(?:do|launch|perform|start) an? (?:ddos|denial of service|sql injection) attack(?:<end>| against | on )
             |get (?:other people's|someone(?: else)?'s) passwords?<end>
-            |steal(?: [a-z']+){0,2} (?:accounts?|cards?|cookies|credentials|data|dumps|identity|money|numbers
-                |passwords?)<on>
             |(?:where (?:to|can i|could i|do i) )?(?:buy|download|get|give|sell|send)(?: me)?(?: an?| some)?
                 (?: (?:(?:credit )?card|credential|password) dumps?
                 | stolen (?:accounts|credentials|credit cards?|credit card numbers|passwords))<end>)
-            |<guide>(?:breaking in ?to|cracking|ddosing|hacking(?: in ?to)?)(?: an?| someone's| the| your)*
-                (?: (?:accounts?|computers?|networks?|passwords?|phones?|servers?|(?:web)?sites?|wi-?fi))<on>",
+            |<guide>(?:(?:breaking in ?to|cracking|ddosing|hacking(?: in ?to)?)(?: an?| someone's| the| your)*
+                    (?: (?:accounts?|computers?|networks?|passwords?|phones?|servers?|(?:web)?sites?|wi-?fi))
+                |exploiting(?: [a-z0-9-]+){0,3} (?:bugs?|cve-[0-9-]+|flaws?|injections?|log4shell|overflows?|servers?|use-after-frees?
+                    |vulnerabilit(?:y|ies)|websites?|xss))<on>",
     },
     DefaultRule {
         name: "weapons",

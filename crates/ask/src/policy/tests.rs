@@ -1,6 +1,7 @@
 //! What the rules must stop, and what they must not.
 
 mod fair;
+mod neighbours;
 mod stopped;
 mod variants;
 mod work;
@@ -147,4 +148,23 @@ fn anything_may_be_asked_and_takes_no_long_time() {
     }
     // Minutes if a pattern took more than linear time; unoptimised builds are slow by themselves.
     assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+}
+
+#[test]
+fn other_wordings_are_stopped_and_their_fair_neighbours_pass() {
+    let policy = policy();
+    let mut wrong = Vec::new();
+    for (rule, questions) in neighbours::STOPPED_AS_WELL {
+        let plain = questions.iter().map(|question| (*question).to_owned());
+        for question in plain.chain(questions.iter().flat_map(|question| spellings(question))) {
+            let stopped = stopping(&policy, &question);
+            if stopped.as_deref() != Some(rule) {
+                wrong.push(format!("{question:?}: {stopped:?}, not {rule}"));
+            }
+        }
+    }
+    for question in neighbours::FAIR_AS_WELL {
+        wrong.extend(stopping(&policy, question).map(|rule| format!("{question:?}: {rule}")));
+    }
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -137,6 +137,11 @@ impl Asked {
         kin::has_other_form(word, &is_common, false) || kin::has_other_form(word, &is_noun, true)
     }
 
+    /// Whether it is in German, where every noun is written as a name.
+    pub fn is_german(&self) -> bool {
+        self.is_german
+    }
+
     /// Whether a word is written as a name.
     pub fn is_name(&self, word: &str) -> bool {
         self.names.contains(&*letters::bare(word))

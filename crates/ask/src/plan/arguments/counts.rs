@@ -43,11 +43,16 @@ const OTHERWISE: &[&str] = &[
     "words",
 ];
 /// What is asked for with a number behind it.
-const VERBS: &[&str] = &[
-    "are", "display", "fetch", "find", "get", "give", "is", "list", "load", "need", "read",
-    "retrieve", "return", "search", "see", "show", "want", "zeige", "finde", "suche", "montre",
-    "trouve", "muestra", "busca",
+pub(super) const VERBS: &[&str] = &[
+    "are", "bring", "check", "choose", "collect", "display", "fetch", "find", "get", "give",
+    "grab", "is", "like", "list", "load", "locate", "look", "looking", "name", "need", "open",
+    "pick", "print", "provide", "pull", "query", "read", "retrieve", "return", "search", "see",
+    "select", "send", "show", "suggest", "take", "view", "want", "what", "which", "zeige", "finde",
+    "suche", "montre", "trouve", "muestra", "busca",
 ];
+/// What makes a bound of the number behind it.
+const BOUNDS: &[&str] =
+    &["most", "than", "max", "maximum", "to", "only", "just", "first", "top", "limit"];
 /// What may stand between the verb and the number.
 const FILLERS: &[&str] = &[
     "a", "all", "any", "at", "exactly", "first", "for", "just", "last", "latest", "limit", "max",
@@ -86,6 +91,8 @@ const MEASURED: &[&str] = &[
     "words",
     "years",
 ];
+/// Marks at which a thought ends.
+const ENDS: &[char] = &['.', '!', '?', ';', ',', ')'];
 /// How many words may stand between a number and what it counts: `10 open network tickets`.
 const MAX_BETWEEN: usize = 3;
 
@@ -109,9 +116,11 @@ fn asked_for(name: &str, question: &str) -> Vec<Decimal> {
     while at < words.len() {
         let length = run(&words[at..]);
         let (before, after) = (&words[..at], &words[at + length..]);
-        if length > 0
-            && (is_named(before, &name) || (is_count && is_wanted(before) && counts(after)))
-        {
+        let is_last = length > 0 && (after.is_empty() || words[at + length - 1].ends_with(ENDS));
+        let is_asked = || {
+            is_wanted(before) && counts(after) || is_bounded(before) && (is_last || counts(after))
+        };
+        if length > 0 && (is_named(before, &name) || (is_count && is_asked())) {
             found.extend(value(&words[at..at + length]));
         }
         at += length.max(1);
@@ -151,6 +160,17 @@ fn is_wanted(before: &[&str]) -> bool {
     let mut words = before.iter().rev();
     let word = words.find(|word| !FILLERS.contains(&bare(word)));
     word.is_none_or(|word| VERBS.contains(&bare(word)) || word.ends_with(['.', '!', '?', ':', ';']))
+}
+
+/// `tickets about mail, at most 20`: a bound that is set apart from what stands before it.
+fn is_bounded(before: &[&str]) -> bool {
+    let fillers = before.iter().rev().take_while(|word| FILLERS.contains(&bare(word))).count();
+    let (rest, fillers) = before.split_at(before.len() - fillers);
+    // The mark may stand behind the last word, or before the first of the bound: `(at most 20)`.
+    let is_apart = rest.last().is_some_and(|word| word.ends_with([',', '-', '(']))
+        || fillers.first().is_some_and(|word| word.starts_with('('));
+    let bound = fillers.iter().map(|word| bare(word)).rfind(|word| !matches!(*word, "of" | "the"));
+    is_apart && bound.is_some_and(|word| BOUNDS.contains(&word))
 }
 
 /// Whether what follows can be counted, and is not measured.

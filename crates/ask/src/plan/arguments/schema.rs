@@ -185,6 +185,20 @@ impl<'a> Place<'a> {
         })
     }
 
+    /// The texts that the contract offers here to choose from.
+    pub fn choices(&self) -> Vec<&'a str> {
+        let of = |node: &&'a Map<String, Value>| {
+            let several = node.get("enum").and_then(Value::as_array).into_iter().flatten();
+            several.chain(node.get("const")).filter_map(Value::as_str).collect::<Vec<_>>()
+        };
+        self.nodes.iter().flat_map(of).collect()
+    }
+
+    /// Whether a value is what the contract takes where nothing is chosen.
+    pub fn is_default(&self, value: &Value) -> bool {
+        self.nodes.iter().any(|node| node.get("default").is_some_and(|one| is_same(one, value)))
+    }
+
     /// Whether any number will do where the question gives none: one that is there without being asked for is a knob.
     pub fn is_knob(&self) -> bool {
         self.nodes.iter().any(|node| node.get("default").is_some_and(Value::is_number))

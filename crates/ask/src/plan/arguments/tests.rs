@@ -1,10 +1,12 @@
 //! Honest arguments pass, and what is changed about them does not.
 
 mod answers;
+mod choices;
 mod counts;
 mod dishonest;
 mod honest;
 mod mutants;
+mod replaced;
 mod tools;
 
 use serde_json::{Map, Value, json};

@@ -6,7 +6,7 @@ use super::{
     asked::Asked,
     dates,
     decimal::Decimal,
-    kin, letters,
+    kin, letters, replaced,
     tokens::{self, Token},
 };
 use crate::policy;
@@ -134,15 +134,16 @@ impl<'a> Argument<'a> {
 
     /// Whether most words of a search stand in the question in some form.
     fn is_search(&self, text: &str) -> bool {
-        let mut content = self.words.iter().filter(|word| !kin::is_stop(word)).peekable();
+        let content = self.words.iter().enumerate().filter(|(_, word)| !kin::is_stop(word));
+        let mut content = content.peekable();
         if content.peek().is_none() {
             let is_something = self.particulars > 0 || !self.words.is_empty();
             return is_something && self.words.iter().all(|word| self.asked.has_word(word));
         }
         let capitals = capitals(text);
         let first = self.words.first().copied();
-        let (mut known, mut foreign) = (self.particulars, 0);
-        for word in content {
+        let (mut known, mut foreign) = (self.particulars, Vec::new());
+        for (at, word) in content {
             if self.asked.has_kin(word) {
                 known += 1;
             } else if !kin::is_light(word) {
@@ -150,10 +151,15 @@ impl<'a> Argument<'a> {
                 if capitals.contains(*word) && first != Some(*word) {
                     return false;
                 }
-                foreign += 1;
+                foreign.push(at);
             }
         }
-        known > 0 && foreign <= MAX_FOREIGN && foreign * FOREIGN_SHARE <= known + foreign
+        let count = foreign.len();
+        let capital = first.filter(|word| capitals.contains(*word));
+        known > 0
+            && count <= MAX_FOREIGN
+            && count * FOREIGN_SHARE <= known + count
+            && !replaced::is_name_replaced(text, &self.words, &foreign, capital, self.asked)
     }
 }
 

@@ -1,14 +1,33 @@
 //! The forms that a piece of a sentence may have.
 
+mod claims;
+mod conditions;
 mod vocabulary;
 
-use std::sync::LazyLock;
+use std::{collections::HashSet, sync::LazyLock};
 
 use regex::Regex;
 
+use super::sentences::Joint;
 use vocabulary::{
-    ASKS, BEFORE, COURTESIES, EXAMPLES, GOES_ON, INTRODUCES, MISSES, NO_TOOL, QUESTIONS, expand,
+    ASIDE, ASKS, BEFORE, BEGINS, CHOOSES, COURTESIES, EXAMPLES, GOES_ON, INTRODUCES, KNOWS, MISSES,
+    NO_TOOL, QUALITY, QUESTIONS, STORED, THING, expand,
 };
+
+/// What stands around a piece.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Around<'a> {
+    /// Whether the sentence ends with the mark of a question.
+    pub is_question: bool,
+    /// Whether something stands before it that it may go on with.
+    pub is_going_on: bool,
+    /// Whether the sentence has asked for something before.
+    pub has_asked: bool,
+    /// How it is joined to what stands before.
+    pub joint: Joint,
+    /// The words of the sentence that are written as names.
+    pub names: &'a HashSet<String>,
+}
 
 /// What a piece is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +56,13 @@ struct Forms {
     no_tool: Regex,
     questions: Regex,
     goes_on: Regex,
+    begins: Regex,
+    chooses: Regex,
+    quality: Regex,
+    thing: Regex,
+    knows: Regex,
+    aside: Regex,
+    stored: Regex,
 }
 
 static FORMS: LazyLock<Forms> = LazyLock::new(|| {
@@ -51,31 +77,16 @@ static FORMS: LazyLock<Forms> = LazyLock::new(|| {
         no_tool: ready(NO_TOOL),
         questions: ready(QUESTIONS),
         goes_on: ready(GOES_ON),
+        begins: ready(BEGINS),
+        chooses: ready(CHOOSES),
+        quality: ready(QUALITY),
+        thing: ready(THING),
+        knows: ready(KNOWS),
+        aside: ready(ASIDE),
+        stored: ready(STORED),
     }
 });
 
-/// Words that say when something is to be done.
-const WHEN: &[&str] =
-    &["after", "before", "once", "soon", "unless", "until", "when", "while", "by"];
-/// What a person may be said to do besides.
-const WANTS: &[&str] = &[
-    "are", "asked", "can", "have", "know", "like", "mean", "meant", "need", "refer", "want",
-    "would",
-];
-/// Doing so is telling.
-const TELLING: &[&str] = &[
-    "adding",
-    "choosing",
-    "clarifying",
-    "giving",
-    "including",
-    "mentioning",
-    "naming",
-    "providing",
-    "rephrasing",
-    "specifying",
-    "telling",
-];
 /// What hides a condition or an order behind what cannot be done.
 const CONDITIONS: &[&str] = &[
     "after", "before", "first", "if", "must", "should", "since", "so", "that's", "unless", "until",
@@ -93,10 +104,20 @@ const SUGGESTS: &[&str] = &[
     "which means",
 ];
 
-/// The form of a normalised piece, if it has one. `is_going_on` says whether something stands before it that it may go on with.
-pub(super) fn of(piece: &str, is_question: bool, is_going_on: bool) -> Option<Form> {
+/// The form of a normalised piece, if it has one.
+pub(super) fn of(piece: &str, around: &Around) -> Option<Form> {
     let forms = &*FORMS;
-    if SUGGESTS.iter().any(|words| piece.contains(words)) || orders_on_the_side(piece) {
+    if SUGGESTS.iter().any(|words| piece.contains(words)) || claims::is_claim(piece, around) {
+        return None;
+    }
+    // `I can look that up once you tell me the id` asks for the id.
+    if let Some(before) = conditions::before_telling(piece) {
+        return match before {
+            "" => Some(Form::Asking),
+            _ => of(before, around).map(|_| Form::Asking),
+        };
+    }
+    if conditions::orders_on_the_side(piece) {
         return None;
     }
     let mut rest = piece;
@@ -108,7 +129,7 @@ pub(super) fn of(piece: &str, is_question: bool, is_going_on: bool) -> Option<Fo
     if rest.is_empty() {
         return is_polite.then_some(Form::Courtesy);
     }
-    if let Some(form) = main(rest, is_question) {
+    if let Some(form) = main(rest, around.is_question) {
         return Some(form);
     }
     // `To find it please tell me which one`: what is introduced may follow without a comma.
@@ -122,10 +143,27 @@ pub(super) fn of(piece: &str, is_question: bool, is_going_on: bool) -> Option<Fo
     if forms.introduces.is_match(introduction) {
         return match introduced {
             "" => Some(Form::Introduction),
-            _ => of(introduced, is_question, is_going_on),
+            _ => of(introduced, around),
         };
     }
-    (is_going_on && forms.goes_on.is_match(rest) && !tells(rest)).then_some(Form::Continuation)
+    if !around.is_going_on && forms.begins.is_match(rest) {
+        return Some(Form::Introduction);
+    }
+    let goes_on = (forms.goes_on.is_match(rest) || is_choice(rest, around)) && !claims::tells(rest);
+    (around.is_going_on && goes_on).then_some(Form::Continuation)
+}
+
+/// Whether a piece is one of several things to choose from: `or ServiceNow`, `or closed ones`. In a question, the last word may
+/// be any; an order has more than one.
+fn is_choice(piece: &str, around: &Around) -> bool {
+    let forms = &*FORMS;
+    let is_name = |word: &str| around.names.contains(word) || forms.thing.is_match(word);
+    let words: Vec<&str> = piece.split(' ').collect();
+    let (last, before) = words.split_last().expect("a text has at least one part");
+    let is_thing = before.iter().all(|word| is_name(word) || forms.quality.is_match(word))
+        && (around.is_question || is_name(last));
+    around.joint == Joint::Choice
+        && (is_thing || around.is_question && forms.chooses.is_match(piece))
 }
 
 fn main(piece: &str, is_question: bool) -> Option<Form> {
@@ -138,36 +176,6 @@ fn main(piece: &str, is_question: bool) -> Option<Form> {
     }
     let is_plain = !piece.split(' ').any(|word| CONDITIONS.contains(&word));
     (is_plain && forms.no_tool.is_match(piece)).then_some(Form::NoTool)
-}
-
-/// Whether a piece says that something is to be done first: `once you have disabled it`, `by running it`.
-fn orders_on_the_side(piece: &str) -> bool {
-    let words: Vec<&str> = piece.split(' ').collect();
-    words.iter().enumerate().any(|(at, word)| {
-        let word_at = |offset: usize| words.get(at + offset).copied().unwrap_or_default();
-        let (next, third) = (word_at(1), word_at(2));
-        let is_doing = next.ends_with("ing") && !TELLING.contains(&next);
-        let has_done = match next {
-            "you've" => true,
-            "you" if third == "have" => {
-                !matches!(word_at(3), "" | "a" | "an" | "in" | "one" | "the")
-            }
-            "you" => !WANTS.contains(&third),
-            _ => false,
-        };
-        WHEN.contains(word) && (is_doing || has_done)
-    })
-}
-
-/// Whether what goes on with a sentence is a statement of its own: `the policy was deleted`.
-fn tells(piece: &str) -> bool {
-    const FINITE: &[&str] = &[
-        "is", "are", "was", "were", "has", "had", "must", "should", "will", "cannot", "does", "did",
-    ];
-    const OPENS: &[&str] = &["which", "who", "what", "where", "when", "how", "whether", "if"];
-    let words: Vec<&str> = piece.split(' ').collect();
-    let is_open = OPENS.contains(&words[0]) || words.contains(&"you");
-    !is_open && words.iter().any(|word| FINITE.contains(word))
 }
 
 /// Whether a text is in Latin letters, so far as its first ones tell.

@@ -4,12 +4,15 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Secrets by their names, in the languages that are known.
+/// Secrets by their names, in the languages that are known, and what only banks ask to tell people apart.
 static SECRETS: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = concat!(
         r"\b(?:passwords?|passcodes?|passphrases?|passwort|kennwort|contraseña|mot de passe|pins?|credentials?|secrets?",
         r"|tokens?|otp|cvv|cvc|ssn|iban|social security|apikeys?|login details|bank details|session cookies?",
         r"|\w+_(?:tokens?|passwords?|secrets?)|(?:access|api|private|secret)_keys?",
+        r"|maiden names?|you born|how old are you|you live|security (?:questions?|answers?)|your (?:own )?(?:birth ?da(?:te|y)|(?:date|place) of birth|passport|driver'?s licen[cs]e",
+        r"|(?:national|tax) (?:ids?|numbers?)|home address|age|income|religion|salary|first (?:car|job|pet|school|street|teacher)",
+        r"|(?:child|children|daughter|father|husband|mother|parent|partner|pet|son|spouse|wife)(?:'?s)?)",
         r"|(?:bank |your )accounts? (?:numbers?|details)|(?P<before>[a-z0-9_-]+)?[ -]?\b(?:keys?|codes?|cards?))\b",
     );
     Regex::new(pattern).expect("the pattern is sound")

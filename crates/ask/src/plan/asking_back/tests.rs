@@ -1,5 +1,7 @@
 //! Answers that ask, and answers that do something else.
 
+mod offers;
+
 use super::stating;
 
 #[track_caller]

@@ -77,3 +77,38 @@ fn what_lies_beyond_the_bounds_becomes_the_bound() {
 fn the_default_stands_for_leaving_it_out() {
     check("Find 100 tickets about mail", "limit", 10, true);
 }
+
+#[test]
+fn whatever_the_verb_the_number_counts() {
+    for (question, asked) in [
+        ("Look up 4 mails", 4),
+        ("Look up the first 4 mails", 4),
+        ("look up at most 20 tickets about mail", 20),
+        ("Pull up 6 mail tickets", 6),
+        ("Could you pick 3 mail documents?", 3),
+        ("I'd like 5 mail tickets", 5),
+        ("Send me no more than 8 mail tickets", 8),
+        ("mail tickets, at most 20", 20),
+        ("mail tickets, at most 20 results please", 20),
+        ("tickets about mail (max 6)", 6),
+        ("tickets about mail, only the first 7.", 7),
+        ("tickets about mail, a maximum of 12", 12),
+        ("Select five tickets about mail", 5),
+        ("I am looking for 4 mails", 4),
+        ("Which 6 mails are the newest?", 6),
+    ] {
+        check(question, "limit", asked, true);
+        check(question, "limit", 2, false);
+        check(question, "limit", 33, false);
+    }
+    for question in [
+        "look up mail of the last 30 days",
+        "look up mail with at most 10 recipients",
+        "check mail on port 25",
+        "look up mail, error 500",
+        "look up mail from 2024",
+        "pick the mail with 3 attachments",
+    ] {
+        check(question, "limit", 17, true);
+    }
+}

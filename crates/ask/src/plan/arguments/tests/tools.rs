@@ -45,6 +45,13 @@ pub(super) fn schema(tool: &str) -> Value {
             "verify": { "type": "boolean", "default": true },
             "label": { "type": "string", "default": "" },
         }),
+        "stock" => json!({
+            "query": text,
+            "kind": { "enum": ["laptop", "server", "phone"] },
+            "kinds": { "type": "array", "items": { "enum": ["laptop", "server", "phone"] } },
+            "state": { "enum": ["open", "in_progress", "closed"], "default": "open" },
+            "sort_by": { "enum": ["date", "title"] },
+        }),
         "deep" => {
             return json!({
                 "$defs": { "filter": {

@@ -8,7 +8,7 @@ pub(super) const COURTESIES: &str = r"^(?:sure|certainly|of course|absolutely|ok
         (?: for the (?:confusion|inconvenience)| about that)?|(?:my )?apologies|unfortunately|(?:i'm|i am) afraid(?: that)?|understood|got it
     |i (?:see|understand)|no problem|(?:happy|glad) to help(?: you)?(?: with that)?
     |i(?:'d| would|'ll| will) (?:be (?:happy|glad|able) to|gladly|love to) (?:assist|help)(?: you)?(?: with (?:that|this|your request))?
-    |i can (?:assist|help)(?: you)?(?: with (?:that|this))|(?:also|first|however|kindly|maybe|perhaps|please|so|still|therefore)
+    |i can (?:assist|help)(?: you)?(?: with (?:that|this))|(?:also|first|however|just|kindly|maybe|perhaps|please|simply|so|still|therefore)
     |bitte|danke|gerne|leider|por favor|gracias|merci|désolé|s'il (?:te|vous) plaît)(?: |$)";
 
 /// Where what is introduced begins, if no comma says so.
@@ -20,7 +20,11 @@ pub(super) const INTRODUCES: &str = r"^(?:(?:in order )?to (?:(?:begin|continue|
         |(?:answer|assist|call|complete|do|give|help|perform|provide|run|<looking>)(?: \S+){0,7})
     |for(?: \S+){1,6}|so (?:that )?(?:i|we) can(?: \S+){1,7}|before i can(?: \S+){1,7}|if (?:so|not|possible|available|known)
     |if (?:you(?:'d like|'re looking| are looking| have| know| like| mean| meant| need| want| would like)|there (?:is|are))(?: \S+){1,7}
-    |depending on(?: \S+){1,5}|with(?:out)? (?:that|this|it|<det>)(?: \S+){0,4}|<example>)$";
+    |depending on(?: \S+){1,5}|with(?:out)? (?:that|this|it|<det>)(?: \S+){0,4}
+    |<example>)$";
+
+/// What may be the first of several things that are missing: `start_date and end_date are required`.
+pub(super) const BEGINS: &str = r"^(?:(?:<det> )*\S+_\S+|(?:<det> )+(?:\S+ ){0,2}?<strict>)$";
 
 /// Examples, which may be a sentence of their own.
 pub(super) const EXAMPLES: &str = r"^<example>$";
@@ -32,7 +36,7 @@ pub(super) const ASKS: &str = r"^(?:(?:feel free|don't hesitate|do not hesitate)
     |be (?:a (?:bit|little) )?(?:more )?(?:clear(?:er)?|exact|precise|specific)(?:$| .*)
     |(?:add|enter|give|identify|include|input|list|provide|repeat|say|state|supply|type|write)(?: in)? <object>
     |confirm (?:<wh>|if|whether|that you (?:mean|want))\b.*
-    |(?:confirm|send|share) <strict object>
+    |(?:confirm|send|share) <strict object>|share (?:it|them)(?: here| with me)?
     |(?:choose|pick|select)(?:$| (?:<wh>|among|an?|another|any|between|either|exactly|from|just|of|one|only)\b.*| the <object>)
     |ask (?:about|again|for|me|something|your question|an?|another|one)\b.*
     |try (?:again|asking|rephrasing|a different|another|to (?:rephrase|specify))\b.*
@@ -54,7 +58,10 @@ pub(super) const MISSES: &str = r"^(?:
     |(?:\S+ ){1,8}?(?:is|are|was|were|has|have)(?:n't| not)(?: been)? (?:clear|<told>)\b.*
     |(?:\S+ ){1,8}?(?:must|should|has to|have to|needs? to) be <told>\b.*
     |(?:<det> )*(?:\S+ ){0,4}?<info>(?: \S+){0,4}? (?:is|are|was|were|seems) (?:ambiguous|missing|necessary|needed|required|unclear|unspecified)\b.*
-    |(?:missing|ambiguous|unclear)(?: \S+){0,4} <info>
+    |(?:missing|ambiguous|unclear)(?: (?:<det>|<info>|[a-z]+ed|mandatory|search|valid))*(?: <info>|(?: \S+)?(?: <info>)*? <strict>)
+    |(?:(?:<det>|mandatory|required|arguments?|fields?|parameters?) )*\S+_\S+(?: <info>)?(?: is| are| was| were| seems)? (?:an? )?(?:mandatory|missing|necessary
+        |needed|not <told>|required|unclear|unspecified)(?:$| (?:arguments?|fields?|parameters?|values?|<follow>)\b.*)
+    |(?:missing|needed|required|unspecified)(?: (?:<det>|mandatory|required|<info>))*(?: \S+_\S+|(?: \S+)? <strict>)?
     |(?:i|we)(?:'d|'ll| also| am| do| first| just| only| still| will| would)* (?:lack|miss|missing|need|require) (?:
         to (?:know|be told)\b.*|you to (?:clarify|confirm|describe|give|name|provide|specify|tell me)\b.*|<object>)
     |(?:i|we)(?: also| still)* need|(?:i'm|i am) missing <object>
@@ -79,23 +86,25 @@ pub(super) const NO_TOOL: &str = r"^(?:
     |there(?:'s| is| are) no (?:\S+ ){0,2}tools?\b.*
     |(?:my|the|these)(?: \S+)? tools (?:can(?:not|'t| not| only)?|cover|do not|don't|only)\b.*
     |(?:i|we) <cannot> (?:answer|assist|book|change|close|create|delete|do|edit|help|make|perform|remove|send|start|support|update|write)\b.*
-    |(?:i|we) can (?:only |also )?(?:answer|fetch|find|get|help|list|look up|read|search|show)\b.*
+    |(?:i|we)(?: can| could|'ll| will|'d| would)(?: only| also| gladly| be (?:able|glad|happy) to)* (?:<offering>|get)\b.*
+    |with <det>(?: \S+){0,3} i (?:can|could|will) <offering>\b.*
     |<question> (?:cannot|can't|can not) be answered\b.*
     |<question> (?:falls|is) (?:beyond|not covered|outside)\b.*)$";
 
 /// Questions. What a person should do is none.
 pub(super) const QUESTIONS: &str = r"^(?:and |or )?(?:
-    (?:(?:about|at|by|during|for|from|in|of|on|since|to|under|until|with) )?(?:<wh>|what's|where's|who's)(?:$| .*)
+    (?:(?:about|after|at|before|by|during|for|from|in|of|on|since|to|under|until|with) )?(?:<wh>|what's|where's|who's)(?:$| .*)
     |how (?:can i|do you (?:call|spell|want)|exactly|far|large|long|many|may i|much|often|old|should i|would you like)\b.*
     |(?:can|could|will|would) you (?:also |kindly |maybe |perhaps |please |possibly )*(?:<telling>|help me understand)\b.*
     |would you mind (?:clarifying|giving|naming|providing|sharing|specifying|telling)\b.*
-    |would you (?:like|prefer|rather)(?: me to\b.*| to <looking>\b.*| <det>\b.*| <wh>\b.*|$)
+    |would you (?:like|prefer|rather)(?: me to <offering>\b.*| to <looking>\b.*| <det>\b.*| <wh>\b.*| \S+|$)
     |(?:did|do) you (?:have|know|mean|prefer|refer to|remember)\b.*
-    |(?:did|do) you (?:need|want|wish)(?: me to\b.*| to <looking>\b.*| <det>\b.*| \S+s| <info>\b.*|$)
+    |(?:did|do) you (?:need|want|wish)(?: me to <offering>\b.*| to <looking>\b.*| <det>\b.*| \S+| <info>\b.*|$)
     |are you (?:after|asking|interested|looking|referring|searching|thinking)\b.*
     |(?:is|are|was|were) (?:it|that|there|these|they|this|those|the|your|one)\b.*
     |(?:does|has|have) (?:it|that|the|this|they|you got|your)\b.*
-    |(?:can|could|may|might|shall|should) i\b.*
+    |(?:can|could|may|might) i (?:also |just |please )*(?:ask\b.*|(?:get|have|know|see) <object>|<offering>\b.*)
+    |(?:shall|should) i (?:also |first |instead |just |only |rather )*(?:<offering>\b.*|assume (?:that )?you (?:are|mean|meant|need|refer|want)\b.*)
     |anything else(?: \S+){0,4}|any (?:\S+ ){0,2}<info>(?: \S+){0,4}
     |<det> (?:\S+ ){0,3}<info>|<info>(?: <info>)*
     |(?:welche[mnrs]?|was|wer|wen|wem|wo|wann|wie|wessen|meinen|meinst|möchten|können sie (?:mir )?.* (?:angeben|nennen|sagen)|könnten sie .*
@@ -111,6 +120,32 @@ pub(super) const GOES_ON: &str = r"^(?:(?:also|not|only|optionally|possibly|pref
     |you(?:'d like|'re looking| are looking| asked| have| like| mean| meant| need| refer| want| would like)(?:$| .*)
     |(?:compare|find|read|search|summari[sz]e)(?:$| (?:it|them|for|in)(?:$| .*))
     |(?:<info>|\S*[0-9_./]\S*|[a-z-]+[a-rt-z]s|else|more|other|others|similar)(?: <info>)*(?:$| <follow>\b.*))$";
+
+/// What may be offered instead of something: a lookup of another kind.
+pub(super) const CHOOSES: &str =
+    r"^(?:check|compare|fetch|find|list|look|read|search|see|show|summari[sz]e)(?:$| .*)$";
+
+/// Words that say which of several things is meant.
+pub(super) const QUALITY: &str = r"^(?:<det>|[a-z]+ed|active|all|both|complete|current|different|draft|entire|existing|external|final|full|general|high
+    |inactive|internal|just|last|latest|long|low|medium|new|newer|next|not|old|older|only|open|pending|previous|private|public|recent|same|short|specific
+    |unread|upcoming|urgent|whole)$";
+
+/// One word for something that can be told.
+pub(super) const THING: &str = r"^(?:<info>|ones?)$";
+
+/// What a model has once it was told, behind the word that says when.
+pub(super) const KNOWS: &str = r"^(?:(?:i|we)(?: also| finally)? (?:get|had|have|knew|know|receive|see)|i've|i've got) <object>$";
+
+/// What begins as a clause about the thing before it does, and asks.
+pub(super) const ASIDE: &str = r"^(?:
+    <wh>(?: (?:\S+ ){0,3}?(?:<info>|ones?)(?: (?:about|from|in|of|on)\b.*)?)?
+    |.* (?:you'd|you're|you (?:are|have|know|like|mean|meant|need|refer|want|would)|(?:can|do|may|shall|should) i)\b.*
+    |(?:where|when|who) (?:it|that|they|this) (?:is|are|was|were)(?: \S+)?
+    |(?:where|when|(?:which|whose) \S+) (?:are|can|could|did|do|does|is|should|was|were|will|would)\b.*
+    |wh(?:ich|o) (?:are|is) (?:it|that|the|these|this|those|your)\b.*)$";
+
+/// Where or when something can be found, as an indirect question.
+pub(super) const STORED: &str = r"^(?:where|when) (?:<det> )*(?:\S+ )?<info> (?:is|are|was|were)(?: (?:at|created|due|from|in|kept|located|opened|reported|saved|stored|updated))?$";
 
 /// Names that stand for parts, in angle brackets. A part may use those behind it.
 const PARTS: &[(&str, &str)] = &[
@@ -129,6 +164,12 @@ const PARTS: &[(&str, &str)] = &[
     (
         "<told>",
         r"(?:given|identified|included|indicated|mentioned|named|provided|specified|stated|supplied)",
+    ),
+    // What only looks something up.
+    (
+        "<offering>",
+        r"(?:answer|check|compare|continue|fetch|filter|find|focus|get (?:it|them|the|an?|all|its|more)|help|include|limit|list|look|narrow|read|retrieve
+        |search|show|sort|summari[sz]e|use (?:the|an?|all|another|it|only|that|them|this)|view)",
     ),
     ("<cannot>", r"(?:cannot|can't|can not|(?:am|'m|was) (?:not able|unable) to)"),
     // Something to be told: what is particular about a thing, or a thing with an article.
