@@ -12,8 +12,8 @@ use anyhow::ensure;
 use ask::{Answered, Ask, Request, Settings};
 use contract::{Contract, Limits};
 use gate::{
-    Answer, BoxFuture, Caller, Catalogue, Gate, Journal, Parts, Provider, Recording, RequestId,
-    Running, SystemClock, Timestamp, Tool, ToolError,
+    BoxFuture, Caller, Catalogue, Gate, GateParts, Journal, Provider, Recording, RequestId,
+    RunningCall, SystemClock, Timestamp, Tool, ToolError, ToolOutput,
 };
 use serde_json::{Map, Value, json};
 use store::{Durability, LocalBlobs, Sqlite};
@@ -43,7 +43,7 @@ async fn measure(tools: usize, summarize: bool) -> anyhow::Result<()> {
     let port = listener.local_addr()?.port();
     let model = tokio::spawn(serve(listener));
     let path = folder.path();
-    let gate = Arc::new(Gate::new(Parts {
+    let gate = Arc::new(Gate::new(GateParts {
         catalogue: catalogue(tools)?,
         store: Arc::new(Sqlite::open(&path.join("toolgate.db"), Durability::Process)?),
         blobs: Arc::new(LocalBlobs::open(path, Durability::Process)?),
@@ -107,9 +107,9 @@ async fn run(ask: &Ask, summarize: bool) -> anyhow::Result<Answered> {
 struct Policies;
 
 impl Provider for Policies {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         let id = &call.input["policy_id"];
-        Box::pin(async move { Ok(Answer::new(json!({ "policy_id": id, "content": POLICY }))) })
+        Box::pin(async move { Ok(ToolOutput::new(json!({ "policy_id": id, "content": POLICY }))) })
     }
 }
 

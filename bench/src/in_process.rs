@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc, time::Instant};
 
 use contract::{LimitOverrides, Limits};
 use gate::{
-    Call, Caller, Catalogue, Door, Gate, Journal, Parts, Recording, RequestId, SystemClock,
+    Call, Caller, Catalogue, Door, Gate, GateParts, Journal, Recording, RequestId, SystemClock,
     Timestamp, Tool,
 };
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub fn gate(folder: &Path, settings: &tools::Settings) -> anyhow::Result<Arc<Gat
         let contract = contract::read::trusted(built_in.contract).map_err(anyhow::Error::msg)?;
         tools.push(Tool::new(contract, built_in.provider, &Limits::default())?);
     }
-    Ok(Arc::new(Gate::new(Parts {
+    Ok(Arc::new(Gate::new(GateParts {
         catalogue: Catalogue::new(tools),
         store: Arc::new(Sqlite::open(&folder.join("toolgate.db"), Durability::Process)?),
         blobs: Arc::new(LocalBlobs::open(folder, Durability::Process)?),
@@ -68,7 +68,7 @@ pub fn call(tool: &str, input: Value) -> Call {
         recording: Recording::WhenNeeded,
         idempotency_key: None,
         approval: None,
-        exchange: gate::Exchange::default(),
+        channel: gate::CallChannel::default(),
         stop: CancellationToken::new(),
     }
 }

@@ -13,7 +13,7 @@ mod visible;
 use std::time::Duration;
 
 pub(crate) use desk::after;
-pub use desk::{MAX_REASON_CHARACTERS, Verdict};
+pub use desk::{ApprovalDecision, MAX_REASON_CHARACTERS};
 pub(crate) use keeper::keep;
 pub use record::{Approval, ApprovalId, ApprovalState};
 pub use visible::{visible, visible_line};
@@ -46,7 +46,7 @@ impl Default for ApprovalSettings {
 
 /// The call that wants an approval.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct ApprovalLookup {
     /// Who calls.
     pub caller: String,
     /// What is called.
@@ -61,7 +61,7 @@ pub struct Wanted {
 
 /// What there is for a call that wants an approval.
 #[derive(Debug)]
-pub enum Standing {
+pub enum ApprovalMatch {
     /// It was approved, and this has used the approval up.
     Used(Approval),
     /// A person has refused it.
@@ -78,7 +78,7 @@ pub enum Standing {
 
 /// What came of asking.
 #[derive(Debug)]
-pub enum Requested {
+pub enum RequestedApproval {
     /// It waits now.
     New,
     /// The same call waits already, or was refused and that still stands.
@@ -91,7 +91,7 @@ pub enum Requested {
 
 /// What came of a decision.
 #[derive(Debug)]
-pub enum Decided {
+pub enum DecisionResult {
     /// There is no such request.
     Unknown,
     /// It is decided.
@@ -102,7 +102,7 @@ pub enum Decided {
 
 /// What the keeper of approvals has to do.
 #[derive(Debug, Default)]
-pub struct Due {
+pub struct DueApprovals {
     /// Approvals that are over, or whose job is, and are not written down as that.
     pub overdue: bool,
     /// Jobs that wait no longer: their approval was decided, or is over.

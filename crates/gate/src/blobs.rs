@@ -26,7 +26,7 @@ pub struct Artifact {
 
 /// What was kept of a call's folder, and what was not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredArtifacts {
     /// Kept, sorted by name.
     pub artifacts: Vec<Artifact>,
     /// Not kept: larger than `max_artifact_bytes`.
@@ -41,7 +41,7 @@ pub struct Kept {
 pub type BlobError = std::io::Error;
 
 /// A part of an artifact, to be streamed.
-pub type Reader = Box<dyn AsyncRead + Send + Unpin>;
+pub type BlobReader = Box<dyn AsyncRead + Send + Unpin>;
 
 /// The keeper of artifacts.
 pub trait Blobs: Send + Sync {
@@ -63,7 +63,7 @@ pub trait Blobs: Send + Sync {
         job: &JobId,
         limits: &Limits,
         first: Option<&str>,
-    ) -> BoxFuture<'_, Result<Kept, BlobError>>;
+    ) -> BoxFuture<'_, Result<StoredArtifacts, BlobError>>;
 
     /// Ends the call: keeps nothing. Does not wait.
     fn discard(&self, job: &JobId);
@@ -75,7 +75,7 @@ pub trait Blobs: Send + Sync {
         name: &str,
         start: u64,
         length: u64,
-    ) -> BoxFuture<'_, Result<Option<Reader>, BlobError>>;
+    ) -> BoxFuture<'_, Result<Option<BlobReader>, BlobError>>;
 
     /// Removes all artifacts of a job.
     fn remove(&self, job: &JobId) -> BoxFuture<'_, Result<(), BlobError>>;

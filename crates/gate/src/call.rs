@@ -6,7 +6,7 @@ use contract::LimitOverrides;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Caller, Exchange, JobId, RequestId, Tool, approvals::ApprovalId};
+use crate::{CallChannel, Caller, JobId, RequestId, Tool, approvals::ApprovalId};
 
 /// A call, parsed by a door and not yet judged by anybody.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub struct Call {
     /// The approval that the caller has for it.
     pub approval: Option<ApprovalId>,
     /// What passes between the tool and the caller while it runs.
-    pub exchange: Exchange,
+    pub channel: CallChannel,
     /// Fires when the caller has lost interest.
     pub stop: CancellationToken,
 }

@@ -9,7 +9,7 @@ use std::{
 use contract::{Contract, Limits, Mirror, Schema, SchemaError, Status, codes::StandardCode};
 use serde_json::{Value, json, value::RawValue};
 
-use crate::{Failure, Mode, Provider, metrics::ToolMetrics, mode::Copies};
+use crate::{EnforcementMode, Failure, Provider, metrics::ToolMetrics, mode::Copies};
 
 /// A tool that can be called.
 pub struct Tool {
@@ -26,7 +26,7 @@ pub struct Tool {
     /// Its descriptor, rendered once.
     pub descriptor: Box<RawValue>,
     /// How strictly it is held to its contract.
-    pub mode: Mode,
+    pub mode: EnforcementMode,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) metrics: ToolMetrics,
     pub(crate) copies: Copies,
@@ -65,7 +65,7 @@ impl Tool {
                 SchemaError { pointer: String::new(), message: error.to_string() }
             })?,
             contract: Arc::new(contract),
-            mode: Mode::default(),
+            mode: EnforcementMode::default(),
             provider,
             metrics: ToolMetrics::default(),
             copies: Copies::default(),
@@ -106,7 +106,7 @@ pub struct Toolset {
 
 /// A tool that is known, and is not served: whoever calls it learns why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Withheld {
+pub struct WithheldTool {
     /// The toolset that it would belong to.
     pub toolset: String,
     /// The code of the refusal.
@@ -124,9 +124,9 @@ pub struct Catalogue {
     /// The same once more for finding: a hash beats a tree of long names.
     index: HashMap<String, Arc<Tool>>,
     toolsets: BTreeMap<String, Toolset>,
-    withheld: HashMap<String, Withheld>,
+    withheld: HashMap<String, WithheldTool>,
     /// What is said of names that begin like this.
-    away: Vec<(String, Withheld)>,
+    away: Vec<(String, WithheldTool)>,
 }
 
 impl Catalogue {
@@ -139,7 +139,7 @@ impl Catalogue {
     /// served, by name.
     pub fn of(
         tools: impl IntoIterator<Item = Arc<Tool>>,
-        withheld: HashMap<String, Withheld>,
+        withheld: HashMap<String, WithheldTool>,
     ) -> Self {
         let mut catalogue = Self { withheld, ..Self::default() };
         for tool in tools {
@@ -164,7 +164,7 @@ impl Catalogue {
 
     /// Says this of names that nobody knows and that begin like this.
     #[must_use]
-    pub fn with_away(self, away: Vec<(String, Withheld)>) -> Self {
+    pub fn with_away(self, away: Vec<(String, WithheldTool)>) -> Self {
         Self { away, ..self }
     }
 
@@ -197,7 +197,7 @@ impl Catalogue {
     }
 
     /// What is known and not served, by name.
-    pub fn withheld(&self) -> impl Iterator<Item = (&str, &Withheld)> {
+    pub fn withheld(&self) -> impl Iterator<Item = (&str, &WithheldTool)> {
         self.withheld.iter().map(|(name, withheld)| (name.as_str(), withheld))
     }
 

@@ -5,7 +5,7 @@ use std::{borrow::Cow, sync::Arc};
 use contract::{Contract, Violation, codes, codes::StandardCode};
 use serde_json::{Value, json};
 
-use crate::{Questions, approvals::ApprovalId};
+use crate::{InputRequests, approvals::ApprovalId};
 
 /// A call that did not succeed.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct Failure {
     /// After how many seconds a retry makes sense.
     pub retry_after: Option<u32>,
     /// What the tool wants to know before it goes on.
-    pub questions: Option<Arc<Questions>>,
+    pub questions: Option<Arc<InputRequests>>,
     /// The approval that a person has yet to give: a job waits for it.
     pub approval: Option<ApprovalId>,
 }
@@ -90,7 +90,7 @@ impl Failure {
 
     /// The tool asks before it goes on. A door that can carry the questions does; at any other
     /// one this is how the call ends.
-    pub(crate) fn asks(questions: Questions) -> Self {
+    pub(crate) fn asks(questions: InputRequests) -> Self {
         let words = questions.values().find_map(|question| question.params["message"].as_str());
         let message = match words.map(|words| words.chars().take(500).collect::<String>()) {
             Some(words) => format!("the tool asks, and there is nobody here to answer: {words}"),

@@ -14,16 +14,16 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Blobs, BoxFuture, Call, Catalogue, Clock, Failure, JobId, Journal, LiveJob, Metrics, Outcome,
-    RequestId, Store,
+    Blobs, BoxFuture, Call, Catalogue, Clock, Failure, GateMetrics, JobId, Journal, LiveJob,
+    Outcome, RequestId, Store,
     approvals::ApprovalSettings,
     live::LiveJobs,
     quarantine::{QuarantineSettings, Releases},
-    steps::{Conforming, Crossing, Refusal, poll_once},
+    steps::{CallState, Conforming, Refusal, poll_once},
 };
 
 /// What a gate is made of.
-pub struct Parts {
+pub struct GateParts {
     /// The tools.
     pub catalogue: Catalogue,
     /// Where jobs, keys and quarantine are kept.
@@ -54,7 +54,7 @@ pub struct Gate {
     pub(crate) journal: Journal,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) slots: Arc<Semaphore>,
-    pub(crate) metrics: Metrics,
+    pub(crate) metrics: GateMetrics,
     pub(crate) live: LiveJobs,
     ceilings: Limits,
     pub(crate) approvals: ApprovalSettings,
@@ -71,7 +71,7 @@ pub struct Gate {
 
 impl Gate {
     /// A gate made of these parts.
-    pub fn new(parts: Parts) -> Self {
+    pub fn new(parts: GateParts) -> Self {
         Self {
             catalogue: ArcSwap::from_pointee(parts.catalogue),
             changes: watch::Sender::new(0),
@@ -80,7 +80,7 @@ impl Gate {
             journal: parts.journal,
             clock: parts.clock,
             slots: Arc::new(Semaphore::new(parts.max_concurrency)),
-            metrics: Metrics::default(),
+            metrics: GateMetrics::default(),
             live: LiveJobs::default(),
             ceilings: parts.ceilings,
             approvals: parts.approvals,
@@ -97,7 +97,7 @@ impl Gate {
     /// stopped, and recorded as cancelled.
     pub fn call(self: &Arc<Self>, call: Call) -> BoxFuture<'static, Outcome> {
         // In one place from now on: it is large, and would be moved at every step.
-        let mut crossing = Box::new(Crossing::begin(self.clone(), call));
+        let mut crossing = Box::new(CallState::begin(self.clone(), call));
         let clock = self.clock.clone();
         // Boxed here, once: a door that holds the whole path inside its own future would
         // move kilobytes about at every turn.
@@ -117,7 +117,7 @@ impl Gate {
     }
 
     /// The steps, each made of what the one before has yielded.
-    async fn cross(crossing: &mut Crossing) -> Result<Conforming, Refusal> {
+    async fn cross(crossing: &mut CallState) -> Result<Conforming, Refusal> {
         let found = crossing.find()?;
         let admitted = crossing.admit(found).await?;
         let checked = crossing.check_input(admitted)?;

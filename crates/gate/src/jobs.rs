@@ -4,5 +4,5 @@ mod engine;
 mod record;
 mod workshop;
 
-pub use engine::{Cancelled, Jobs, JobsSettings, SubmitError};
+pub use engine::{CancelResult, Jobs, JobsSettings, SubmitError};
 pub use record::{Job, JobState};

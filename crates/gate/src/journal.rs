@@ -18,7 +18,7 @@ use arc_swap::ArcSwap;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
-use crate::{Timestamp, Warning};
+use crate::{ContractWarning, Timestamp};
 
 /// One call, as it is written down.
 #[derive(Debug, Serialize)]
@@ -39,7 +39,7 @@ pub(crate) struct ToolCall<'a> {
     pub duration_ms: f64,
     pub output_bytes: u64,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub warnings: &'a [Warning],
+    pub warnings: &'a [ContractWarning],
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub spilled: bool,
     /// The entry of the quarantine whose payload the caller was given.

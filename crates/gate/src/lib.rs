@@ -13,8 +13,8 @@ pub mod blobs;
 mod call;
 mod caller;
 mod catalogue;
+mod channel;
 mod clock;
-mod exchange;
 mod failure;
 #[allow(clippy::module_inception)]
 mod gate;
@@ -37,19 +37,28 @@ pub use approvals::{Approval, ApprovalId, ApprovalState};
 pub use blobs::{Artifact, Blobs};
 pub use call::{Call, Door, Recording};
 pub use caller::Caller;
-pub use catalogue::{Catalogue, Tool, Toolset, Withheld};
+pub use catalogue::{Catalogue, Tool, Toolset, WithheldTool};
+pub use channel::{
+    CallChannel, InputCapabilities, InputKind, InputRequest, InputRequests, LogLevel,
+    NotificationSender, ToolNotification,
+};
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
-pub use exchange::{CanAsk, Exchange, LogLevel, Note, Notes, Question, Questions, Respondent};
 pub use failure::Failure;
-pub use gate::{Gate, Parts};
+pub use gate::{Gate, GateParts};
 pub use id::{JobId, RequestId, is_ulid, ulid};
 pub use jobs::{Job, JobState, Jobs};
 pub use journal::Journal;
-pub use live::{Event, LiveJob};
-pub use marks::Marks;
-pub use metrics::Metrics;
-pub use mode::{Direction, Mode, Warning};
-pub use outcome::{Outcome, Output};
-pub use provider::{Answer, BoxFuture, Captured, Payload, Printed, Provider, Running, ToolError};
+pub use live::{JobEvent, LiveJob};
+pub use marks::OutcomeFlags;
+pub use metrics::GateMetrics;
+pub use mode::{ContractWarning, EnforcementMode, PayloadDirection};
+pub use outcome::{Outcome, OutputJson};
+pub use provider::{
+    BoxFuture, CapturedText, OutputPayload, PrintedJson, Provider, RunningCall, ToolError,
+    ToolOutput,
+};
 pub use steps::poll_once;
-pub use store::{Claim, Claimed, JobFilter, Overdue, Recovered, Stays, Store, StoreError};
+pub use store::{
+    ClaimResult, IdempotencyClaim, JobFilter, JobRetention, RecordRetention, Recovery, Store,
+    StoreError,
+};

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::{JobId, JobState, Questions};
+use crate::{InputRequests, JobId, JobState};
 
 /// How many events of one job are kept for those who come late.
 const MAX_EVENTS: usize = 1_000;
@@ -26,7 +26,7 @@ const ENDED: u8 = 2;
 
 /// Something that happened to a job.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Event {
+pub struct JobEvent {
     /// Counts from 1 within the job.
     pub number: u64,
     /// `state` or `progress`.
@@ -53,13 +53,13 @@ pub struct LiveJob {
 /// What a job that waits for input wants to know, and what it has been told.
 #[derive(Debug, Default)]
 struct Asking {
-    open: Questions,
+    open: InputRequests,
     replies: Map<String, Value>,
 }
 
 #[derive(Debug, Default)]
 struct Events {
-    kept: VecDeque<Event>,
+    kept: VecDeque<JobEvent>,
     last: u64,
     over: bool,
 }
@@ -124,7 +124,7 @@ impl LiveJob {
         events.last += 1;
         events.over = over;
         let number = events.last;
-        events.kept.push_back(Event { number, kind, data });
+        events.kept.push_back(JobEvent { number, kind, data });
         if events.kept.len() > MAX_EVENTS {
             events.kept.pop_front();
         }
@@ -134,7 +134,7 @@ impl LiveJob {
 
     /// The events after the given number, and whether they are the last. Waits for
     /// one where there is none yet.
-    pub async fn events_after(&self, number: u64) -> (Vec<Event>, bool) {
+    pub async fn events_after(&self, number: u64) -> (Vec<JobEvent>, bool) {
         let mut newest = self.newest.subscribe();
         loop {
             {
@@ -200,11 +200,11 @@ impl LiveJob {
     }
 
     /// What the job waits to be told.
-    pub fn questions(&self) -> Questions {
+    pub fn questions(&self) -> InputRequests {
         self.lock_asking().open.clone()
     }
 
-    pub(crate) fn ask(&self, questions: Questions) {
+    pub(crate) fn ask(&self, questions: InputRequests) {
         self.lock_asking().open = questions;
     }
 
@@ -249,13 +249,13 @@ impl LiveJob {
 /// What others could watch and stop, made when somebody first has reason to: a call that
 /// answers at once is over before.
 #[derive(Debug)]
-pub(crate) struct Watchable {
+pub(crate) struct JobHandle {
     id: JobId,
     stop: CancellationToken,
     live: OnceLock<Arc<LiveJob>>,
 }
 
-impl Watchable {
+impl JobHandle {
     pub(crate) fn new(id: JobId, stop: CancellationToken) -> Arc<Self> {
         Arc::new(Self { id, stop, live: OnceLock::new() })
     }

@@ -3,24 +3,24 @@
 use serde::ser::SerializeMap;
 use serde_json::{Map, Value};
 
-use crate::mode::Warning;
+use crate::mode::ContractWarning;
 
 /// What is out of the ordinary about a result.
 #[derive(Debug, Clone, Default)]
-pub struct Marks {
+pub struct OutcomeFlags {
     /// The result was too large: it is an artifact, and what stands in its place leads there.
     pub spilled: bool,
     /// The result does not match the contract; a person has released it from quarantine, where
     /// it has this id.
     pub released: Option<String>,
     /// What did not match and passed, because the tool is not held to its contract.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<ContractWarning>,
 }
 
 /// The names under which marks stand among the metrics of a result.
 pub(crate) const NAMES: [&str; 4] = ["spilled", "released", "quarantine_id", "contract_warnings"];
 
-impl Marks {
+impl OutcomeFlags {
     /// Writes what there is to say.
     pub(crate) fn print<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         if self.spilled {

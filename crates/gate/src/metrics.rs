@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{Direction, Mode};
+use crate::{EnforcementMode, PayloadDirection};
 
 /// Upper bounds of the duration histogram, in microseconds.
 const BUCKETS_US: [u64; 12] =
@@ -36,10 +36,10 @@ impl ToolMetrics {
         self.succeeded.load(Relaxed) + failed.values().sum::<u64>()
     }
 
-    pub(crate) fn warned(&self, direction: Direction) {
+    pub(crate) fn warned(&self, direction: PayloadDirection) {
         let counter = match direction {
-            Direction::Input => &self.input_warnings,
-            Direction::Output => &self.output_warnings,
+            PayloadDirection::Input => &self.input_warnings,
+            PayloadDirection::Output => &self.output_warnings,
         };
         counter.fetch_add(1, Relaxed);
     }
@@ -66,7 +66,7 @@ impl ToolMetrics {
 
 /// The numbers of the whole server.
 #[derive(Debug, Default)]
-pub struct Metrics {
+pub struct GateMetrics {
     /// Calls that no tool was found for.
     pub(crate) unknown_tool: AtomicU64,
     /// Calls that are running now.
@@ -81,7 +81,7 @@ pub struct Metrics {
     approvals_refused: AtomicU64,
 }
 
-impl Metrics {
+impl GateMetrics {
     /// A person has decided.
     pub(crate) fn decided(&self, approved: bool) {
         let counter = if approved { &self.approvals_approved } else { &self.approvals_refused };
@@ -160,7 +160,7 @@ impl Metrics {
             }
         }
         text.push_str("# HELP toolgate_contract_warnings_total What did not match its contract and passed, by tool and direction.\n# TYPE toolgate_contract_warnings_total counter\n");
-        for tool in catalogue.tools().filter(|tool| tool.mode == Mode::Warn) {
+        for tool in catalogue.tools().filter(|tool| tool.mode == EnforcementMode::Warn) {
             let name = &tool.contract.name;
             let metrics = &tool.metrics;
             for (direction, counter) in

@@ -10,7 +10,7 @@ use crate::{Gate, Timestamp, Tool};
 /// How strictly a tool is held to its contract. Sizes and times hold in every mode.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
+pub enum EnforcementMode {
     /// What does not match does not pass.
     #[default]
     Enforce,
@@ -20,16 +20,17 @@ pub enum Mode {
     Off,
 }
 
-impl Mode {
+impl EnforcementMode {
     /// Every mode, the strictest first.
-    pub const ALL: [Mode; 3] = [Mode::Enforce, Mode::Warn, Mode::Off];
+    pub const ALL: [EnforcementMode; 3] =
+        [EnforcementMode::Enforce, EnforcementMode::Warn, EnforcementMode::Off];
 
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
-            Mode::Enforce => "enforce",
-            Mode::Warn => "warn",
-            Mode::Off => "off",
+            EnforcementMode::Enforce => "enforce",
+            EnforcementMode::Warn => "warn",
+            EnforcementMode::Off => "off",
         }
     }
 
@@ -42,12 +43,12 @@ impl Mode {
 impl Tool {
     /// The same tool in that mode. Its descriptor says so where it is not the usual one.
     #[must_use]
-    pub fn with_mode(mut self, mode: Mode) -> Self {
+    pub fn with_mode(mut self, mode: EnforcementMode) -> Self {
         self.mode = mode;
         let shown = serde_json::from_str::<Map<String, Value>>(self.descriptor.get());
         if let Ok(mut shown) = shown {
             shown.shift_remove("mode");
-            if mode != Mode::Enforce {
+            if mode != EnforcementMode::Enforce {
                 shown.insert("mode".into(), json!(mode));
             }
             if let Ok(descriptor) = serde_json::value::to_raw_value(&shown) {
@@ -61,7 +62,7 @@ impl Tool {
 impl Gate {
     /// Writes down that a tool is held to its contract otherwise than before, and who said so.
     /// For whoever sets modes.
-    pub fn mode_changed(&self, tool: &str, from: Mode, to: Mode, by: &str) {
+    pub fn mode_changed(&self, tool: &str, from: EnforcementMode, to: EnforcementMode, by: &str) {
         let fields = json!({ "tool": tool, "from": from, "to": to, "by": by });
         self.journal.event(self.clock.now(), "mode_changed", fields);
     }
@@ -70,7 +71,7 @@ impl Gate {
 /// Which way something went that did not match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Direction {
+pub enum PayloadDirection {
     /// The arguments.
     Input,
     /// The answer.
@@ -79,9 +80,9 @@ pub enum Direction {
 
 /// Something that did not match and passed all the same.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Warning {
+pub struct ContractWarning {
     /// Which way it went.
-    pub direction: Direction,
+    pub direction: PayloadDirection,
     /// What was wrong, in a sentence.
     pub reason: String,
     /// Where a copy of the answer is.
@@ -118,11 +119,11 @@ mod tests {
 
     #[test]
     fn words_read_back() {
-        for mode in Mode::ALL {
-            assert_eq!(Mode::parse(mode.word()), Some(mode));
+        for mode in EnforcementMode::ALL {
+            assert_eq!(EnforcementMode::parse(mode.word()), Some(mode));
             assert_eq!(json!(mode), mode.word());
         }
-        assert_eq!(Mode::parse("Enforce"), None);
+        assert_eq!(EnforcementMode::parse("Enforce"), None);
     }
 
     #[test]

@@ -6,7 +6,8 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
-    Artifact, Failure, Job, JobId, Marks, RequestId, marks, quarantine::ReleasedPayload, trim::Cuts,
+    Artifact, Failure, Job, JobId, OutcomeFlags, RequestId, marks, quarantine::ReleasedPayload,
+    trim::Cuts,
 };
 
 /// What came of a call.
@@ -19,7 +20,7 @@ pub struct Outcome {
     /// The job that was kept, if one was.
     pub job_id: Option<JobId>,
     /// The result, or why there is none.
-    pub result: Result<Output, Failure>,
+    pub result: Result<OutputJson, Failure>,
     /// One line about it.
     pub summary: String,
     /// Whether the tool wrote that line itself.
@@ -35,7 +36,7 @@ pub struct Outcome {
     /// The tool's own numbers about the call.
     pub metrics: Map<String, Value>,
     /// What is out of the ordinary about the result.
-    pub marks: Marks,
+    pub marks: OutcomeFlags,
     /// What was cut to keep within the limits.
     pub(crate) cuts: Cuts,
     /// How long it took.
@@ -48,7 +49,7 @@ pub struct Outcome {
 
 /// A result that matches its contract, printed once.
 #[derive(Debug)]
-pub struct Output {
+pub struct OutputJson {
     /// As JSON text.
     pub json: Box<RawValue>,
 }
@@ -63,16 +64,16 @@ struct ToolResult<'a> {
     stderr: &'a str,
     exit_code: i32,
     artifacts: &'a [Artifact],
-    metrics: Metrics<'a>,
+    metrics: OutcomeMetrics<'a>,
     output: &'a RawValue,
 }
 
 /// The tool's own numbers and then ours: where both have a name, ours counts.
-struct Metrics<'a>(&'a Outcome);
+struct OutcomeMetrics<'a>(&'a Outcome);
 
-impl Serialize for Metrics<'_> {
+impl Serialize for OutcomeMetrics<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Metrics(outcome) = self;
+        let OutcomeMetrics(outcome) = self;
         let mut map = serializer.serialize_map(None)?;
         for (name, value) in &outcome.metrics {
             if !OWN_METRICS.contains(&name.as_str()) && !marks::NAMES.contains(&name.as_str()) {
@@ -149,7 +150,7 @@ impl Outcome {
             exit_code: 1,
             artifacts: Vec::new(),
             metrics: Map::new(),
-            marks: Marks::default(),
+            marks: OutcomeFlags::default(),
             cuts: Cuts::default(),
             duration: Duration::ZERO,
             replayed: false,
@@ -163,7 +164,7 @@ impl Outcome {
         let mut outcome = Self::recorded(job, request_id)?;
         if let Some(released) = &job.released {
             // The record stays as it was; what is told of it is what the caller may have now.
-            outcome.result = Ok(Output { json: released.payload.clone() });
+            outcome.result = Ok(OutputJson { json: released.payload.clone() });
             outcome.marks.released = Some(released.quarantine_id.clone());
             (outcome.recorded, outcome.exit_code) = (None, 0);
             (outcome.summary, outcome.own_summary) = (ReleasedPayload::summary(&job.tool), true);
@@ -178,7 +179,9 @@ impl Outcome {
         let text = |key: &str| whole[key].as_str().unwrap_or_default().to_owned();
         let metrics = whole["metrics"].as_object().cloned().unwrap_or_default();
         let result = match &job.error_code {
-            None => Ok(Output { json: serde_json::value::to_raw_value(&whole["output"]).ok()? }),
+            None => {
+                Ok(OutputJson { json: serde_json::value::to_raw_value(&whole["output"]).ok()? })
+            }
             Some(code) => {
                 let message = job.error_message.clone().unwrap_or_else(|| text("stderr"));
                 let mut failure = Failure::new(contract::codes::INTERNAL, message);
@@ -198,7 +201,7 @@ impl Outcome {
             stderr: text("stderr"),
             exit_code: whole["exit_code"].as_i64().and_then(|n| i32::try_from(n).ok()).unwrap_or(1),
             artifacts: job.artifacts.clone(),
-            marks: Marks::read(&metrics),
+            marks: OutcomeFlags::read(&metrics),
             metrics,
             cuts: Cuts::default(),
             duration: Duration::ZERO,
@@ -249,7 +252,7 @@ impl Outcome {
             stderr: &self.stderr,
             exit_code: self.exit_code,
             artifacts: &self.artifacts,
-            metrics: Metrics(self),
+            metrics: OutcomeMetrics(self),
             output,
         };
         // Strings, numbers and printed JSON: there is nothing in it that cannot be printed.

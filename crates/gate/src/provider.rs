@@ -15,8 +15,8 @@ use serde_json::{Map, Value, value::RawValue};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Blobs, Caller, CanAsk, Exchange, Failure, JobId, LogLevel, Note, Question, Questions,
-    RequestId, live::Watchable,
+    Blobs, CallChannel, Caller, Failure, InputCapabilities, InputRequest, InputRequests, JobId,
+    LogLevel, RequestId, ToolNotification, live::JobHandle,
 };
 
 /// A future that can be kept in a trait object.
@@ -25,12 +25,12 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// Runs one tool: built-in code, a command, an upstream server.
 pub trait Provider: Send + Sync {
     /// Answers a call whose input has passed its contract. It ends soon after
-    /// [`Running::stop`] fires; whatever it returns by then is kept.
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>>;
+    /// [`RunningCall::stop`] fires; whatever it returns by then is kept.
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>>;
 
     /// What the call would do, for the person who is asked to approve it: the diff of a file,
     /// the line of a log. Changes nothing. Nothing to show is fine.
-    fn preview<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Option<String>> {
+    fn preview<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Option<String>> {
         let _ = call;
         Box::pin(std::future::ready(None))
     }
@@ -40,7 +40,7 @@ pub trait Provider: Send + Sync {
 const MAX_PROGRESS_CHARACTERS: usize = 500;
 
 /// A call on its way through a provider.
-pub struct Running {
+pub struct RunningCall {
     /// The arguments: valid, defaults filled in.
     pub input: Value,
     /// The tool's own contract.
@@ -56,14 +56,14 @@ pub struct Running {
     /// Whether it fired because the time was up.
     pub(crate) late: AtomicBool,
     pub(crate) job_id: JobId,
-    pub(crate) exchange: Exchange,
-    pub(crate) live: Option<Arc<Watchable>>,
+    pub(crate) channel: CallChannel,
+    pub(crate) live: Option<Arc<JobHandle>>,
     pub(crate) blobs: Arc<dyn Blobs>,
     pub(crate) workspace: Arc<tokio::sync::OnceCell<PathBuf>>,
 }
 
-impl Running {
-    /// Whether [`Running::stop`] has fired because the time was up.
+impl RunningCall {
+    /// Whether [`RunningCall::stop`] has fired because the time was up.
     pub fn is_late(&self) -> bool {
         self.late.load(Ordering::Relaxed)
     }
@@ -108,47 +108,47 @@ impl Running {
         if let Some(live) = &self.live {
             live.live().progress(fraction, message);
         }
-        if let Some(notes) = &self.exchange.notes {
-            notes.send(Note::Progress { fraction, message: message.to_owned() });
+        if let Some(sender) = &self.channel.notifications {
+            sender.send(ToolNotification::Progress { fraction, message: message.to_owned() });
         }
     }
 
     /// Whether anybody wants to know how far the call has come.
     pub fn is_watched(&self) -> bool {
-        self.live.is_some() || self.exchange.notes.is_some()
+        self.live.is_some() || self.channel.notifications.is_some()
     }
 
     /// Whether anybody may want to read what the tool logs.
     pub fn is_heard(&self) -> bool {
-        self.exchange.notes.is_some()
+        self.channel.notifications.is_some()
     }
 
     /// Tells whoever listens what the tool logs.
     pub fn log(&self, level: LogLevel, data: Value) {
-        if let Some(notes) = &self.exchange.notes {
-            notes.send(Note::Log { level, data });
+        if let Some(sender) = &self.channel.notifications {
+            sender.send(ToolNotification::Log { level, data });
         }
     }
 
     /// Whom the caller can ask.
-    pub fn can_ask(&self) -> CanAsk {
-        self.exchange.can_ask
+    pub fn capabilities(&self) -> InputCapabilities {
+        self.channel.capabilities
     }
 
     /// The reply to a question. Where there is none yet the call ends here, to be made again
     /// when there is: ask before doing anything.
-    pub fn ask(&self, name: &str, question: Question) -> Result<&Value, ToolError> {
+    pub fn ask(&self, name: &str, question: InputRequest) -> Result<&Value, ToolError> {
         match self.reply(name, &question) {
             Some(reply) => Ok(reply),
-            None => Err(ToolError::asks(Questions::from([(name.to_owned(), question)]))),
+            None => Err(ToolError::asks(InputRequests::from([(name.to_owned(), question)]))),
         }
     }
 
     /// The replies to several questions, asked together.
-    pub fn ask_all(&self, mut questions: Questions) -> Result<&Map<String, Value>, ToolError> {
+    pub fn ask_all(&self, mut questions: InputRequests) -> Result<&Map<String, Value>, ToolError> {
         questions.retain(|name, question| self.reply(name, question).is_none());
         if questions.is_empty() {
-            Ok(&self.exchange.replies)
+            Ok(&self.channel.replies)
         } else {
             Err(ToolError::asks(questions))
         }
@@ -156,52 +156,52 @@ impl Running {
 
     /// Everything that was replied so far, by the name of the question, not held against any.
     pub fn replies(&self) -> &Map<String, Value> {
-        &self.exchange.replies
+        &self.channel.replies
     }
 
-    fn reply(&self, name: &str, question: &Question) -> Option<&Value> {
-        self.exchange.replies.get(name).filter(|reply| question.accepts(reply))
+    fn reply(&self, name: &str, question: &InputRequest) -> Option<&Value> {
+        self.channel.replies.get(name).filter(|reply| question.accepts(reply))
     }
 }
 
 /// What a provider answers.
 #[derive(Debug, Default)]
-pub struct Answer {
+pub struct ToolOutput {
     /// The result.
-    pub output: Payload,
+    pub output: OutputPayload,
     /// One line for people; the gate writes one if there is none.
     pub summary: Option<String>,
     /// What the tool printed.
-    pub stdout: Captured,
+    pub stdout: CapturedText,
     /// What the tool printed as errors.
-    pub stderr: Captured,
+    pub stderr: CapturedText,
     /// Numbers about the call.
     pub metrics: Map<String, Value>,
 }
 
 /// Printed text, and how many bytes of it were not even kept.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Captured {
+pub struct CapturedText {
     /// What was kept.
     pub text: String,
     /// How many more bytes there were.
     pub dropped: u64,
 }
 
-impl Answer {
+impl ToolOutput {
     /// A result and nothing else.
     pub fn new(output: Value) -> Self {
-        Self { output: Payload::Json(output), ..Self::default() }
+        Self { output: OutputPayload::Json(output), ..Self::default() }
     }
 }
 
 /// A result as it came out of a provider.
 #[derive(Debug, Default)]
-pub enum Payload {
+pub enum OutputPayload {
     /// A value, not yet judged.
     Json(Value),
     /// A value and its text, which is what goes on if the value passes.
-    Printed(Printed),
+    Printed(PrintedJson),
     /// There is none.
     #[default]
     Missing,
@@ -224,12 +224,12 @@ pub enum Payload {
 /// A value and the text that it was read from. Whoever has both saves the gate from printing the
 /// value once more.
 #[derive(Debug)]
-pub struct Printed {
+pub struct PrintedJson {
     value: Value,
     json: Box<RawValue>,
 }
 
-impl Printed {
+impl PrintedJson {
     /// Reads a text, strictly: what is judged is then all that the text says.
     pub fn read(json: Box<RawValue>) -> Result<Self, JsonError> {
         Ok(Self { value: contract::json::parse(json.get().as_bytes())?, json })
@@ -266,15 +266,15 @@ pub struct ToolError {
     /// After how many seconds a retry makes sense.
     pub retry_after: Option<u32>,
     /// What the tool printed.
-    pub stdout: Captured,
+    pub stdout: CapturedText,
     /// What the tool printed as errors.
-    pub stderr: Captured,
+    pub stderr: CapturedText,
     /// The exit code of a process.
     pub exit_code: Option<i32>,
     /// Numbers about the call.
     pub metrics: Map<String, Value>,
     /// What the tool wants to know first.
-    pub questions: Option<Box<Questions>>,
+    pub questions: Option<Box<InputRequests>>,
 }
 
 impl ToolError {
@@ -296,7 +296,7 @@ impl ToolError {
     }
 
     /// The end of a call that is made again with the replies to these questions.
-    pub fn asks(questions: Questions) -> Self {
+    pub fn asks(questions: InputRequests) -> Self {
         Self { questions: Some(Box::new(questions)), ..Self::default() }
     }
 

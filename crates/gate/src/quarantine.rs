@@ -10,7 +10,9 @@ mod releases;
 
 use std::{fmt, time::Duration};
 
-pub use record::{Entry, ReleasedPayload, State, StoredViolation, Summary};
+pub use record::{
+    QuarantineEntry, QuarantineState, QuarantineSummary, ReleasedPayload, StoredViolation,
+};
 pub use releases::NOTICED_AFTER;
 pub(crate) use releases::Releases;
 
@@ -34,7 +36,7 @@ impl Default for QuarantineSettings {
 
 /// What a person says about an entry.
 #[derive(Debug, Clone)]
-pub struct Decision {
+pub struct ReleaseDecision {
     /// Who decides, for the journal.
     pub by: String,
     /// Why.
@@ -43,18 +45,18 @@ pub struct Decision {
 
 /// What came of a release.
 #[derive(Debug)]
-pub enum Release {
+pub enum ReleaseResult {
     /// There is no such entry.
     Unknown,
     /// It is released.
-    Done(Box<Summary>),
+    Done(Box<QuarantineSummary>),
     /// It cannot be, and this is why.
-    Refused(Box<Summary>, NotReleased),
+    Refused(Box<QuarantineSummary>, ReleaseError),
 }
 
 /// Why an entry cannot be released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotReleased {
+pub enum ReleaseError {
     /// It is, and its caller has not come for it.
     Already,
     /// It is a copy of what the caller got.
@@ -69,24 +71,24 @@ pub enum NotReleased {
     Full,
 }
 
-impl fmt::Display for NotReleased {
+impl fmt::Display for ReleaseError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotReleased::Already => formatter.write_str("it is released already"),
-            NotReleased::Passed => {
+            ReleaseError::Already => formatter.write_str("it is released already"),
+            ReleaseError::Passed => {
                 formatter.write_str("it is a copy of an answer that the caller got")
             }
-            NotReleased::Adopted => formatter.write_str(
+            ReleaseError::Adopted => formatter.write_str(
                 "its contract was made wide enough for it: the caller gets it by calling again",
             ),
-            NotReleased::Cut => write!(
+            ReleaseError::Cut => write!(
                 formatter,
                 "it was larger than {MAX_QUARANTINED_BYTES} bytes, and only its beginning was kept"
             ),
-            NotReleased::NobodysCall => {
+            ReleaseError::NobodysCall => {
                 formatter.write_str("nobody knows whose call it was: an older version kept it")
             }
-            NotReleased::Full => {
+            ReleaseError::Full => {
                 write!(formatter, "{MAX_RELEASED} entries are released and wait for their callers")
             }
         }
@@ -95,7 +97,7 @@ impl fmt::Display for NotReleased {
 
 /// A call that may have been answered before, by an answer that a person has released.
 #[derive(Debug, Clone)]
-pub struct Repeated {
+pub struct RepeatedCall {
     /// Who calls.
     pub caller: String,
     /// What is called.
@@ -106,9 +108,9 @@ pub struct Repeated {
 
 /// Which entries to list.
 #[derive(Debug, Clone, Default)]
-pub struct Filter {
+pub struct QuarantineFilter {
     /// Only in this state.
-    pub state: Option<State>,
+    pub state: Option<QuarantineState>,
     /// Only of this tool.
     pub tool: Option<String>,
     /// Only of this caller's calls.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     Gate, StoreError, Timestamp,
-    store::{Overdue, Stays},
+    store::{JobRetention, RecordRetention},
 };
 
 /// How many jobs are removed in one go, so that a large backlog holds up nobody.
@@ -14,7 +14,7 @@ const BATCH: usize = 500;
 
 /// What is kept, and for how long.
 #[derive(Debug, Clone, Copy)]
-pub struct Retention {
+pub struct RetentionSettings {
     /// Finished jobs are kept so long.
     pub max_age: Duration,
     /// So many finished jobs are kept.
@@ -28,13 +28,13 @@ pub struct Retention {
 }
 
 /// Removes what is overdue and tells how many jobs went.
-pub async fn sweep(gate: &Gate, retention: &Retention) -> Result<usize, StoreError> {
+pub async fn sweep(gate: &Gate, retention: &RetentionSettings) -> Result<usize, StoreError> {
     let now = gate.clock.now();
     let age = i64::try_from(retention.max_age.as_millis()).unwrap_or(i64::MAX);
     let before = Timestamp(now.0.saturating_sub(age));
     let mut removed = 0;
     loop {
-        let policy = Overdue {
+        let policy = JobRetention {
             before,
             max_jobs: retention.max_jobs,
             max_artifact_bytes: retention.max_artifact_bytes,
@@ -55,7 +55,7 @@ pub async fn sweep(gate: &Gate, retention: &Retention) -> Result<usize, StoreErr
         }
         let stuck = gone.is_empty();
         removed += gone.len();
-        let stays = Stays {
+        let stays = RecordRetention {
             now,
             before,
             max_quarantined: retention.max_quarantined,
@@ -73,7 +73,7 @@ pub async fn sweep(gate: &Gate, retention: &Retention) -> Result<usize, StoreErr
 }
 
 /// Sweeps now and then, for as long as the process lives.
-pub async fn keep_sweeping(gate: &Gate, retention: Retention, every: Duration) {
+pub async fn keep_sweeping(gate: &Gate, retention: RetentionSettings, every: Duration) {
     loop {
         match sweep(gate, &retention).await {
             Ok(0) => {}

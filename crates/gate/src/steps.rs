@@ -28,13 +28,13 @@ use tokio::sync::OnceCell;
 pub(crate) use output::Conforming;
 
 use crate::{
-    Call, Captured, Failure, Gate, JobId, Marks, Outcome, Recording, Timestamp, Tool,
-    live::Watchable, quarantine::Entry,
+    Call, CapturedText, Failure, Gate, JobId, Outcome, OutcomeFlags, Recording, Timestamp, Tool,
+    live::JobHandle, quarantine::QuarantineEntry,
 };
 
 /// A call on its way, with all that is known of it so far. When it is dropped before it
 /// was recorded, it was cancelled, and is recorded as that.
-pub(crate) struct Crossing {
+pub(crate) struct CallState {
     gate: Arc<Gate>,
     call: Call,
     began: Instant,
@@ -49,14 +49,14 @@ pub(crate) struct Crossing {
     /// The arguments as they may be kept.
     input_kept: Option<Box<RawValue>>,
     job_id: Option<JobId>,
-    live: Option<Arc<Watchable>>,
+    live: Option<Arc<JobHandle>>,
     /// Whether the job's row says `running` already.
     running_saved: bool,
     /// The folder of the call, if it asked for one.
     workspace: Arc<OnceCell<PathBuf>>,
-    printed: Printed,
+    printed: ToolReport,
     /// What is out of the ordinary about the result.
-    marks: Marks,
+    marks: OutcomeFlags,
     /// The artifact that the result has become.
     spilled: Option<String>,
     recorded: bool,
@@ -66,9 +66,9 @@ pub(crate) struct Crossing {
 
 /// What a provider said beside its result.
 #[derive(Default)]
-struct Printed {
-    stdout: Captured,
-    stderr: Captured,
+struct ToolReport {
+    stdout: CapturedText,
+    stderr: CapturedText,
     exit_code: Option<i32>,
     summary: Option<String>,
     metrics: Map<String, Value>,
@@ -81,7 +81,7 @@ pub(crate) enum Refusal {
     /// It was made before, and this is what came of it.
     Replayed(Box<Outcome>),
     /// A person has released the answer that it got before.
-    Released(Box<Entry>),
+    Released(Box<QuarantineEntry>),
 }
 
 impl From<Failure> for Refusal {
@@ -90,13 +90,13 @@ impl From<Failure> for Refusal {
     }
 }
 
-impl Crossing {
+impl CallState {
     pub(crate) fn begin(gate: Arc<Gate>, call: Call) -> Self {
         let job_id = match &call.recording {
             Recording::Job(id) | Recording::As(id) => Some(id.clone()),
             Recording::Always | Recording::WhenNeeded => None,
         };
-        let live = job_id.as_ref().and_then(|id| gate.live.get(id)).map(Watchable::of);
+        let live = job_id.as_ref().and_then(|id| gate.live.get(id)).map(JobHandle::of);
         Self {
             // Whoever can be watched is on record.
             running_saved: live.is_some() || matches!(&call.recording, Recording::Job(_)),
@@ -113,8 +113,8 @@ impl Crossing {
             of_no_use: None,
             pending: None,
             workspace: Arc::default(),
-            printed: Printed::default(),
-            marks: Marks::default(),
+            printed: ToolReport::default(),
+            marks: OutcomeFlags::default(),
             spilled: None,
             recorded: false,
             call,

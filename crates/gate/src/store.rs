@@ -3,10 +3,13 @@
 use crate::{
     BoxFuture, Job, JobId, JobState, Timestamp,
     approvals::{
-        Approval, ApprovalFilter, ApprovalId, ApprovalSettings, Decided, Due, Requested, Standing,
-        Verdict, Wanted,
+        Approval, ApprovalDecision, ApprovalFilter, ApprovalId, ApprovalLookup, ApprovalMatch,
+        ApprovalSettings, DecisionResult, DueApprovals, RequestedApproval,
     },
-    quarantine::{Decision, Entry, Filter, Release, ReleasedPayload, Repeated, Summary},
+    quarantine::{
+        QuarantineEntry, QuarantineFilter, QuarantineSummary, ReleaseDecision, ReleaseResult,
+        ReleasedPayload, RepeatedCall,
+    },
 };
 
 /// Why state could not be read or written.
@@ -60,22 +63,30 @@ pub trait Store: Send + Sync {
 
     /// After a start: whatever was running is interrupted, if nobody else may be running it;
     /// what is queued comes back, oldest first.
-    fn recover(&self, at: Timestamp, alone: bool) -> BoxFuture<'_, Result<Recovered, StoreError>>;
+    fn recover(&self, at: Timestamp, alone: bool) -> BoxFuture<'_, Result<Recovery, StoreError>>;
 
     /// Takes an idempotency key for a call and writes the job that will carry its outcome,
     /// both or neither; or finds who has the key.
-    fn claim(&self, claim: Claim, job: Job) -> BoxFuture<'_, Result<Claimed, StoreError>>;
+    fn claim(
+        &self,
+        claim: IdempotencyClaim,
+        job: Job,
+    ) -> BoxFuture<'_, Result<ClaimResult, StoreError>>;
 
     /// Gives back the key of a call that did not run.
-    fn release(&self, claim: Claim, job: &JobId) -> BoxFuture<'_, Result<(), StoreError>>;
+    fn release(
+        &self,
+        claim: IdempotencyClaim,
+        job: &JobId,
+    ) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Uses up the approval of a call, or finds how things stand. An approval that the caller
     /// names and that is for other arguments of the same caller is cancelled.
     fn use_approval(
         &self,
-        wanted: Wanted,
+        wanted: ApprovalLookup,
         at: Timestamp,
-    ) -> BoxFuture<'_, Result<Standing, StoreError>>;
+    ) -> BoxFuture<'_, Result<ApprovalMatch, StoreError>>;
 
     /// Asks for an approval, unless the same call waits already, was refused a while ago, or as
     /// many wait as may.
@@ -83,16 +94,16 @@ pub trait Store: Send + Sync {
         &self,
         approval: Approval,
         settings: ApprovalSettings,
-    ) -> BoxFuture<'_, Result<Requested, StoreError>>;
+    ) -> BoxFuture<'_, Result<RequestedApproval, StoreError>>;
 
     /// Decides a request that waits; the decision is good until then.
     fn decide_approval(
         &self,
         id: ApprovalId,
-        verdict: Verdict,
+        verdict: ApprovalDecision,
         at: Timestamp,
         until: Timestamp,
-    ) -> BoxFuture<'_, Result<Decided, StoreError>>;
+    ) -> BoxFuture<'_, Result<DecisionResult, StoreError>>;
 
     /// The approval of that name.
     fn approval(
@@ -109,51 +120,51 @@ pub trait Store: Send + Sync {
     ) -> BoxFuture<'_, Result<Vec<Approval>, StoreError>>;
 
     /// What has become due.
-    fn due(&self, at: Timestamp) -> BoxFuture<'_, Result<Due, StoreError>>;
+    fn due(&self, at: Timestamp) -> BoxFuture<'_, Result<DueApprovals, StoreError>>;
 
     /// Writes down which approvals are over.
     fn expire_approvals(&self, at: Timestamp) -> BoxFuture<'_, Result<Vec<Approval>, StoreError>>;
 
     /// Keeps an answer that broke its contract.
-    fn quarantine(&self, entry: Entry) -> BoxFuture<'_, Result<(), StoreError>>;
+    fn quarantine(&self, entry: QuarantineEntry) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// The kept answer of that name.
     fn quarantined(
         &self,
         id: &str,
         at: Timestamp,
-    ) -> BoxFuture<'_, Result<Option<Entry>, StoreError>>;
+    ) -> BoxFuture<'_, Result<Option<QuarantineEntry>, StoreError>>;
 
     /// Kept answers, newest first.
     fn all_quarantined(
         &self,
-        filter: Filter,
+        filter: QuarantineFilter,
         at: Timestamp,
-    ) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>>;
+    ) -> BoxFuture<'_, Result<Vec<QuarantineSummary>, StoreError>>;
 
     /// Releases a kept answer to the caller of its call, until then.
     fn release_quarantined(
         &self,
         id: &str,
-        decision: Decision,
+        decision: ReleaseDecision,
         at: Timestamp,
         until: Timestamp,
-    ) -> BoxFuture<'_, Result<Release, StoreError>>;
+    ) -> BoxFuture<'_, Result<ReleaseResult, StoreError>>;
 
     /// Marks a kept answer as one that its contract has been made wide enough for.
     fn adopt_quarantined(
         &self,
         id: &str,
-        decision: Decision,
+        decision: ReleaseDecision,
         at: Timestamp,
-    ) -> BoxFuture<'_, Result<Option<Summary>, StoreError>>;
+    ) -> BoxFuture<'_, Result<Option<QuarantineSummary>, StoreError>>;
 
     /// Hands out the released answer of a call, once.
     fn take_released(
         &self,
-        call: Repeated,
+        call: RepeatedCall,
         at: Timestamp,
-    ) -> BoxFuture<'_, Result<Option<Entry>, StoreError>>;
+    ) -> BoxFuture<'_, Result<Option<QuarantineEntry>, StoreError>>;
 
     /// The hashes of the arguments whose answers are released and were not handed out. Asked for
     /// twice a second on the path of a call, so it answers at once: a store that is far away
@@ -169,10 +180,14 @@ pub trait Store: Send + Sync {
 
     /// Finished jobs that have to go, oldest first: those that ended before the time,
     /// and the oldest ones above the number of jobs or the bytes of artifacts.
-    fn overdue(&self, policy: Overdue) -> BoxFuture<'_, Result<Vec<JobId>, StoreError>>;
+    fn overdue(&self, policy: JobRetention) -> BoxFuture<'_, Result<Vec<JobId>, StoreError>>;
 
     /// Forgets these jobs, and what else does not stay.
-    fn forget(&self, ids: Vec<JobId>, stays: Stays) -> BoxFuture<'_, Result<(), StoreError>>;
+    fn forget(
+        &self,
+        ids: Vec<JobId>,
+        stays: RecordRetention,
+    ) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Whether the store can be written right now.
     fn check(&self) -> BoxFuture<'_, Result<(), StoreError>>;
@@ -193,7 +208,7 @@ pub struct JobFilter {
 
 /// What was found after a start.
 #[derive(Debug, Default)]
-pub struct Recovered {
+pub struct Recovery {
     /// Jobs that were running when the process died.
     pub interrupted: Vec<JobId>,
     /// Approvals that were asked for by jobs that are over.
@@ -206,7 +221,7 @@ pub struct Recovered {
 
 /// A caller's key for one call.
 #[derive(Debug, Clone)]
-pub struct Claim {
+pub struct IdempotencyClaim {
     /// Whose key it is.
     pub caller: String,
     /// For which tool.
@@ -219,7 +234,7 @@ pub struct Claim {
 
 /// What came of a claim.
 #[derive(Debug)]
-pub enum Claimed {
+pub enum ClaimResult {
     /// The key is new: go on.
     New,
     /// The key was used for the same call: its job.
@@ -230,7 +245,7 @@ pub enum Claimed {
 
 /// What stays beside jobs: keys, quarantine and approvals.
 #[derive(Debug, Clone, Copy)]
-pub struct Stays {
+pub struct RecordRetention {
     /// What time it is.
     pub now: Timestamp,
     /// What is older goes.
@@ -243,7 +258,7 @@ pub struct Stays {
 
 /// When finished jobs have to go.
 #[derive(Debug, Clone, Copy)]
-pub struct Overdue {
+pub struct JobRetention {
     /// Those that ended before.
     pub before: Timestamp,
     /// All but the newest so many.

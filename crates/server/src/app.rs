@@ -9,15 +9,15 @@ use std::{
 use gate::{Catalogue, Gate, Jobs};
 
 use crate::{
-    Asks,
-    asks::Nobody,
+    AskService,
+    asks::NoAskService,
     mcp::{self, EmptyLibrary, Library},
     rest::documents::Documents,
 };
 
 /// The settings of the doors.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct ServerSettings {
     /// The version that the server tells.
     pub version: &'static str,
     /// The largest body that is read, in bytes.
@@ -37,7 +37,7 @@ pub struct Settings {
     /// Pages of other origins that may call.
     pub allowed_origins: HashSet<String>,
     /// Who may call; nobody is asked where there are none.
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<ServerToken>,
     /// SHA-256 of the operator's token.
     pub operator: [u8; 32],
     /// The MCP doors.
@@ -46,7 +46,7 @@ pub struct Settings {
 
 /// A credential, kept as its hash.
 #[derive(Debug, Clone)]
-pub struct Token {
+pub struct ServerToken {
     /// Whose it is.
     pub name: String,
     /// SHA-256 of the secret.
@@ -57,36 +57,36 @@ pub struct Token {
 pub struct App {
     pub(crate) gate: Arc<Gate>,
     pub(crate) jobs: Arc<Jobs>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: ServerSettings,
     pub(crate) library: Arc<dyn Library>,
-    pub(crate) asks: Arc<dyn Asks>,
+    pub(crate) asks: Arc<dyn AskService>,
     pub(crate) mcp: mcp::State,
     documents: Mutex<Option<Arc<Documents>>>,
 }
 
 impl App {
     /// The doors to this gate.
-    pub fn new(gate: Arc<Gate>, jobs: Arc<Jobs>, settings: Settings) -> Arc<Self> {
-        Self::with(gate, jobs, settings, Arc::new(EmptyLibrary), Arc::new(Nobody))
+    pub fn new(gate: Arc<Gate>, jobs: Arc<Jobs>, settings: ServerSettings) -> Arc<Self> {
+        Self::with(gate, jobs, settings, Arc::new(EmptyLibrary), Arc::new(NoAskService))
     }
 
     /// The doors to this gate, with prompts and resources beside its tools.
     pub fn with_library(
         gate: Arc<Gate>,
         jobs: Arc<Jobs>,
-        settings: Settings,
+        settings: ServerSettings,
         library: Arc<dyn Library>,
     ) -> Arc<Self> {
-        Self::with(gate, jobs, settings, library, Arc::new(Nobody))
+        Self::with(gate, jobs, settings, library, Arc::new(NoAskService))
     }
 
     /// The same, with somebody who answers questions.
     pub fn with(
         gate: Arc<Gate>,
         jobs: Arc<Jobs>,
-        mut settings: Settings,
+        mut settings: ServerSettings,
         library: Arc<dyn Library>,
-        asks: Arc<dyn Asks>,
+        asks: Arc<dyn AskService>,
     ) -> Arc<Self> {
         // A stream has to show that it lives before it is taken for dead.
         let half = (settings.idle_timeout / 2).max(Duration::from_millis(50));

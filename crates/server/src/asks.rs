@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 /// A question, as a request has it.
 #[derive(Debug)]
-pub struct Asked {
+pub struct AskRequest {
     /// In a person's words.
     pub question: String,
     /// The tool that is meant.
@@ -34,7 +34,7 @@ pub struct Asked {
 
 /// What came of a question.
 #[derive(Debug)]
-pub struct Reply {
+pub struct AskReply {
     /// The status of the answer.
     pub status: u16,
     /// The answer.
@@ -44,19 +44,19 @@ pub struct Reply {
 }
 
 /// Answers questions.
-pub trait Asks: Send + Sync {
+pub trait AskService: Send + Sync {
     /// Begins to look for an answer, or says at once why there will be none: it is no question, or there are too many.
-    fn ask(self: Arc<Self>, asked: Asked) -> Result<BoxFuture<'static, Reply>, Failure>;
+    fn ask(self: Arc<Self>, asked: AskRequest) -> Result<BoxFuture<'static, AskReply>, Failure>;
 
     /// What came of the questions so far, in the text form that Prometheus reads.
     fn metrics(&self) -> String;
 }
 
 /// Nobody answers.
-pub(crate) struct Nobody;
+pub(crate) struct NoAskService;
 
-impl Asks for Nobody {
-    fn ask(self: Arc<Self>, _: Asked) -> Result<BoxFuture<'static, Reply>, Failure> {
+impl AskService for NoAskService {
+    fn ask(self: Arc<Self>, _: AskRequest) -> Result<BoxFuture<'static, AskReply>, Failure> {
         Err(Failure::new(contract::codes::NOT_FOUND, "Nobody answers questions here."))
     }
 

@@ -10,6 +10,6 @@ mod http;
 pub mod mcp;
 mod rest;
 
-pub use app::{App, Settings, Token};
-pub use asks::{Asked, Asks, Reply};
+pub use app::{App, ServerSettings, ServerToken};
+pub use asks::{AskReply, AskRequest, AskService};
 pub use http::{accept::serve, front::OPERATOR};

@@ -65,11 +65,11 @@ pub struct DataFolder {
 
 /// Proof that this process is the only server on the folder; given back when dropped.
 #[derive(Debug)]
-pub struct Lock(#[allow(dead_code)] File);
+pub struct DataFolderLock(#[allow(dead_code)] File);
 
 /// Proof that a call of the command line is under way; given back when dropped.
 #[derive(Debug)]
-pub struct Visit(#[allow(dead_code)] File);
+pub struct DataFolderVisit(#[allow(dead_code)] File);
 
 impl DataFolder {
     /// Makes the folder where it is missing and proves that it can be written.
@@ -94,11 +94,11 @@ impl DataFolder {
     }
 
     /// Says that a call of the command line is under way. A server may run beside it.
-    pub fn visit(&self) -> Result<Visit, DataFolderError> {
+    pub fn visit(&self) -> Result<DataFolderVisit, DataFolderError> {
         let unusable = |source| DataFolderError::Unusable { path: self.path.clone(), source };
         let file = self.open_lock(CALLS_FILE).map_err(unusable)?;
         file.lock_shared().map_err(unusable)?;
-        Ok(Visit(file))
+        Ok(DataFolderVisit(file))
     }
 
     /// Whether no call of the command line is under way.
@@ -177,7 +177,7 @@ impl DataFolder {
     }
 
     /// Takes the folder for this server.
-    pub fn lock(&self) -> Result<Lock, DataFolderError> {
+    pub fn lock(&self) -> Result<DataFolderLock, DataFolderError> {
         let unusable = |source| DataFolderError::Unusable { path: self.path.clone(), source };
         let mut file = self.open_lock(LOCK_FILE).map_err(unusable)?;
         match file.try_lock() {
@@ -196,7 +196,7 @@ impl DataFolder {
             .and_then(|()| file.rewind())
             .and_then(|()| writeln!(file, "{}", std::process::id()))
             .map_err(unusable)?;
-        Ok(Lock(file))
+        Ok(DataFolderLock(file))
     }
 }
 

@@ -10,6 +10,6 @@ mod data_folder;
 mod local_blobs;
 mod sqlite;
 
-pub use data_folder::{DataFolder, DataFolderError, Lock, Visit};
+pub use data_folder::{DataFolder, DataFolderError, DataFolderLock, DataFolderVisit};
 pub use local_blobs::LocalBlobs;
 pub use sqlite::{Durability, Sqlite};

@@ -14,7 +14,7 @@ use crate::Durability;
 use contract::Limits;
 use gate::{
     Artifact, Blobs, BoxFuture, JobId,
-    blobs::{BlobError, Kept, Reader, artifact_path},
+    blobs::{BlobError, BlobReader, StoredArtifacts, artifact_path},
 };
 use guard::files::{Entry, EntryKind, Folder, plain_name};
 
@@ -93,7 +93,7 @@ impl Blobs for LocalBlobs {
         job: &JobId,
         limits: &Limits,
         first: Option<&str>,
-    ) -> BoxFuture<'_, Result<Kept, BlobError>> {
+    ) -> BoxFuture<'_, Result<StoredArtifacts, BlobError>> {
         let (job, limits, first) = (job.clone(), *limits, first.map(str::to_owned));
         self.blocking(move |folders| folders.keep(&job, &limits, first.as_deref()))
     }
@@ -118,7 +118,7 @@ impl Blobs for LocalBlobs {
         name: &str,
         start: u64,
         length: u64,
-    ) -> BoxFuture<'_, Result<Option<Reader>, BlobError>> {
+    ) -> BoxFuture<'_, Result<Option<BlobReader>, BlobError>> {
         let (job, name) = (job.clone(), name.to_owned());
         self.blocking(move |folders| {
             if plain_name(&name).is_err() {
@@ -134,7 +134,7 @@ impl Blobs for LocalBlobs {
             };
             file.seek(SeekFrom::Start(start))?;
             let part = tokio::io::AsyncReadExt::take(tokio::fs::File::from_std(file), length);
-            Ok(Some(Box::new(part) as Reader))
+            Ok(Some(Box::new(part) as BlobReader))
         })
     }
 
@@ -145,9 +145,14 @@ impl Blobs for LocalBlobs {
 }
 
 impl Folders {
-    fn keep(&self, job: &JobId, limits: &Limits, first: Option<&str>) -> io::Result<Kept> {
+    fn keep(
+        &self,
+        job: &JobId,
+        limits: &Limits,
+        first: Option<&str>,
+    ) -> io::Result<StoredArtifacts> {
         let folder = self.work.open_dir(job.as_str())?;
-        let mut kept = Kept::default();
+        let mut kept = StoredArtifacts::default();
         let mut all_removed = true;
         let mut entries = folder.entries()?;
         if first.is_some() {

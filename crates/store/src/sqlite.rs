@@ -16,12 +16,16 @@ use std::{
 };
 
 use gate::{
-    Approval, ApprovalId, BoxFuture, Claim, Claimed, Job, JobFilter, JobId, Stays, Store,
-    StoreError, Timestamp,
+    Approval, ApprovalId, BoxFuture, ClaimResult, IdempotencyClaim, Job, JobFilter, JobId,
+    RecordRetention, Store, StoreError, Timestamp,
     approvals::{
-        ApprovalFilter, ApprovalSettings, Decided, Due, Requested, Standing, Verdict, Wanted,
+        ApprovalDecision, ApprovalFilter, ApprovalLookup, ApprovalMatch, ApprovalSettings,
+        DecisionResult, DueApprovals, RequestedApproval,
     },
-    quarantine::{Decision, Entry, Filter, Release, ReleasedPayload, Repeated, Summary},
+    quarantine::{
+        QuarantineEntry, QuarantineFilter, QuarantineSummary, ReleaseDecision, ReleaseResult,
+        ReleasedPayload, RepeatedCall,
+    },
 };
 use rusqlite::{Connection, OpenFlags};
 
@@ -78,7 +82,11 @@ impl Sqlite {
     /// Takes in what the last server left in the spool, and lets finished jobs come together
     /// there from now on, unless they have to survive more than the death of the process.
     /// Only the holder of the data folder may.
-    pub fn with_spool(mut self, folder: &Path, _held: &crate::Lock) -> Result<Self, StoreError> {
+    pub fn with_spool(
+        mut self,
+        folder: &Path,
+        _held: &crate::DataFolderLock,
+    ) -> Result<Self, StoreError> {
         spool::take_in_files(folder, &self.writer.shared)?;
         if self.durability == Durability::Process {
             self.spool = Some(Spool::open(folder, self.writer.shared.clone())?);
@@ -212,24 +220,32 @@ impl Store for Sqlite {
         &self,
         at: Timestamp,
         alone: bool,
-    ) -> BoxFuture<'_, Result<gate::Recovered, StoreError>> {
+    ) -> BoxFuture<'_, Result<gate::Recovery, StoreError>> {
         self.writer.write(move |connection| jobs::recover(connection, at, alone))
     }
 
-    fn claim(&self, claim: Claim, job: Job) -> BoxFuture<'_, Result<Claimed, StoreError>> {
+    fn claim(
+        &self,
+        claim: IdempotencyClaim,
+        job: Job,
+    ) -> BoxFuture<'_, Result<ClaimResult, StoreError>> {
         self.writer.write(move |connection| keys::claim(connection, &claim, &job))
     }
 
-    fn release(&self, claim: Claim, job: &JobId) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn release(
+        &self,
+        claim: IdempotencyClaim,
+        job: &JobId,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
         let job = job.clone();
         self.writer.write(move |connection| keys::release(connection, &claim, &job))
     }
 
     fn use_approval(
         &self,
-        wanted: Wanted,
+        wanted: ApprovalLookup,
         at: Timestamp,
-    ) -> BoxFuture<'_, Result<Standing, StoreError>> {
+    ) -> BoxFuture<'_, Result<ApprovalMatch, StoreError>> {
         self.writer.write(move |connection| approvals::use_one(connection, &wanted, at))
     }
 
@@ -237,17 +253,17 @@ impl Store for Sqlite {
         &self,
         approval: Approval,
         settings: ApprovalSettings,
-    ) -> BoxFuture<'_, Result<Requested, StoreError>> {
+    ) -> BoxFuture<'_, Result<RequestedApproval, StoreError>> {
         self.writer.write(move |connection| approvals::request(connection, &approval, settings))
     }
 
     fn decide_approval(
         &self,
         id: ApprovalId,
-        verdict: Verdict,
+        verdict: ApprovalDecision,
         at: Timestamp,
         until: Timestamp,
-    ) -> BoxFuture<'_, Result<Decided, StoreError>> {
+    ) -> BoxFuture<'_, Result<DecisionResult, StoreError>> {
         self.writer.write(move |connection| approvals::decide(connection, &id, &verdict, at, until))
     }
 
@@ -268,7 +284,7 @@ impl Store for Sqlite {
         self.read(move |connection| approvals::list(connection, &filter, at))
     }
 
-    fn due(&self, at: Timestamp) -> BoxFuture<'_, Result<Due, StoreError>> {
+    fn due(&self, at: Timestamp) -> BoxFuture<'_, Result<DueApprovals, StoreError>> {
         self.read(move |connection| approvals::due(connection, at))
     }
 
@@ -276,7 +292,7 @@ impl Store for Sqlite {
         self.writer.write(move |connection| approvals::expire(connection, at))
     }
 
-    fn quarantine(&self, entry: Entry) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn quarantine(&self, entry: QuarantineEntry) -> BoxFuture<'_, Result<(), StoreError>> {
         self.writer.write(move |connection| quarantine::save(connection, &entry))
     }
 
@@ -284,26 +300,26 @@ impl Store for Sqlite {
         &self,
         id: &str,
         at: Timestamp,
-    ) -> BoxFuture<'_, Result<Option<Entry>, StoreError>> {
+    ) -> BoxFuture<'_, Result<Option<QuarantineEntry>, StoreError>> {
         let id = id.to_owned();
         self.read(move |connection| quarantine::find(connection, &id, at))
     }
 
     fn all_quarantined(
         &self,
-        filter: Filter,
+        filter: QuarantineFilter,
         at: Timestamp,
-    ) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+    ) -> BoxFuture<'_, Result<Vec<QuarantineSummary>, StoreError>> {
         self.read(move |connection| quarantine::list(connection, &filter, at))
     }
 
     fn release_quarantined(
         &self,
         id: &str,
-        decision: Decision,
+        decision: ReleaseDecision,
         at: Timestamp,
         until: Timestamp,
-    ) -> BoxFuture<'_, Result<Release, StoreError>> {
+    ) -> BoxFuture<'_, Result<ReleaseResult, StoreError>> {
         let id = id.to_owned();
         let release =
             move |connection: &Connection| releases::release(connection, &id, &decision, at, until);
@@ -313,18 +329,18 @@ impl Store for Sqlite {
     fn adopt_quarantined(
         &self,
         id: &str,
-        decision: Decision,
+        decision: ReleaseDecision,
         at: Timestamp,
-    ) -> BoxFuture<'_, Result<Option<Summary>, StoreError>> {
+    ) -> BoxFuture<'_, Result<Option<QuarantineSummary>, StoreError>> {
         let id = id.to_owned();
         self.writer.write(move |connection| releases::adopt(connection, &id, &decision, at))
     }
 
     fn take_released(
         &self,
-        call: Repeated,
+        call: RepeatedCall,
         at: Timestamp,
-    ) -> BoxFuture<'_, Result<Option<Entry>, StoreError>> {
+    ) -> BoxFuture<'_, Result<Option<QuarantineEntry>, StoreError>> {
         self.writer.write(move |connection| releases::take(connection, &call, at))
     }
 
@@ -342,7 +358,7 @@ impl Store for Sqlite {
         self.read(move |connection| releases::of_job(connection, &job, at))
     }
 
-    fn overdue(&self, policy: gate::Overdue) -> BoxFuture<'_, Result<Vec<JobId>, StoreError>> {
+    fn overdue(&self, policy: gate::JobRetention) -> BoxFuture<'_, Result<Vec<JobId>, StoreError>> {
         Box::pin(async move {
             // On a full disk what waits cannot be taken in until something has gone.
             let _ = self.flush().await;
@@ -350,7 +366,11 @@ impl Store for Sqlite {
         })
     }
 
-    fn forget(&self, ids: Vec<JobId>, stays: Stays) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn forget(
+        &self,
+        ids: Vec<JobId>,
+        stays: RecordRetention,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
         self.writer.write(move |connection| retention::forget(connection, &ids, stays))
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gate::jobs::JobsSettings;
-use server::{Token, mcp};
+use server::{ServerToken, mcp};
 use sha2::{Digest, Sha256};
 use store::DataFolder;
 
@@ -19,10 +19,10 @@ pub const OPERATOR_TOKEN: &str = "operator.token";
 pub fn settings(
     loaded: &Loaded,
     data: &DataFolder,
-    tokens: Vec<Token>,
-) -> anyhow::Result<server::Settings> {
+    tokens: Vec<ServerToken>,
+) -> anyhow::Result<server::ServerSettings> {
     let server = &loaded.settings.server;
-    Ok(server::Settings {
+    Ok(server::ServerSettings {
         version: env!("CARGO_PKG_VERSION"),
         max_body_bytes: server.max_body_bytes,
         body_timeout: Duration::from_millis(server.body_timeout_ms),

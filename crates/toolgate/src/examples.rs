@@ -10,8 +10,8 @@ use std::{path::Path, sync::Arc};
 use anyhow::Context;
 use contract::{Approval, Example, codes};
 use gate::{
-    Answer, BoxFuture, Call, Caller, Door, Outcome, Provider, Recording, RequestId, Running,
-    ToolError,
+    BoxFuture, Call, Caller, Door, Outcome, Provider, Recording, RequestId, RunningCall, ToolError,
+    ToolOutput,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -107,7 +107,7 @@ async fn call(
         recording: Recording::Always,
         idempotency_key: None,
         approval: None,
-        exchange: gate::Exchange::default(),
+        channel: gate::CallChannel::default(),
         stop: CancellationToken::new(),
     };
     Ok(kept.gate.call(call).await)
@@ -156,7 +156,7 @@ fn is_same(one: &Value, other: &Value) -> bool {
 struct Saying(Value);
 
 impl Provider for Saying {
-    fn run<'a>(&'a self, _: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
-        Box::pin(async { Ok(Answer::new(self.0.clone())) })
+    fn run<'a>(&'a self, _: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async { Ok(ToolOutput::new(self.0.clone())) })
     }
 }

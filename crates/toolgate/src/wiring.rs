@@ -18,10 +18,11 @@ use std::{
 use anyhow::{Context, bail};
 use contract::{Contract, Diagnostic, Document, Status, lint, read};
 use gate::{
-    Catalogue, Gate, Journal, Parts, Provider, SystemClock, Tool, quarantine::QuarantineSettings,
+    Catalogue, Gate, GateParts, Journal, Provider, SystemClock, Tool,
+    quarantine::QuarantineSettings,
 };
 use guard::process::Spawner;
-use store::{DataFolder, LocalBlobs, Lock, Sqlite};
+use store::{DataFolder, DataFolderLock, LocalBlobs, Sqlite};
 use tools::command::Command;
 
 use crate::settings::{Durability, Loaded, model_host};
@@ -196,7 +197,7 @@ pub fn gate(
     catalogue: Catalogue,
     loaded: &Loaded,
     data: DataFolder,
-    lock: Option<&Lock>,
+    lock: Option<&DataFolderLock>,
 ) -> anyhow::Result<Kept> {
     let settings = &loaded.settings;
     let durability = match settings.store.durability {
@@ -218,7 +219,7 @@ pub fn gate(
     };
     let journal = Journal::open(&path, settings.journal.max_bytes, settings.journal.max_files)
         .with_context(|| format!("cannot open the journal `{}`", path.display()))?;
-    let gate = Gate::new(Parts {
+    let gate = Gate::new(GateParts {
         catalogue,
         store: Arc::new(sqlite),
         blobs: Arc::new(blobs.clone()),

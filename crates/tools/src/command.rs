@@ -12,7 +12,7 @@ mod answer;
 use std::path::{Path, PathBuf};
 
 use contract::{ProcessLimits, codes};
-use gate::{Answer, BoxFuture, Captured, Provider, Running, ToolError};
+use gate::{BoxFuture, CapturedText, Provider, RunningCall, ToolError, ToolOutput};
 use guard::process::{Ending, Finished, Launch, ResourceLimits, Spawner, StartError};
 use serde_json::Value;
 
@@ -72,7 +72,7 @@ impl Command {
         }
     }
 
-    async fn launch(&self, call: &Running) -> Result<Answer, ToolError> {
+    async fn launch(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let folder: &PathBuf = call.workspace().await?;
         let launch = Launch {
             program: self.program.clone().into(),
@@ -105,7 +105,7 @@ impl Command {
 }
 
 impl Provider for Command {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(self.launch(call))
     }
 }
@@ -119,7 +119,7 @@ fn variable(entry: &str) -> Option<(String, String)> {
 }
 
 /// Whether the line is a progress report, which is then passed on.
-fn report(call: &Running, line: &str) -> bool {
+fn report(call: &RunningCall, line: &str) -> bool {
     if !line.starts_with('{') || !line.contains("\"progress\"") {
         return false;
     }
@@ -138,7 +138,7 @@ fn not_started(error: &StartError) -> ToolError {
     failure
 }
 
-fn judge(call: &Running, finished: &Finished) -> Result<Answer, ToolError> {
+fn judge(call: &RunningCall, finished: &Finished) -> Result<ToolOutput, ToolError> {
     let stderr = captured(&finished.stderr);
     match finished.ending {
         Ending::Exited(0) => answer::read(call, &finished.stdout, stderr),
@@ -159,12 +159,12 @@ fn judge(call: &Running, finished: &Finished) -> Result<Answer, ToolError> {
     }
 }
 
-fn captured(captured: &guard::process::Captured) -> Captured {
+fn captured(captured: &guard::process::Captured) -> CapturedText {
     let bytes = &captured.bytes;
     // Where the limit falls into a character, what is left of it was cut off too.
     let torn = if captured.dropped > 0 { torn_character(bytes) } else { 0 };
     let whole = bytes.len() - torn;
-    Captured {
+    CapturedText {
         text: String::from_utf8_lossy(&bytes[..whole]).into_owned(),
         dropped: captured.dropped + torn as u64,
     }

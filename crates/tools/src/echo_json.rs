@@ -1,11 +1,11 @@
 //! `echo_json`: says what it was told.
 
-use gate::{Answer, Running, ToolError};
+use gate::{RunningCall, ToolError, ToolOutput};
 use serde_json::json;
 
 use crate::whole::whole;
 
-pub(crate) fn run(call: &Running) -> Result<Answer, ToolError> {
+pub(crate) fn run(call: &RunningCall) -> Result<ToolOutput, ToolError> {
     let message = call.text("message").trim();
     if message.is_empty() {
         return Err(ToolError::invalid_input("message must be a non-empty string."));
@@ -15,7 +15,7 @@ pub(crate) fn run(call: &Running) -> Result<Answer, ToolError> {
     if bytes > call.limits.max_output_bytes {
         return Err(ToolError::invalid_input("message is too long to be repeated that often."));
     }
-    let mut answer = Answer::new(json!({
+    let mut answer = ToolOutput::new(json!({
         "message": message,
         "repeat": vec![message; usize::try_from(count).unwrap_or(1)],
     }));

@@ -14,7 +14,7 @@ mod write_file;
 
 use std::{sync::Arc, time::SystemTime};
 
-use gate::{Running, ToolError};
+use gate::{RunningCall, ToolError};
 use guard::files::{FileError, Kind, SafePath, Tree};
 use serde_json::Value;
 
@@ -57,12 +57,12 @@ async fn off_thread<T: Send + 'static>(
 }
 
 /// A whole number that the contract guarantees.
-fn number(call: &Running, name: &str) -> usize {
+fn number(call: &RunningCall, name: &str) -> usize {
     let number = call.input.get(name).and_then(contract::limits::whole_number).unwrap_or_default();
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-fn flag(call: &Running, name: &str) -> bool {
+fn flag(call: &RunningCall, name: &str) -> bool {
     call.input.get(name).and_then(Value::as_bool).unwrap_or_default()
 }
 

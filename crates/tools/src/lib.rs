@@ -22,7 +22,7 @@ mod write_text_artifact;
 
 use std::sync::Arc;
 
-use gate::{Answer, BoxFuture, Clock, Provider, Running, SystemClock, ToolError};
+use gate::{BoxFuture, Clock, Provider, RunningCall, SystemClock, ToolError, ToolOutput};
 pub use settings::Settings;
 pub use write_memory_entry::WriteMemoryEntry;
 
@@ -78,10 +78,10 @@ pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
 }
 
 /// A tool that computes its answer from its arguments and waits for nothing.
-struct Pure(fn(&Running) -> Result<Answer, ToolError>);
+struct Pure(fn(&RunningCall) -> Result<ToolOutput, ToolError>);
 
 impl Provider for Pure {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move { (self.0)(call) })
     }
 }

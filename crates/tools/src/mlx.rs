@@ -27,13 +27,13 @@ pub(crate) use unload::Unload;
 
 use std::time::Duration;
 
-use gate::{Running, ToolError};
+use gate::{RunningCall, ToolError};
 
 /// How long another call may hold a port without saying what for.
 const BEGINNING_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The port that the contract has let pass, however it is written.
-fn port_of(call: &Running) -> Result<u16, ToolError> {
+fn port_of(call: &RunningCall) -> Result<u16, ToolError> {
     let port = call.input.get("port").and_then(crate::whole::whole);
     let port = port.and_then(|port| u16::try_from(port).ok());
     // For a call that is not held to its contract.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::{FileError, GlobError, Globs, Links, SafePath, Tree};
 use serde_json::json;
 
@@ -25,7 +25,7 @@ impl ReadRepoFile {
         }
     }
 
-    async fn read(&self, call: &Running) -> Result<Answer, ToolError> {
+    async fn read(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let text = call.text("path");
         let globs = self.globs.as_ref().map_err(|error| {
             ToolError::internal("the server's settings are wrong", format!("tools.repo: {error}"))
@@ -46,14 +46,14 @@ impl ReadRepoFile {
             return Err(ToolError::new("too_large", message));
         }
         let size = content.len();
-        let mut answer = Answer::new(json!({ "content": content, "size": size }));
+        let mut answer = ToolOutput::new(json!({ "content": content, "size": size }));
         answer.summary = Some(format!("Read {text} ({size} bytes)."));
         Ok(answer)
     }
 }
 
 impl Provider for ReadRepoFile {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(self.read(call))
     }
 }

@@ -14,7 +14,7 @@ mod service;
 
 use std::sync::{Arc, OnceLock};
 
-use gate::{Answer, BoxFuture, Clock, Provider, Running, ToolError};
+use gate::{BoxFuture, Clock, Provider, RunningCall, ToolError, ToolOutput};
 use guard::net::{Choice, Judge, Request, Response};
 use serde_json::json;
 
@@ -35,7 +35,7 @@ impl SearchWeb {
         Self { settings: settings.clone(), clock: clock.clone(), service: OnceLock::new() }
     }
 
-    async fn search(&self, call: &Running) -> Result<Answer, ToolError> {
+    async fn search(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let query = call.text("query").trim();
         self.check(query)?;
         let wanted = call.input.get("max_results").and_then(whole);
@@ -84,7 +84,7 @@ impl SearchWeb {
         &self,
         service: &Service,
         request: Request,
-        call: &Running,
+        call: &RunningCall,
     ) -> Result<Response, ToolError> {
         // What a service says about its failure may hold anything, our key included.
         let judge =
@@ -107,7 +107,7 @@ impl SearchWeb {
 }
 
 impl Provider for SearchWeb {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(self.search(call))
     }
 }
@@ -122,9 +122,9 @@ fn fitting(mut results: Vec<SearchResult>, max_bytes: u64) -> Vec<SearchResult> 
     results
 }
 
-fn answer(results: &[SearchResult], found: usize) -> Answer {
+fn answer(results: &[SearchResult], found: usize) -> ToolOutput {
     let count = results.len();
-    let mut answer = Answer::new(json!({ "results": results }));
+    let mut answer = ToolOutput::new(json!({ "results": results }));
     answer.summary = Some(format!("Found {count} result(s)."));
     answer.metrics.insert("results".into(), json!(count));
     answer.metrics.insert("results_of_service".into(), json!(found));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use contract::codes;
 pub(crate) use diff_baseline::DiffBaseline;
-use gate::{Answer, Running, ToolError};
+use gate::{RunningCall, ToolError, ToolOutput};
 pub(crate) use list_hardware::ListHardware;
 pub(crate) use list_software::ListSoftware;
 use machine::KeyPackages;
@@ -34,7 +34,11 @@ async fn look<T: Send + 'static>(
 }
 
 /// An answer with a line for people, if it is one that the call has room for.
-fn answer(call: &Running, facts: &impl Serialize, summary: String) -> Result<Answer, ToolError> {
+fn answer(
+    call: &RunningCall,
+    facts: &impl Serialize,
+    summary: String,
+) -> Result<ToolOutput, ToolError> {
     let failed =
         |error: serde_json::Error| ToolError::internal("the audit failed", error.to_string());
     let max = call.limits.max_output_bytes;
@@ -44,7 +48,7 @@ fn answer(call: &Running, facts: &impl Serialize, summary: String) -> Result<Ans
         return Err(ToolError::new(codes::TOO_LARGE.code, message));
     }
     let output = serde_json::to_value(facts).map_err(failed)?;
-    let mut answer = Answer::new(output);
+    let mut answer = ToolOutput::new(output);
     answer.summary = Some(summary);
     Ok(answer)
 }

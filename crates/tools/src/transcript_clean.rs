@@ -2,7 +2,7 @@
 
 mod failure;
 
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -32,7 +32,7 @@ impl TranscriptClean {
         Self { settings: settings.clone(), model }
     }
 
-    async fn clean(&self, call: &Running) -> Result<Answer, ToolError> {
+    async fn clean(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let text = call.text("text");
         let limit = self.settings.max_input_bytes;
         if text.len() > limit {
@@ -63,7 +63,7 @@ impl TranscriptClean {
         &self,
         cleaned: Cleaned,
         model: &Result<llm::Model, llm::Error>,
-        call: &Running,
+        call: &RunningCall,
     ) -> Result<(Cleaned, ModelCounts), ToolError> {
         let model = model.as_ref().map_err(|error| failure::of(error, call))?;
         let is_watched = call.is_watched();
@@ -83,16 +83,16 @@ impl TranscriptClean {
 }
 
 impl Provider for TranscriptClean {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(self.clean(call))
     }
 }
 
-fn answer(cleaned: Cleaned) -> Answer {
+fn answer(cleaned: Cleaned) -> ToolOutput {
     let counts = cleaned.counts;
     // Not by `json!`, which would copy the text.
     let result = Map::from_iter([("clean_text".to_owned(), Value::String(cleaned.text))]);
-    let mut answer = Answer::new(Value::Object(result));
+    let mut answer = ToolOutput::new(Value::Object(result));
     answer.summary =
         Some(format!("Cleaned a transcript: {} turn(s), {} word(s).", counts.turns, counts.words));
     let metrics = [
@@ -108,7 +108,7 @@ fn answer(cleaned: Cleaned) -> Answer {
 }
 
 /// Says what the model had to do with it.
-fn by_model(mut answer: Answer, counts: &ModelCounts) -> Answer {
+fn by_model(mut answer: ToolOutput, counts: &ModelCounts) -> ToolOutput {
     if let Some(summary) = &mut answer.summary {
         let (chunks, taken) = (counts.chunks, counts.chunks - counts.fallbacks);
         summary.push_str(&format!(" Punctuation by a model: {taken} of {chunks} chunk(s)."));

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use contract::codes;
-use gate::{Answer, BoxFuture, Clock, Provider, Running, ToolError};
+use gate::{BoxFuture, Clock, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::{Ledger, LedgerError, Pace, Pending};
 use serde_json::json;
 
@@ -39,7 +39,7 @@ impl WriteMemoryEntry {
         }
     }
 
-    async fn write(&self, call: &Running) -> Result<Answer, ToolError> {
+    async fn write(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let (ledger, line) = self.read(call)?;
         let appended = match ledger.enter(line) {
             Ok(mut entry) => tokio::select! {
@@ -50,13 +50,13 @@ impl WriteMemoryEntry {
             Err(error) => Err(error),
         };
         let number = appended.map_err(|error| failed(ledger.name(), error))?;
-        let mut answer = Answer::new(json!({ "success": true, "line_number": number }));
+        let mut answer = ToolOutput::new(json!({ "success": true, "line_number": number }));
         answer.summary = Some(format!("Appended line {number} to {}.", ledger.name()));
         Ok(answer)
     }
 
     /// Where the entry goes, and the line that it becomes.
-    fn read(&self, call: &Running) -> Result<(&Arc<Ledger>, String), ToolError> {
+    fn read(&self, call: &RunningCall) -> Result<(&Arc<Ledger>, String), ToolError> {
         let file = call.text("file");
         let ledger = self.ledgers.iter().find(|ledger| ledger.name() == file);
         let ledger = ledger.ok_or_else(|| not_allowed(file))?;
@@ -70,7 +70,7 @@ impl WriteMemoryEntry {
     }
 
     /// What would be written, for the person who approves it.
-    async fn foresee(&self, call: &Running) -> Result<String, ToolError> {
+    async fn foresee(&self, call: &RunningCall) -> Result<String, ToolError> {
         let (ledger, line) = self.read(call)?;
         let looked = ledger.clone();
         let next = tokio::task::spawn_blocking(move || looked.next_line())
@@ -82,11 +82,11 @@ impl WriteMemoryEntry {
 }
 
 impl Provider for WriteMemoryEntry {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(self.write(call))
     }
 
-    fn preview<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Option<String>> {
+    fn preview<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Option<String>> {
         Box::pin(async {
             Some(self.foresee(call).await.unwrap_or_else(|error| {
                 format!("as things stand this call would fail: {}", error.message)

@@ -1,17 +1,17 @@
 //! `write_text_artifact`: leaves a text as a file of the job.
 
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use serde_json::json;
 
 pub(crate) struct WriteTextArtifact;
 
 impl Provider for WriteTextArtifact {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(write(call))
     }
 }
 
-async fn write(call: &Running) -> Result<Answer, ToolError> {
+async fn write(call: &RunningCall) -> Result<ToolOutput, ToolError> {
     let (text, name) = (call.text("text"), call.text("filename"));
     guard::files::plain_name(name)
         .map_err(|error| ToolError::invalid_input(format!("filename {error}.")))?;
@@ -22,7 +22,7 @@ async fn write(call: &Running) -> Result<Answer, ToolError> {
         )));
     }
     call.write_artifact(name, text.as_bytes().to_vec()).await?;
-    let mut answer = Answer::new(json!({ "filename": name, "bytes": bytes }));
+    let mut answer = ToolOutput::new(json!({ "filename": name, "bytes": bytes }));
     answer.summary = Some(format!("Wrote text artifact {name} ({bytes} bytes)."));
     answer.metrics.insert("artifact_bytes".into(), json!(bytes));
     Ok(answer)

@@ -1,7 +1,7 @@
 //! What a server answered to a call, taken apart: the result, its own error, or its questions.
 
 use contract::{Contract, codes};
-use gate::{Answer, Payload, Printed, ToolError};
+use gate::{OutputPayload, PrintedJson, ToolError, ToolOutput};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json, value::RawValue};
 
@@ -16,7 +16,7 @@ const MAX_KEPT_BYTES: usize = 1_048_576;
 #[derive(Debug)]
 pub(crate) enum Came {
     /// A result, or something in place of one: the gate judges it.
-    Answer(Answer),
+    Answer(ToolOutput),
     /// The tool says itself that it failed.
     Failed(ToolError),
     /// The server wants to know something first (modern era).
@@ -92,15 +92,15 @@ pub(crate) fn read(json: &str, returns: Returns, require_is_error: bool) -> Came
     let payload = match returns {
         Returns::Structured => structured(&fields),
         Returns::Json => parsed_text(&fields),
-        Returns::Text => texts(&fields).map(|text| Payload::Json(json!({ "text": text }))),
+        Returns::Text => texts(&fields).map(|text| OutputPayload::Json(json!({ "text": text }))),
         Returns::Content => Ok(content(&fields)),
     };
     match payload {
-        Ok(output) => Came::Answer(Answer { output, ..Answer::default() }),
+        Ok(output) => Came::Answer(ToolOutput { output, ..ToolOutput::default() }),
         Err(reason) => {
             let text = cut(json, MAX_KEPT_BYTES).to_owned();
-            let output = Payload::Unreadable { text, reason };
-            Came::Answer(Answer { output, ..Answer::default() })
+            let output = OutputPayload::Unreadable { text, reason };
+            Came::Answer(ToolOutput { output, ..ToolOutput::default() })
         }
     }
 }
@@ -108,8 +108,8 @@ pub(crate) fn read(json: &str, returns: Returns, require_is_error: bool) -> Came
 /// What came is no result at all.
 fn broken(json: &str, reason: String) -> Came {
     let text = cut(json, MAX_KEPT_BYTES).to_owned();
-    let output = Payload::Broken { text, reason };
-    Came::Answer(Answer { output, ..Answer::default() })
+    let output = OutputPayload::Broken { text, reason };
+    Came::Answer(ToolOutput { output, ..ToolOutput::default() })
 }
 
 fn asks(fields: Fields<'_>) -> Came {
@@ -118,21 +118,21 @@ fn asks(fields: Fields<'_>) -> Came {
 }
 
 /// The structured content: judged as a value, passed on as the text that it came in.
-fn structured(fields: &Fields<'_>) -> Result<Payload, String> {
-    let Some(raw) = fields.structured else { return Ok(Payload::Missing) };
-    Printed::read(raw.to_owned())
-        .map(Payload::Printed)
+fn structured(fields: &Fields<'_>) -> Result<OutputPayload, String> {
+    let Some(raw) = fields.structured else { return Ok(OutputPayload::Missing) };
+    PrintedJson::read(raw.to_owned())
+        .map(OutputPayload::Printed)
         .map_err(|error| format!("`structuredContent` cannot be read: {error}"))
 }
 
 /// The one text, as JSON.
-fn parsed_text(fields: &Fields<'_>) -> Result<Payload, String> {
+fn parsed_text(fields: &Fields<'_>) -> Result<OutputPayload, String> {
     if fields.structured.is_some() {
         return structured(fields);
     }
     let text = texts(fields)?;
     serde_json::from_str(&text)
-        .map(Payload::Json)
+        .map(OutputPayload::Json)
         .map_err(|error| format!("the text of the answer is no JSON: {error}"))
 }
 
@@ -159,11 +159,11 @@ fn blocks<'a>(fields: &Fields<'a>) -> Result<Vec<Block<'a>>, String> {
     serde_json::from_str(raw.get()).map_err(|error| format!("`content` cannot be read: {error}"))
 }
 
-fn content(fields: &Fields<'_>) -> Payload {
+fn content(fields: &Fields<'_>) -> OutputPayload {
     let blocks = fields.content.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
     match blocks {
-        Some(blocks) => Payload::Json(json!({ "content": blocks })),
-        None => Payload::Missing,
+        Some(blocks) => OutputPayload::Json(json!({ "content": blocks })),
+        None => OutputPayload::Missing,
     }
 }
 
@@ -234,7 +234,7 @@ pub(crate) fn of_rpc_error(message: &str, contract: &Contract) -> ToolError {
 mod tests {
     use super::*;
 
-    fn payload(json: &str, returns: Returns) -> Payload {
+    fn payload(json: &str, returns: Returns) -> OutputPayload {
         match read(json, returns, false) {
             Came::Answer(answer) => answer.output,
             other => panic!("{other:?}"),
@@ -243,7 +243,9 @@ mod tests {
 
     fn reason(json: &str, returns: Returns) -> String {
         match payload(json, returns) {
-            Payload::Unreadable { reason, .. } | Payload::Broken { reason, .. } => reason,
+            OutputPayload::Unreadable { reason, .. } | OutputPayload::Broken { reason, .. } => {
+                reason
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -251,15 +253,21 @@ mod tests {
     #[test]
     fn structured_content_is_passed_on_as_it_came() {
         let json = r#"{"content":[],"structuredContent":{"b": 1.0,"a":"\u00e4"},"isError":false}"#;
-        let Payload::Printed(printed) = payload(json, Returns::Structured) else { panic!() };
+        let OutputPayload::Printed(printed) = payload(json, Returns::Structured) else { panic!() };
         let shown = format!("{printed:?}");
         assert!(shown.contains(r#"RawValue({"b": 1.0,"a":"\u00e4"})"#), "{shown}");
         // Whatever it is, it is the schema's to judge.
         for odd in ["null", "[1]", "7", "\"x\""] {
             let json = format!(r#"{{"structuredContent":{odd}}}"#);
-            assert!(matches!(payload(&json, Returns::Structured), Payload::Printed(_)), "{odd}");
+            assert!(
+                matches!(payload(&json, Returns::Structured), OutputPayload::Printed(_)),
+                "{odd}"
+            );
         }
-        assert!(matches!(payload(r#"{"content":[]}"#, Returns::Structured), Payload::Missing));
+        assert!(matches!(
+            payload(r#"{"content":[]}"#, Returns::Structured),
+            OutputPayload::Missing
+        ));
     }
 
     #[test]
@@ -281,21 +289,21 @@ mod tests {
     fn what_must_be_said_is_missed() {
         let json = r#"{"structuredContent":{}}"#;
         let Came::Answer(answer) = read(json, Returns::Structured, true) else { panic!() };
-        assert!(matches!(answer.output, Payload::Broken { .. }));
+        assert!(matches!(answer.output, OutputPayload::Broken { .. }));
     }
 
     #[test]
     fn texts_are_joined_and_nothing_else_is_text() {
         let json = r#"{"content":[{"type":"text","text":"a\n"},{"type":"text","text":"ü"}]}"#;
-        let Payload::Json(value) = payload(json, Returns::Text) else { panic!() };
+        let OutputPayload::Json(value) = payload(json, Returns::Text) else { panic!() };
         assert_eq!(value, serde_json::json!({ "text": "a\n\nü" }));
         let image = r#"{"content":[{"type":"image","data":"","mimeType":"image/png"}]}"#;
         assert!(reason(image, Returns::Text).contains("not text"));
         assert!(reason("{}", Returns::Text).contains("no `content`"));
-        let Payload::Json(value) = payload(image, Returns::Content) else { panic!() };
+        let OutputPayload::Json(value) = payload(image, Returns::Content) else { panic!() };
         assert_eq!(value["content"][0]["type"], "image");
         let json = r#"{"content":[{"type":"text","text":"{\"a\":1}"}]}"#;
-        let Payload::Json(value) = payload(json, Returns::Json) else { panic!() };
+        let OutputPayload::Json(value) = payload(json, Returns::Json) else { panic!() };
         assert_eq!(value, serde_json::json!({ "a": 1 }));
         assert!(
             reason(r#"{"content":[{"type":"text","text":"x"}]}"#, Returns::Json).contains("JSON")
@@ -307,7 +315,7 @@ mod tests {
         for json in ["[]", "7", "null", r#"{"resultType":"task"}"#, r#"{"content":7,"isError":1}"#]
         {
             let payload = payload(json, Returns::Structured);
-            assert!(matches!(payload, Payload::Broken { .. }), "{json}");
+            assert!(matches!(payload, OutputPayload::Broken { .. }), "{json}");
         }
         let deep = format!(r#"{{"structuredContent":{}{}}}"#, "[".repeat(500), "]".repeat(500));
         assert!(reason(&deep, Returns::Structured).contains("cannot be read"));

@@ -18,7 +18,7 @@ use std::{
 
 use arc_swap::ArcSwapOption;
 use contract::{Contract, Limits, codes};
-use gate::{Tool, Withheld};
+use gate::{Tool, WithheldTool};
 use guard::process::Spawner;
 use serde_json::Value;
 use tokio::{sync::watch, task::JoinSet};
@@ -170,15 +170,15 @@ impl Host {
     }
 
     /// What is known and may not be called, by the name that it would be served under.
-    pub fn withheld(&self) -> HashMap<String, Withheld> {
+    pub fn withheld(&self) -> HashMap<String, WithheldTool> {
         self.members.iter().flat_map(|member| member.withheld()).collect()
     }
 
     /// What is said of a tool of an upstream of which nothing is known yet, by how its name would begin.
-    pub fn away(&self) -> Vec<(String, Withheld)> {
+    pub fn away(&self) -> Vec<(String, WithheldTool)> {
         let away = self.members.iter().filter(|member| member.is_away());
         let away = away.flat_map(|member| {
-            let withheld = Withheld {
+            let withheld = WithheldTool {
                 toolset: member.id.clone(),
                 code: codes::UNAVAILABLE,
                 message: format!("the upstream `{}` is not there", member.id),

@@ -11,7 +11,7 @@ use std::{
 };
 
 use contract::{Schema, codes};
-use gate::{Question, Questions, Respondent, Running, ToolError};
+use gate::{InputKind, InputRequest, InputRequests, RunningCall, ToolError};
 use rand::RngExt;
 use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
@@ -58,7 +58,7 @@ struct Owner {
 }
 
 impl Owner {
-    fn of(call: &Running) -> Self {
+    fn of(call: &RunningCall) -> Self {
         Self {
             caller: call.caller.name().to_owned(),
             tool: call.contract.name.clone(),
@@ -70,7 +70,7 @@ impl Owner {
 struct Entry {
     owner: Owner,
     /// By the server's own names.
-    questions: Questions,
+    questions: InputRequests,
     parked: Parked,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct Parking {
 impl Parking {
     /// Takes the call that these replies belong to, with the replies by the server's own names. Nothing
     /// where nothing was replied to a server.
-    pub(crate) fn take(&self, call: &Running) -> Result<Option<GoesOn>, ToolError> {
+    pub(crate) fn take(&self, call: &RunningCall) -> Result<Option<GoesOn>, ToolError> {
         let replies = call.replies();
         // The latest question of a call that was asked more than once is the one that still waits.
         let Some(handle) = replies.keys().rev().find_map(|name| handle(name)) else {
@@ -110,23 +110,23 @@ impl Parking {
     /// Keeps an open call for so long; the question to pass on.
     pub(crate) fn open(
         self: &Arc<Self>,
-        call: &Running,
+        call: &RunningCall,
         parked: Parked,
-        question: Question,
+        question: InputRequest,
         patience: Duration,
-    ) -> Result<Questions, ToolError> {
-        self.keep(call, parked, Questions::from([(OPEN.to_owned(), question)]), patience)
+    ) -> Result<InputRequests, ToolError> {
+        self.keep(call, parked, InputRequests::from([(OPEN.to_owned(), question)]), patience)
     }
 
     /// Keeps what a modern server wants to hear again for so long; the questions to pass on.
     pub(crate) fn closed(
         self: &Arc<Self>,
-        call: &Running,
+        call: &RunningCall,
         asks: Asks,
         patience: Duration,
-    ) -> Result<Questions, ToolError> {
-        let can = call.can_ask();
-        let questions: Option<Questions> = asks
+    ) -> Result<InputRequests, ToolError> {
+        let can = call.capabilities();
+        let questions: Option<InputRequests> = asks
             .questions
             .into_iter()
             .map(|(name, request)| {
@@ -137,7 +137,7 @@ impl Parking {
             .collect();
         match questions.filter(|all| !all.is_empty()) {
             // The gate says to who cannot be asked that there was something to ask.
-            Some(all) if !all.values().all(|one| can.can(one.to)) => Ok(all),
+            Some(all) if !all.values().all(|one| can.allows(one.kind)) => Ok(all),
             Some(all) => self.keep(call, Parked::Closed { state: asks.state }, all, patience),
             None => Err(cannot_pass_on()),
         }
@@ -145,11 +145,11 @@ impl Parking {
 
     fn keep(
         self: &Arc<Self>,
-        call: &Running,
+        call: &RunningCall,
         parked: Parked,
-        questions: Questions,
+        questions: InputRequests,
         patience: Duration,
-    ) -> Result<Questions, ToolError> {
+    ) -> Result<InputRequests, ToolError> {
         let handle = format!("{:0HANDLE_DIGITS$x}", rand::rng().random::<u128>());
         let asked = questions.iter();
         let asked = asked.map(|(name, one)| (format!("{handle}{BETWEEN}{name}"), one.clone()));
@@ -190,16 +190,16 @@ fn handle(name: &str) -> Option<&str> {
 pub(crate) const OPEN: &str = "question";
 
 /// A server's question as the gate knows it.
-pub(crate) fn question(method: &str, params: Value) -> Option<Question> {
-    let to = match method {
+pub(crate) fn question(method: &str, params: Value) -> Option<InputRequest> {
+    let kind = match method {
         // One that nobody could answer so that it fits is not asked.
         "elicitation/create" if !can_be_filled_in(&params) => return None,
-        "elicitation/create" => Respondent::Person,
-        "sampling/createMessage" => Respondent::Model,
-        "roots/list" => Respondent::Roots,
+        "elicitation/create" => InputKind::Elicitation,
+        "sampling/createMessage" => InputKind::Sampling,
+        "roots/list" => InputKind::Roots,
         _ => return None,
     };
-    Some(Question { to, params })
+    Some(InputRequest { kind, params })
 }
 
 fn can_be_filled_in(form: &Value) -> bool {

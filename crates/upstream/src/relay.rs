@@ -7,7 +7,10 @@ use std::{
 };
 
 use contract::{Mirror, codes};
-use gate::{Answer, BoxFuture, CanAsk, LogLevel, Payload, Provider, Running, ToolError};
+use gate::{
+    BoxFuture, InputCapabilities, LogLevel, OutputPayload, Provider, RunningCall, ToolError,
+    ToolOutput,
+};
 use rand::RngExt;
 use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
@@ -85,7 +88,7 @@ impl Relay {
             == (&admitted.own_name, admitted.returns, admitted.repeatable)
     }
 
-    async fn answer(&self, call: &Running) -> Result<Answer, ToolError> {
+    async fn answer(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let Some(member) = self.member.upgrade() else {
             return Err(ToolError::new(codes::UNAVAILABLE.code, "the upstream is gone"));
         };
@@ -129,9 +132,9 @@ impl Relay {
     async fn attempt(
         &self,
         member: &Arc<Member>,
-        call: &Running,
+        call: &RunningCall,
         again: &Map<String, Value>,
-    ) -> Result<Answer, Failed> {
+    ) -> Result<ToolOutput, Failed> {
         let leave = member.breaker.enter().map_err(|wait| {
             let message =
                 format!("the upstream `{}` failed too often and is left alone", member.id);
@@ -159,7 +162,7 @@ impl Relay {
             wants_progress: call.is_watched(),
             // Everything: what a client does not want to read its door leaves out.
             log_level: call.is_heard().then_some("debug"),
-            capabilities: Some(capabilities(call.can_ask())),
+            capabilities: Some(capabilities(call.capabilities())),
             ..Request::new(
                 "tools/call",
                 &params,
@@ -179,10 +182,10 @@ impl Relay {
     async fn follow(
         &self,
         member: &Member,
-        call: &Running,
+        call: &RunningCall,
         mut flight: Box<dyn Flight>,
         place: OwnedSemaphorePermit,
-    ) -> Result<Answer, Failed> {
+    ) -> Result<ToolOutput, Failed> {
         loop {
             let happening = tokio::select! {
                 biased;
@@ -200,7 +203,9 @@ impl Relay {
                 Happening::Asked(asked) => {
                     let question = parking::question(&asked.method, asked.params.clone());
                     // Dropped, it is answered: nobody can be asked.
-                    let Some(question) = question.filter(|one| call.can_ask().can(one.to)) else {
+                    let Some(question) =
+                        question.filter(|one| call.capabilities().allows(one.kind))
+                    else {
                         continue;
                     };
                     let parked = Parked::Open { flight, asked, place };
@@ -213,7 +218,12 @@ impl Relay {
         }
     }
 
-    fn judge(&self, member: &Member, call: &Running, reply: &Reply) -> Result<Answer, Failed> {
+    fn judge(
+        &self,
+        member: &Member,
+        call: &RunningCall,
+        reply: &Reply,
+    ) -> Result<ToolOutput, Failed> {
         match answer::read(reply.json(), self.returns, self.require_is_error) {
             Came::Answer(answer) => Ok(answer),
             Came::Failed(error) if call.contract.errors.len() > 1 => {
@@ -265,8 +275,8 @@ fn print<T: serde::Serialize + ?Sized>(text: &mut Vec<u8>, value: &T) {
 }
 
 /// What this caller can do for the server, as JSON.
-fn capabilities(can: CanAsk) -> &'static str {
-    match (can.person, can.model, can.roots) {
+fn capabilities(can: InputCapabilities) -> &'static str {
+    match (can.elicitation, can.sampling, can.roots) {
         (false, false, false) => "{}",
         (true, false, false) => r#"{"elicitation":{"form":{},"url":{}}}"#,
         (false, true, false) => r#"{"sampling":{}}"#,
@@ -296,7 +306,7 @@ fn not_served(member: &Member, name: &str) -> ToolError {
 }
 
 /// The call is not waited for any more; the gate says why, and adds what is known of its effect.
-fn stopped(member: &Member, call: &Running, effect: &str) -> Failed {
+fn stopped(member: &Member, call: &RunningCall, effect: &str) -> Failed {
     let error = ToolError::new(codes::CANCELLED.code, effect);
     // A caller who gives a server less time than the tool may take has shown nothing.
     let usual = member.time_of(&call.contract);
@@ -306,7 +316,7 @@ fn stopped(member: &Member, call: &Running, effect: &str) -> Failed {
 }
 
 /// What can be said about the effect of a call that was sent and not answered.
-fn unknown_effect(call: &Running) -> &'static str {
+fn unknown_effect(call: &RunningCall) -> &'static str {
     if call.contract.effects.changes_the_world() {
         "it may or may not have taken effect"
     } else {
@@ -325,7 +335,7 @@ fn out_of_reach(unreachable: Unreachable) -> Failed {
 
 /// What a request that came to nothing means to the caller. What the server printed, or what stands in the
 /// body of a refusal, is for whoever looks after it: a model must not read it, and it may hold secrets.
-fn failed(member: &Member, call: &Running, error: &RequestError) -> Result<Answer, Failed> {
+fn failed(member: &Member, call: &RunningCall, error: &RequestError) -> Result<ToolOutput, Failed> {
     let trouble = |code: &str, what: &str, unseen: bool, passing: bool| {
         let effect = if unseen { "" } else { unknown_effect(call) };
         let between = if effect.is_empty() { "" } else { "; " };
@@ -346,8 +356,8 @@ fn failed(member: &Member, call: &Running, error: &RequestError) -> Result<Answe
         }
         // What came is no result, and the person who looks after it has to see that.
         RequestError::TooLarge(_) => {
-            let output = Payload::Broken { text: String::new(), reason: error.to_string() };
-            Ok(Answer { output, ..Answer::default() })
+            let output = OutputPayload::Broken { text: String::new(), reason: error.to_string() };
+            Ok(ToolOutput { output, ..ToolOutput::default() })
         }
         RequestError::Lost(_) => trouble(unavailable, "went away during the call", false, true),
         RequestError::NotSent(_) => trouble(unavailable, "cannot be reached", true, true),
@@ -355,7 +365,7 @@ fn failed(member: &Member, call: &Running, error: &RequestError) -> Result<Answe
 }
 
 impl Provider for Relay {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(self.answer(call))
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use contract::{LimitOverrides, codes};
-use gate::{Call, Door, Exchange, Failure, Mode, Outcome, Tool};
+use gate::{Call, CallChannel, Door, EnforcementMode, Failure, Outcome, Tool};
 use serde_json::{Value, json, value::RawValue};
 
 use super::{Ask, Run, Step, blocked_by, plan::Planned};
@@ -51,7 +51,7 @@ impl Ask {
             recording: run.request.recording.clone(),
             idempotency_key: None,
             approval: None,
-            exchange: Exchange::default(),
+            channel: CallChannel::default(),
             stop: run.stop.clone(),
         };
         let begin = Instant::now();
@@ -137,7 +137,7 @@ fn typed(tool: &Tool, outcome: &Outcome) -> Result<Box<RawValue>, String> {
             Err("the result or its arguments break the contract, and the tool is in mode `warn`"
                 .into())
         }
-        Ok(_) if tool.mode == Mode::Off => {
+        Ok(_) if tool.mode == EnforcementMode::Off => {
             Err("the tool is in mode `off`: nobody held the result against its contract".into())
         }
         Ok(output) => Ok(output.json.clone()),

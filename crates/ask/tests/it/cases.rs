@@ -10,7 +10,9 @@ use ask::{
     summary,
 };
 use contract::{Limits, codes, tighten};
-use gate::{Answer, BoxFuture, Catalogue, Provider, Running, Tool, ToolError, Withheld};
+use gate::{
+    BoxFuture, Catalogue, Provider, RunningCall, Tool, ToolError, ToolOutput, WithheldTool,
+};
 use serde_json::{Value, json};
 
 use crate::hall;
@@ -18,8 +20,8 @@ use crate::hall;
 struct Nothing;
 
 impl Provider for Nothing {
-    fn run<'a>(&'a self, _: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
-        Box::pin(async { Ok(Answer::default()) })
+    fn run<'a>(&'a self, _: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async { Ok(ToolOutput::default()) })
     }
 }
 
@@ -33,7 +35,7 @@ fn candidates(fixture: &Value) -> Candidates {
             let allowed = fixture["allowlist"][server].as_array().unwrap();
             if !allowed.contains(&tool["name"]) {
                 let message = format!("Tool not allowed: {server}.{name}");
-                let one = Withheld {
+                let one = WithheldTool {
                     toolset: server.clone(),
                     code: codes::NOT_ALLOWED,
                     message,

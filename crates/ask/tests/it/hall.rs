@@ -11,8 +11,8 @@ use std::{
 use ask::{Answered, Ask, NotAsked, Request, Settings};
 use contract::{Contract, Limits, codes};
 use gate::{
-    Answer, BoxFuture, Caller, Catalogue, Gate, Journal, Parts, Provider, Recording, RequestId,
-    Running, SystemClock, Timestamp, Tool, ToolError, Withheld,
+    BoxFuture, Caller, Catalogue, Gate, GateParts, Journal, Provider, Recording, RequestId,
+    RunningCall, SystemClock, Timestamp, Tool, ToolError, ToolOutput, WithheldTool,
 };
 use serde_json::{Map, Value, json};
 use store::{Durability, LocalBlobs, Sqlite};
@@ -47,7 +47,7 @@ struct Counting {
 }
 
 impl Provider for Counting {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             self.calls.0.lock().unwrap().push((self.name.clone(), call.input.clone()));
             if let Some(time) = self.slow {
@@ -60,7 +60,7 @@ impl Provider for Counting {
             if output == "fail" {
                 return Err(ToolError::new("upstream_error", "the server says no"));
             }
-            Ok(Answer::new(output))
+            Ok(ToolOutput::new(output))
         })
     }
 }
@@ -194,7 +194,7 @@ impl Plan {
             add(delete, echo.clone(), None);
         }
         let withheld = |toolset: &str, tool: &str| {
-            let withheld = Withheld {
+            let withheld = WithheldTool {
                 toolset: toolset.into(),
                 code: codes::NOT_ALLOWED,
                 message: format!("Tool not allowed: {toolset}.{tool}"),
@@ -208,7 +208,7 @@ impl Plan {
         ];
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
-        let gate = Arc::new(Gate::new(Parts {
+        let gate = Arc::new(Gate::new(GateParts {
             catalogue: Catalogue::of(tools, withheld.into()),
             store: Arc::new(Sqlite::open(&path.join("toolgate.db"), Durability::Process).unwrap()),
             blobs: Arc::new(LocalBlobs::open(path, Durability::Process).unwrap()),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Approval, ApprovalId, ApprovalState, Decided};
+use super::{Approval, ApprovalId, ApprovalState, DecisionResult};
 use crate::{Gate, StoreError, Timestamp, trim};
 
 /// How much a person may say about a decision, in characters.
@@ -12,7 +12,7 @@ const MAX_REASON_BYTES: u64 = 4 * MAX_REASON_CHARACTERS as u64;
 
 /// What a person decides.
 #[derive(Debug, Clone)]
-pub struct Verdict {
+pub struct ApprovalDecision {
     /// Yes or no.
     pub approve: bool,
     /// Who decides, for the journal.
@@ -27,15 +27,15 @@ impl Gate {
     pub async fn decide(
         &self,
         id: &ApprovalId,
-        mut verdict: Verdict,
-    ) -> Result<Decided, StoreError> {
+        mut verdict: ApprovalDecision,
+    ) -> Result<DecisionResult, StoreError> {
         if let Some(reason) = &mut verdict.reason {
             trim::text(reason, MAX_REASON_BYTES);
         }
         let now = self.clock.now();
         let until = after(now, self.approvals.valid);
         let decided = self.store.decide_approval(id.clone(), verdict, now, until).await?;
-        if let Decided::Done(approval) = &decided {
+        if let DecisionResult::Done(approval) = &decided {
             let event = match approval.state {
                 ApprovalState::Approved => "approval_approved",
                 _ => "approval_refused",

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{ApprovalState, Due};
+use super::{ApprovalState, DueApprovals};
 use crate::{Gate, Jobs, StoreError};
 
 /// How often to look for what other processes decided, a `toolgate approvals approve` for
@@ -33,7 +33,7 @@ pub(crate) async fn keep(gate: Arc<Gate>, jobs: Weak<Jobs>) {
     }
 }
 
-async fn look(gate: &Gate) -> Result<Due, StoreError> {
+async fn look(gate: &Gate) -> Result<DueApprovals, StoreError> {
     let now = gate.clock.now();
     let due = gate.store.due(now).await?;
     if due.overdue {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::Wanted;
+use super::ApprovalLookup;
 use crate::{JobId, Timestamp, id};
 
 /// The name of an approval: `apr_` and a ULID.
@@ -143,7 +143,7 @@ impl Approval {
     }
 
     /// Whether it is for this very call. One that a job waits for is that job's.
-    pub fn is_for(&self, wanted: &Wanted) -> bool {
+    pub fn is_for(&self, wanted: &ApprovalLookup) -> bool {
         self.caller == wanted.caller
             && self.tool == wanted.tool
             && self.input_sha256 == wanted.input_sha256

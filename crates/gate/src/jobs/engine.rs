@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::workshop::{self, Workshop};
+use super::workshop::{self, JobRunner};
 use crate::{
-    Approval, Call, Claim, Claimed, Failure, Gate, Job, JobId, JobState, LiveJob, StoreError,
-    approvals,
+    Approval, Call, ClaimResult, Failure, Gate, IdempotencyClaim, Job, JobId, JobState, LiveJob,
+    StoreError, approvals,
 };
 
 /// How long a cancelled job may take until its canceller is told "still stopping".
@@ -33,7 +33,7 @@ pub struct JobsSettings {
 pub struct Jobs {
     gate: Arc<Gate>,
     queue: mpsc::UnboundedSender<JobId>,
-    workshop: Arc<Workshop>,
+    workshop: Arc<JobRunner>,
     settings: JobsSettings,
     /// Whether another process is the server of the data folder.
     visiting: bool,
@@ -43,7 +43,7 @@ pub struct Jobs {
 pub type SubmitError = Box<Failure>;
 
 /// What came of cancelling.
-pub enum Cancelled {
+pub enum CancelResult {
     /// There is no such job.
     Unknown,
     /// It had ended otherwise before.
@@ -59,7 +59,7 @@ impl Jobs {
     /// waits there is the server's.
     pub fn visiting(gate: Arc<Gate>, settings: JobsSettings) -> Arc<Self> {
         let (queue, waiting) = mpsc::unbounded_channel();
-        let workshop = Workshop::new(gate.clone(), settings);
+        let workshop = JobRunner::new(gate.clone(), settings);
         let jobs = Arc::new(Self { gate, queue, workshop, settings, visiting: true });
         jobs.begin_work(waiting);
         jobs
@@ -81,7 +81,7 @@ impl Jobs {
         for approval in &recovered.cancelled {
             gate.write_down("approval_cancelled", approval);
         }
-        let workshop = Workshop::new(gate.clone(), settings);
+        let workshop = JobRunner::new(gate.clone(), settings);
         let jobs = Arc::new(Self { gate, queue, workshop, settings, visiting: false });
         for id in recovered.queued {
             jobs.enqueue(id);
@@ -140,7 +140,7 @@ impl Jobs {
         let claim = call.idempotency_key.map(|key| {
             let mut input = call.input;
             tool.input.fill_defaults(&mut input);
-            Claim {
+            IdempotencyClaim {
                 caller: job.caller.clone(),
                 tool: job.tool.clone(),
                 key,
@@ -159,7 +159,7 @@ impl Jobs {
     async fn accept(
         &self,
         job: Job,
-        claim: Option<Claim>,
+        claim: Option<IdempotencyClaim>,
     ) -> Result<(JobId, Arc<LiveJob>), SubmitError> {
         match claim {
             None => {
@@ -179,13 +179,13 @@ impl Jobs {
     /// The job that an earlier submission with the same key made.
     async fn claim(
         &self,
-        claim: Claim,
+        claim: IdempotencyClaim,
         job: Job,
     ) -> Result<Option<(JobId, Arc<LiveJob>)>, SubmitError> {
         let claimed = self.gate.store.claim(claim, job).await;
         match claimed.map_err(|error| Box::new(Failure::unavailable(&error)))? {
-            Claimed::New => Ok(None),
-            Claimed::Known(id) => {
+            ClaimResult::New => Ok(None),
+            ClaimResult::Known(id) => {
                 let live = self.gate.live.get(&id).unwrap_or_else(|| {
                     // It is over: whoever waits for it need not wait.
                     let live = LiveJob::new(id.clone(), CancellationToken::new());
@@ -194,7 +194,7 @@ impl Jobs {
                 });
                 Ok(Some((id, live)))
             }
-            Claimed::Conflict => Err(Box::new(Failure::other_arguments())),
+            ClaimResult::Conflict => Err(Box::new(Failure::other_arguments())),
         }
     }
 
@@ -310,7 +310,7 @@ impl Jobs {
     }
 
     /// Stops a job that is not over.
-    pub async fn cancel(&self, id: &JobId) -> Result<Cancelled, StoreError> {
+    pub async fn cancel(&self, id: &JobId) -> Result<CancelResult, StoreError> {
         let store = &self.gate.store;
         let live = self.gate.live.get(id);
         let now = self.gate.clock.now();
@@ -325,10 +325,10 @@ impl Jobs {
             let _ = tokio::time::timeout(CANCEL_WAIT, live.over()).await;
         }
         Ok(match store.job(id).await? {
-            None => Cancelled::Unknown,
-            Some(job) if job.state == JobState::Cancelled => Cancelled::Done(Box::new(job)),
-            Some(job) if job.state.is_final() => Cancelled::TooLate(Box::new(job)),
-            Some(job) => Cancelled::Stopping(Box::new(job)),
+            None => CancelResult::Unknown,
+            Some(job) if job.state == JobState::Cancelled => CancelResult::Done(Box::new(job)),
+            Some(job) if job.state.is_final() => CancelResult::TooLate(Box::new(job)),
+            Some(job) => CancelResult::Stopping(Box::new(job)),
         })
     }
 }

@@ -11,15 +11,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use super::JobsSettings;
 use crate::{
-    Call, Caller, CanAsk, Door, Exchange, Failure, Gate, Job, JobId, JobState, LiveJob, Questions,
-    Recording, RequestId,
+    Call, CallChannel, Caller, Door, Failure, Gate, InputCapabilities, InputRequests, Job, JobId,
+    JobState, LiveJob, Recording, RequestId,
 };
 
 /// How long to wait before a job is started that could not be written down as running.
 const START_AGAIN: Duration = Duration::from_secs(1);
 
 /// Where the jobs of the queue are run.
-pub(super) struct Workshop {
+pub(super) struct JobRunner {
     gate: Arc<Gate>,
     workers: Arc<Semaphore>,
     /// Places for jobs that wait for an answer: they take no worker.
@@ -28,7 +28,7 @@ pub(super) struct Workshop {
 }
 
 /// Gives every job of the queue a worker.
-pub(super) async fn work(workshop: Arc<Workshop>, mut waiting: mpsc::UnboundedReceiver<JobId>) {
+pub(super) async fn work(workshop: Arc<JobRunner>, mut waiting: mpsc::UnboundedReceiver<JobId>) {
     while let Some(id) = waiting.recv().await {
         let Ok(worker) = workshop.workers.clone().acquire_owned().await else { return };
         // What has not begun when the server stops is there when it starts again.
@@ -40,7 +40,7 @@ pub(super) async fn work(workshop: Arc<Workshop>, mut waiting: mpsc::UnboundedRe
     }
 }
 
-impl Workshop {
+impl JobRunner {
     pub(super) fn new(gate: Arc<Gate>, settings: JobsSettings) -> Arc<Self> {
         Arc::new(Self {
             gate,
@@ -157,7 +157,7 @@ impl Workshop {
                 ),
             },
         };
-        live.ask(Questions::new());
+        live.ask(InputRequests::new());
         Err(Box::new(given_up))
     }
 }
@@ -184,12 +184,12 @@ fn call(
         idempotency_key: None,
         approval: job.approval_id.clone(),
         // Whoever waits for a job can be asked whatever it wants to know.
-        exchange: Exchange {
+        channel: CallChannel {
             replies,
-            can_ask: CanAsk { person: true, model: true, roots: true },
+            capabilities: InputCapabilities { elicitation: true, sampling: true, roots: true },
             // Whether it may run is the operator's to say.
             may_approve: false,
-            notes: None,
+            notifications: None,
             given_up,
         },
         stop: live.stop().clone(),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Decision, Release, ReleasedPayload, Summary};
+use super::{QuarantineSummary, ReleaseDecision, ReleaseResult, ReleasedPayload};
 use crate::{
     Gate, Job, JobId, StoreError,
     approvals::{MAX_REASON_CHARACTERS, after},
@@ -15,12 +15,16 @@ const MAX_REASON_BYTES: u64 = 4 * MAX_REASON_CHARACTERS as u64;
 impl Gate {
     /// Releases an entry to the caller of its call. Only for doors that have seen the operator's
     /// credential.
-    pub async fn release(&self, id: &str, decision: Decision) -> Result<Release, StoreError> {
+    pub async fn release(
+        &self,
+        id: &str,
+        decision: ReleaseDecision,
+    ) -> Result<ReleaseResult, StoreError> {
         let now = self.clock.now();
         let until = after(now, self.quarantine.release_valid);
         let decision = short(decision);
         let released = self.store.release_quarantined(id, decision, now, until).await?;
-        if let Release::Done(entry) = &released {
+        if let ReleaseResult::Done(entry) = &released {
             self.releases.add(&entry.input_sha256);
             self.write_entry_down("quarantine_released", entry);
         }
@@ -29,7 +33,11 @@ impl Gate {
 
     /// Writes down that the contract was made wide enough for an entry; a release that nobody
     /// came for is withdrawn by that. Only for doors that have seen the operator's credential.
-    pub async fn adopt(&self, id: &str, decision: Decision) -> Result<Option<Summary>, StoreError> {
+    pub async fn adopt(
+        &self,
+        id: &str,
+        decision: ReleaseDecision,
+    ) -> Result<Option<QuarantineSummary>, StoreError> {
         let now = self.clock.now();
         let adopted = self.store.adopt_quarantined(id, short(decision), now).await?;
         if let Some(entry) = &adopted {
@@ -47,7 +55,7 @@ impl Gate {
         Ok(Some(job))
     }
 
-    fn write_entry_down(&self, event: &str, entry: &Summary) {
+    fn write_entry_down(&self, event: &str, entry: &QuarantineSummary) {
         let mut fields = json!({
             "quarantine_id": entry.id,
             "tool": entry.tool,
@@ -70,7 +78,7 @@ impl Gate {
     }
 }
 
-fn short(mut decision: Decision) -> Decision {
+fn short(mut decision: ReleaseDecision) -> ReleaseDecision {
     if let Some(reason) = &mut decision.reason {
         trim::text(reason, MAX_REASON_BYTES);
     }

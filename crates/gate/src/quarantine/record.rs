@@ -8,7 +8,7 @@ use crate::{Timestamp, id};
 
 /// Where an entry stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum QuarantineState {
     /// Nobody has it.
     Held,
     /// The tool is not held to its contract: the caller got the answer, and this is a copy.
@@ -21,19 +21,24 @@ pub enum State {
     Adopted,
 }
 
-impl State {
+impl QuarantineState {
     /// Every state.
-    pub const ALL: [State; 5] =
-        [State::Held, State::Passed, State::Released, State::Delivered, State::Adopted];
+    pub const ALL: [QuarantineState; 5] = [
+        QuarantineState::Held,
+        QuarantineState::Passed,
+        QuarantineState::Released,
+        QuarantineState::Delivered,
+        QuarantineState::Adopted,
+    ];
 
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
-            State::Held => "held",
-            State::Passed => "passed",
-            State::Released => "released",
-            State::Delivered => "delivered",
-            State::Adopted => "adopted",
+            QuarantineState::Held => "held",
+            QuarantineState::Passed => "passed",
+            QuarantineState::Released => "released",
+            QuarantineState::Delivered => "delivered",
+            QuarantineState::Adopted => "adopted",
         }
     }
 
@@ -43,7 +48,7 @@ impl State {
     }
 }
 
-impl Serialize for State {
+impl Serialize for QuarantineState {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.word())
     }
@@ -51,12 +56,12 @@ impl Serialize for State {
 
 /// An answer that did not pass, without the answer.
 #[derive(Debug, Clone, Serialize)]
-pub struct Summary {
+pub struct QuarantineSummary {
     /// `q_` and a ULID.
     pub id: String,
     /// Where it stands.
     #[serde(rename = "status")]
-    pub state: State,
+    pub state: QuarantineState,
     /// The tool that answered.
     pub tool: String,
     /// Who called it.
@@ -87,7 +92,7 @@ pub struct Summary {
     pub delivered_at: Option<Timestamp>,
 }
 
-impl Summary {
+impl QuarantineSummary {
     const PREFIX: &str = "q_";
 
     /// A new name for an entry.
@@ -103,8 +108,10 @@ impl Summary {
     /// The same as it stands at this time: a release that nobody came for is over.
     #[must_use]
     pub fn at(mut self, now: Timestamp) -> Self {
-        if self.state == State::Released && self.expires_at.is_none_or(|until| until <= now) {
-            self.state = State::Held;
+        if self.state == QuarantineState::Released
+            && self.expires_at.is_none_or(|until| until <= now)
+        {
+            self.state = QuarantineState::Held;
         }
         self
     }
@@ -133,10 +140,10 @@ impl From<&Violation> for StoredViolation {
 
 /// An answer that did not pass, and the answer.
 #[derive(Debug, Clone, Serialize)]
-pub struct Entry {
+pub struct QuarantineEntry {
     /// All but the payload.
     #[serde(flatten)]
-    pub summary: Summary,
+    pub summary: QuarantineSummary,
     /// What the tool answered; a text where it was no JSON.
     pub payload: Box<RawValue>,
 }

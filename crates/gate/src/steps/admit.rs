@@ -8,8 +8,8 @@ use std::{
 use contract::codes;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::{Crossing, Refusal, find::Found};
-use crate::{Failure, Recording, Tool, live::Watchable};
+use super::{CallState, Refusal, find::Found};
+use crate::{Failure, Recording, Tool, live::JobHandle};
 
 /// A caller who may call, and a place among the calls that run at once.
 pub(crate) struct Admitted {
@@ -27,7 +27,7 @@ impl Admitted {
     }
 }
 
-impl Crossing {
+impl CallState {
     pub(crate) async fn admit(&mut self, found: Found) -> Result<Admitted, Refusal> {
         let (slots, halt) = (self.gate.slots.clone(), self.gate.halt.clone());
         // A job that is known by its name has been promised that it will run.
@@ -36,7 +36,7 @@ impl Crossing {
             Recording::As(_) => self.live.is_some(),
             Recording::Always | Recording::WhenNeeded => false,
         };
-        if let Some(failure) = self.call.exchange.given_up.take() {
+        if let Some(failure) = self.call.channel.given_up.take() {
             return Err((*failure).into());
         }
         if self.gate.is_stopping() && !is_waiting {
@@ -72,7 +72,7 @@ impl Crossing {
         // From here on the call is a job, also if it fails.
         if self.is_job() && self.live.is_none() {
             let id = self.job_id();
-            self.live = Some(Watchable::new(id, self.call.stop.clone()));
+            self.live = Some(JobHandle::new(id, self.call.stop.clone()));
         }
         Ok(Admitted { tool: found.into_tool(), permit })
     }

@@ -8,11 +8,11 @@ use std::sync::atomic::Ordering;
 use contract::{Approval as Needed, codes};
 use serde_json::{Value, json};
 
-use super::{Crossing, Refusal, input::Checked, released::Unanswered};
+use super::{CallState, Refusal, input::Checked, released::Unanswered};
 use crate::{
-    Approval, ApprovalId, ApprovalState, Failure, Questions, Recording, StoreError,
-    approvals::{Decided, Requested, Standing, Wanted, after},
-    exchange::MAX_QUESTIONS,
+    Approval, ApprovalId, ApprovalState, Failure, InputRequests, Recording, StoreError,
+    approvals::{ApprovalLookup, ApprovalMatch, DecisionResult, RequestedApproval, after},
+    channel::MAX_QUESTIONS,
 };
 
 /// A call that needs no approval, or has one.
@@ -24,7 +24,7 @@ impl Approved {
     }
 }
 
-impl Crossing {
+impl CallState {
     pub(crate) async fn approve(&mut self, call: Unanswered) -> Result<Approved, Refusal> {
         let checked = call.into_checked();
         match checked.tool().contract.approval {
@@ -48,17 +48,19 @@ impl Crossing {
             |approval: &Approval| approval.job_id.is_some() && approval.job_id == wanted.job_id;
         let standing = self.gate.store.use_approval(wanted.clone(), now).await;
         match standing.map_err(|error| unknown(&error))? {
-            Standing::Used(approval) => self.used(&approval),
-            Standing::Refused(approval) => return Err(refused(&approval)),
-            Standing::Waiting(approval) if own(&approval) => {
+            ApprovalMatch::Used(approval) => self.used(&approval),
+            ApprovalMatch::Refused(approval) => return Err(refused(&approval)),
+            ApprovalMatch::Waiting(approval) if own(&approval) => {
                 return Err(self.wait(&checked, &approval));
             }
-            Standing::Nothing(Some(approval)) if own(&approval) => {
+            ApprovalMatch::Nothing(Some(approval)) if own(&approval) => {
                 return Err(over(Some(&approval)));
             }
-            Standing::Nothing(None) => return Err(over(None)),
-            Standing::Changed(approval) => self.gate.write_down("approval_cancelled", &approval),
-            Standing::Waiting(_) | Standing::Nothing(Some(_)) => {}
+            ApprovalMatch::Nothing(None) => return Err(over(None)),
+            ApprovalMatch::Changed(approval) => {
+                self.gate.write_down("approval_cancelled", &approval)
+            }
+            ApprovalMatch::Waiting(_) | ApprovalMatch::Nothing(Some(_)) => {}
         }
         Ok(Approved(checked))
     }
@@ -82,26 +84,26 @@ impl Crossing {
         let now = self.gate.clock.now();
         let standing = self.gate.store.use_approval(self.wanted(), now).await;
         let waiting = match standing.map_err(|error| unknown(&error))? {
-            Standing::Used(approval) => {
+            ApprovalMatch::Used(approval) => {
                 self.used(&approval);
                 return Ok(Approved(checked));
             }
-            Standing::Refused(approval) => return Err(refused(&approval)),
+            ApprovalMatch::Refused(approval) => return Err(refused(&approval)),
             // A job waits for a request of its own, which is counted and goes with it.
-            Standing::Waiting(approval)
+            ApprovalMatch::Waiting(approval)
                 if matches!(self.call.recording, Recording::Job(_))
                     && approval.job_id.is_none() =>
             {
                 self.ask(&mut checked).await?
             }
-            Standing::Waiting(approval) => {
+            ApprovalMatch::Waiting(approval) => {
                 if self.call.approval.as_ref().is_some_and(|named| *named != approval.id) {
                     self.of_no_use = Some(over(None).message);
                 }
                 approval
             }
-            Standing::Nothing(named) => self.ask_anew(&mut checked, named).await?,
-            Standing::Changed(named) => {
+            ApprovalMatch::Nothing(named) => self.ask_anew(&mut checked, named).await?,
+            ApprovalMatch::Changed(named) => {
                 self.gate.write_down("approval_cancelled", &named);
                 self.ask_anew(&mut checked, Some(named)).await?
             }
@@ -116,7 +118,7 @@ impl Crossing {
             return Ok(None);
         }
         let (wanted, now) = (self.wanted(), self.gate.clock.now());
-        let asked = self.call.exchange.replies.keys().filter_map(|name| question::subject(name));
+        let asked = self.call.channel.replies.keys().filter_map(|name| question::subject(name));
         for id in asked.take(MAX_QUESTIONS) {
             let found =
                 self.gate.store.approval(&id, now).await.map_err(|error| unknown(&error))?;
@@ -129,7 +131,7 @@ impl Crossing {
     }
 
     fn may_ask_here(&self) -> bool {
-        self.call.exchange.may_approve && self.call.exchange.can_ask.person
+        self.call.channel.may_approve && self.call.channel.capabilities.elicitation
     }
 
     async fn ask_anew(
@@ -147,8 +149,8 @@ impl Crossing {
         self.ask(checked).await
     }
 
-    fn wanted(&self) -> Wanted {
-        Wanted {
+    fn wanted(&self) -> ApprovalLookup {
+        ApprovalLookup {
             caller: self.call.caller.name().to_owned(),
             tool: self.tool_name(),
             input_sha256: self.input_sha256.clone().unwrap_or_default(),
@@ -189,17 +191,19 @@ impl Crossing {
         let settings = self.gate.approvals;
         let requested = self.gate.store.request_approval(approval.clone(), settings).await;
         match requested.map_err(|error| unknown(&error))? {
-            Requested::New => {
+            RequestedApproval::New => {
                 self.gate.metrics.approvals_requested.fetch_add(1, Ordering::Relaxed);
                 self.gate.write_down("approval_requested", &approval);
                 Ok(approval)
             }
-            Requested::Known(approval) if approval.state == ApprovalState::Refused => {
+            RequestedApproval::Known(approval) if approval.state == ApprovalState::Refused => {
                 Err(refused(&approval))
             }
-            Requested::Known(approval) => Ok(*approval),
-            Requested::Full => Err(full("calls", settings.max_waiting, "max_waiting_approvals")),
-            Requested::FullForCaller => Err(full(
+            RequestedApproval::Known(approval) => Ok(*approval),
+            RequestedApproval::Full => {
+                Err(full("calls", settings.max_waiting, "max_waiting_approvals"))
+            }
+            RequestedApproval::FullForCaller => Err(full(
                 "calls of this caller",
                 settings.max_waiting_of_caller,
                 "max_waiting_approvals_per_caller",
@@ -214,9 +218,9 @@ impl Crossing {
             return Err(self.wait(&checked, &waiting));
         }
         let (name, form) = (question::name(&waiting.id), question::form(checked.tool(), &waiting));
-        let Some(reply) = self.call.exchange.replies.get(&name).filter(|reply| form.accepts(reply))
+        let Some(reply) = self.call.channel.replies.get(&name).filter(|reply| form.accepts(reply))
         else {
-            return Err(Failure::asks(Questions::from([(name, form)])));
+            return Err(Failure::asks(InputRequests::from([(name, form)])));
         };
         let verdict = question::verdict(reply, self.call.caller.name());
         let (approve, reason) = (verdict.approve, verdict.reason.clone());
@@ -224,22 +228,24 @@ impl Crossing {
         match decided.map_err(|error| unknown(&error))? {
             // The operator may have decided while the client was asked: that stands, but a no
             // to this question is a no to this call.
-            Decided::Done(approval) | Decided::TooLate(approval) => match approval.state {
-                ApprovalState::Approved if approve => {}
-                ApprovalState::Approved => {
-                    let state = ApprovalState::Refused;
-                    return Err(refused(&Approval { state, reason, ..approval }));
+            DecisionResult::Done(approval) | DecisionResult::TooLate(approval) => {
+                match approval.state {
+                    ApprovalState::Approved if approve => {}
+                    ApprovalState::Approved => {
+                        let state = ApprovalState::Refused;
+                        return Err(refused(&Approval { state, reason, ..approval }));
+                    }
+                    ApprovalState::Refused => return Err(refused(&approval)),
+                    _ => return Err(over(Some(&approval))),
                 }
-                ApprovalState::Refused => return Err(refused(&approval)),
-                _ => return Err(over(Some(&approval))),
-            },
-            Decided::Unknown => return Err(over(None)),
+            }
+            DecisionResult::Unknown => return Err(over(None)),
         }
         self.call.approval = Some(waiting.id);
         let now = self.gate.clock.now();
         let standing = self.gate.store.use_approval(self.wanted(), now).await;
         match standing.map_err(|error| unknown(&error))? {
-            Standing::Used(approval) => {
+            ApprovalMatch::Used(approval) => {
                 self.used(&approval);
                 Ok(Approved(checked))
             }

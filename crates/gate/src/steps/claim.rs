@@ -2,8 +2,8 @@
 
 use contract::codes;
 
-use super::{Crossing, Refusal, input::Checked};
-use crate::{Claim, Claimed, Failure, Job, JobState, Outcome};
+use super::{CallState, Refusal, input::Checked};
+use crate::{ClaimResult, Failure, IdempotencyClaim, Job, JobState, Outcome};
 
 /// A call that is new, or that nobody asked to tell from others.
 pub(crate) struct Unique(Checked);
@@ -14,7 +14,7 @@ impl Unique {
     }
 }
 
-impl Crossing {
+impl CallState {
     pub(crate) async fn claim(&mut self, checked: Checked) -> Result<Unique, Refusal> {
         let Some(claim) = self.claim_of_key() else { return Ok(Unique(checked)) };
         let store = self.gate.store.clone();
@@ -22,15 +22,15 @@ impl Crossing {
         // that it may have taken effect.
         let job = self.job(JobState::Running);
         match store.claim(claim, job).await.map_err(|error| Failure::unavailable(&error))? {
-            Claimed::New => {
+            ClaimResult::New => {
                 self.let_others_watch();
                 Ok(Unique(checked))
             }
-            Claimed::Conflict => {
+            ClaimResult::Conflict => {
                 self.live = None;
                 Err(Failure::other_arguments().into())
             }
-            Claimed::Known(id) => {
+            ClaimResult::Known(id) => {
                 // The job is the earlier call's, not this one's.
                 self.live = None;
                 let job = self.gate.job(&id).await.map_err(|error| Failure::unavailable(&error))?;
@@ -40,8 +40,8 @@ impl Crossing {
     }
 
     /// The caller's key for this call, if it has one.
-    pub(super) fn claim_of_key(&self) -> Option<Claim> {
-        Some(Claim {
+    pub(super) fn claim_of_key(&self) -> Option<IdempotencyClaim> {
+        Some(IdempotencyClaim {
             caller: self.call.caller.name().to_owned(),
             tool: self.tool.as_ref()?.contract.name.clone(),
             key: self.call.idempotency_key.clone()?,

@@ -4,7 +4,7 @@ use std::sync::{Arc, atomic::Ordering};
 
 use contract::codes;
 
-use super::{Crossing, Refusal};
+use super::{CallState, Refusal};
 use crate::{Failure, Tool};
 
 /// A tool that is served, and the limits of this call.
@@ -16,7 +16,7 @@ impl Found {
     }
 }
 
-impl Crossing {
+impl CallState {
     pub(crate) fn find(&mut self) -> Result<Found, Refusal> {
         let catalogue = self.gate.catalogue();
         let toolset = self.call.toolset.as_deref();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use contract::Violation;
 use serde_json::Value;
 
-use super::{Crossing, Refusal, admit::Admitted};
-use crate::{Direction, Failure, Mode, Tool};
+use super::{CallState, Refusal, admit::Admitted};
+use crate::{EnforcementMode, Failure, PayloadDirection, Tool};
 
 /// Arguments that may go on, with the defaults of the contract filled in: they match it, or the
 /// tool is not held to it.
@@ -43,7 +43,7 @@ impl Checked {
     }
 }
 
-impl Crossing {
+impl CallState {
     pub(crate) fn check_input(&mut self, admitted: Admitted) -> Result<Checked, Refusal> {
         let tool = admitted.tool();
         let mut input = std::mem::take(&mut self.call.input);
@@ -52,13 +52,13 @@ impl Crossing {
         if self.is_job() || tool.contract.journal_values {
             self.input_kept = tool.to_keep(&input);
         }
-        if tool.mode != Mode::Off && !tool.input.is_valid(&input) {
+        if tool.mode != EnforcementMode::Off && !tool.input.is_valid(&input) {
             let violations = tool.input.violations(&input);
-            if tool.mode == Mode::Enforce {
+            if tool.mode == EnforcementMode::Enforce {
                 return Err(Failure::invalid_input(&tool.contract, &violations).into());
             }
             let tool = tool.clone();
-            self.warn(&tool, Direction::Input, Violation::list(&violations), None);
+            self.warn(&tool, PayloadDirection::Input, Violation::list(&violations), None);
         }
         Ok(Checked { admitted, input })
     }

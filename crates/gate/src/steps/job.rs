@@ -1,9 +1,9 @@
 //! The job of a call, before it ends.
 
-use super::Crossing;
+use super::CallState;
 use crate::{Failure, Job, JobState};
 
-impl Crossing {
+impl CallState {
     /// Writes the job down as running, and lets others watch and stop it.
     pub(super) async fn save_running(&mut self) -> Result<(), Failure> {
         if self.running_saved {

@@ -5,17 +5,17 @@ use std::sync::atomic::Ordering;
 use contract::{LargeOutput, Limits, Violation, codes};
 use serde_json::{Value, json, value::RawValue};
 
-use super::{Crossing, Printed, Refusal, run::Ran};
+use super::{CallState, Refusal, ToolReport, run::Ran};
 use crate::{
-    Direction, Failure, Mode, Output, Payload, Tool, Warning,
-    quarantine::{Entry, MAX_QUARANTINED_BYTES, State, Summary},
+    ContractWarning, EnforcementMode, Failure, OutputJson, OutputPayload, PayloadDirection, Tool,
+    quarantine::{MAX_QUARANTINED_BYTES, QuarantineEntry, QuarantineState, QuarantineSummary},
 };
 
 /// A result that may go on: it matches its contract, or the tool is not held to it.
-pub(crate) struct Conforming(Output);
+pub(crate) struct Conforming(OutputJson);
 
 impl Conforming {
-    pub(super) fn into_output(self) -> Output {
+    pub(super) fn into_output(self) -> OutputJson {
         self.0
     }
 }
@@ -43,13 +43,13 @@ enum Fit {
     Never(String),
 }
 
-impl Crossing {
+impl CallState {
     pub(crate) async fn check_output(&mut self, ran: Ran) -> Result<Conforming, Refusal> {
         let (tool, payload) = ran.into_parts();
         let Judged { json, fit, wrong } = judge(&tool, payload, &self.limits);
         match (fit, wrong) {
-            (Fit::Fits, None) => Ok(Conforming(Output { json })),
-            (_, Some(wrong)) if tool.mode == Mode::Enforce => {
+            (Fit::Fits, None) => Ok(Conforming(OutputJson { json })),
+            (_, Some(wrong)) if tool.mode == EnforcementMode::Enforce => {
                 Err(Box::pin(self.stop(wrong, json)).await.into())
             }
             // That is held to in every mode.
@@ -65,7 +65,7 @@ impl Crossing {
                     Fit::Spills => Box::pin(self.spill(json)).await?,
                     _ => json,
                 };
-                Ok(Conforming(Output { json }))
+                Ok(Conforming(OutputJson { json }))
             }
         }
     }
@@ -74,7 +74,7 @@ impl Crossing {
     async fn stop(&mut self, wrong: Wrong, payload: Box<RawValue>) -> Failure {
         self.gate.metrics.quarantined.fetch_add(1, Ordering::Relaxed);
         let reason = wrong.reason.clone();
-        let kept = self.quarantine(wrong, payload, State::Held).await;
+        let kept = self.quarantine(wrong, payload, QuarantineState::Held).await;
         let mut failure = Failure::new(
             codes::INVALID_OUTPUT,
             "the tool's answer does not match its contract and was quarantined",
@@ -85,7 +85,7 @@ impl Crossing {
             None => failure.message = "the tool's answer does not match its contract".into(),
         }
         // What the tool printed may be what it answered: none of it goes on.
-        self.printed = Printed::default();
+        self.printed = ToolReport::default();
         failure
     }
 
@@ -93,24 +93,24 @@ impl Crossing {
     async fn pass(&mut self, tool: &Tool, wrong: Wrong, payload: &RawValue) {
         let reason = wrong.reason.clone();
         let id = if tool.copies.allow(self.began_at) {
-            self.quarantine(wrong, payload.to_owned(), State::Passed).await
+            self.quarantine(wrong, payload.to_owned(), QuarantineState::Passed).await
         } else {
             None
         };
-        self.warn(tool, Direction::Output, reason, id);
+        self.warn(tool, PayloadDirection::Output, reason, id);
     }
 
     /// Counts and remembers what did not match and passed.
     pub(super) fn warn(
         &mut self,
         tool: &Tool,
-        direction: Direction,
+        direction: PayloadDirection,
         mut reason: String,
         quarantine_id: Option<String>,
     ) {
         tool.metrics.warned(direction);
         crate::trim::text(&mut reason, MAX_WARNING_BYTES);
-        self.marks.warnings.push(Warning { direction, reason, quarantine_id });
+        self.marks.warnings.push(ContractWarning { direction, reason, quarantine_id });
     }
 
     /// Keeps an answer; its id, if it could be kept.
@@ -118,11 +118,11 @@ impl Crossing {
         &mut self,
         wrong: Wrong,
         payload: Box<RawValue>,
-        state: State,
+        state: QuarantineState,
     ) -> Option<String> {
         let whole = payload.get().len() <= MAX_QUARANTINED_BYTES;
-        let summary = Summary {
-            id: Summary::new_id(self.began_at),
+        let summary = QuarantineSummary {
+            id: QuarantineSummary::new_id(self.began_at),
             state,
             tool: self.call.tool.clone(),
             caller: self.call.caller.name().to_owned(),
@@ -141,7 +141,7 @@ impl Crossing {
         };
         let id = summary.id.clone();
         let payload = if whole { payload } else { beginning(&payload) };
-        match self.gate.store.quarantine(Entry { summary, payload }).await {
+        match self.gate.store.quarantine(QuarantineEntry { summary, payload }).await {
             Ok(()) => Some(id),
             Err(error) => {
                 tracing::error!(%error, tool = self.call.tool, "an answer could not be quarantined");
@@ -154,27 +154,27 @@ impl Crossing {
 /// How much is written down of what did not match and passed, in bytes.
 const MAX_WARNING_BYTES: u64 = 1_024;
 
-fn judge(tool: &Tool, payload: Payload, limits: &Limits) -> Judged {
+fn judge(tool: &Tool, payload: OutputPayload, limits: &Limits) -> Judged {
     let unreadable = |reason: String| Some(Wrong { reason, violations: Vec::new() });
     let (value, json, wrong) = match payload {
-        Payload::Json(value) => {
+        OutputPayload::Json(value) => {
             let json = print(&value);
             (value, json, None)
         }
-        Payload::Printed(printed) => {
+        OutputPayload::Printed(printed) => {
             let (value, json) = printed.into_parts();
             (value, json, None)
         }
         // Where it passes all the same, nothing is null and a text is a text.
-        Payload::Missing => {
+        OutputPayload::Missing => {
             let reason = "the tool answered nothing".to_owned();
             (Value::Null, print(&Value::Null), unreadable(reason))
         }
-        Payload::Broken { text, reason } => {
+        OutputPayload::Broken { text, reason } => {
             let json = print(&Value::String(text));
             return Judged { json, fit: Fit::Never(reason), wrong: None };
         }
-        Payload::Unreadable { text, reason } => {
+        OutputPayload::Unreadable { text, reason } => {
             let value = Value::String(text);
             let json = print(&value);
             (value, json, unreadable(reason))
@@ -182,7 +182,7 @@ fn judge(tool: &Tool, payload: Payload, limits: &Limits) -> Judged {
     };
     let fit = measure(tool, json.get().len() as u64, limits);
     let wrong = match (wrong, &fit, tool.mode) {
-        (_, _, Mode::Off) | (None, Fit::Never(_), _) => None,
+        (_, _, EnforcementMode::Off) | (None, Fit::Never(_), _) => None,
         (Some(wrong), ..) => Some(wrong),
         (None, ..) if tool.output.is_valid(&value) => None,
         (None, ..) => {

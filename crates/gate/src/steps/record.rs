@@ -8,20 +8,20 @@ use std::{
 
 use contract::codes;
 
-use super::{Conforming, Crossing, Refusal};
+use super::{CallState, Conforming, Refusal};
 use crate::{
-    ApprovalId, Failure, Job, JobState, Outcome, Output, Questions, Recording, StoreError,
-    blobs::Kept,
+    ApprovalId, Failure, InputRequests, Job, JobState, Outcome, OutputJson, Recording, StoreError,
+    blobs::StoredArtifacts,
     journal::ToolCall,
     outcome::{FAILED, milliseconds, usual_summary},
-    quarantine::{Entry, ReleasedPayload},
+    quarantine::{QuarantineEntry, ReleasedPayload},
     trim::{self, Cuts},
 };
 
 /// How long to wait before a job is saved again that could not be.
 const SAVE_AGAIN: Duration = Duration::from_secs(1);
 
-impl Crossing {
+impl CallState {
     /// Ends the call: what it left is kept, the job is written, the journal has its line.
     pub(crate) async fn record(
         mut self: Box<Self>,
@@ -36,9 +36,9 @@ impl Crossing {
         let (kept, result) = match result {
             Ok(output) => match self.keep_artifacts().await {
                 Ok(kept) => (kept, Ok(output)),
-                Err(failure) => (Kept::default(), Err(failure)),
+                Err(failure) => (StoredArtifacts::default(), Err(failure)),
             },
-            Err(failure) => (Kept::default(), Err(failure)),
+            Err(failure) => (StoredArtifacts::default(), Err(failure)),
         };
         if result.is_err() {
             self.discard();
@@ -56,13 +56,15 @@ impl Crossing {
                     return outcome;
                 }
                 // A job that waits must be on record as that, or nobody would ever wake it.
-                Err(failure) => outcome = self.outcome(Err(failure), Kept::default(), is_job),
+                Err(failure) => {
+                    outcome = self.outcome(Err(failure), StoredArtifacts::default(), is_job)
+                }
             }
         }
         if is_job && let Err(failure) = self.save(&mut outcome).await {
             let job = self.job_id();
             let _ = self.gate.blobs.remove(&job).await;
-            outcome = self.outcome(Err(failure), Kept::default(), self.running_saved);
+            outcome = self.outcome(Err(failure), StoredArtifacts::default(), self.running_saved);
             if self.running_saved {
                 self.save_when_possible(&outcome);
             }
@@ -75,7 +77,7 @@ impl Crossing {
 
     /// What a job that is known by its name wants to know before it goes on. Any other call has
     /// ended.
-    fn questions(&self, outcome: &Outcome) -> Option<Arc<Questions>> {
+    fn questions(&self, outcome: &Outcome) -> Option<Arc<InputRequests>> {
         let questions = outcome.result.as_ref().err()?.questions.clone()?;
         let live = self.live.as_ref().filter(|_| self.running_saved);
         let known = match self.call.recording {
@@ -90,7 +92,7 @@ impl Crossing {
     async fn wait_for_input(
         mut self: Box<Self>,
         outcome: Outcome,
-        questions: &Questions,
+        questions: &InputRequests,
     ) -> Outcome {
         let job = self.job(JobState::WaitingInput);
         if let Err(error) = self.gate.store.save(job).await {
@@ -138,10 +140,10 @@ impl Crossing {
     }
 
     /// What a person has released is the result, and marked as what it is.
-    fn given(&mut self, entry: Entry) -> Output {
+    fn given(&mut self, entry: QuarantineEntry) -> OutputJson {
         self.printed.summary = Some(ReleasedPayload::summary(&self.call.tool));
         self.marks.released = Some(entry.summary.id);
-        Output { json: entry.payload }
+        OutputJson { json: entry.payload }
     }
 
     /// A replay is its own line in the journal and nothing more.
@@ -153,9 +155,9 @@ impl Crossing {
         outcome
     }
 
-    async fn keep_artifacts(&mut self) -> Result<Kept, Failure> {
+    async fn keep_artifacts(&mut self) -> Result<StoredArtifacts, Failure> {
         if self.workspace.get().is_none() {
-            return Ok(Kept::default());
+            return Ok(StoredArtifacts::default());
         }
         let (job, spilled) = (self.job_id(), self.spilled.as_deref());
         let kept = self.gate.blobs.keep(&job, &self.limits, spilled).await;
@@ -170,7 +172,12 @@ impl Crossing {
     }
 
     /// Everything within its limits, and what was cut told.
-    fn outcome(&mut self, result: Result<Output, Failure>, kept: Kept, is_job: bool) -> Outcome {
+    fn outcome(
+        &mut self,
+        result: Result<OutputJson, Failure>,
+        kept: StoredArtifacts,
+        is_job: bool,
+    ) -> Outcome {
         let printed = std::mem::take(&mut self.printed);
         let mut marks = std::mem::take(&mut self.marks);
         if result.is_err() {
@@ -321,7 +328,7 @@ impl Crossing {
 
 /// A call that was dropped on its way was cancelled: whoever waited is gone, and the
 /// record has to say so all the same.
-impl Drop for Crossing {
+impl Drop for CallState {
     fn drop(&mut self) {
         if self.counted {
             self.gate.metrics.running.fetch_sub(1, Ordering::Relaxed);
@@ -333,7 +340,7 @@ impl Drop for Crossing {
         self.discard();
         let failure = Failure::new(codes::CANCELLED, "the caller went away");
         let is_job = self.live.is_some();
-        let outcome = self.outcome(Err(failure), Kept::default(), is_job);
+        let outcome = self.outcome(Err(failure), StoredArtifacts::default(), is_job);
         if is_job || matches!(self.call.recording, Recording::Job(_)) {
             self.save_when_possible(&outcome);
         }

@@ -1,8 +1,8 @@
 //! Between the claim and the approval: an answer that a person has released is given to its
 //! caller, and nothing runs again for it.
 
-use super::{Crossing, Refusal, claim::Unique, input::Checked};
-use crate::{Failure, quarantine::Repeated};
+use super::{CallState, Refusal, claim::Unique, input::Checked};
+use crate::{Failure, quarantine::RepeatedCall};
 
 /// A call that has no answer yet: none is recorded, and none was released.
 pub(crate) struct Unanswered(Unique);
@@ -13,7 +13,7 @@ impl Unanswered {
     }
 }
 
-impl Crossing {
+impl CallState {
     pub(crate) async fn look_for_release(&mut self, unique: Unique) -> Result<Unanswered, Refusal> {
         let (gate, call) = (&self.gate, self.began);
         if gate.releases.is_stale(call) {
@@ -28,7 +28,7 @@ impl Crossing {
     /// Takes the released answer of this very call, if there is one: in the store one of those
     /// who come at once gets it.
     async fn take(&mut self, unique: Unique) -> Result<Unanswered, Refusal> {
-        let repeated = Repeated {
+        let repeated = RepeatedCall {
             caller: self.call.caller.name().to_owned(),
             tool: self.call.tool.clone(),
             input_sha256: self.input_sha256.clone().unwrap_or_default(),

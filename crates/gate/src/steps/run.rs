@@ -15,10 +15,10 @@ use std::{
 use contract::codes;
 use serde_json::{Map, Value};
 
-use super::{Crossing, Printed, Refusal, approve::Approved, poll_once};
+use super::{CallState, Refusal, ToolReport, approve::Approved, poll_once};
 use crate::{
-    Answer, BoxFuture, Exchange, Failure, Payload, Questions, Recording, Running, Tool, ToolError,
-    exchange::MAX_QUESTIONS, live::Watchable, trim,
+    BoxFuture, CallChannel, Failure, InputRequests, OutputPayload, Recording, RunningCall, Tool,
+    ToolError, ToolOutput, channel::MAX_QUESTIONS, live::JobHandle, trim,
 };
 
 /// After this time a call is worth watching: its job is written down as running.
@@ -35,24 +35,24 @@ const GRACE: Duration = Duration::from_secs(3);
 /// What a provider answered.
 pub(crate) struct Ran {
     tool: Arc<Tool>,
-    payload: Payload,
+    payload: OutputPayload,
 }
 
 impl Ran {
-    pub(super) fn into_parts(self) -> (Arc<Tool>, Payload) {
+    pub(super) fn into_parts(self) -> (Arc<Tool>, OutputPayload) {
         (self.tool, self.payload)
     }
 }
 
 /// How running ended.
 enum Ending {
-    Answered(Result<Answer, ToolError>),
+    Answered(Result<ToolOutput, ToolError>),
     Panicked,
     TimedOut(Option<ToolError>),
     Stopped(Option<ToolError>),
 }
 
-impl Crossing {
+impl CallState {
     pub(crate) async fn run(&mut self, approved: Approved) -> Result<Ran, Refusal> {
         let (admitted, input) = approved.into_checked().into_parts();
         let (tool, permit) = admitted.into_parts();
@@ -60,8 +60,8 @@ impl Crossing {
         if self.is_job() && tool.contract.effects.changes_the_world() {
             self.save_running().await?;
         }
-        let exchange = std::mem::take(&mut self.call.exchange);
-        let running = self.running(&tool, input, exchange);
+        let channel = std::mem::take(&mut self.call.channel);
+        let running = self.running(&tool, input, channel);
         let ending = self.watch(&tool, &running).await;
         drop(permit);
         let payload = self.judge(&tool, ending?)?;
@@ -69,8 +69,13 @@ impl Crossing {
     }
 
     /// The call as its provider sees it.
-    pub(super) fn running(&mut self, tool: &Tool, input: Value, exchange: Exchange) -> Running {
-        Running {
+    pub(super) fn running(
+        &mut self,
+        tool: &Tool,
+        input: Value,
+        channel: CallChannel,
+    ) -> RunningCall {
+        RunningCall {
             input,
             contract: tool.contract.clone(),
             limits: self.limits,
@@ -79,7 +84,7 @@ impl Crossing {
             stop: self.call.stop.clone(),
             late: AtomicBool::new(false),
             job_id: self.job_id(),
-            exchange,
+            channel,
             live: self.watchable(),
             blobs: self.gate.blobs.clone(),
             workspace: self.workspace.clone(),
@@ -87,17 +92,17 @@ impl Crossing {
     }
 
     /// What others can watch of this call, now or when it turns out to take long.
-    fn watchable(&mut self) -> Option<Arc<Watchable>> {
+    fn watchable(&mut self) -> Option<Arc<JobHandle>> {
         if self.live.is_none()
             && let Recording::As(id) = &self.call.recording
         {
-            return Some(Watchable::new(id.clone(), self.call.stop.clone()));
+            return Some(JobHandle::new(id.clone(), self.call.stop.clone()));
         }
         self.live.clone()
     }
 
     /// Runs the provider until it answers, its time is up, or nobody waits any more.
-    async fn watch(&mut self, tool: &Arc<Tool>, running: &Running) -> Result<Ending, Refusal> {
+    async fn watch(&mut self, tool: &Arc<Tool>, running: &RunningCall) -> Result<Ending, Refusal> {
         let limit = Duration::from_millis(self.limits.timeout_ms);
         let mut answer = std::pin::pin!(Caught(tool.provider.run(running)));
         // Most tools answer at once, and then no clock has to be set for them.
@@ -140,7 +145,7 @@ impl Crossing {
     async fn end(
         &self,
         tool: &Tool,
-        running: &Running,
+        running: &RunningCall,
         answer: Pin<&mut Caught<'_>>,
         timed_out: bool,
     ) -> Result<Ending, Refusal> {
@@ -156,10 +161,10 @@ impl Crossing {
         Ok(if timed_out { Ending::TimedOut(last) } else { Ending::Stopped(last) })
     }
 
-    fn judge(&mut self, tool: &Tool, ending: Ending) -> Result<Payload, Failure> {
+    fn judge(&mut self, tool: &Tool, ending: Ending) -> Result<OutputPayload, Failure> {
         match ending {
             Ending::Answered(Ok(answer)) => {
-                self.printed = Printed {
+                self.printed = ToolReport {
                     stdout: answer.stdout,
                     stderr: answer.stderr,
                     exit_code: Some(0),
@@ -260,7 +265,7 @@ impl Crossing {
     }
 
     fn print(&mut self, error: ToolError) {
-        self.printed = Printed {
+        self.printed = ToolReport {
             stdout: error.stdout,
             stderr: error.stderr,
             exit_code: error.exit_code,
@@ -271,7 +276,7 @@ impl Crossing {
 }
 
 /// The questions, unless they are more than a client should be troubled with.
-fn asked(questions: Questions) -> Failure {
+fn asked(questions: InputRequests) -> Failure {
     let bytes: usize = questions.values().map(|one| one.params.to_string().len()).sum();
     if questions.len() > MAX_QUESTIONS || bytes > MAX_ASIDE_BYTES {
         return Failure::new(codes::INTERNAL, "the tool asks too much at once").operator(format!(
@@ -303,7 +308,7 @@ const ANY_TOOL_MAY: &[codes::StandardCode] = &[
 ];
 
 /// Runs a provider so that its panic ends one call and not the connection.
-struct Caught<'a>(BoxFuture<'a, Result<Answer, ToolError>>);
+struct Caught<'a>(BoxFuture<'a, Result<ToolOutput, ToolError>>);
 
 impl Future for Caught<'_> {
     type Output = Ending;

@@ -4,13 +4,13 @@ use std::io;
 
 use serde_json::{json, value::RawValue};
 
-use super::Crossing;
+use super::CallState;
 use crate::{Artifact, Failure, blobs::artifact_path};
 
 /// What the artifact is called.
 const NAME: &str = "output.json";
 
-impl Crossing {
+impl CallState {
     /// Writes the result into the folder of the call, and yields what points to it.
     pub(super) async fn spill(&mut self, json: Box<RawValue>) -> Result<Box<RawValue>, Failure> {
         let (job, blobs) = (self.job_id(), self.gate.blobs.clone());

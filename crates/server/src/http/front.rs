@@ -16,7 +16,7 @@ use hyper_util::service::TowerToHyperService;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::{App, Settings, http::answer, mcp, rest};
+use crate::{App, ServerSettings, http::answer, mcp, rest};
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -89,7 +89,7 @@ fn mcp_path(path: &str) -> bool {
 }
 
 /// Who sent the request, and whether it is the operator.
-fn identify(settings: &Settings, request: &Request<Body>) -> Result<(Caller, bool), Failure> {
+fn identify(settings: &ServerSettings, request: &Request<Body>) -> Result<(Caller, bool), Failure> {
     let headers = request.headers();
     let host = check_host(settings, headers, request.version())?;
     check_origin(settings, headers, host)?;
@@ -106,7 +106,7 @@ fn identify(settings: &Settings, request: &Request<Body>) -> Result<(Caller, boo
 /// A page that has its name point at this machine (DNS rebinding) still sends that name:
 /// only addresses, `localhost` and the names that the operator lists are answered.
 fn check_host<'a>(
-    settings: &Settings,
+    settings: &ServerSettings,
     headers: &'a HeaderMap,
     version: Version,
 ) -> Result<Option<&'a str>, Failure> {
@@ -137,7 +137,7 @@ fn check_host<'a>(
 
 /// Browsers say which page a request comes from; only our own pages may call.
 fn check_origin(
-    settings: &Settings,
+    settings: &ServerSettings,
     headers: &HeaderMap,
     host: Option<&str>,
 ) -> Result<(), Failure> {
@@ -166,7 +166,7 @@ fn is_same(known: &[u8; 32], shown: &[u8; 32]) -> bool {
     known.as_slice().ct_eq(shown.as_slice()).into()
 }
 
-fn check_token(settings: &Settings, shown: Option<[u8; 32]>) -> Result<Caller, Failure> {
+fn check_token(settings: &ServerSettings, shown: Option<[u8; 32]>) -> Result<Caller, Failure> {
     let Some(shown) = shown else {
         return Err(Failure::new(codes::UNAUTHORIZED, "a bearer token is required"));
     };

@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use contract::{LimitOverrides, Tasks, codes};
 use gate::{
-    ApprovalId, BoxFuture, Call, JobId, LiveJob, LogLevel, Note, Notes, Outcome, Questions,
-    Recording, Tool,
+    ApprovalId, BoxFuture, Call, InputRequests, JobId, LiveJob, LogLevel, NotificationSender,
+    Outcome, Recording, Tool, ToolNotification,
 };
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
@@ -143,7 +143,7 @@ impl Asked {
         loop {
             let (notes, heard) = self.listen();
             let mut call = self.call(recording.clone(), notes);
-            call.exchange.given_up = given_up.take();
+            call.channel.given_up = given_up.take();
             let call = self.context.app.gate.call(call);
             let outcome = self.hear(call, heard).await;
             if let Err(failure) = &outcome.result {
@@ -177,7 +177,7 @@ impl Asked {
         }
     }
 
-    fn call(&mut self, recording: Recording, notes: Option<Notes>) -> Call {
+    fn call(&mut self, recording: Recording, notes: Option<NotificationSender>) -> Call {
         let arguments = self.arguments.take().unwrap_or_else(|| self.rounds.arguments());
         let context = &self.context;
         Call {
@@ -192,18 +192,18 @@ impl Asked {
             recording,
             idempotency_key: None,
             approval: self.approval.clone(),
-            exchange: self.rounds.exchange(context, notes),
+            channel: self.rounds.channel(context, notes),
             stop: context.stop.clone(),
         }
     }
 
     /// A place for notes, if the client wants any of them.
-    fn listen(&self) -> (Option<Notes>, Option<mpsc::Receiver<Note>>) {
+    fn listen(&self) -> (Option<NotificationSender>, Option<mpsc::Receiver<ToolNotification>>) {
         let wanted = self.progress_token.is_some() || self.context.client.log_level.is_some();
         if !wanted || self.context.outbox.is_none() {
             return (None, None);
         }
-        let (notes, heard) = Notes::channel(NOTE_ROOM);
+        let (notes, heard) = NotificationSender::channel(NOTE_ROOM);
         (Some(notes), Some(heard))
     }
 
@@ -212,7 +212,7 @@ impl Asked {
     async fn hear(
         &mut self,
         mut call: BoxFuture<'static, Outcome>,
-        heard: Option<mpsc::Receiver<Note>>,
+        heard: Option<mpsc::Receiver<ToolNotification>>,
     ) -> Outcome {
         let Some(mut heard) = heard else { return call.await };
         let outcome = loop {
@@ -228,18 +228,18 @@ impl Asked {
         outcome
     }
 
-    fn pass_on(&mut self, note: Note) {
+    fn pass_on(&mut self, note: ToolNotification) {
         // A task is asked for, and tells nothing by itself.
         if self.handed_out().is_some() {
             return;
         }
         let Some(outbox) = &self.context.outbox else { return };
         let message = match (note, &self.progress_token) {
-            (Note::Progress { fraction, message }, Some(token)) => {
+            (ToolNotification::Progress { fraction, message }, Some(token)) => {
                 self.told = further(self.told, fraction);
                 progress(token, self.told, fraction.is_some(), &message)
             }
-            (Note::Log { level, data }, _) if self.wants(level) => {
+            (ToolNotification::Log { level, data }, _) if self.wants(level) => {
                 let params = json!({ "level": level.word(), "logger": self.name, "data": data });
                 rpc::notification("notifications/message", &params)
             }
@@ -265,7 +265,7 @@ impl Asked {
     }
 }
 
-fn open_questions(outcome: &Outcome) -> Option<Arc<Questions>> {
+fn open_questions(outcome: &Outcome) -> Option<Arc<InputRequests>> {
     outcome.result.as_ref().err()?.questions.clone()
 }
 

@@ -1,7 +1,7 @@
 //! Who is on the other side: what a client says of itself.
 
 use contract::render::mcp::Era;
-use gate::{CanAsk, LogLevel};
+use gate::{InputCapabilities, LogLevel};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::value::RawValue;
 
@@ -18,7 +18,7 @@ pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Client {
     pub version: Version,
-    pub can_ask: CanAsk,
+    pub capabilities: InputCapabilities,
     /// Whether it can be handed a task.
     pub tasks: bool,
     /// The least that it wants to hear of a tool's log.
@@ -64,7 +64,7 @@ struct Extensions {
 }
 
 /// What a client can do: whom it can ask, and whether it knows tasks.
-pub(crate) fn abilities(raw: &RawValue) -> Result<(CanAsk, bool), RpcError> {
+pub(crate) fn abilities(raw: &RawValue) -> Result<(InputCapabilities, bool), RpcError> {
     let said: Capabilities<'_> = fields(raw, "the client's capabilities")?;
     for (raw, name) in [(said.sampling, "sampling"), (said.roots, "roots")] {
         if raw.is_some_and(|raw| !is_object(raw.get())) {
@@ -82,10 +82,10 @@ pub(crate) fn abilities(raw: &RawValue) -> Result<(CanAsk, bool), RpcError> {
         .transpose()?;
     // One that says no more than that it can ask can show a form.
     let forms = |can: Elicitation| can.form.is_some() || can.url.is_none();
-    let can_ask = CanAsk {
-        person: elicitation.is_some_and(forms),
-        model: said.sampling.is_some(),
+    let capabilities = InputCapabilities {
+        elicitation: elicitation.is_some_and(forms),
+        sampling: said.sampling.is_some(),
         roots: said.roots.is_some(),
     };
-    Ok((can_ask, extensions.is_some_and(|known| known.tasks.is_some())))
+    Ok((capabilities, extensions.is_some_and(|known| known.tasks.is_some())))
 }

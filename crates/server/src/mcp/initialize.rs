@@ -33,8 +33,8 @@ pub(crate) fn begin(
         .filter(|version| version.era() == Era::Legacy)
         .unwrap_or(Version::NEWEST_LEGACY);
     let abilities = params.capabilities.map(client::abilities).transpose()?;
-    let (can_ask, _) = abilities.unwrap_or_default();
-    let client = Client { version, can_ask, tasks: false, log_level: None };
+    let (capabilities, _) = abilities.unwrap_or_default();
+    let client = Client { version, capabilities, tasks: false, log_level: None };
     let mut info: Value =
         serde_json::from_str(&context::server_info(app, scope)).unwrap_or_default();
     info["title"] = json!("Toolgate");

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use gate::{BoxFuture, Exchange, Questions};
+use gate::{BoxFuture, CallChannel, InputRequests};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
@@ -21,9 +21,9 @@ pub trait Library: Send + Sync {
         &'a self,
         name: &'a str,
         arguments: &'a Map<String, Value>,
-        exchange: &'a Exchange,
+        channel: &'a CallChannel,
     ) -> BoxFuture<'a, Result<Value, LibraryError>> {
-        let _ = (name, arguments, exchange);
+        let _ = (name, arguments, channel);
         Box::pin(async { Err(LibraryError::Unknown) })
     }
 
@@ -91,7 +91,7 @@ pub enum LibraryError {
     /// It was asked for in the wrong way.
     Invalid(String),
     /// It wants to know something first.
-    Asks(Questions),
+    Asks(InputRequests),
     /// It should be there and cannot be had.
     Failed(String),
 }

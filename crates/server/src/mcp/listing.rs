@@ -6,7 +6,7 @@ use std::{
 };
 
 use contract::render::mcp::{self, Era};
-use gate::{Catalogue, Mode, Tool};
+use gate::{Catalogue, EnforcementMode, Tool};
 use serde_json::{Value, json, value::RawValue};
 use sha2::{Digest, Sha256};
 
@@ -73,7 +73,7 @@ impl Listings {
 /// an `outputSchema`, and would refuse what the operator lets pass.
 fn listed(tool: &Tool, era: Era) -> Value {
     let mut listed = mcp::tool(&tool.contract, era);
-    if tool.mode != Mode::Enforce
+    if tool.mode != EnforcementMode::Enforce
         && let Value::Object(fields) = &mut listed
     {
         fields.shift_remove("outputSchema");

@@ -103,9 +103,9 @@ impl Meta<'_> {
         let Some(version) = Version::parse(&date).filter(|one| one.era() == Era::Modern) else {
             return Err(unsupported(&date));
         };
-        let (can_ask, tasks) = client::abilities(capabilities)?;
+        let (capabilities, tasks) = client::abilities(capabilities)?;
         let log_level = self.log_level.map(level).transpose()?;
-        Ok(Client { version, can_ask, tasks, log_level })
+        Ok(Client { version, capabilities, tasks, log_level })
     }
 }
 

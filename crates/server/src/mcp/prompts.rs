@@ -31,8 +31,8 @@ async fn asked(
     rounds.open(&context)?;
     let library = context.library();
     loop {
-        let exchange = rounds.exchange(&context, None);
-        match library.prompt(&name, &arguments, &exchange).await {
+        let channel = rounds.channel(&context, None);
+        match library.prompt(&name, &arguments, &channel).await {
             Ok(Value::Object(result)) => return Ok(context.complete(result)),
             Ok(_) => return Err(RpcError::internal("the prompt is no object")),
             Err(LibraryError::Unknown) => {

@@ -1,7 +1,7 @@
 //! Questions of a tool, in the words of MCP.
 
 use contract::render::mcp::Era;
-use gate::{CanAsk, Question, Questions, Respondent};
+use gate::{InputCapabilities, InputKind, InputRequest, InputRequests};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -10,24 +10,24 @@ use super::{
     seal::Bound,
 };
 
-fn method(question: &Question) -> &'static str {
-    match question.to {
-        Respondent::Person => "elicitation/create",
-        Respondent::Model => "sampling/createMessage",
-        Respondent::Roots => "roots/list",
+fn method(question: &InputRequest) -> &'static str {
+    match question.kind {
+        InputKind::Elicitation => "elicitation/create",
+        InputKind::Sampling => "sampling/createMessage",
+        InputKind::Roots => "roots/list",
     }
 }
 
-fn capability(respondent: Respondent) -> &'static str {
+fn capability(respondent: InputKind) -> &'static str {
     match respondent {
-        Respondent::Person => "elicitation",
-        Respondent::Model => "sampling",
-        Respondent::Roots => "roots",
+        InputKind::Elicitation => "elicitation",
+        InputKind::Sampling => "sampling",
+        InputKind::Roots => "roots",
     }
 }
 
 /// The questions as `inputRequests`.
-pub(crate) fn input_requests(questions: &Questions) -> Value {
+pub(crate) fn input_requests(questions: &InputRequests) -> Value {
     let requests = questions.iter().map(|(name, question)| {
         (name.clone(), json!({ "method": method(question), "params": question.params }))
     });
@@ -35,11 +35,14 @@ pub(crate) fn input_requests(questions: &Questions) -> Value {
 }
 
 /// Refuses where somebody is to be asked whom the client cannot ask.
-pub(crate) fn check(questions: &Questions, can_ask: CanAsk) -> Result<(), RpcError> {
+pub(crate) fn check(
+    questions: &InputRequests,
+    capabilities: InputCapabilities,
+) -> Result<(), RpcError> {
     let missing: Map<String, Value> = questions
         .values()
-        .filter(|question| !can_ask.can(question.to))
-        .map(|question| (capability(question.to).to_owned(), json!({})))
+        .filter(|question| !capabilities.allows(question.kind))
+        .map(|question| (capability(question.kind).to_owned(), json!({})))
         .collect();
     if missing.is_empty() { Ok(()) } else { Err(missing_capabilities(&Value::Object(missing))) }
 }
@@ -53,11 +56,11 @@ pub(crate) fn missing_capabilities(required: &Value) -> RpcError {
 /// The answer that asks a modern client, which will send its request again with the replies.
 pub(crate) fn input_required(
     context: &Context,
-    questions: &Questions,
+    questions: &InputRequests,
     bound: Bound,
     replies: &Map<String, Value>,
 ) -> Reply {
-    check(questions, context.client.can_ask)?;
+    check(questions, context.client.capabilities)?;
     let (asked, now) = (questions.keys().cloned().collect(), context.app.gate.clock().now());
     let state = context.app.mcp.seal.close(bound, asked, replies, now);
     let result = json!({
@@ -71,10 +74,10 @@ pub(crate) fn input_required(
 /// Asks a legacy client, one question after the other; its replies, or why there are none.
 pub(crate) async fn ask(
     context: &Context,
-    questions: &Questions,
+    questions: &InputRequests,
 ) -> Result<Map<String, Value>, String> {
     debug_assert_eq!(context.client.era(), Era::Legacy);
-    check(questions, context.client.can_ask)
+    check(questions, context.client.capabilities)
         .map_err(|_| "the client cannot be asked".to_owned())?;
     let (Some(session), Some(outbox)) = (&context.session, &context.outbox) else {
         return Err("there is no way to ask the client".into());

@@ -1,7 +1,7 @@
 //! An outcome as the result of `tools/call`.
 
 use contract::{Contract, Presentation, render::mcp};
-use gate::{Failure, Outcome, Output};
+use gate::{Failure, Outcome, OutputJson};
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
@@ -48,7 +48,7 @@ fn succeeded(
     context: &Context,
     contract: Option<&Contract>,
     outcome: &Outcome,
-    output: &Output,
+    output: &OutputJson,
 ) {
     let json = output.json.get();
     if contract.is_some_and(|contract| contract.presentation == Presentation::Content)
@@ -95,7 +95,7 @@ fn failed(text: &mut Vec<u8>, failure: &Failure) {
 
 /// What a person has released: in words, and as it is. As an error, because clients hold any
 /// other result against the schema that it breaks, and the caller would get nothing of it.
-fn released(text: &mut Vec<u8>, outcome: &Outcome, output: &Output) {
+fn released(text: &mut Vec<u8>, outcome: &Outcome, output: &OutputJson) {
     block(text, &outcome.summary);
     text.push(b',');
     block(text, output.json.get());

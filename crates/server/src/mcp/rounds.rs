@@ -1,7 +1,7 @@
 //! A request that is made in several rounds: what was replied in the earlier ones.
 
 use contract::codes;
-use gate::{CanAsk, Exchange, Failure, Notes, Questions};
+use gate::{CallChannel, Failure, InputCapabilities, InputRequests, NotificationSender};
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
@@ -54,7 +54,9 @@ impl Rounds {
         }
         // Whoever can neither be asked nor be handed a task makes no further round.
         let client = context.client;
-        let may_be_asked = client.can_ask != CanAsk::default() || client.tasks || brought.is_some();
+        let may_be_asked = client.capabilities != InputCapabilities::default()
+            || client.tasks
+            || brought.is_some();
         let asked_again = params.arguments.filter(|_| may_be_asked).map(RawValue::get);
         Ok(Self {
             method,
@@ -87,12 +89,16 @@ impl Rounds {
     }
 
     /// What the tool is told.
-    pub(crate) fn exchange(&self, context: &Context, notes: Option<Notes>) -> Exchange {
-        Exchange {
+    pub(crate) fn channel(
+        &self,
+        context: &Context,
+        notes: Option<NotificationSender>,
+    ) -> CallChannel {
+        CallChannel {
             replies: self.replies.clone(),
-            can_ask: context.client.can_ask,
+            capabilities: context.client.capabilities,
             may_approve: context.may_approve(),
-            notes,
+            notifications: notes,
             given_up: None,
         }
     }
@@ -112,7 +118,7 @@ impl Rounds {
 
     /// Asks a modern client for another round. This one has done nothing yet, so its state
     /// may be brought again.
-    pub(crate) fn ask_again(mut self, context: &Context, open: &Questions) -> Reply {
+    pub(crate) fn ask_again(mut self, context: &Context, open: &InputRequests) -> Reply {
         self.give_back(context);
         // A reply that did not fit is not carried on.
         self.replies.retain(|name, _| !open.contains_key(name));

@@ -1,7 +1,7 @@
 //! Tasks: jobs, as the tasks extension shows them.
 
 use contract::codes;
-use gate::{Job, JobId, JobState, LiveJob, Outcome, jobs::Cancelled};
+use gate::{Job, JobId, JobState, LiveJob, Outcome, jobs::CancelResult};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -34,7 +34,7 @@ pub(crate) async fn get(context: Context, id: JobId) -> Reply {
     match ending {
         Ending::None => {
             if !open.is_empty() {
-                questions::check(&open, context.client.can_ask)?;
+                questions::check(&open, context.client.capabilities)?;
                 task.insert("inputRequests".into(), questions::input_requests(&open));
             }
         }
@@ -74,7 +74,7 @@ pub(crate) async fn update(context: Context, id: JobId, replies: Map<String, Val
 pub(crate) async fn cancel(context: Context, id: JobId) -> Reply {
     find(&context, &id).await?;
     match context.app.jobs.cancel(&id).await {
-        Ok(Cancelled::Unknown) => Err(unknown()),
+        Ok(CancelResult::Unknown) => Err(unknown()),
         Ok(_) => Ok(context.complete(Map::new())),
         Err(error) => Err(RpcError::unavailable(&error)),
     }

@@ -11,7 +11,7 @@ use axum::{
 use contract::{Violation, codes};
 use gate::{
     Approval, ApprovalId, ApprovalState, Failure,
-    approvals::{ApprovalFilter, Decided, Verdict},
+    approvals::{ApprovalDecision, ApprovalFilter, DecisionResult},
 };
 use serde_json::{Value, json};
 
@@ -112,19 +112,19 @@ pub(crate) async fn decide(
     };
     let Some(known) = ApprovalId::parse(&id) else { return unknown(&id) };
     match app.gate.decide(&known, verdict).await {
-        Ok(Decided::Done(approval)) => answer::json(200, &approval),
-        Ok(Decided::TooLate(approval)) => {
+        Ok(DecisionResult::Done(approval)) => answer::json(200, &approval),
+        Ok(DecisionResult::TooLate(approval)) => {
             let (id, word) = (&approval.id, approval.state.word());
             let message = format!("{id} is {word} and can no more be decided.");
             answer::error(codes::CONFLICT, &message, Some(json!({ "status": approval.state })))
         }
-        Ok(Decided::Unknown) => unknown(&id),
+        Ok(DecisionResult::Unknown) => unknown(&id),
         Err(error) => rest::store_failed(&error),
     }
 }
 
 /// What the operator says: `{"decision": "approve" | "refuse", "reason": "…"}`.
-async fn read(app: &App, request: Request) -> Result<Verdict, Box<Failure>> {
+async fn read(app: &App, request: Request) -> Result<ApprovalDecision, Box<Failure>> {
     let (head, body) = request.into_parts();
     let settings = &app.settings;
     let bytes = body::read(&head.headers, body, settings.max_body_bytes, settings.body_timeout)
@@ -146,7 +146,7 @@ async fn read(app: &App, request: Request) -> Result<Verdict, Box<Failure>> {
         let violation = Violation::unknown_key("", key, ["decision", "reason"].into_iter());
         return Err(invalid(violation.to_string()));
     }
-    Ok(Verdict { approve, by: OPERATOR.into(), reason })
+    Ok(ApprovalDecision { approve, by: OPERATOR.into(), reason })
 }
 
 fn unknown(id: &str) -> Response {

@@ -18,7 +18,7 @@ use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{
-    App, Asked, Reply,
+    App, AskReply, AskRequest,
     http::{answer, body, front::Context},
     rest::{events, execute},
 };
@@ -78,7 +78,7 @@ fn stream_of(stream: Stream) -> Response {
 
 struct Stream {
     events: mpsc::UnboundedReceiver<(String, Value)>,
-    answering: JoinHandle<Reply>,
+    answering: JoinHandle<AskReply>,
     #[allow(dead_code, reason = "ends the run when it is dropped")]
     guard: DropGuard,
     keep_alive: Duration,
@@ -107,7 +107,7 @@ fn event(name: &str, data: &str) -> Bytes {
     Bytes::from(format!("event: {name}\ndata: {data}\n\n"))
 }
 
-async fn read(app: &App, context: Context, request: Request) -> Result<Asked, Box<Failure>> {
+async fn read(app: &App, context: Context, request: Request) -> Result<AskRequest, Box<Failure>> {
     let (head, body) = request.into_parts();
     let settings = &app.settings;
     let bytes = body::read(&head.headers, body, settings.max_body_bytes, settings.body_timeout)
@@ -147,7 +147,7 @@ async fn read(app: &App, context: Context, request: Request) -> Result<Asked, Bo
     if tool.is_none() && !args.is_empty() {
         return Err(invalid("`args` are those of a `tool`, and none is named".into()));
     }
-    Ok(Asked {
+    Ok(AskRequest {
         question,
         tool,
         args,

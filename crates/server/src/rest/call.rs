@@ -49,7 +49,7 @@ pub(crate) async fn call(
                     recording: Recording::WhenNeeded,
                     idempotency_key,
                     approval,
-                    exchange: gate::Exchange::default(),
+                    channel: gate::CallChannel::default(),
                     stop: CancellationToken::new(),
                 })
                 .await;
@@ -150,7 +150,7 @@ struct Succeeded<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     quarantine_id: Option<&'a str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    contract_warnings: &'a [gate::Warning],
+    contract_warnings: &'a [gate::ContractWarning],
 }
 
 #[derive(Serialize)]

@@ -6,12 +6,12 @@ use bytes::Bytes;
 use contract::{Contract, Limits, render::openapi};
 use gate::Catalogue;
 
-use crate::Settings;
+use crate::ServerSettings;
 
 /// The documents of one catalogue.
 pub(crate) struct Documents {
     catalogue: Arc<Catalogue>,
-    settings: Settings,
+    settings: ServerSettings,
     ceilings: Limits,
     listing: Rendered,
     openapi: OnceLock<(Rendered, Rendered)>,
@@ -34,7 +34,11 @@ impl Rendered {
 }
 
 impl Documents {
-    pub(crate) fn new(catalogue: Arc<Catalogue>, settings: &Settings, ceilings: Limits) -> Self {
+    pub(crate) fn new(
+        catalogue: Arc<Catalogue>,
+        settings: &ServerSettings,
+        ceilings: Limits,
+    ) -> Self {
         let listing = listing(catalogue.tools().map(|tool| tool.descriptor.get()));
         Self {
             catalogue,

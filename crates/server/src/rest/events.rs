@@ -10,7 +10,7 @@ use axum::{
 };
 use bytes::Bytes;
 use futures_util::stream;
-use gate::{Event, JobId, LiveJob};
+use gate::{JobEvent, JobId, LiveJob};
 use serde_json::json;
 
 use crate::{
@@ -49,7 +49,7 @@ pub(crate) async fn watch(
         }
         Ok(job) => {
             let data = json!({ "job_id": job.id, "status": job.state });
-            let only = print(&[Event { number: seen.saturating_add(1), kind: "state", data }]);
+            let only = print(&[JobEvent { number: seen.saturating_add(1), kind: "state", data }]);
             events(Body::from(only))
         }
         Err(response) => *response,
@@ -72,7 +72,7 @@ fn stream_of(live: Arc<LiveJob>, seen: u64, keep_alive: Duration) -> Response {
     events(Body::from_stream(next))
 }
 
-fn print(events: &[Event]) -> String {
+fn print(events: &[JobEvent]) -> String {
     let mut text = String::new();
     for event in events {
         let _ =

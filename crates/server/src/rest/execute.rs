@@ -57,7 +57,7 @@ pub(crate) async fn execute(
             recording: Recording::Always,
             idempotency_key: request.idempotency_key,
             approval: request.approval,
-            exchange: gate::Exchange::default(),
+            channel: gate::CallChannel::default(),
             stop: CancellationToken::new(),
         })
         .await;

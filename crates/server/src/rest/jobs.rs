@@ -9,7 +9,7 @@ use axum::{
     response::Response,
 };
 use contract::codes;
-use gate::{Call, Door, Failure, Job, JobFilter, JobId, JobState, Recording, jobs::Cancelled};
+use gate::{Call, Door, Failure, Job, JobFilter, JobId, JobState, Recording, jobs::CancelResult};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -50,7 +50,7 @@ pub(crate) async fn submit(
         recording: Recording::Always,
         idempotency_key: request.idempotency_key,
         approval: request.approval,
-        exchange: gate::Exchange::default(),
+        channel: gate::CallChannel::default(),
         stop: CancellationToken::new(),
     });
     let (id, live) = match submitted.await {
@@ -153,10 +153,10 @@ pub(crate) async fn one(State(app): State<Arc<App>>, Named(id): Named<String>) -
 pub(crate) async fn cancel(State(app): State<Arc<App>>, Named(id): Named<String>) -> Response {
     let Some(known) = JobId::parse(&id) else { return unknown(&id) };
     match app.jobs.cancel(&known).await {
-        Ok(Cancelled::Unknown) => unknown(&id),
-        Ok(Cancelled::Done(job)) => answer::json(200, &job),
-        Ok(Cancelled::Stopping(job)) => answer::json(202, &job),
-        Ok(Cancelled::TooLate(job)) => {
+        Ok(CancelResult::Unknown) => unknown(&id),
+        Ok(CancelResult::Done(job)) => answer::json(200, &job),
+        Ok(CancelResult::Stopping(job)) => answer::json(202, &job),
+        Ok(CancelResult::TooLate(job)) => {
             let message = format!("Job already ended: {} is {}.", job.id, job.state.word());
             answer::error(codes::CONFLICT, &message, Some(json!({ "status": job.state })))
         }

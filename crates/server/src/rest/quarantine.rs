@@ -11,7 +11,7 @@ use axum::{
 use contract::{Violation, codes};
 use gate::{
     Failure,
-    quarantine::{self, Decision, Filter, Release, Summary},
+    quarantine::{self, QuarantineFilter, QuarantineSummary, ReleaseDecision, ReleaseResult},
 };
 use serde_json::{Map, Value, json};
 
@@ -30,22 +30,24 @@ pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Response {
         Ok(limit) => limit,
         Err(response) => return *response,
     };
-    let state = match query.get("status").map(|word| quarantine::State::parse(word.trim())) {
-        None => None,
-        Some(Some(state)) => Some(state),
-        Some(None) => {
-            let accepted = json!(quarantine::State::ALL.map(quarantine::State::word));
-            return rest::bad_query("status", "Invalid status query value.", accepted);
-        }
-    };
+    let state =
+        match query.get("status").map(|word| quarantine::QuarantineState::parse(word.trim())) {
+            None => None,
+            Some(Some(state)) => Some(state),
+            Some(None) => {
+                let accepted =
+                    json!(quarantine::QuarantineState::ALL.map(quarantine::QuarantineState::word));
+                return rest::bad_query("status", "Invalid status query value.", accepted);
+            }
+        };
     let cursor = query.get("cursor").cloned();
-    if cursor.as_ref().is_some_and(|cursor| !Summary::is_id(cursor)) {
+    if cursor.as_ref().is_some_and(|cursor| !QuarantineSummary::is_id(cursor)) {
         let message = "cursor must be the id of a quarantine entry.";
         return rest::bad_query("cursor", message, Value::Null);
     }
     let (tool, caller) = (query.get("tool").cloned(), query.get("caller").cloned());
     // One more than asked for tells whether there is a next page.
-    let filter = Filter { state, tool, caller, cursor, limit: limit + 1 };
+    let filter = QuarantineFilter { state, tool, caller, cursor, limit: limit + 1 };
     let gate = &app.gate;
     match gate.store().all_quarantined(filter, gate.clock().now()).await {
         Ok(mut entries) => {
@@ -82,18 +84,18 @@ pub(crate) async fn release(
         Err(failure) => return answer::failure(&failure),
     };
     match app.gate.release(&id, decision).await {
-        Ok(Release::Done(entry)) => answer::json(200, &entry),
-        Ok(Release::Refused(entry, why)) => {
+        Ok(ReleaseResult::Done(entry)) => answer::json(200, &entry),
+        Ok(ReleaseResult::Refused(entry, why)) => {
             let message = format!("{} cannot be released: {why}.", entry.id);
             answer::error(codes::CONFLICT, &message, Some(json!({ "status": entry.state })))
         }
-        Ok(Release::Unknown) => unknown(&id),
+        Ok(ReleaseResult::Unknown) => unknown(&id),
         Err(error) => rest::store_failed(&error),
     }
 }
 
 /// What the operator says: `{"reason": "…"}`, or nothing.
-async fn read(app: &App, request: Request) -> Result<Decision, Box<Failure>> {
+async fn read(app: &App, request: Request) -> Result<ReleaseDecision, Box<Failure>> {
     let (head, body) = request.into_parts();
     let settings = &app.settings;
     let bytes = body::read(&head.headers, body, settings.max_body_bytes, settings.body_timeout)
@@ -116,7 +118,7 @@ async fn read(app: &App, request: Request) -> Result<Decision, Box<Failure>> {
         let violation = Violation::unknown_key("", key, ["reason"].into_iter());
         return Err(invalid(violation.to_string()));
     }
-    Ok(Decision { by: OPERATOR.into(), reason })
+    Ok(ReleaseDecision { by: OPERATOR.into(), reason })
 }
 
 fn unknown(id: &str) -> Response {

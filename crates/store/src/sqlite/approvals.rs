@@ -3,7 +3,8 @@
 use gate::{
     Approval, ApprovalId, ApprovalState, JobId, Timestamp,
     approvals::{
-        ApprovalFilter, ApprovalSettings, Decided, Due, Requested, Standing, Verdict, Wanted,
+        ApprovalDecision, ApprovalFilter, ApprovalLookup, ApprovalMatch, ApprovalSettings,
+        DecisionResult, DueApprovals, RequestedApproval,
     },
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -31,9 +32,9 @@ const MAX_DUE: i64 = 1_000;
 
 pub(super) fn use_one(
     connection: &Connection,
-    wanted: &Wanted,
+    wanted: &ApprovalLookup,
     at: Timestamp,
-) -> rusqlite::Result<Standing> {
+) -> rusqlite::Result<ApprovalMatch> {
     let named = match &wanted.named {
         None => None,
         // Of somebody else's approval nobody learns more than of one that is not there.
@@ -43,7 +44,7 @@ pub(super) fn use_one(
         if !approval.is_for(wanted) {
             if approval.is_open() && cancel(connection, &approval.id)? {
                 let state = ApprovalState::Cancelled;
-                return Ok(Standing::Changed(Approval { state, ..approval.clone() }));
+                return Ok(ApprovalMatch::Changed(Approval { state, ..approval.clone() }));
             }
         } else if is_good(approval, at) {
             return take(connection, approval.clone(), at);
@@ -52,7 +53,7 @@ pub(super) fn use_one(
     // A name that is good for nothing does not hide what there is for the call itself.
     match for_call(connection, wanted, "'approved', 'refused', 'waiting'", at)? {
         Some(approval) => take(connection, approval, at),
-        None => Ok(Standing::Nothing(named)),
+        None => Ok(ApprovalMatch::Nothing(named)),
     }
 }
 
@@ -65,9 +66,13 @@ fn is_good(approval: &Approval, at: Timestamp) -> bool {
     }
 }
 
-fn take(connection: &Connection, approval: Approval, at: Timestamp) -> rusqlite::Result<Standing> {
+fn take(
+    connection: &Connection,
+    approval: Approval,
+    at: Timestamp,
+) -> rusqlite::Result<ApprovalMatch> {
     Ok(match approval.state {
-        ApprovalState::Refused => Standing::Refused(approval),
+        ApprovalState::Refused => ApprovalMatch::Refused(approval),
         ApprovalState::Approved => {
             // The state is part of the condition: of two who come at once one changes the row.
             let used = connection
@@ -78,9 +83,13 @@ fn take(connection: &Connection, approval: Approval, at: Timestamp) -> rusqlite:
                 .execute(params![approval.id.as_str(), at.0])?;
             let state = ApprovalState::Used;
             let approval = Approval { state, ..approval };
-            if used == 1 { Standing::Used(approval) } else { Standing::Nothing(Some(approval)) }
+            if used == 1 {
+                ApprovalMatch::Used(approval)
+            } else {
+                ApprovalMatch::Nothing(Some(approval))
+            }
         }
-        _ => Standing::Waiting(approval),
+        _ => ApprovalMatch::Waiting(approval),
     })
 }
 
@@ -88,7 +97,7 @@ fn take(connection: &Connection, approval: Approval, at: Timestamp) -> rusqlite:
 /// first, and a request that waits last.
 fn for_call(
     connection: &Connection,
-    wanted: &Wanted,
+    wanted: &ApprovalLookup,
     states: &'static str,
     at: Timestamp,
 ) -> rusqlite::Result<Option<Approval>> {
@@ -116,8 +125,8 @@ pub(super) fn request(
     connection: &Connection,
     approval: &Approval,
     settings: ApprovalSettings,
-) -> rusqlite::Result<Requested> {
-    let wanted = Wanted {
+) -> rusqlite::Result<RequestedApproval> {
+    let wanted = ApprovalLookup {
         caller: approval.caller.clone(),
         tool: approval.tool.clone(),
         input_sha256: approval.input_sha256.clone(),
@@ -127,7 +136,7 @@ pub(super) fn request(
     // Nobody is asked twice about the same call, and a no stands for as long as it is good.
     let known = for_call(connection, &wanted, "'refused', 'waiting'", approval.created_at)?;
     if let Some(known) = known {
-        return Ok(Requested::Known(Box::new(known)));
+        return Ok(RequestedApproval::Known(Box::new(known)));
     }
     let count = |number: i64| u64::try_from(number).unwrap_or(0);
     let (waiting, of_caller) = connection
@@ -139,10 +148,10 @@ pub(super) fn request(
             Ok((count(row.get(0)?), count(row.get(1)?)))
         })?;
     if waiting >= settings.max_waiting {
-        return Ok(Requested::Full);
+        return Ok(RequestedApproval::Full);
     }
     if of_caller >= settings.max_waiting_of_caller {
-        return Ok(Requested::FullForCaller);
+        return Ok(RequestedApproval::FullForCaller);
     }
     connection
         .prepare_cached(&format!(
@@ -166,16 +175,16 @@ pub(super) fn request(
             approval.decided_by,
             approval.reason,
         ])?;
-    Ok(Requested::New)
+    Ok(RequestedApproval::New)
 }
 
 pub(super) fn decide(
     connection: &Connection,
     id: &ApprovalId,
-    verdict: &Verdict,
+    verdict: &ApprovalDecision,
     at: Timestamp,
     until: Timestamp,
-) -> rusqlite::Result<Decided> {
+) -> rusqlite::Result<DecisionResult> {
     let state = if verdict.approve { ApprovalState::Approved } else { ApprovalState::Refused };
     let changed = connection
         .prepare_cached(
@@ -187,9 +196,9 @@ pub(super) fn decide(
         )?
         .execute(params![id.as_str(), state.word(), at.0, verdict.by, verdict.reason, until.0])?;
     Ok(match find(connection, id, at)? {
-        None => Decided::Unknown,
-        Some(approval) if changed == 1 => Decided::Done(approval),
-        Some(approval) => Decided::TooLate(approval),
+        None => DecisionResult::Unknown,
+        Some(approval) if changed == 1 => DecisionResult::Done(approval),
+        Some(approval) => DecisionResult::TooLate(approval),
     })
 }
 
@@ -277,7 +286,7 @@ pub(super) fn list(
         .collect()
 }
 
-pub(super) fn due(connection: &Connection, at: Timestamp) -> rusqlite::Result<Due> {
+pub(super) fn due(connection: &Connection, at: Timestamp) -> rusqlite::Result<DueApprovals> {
     let overdue = connection
         .prepare_cached(&format!(
             "SELECT EXISTS (SELECT 1 FROM approvals
@@ -296,7 +305,7 @@ pub(super) fn due(connection: &Connection, at: Timestamp) -> rusqlite::Result<Du
         .query_map(params![at.0, MAX_DUE], |row| row.get::<_, String>(0))?
         .filter_map(|id| id.map(|id| JobId::parse(&id)).transpose())
         .collect::<rusqlite::Result<_>>()?;
-    Ok(Due { overdue, jobs })
+    Ok(DueApprovals { overdue, jobs })
 }
 
 /// Writes down what is over: nobody decided or called in time, or its job has ended.

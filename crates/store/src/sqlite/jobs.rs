@@ -1,6 +1,6 @@
 //! Jobs as rows.
 
-use gate::{Approval, ApprovalId, Job, JobFilter, JobId, JobState, Recovered, Timestamp};
+use gate::{Approval, ApprovalId, Job, JobFilter, JobId, JobState, Recovery, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::value::RawValue;
 
@@ -86,13 +86,13 @@ pub(super) fn recover(
     connection: &Connection,
     at: Timestamp,
     alone: bool,
-) -> rusqlite::Result<Recovered> {
+) -> rusqlite::Result<Recovery> {
     let (mut interrupted, mut cancelled) = (Vec::new(), Vec::new());
     if alone {
         interrupted = interrupt(connection, at)?;
         cancelled = approvals::cancel_forsaken(connection)?;
     }
-    Ok(Recovered {
+    Ok(Recovery {
         interrupted,
         cancelled,
         queued: in_state(connection, "queued")?,

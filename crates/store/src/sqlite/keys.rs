@@ -1,15 +1,15 @@
 //! Idempotency keys as rows.
 
-use gate::{Claim, Claimed, Job, JobId};
+use gate::{ClaimResult, IdempotencyClaim, Job, JobId};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::jobs;
 
 pub(super) fn claim(
     connection: &Connection,
-    claim: &Claim,
+    claim: &IdempotencyClaim,
     job: &Job,
-) -> rusqlite::Result<Claimed> {
+) -> rusqlite::Result<ClaimResult> {
     let new = connection
         .prepare_cached(
             "INSERT INTO idempotency_keys (caller, tool, key, input_sha256, job, created_at)
@@ -29,7 +29,7 @@ pub(super) fn claim(
             connection.execute("DELETE FROM idempotency_keys WHERE job = ?1", [job.id.as_str()])?;
             return Err(error);
         }
-        return Ok(Claimed::New);
+        return Ok(ClaimResult::New);
     }
     let known: Option<(String, String)> = connection
         .prepare_cached(
@@ -42,14 +42,18 @@ pub(super) fn claim(
         .optional()?;
     Ok(match known {
         Some((input, job)) if input == claim.input_sha256 => {
-            JobId::parse(&job).map_or(Claimed::Conflict, Claimed::Known)
+            JobId::parse(&job).map_or(ClaimResult::Conflict, ClaimResult::Known)
         }
-        _ => Claimed::Conflict,
+        _ => ClaimResult::Conflict,
     })
 }
 
 /// Gives back the key of a call that did not run.
-pub(super) fn release(connection: &Connection, claim: &Claim, job: &JobId) -> rusqlite::Result<()> {
+pub(super) fn release(
+    connection: &Connection,
+    claim: &IdempotencyClaim,
+    job: &JobId,
+) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
             "DELETE FROM idempotency_keys

@@ -2,14 +2,14 @@
 
 use gate::{
     Timestamp,
-    quarantine::{Entry, Filter, State, Summary},
+    quarantine::{QuarantineEntry, QuarantineFilter, QuarantineState, QuarantineSummary},
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::value::RawValue;
 
 use super::unreadable;
 
-pub(super) fn save(connection: &Connection, entry: &Entry) -> rusqlite::Result<()> {
+pub(super) fn save(connection: &Connection, entry: &QuarantineEntry) -> rusqlite::Result<()> {
     let summary = &entry.summary;
     connection
         .prepare_cached(
@@ -42,7 +42,7 @@ pub(super) fn find(
     connection: &Connection,
     id: &str,
     at: Timestamp,
-) -> rusqlite::Result<Option<Entry>> {
+) -> rusqlite::Result<Option<QuarantineEntry>> {
     connection
         .prepare_cached(&format!("SELECT {COLUMNS}, payload FROM quarantine WHERE id = ?1"))?
         .query_row([id], |row| read_whole(row, at))
@@ -54,7 +54,7 @@ pub(super) fn find_summary(
     connection: &Connection,
     id: &str,
     at: Timestamp,
-) -> rusqlite::Result<Option<Summary>> {
+) -> rusqlite::Result<Option<QuarantineSummary>> {
     connection
         .prepare_cached(&format!("SELECT {COLUMNS} FROM quarantine WHERE id = ?1"))?
         .query_row([id], |row| read(row, at))
@@ -63,9 +63,9 @@ pub(super) fn find_summary(
 
 pub(super) fn list(
     connection: &Connection,
-    filter: &Filter,
+    filter: &QuarantineFilter,
     at: Timestamp,
-) -> rusqlite::Result<Vec<Summary>> {
+) -> rusqlite::Result<Vec<QuarantineSummary>> {
     // What is NULL does not filter; a release that is over is none.
     connection
         .prepare_cached(&format!(
@@ -81,7 +81,7 @@ pub(super) fn list(
                 filter.cursor,
                 filter.tool,
                 filter.caller,
-                filter.state.map(State::word),
+                filter.state.map(QuarantineState::word),
                 at.0,
                 i64::try_from(filter.limit).unwrap_or(i64::MAX),
             ],
@@ -91,18 +91,19 @@ pub(super) fn list(
 }
 
 /// A row that ends with its payload.
-pub(super) fn read_whole(row: &Row<'_>, at: Timestamp) -> rusqlite::Result<Entry> {
+pub(super) fn read_whole(row: &Row<'_>, at: Timestamp) -> rusqlite::Result<QuarantineEntry> {
     let payload: String = row.get(16)?;
     let payload = RawValue::from_string(payload).map_err(|_| unreadable(16, "JSON text"))?;
-    Ok(Entry { summary: read(row, at)?, payload })
+    Ok(QuarantineEntry { summary: read(row, at)?, payload })
 }
 
-fn read(row: &Row<'_>, at: Timestamp) -> rusqlite::Result<Summary> {
+fn read(row: &Row<'_>, at: Timestamp) -> rusqlite::Result<QuarantineSummary> {
     let time = |index: usize| row.get::<_, Option<i64>>(index).map(|time| time.map(Timestamp));
     let violations: String = row.get(15)?;
-    let summary = Summary {
+    let summary = QuarantineSummary {
         id: row.get(0)?,
-        state: State::parse(&row.get::<_, String>(1)?).ok_or_else(|| unreadable(1, "state"))?,
+        state: QuarantineState::parse(&row.get::<_, String>(1)?)
+            .ok_or_else(|| unreadable(1, "state"))?,
         tool: row.get(2)?,
         caller: row.get(3)?,
         input_sha256: row.get(4)?,

@@ -3,8 +3,8 @@
 use gate::{
     JobId, Timestamp,
     quarantine::{
-        Decision, Entry, MAX_RELEASED, NotReleased, Release, ReleasedPayload, Repeated, State,
-        Summary,
+        MAX_RELEASED, QuarantineEntry, QuarantineState, QuarantineSummary, ReleaseDecision,
+        ReleaseError, ReleaseResult, ReleasedPayload, RepeatedCall,
     },
 };
 use rusqlite::{Connection, OptionalExtension, params};
@@ -18,13 +18,13 @@ use super::{
 pub(super) fn release(
     connection: &Connection,
     id: &str,
-    decision: &Decision,
+    decision: &ReleaseDecision,
     at: Timestamp,
     until: Timestamp,
-) -> rusqlite::Result<Release> {
-    let Some(entry) = find_summary(connection, id, at)? else { return Ok(Release::Unknown) };
+) -> rusqlite::Result<ReleaseResult> {
+    let Some(entry) = find_summary(connection, id, at)? else { return Ok(ReleaseResult::Unknown) };
     if let Some(why) = hindrance(connection, &entry, at)? {
-        return Ok(Release::Refused(Box::new(entry), why));
+        return Ok(ReleaseResult::Refused(Box::new(entry), why));
     }
     connection
         .prepare_cached(
@@ -33,8 +33,8 @@ pub(super) fn release(
              WHERE id = ?1",
         )?
         .execute(params![id, at.0, decision.by, decision.reason, until.0])?;
-    let entry = Summary {
-        state: State::Released,
+    let entry = QuarantineSummary {
+        state: QuarantineState::Released,
         decided_at: Some(at),
         decided_by: Some(decision.by.clone()),
         decision_reason: decision.reason.clone(),
@@ -42,25 +42,27 @@ pub(super) fn release(
         delivered_at: None,
         ..entry
     };
-    Ok(Release::Done(Box::new(entry)))
+    Ok(ReleaseResult::Done(Box::new(entry)))
 }
 
 /// Why an entry cannot be released.
 fn hindrance(
     connection: &Connection,
-    entry: &Summary,
+    entry: &QuarantineSummary,
     at: Timestamp,
-) -> rusqlite::Result<Option<NotReleased>> {
+) -> rusqlite::Result<Option<ReleaseError>> {
     Ok(match entry.state {
-        State::Released => Some(NotReleased::Already),
-        State::Passed => Some(NotReleased::Passed),
-        State::Adopted => Some(NotReleased::Adopted),
-        State::Held | State::Delivered if !entry.whole => Some(NotReleased::Cut),
-        State::Held | State::Delivered if entry.input_sha256.is_empty() => {
-            Some(NotReleased::NobodysCall)
+        QuarantineState::Released => Some(ReleaseError::Already),
+        QuarantineState::Passed => Some(ReleaseError::Passed),
+        QuarantineState::Adopted => Some(ReleaseError::Adopted),
+        QuarantineState::Held | QuarantineState::Delivered if !entry.whole => {
+            Some(ReleaseError::Cut)
         }
-        State::Held | State::Delivered => {
-            (open(connection, at)?.len() >= MAX_RELEASED).then_some(NotReleased::Full)
+        QuarantineState::Held | QuarantineState::Delivered if entry.input_sha256.is_empty() => {
+            Some(ReleaseError::NobodysCall)
+        }
+        QuarantineState::Held | QuarantineState::Delivered => {
+            (open(connection, at)?.len() >= MAX_RELEASED).then_some(ReleaseError::Full)
         }
     })
 }
@@ -68,9 +70,9 @@ fn hindrance(
 pub(super) fn adopt(
     connection: &Connection,
     id: &str,
-    decision: &Decision,
+    decision: &ReleaseDecision,
     at: Timestamp,
-) -> rusqlite::Result<Option<Summary>> {
+) -> rusqlite::Result<Option<QuarantineSummary>> {
     connection
         .prepare_cached(
             "UPDATE quarantine SET state = 'adopted', decided_at = ?2, decided_by = ?3,
@@ -85,9 +87,9 @@ pub(super) fn adopt(
 /// of two who come at once one changes the row.
 pub(super) fn take(
     connection: &Connection,
-    call: &Repeated,
+    call: &RepeatedCall,
     at: Timestamp,
-) -> rusqlite::Result<Option<Entry>> {
+) -> rusqlite::Result<Option<QuarantineEntry>> {
     connection
         .prepare_cached(&format!(
             "UPDATE quarantine SET state = 'delivered', delivered_at = ?4

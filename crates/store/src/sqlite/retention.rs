@@ -1,11 +1,14 @@
 //! Which rows have to go.
 
-use gate::{JobId, Overdue, Stays};
+use gate::{JobId, JobRetention, RecordRetention};
 use rusqlite::{Connection, params};
 
 const FINISHED: &str = "state NOT IN ('queued', 'running', 'waiting_approval', 'waiting_input')";
 
-pub(super) fn overdue(connection: &Connection, policy: &Overdue) -> rusqlite::Result<Vec<JobId>> {
+pub(super) fn overdue(
+    connection: &Connection,
+    policy: &JobRetention,
+) -> rusqlite::Result<Vec<JobId>> {
     let limit = i64::try_from(policy.limit).unwrap_or(i64::MAX);
     // Names sort by time, so the oldest come first without a look at their times.
     let too_old =
@@ -49,7 +52,11 @@ fn select(
         .collect()
 }
 
-pub(super) fn forget(connection: &Connection, ids: &[JobId], stays: Stays) -> rusqlite::Result<()> {
+pub(super) fn forget(
+    connection: &Connection,
+    ids: &[JobId],
+    stays: RecordRetention,
+) -> rusqlite::Result<()> {
     let mut job = connection.prepare_cached("DELETE FROM jobs WHERE id = ?1")?;
     for id in ids {
         job.execute([id.as_str()])?;

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use gate::{
     Approval, ApprovalId, ApprovalState, JobId, JobState, Store, Timestamp,
-    approvals::{ApprovalFilter, ApprovalSettings, Decided, Requested, Standing, Verdict, Wanted},
+    approvals::{
+        ApprovalDecision, ApprovalFilter, ApprovalLookup, ApprovalMatch, ApprovalSettings,
+        DecisionResult, RequestedApproval,
+    },
 };
 use store::Sqlite;
 
@@ -38,8 +41,8 @@ fn usual() -> Approval {
     approval("write_file", "aa", "ada")
 }
 
-fn wanted(approval: &Approval) -> Wanted {
-    Wanted {
+fn wanted(approval: &Approval) -> ApprovalLookup {
+    ApprovalLookup {
         caller: approval.caller.clone(),
         tool: approval.tool.clone(),
         input_sha256: approval.input_sha256.clone(),
@@ -48,39 +51,43 @@ fn wanted(approval: &Approval) -> Wanted {
     }
 }
 
-fn naming(approval: &Approval) -> Wanted {
-    Wanted { named: Some(approval.id.clone()), ..wanted(approval) }
+fn naming(approval: &Approval) -> ApprovalLookup {
+    ApprovalLookup { named: Some(approval.id.clone()), ..wanted(approval) }
 }
 
-fn verdict(approve: bool) -> Verdict {
-    Verdict { approve, by: "operator".into(), reason: Some("because".into()) }
+fn verdict(approve: bool) -> ApprovalDecision {
+    ApprovalDecision { approve, by: "operator".into(), reason: Some("because".into()) }
 }
 
 /// Decides at 2 s; what is decided is good until 5 s.
-async fn decide(store: &Sqlite, id: &ApprovalId, approve: bool) -> Decided {
+async fn decide(store: &Sqlite, id: &ApprovalId, approve: bool) -> DecisionResult {
     let (at, until) = (Timestamp(2_000), Timestamp(5_000));
     store.decide_approval(id.clone(), verdict(approve), at, until).await.unwrap()
 }
 
-async fn request(store: &Sqlite, approval: &Approval) -> Requested {
+async fn request(store: &Sqlite, approval: &Approval) -> RequestedApproval {
     store.request_approval(approval.clone(), ApprovalSettings::default()).await.unwrap()
 }
 
 async fn approved(store: &Sqlite) -> Approval {
     let one = usual();
-    assert!(matches!(request(store, &one).await, Requested::New));
-    assert!(matches!(decide(store, &one.id, true).await, Decided::Done(_)));
+    assert!(matches!(request(store, &one).await, RequestedApproval::New));
+    assert!(matches!(decide(store, &one.id, true).await, DecisionResult::Done(_)));
     one
 }
 
 /// A word for how a call stands, and the approval that is meant.
-async fn stands(store: &Sqlite, wanted: Wanted, at: i64) -> (&'static str, Option<ApprovalId>) {
+async fn stands(
+    store: &Sqlite,
+    wanted: ApprovalLookup,
+    at: i64,
+) -> (&'static str, Option<ApprovalId>) {
     match store.use_approval(wanted, Timestamp(at)).await.unwrap() {
-        Standing::Used(one) => ("used", Some(one.id)),
-        Standing::Refused(one) => ("refused", Some(one.id)),
-        Standing::Waiting(one) => ("waiting", Some(one.id)),
-        Standing::Nothing(one) => ("nothing", one.map(|one| one.id)),
-        Standing::Changed(one) => ("changed", Some(one.id)),
+        ApprovalMatch::Used(one) => ("used", Some(one.id)),
+        ApprovalMatch::Refused(one) => ("refused", Some(one.id)),
+        ApprovalMatch::Waiting(one) => ("waiting", Some(one.id)),
+        ApprovalMatch::Nothing(one) => ("nothing", one.map(|one| one.id)),
+        ApprovalMatch::Changed(one) => ("changed", Some(one.id)),
     }
 }
 
@@ -94,13 +101,13 @@ async fn a_request_reads_back_as_it_was() {
     let one = Approval { job_id: Some(JobId::new(Timestamp(1))), ..usual() };
     {
         let store = direct(folder.path());
-        assert!(matches!(request(&store, &one).await, Requested::New));
+        assert!(matches!(request(&store, &one).await, RequestedApproval::New));
     }
     let store = direct(folder.path());
     let found = store.approval(&one.id, Timestamp(1_500)).await.unwrap().unwrap();
     let print = |one: &Approval| serde_json::to_value(one).unwrap();
     assert_eq!(print(&found), print(&one));
-    let Decided::Done(decided) = decide(&store, &one.id, false).await else { panic!() };
+    let DecisionResult::Done(decided) = decide(&store, &one.id, false).await else { panic!() };
     assert_eq!(decided.state, ApprovalState::Refused);
     assert_eq!(decided.reason.as_deref(), Some("because"));
     assert_eq!(decided.decided_by.as_deref(), Some("operator"));
@@ -108,7 +115,7 @@ async fn a_request_reads_back_as_it_was() {
     assert_eq!(decided.expires_at, Timestamp(5_000));
     let other = ApprovalId::new(Timestamp(1_000));
     assert!(store.approval(&other, Timestamp(0)).await.unwrap().is_none());
-    assert!(matches!(decide(&store, &other, true).await, Decided::Unknown));
+    assert!(matches!(decide(&store, &other, true).await, DecisionResult::Unknown));
 }
 
 #[tokio::test]
@@ -125,7 +132,7 @@ async fn an_approval_is_used_once_with_or_without_its_name() {
             assert_eq!(stands(&store, wants(), 3_000).await, ("nothing", left.clone()));
         }
         assert_eq!(state(&store, &one.id, 3_000).await, ApprovalState::Used);
-        assert!(matches!(decide(&store, &one.id, true).await, Decided::TooLate(_)));
+        assert!(matches!(decide(&store, &one.id, true).await, DecisionResult::TooLate(_)));
         assert_eq!(stands(&store, wants(), 3_000).await, ("nothing", left));
     }
 }
@@ -166,9 +173,9 @@ async fn it_is_for_one_call_of_one_caller() {
         assert_eq!(stands(&store, wanted(other), 3_000).await, ("nothing", None), "{other:?}");
     }
     // Of somebody else's nothing is told, and nothing happens to it.
-    let probe = Wanted { caller: "eve".into(), ..naming(&one) };
+    let probe = ApprovalLookup { caller: "eve".into(), ..naming(&one) };
     assert_eq!(stands(&store, probe, 3_000).await, ("nothing", None));
-    let probe = Wanted { caller: "eve".into(), tool: "read_file".into(), ..naming(&one) };
+    let probe = ApprovalLookup { caller: "eve".into(), tool: "read_file".into(), ..naming(&one) };
     assert_eq!(stands(&store, probe, 3_000).await, ("nothing", None));
     assert_eq!(state(&store, &one.id, 3_000).await, ApprovalState::Approved);
     assert_eq!(stands(&store, naming(&one), 3_000).await.0, "used");
@@ -178,8 +185,8 @@ async fn it_is_for_one_call_of_one_caller() {
 async fn a_caller_that_goes_on_to_other_arguments_loses_its_approval() {
     let others = |one: &Approval| {
         [
-            Wanted { input_sha256: "ab".into(), ..naming(one) },
-            Wanted { tool: "read_file".into(), ..naming(one) },
+            ApprovalLookup { input_sha256: "ab".into(), ..naming(one) },
+            ApprovalLookup { tool: "read_file".into(), ..naming(one) },
         ]
     };
     for (index, decided) in [(0, true), (1, true), (0, false), (1, false)] {
@@ -198,7 +205,7 @@ async fn a_caller_that_goes_on_to_other_arguments_loses_its_approval() {
         assert_eq!(stands(&store, other, 3_000).await, ("nothing", id.clone()));
         assert_eq!(stands(&store, naming(&one), 3_000).await, ("nothing", id));
         assert_eq!(stands(&store, wanted(&one), 3_000).await, ("nothing", None));
-        assert!(matches!(decide(&store, &one.id, true).await, Decided::TooLate(_)));
+        assert!(matches!(decide(&store, &one.id, true).await, DecisionResult::TooLate(_)));
     }
     // One that was refused, used or is over is no longer there to be cancelled.
     let folder = tempfile::tempdir().unwrap();
@@ -220,7 +227,7 @@ async fn time_ends_it_to_the_millisecond() {
     assert_eq!(stands(&store, wanted(&one), 5_000).await, ("nothing", None));
     assert_eq!(state(&store, &one.id, 5_000).await, ApprovalState::Expired);
     // Naming it for something else does not make it something else.
-    let other = Wanted { input_sha256: "ab".into(), ..naming(&one) };
+    let other = ApprovalLookup { input_sha256: "ab".into(), ..naming(&one) };
     assert_eq!(stands(&store, other, 5_000).await, ("nothing", Some(one.id.clone())));
     assert_eq!(stands(&store, naming(&one), 4_999).await, ("used", Some(one.id)));
 
@@ -228,13 +235,13 @@ async fn time_ends_it_to_the_millisecond() {
     request(&store, &late).await;
     let (at, until) = (Timestamp(10_000), Timestamp(20_000));
     let decided = store.decide_approval(late.id.clone(), verdict(true), at, until).await.unwrap();
-    let Decided::TooLate(found) = decided else { panic!("{decided:?}") };
+    let DecisionResult::TooLate(found) = decided else { panic!("{decided:?}") };
     assert_eq!(found.state, ApprovalState::Expired);
     assert_eq!(stands(&store, naming(&late), 10_000).await.0, "nothing");
     // The same call may be asked for again, beside what is over.
     let again =
         Approval { created_at: Timestamp(10_000), expires_at: Timestamp(20_000), ..usual() };
-    assert!(matches!(request(&store, &again).await, Requested::New));
+    assert!(matches!(request(&store, &again).await, RequestedApproval::New));
 }
 
 #[tokio::test]
@@ -264,15 +271,15 @@ async fn the_same_call_waits_once() {
     let folder = tempfile::tempdir().unwrap();
     let store = spooled(folder.path());
     let one = usual();
-    assert!(matches!(request(&store, &one).await, Requested::New));
+    assert!(matches!(request(&store, &one).await, RequestedApproval::New));
     let again = usual();
-    let Requested::Known(known) = request(&store, &again).await else { panic!() };
+    let RequestedApproval::Known(known) = request(&store, &again).await else { panic!() };
     assert_eq!(known.id, one.id);
     // Another caller's, and a job's, are requests of their own.
     let eve = Approval { caller: "eve".into(), ..usual() };
-    assert!(matches!(request(&store, &eve).await, Requested::New));
+    assert!(matches!(request(&store, &eve).await, RequestedApproval::New));
     let of_job = Approval { job_id: Some(JobId::new(Timestamp(1))), ..usual() };
-    assert!(matches!(request(&store, &of_job).await, Requested::New));
+    assert!(matches!(request(&store, &of_job).await, RequestedApproval::New));
 }
 
 #[tokio::test]
@@ -307,18 +314,18 @@ async fn no_more_wait_than_may() {
     let request = async |one: &Approval| store.request_approval(one.clone(), settings).await;
     for (number, caller) in ["ada", "ada", "bob"].into_iter().enumerate() {
         let one = approval("write_file", &number.to_string(), caller);
-        assert!(matches!(request(&one).await.unwrap(), Requested::New));
+        assert!(matches!(request(&one).await.unwrap(), RequestedApproval::New));
         if number == 1 {
             let more = approval("write_file", "more", caller);
-            assert!(matches!(request(&more).await.unwrap(), Requested::FullForCaller));
+            assert!(matches!(request(&more).await.unwrap(), RequestedApproval::FullForCaller));
         }
     }
     let one = approval("write_file", "3", "eve");
-    assert!(matches!(request(&one).await.unwrap(), Requested::Full));
+    assert!(matches!(request(&one).await.unwrap(), RequestedApproval::Full));
     assert!(store.approval(&one.id, Timestamp(1_000)).await.unwrap().is_none());
     // What is over takes no place, whether or not it is written down.
     let later = Approval { created_at: Timestamp(10_000), expires_at: Timestamp(20_000), ..one };
-    assert!(matches!(request(&later).await.unwrap(), Requested::New));
+    assert!(matches!(request(&later).await.unwrap(), RequestedApproval::New));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -331,7 +338,9 @@ async fn of_many_who_come_at_once_one_decides_and_one_uses() {
         request(&stores[0], &one).await;
         let decisions = (0..32).map(|number| {
             let (store, id) = (stores[number % 8].clone(), one.id.clone());
-            tokio::spawn(async move { matches!(decide(&store, &id, true).await, Decided::Done(_)) })
+            tokio::spawn(async move {
+                matches!(decide(&store, &id, true).await, DecisionResult::Done(_))
+            })
         });
         assert_eq!(count(decisions.collect()).await, 1);
         let uses = (0..64).map(|number| {
@@ -402,7 +411,7 @@ async fn they_are_listed_in_either_order_and_by_how_they_stand() {
 async fn a_key_is_given_back_by_whoever_has_it() {
     let folder = tempfile::tempdir().unwrap();
     let store = spooled(folder.path());
-    let claim = gate::Claim {
+    let claim = gate::IdempotencyClaim {
         caller: "ada".into(),
         tool: "x".into(),
         key: "k".into(),
@@ -410,14 +419,14 @@ async fn a_key_is_given_back_by_whoever_has_it() {
     };
     let (mine, other) = (job(1_000, JobState::Running), job(1_001, JobState::Running));
     let claimed = async |job: &gate::Job| store.claim(claim.clone(), job.clone()).await.unwrap();
-    assert!(matches!(claimed(&mine).await, gate::Claimed::New));
+    assert!(matches!(claimed(&mine).await, gate::ClaimResult::New));
     store.release(claim.clone(), &other.id).await.unwrap();
-    assert!(matches!(claimed(&other).await, gate::Claimed::Known(id) if id == mine.id));
-    let eve = gate::Claim { caller: "eve".into(), ..claim.clone() };
+    assert!(matches!(claimed(&other).await, gate::ClaimResult::Known(id) if id == mine.id));
+    let eve = gate::IdempotencyClaim { caller: "eve".into(), ..claim.clone() };
     store.release(eve, &mine.id).await.unwrap();
-    assert!(matches!(claimed(&other).await, gate::Claimed::Known(_)));
+    assert!(matches!(claimed(&other).await, gate::ClaimResult::Known(_)));
     store.release(claim.clone(), &mine.id).await.unwrap();
-    assert!(matches!(claimed(&other).await, gate::Claimed::New));
+    assert!(matches!(claimed(&other).await, gate::ClaimResult::New));
 }
 
 #[tokio::test]

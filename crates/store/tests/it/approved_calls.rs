@@ -18,10 +18,10 @@ use std::{
 
 use contract::{LimitOverrides, Limits};
 use gate::{
-    Answer, ApprovalId, ApprovalState, BoxFuture, Call, Caller, Catalogue, Door, Exchange, Gate,
-    Journal, ManualClock, Outcome, Parts, Provider, Recording, RequestId, Running, Timestamp, Tool,
-    ToolError,
-    approvals::{ApprovalSettings, Decided, Verdict},
+    ApprovalId, ApprovalState, BoxFuture, Call, CallChannel, Caller, Catalogue, Door, Gate,
+    GateParts, Journal, ManualClock, Outcome, Provider, Recording, RequestId, RunningCall,
+    Timestamp, Tool, ToolError, ToolOutput,
+    approvals::{ApprovalDecision, ApprovalSettings, DecisionResult},
 };
 use serde_json::{Value, json};
 use store::LocalBlobs;
@@ -46,14 +46,14 @@ struct Counting {
 }
 
 impl Provider for Counting {
-    fn run<'a>(&'a self, _: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, _: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async {
             let runs = self.runs.fetch_add(1, Ordering::SeqCst) + 1;
-            Ok(Answer::new(json!({ "runs": runs })))
+            Ok(ToolOutput::new(json!({ "runs": runs })))
         })
     }
 
-    fn preview<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Option<String>> {
+    fn preview<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Option<String>> {
         assert!(self.preview != Preview::PanicsAtOnce, "at once");
         Box::pin(async move {
             match self.preview {
@@ -159,8 +159,9 @@ impl Desk {
         ApprovalId::parse(&told).unwrap()
     }
 
-    pub async fn decide(&self, id: &ApprovalId, approve: bool) -> Decided {
-        let verdict = Verdict { approve, by: "operator".into(), reason: Some("so it is".into()) };
+    pub async fn decide(&self, id: &ApprovalId, approve: bool) -> DecisionResult {
+        let verdict =
+            ApprovalDecision { approve, by: "operator".into(), reason: Some("so it is".into()) };
         self.gate.decide(id, verdict).await.unwrap()
     }
 
@@ -181,7 +182,7 @@ fn gate(
         let provider = Arc::new(Counting { runs: runs.clone(), preview });
         Tool::new(contract, provider, &Limits::default()).unwrap()
     };
-    Arc::new(Gate::new(Parts {
+    Arc::new(Gate::new(GateParts {
         catalogue: Catalogue::new([tool("one"), tool("two")]),
         store: Arc::new(direct(folder)),
         blobs: Arc::new(LocalBlobs::open(folder, store::Durability::Process).unwrap()),
@@ -208,7 +209,7 @@ pub fn call(tool: &str, input: Value) -> Call {
         recording: Recording::WhenNeeded,
         idempotency_key: None,
         approval: None,
-        exchange: Exchange::default(),
+        channel: CallChannel::default(),
         stop: tokio_util::sync::CancellationToken::new(),
     }
 }
@@ -227,7 +228,7 @@ async fn one_approval_is_one_run() {
     let id = desk.ask(usual()).await;
     assert_eq!(desk.ask(usual()).await, id);
     assert_eq!(desk.ask(with(usual(), &id)).await, id);
-    assert!(matches!(desk.decide(&id, true).await, Decided::Done(_)));
+    assert!(matches!(desk.decide(&id, true).await, DecisionResult::Done(_)));
     assert_eq!(desk.code(with(usual(), &id)).await, "ok");
     // Used is used: a person is asked again.
     let replay = desk.call(with(usual(), &id)).await.result.unwrap_err();
@@ -243,7 +244,7 @@ async fn one_approval_is_one_run() {
 async fn a_refusal_says_why_and_asks_nobody_again() {
     let desk = Desk::new(Preview::Nothing);
     let id = desk.ask(usual()).await;
-    assert!(matches!(desk.decide(&id, false).await, Decided::Done(_)));
+    assert!(matches!(desk.decide(&id, false).await, DecisionResult::Done(_)));
     let used = ApprovalId::new(Timestamp(1));
     for call in [usual(), with(usual(), &id), with(usual(), &used)] {
         let failure = desk.call(call).await.result.unwrap_err();
@@ -253,7 +254,7 @@ async fn a_refusal_says_why_and_asks_nobody_again() {
         assert_eq!((&told["reason"], &told["status"]), (&json!("so it is"), &json!("refused")));
     }
     assert_eq!(desk.events(), ["approval_requested", "approval_refused"]);
-    assert!(matches!(desk.decide(&id, true).await, Decided::TooLate(_)));
+    assert!(matches!(desk.decide(&id, true).await, DecisionResult::TooLate(_)));
     // A no is good for as long as a yes.
     desk.clock.advance_ms(10_000);
     assert_ne!(desk.ask(usual()).await, id);
@@ -270,7 +271,7 @@ async fn both_times_end_to_the_millisecond() {
     let failure = desk.call(with(usual(), &id)).await.result.unwrap_err();
     assert!(failure.message.contains("policy.approval_wait_ms"), "{}", failure.message);
     let second = failure.approval.unwrap();
-    assert!(matches!(desk.decide(&id, true).await, Decided::TooLate(_)));
+    assert!(matches!(desk.decide(&id, true).await, DecisionResult::TooLate(_)));
     desk.decide(&second, true).await;
     desk.clock.advance_ms(10_000);
     let failure = desk.call(with(usual(), &second)).await.result.unwrap_err();
@@ -402,9 +403,9 @@ async fn of_many_calls_at_once_as_many_run_as_were_approved() {
         let id = desk.ask(usual()).await;
         let decisions = (0..32).map(|number| {
             let (gate, id) = (gates[number % 4].gate.clone(), id.clone());
-            let verdict = Verdict { approve: true, by: "operator".into(), reason: None };
+            let verdict = ApprovalDecision { approve: true, by: "operator".into(), reason: None };
             tokio::spawn(async move {
-                matches!(gate.decide(&id, verdict).await.unwrap(), Decided::Done(_))
+                matches!(gate.decide(&id, verdict).await.unwrap(), DecisionResult::Done(_))
             })
         });
         let decisions: Vec<_> = decisions.collect();

@@ -1,6 +1,6 @@
 //! Jobs: written, read back, listed, recovered.
 
-use gate::{Claim, Claimed, JobFilter, JobState, Store, Timestamp};
+use gate::{ClaimResult, IdempotencyClaim, JobFilter, JobState, Store, Timestamp};
 use store::Sqlite;
 
 use crate::{direct, job, spooled, with_artifact};
@@ -86,7 +86,7 @@ async fn after_a_start_running_jobs_are_interrupted_and_queued_ones_come_back() 
 #[tokio::test]
 async fn a_key_is_taken_once_and_with_its_job() {
     both(async |store| {
-        let claim = |input: &str| Claim {
+        let claim = |input: &str| IdempotencyClaim {
             caller: "ada".into(),
             tool: "echo_json".into(),
             key: "k".into(),
@@ -94,14 +94,14 @@ async fn a_key_is_taken_once_and_with_its_job() {
         };
         let first = job(1_000, JobState::Running);
         let claimed = store.claim(claim("one"), first.clone()).await.unwrap();
-        assert!(matches!(claimed, Claimed::New));
+        assert!(matches!(claimed, ClaimResult::New));
         assert!(store.job(&first.id).await.unwrap().is_some());
         let again = job(2_000, JobState::Running);
         let claimed = store.claim(claim("one"), again.clone()).await.unwrap();
-        assert!(matches!(claimed, Claimed::Known(id) if id == first.id));
+        assert!(matches!(claimed, ClaimResult::Known(id) if id == first.id));
         assert!(store.job(&again.id).await.unwrap().is_none());
         let other = store.claim(claim("two"), again).await.unwrap();
-        assert!(matches!(other, Claimed::Conflict));
+        assert!(matches!(other, ClaimResult::Conflict));
     })
     .await;
 }

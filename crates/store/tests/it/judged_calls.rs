@@ -16,9 +16,13 @@ use std::{
 
 use contract::{LimitOverrides, Limits};
 use gate::{
-    Answer, BoxFuture, Call, Caller, Catalogue, Door, Exchange, Gate, Journal, ManualClock, Mode,
-    Outcome, Parts, Payload, Provider, Recording, RequestId, Running, Timestamp, Tool, ToolError,
-    quarantine::{Decision, Entry, Filter, QuarantineSettings, Release, State},
+    BoxFuture, Call, CallChannel, Caller, Catalogue, Door, EnforcementMode, Gate, GateParts,
+    Journal, ManualClock, Outcome, OutputPayload, Provider, Recording, RequestId, RunningCall,
+    Timestamp, Tool, ToolError, ToolOutput,
+    quarantine::{
+        QuarantineEntry, QuarantineFilter, QuarantineSettings, QuarantineState, ReleaseDecision,
+        ReleaseResult,
+    },
 };
 use serde_json::{Value, json};
 use store::LocalBlobs;
@@ -26,7 +30,7 @@ use store::LocalBlobs;
 use crate::direct;
 
 /// What a tool answers.
-type Says = Box<dyn Fn(&Running) -> Payload + Send + Sync>;
+type Says = Box<dyn Fn(&RunningCall) -> OutputPayload + Send + Sync>;
 
 /// A tool that counts how often it ran.
 struct Saying {
@@ -37,13 +41,13 @@ struct Saying {
 }
 
 impl Provider for Saying {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             self.runs.fetch_add(1, Ordering::SeqCst);
             if let Some(name) = self.leaves {
                 call.write_artifact(name, b"mine".to_vec()).await?;
             }
-            Ok(Answer { output: (self.says)(call), ..Answer::default() })
+            Ok(ToolOutput { output: (self.says)(call), ..ToolOutput::default() })
         })
     }
 }
@@ -80,20 +84,20 @@ pub struct Hall {
     says: Arc<Says>,
     folder: Arc<tempfile::TempDir>,
     addition: String,
-    mode: Mode,
+    mode: EnforcementMode,
     leaves: Option<&'static str>,
 }
 
 impl Hall {
-    pub fn new(says: impl Fn(&Running) -> Payload + Send + Sync + 'static) -> Self {
-        Self::with("", Mode::Enforce, None, says)
+    pub fn new(says: impl Fn(&RunningCall) -> OutputPayload + Send + Sync + 'static) -> Self {
+        Self::with("", EnforcementMode::Enforce, None, says)
     }
 
     pub fn with(
         addition: &str,
-        mode: Mode,
+        mode: EnforcementMode,
         leaves: Option<&'static str>,
-        says: impl Fn(&Running) -> Payload + Send + Sync + 'static,
+        says: impl Fn(&RunningCall) -> OutputPayload + Send + Sync + 'static,
     ) -> Self {
         let clock = Arc::new(ManualClock::default());
         clock.advance_ms(1_000_000);
@@ -145,22 +149,22 @@ impl Hall {
         failure.details.unwrap()["quarantine_id"].as_str().unwrap().to_owned()
     }
 
-    pub async fn entry(&self, id: &str) -> Entry {
+    pub async fn entry(&self, id: &str) -> QuarantineEntry {
         let now = self.gate.clock().now();
         self.gate.store().quarantined(id, now).await.unwrap().unwrap()
     }
 
-    pub async fn state(&self, id: &str) -> State {
+    pub async fn state(&self, id: &str) -> QuarantineState {
         self.entry(id).await.summary.state
     }
 
     pub async fn entries(&self) -> usize {
-        let filter = Filter { limit: 1_000, ..Filter::default() };
+        let filter = QuarantineFilter { limit: 1_000, ..QuarantineFilter::default() };
         self.gate.store().all_quarantined(filter, self.gate.clock().now()).await.unwrap().len()
     }
 
-    pub async fn release(&self, id: &str) -> Release {
-        let decision = Decision { by: "operator".into(), reason: Some("it is fine".into()) };
+    pub async fn release(&self, id: &str) -> ReleaseResult {
+        let decision = ReleaseDecision { by: "operator".into(), reason: Some("it is fine".into()) };
         self.gate.release(id, decision).await.unwrap()
     }
 }
@@ -171,12 +175,12 @@ fn gate(
     folder: &Path,
     clock: &Arc<ManualClock>,
     addition: &str,
-    mode: Mode,
+    mode: EnforcementMode,
     saying: Saying,
 ) -> Arc<Gate> {
     let contract = contract::read::trusted(&contract("one", addition)).unwrap();
     let tool = Tool::new(contract, Arc::new(saying), &Limits::default()).unwrap().with_mode(mode);
-    Arc::new(Gate::new(Parts {
+    Arc::new(Gate::new(GateParts {
         catalogue: Catalogue::new([tool]),
         store: Arc::new(direct(folder)),
         blobs: Arc::new(LocalBlobs::open(folder, store::Durability::Process).unwrap()),
@@ -203,7 +207,7 @@ pub fn call(input: Value) -> Call {
         recording: Recording::WhenNeeded,
         idempotency_key: None,
         approval: None,
-        exchange: Exchange::default(),
+        channel: CallChannel::default(),
         stop: tokio_util::sync::CancellationToken::new(),
     }
 }

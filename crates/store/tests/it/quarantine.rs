@@ -1,21 +1,21 @@
 //! Quarantined answers as they are kept.
 
 use gate::{
-    JobId, Stays, Store, Timestamp,
+    JobId, RecordRetention, Store, Timestamp,
     quarantine::{
-        Decision, Entry, Filter, MAX_RELEASED, NotReleased, Release, Repeated, State,
-        StoredViolation, Summary,
+        MAX_RELEASED, QuarantineEntry, QuarantineFilter, QuarantineState, QuarantineSummary,
+        ReleaseDecision, ReleaseError, ReleaseResult, RepeatedCall, StoredViolation,
     },
 };
 use serde_json::value::RawValue;
 
 use crate::direct;
 
-fn entry(number: u32, tool: &str, caller: &str) -> Entry {
-    Entry {
-        summary: Summary {
+fn entry(number: u32, tool: &str, caller: &str) -> QuarantineEntry {
+    QuarantineEntry {
+        summary: QuarantineSummary {
             id: format!("q_{number:026}"),
-            state: State::Held,
+            state: QuarantineState::Held,
             tool: tool.into(),
             caller: caller.into(),
             request_id: "req".into(),
@@ -39,11 +39,11 @@ fn entry(number: u32, tool: &str, caller: &str) -> Entry {
     }
 }
 
-fn decision() -> Decision {
-    Decision { by: "operator".into(), reason: None }
+fn decision() -> ReleaseDecision {
+    ReleaseDecision { by: "operator".into(), reason: None }
 }
 
-async fn names(store: &dyn Store, filter: Filter) -> Vec<u32> {
+async fn names(store: &dyn Store, filter: QuarantineFilter) -> Vec<u32> {
     let listed = store.all_quarantined(filter, Timestamp(0)).await.unwrap();
     listed.iter().map(|entry| entry.id[2..].parse().unwrap()).collect()
 }
@@ -59,19 +59,19 @@ async fn is_listed_by_what_is_asked_for() {
     }
     let (now, until) = (Timestamp(0), Timestamp(10));
     store.release_quarantined(&entry(3, "", "").summary.id, decision(), now, until).await.unwrap();
-    let all = || Filter { limit: 10, ..Filter::default() };
+    let all = || QuarantineFilter { limit: 10, ..QuarantineFilter::default() };
     assert_eq!(names(&store, all()).await, [4, 3, 2, 1]);
-    assert_eq!(names(&store, Filter { limit: 2, ..all() }).await, [4, 3]);
+    assert_eq!(names(&store, QuarantineFilter { limit: 2, ..all() }).await, [4, 3]);
     let cursor = Some(entry(3, "", "").summary.id);
-    assert_eq!(names(&store, Filter { cursor, ..all() }).await, [2, 1]);
-    assert_eq!(names(&store, Filter { tool: Some("a".into()), ..all() }).await, [2, 1]);
-    let of_ada = Filter { caller: Some("ada".into()), ..all() };
+    assert_eq!(names(&store, QuarantineFilter { cursor, ..all() }).await, [2, 1]);
+    assert_eq!(names(&store, QuarantineFilter { tool: Some("a".into()), ..all() }).await, [2, 1]);
+    let of_ada = QuarantineFilter { caller: Some("ada".into()), ..all() };
     assert_eq!(names(&store, of_ada).await, [3, 1]);
-    let in_state = |state| Filter { state: Some(state), ..all() };
-    assert_eq!(names(&store, in_state(State::Released)).await, [3]);
-    assert_eq!(names(&store, in_state(State::Held)).await, [4, 2, 1]);
+    let in_state = |state| QuarantineFilter { state: Some(state), ..all() };
+    assert_eq!(names(&store, in_state(QuarantineState::Released)).await, [3]);
+    assert_eq!(names(&store, in_state(QuarantineState::Held)).await, [4, 2, 1]);
     // A release that is over is none.
-    let later = store.all_quarantined(in_state(State::Held), until).await.unwrap();
+    let later = store.all_quarantined(in_state(QuarantineState::Held), until).await.unwrap();
     assert_eq!(later.len(), 4);
     let one = store.quarantined(&entry(1, "", "").summary.id, now).await.unwrap().unwrap();
     assert_eq!((one.payload.get(), &*one.summary.violations[0].pointer), ("{\"a\":1}", "/a"));
@@ -90,9 +90,9 @@ async fn so_many_are_released_and_no_more() {
         store.quarantine(entry).await.unwrap();
         let release = store.release_quarantined(&id, decision(), now, until).await.unwrap();
         if number <= most {
-            assert!(matches!(release, Release::Done(_)), "{number}");
+            assert!(matches!(release, ReleaseResult::Done(_)), "{number}");
         } else {
-            assert!(matches!(release, Release::Refused(_, NotReleased::Full)));
+            assert!(matches!(release, ReleaseResult::Refused(_, ReleaseError::Full)));
         }
     }
     assert_eq!(store.released(now).unwrap().len(), MAX_RELEASED);
@@ -108,13 +108,13 @@ async fn what_was_promised_stays_when_old_entries_go() {
     }
     let id = entry(2, "", "").summary.id;
     store.release_quarantined(&id, decision(), Timestamp(5), Timestamp(100)).await.unwrap();
-    let stays = |now| Stays {
+    let stays = |now| RecordRetention {
         now: Timestamp(now),
         before: Timestamp(4),
         max_quarantined: 1,
         max_approvals: 1,
     };
-    let all = || Filter { limit: 10, ..Filter::default() };
+    let all = || QuarantineFilter { limit: 10, ..QuarantineFilter::default() };
     store.forget(Vec::new(), stays(99)).await.unwrap();
     assert_eq!(names(&store, all()).await, [4, 2]);
     store.forget(Vec::new(), stays(100)).await.unwrap();
@@ -145,13 +145,14 @@ async fn entries_of_an_older_version_are_read_and_not_released() {
     drop(database);
     let (store, now) = (direct(folder.path()), Timestamp(7));
     let one = store.quarantined("q_1", now).await.unwrap().unwrap();
-    assert_eq!((one.payload.get(), one.summary.state), ("{\"a\":1}", State::Held));
+    assert_eq!((one.payload.get(), one.summary.state), ("{\"a\":1}", QuarantineState::Held));
     assert_eq!((one.summary.whole, &*one.summary.caller), (true, ""));
-    for (id, expected) in [("q_1", NotReleased::NobodysCall), ("q_2", NotReleased::Cut)] {
+    for (id, expected) in [("q_1", ReleaseError::NobodysCall), ("q_2", ReleaseError::Cut)] {
         let release = store.release_quarantined(id, decision(), now, Timestamp(99)).await.unwrap();
-        let Release::Refused(_, why) = release else { panic!("{id} was released") };
+        let ReleaseResult::Refused(_, why) = release else { panic!("{id} was released") };
         assert_eq!(why, expected);
     }
-    let nobody = Repeated { caller: String::new(), tool: "a".into(), input_sha256: String::new() };
+    let nobody =
+        RepeatedCall { caller: String::new(), tool: "a".into(), input_sha256: String::new() };
     assert!(store.take_released(nobody, now).await.unwrap().is_none());
 }

@@ -1,11 +1,11 @@
 //! Which jobs have to go.
 
-use gate::{JobId, JobState, Overdue, Stays, Store, Timestamp};
+use gate::{JobId, JobRetention, JobState, RecordRetention, Store, Timestamp};
 
 use crate::{job, spooled, with_artifact};
 
-fn policy(before: i64, max_jobs: u64, max_artifact_bytes: u64) -> Overdue {
-    Overdue { before: Timestamp(before), max_jobs, max_artifact_bytes, limit: 100 }
+fn policy(before: i64, max_jobs: u64, max_artifact_bytes: u64) -> JobRetention {
+    JobRetention { before: Timestamp(before), max_jobs, max_artifact_bytes, limit: 100 }
 }
 
 #[tokio::test]
@@ -19,7 +19,7 @@ async fn the_old_the_many_and_the_large_go_oldest_first() {
     }
     let waiting = job(500, JobState::Queued);
     store.save(waiting.clone()).await.unwrap();
-    let check = async |policy: Overdue, expected: &[usize]| {
+    let check = async |policy: JobRetention, expected: &[usize]| {
         let expected: Vec<JobId> = expected.iter().map(|index| jobs[*index].id.clone()).collect();
         assert_eq!(store.overdue(policy).await.unwrap(), expected, "{policy:?}");
     };
@@ -31,7 +31,7 @@ async fn the_old_the_many_and_the_large_go_oldest_first() {
     check(policy(0, 100, 0), &[0, 1, 2, 3]).await;
     let gone = vec![jobs[0].id.clone()];
     let none = Timestamp(0);
-    let stays = Stays { now: none, before: none, max_quarantined: 10, max_approvals: 10 };
+    let stays = RecordRetention { now: none, before: none, max_quarantined: 10, max_approvals: 10 };
     store.forget(gone, stays).await.unwrap();
     assert!(store.job(&jobs[0].id).await.unwrap().is_none());
     assert!(store.job(&waiting.id).await.unwrap().is_some());

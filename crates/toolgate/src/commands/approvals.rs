@@ -7,7 +7,7 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use gate::{
     ApprovalId, ApprovalState, Catalogue,
-    approvals::{ApprovalFilter, Decided, MAX_REASON_CHARACTERS, Verdict},
+    approvals::{ApprovalDecision, ApprovalFilter, DecisionResult, MAX_REASON_CHARACTERS},
 };
 use serde_json::json;
 use store::DataFolder;
@@ -170,10 +170,10 @@ impl Approvals {
         if reason.as_ref().is_some_and(|words| words.chars().count() > MAX_REASON_CHARACTERS) {
             bail!("--reason must be a text of at most {MAX_REASON_CHARACTERS} characters");
         }
-        let verdict = Verdict { approve, by: BY.into(), reason };
+        let verdict = ApprovalDecision { approve, by: BY.into(), reason };
         Ok(match kept.gate.decide(&id, verdict).await? {
-            Decided::Unknown => unknown(&id, printer),
-            Decided::Done(approval) => {
+            DecisionResult::Unknown => unknown(&id, printer),
+            DecisionResult::Done(approval) => {
                 if self.json {
                     printer.json(&approval);
                 } else {
@@ -182,7 +182,7 @@ impl Approvals {
                 }
                 Answer::Yes
             }
-            Decided::TooLate(approval) => {
+            DecisionResult::TooLate(approval) => {
                 printer
                     .say(format!("{id} is {} and can no more be decided", approval.state.word()));
                 Answer::No

@@ -10,7 +10,7 @@ use ask::{Ask, Request};
 use clap::Args;
 use gate::{Caller, Catalogue, Gate, Recording, RequestId, Tool};
 use serde_json::Map;
-use store::{DataFolder, Visit};
+use store::{DataFolder, DataFolderVisit};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use upstream::{Host, Phase};
@@ -143,7 +143,7 @@ pub(super) struct Prepared {
     pub plan: upstream::Plan,
     pub fixed: Vec<Arc<Tool>>,
     /// Says that somebody uses the data folder.
-    pub visit: Visit,
+    pub visit: DataFolderVisit,
 }
 
 impl Prepared {

@@ -95,7 +95,7 @@ impl Call {
             recording: Recording::Always,
             idempotency_key: None,
             approval,
-            exchange: gate::Exchange::default(),
+            channel: gate::CallChannel::default(),
             stop: CancellationToken::new(),
         }
     }

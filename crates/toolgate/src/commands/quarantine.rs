@@ -9,7 +9,10 @@ use clap::{Args, Subcommand};
 use gate::{
     Catalogue,
     approvals::MAX_REASON_CHARACTERS,
-    quarantine::{Decision, Filter, NOTICED_AFTER, Release, State, Summary},
+    quarantine::{
+        NOTICED_AFTER, QuarantineFilter, QuarantineState, QuarantineSummary, ReleaseDecision,
+        ReleaseResult,
+    },
 };
 use serde_json::json;
 use store::DataFolder;
@@ -74,7 +77,7 @@ enum Command {
 struct List {
     /// Only in this state: held, passed, released, delivered or adopted
     #[arg(long, value_name = "STATE", value_parser = state)]
-    status: Option<State>,
+    status: Option<QuarantineState>,
     /// Only answers of this tool
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
@@ -132,7 +135,7 @@ impl Quarantine {
         }
     }
 
-    fn print(&self, entries: &[Summary], next: Option<String>, printer: &Printer) {
+    fn print(&self, entries: &[QuarantineSummary], next: Option<String>, printer: &Printer) {
         if self.json {
             printer.json(&json!({ "entries": entries, "next_cursor": next }));
         } else if entries.is_empty() {
@@ -147,7 +150,7 @@ impl Quarantine {
 
     async fn list(&self, kept: &Kept, list: &List, printer: &Printer) -> anyhow::Result<Answer> {
         let now = kept.gate.clock().now();
-        let filter = Filter {
+        let filter = QuarantineFilter {
             state: list.status,
             tool: list.tool.clone(),
             caller: list.caller.clone(),
@@ -179,17 +182,17 @@ impl Quarantine {
         &self,
         kept: &Kept,
         id: &str,
-        decision: Decision,
+        decision: ReleaseDecision,
         printer: &Printer,
     ) -> anyhow::Result<Answer> {
         let id = given(id)?;
         Ok(match kept.gate.release(&id, decision).await? {
-            Release::Unknown => unknown(&id, printer),
-            Release::Refused(_, why) => {
+            ReleaseResult::Unknown => unknown(&id, printer),
+            ReleaseResult::Refused(_, why) => {
                 printer.say(format!("{id} cannot be released: {why}"));
                 Answer::No
             }
-            Release::Done(entry) => {
+            ReleaseResult::Done(entry) => {
                 // From when this is said, every server on the folder knows it.
                 tokio::time::sleep(NOTICED_AFTER).await;
                 if self.json {
@@ -208,11 +211,11 @@ impl Quarantine {
     }
 }
 
-fn decision(reason: Option<&String>) -> anyhow::Result<Decision> {
+fn decision(reason: Option<&String>) -> anyhow::Result<ReleaseDecision> {
     if reason.is_some_and(|words| words.chars().count() > MAX_REASON_CHARACTERS) {
         bail!("--reason must be a text of at most {MAX_REASON_CHARACTERS} characters");
     }
-    Ok(Decision { by: BY.into(), reason: reason.cloned() })
+    Ok(ReleaseDecision { by: BY.into(), reason: reason.cloned() })
 }
 
 fn unknown(id: &str, printer: &Printer) -> Answer {
@@ -220,16 +223,16 @@ fn unknown(id: &str, printer: &Printer) -> Answer {
     Answer::No
 }
 
-fn state(word: &str) -> Result<State, String> {
-    State::parse(word).ok_or_else(|| {
-        let words = State::ALL.map(State::word).join(", ");
+fn state(word: &str) -> Result<QuarantineState, String> {
+    QuarantineState::parse(word).ok_or_else(|| {
+        let words = QuarantineState::ALL.map(QuarantineState::word).join(", ");
         format!("must be one of {words}")
     })
 }
 
 fn id(text: &str) -> Result<String, String> {
     let text = text.trim();
-    if Summary::is_id(text) {
+    if QuarantineSummary::is_id(text) {
         return Ok(text.to_owned());
     }
     Err(format!("`{text}` is not the id of a quarantined answer; `toolgate quarantine` lists them"))

@@ -6,10 +6,10 @@ use anyhow::{Context, bail};
 use clap::Args;
 use gate::{
     Catalogue, Jobs,
-    retention::{self, Retention},
+    retention::{self, RetentionSettings},
 };
 use serde_json::json;
-use server::{App, Token};
+use server::{App, ServerToken};
 use sha2::{Digest, Sha256};
 use store::DataFolder;
 use tokio::{
@@ -71,7 +71,7 @@ async fn serve(
     kept: &wiring::Kept,
     host: &Arc<Host>,
     listener: TcpListener,
-    tokens: Vec<Token>,
+    tokens: Vec<ServerToken>,
     printer: &Printer,
 ) -> anyhow::Result<()> {
     let gate = kept.gate.clone();
@@ -108,12 +108,12 @@ async fn serve(
 }
 
 /// The tokens that the settings name, out of the environment.
-fn tokens(loaded: &Loaded) -> anyhow::Result<Vec<Token>> {
+fn tokens(loaded: &Loaded) -> anyhow::Result<Vec<ServerToken>> {
     let server = &loaded.settings.server;
     if let Some(obstacle) = starting::tokens(server).first() {
         bail!("{}", obstacle.message);
     }
-    let token = |token: &settings::Token| Token {
+    let token = |token: &settings::Token| ServerToken {
         name: token.name.clone(),
         sha256: Sha256::digest(starting::secret(token).as_bytes()).into(),
     };
@@ -149,7 +149,7 @@ async fn remove_orphans(gate: Arc<gate::Gate>, left: Vec<gate::JobId>) {
 
 fn sweep(gate: Arc<gate::Gate>, loaded: &Loaded) {
     let settings = &loaded.settings.retention;
-    let retention = Retention {
+    let retention = RetentionSettings {
         max_age: Duration::from_secs(settings.max_age_days.saturating_mul(86_400)),
         max_jobs: settings.max_jobs,
         max_artifact_bytes: settings.max_artifact_bytes,

@@ -12,7 +12,7 @@ use gate::{BoxFuture, Failure, Gate, Recording};
 use guard::files::Folder;
 use serde::Serialize;
 use serde_json::{Value, json};
-use server::{Asked, Asks, Reply};
+use server::{AskReply, AskRequest, AskService};
 use store::DataFolder;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -102,7 +102,7 @@ impl Asking {
         request: Request,
         events: Option<UnboundedSender<(String, Value)>>,
         with_trace: bool,
-    ) -> Reply {
+    ) -> AskReply {
         let answered = match &events {
             Some(events) => self.ask.run_at(place, request, &Sending(events)).await,
             None => self.ask.run_at(place, request, &()).await,
@@ -123,12 +123,12 @@ impl Asking {
         };
         // Texts, numbers and printed JSON: there is nothing in it that cannot be printed.
         let body = serde_json::value::to_raw_value(&told).unwrap_or_default();
-        Reply { status: answered.answer.http_status(), body, retry_after }
+        AskReply { status: answered.answer.http_status(), body, retry_after }
     }
 }
 
-impl Asks for Asking {
-    fn ask(self: Arc<Self>, asked: Asked) -> Result<BoxFuture<'static, Reply>, Failure> {
+impl AskService for Asking {
+    fn ask(self: Arc<Self>, asked: AskRequest) -> Result<BoxFuture<'static, AskReply>, Failure> {
         let (with_trace, events) = (asked.with_trace, asked.events);
         let request = Request {
             question: asked.question,

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gate::{BoxFuture, Exchange};
+use gate::{BoxFuture, CallChannel};
 use serde_json::{Map, Value, json};
 use server::mcp::{Completing, Library, LibraryError};
 use tokio::sync::watch;
@@ -112,7 +112,7 @@ impl Library for Shelves {
         &'a self,
         name: &'a str,
         arguments: &'a Map<String, Value>,
-        _: &'a Exchange,
+        _: &'a CallChannel,
     ) -> BoxFuture<'a, Result<Value, LibraryError>> {
         Box::pin(async move {
             let (member, own) = self.of_prompt(name).ok_or(LibraryError::Unknown)?;

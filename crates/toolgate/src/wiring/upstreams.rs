@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use contract::{Diagnostic, Document};
-use gate::{Catalogue, Gate, Mode, Tool};
+use gate::{Catalogue, EnforcementMode, Gate, Tool};
 use serde_json::json;
 use upstream::{
     Configured, Host, Plan,
@@ -159,7 +159,7 @@ fn attach(gate: &Arc<Gate>, host: &Arc<Host>, fixed: Vec<Arc<Tool>>) {
 /// What is served beside the upstreams, and how their tools were enforced when we last looked.
 struct Served {
     fixed: Vec<Arc<Tool>>,
-    modes: HashMap<String, Mode>,
+    modes: HashMap<String, EnforcementMode>,
 }
 
 impl Served {

@@ -1,7 +1,7 @@
 //! What a command's stdout means.
 
 use contract::{LargeOutput, codes};
-use gate::{Answer, Captured, Payload, Running, ToolError};
+use gate::{CapturedText, OutputPayload, RunningCall, ToolError, ToolOutput};
 use serde_json::{Map, Value};
 
 /// The keys of the shape of `POST /v1/tools/execute`.
@@ -19,13 +19,13 @@ const TOOL_RESULT_KEYS: [&str; 9] = [
 
 /// The answer of a command that exited with 0.
 pub(super) fn read(
-    call: &Running,
+    call: &RunningCall,
     stdout: &guard::process::Captured,
-    stderr: Captured,
-) -> Result<Answer, ToolError> {
+    stderr: CapturedText,
+) -> Result<ToolOutput, ToolError> {
     let bytes = &stdout.bytes;
     let payload = if bytes.iter().all(u8::is_ascii_whitespace) {
-        Payload::Missing
+        OutputPayload::Missing
     } else if stdout.dropped > 0 {
         let reason = format!(
             "the command printed {} bytes, more than {}",
@@ -35,41 +35,43 @@ pub(super) fn read(
                 LargeOutput::Artifact => "max_artifact_bytes",
             }
         );
-        Payload::Unreadable { text: String::from_utf8_lossy(bytes).into_owned(), reason }
+        OutputPayload::Unreadable { text: String::from_utf8_lossy(bytes).into_owned(), reason }
     } else {
         match contract::json::parse(bytes) {
-            Ok(value) => Payload::Json(value),
-            Err(error) => Payload::Unreadable {
+            Ok(value) => OutputPayload::Json(value),
+            Err(error) => OutputPayload::Unreadable {
                 text: String::from_utf8_lossy(bytes).into_owned(),
                 reason: format!("the command's stdout is not JSON: {error}"),
             },
         }
     };
     match payload {
-        Payload::Json(Value::Object(whole)) if is_wrapped(call, &whole) => unwrap(whole, stderr),
-        payload => Ok(Answer { output: payload, stderr, ..Answer::default() }),
+        OutputPayload::Json(Value::Object(whole)) if is_wrapped(call, &whole) => {
+            unwrap(whole, stderr)
+        }
+        payload => Ok(ToolOutput { output: payload, stderr, ..ToolOutput::default() }),
     }
 }
 
 /// Whether the object is a result in its envelope and not the result itself. A tool
 /// whose own result has a `status` is never unwrapped.
-fn is_wrapped(call: &Running, whole: &Map<String, Value>) -> bool {
+fn is_wrapped(call: &RunningCall, whole: &Map<String, Value>) -> bool {
     let own_status = call.contract.output_schema.pointer("/properties/status").is_some();
     !own_status
         && matches!(whole.get("status").and_then(Value::as_str), Some("ok" | "error"))
         && whole.keys().all(|key| TOOL_RESULT_KEYS.contains(&key.as_str()))
 }
 
-fn unwrap(mut whole: Map<String, Value>, stderr: Captured) -> Result<Answer, ToolError> {
+fn unwrap(mut whole: Map<String, Value>, stderr: CapturedText) -> Result<ToolOutput, ToolError> {
     let mut text = |key: &str| match whole.remove(key) {
         Some(Value::String(text)) => text,
         _ => String::new(),
     };
     let failed = text("status") == "error";
     let summary = text("summary");
-    let stdout = Captured { text: text("stdout"), dropped: 0 };
+    let stdout = CapturedText { text: text("stdout"), dropped: 0 };
     let said = text("stderr");
-    let stderr = if said.is_empty() { stderr } else { Captured { text: said, dropped: 0 } };
+    let stderr = if said.is_empty() { stderr } else { CapturedText { text: said, dropped: 0 } };
     let metrics = match whole.remove("metrics") {
         Some(Value::Object(metrics)) => metrics,
         _ => Map::new(),
@@ -87,8 +89,8 @@ fn unwrap(mut whole: Map<String, Value>, stderr: Captured) -> Result<Answer, Too
             ..ToolError::default()
         });
     }
-    Ok(Answer {
-        output: whole.remove("output").map_or(Payload::Missing, Payload::Json),
+    Ok(ToolOutput {
+        output: whole.remove("output").map_or(OutputPayload::Missing, OutputPayload::Json),
         summary: (!summary.is_empty()).then_some(summary),
         stdout,
         stderr,
@@ -99,7 +101,7 @@ fn unwrap(mut whole: Map<String, Value>, stderr: Captured) -> Result<Answer, Too
 /// The failure of a command that did not exit with 0: the one it names, or that.
 pub(super) fn failure(
     stdout: &guard::process::Captured,
-    stderr: Captured,
+    stderr: CapturedText,
     exit_code: i32,
     message: String,
 ) -> ToolError {

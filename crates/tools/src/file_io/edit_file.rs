@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contract::codes;
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::FileError;
 use serde_json::json;
 
@@ -12,13 +12,13 @@ use super::{Files, diff, failure, flag, off_thread, write_file::fits};
 pub(crate) struct EditFile(pub(crate) Arc<Files>);
 
 impl Provider for EditFile {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         let (files, edit, stop) = (self.0.clone(), Edit::of(call), call.stop.clone());
         let max_diff_bytes = diff::room(call.limits.max_output_bytes);
         Box::pin(off_thread(move || edit.run(&files, max_diff_bytes, &|| !stop.is_cancelled())))
     }
 
-    fn preview<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Option<String>> {
+    fn preview<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Option<String>> {
         let (files, edit) = (self.0.clone(), Edit::of(call));
         Box::pin(async move {
             let shown = off_thread(move || edit.preview(&files)).await;
@@ -60,7 +60,7 @@ impl From<FileError> for Wrong {
 }
 
 impl Edit {
-    fn of(call: &Running) -> Self {
+    fn of(call: &RunningCall) -> Self {
         Self {
             path: call.text("path").to_owned(),
             old: call.text("old_text").to_owned(),
@@ -74,7 +74,7 @@ impl Edit {
         files: &Files,
         max_diff_bytes: usize,
         go_on: &dyn Fn() -> bool,
-    ) -> Result<Answer, ToolError> {
+    ) -> Result<ToolOutput, ToolError> {
         let limit = files.settings.max_read_bytes;
         let changed = files.path(&self.path).map_err(Wrong::File).and_then(|path| {
             files.tree.edit(&path, limit, go_on, |text| {
@@ -86,7 +86,7 @@ impl Edit {
             })
         });
         let (bytes, replacements, diff) = changed.map_err(|wrong| self.failure(wrong))?;
-        let mut answer = Answer::new(json!({
+        let mut answer = ToolOutput::new(json!({
             "ok": true,
             "replacements": replacements,
             "bytes_written": bytes,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::{FileError, Listed, Listing, SafePath};
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use super::{Files, Fitting, failure, number, off_thread, time, word};
 pub(crate) struct ListDir(pub(crate) Arc<Files>);
 
 impl Provider for ListDir {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         let (files, path) = (self.0.clone(), call.text("path").to_owned());
         let max = number(call, "max_entries");
         let max_output_bytes = call.limits.max_output_bytes;
@@ -29,12 +29,12 @@ fn list(files: &Files, path: &str, max: usize) -> Result<(SafePath, Listing), Fi
     Ok((path, listing))
 }
 
-fn answer(path: &SafePath, listing: &Listing, max_output_bytes: u64) -> Answer {
+fn answer(path: &SafePath, listing: &Listing, max_output_bytes: u64) -> ToolOutput {
     // Of what a path consists of, only a quotation mark grows, and to two bytes.
     let mut fitting = Fitting::new(max_output_bytes, 2 * path.as_str().len());
     let _ = listing.entries.iter().all(|listed| fitting.push(entry(listed)));
     let (entries, count) = (&fitting.items, fitting.items.len());
-    let mut answer = Answer::new(json!({
+    let mut answer = ToolOutput::new(json!({
         "ok": true,
         "path": path.as_str(),
         "entries": entries,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::FileError;
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ use crate::printed_size::json_bytes;
 pub(crate) struct ReadFile(pub(crate) Arc<Files>);
 
 impl Provider for ReadFile {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         let (files, path) = (self.0.clone(), call.text("path").to_owned());
         let max_output_bytes = call.limits.max_output_bytes;
         Box::pin(off_thread(move || {
@@ -32,12 +32,12 @@ fn read(files: &Files, path: &str) -> Result<String, FileError> {
 }
 
 /// The text is moved, not copied: it may be large.
-fn answer(path: &str, text: String) -> Answer {
+fn answer(path: &str, text: String) -> ToolOutput {
     let bytes = text.len();
     let mut result = Map::new();
     result.insert("ok".into(), Value::Bool(true));
     result.insert("contents".into(), Value::String(text));
-    let mut answer = Answer::new(Value::Object(result));
+    let mut answer = ToolOutput::new(Value::Object(result));
     answer.summary = Some(format!("Read {path} ({bytes} bytes)."));
     answer.metrics.insert("bytes_read".into(), json!(bytes));
     answer

@@ -2,7 +2,7 @@
 
 use std::{ops::ControlFlow, sync::Arc};
 
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use globset::{GlobBuilder, GlobMatcher};
 use guard::files::{FileError, Found, Walked};
 use regex::{Regex, RegexBuilder};
@@ -29,7 +29,7 @@ const BEFORE_CHARACTERS: usize = 80;
 pub(crate) struct SearchText(pub(crate) Arc<Files>);
 
 impl Provider for SearchText {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         let (files, asked) = (self.0.clone(), Asked::of(call));
         let stop = call.stop.clone();
         Box::pin(off_thread(move || {
@@ -55,7 +55,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(call: &Running) -> Self {
+    fn of(call: &RunningCall) -> Self {
         Self {
             path: call.text("path").to_owned(),
             query: call.text("query").to_owned(),
@@ -198,9 +198,9 @@ impl Search {
         }
     }
 
-    fn answer(self, walked: Walked) -> Answer {
+    fn answer(self, walked: Walked) -> ToolOutput {
         let (count, searched) = (self.matches.items.len(), self.searched);
-        let mut answer = Answer::new(json!({
+        let mut answer = ToolOutput::new(json!({
             "ok": true,
             "matches": self.matches.items,
             "files_searched": searched,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::{FileError, Kind, SafePath, Status};
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use super::{Files, failure, off_thread, time, word};
 pub(crate) struct Stat(pub(crate) Arc<Files>);
 
 impl Provider for Stat {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         let (files, path) = (self.0.clone(), call.text("path").to_owned());
         Box::pin(off_thread(move || {
             let (path, status) =
@@ -27,9 +27,9 @@ fn look(files: &Files, path: &str) -> Result<(SafePath, Status), FileError> {
     Ok((path, status))
 }
 
-fn answer(path: &SafePath, status: &Status) -> Answer {
+fn answer(path: &SafePath, status: &Status) -> ToolOutput {
     let kind = word(status.kind);
-    let mut answer = Answer::new(json!({
+    let mut answer = ToolOutput::new(json!({
         "ok": true,
         "path": path.as_str(),
         "kind": kind,

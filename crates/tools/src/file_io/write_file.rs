@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::{Before, FileError};
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use super::{Files, diff, failure, off_thread};
 pub(crate) struct WriteFile(pub(crate) Arc<Files>);
 
 impl Provider for WriteFile {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         let files = self.0.clone();
         let (path, content) = (call.text("path").to_owned(), call.text("content").to_owned());
         let stop = call.stop.clone();
@@ -23,7 +23,7 @@ impl Provider for WriteFile {
                 .and_then(|path| files.tree.write(&path, content.as_bytes(), &go_on))
                 .map_err(|error| failure::writing(&path, &error))?;
             let bytes = written.bytes;
-            let mut answer = Answer::new(json!({ "ok": true, "bytes_written": bytes }));
+            let mut answer = ToolOutput::new(json!({ "ok": true, "bytes_written": bytes }));
             let word = if written.created { "Created" } else { "Replaced" };
             answer.summary = Some(format!("{word} {path} ({bytes} bytes)."));
             answer.metrics.insert("bytes_written".into(), json!(bytes));
@@ -31,7 +31,7 @@ impl Provider for WriteFile {
         }))
     }
 
-    fn preview<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Option<String>> {
+    fn preview<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Option<String>> {
         let files = self.0.clone();
         let (path, content) = (call.text("path").to_owned(), call.text("content").to_owned());
         Box::pin(async move {

@@ -2,7 +2,7 @@
 
 use std::{fs::File, sync::Arc, time::Duration};
 
-use gate::{Answer, BoxFuture, Clock, Provider, Running, ToolError};
+use gate::{BoxFuture, Clock, Provider, RunningCall, ToolError, ToolOutput};
 use guard::process::{Identity, Keep, Launch, ResourceLimits, Spawner};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -41,7 +41,7 @@ impl Load {
         Self { settings: settings.clone(), clock: clock.clone() }
     }
 
-    async fn load(&self, call: &Running) -> Result<Answer, ToolError> {
+    async fn load(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let port = port_of(call)?;
         let model = Model::find(&self.settings, call.text("model"))?;
         if self.settings.stand_in {
@@ -65,7 +65,7 @@ impl Load {
     /// Takes the port, if no server of ours is there.
     async fn claim(
         &self,
-        call: &Running,
+        call: &RunningCall,
         place: &Place,
         model: &Model,
         deadline: Instant,
@@ -108,7 +108,7 @@ impl Load {
     /// Starts the server and waits for it. Where that fails, nothing of it is left.
     async fn start(
         &self,
-        call: &Running,
+        call: &RunningCall,
         place: &Place,
         model: &Model,
         lock: File,
@@ -258,7 +258,7 @@ impl Load {
 }
 
 impl Provider for Load {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(self.load(call))
     }
 }
@@ -273,17 +273,17 @@ async fn well(port: u16, model: &Model) -> Result<(), ToolError> {
     Err(failure::busy(format!("port {port} has `{name}`, which is {how}; unload it first")))
 }
 
-pub(super) fn loaded(port: u16, model: &Model) -> Answer {
+pub(super) fn loaded(port: u16, model: &Model) -> ToolOutput {
     answer(format!("loaded {} on {port}", model.short_name()), port, model)
 }
 
-pub(super) fn already(port: u16, model: &Model) -> Answer {
+pub(super) fn already(port: u16, model: &Model) -> ToolOutput {
     answer(format!("{} is already loaded on {port}", model.short_name()), port, model)
 }
 
-fn answer(message: String, port: u16, model: &Model) -> Answer {
+fn answer(message: String, port: u16, model: &Model) -> ToolOutput {
     let output = json!({ "ok": true, "message": message, "port": port, "model": model.name });
-    Answer { summary: Some(message), ..Answer::new(output) }
+    ToolOutput { summary: Some(message), ..ToolOutput::new(output) }
 }
 
 /// Who has a port already, in words.

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use gate::Running;
+use gate::RunningCall;
 use guard::{
     net::{Client, Limits, Request, Rules},
     process::{Ending, Identity, Kept, Listener, listeners, log_tail},
@@ -42,7 +42,7 @@ pub(super) enum NotReady {
 
 /// What is waited for.
 pub(super) struct Waiting<'a> {
-    pub(super) call: &'a Running,
+    pub(super) call: &'a RunningCall,
     pub(super) port: u16,
     pub(super) log: PathBuf,
     pub(super) target: &'a str,

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gate::{Answer, ToolError};
+use gate::{ToolError, ToolOutput};
 
 use super::{failure, load, model::Model, place::Phase, unload};
 
@@ -11,7 +11,7 @@ fn file(dir: &Path, port: u16) -> PathBuf {
     dir.join(port.to_string()).join("model")
 }
 
-pub(super) fn load(dir: &Path, port: u16, model: &Model) -> Result<Answer, ToolError> {
+pub(super) fn load(dir: &Path, port: u16, model: &Model) -> Result<ToolOutput, ToolError> {
     let file = file(dir, port);
     match std::fs::read_to_string(&file) {
         Ok(there) if there.trim() == model.target => Ok(load::already(port, model)),
@@ -26,7 +26,7 @@ pub(super) fn load(dir: &Path, port: u16, model: &Model) -> Result<Answer, ToolE
     }
 }
 
-pub(super) fn unload(dir: &Path, port: u16) -> Result<Answer, ToolError> {
+pub(super) fn unload(dir: &Path, port: u16) -> Result<ToolOutput, ToolError> {
     match std::fs::remove_file(file(dir, port)) {
         Ok(()) => Ok(unload::answer(port)),
         Err(_) => Err(failure::not_listening(format!("nothing is loaded on port {port}"))),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::process::Identity;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -28,7 +28,7 @@ impl Unload {
         Self { settings: settings.clone() }
     }
 
-    async fn unload(&self, call: &Running) -> Result<Answer, ToolError> {
+    async fn unload(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let port = port_of(call)?;
         if self.settings.stand_in {
             return stand_in::unload(&self.settings.dir, port);
@@ -66,7 +66,7 @@ impl Unload {
     /// Ends the server, gently first.
     async fn end(
         &self,
-        call: &Running,
+        call: &RunningCall,
         place: &Place,
         mut record: Record,
         keeper: Identity,
@@ -108,15 +108,15 @@ enum Gone {
 }
 
 impl Provider for Unload {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(self.unload(call))
     }
 }
 
-pub(super) fn answer(port: u16) -> Answer {
+pub(super) fn answer(port: u16) -> ToolOutput {
     let message = format!("unloaded port {port}");
     let output = json!({ "ok": true, "message": message, "port": port });
-    Answer { summary: Some(message), ..Answer::new(output) }
+    ToolOutput { summary: Some(message), ..ToolOutput::new(output) }
 }
 
 /// Nothing of ours is there. Whatever else holds the port is not ours to end.

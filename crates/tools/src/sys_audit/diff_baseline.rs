@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use machine::{KeyPackages, Places};
 use serde_json::json;
 
@@ -11,12 +11,12 @@ use super::{answer, look};
 pub(crate) struct DiffBaseline(pub(crate) Arc<KeyPackages>);
 
 impl Provider for DiffBaseline {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(diff(self.0.clone(), call))
     }
 }
 
-async fn diff(key: Arc<KeyPackages>, call: &Running) -> Result<Answer, ToolError> {
+async fn diff(key: Arc<KeyPackages>, call: &RunningCall) -> Result<ToolOutput, ToolError> {
     let baseline = call.input.get("baseline").cloned().unwrap_or_default();
     let changes = look(move || machine::diff(&Places::here(), &key, &baseline))
         .await?

@@ -1,6 +1,6 @@
 //! `list_hardware`: what this machine is made of.
 
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use machine::Places;
 
 use super::{answer, count, look};
@@ -8,12 +8,12 @@ use super::{answer, count, look};
 pub(crate) struct ListHardware;
 
 impl Provider for ListHardware {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(list(call))
     }
 }
 
-async fn list(call: &Running) -> Result<Answer, ToolError> {
+async fn list(call: &RunningCall) -> Result<ToolOutput, ToolError> {
     let hardware = look(|| machine::hardware(&Places::here())).await?;
     let summary = format!(
         "{}, {} GiB of memory, {}, {}.",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use machine::{KeyPackages, Places, Selection};
 
 use super::{answer, count, look};
@@ -10,12 +10,12 @@ use super::{answer, count, look};
 pub(crate) struct ListSoftware(pub(crate) Arc<KeyPackages>);
 
 impl Provider for ListSoftware {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(list(self.0.clone(), call))
     }
 }
 
-async fn list(key: Arc<KeyPackages>, call: &Running) -> Result<Answer, ToolError> {
+async fn list(key: Arc<KeyPackages>, call: &RunningCall) -> Result<ToolOutput, ToolError> {
     let all = call.input.get("all").and_then(serde_json::Value::as_bool).unwrap_or(false);
     let software = look(move || {
         let selection = if all { Selection::all() } else { Selection::key(&key) };

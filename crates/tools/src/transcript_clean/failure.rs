@@ -1,13 +1,13 @@
 //! What a failing model means for a call. Nothing that its endpoint said is told to the caller.
 
-use gate::{Running, ToolError};
+use gate::{RunningCall, ToolError};
 use llm::Error;
 use serde_json::json;
 
 const MODEL_ERROR: &str = "model_error";
 
 /// The failure of a call whose model failed like this.
-pub(super) fn of(error: &Error, call: &Running) -> ToolError {
+pub(super) fn of(error: &Error, call: &RunningCall) -> ToolError {
     let mut failure = match error {
         Error::Cancelled if call.is_late() => {
             let milliseconds = call.limits.timeout_ms;

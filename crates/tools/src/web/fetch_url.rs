@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::net::{
     Choice, Client, HeaderMap, Judge, Limits, Request, Response,
     charset::{self, Kind},
@@ -38,7 +38,7 @@ impl FetchUrl {
         Self { client, limits: settings.limits(), max_bytes: settings.max_bytes, judge }
     }
 
-    async fn fetch(&self, call: &Running) -> Result<Answer, ToolError> {
+    async fn fetch(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let url = call.text("url");
         let request = Request::get(url).within(self.limits).judged(self.judge.clone());
         let response = self.client.send(request, &call.stop).await;
@@ -56,18 +56,18 @@ impl FetchUrl {
 }
 
 impl Provider for FetchUrl {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(self.fetch(call))
     }
 
-    fn preview<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Option<String>> {
+    fn preview<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Option<String>> {
         // As it would be sent, not as it is spelled.
         let url = self.client.check(call.text("url"));
         Box::pin(std::future::ready(url.ok().map(|url| format!("GET {url}"))))
     }
 }
 
-fn answer(response: Response, max_output_bytes: u64) -> Result<Answer, ToolError> {
+fn answer(response: Response, max_output_bytes: u64) -> Result<ToolOutput, ToolError> {
     let content_type = response.content_type();
     if let Some(what) = sniff::looks_binary(&response.body, content_type.as_deref()) {
         return Err(failure::bad_type(&format!("the content is {what}")));
@@ -87,7 +87,7 @@ fn answer(response: Response, max_output_bytes: u64) -> Result<Answer, ToolError
     result.insert("content".into(), Value::String(content));
     result.insert("content_type".into(), json!(content_type.unwrap_or_default()));
     result.insert("bytes".into(), json!(bytes));
-    let mut answer = Answer::new(Value::Object(result));
+    let mut answer = ToolOutput::new(Value::Object(result));
     answer.summary = Some(summary);
     answer.metrics.insert("bytes".into(), json!(bytes));
     answer.metrics.insert("wire_bytes".into(), json!(response.wire_bytes));

@@ -1,7 +1,7 @@
 //! The answer of `web.fetch`, made of a page that came.
 
 use extract::Format;
-use gate::{Answer, ToolError};
+use gate::{ToolError, ToolOutput};
 use guard::net::{Response, charset, sniff};
 use serde_json::{Map, Value, json};
 
@@ -28,7 +28,7 @@ pub(super) struct Wanted {
 }
 
 /// Reads the page. It takes a few milliseconds of a core.
-pub(super) fn answer(response: &Response, wanted: Wanted) -> Result<Answer, ToolError> {
+pub(super) fn answer(response: &Response, wanted: Wanted) -> Result<ToolOutput, ToolError> {
     let content_type = response.content_type().filter(|named| !named.is_empty());
     let content_type = content_type.unwrap_or_else(|| kind::sniffed(&response.body).to_owned());
     // What has no body has no text either, whatever its type is.
@@ -39,7 +39,7 @@ pub(super) fn answer(response: &Response, wanted: Wanted) -> Result<Answer, Tool
     let spelled = charset::Kind::of(Some(&content_type));
     let content = charset::decode(&response.body, Some(&content_type), spelled);
     let reading = reading::read(kind, &content, &response.url, wanted.format);
-    let mut answer = Answer::new(Value::Object(result(response, &reading, &content, wanted)?));
+    let mut answer = ToolOutput::new(Value::Object(result(response, &reading, &content, wanted)?));
     answer.summary = Some(format!("Read {}.", place::page(&response.url)));
     answer.metrics.insert("bytes".into(), json!(response.body.len()));
     answer.metrics.insert("redirects".into(), json!(response.redirects));

@@ -3,7 +3,7 @@
 use std::{fmt::Display, sync::Arc};
 
 use extract::Format;
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::net::{
     Choice, Client, HeaderMap, Judge, Limits, NetError, Reason, Request, StatusCode, Url,
 };
@@ -44,7 +44,7 @@ impl WebFetch {
         }
     }
 
-    async fn fetch(&self, call: &Running) -> Result<Answer, ToolError> {
+    async fn fetch(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let url = call.text("url");
         let wanted = self.wanted(call);
         let request = Request::get(url).within(self.limits).judged(judge());
@@ -65,7 +65,7 @@ impl WebFetch {
         read.await.unwrap_or_else(|error| Err(failed(&error)))
     }
 
-    fn wanted(&self, call: &Running) -> Wanted {
+    fn wanted(&self, call: &RunningCall) -> Wanted {
         let number = |name: &str| {
             let given = call.input.get(name).and_then(whole);
             given.map(|number| usize::try_from(number).unwrap_or(usize::MAX))
@@ -85,11 +85,11 @@ impl WebFetch {
 }
 
 impl Provider for WebFetch {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(self.fetch(call))
     }
 
-    fn preview<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Option<String>> {
+    fn preview<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Option<String>> {
         // As it would be sent, not as it is spelled.
         let url = self.client.check(call.text("url"));
         Box::pin(std::future::ready(url.ok().map(|url| format!("GET {url}"))))

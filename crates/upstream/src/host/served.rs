@@ -7,7 +7,7 @@ use std::{
 };
 
 use contract::{Contract, codes};
-use gate::{Running, Tool, Withheld};
+use gate::{RunningCall, Tool, WithheldTool};
 
 use super::member::{Member, Phase};
 use crate::{
@@ -41,7 +41,7 @@ impl Member {
     /// Whether it may run this call: what it serves now under that name is what the call was checked
     /// against, or takes these arguments as well and asks for no other leave. What comes back is held against
     /// what the caller was promised in any case.
-    pub(crate) fn serves(&self, call: &Running) -> bool {
+    pub(crate) fn serves(&self, call: &RunningCall) -> bool {
         let state = self.state.load();
         let Some(&place) = state.index.get(&call.contract.name) else { return false };
         let now = &state.tools[place];
@@ -69,7 +69,7 @@ impl Member {
     }
 
     /// What of it may not be called, for whoever calls it.
-    pub(crate) fn withheld(&self) -> HashMap<String, Withheld> {
+    pub(crate) fn withheld(&self) -> HashMap<String, WithheldTool> {
         let state = self.state();
         let served =
             |one: &Rejected| state.tools.iter().any(|tool| tool.contract.name == one.served_as);
@@ -78,7 +78,7 @@ impl Member {
                 Reason::Changed | Reason::NotPinned => codes::CONTRACT_CHANGED,
                 _ => codes::NOT_ALLOWED,
             };
-            let withheld = Withheld {
+            let withheld = WithheldTool {
                 toolset: self.id.clone(),
                 code,
                 // Not in the server's own words: a model may read this.
@@ -196,10 +196,10 @@ impl Member {
     }
 }
 
-fn mode(mode: Mode) -> gate::Mode {
+fn mode(mode: Mode) -> gate::EnforcementMode {
     match mode {
-        Mode::Enforce => gate::Mode::Enforce,
-        Mode::Warn => gate::Mode::Warn,
-        Mode::Off => gate::Mode::Off,
+        Mode::Enforce => gate::EnforcementMode::Enforce,
+        Mode::Warn => gate::EnforcementMode::Warn,
+        Mode::Off => gate::EnforcementMode::Off,
     }
 }

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::{
-    Approval, ApprovalId, Question, Tool,
-    approvals::{MAX_REASON_CHARACTERS, Verdict, visible},
+    Approval, ApprovalId, InputRequest, Tool,
+    approvals::{ApprovalDecision, MAX_REASON_CHARACTERS, visible},
     trim,
 };
 
@@ -25,7 +25,7 @@ pub(super) fn subject(name: &str) -> Option<ApprovalId> {
 }
 
 /// What the person reads and fills in.
-pub(super) fn form(tool: &Tool, approval: &Approval) -> Question {
+pub(super) fn form(tool: &Tool, approval: &Approval) -> InputRequest {
     let contract = &tool.contract;
     let mut message = format!(
         "Allow one call of `{}` (toolset {}, effects: {})?\n\nArguments:\n{}",
@@ -56,7 +56,7 @@ pub(super) fn form(tool: &Tool, approval: &Approval) -> Question {
         },
         "required": ["approve"],
     });
-    Question::form(&message, &schema)
+    InputRequest::form(&message, &schema)
 }
 
 /// The arguments as they may be shown.
@@ -68,7 +68,7 @@ fn arguments(approval: &Approval) -> String {
 }
 
 /// What the person replied. Only an explicit yes is one.
-pub(super) fn verdict(reply: &Value, caller: &str) -> Verdict {
+pub(super) fn verdict(reply: &Value, caller: &str) -> ApprovalDecision {
     let content = reply.get("content");
     let approve = reply.get("action").and_then(Value::as_str) == Some("accept")
         && content.and_then(|content| content.get("approve")) == Some(&Value::Bool(true));
@@ -78,5 +78,5 @@ pub(super) fn verdict(reply: &Value, caller: &str) -> Verdict {
         .map(str::trim)
         .filter(|words| !words.is_empty())
         .map(str::to_owned);
-    Verdict { approve, by: format!("the person in front of `{caller}`"), reason }
+    ApprovalDecision { approve, by: format!("the person in front of `{caller}`"), reason }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use contract::Limits;
-use gate::{Answer, BoxFuture, Catalogue, Provider, Running, Tool, ToolError};
+use gate::{BoxFuture, Catalogue, Provider, RunningCall, Tool, ToolError, ToolOutput};
 use serde_json::json;
 
 use super::{file, page};
@@ -14,7 +14,7 @@ use crate::rest::named::Named;
 struct NeverCalled;
 
 impl Provider for NeverCalled {
-    fn run<'a>(&'a self, _: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, _: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         unreachable!("a page was made")
     }
 }

@@ -1,8 +1,8 @@
 //! How long approvals are kept: with their jobs, through a restart, until they are old.
 
 use gate::{
-    Approval, ApprovalId, ApprovalState, JobState, Stays, Store, Timestamp,
-    approvals::{ApprovalFilter, Wanted},
+    Approval, ApprovalId, ApprovalState, JobState, RecordRetention, Store, Timestamp,
+    approvals::{ApprovalFilter, ApprovalLookup},
 };
 
 use super::{approval, approved, decide, naming, request, stands, state, usual, verdict, wanted};
@@ -42,11 +42,11 @@ async fn a_job_wakes_when_its_approval_waits_no_more() {
     assert_eq!(state(&store, &waiting[2].1.id, 3_000).await, ApprovalState::Cancelled);
     // It is the job's alone.
     let of_job = &waiting[0].1;
-    let other = Wanted { job_id: None, ..naming(of_job) };
+    let other = ApprovalLookup { job_id: None, ..naming(of_job) };
     assert_eq!(stands(&store, other, 3_000).await, ("nothing", Some(of_job.id.clone())));
-    let other = Wanted { job_id: None, ..wanted(of_job) };
+    let other = ApprovalLookup { job_id: None, ..wanted(of_job) };
     assert_eq!(stands(&store, other, 3_000).await, ("nothing", None));
-    let other = Wanted { job_id: Some(id(1)), ..naming(of_job) };
+    let other = ApprovalLookup { job_id: Some(id(1)), ..naming(of_job) };
     assert_eq!(stands(&store, other, 3_000).await, ("nothing", Some(of_job.id.clone())));
     assert_eq!(stands(&store, naming(of_job), 3_000).await, ("used", Some(of_job.id.clone())));
 }
@@ -95,7 +95,7 @@ async fn the_old_go_and_what_waits_stays() {
     store.decide_approval(good.id.clone(), verdict(true), at, until).await.unwrap();
     let forget = async |before, max_approvals| {
         let (now, before) = (Timestamp(20_000), Timestamp(before));
-        let stays = Stays { now, before, max_quarantined: 10, max_approvals };
+        let stays = RecordRetention { now, before, max_quarantined: 10, max_approvals };
         store.forget(Vec::new(), stays).await.unwrap();
     };
     forget(4_999, 10).await;
@@ -124,7 +124,7 @@ async fn above_the_number_those_go_that_say_nothing_any_more() {
         let (at, until) = (Timestamp(2_000), Timestamp(until));
         store.decide_approval(ids[number].clone(), verdict(approve), at, until).await.unwrap();
     }
-    let stays = Stays {
+    let stays = RecordRetention {
         now: Timestamp(4_000),
         before: Timestamp(0),
         max_quarantined: 10,

@@ -55,7 +55,8 @@ async fn what_cannot_be_decided_is_not() {
     let desk = Desk::new(Preview::Nothing);
     let id = desk.ask(usual()).await;
     let database = forbid(&desk, "UPDATE ON approvals");
-    let verdict = gate::approvals::Verdict { approve: true, by: "operator".into(), reason: None };
+    let verdict =
+        gate::approvals::ApprovalDecision { approve: true, by: "operator".into(), reason: None };
     assert!(desk.gate.decide(&id, verdict).await.is_err());
     assert_eq!(desk.events(), ["approval_requested"]);
     allow(&database);

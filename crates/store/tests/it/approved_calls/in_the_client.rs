@@ -1,18 +1,19 @@
 //! The person in front of a client that is trusted to ask.
 
-use gate::{ApprovalId, ApprovalState, Call, CanAsk, Exchange};
+use gate::{ApprovalId, ApprovalState, Call, CallChannel, InputCapabilities};
 use serde_json::{Map, Value, json};
 
 use super::{Desk, Preview, call, usual};
 
-fn exchange(trusted: bool, can_ask: bool, replies: Value) -> Exchange {
+fn channel(trusted: bool, capabilities: bool, replies: Value) -> CallChannel {
     let Value::Object(replies) = replies else { panic!() };
-    let can_ask = CanAsk { person: can_ask, model: false, roots: false };
-    Exchange { replies, can_ask, may_approve: trusted, ..Exchange::default() }
+    let capabilities =
+        InputCapabilities { elicitation: capabilities, sampling: false, roots: false };
+    CallChannel { replies, capabilities, may_approve: trusted, ..CallChannel::default() }
 }
 
 fn at_client(call: Call, replies: Value) -> Call {
-    Call { exchange: exchange(true, true, replies), ..call }
+    Call { channel: channel(true, true, replies), ..call }
 }
 
 /// The name of the question that a call ends with, and its form.
@@ -102,9 +103,9 @@ async fn a_refusal_carries_the_reason() {
 
 #[tokio::test]
 async fn who_is_not_trusted_or_cannot_ask_is_not_heard() {
-    for (trusted, can_ask) in [(false, true), (true, false), (false, false)] {
+    for (trusted, capabilities) in [(false, true), (true, false), (false, false)] {
         let desk = Desk::new(Preview::Nothing);
-        let make = |replies| Call { exchange: exchange(trusted, can_ask, replies), ..usual() };
+        let make = |replies| Call { channel: channel(trusted, capabilities, replies), ..usual() };
         let waiting = desk.ask(make(json!({}))).await;
         let said = reply(&format!("approve_{waiting}"), &yes());
         assert_eq!(desk.ask(make(said)).await, waiting);

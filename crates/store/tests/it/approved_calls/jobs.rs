@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use gate::{
     ApprovalId, ApprovalState, Call, Door, Job, JobId, JobState, Jobs,
-    jobs::{Cancelled, JobsSettings},
+    jobs::{CancelResult, JobsSettings},
 };
 use serde_json::{Value, json};
 
@@ -111,7 +111,7 @@ async fn a_cancelled_job_takes_its_request_with_it() {
     let desk = Desk::new(Preview::Nothing);
     let jobs = jobs(&desk).await;
     let (id, approval) = waits(&desk, &jobs, usual()).await;
-    assert!(matches!(jobs.cancel(&id).await.unwrap(), Cancelled::Done(_)));
+    assert!(matches!(jobs.cancel(&id).await.unwrap(), CancelResult::Done(_)));
     assert_eq!(desk.state(&approval).await, ApprovalState::Cancelled);
     desk.decide(&approval, true).await;
     let (other, second) = waits(&desk, &jobs, usual()).await;
@@ -232,7 +232,7 @@ async fn a_visitor_lets_go_of_what_the_server_has_ended() {
         let (id, live) = visiting.submit(usual()).await.unwrap();
         let approval = until(&desk, &id, JobState::WaitingApproval).await.approval_id.unwrap();
         if round % 2 == 0 {
-            assert!(matches!(server.cancel(&id).await.unwrap(), Cancelled::Done(_)));
+            assert!(matches!(server.cancel(&id).await.unwrap(), CancelResult::Done(_)));
         } else {
             desk.decide(&approval, false).await;
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use gate::{ApprovalId, ApprovalState, Call, Caller, Recording, approvals::Decided};
+use gate::{ApprovalId, ApprovalState, Call, Caller, Recording, approvals::DecisionResult};
 use rand::{RngExt, SeedableRng, rngs::StdRng, seq::IndexedRandom};
 use serde_json::json;
 
@@ -142,7 +142,7 @@ async fn step(desk: &Desk, model: &mut Model, random: &mut StdRng) {
             let waits =
                 stands == ApprovalState::Waiting || (stands == ApprovalState::Approved && !approve);
             let decided = desk.decide(&id, approve).await;
-            assert_eq!(matches!(decided, Decided::Done(_)), waits, "{one:?}");
+            assert_eq!(matches!(decided, DecisionResult::Done(_)), waits, "{one:?}");
             if waits {
                 let refused = ApprovalState::Refused;
                 one.state = if approve { ApprovalState::Approved } else { refused };
@@ -210,7 +210,8 @@ async fn no_crowd_gets_more_than_was_approved() {
                     if let Some(id) = outcome.result.err().and_then(|failure| failure.approval) {
                         if random.random_bool(0.7) {
                             let approve = random.random_bool(0.9);
-                            let done = matches!(desk.decide(&id, approve).await, Decided::Done(_));
+                            let done =
+                                matches!(desk.decide(&id, approve).await, DecisionResult::Done(_));
                             approved += usize::from(done && approve);
                         }
                         seen.push(id);

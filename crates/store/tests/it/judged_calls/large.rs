@@ -1,7 +1,7 @@
 //! Results that are too large to hand over.
 
 use contract::LimitOverrides;
-use gate::{Call, Mode, Payload, Recording};
+use gate::{Call, EnforcementMode, OutputPayload, Recording};
 use serde_json::{Value, json};
 
 use super::{Hall, call, executed, output, usual};
@@ -10,12 +10,12 @@ use super::{Hall, call, executed, output, usual};
 fn hall(leaves: Option<&'static str>) -> Hall {
     let more =
         "large_output: artifact\nlimits: { max_output_bytes: 100, max_artifact_bytes: 1000 }";
-    Hall::with(more, Mode::Enforce, leaves, |call| {
+    Hall::with(more, EnforcementMode::Enforce, leaves, |call| {
         let n = usize::try_from(call.input["n"].as_u64().unwrap()).unwrap();
         match n {
             // A large answer of another kind.
-            500 => Payload::Json(json!({ "text": vec![1; 200] })),
-            n => Payload::Json(json!({ "text": "x".repeat(n) })),
+            500 => OutputPayload::Json(json!({ "text": vec![1; 200] })),
+            n => OutputPayload::Json(json!({ "text": "x".repeat(n) })),
         }
     })
 }
@@ -118,8 +118,9 @@ async fn a_replay_points_to_the_same_artifact() {
 
 #[tokio::test]
 async fn without_the_contracts_word_it_is_refused() {
-    let hall = Hall::with("limits: { max_output_bytes: 100 }", Mode::Enforce, None, |_| {
-        Payload::Json(json!({ "text": "x".repeat(300) }))
-    });
+    let hall =
+        Hall::with("limits: { max_output_bytes: 100 }", EnforcementMode::Enforce, None, |_| {
+            OutputPayload::Json(json!({ "text": "x".repeat(300) }))
+        });
     hall.stopped(usual()).await;
 }

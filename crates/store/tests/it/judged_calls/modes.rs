@@ -1,6 +1,6 @@
 //! How strictly a tool is held to its contract, and answers that come with their text.
 
-use gate::{Mode, Payload, Printed, quarantine::State};
+use gate::{EnforcementMode, OutputPayload, PrintedJson, quarantine::QuarantineState};
 use serde_json::{Value, json, value::RawValue};
 
 use super::{Hall, call, executed, output, usual};
@@ -9,30 +9,33 @@ fn raw(text: &str) -> Box<RawValue> {
     RawValue::from_string(text.to_owned()).unwrap()
 }
 
-fn in_mode(mode: Mode, payload: impl Fn() -> Payload + Send + Sync + 'static) -> Hall {
+fn in_mode(
+    mode: EnforcementMode,
+    payload: impl Fn() -> OutputPayload + Send + Sync + 'static,
+) -> Hall {
     Hall::with("", mode, None, move |_| payload())
 }
 
 #[tokio::test]
 async fn what_is_enforced_is_stopped_both_ways() {
-    let hall = in_mode(Mode::Enforce, || Payload::Json(json!({ "text": 1 })));
+    let hall = in_mode(EnforcementMode::Enforce, || OutputPayload::Json(json!({ "text": 1 })));
     let id = hall.stopped(usual()).await;
     let entry = hall.entry(&id).await;
     let summary = &entry.summary;
-    assert_eq!((summary.state, summary.whole), (State::Held, true));
+    assert_eq!((summary.state, summary.whole), (QuarantineState::Held, true));
     assert_eq!((&*summary.caller, summary.input_sha256.len()), ("ada", 64));
     assert_eq!(summary.violations[0].pointer, "/text");
     assert_eq!(hall.call(call(json!({ "n": "a" }))).await.code(), "invalid_input");
     assert_eq!(hall.runs(), 1);
     // Nothing is an answer that is missing.
-    let hall = in_mode(Mode::Enforce, || Payload::Missing);
+    let hall = in_mode(EnforcementMode::Enforce, || OutputPayload::Missing);
     let id = hall.stopped(usual()).await;
     assert_eq!(hall.entry(&id).await.summary.reason, "the tool answered nothing");
 }
 
 #[tokio::test]
 async fn a_warning_is_told_counted_and_written_down_and_the_call_goes_on() {
-    let hall = in_mode(Mode::Warn, || Payload::Json(json!({ "text": 1 })));
+    let hall = in_mode(EnforcementMode::Warn, || OutputPayload::Json(json!({ "text": 1 })));
     let outcome = hall.call(call(json!({ "n": "a" }))).await;
     assert_eq!((outcome.code(), outcome.http_status()), ("ok", 200));
     assert_eq!(output(&outcome), json!({ "text": 1 }));
@@ -42,7 +45,7 @@ async fn a_warning_is_told_counted_and_written_down_and_the_call_goes_on() {
     assert_eq!(warnings[1]["direction"], "output");
     let id = warnings[1]["quarantine_id"].as_str().unwrap();
     let entry = hall.entry(id).await;
-    assert_eq!(entry.summary.state, State::Passed);
+    assert_eq!(entry.summary.state, QuarantineState::Passed);
     assert_eq!(entry.payload.get(), r#"{"text":1}"#);
     let line = hall.journal().pop().unwrap();
     assert_eq!((&line["code"], &line["warnings"]), (&json!("ok"), warnings));
@@ -61,7 +64,7 @@ async fn a_warning_is_told_counted_and_written_down_and_the_call_goes_on() {
 
 #[tokio::test]
 async fn a_tool_that_is_always_wrong_does_not_fill_the_disk() {
-    let hall = in_mode(Mode::Warn, || Payload::Json(json!([])));
+    let hall = in_mode(EnforcementMode::Warn, || OutputPayload::Json(json!([])));
     for _ in 0..200 {
         assert_eq!(hall.call(usual()).await.code(), "ok");
     }
@@ -76,8 +79,9 @@ async fn nobody_looks_where_it_is_off() {
     for (payload, expected) in
         [(Some(json!({ "text": 1 })), json!({ "text": 1 })), (None, Value::Null)]
     {
-        let hall =
-            in_mode(Mode::Off, move || payload.clone().map_or(Payload::Missing, Payload::Json));
+        let hall = in_mode(EnforcementMode::Off, move || {
+            payload.clone().map_or(OutputPayload::Missing, OutputPayload::Json)
+        });
         let outcome = hall.call(call(json!({ "n": "a" }))).await;
         assert_eq!((outcome.code(), output(&outcome)), ("ok", expected));
         assert!(outcome.marks.warnings.is_empty());
@@ -90,9 +94,9 @@ async fn nobody_looks_where_it_is_off() {
 
 #[tokio::test]
 async fn a_size_is_held_to_in_every_mode() {
-    for mode in Mode::ALL {
+    for mode in EnforcementMode::ALL {
         let hall = Hall::with("limits: { max_output_bytes: 100 }", mode, None, |_| {
-            Payload::Json(json!({ "text": "x".repeat(100) }))
+            OutputPayload::Json(json!({ "text": "x".repeat(100) }))
         });
         let id = hall.stopped(usual()).await;
         let reason = hall.entry(&id).await.summary.reason;
@@ -106,8 +110,8 @@ async fn a_size_is_held_to_in_every_mode() {
 #[tokio::test]
 async fn what_is_no_json_passes_as_a_text() {
     let unreadable =
-        || Payload::Unreadable { text: "{oops".into(), reason: "it is not JSON".into() };
-    let hall = in_mode(Mode::Warn, unreadable);
+        || OutputPayload::Unreadable { text: "{oops".into(), reason: "it is not JSON".into() };
+    let hall = in_mode(EnforcementMode::Warn, unreadable);
     let outcome = hall.call(usual()).await;
     assert_eq!(output(&outcome), json!("{oops"));
     assert_eq!(outcome.marks.warnings[0].reason, "it is not JSON");
@@ -115,8 +119,8 @@ async fn what_is_no_json_passes_as_a_text() {
 
 #[tokio::test]
 async fn a_change_of_mode_is_in_the_journal() {
-    let hall = in_mode(Mode::Enforce, || Payload::Missing);
-    hall.gate.mode_changed("one", Mode::Enforce, Mode::Off, "settings");
+    let hall = in_mode(EnforcementMode::Enforce, || OutputPayload::Missing);
+    hall.gate.mode_changed("one", EnforcementMode::Enforce, EnforcementMode::Off, "settings");
     let line = hall.journal().pop().unwrap();
     let told = ["event", "tool", "from", "to", "by"].map(|key| line[key].as_str().unwrap());
     assert_eq!(told, ["mode_changed", "one", "enforce", "off", "settings"]);
@@ -126,28 +130,37 @@ async fn a_change_of_mode_is_in_the_journal() {
 async fn the_very_text_goes_on() {
     // Spelt as no printer of ours would.
     let text = r#"{ "text" : "\u00e9\/" }"#;
-    let hall = in_mode(Mode::Enforce, || Payload::Printed(Printed::read(raw(text)).unwrap()));
+    let hall = in_mode(EnforcementMode::Enforce, || {
+        OutputPayload::Printed(PrintedJson::read(raw(text)).unwrap())
+    });
     assert_eq!(hall.call(usual()).await.result.unwrap().json.get(), text);
     // It is judged by its value, and measured by its length.
-    let hall = in_mode(Mode::Enforce, || Payload::Printed(Printed::read(raw("{ }")).unwrap()));
+    let hall = in_mode(EnforcementMode::Enforce, || {
+        OutputPayload::Printed(PrintedJson::read(raw("{ }")).unwrap())
+    });
     let id = hall.stopped(usual()).await;
     assert_eq!(hall.entry(&id).await.payload.get(), "{ }");
-    let hall = Hall::with("limits: { max_output_bytes: 20 }", Mode::Enforce, None, |_| {
-        let spaces = " ".repeat(20);
-        Payload::Printed(Printed::read(raw(&format!("{{\"text\":{spaces}\"\"}}"))).unwrap())
-    });
+    let hall =
+        Hall::with("limits: { max_output_bytes: 20 }", EnforcementMode::Enforce, None, |_| {
+            let spaces = " ".repeat(20);
+            OutputPayload::Printed(
+                PrintedJson::read(raw(&format!("{{\"text\":{spaces}\"\"}}"))).unwrap(),
+            )
+        });
     hall.stopped(usual()).await;
 }
 
 #[tokio::test]
 async fn a_text_of_several_lines_is_printed_in_one() {
     let text = "{\n  \"text\":\r\n\"a\\nb\"\n}";
-    let hall = in_mode(Mode::Enforce, || Payload::Printed(Printed::read(raw(text)).unwrap()));
+    let hall = in_mode(EnforcementMode::Enforce, || {
+        OutputPayload::Printed(PrintedJson::read(raw(text)).unwrap())
+    });
     let printed = hall.call(usual()).await.result.unwrap().json;
     assert_eq!(printed.get(), r#"{"text":"a\nb"}"#);
 }
 
 #[test]
 fn a_text_says_one_thing_only() {
-    assert!(Printed::read(raw(r#"{"text":"good","text":1}"#)).is_err());
+    assert!(PrintedJson::read(raw(r#"{"text":"good","text":1}"#)).is_err());
 }

@@ -6,9 +6,11 @@ use std::sync::{
 };
 
 use gate::{
-    Call, Caller, Door, JobState, Jobs, Payload, Recording,
+    Call, Caller, Door, JobState, Jobs, OutputPayload, Recording,
     jobs::JobsSettings,
-    quarantine::{MAX_QUARANTINED_BYTES, NOTICED_AFTER, NotReleased, Release, State},
+    quarantine::{
+        MAX_QUARANTINED_BYTES, NOTICED_AFTER, QuarantineState, ReleaseError, ReleaseResult,
+    },
 };
 use serde_json::{Value, json};
 
@@ -16,7 +18,7 @@ use super::{Hall, RELEASE_VALID, call, executed, output, usual};
 
 /// A tool that is always wrong.
 fn hall() -> Hall {
-    Hall::new(|call| Payload::Json(json!({ "text": call.input["n"] })))
+    Hall::new(|call| OutputPayload::Json(json!({ "text": call.input["n"] })))
 }
 
 fn of(outcome: &gate::Outcome, id: &str) {
@@ -30,8 +32,11 @@ fn of(outcome: &gate::Outcome, id: &str) {
 async fn the_caller_gets_it_once_and_nothing_runs_for_it() {
     let hall = hall();
     let id = hall.stopped(usual()).await;
-    let Release::Done(entry) = hall.release(&id).await else { panic!("not released") };
-    assert_eq!((entry.state, entry.decided_by.as_deref()), (State::Released, Some("operator")));
+    let ReleaseResult::Done(entry) = hall.release(&id).await else { panic!("not released") };
+    assert_eq!(
+        (entry.state, entry.decided_by.as_deref()),
+        (QuarantineState::Released, Some("operator"))
+    );
     assert_eq!(entry.decision_reason.as_deref(), Some("it is fine"));
     // The default is filled in, so these are the same arguments.
     let given = hall.call(call(json!({ "n": 1 }))).await;
@@ -39,13 +44,13 @@ async fn the_caller_gets_it_once_and_nothing_runs_for_it() {
     assert_eq!((output(&given), hall.runs()), (json!({ "text": 1 }), 1));
     let line = hall.journal().pop().unwrap();
     assert_eq!((&line["code"], &line["released"]), (&json!("ok"), &json!(id)));
-    assert_eq!(hall.state(&id).await, State::Delivered);
+    assert_eq!(hall.state(&id).await, QuarantineState::Delivered);
     // That was the once.
     let next = hall.stopped(usual()).await;
     assert_ne!(next, id);
     assert_eq!(hall.runs(), 2);
     // It can be released again.
-    assert!(matches!(hall.release(&id).await, Release::Done(_)));
+    assert!(matches!(hall.release(&id).await, ReleaseResult::Done(_)));
     of(&hall.call(usual()).await, &id);
     let events: Vec<_> = hall.journal().into_iter().map(|line| line["event"].clone()).collect();
     assert_eq!(
@@ -71,7 +76,7 @@ async fn another_caller_and_other_arguments_get_nothing_of_it() {
     for n in [json!(2), json!(1.0)] {
         assert_ne!(hall.stopped(call(json!({ "n": n }))).await, id);
     }
-    assert_eq!((hall.state(&id).await, hall.runs()), (State::Released, 4));
+    assert_eq!((hall.state(&id).await, hall.runs()), (QuarantineState::Released, 4));
     of(&hall.call(usual()).await, &id);
 }
 
@@ -82,10 +87,10 @@ async fn a_release_ends_to_the_millisecond() {
     hall.release(&id).await;
     let valid = i64::try_from(RELEASE_VALID.as_millis()).unwrap();
     hall.clock.advance_ms(valid - 1);
-    assert_eq!(hall.state(&id).await, State::Released);
-    assert!(matches!(hall.release(&id).await, Release::Refused(_, NotReleased::Already)));
+    assert_eq!(hall.state(&id).await, QuarantineState::Released);
+    assert!(matches!(hall.release(&id).await, ReleaseResult::Refused(_, ReleaseError::Already)));
     hall.clock.advance_ms(1);
-    assert_eq!(hall.state(&id).await, State::Held);
+    assert_eq!(hall.state(&id).await, QuarantineState::Held);
     hall.stopped(usual()).await;
     // Whoever thinks again may release it again.
     hall.release(&id).await;
@@ -117,7 +122,7 @@ async fn of_many_who_come_at_once_one_gets_it() {
         let everybody = halls.iter().map(|hall| hall.release(&id));
         let mut released = 0;
         for release in everybody {
-            released += usize::from(matches!(release.await, Release::Done(_)));
+            released += usize::from(matches!(release.await, ReleaseResult::Done(_)));
         }
         assert_eq!(released, 1);
         tokio::time::sleep(NOTICED_AFTER).await;
@@ -158,7 +163,7 @@ async fn a_key_is_answered_with_what_was_released() {
         assert!(again.replayed);
         assert_eq!(executed(&again)["metrics"].get("error_code"), None);
     }
-    assert_eq!(hall.state(&id).await, State::Released);
+    assert_eq!(hall.state(&id).await, QuarantineState::Released);
     // Another key is another call, and its record is what it got.
     of(&hall.call(keyed("l")).await, &id);
     let replayed = hall.call(keyed("l")).await;
@@ -212,12 +217,12 @@ async fn a_job_gets_it_like_any_call() {
 
 #[tokio::test]
 async fn no_approval_is_needed_for_what_does_not_run() {
-    let hall = Hall::with("approval: required", gate::Mode::Enforce, None, |_| {
-        Payload::Json(json!({ "text": 1 }))
+    let hall = Hall::with("approval: required", gate::EnforcementMode::Enforce, None, |_| {
+        OutputPayload::Json(json!({ "text": 1 }))
     });
     let failure = hall.call(usual()).await.result.unwrap_err();
     let verdict =
-        || gate::approvals::Verdict { approve: true, by: "operator".into(), reason: None };
+        || gate::approvals::ApprovalDecision { approve: true, by: "operator".into(), reason: None };
     hall.gate.decide(&failure.approval.unwrap(), verdict()).await.unwrap();
     let id = hall.stopped(usual()).await;
     hall.release(&id).await;
@@ -233,11 +238,11 @@ async fn what_was_cut_cannot_be_released_and_says_so() {
         // With what stands around it, all that is kept whole, or one byte more.
         let around = r#"{"text":[],"x":""}"#.len();
         let size = MAX_QUARANTINED_BYTES - around + usize::from(!says.load(Ordering::SeqCst));
-        Payload::Json(json!({ "text": [], "x": "x".repeat(size) }))
+        OutputPayload::Json(json!({ "text": [], "x": "x".repeat(size) }))
     });
     let id = hall.stopped(usual()).await;
     assert!(!hall.entry(&id).await.summary.whole);
-    let Release::Refused(_, why) = hall.release(&id).await else { panic!("released") };
+    let ReleaseResult::Refused(_, why) = hall.release(&id).await else { panic!("released") };
     assert!(why.to_string().contains("1048576 bytes"), "{why}");
     whole.store(true, Ordering::SeqCst);
     let id = hall.stopped(usual()).await;
@@ -251,11 +256,11 @@ async fn adopting_withdraws_a_release() {
     let hall = hall();
     let id = hall.stopped(usual()).await;
     hall.release(&id).await;
-    let decision = gate::quarantine::Decision { by: "operator".into(), reason: None };
+    let decision = gate::quarantine::ReleaseDecision { by: "operator".into(), reason: None };
     let adopted = hall.gate.adopt(&id, decision.clone()).await.unwrap().unwrap();
-    assert_eq!(adopted.state, State::Adopted);
-    assert!(matches!(hall.release(&id).await, Release::Refused(_, NotReleased::Adopted)));
-    assert_eq!(hall.entry(&id).await.summary.state, State::Adopted);
+    assert_eq!(adopted.state, QuarantineState::Adopted);
+    assert!(matches!(hall.release(&id).await, ReleaseResult::Refused(_, ReleaseError::Adopted)));
+    assert_eq!(hall.entry(&id).await.summary.state, QuarantineState::Adopted);
     hall.stopped(usual()).await;
     assert!(hall.gate.adopt("q_00000000000000000000000000", decision).await.unwrap().is_none());
     let event = hall.journal().into_iter().find(|line| line["event"] == "quarantine_adopted");

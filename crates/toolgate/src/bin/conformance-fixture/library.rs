@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gate::{BoxFuture, Exchange};
+use gate::{BoxFuture, CallChannel};
 use serde_json::{Map, Value, json};
 use server::mcp::{Completing, Library, LibraryError};
 use tokio::sync::watch;
@@ -27,16 +27,16 @@ impl Shelf {
         &self,
         name: &str,
         arguments: &Map<String, Value>,
-        exchange: &Exchange,
+        channel: &CallChannel,
     ) -> Result<Value, LibraryError> {
         let data = self.find(name)?;
         if let Some(missing) = missing(&data.prompt, arguments) {
             return Err(LibraryError::Invalid(format!("the argument `{missing}` is missing")));
         }
-        let scope = self.0.fixture.scope(arguments, &exchange.replies);
+        let scope = self.0.fixture.scope(arguments, &channel.replies);
         let mut open = questions(&data.ask, &scope);
         open.retain(|name, question| {
-            !exchange.replies.get(name).is_some_and(|reply| question.accepts(reply))
+            !channel.replies.get(name).is_some_and(|reply| question.accepts(reply))
         });
         if !open.is_empty() {
             return Err(LibraryError::Asks(open));
@@ -99,9 +99,9 @@ impl Library for Shelf {
         &'a self,
         name: &'a str,
         arguments: &'a Map<String, Value>,
-        exchange: &'a Exchange,
+        channel: &'a CallChannel,
     ) -> BoxFuture<'a, Result<Value, LibraryError>> {
-        Box::pin(async move { self.get(name, arguments, exchange) })
+        Box::pin(async move { self.get(name, arguments, channel) })
     }
 
     fn resources(&self) -> Vec<Value> {
@@ -150,11 +150,11 @@ mod tests {
         let got = shelf().get(
             "test_prompt_with_arguments",
             arguments.as_object().unwrap(),
-            &Exchange::default(),
+            &CallChannel::default(),
         );
         let text = &got.unwrap()["messages"][0]["content"]["text"];
         assert_eq!(text, "Prompt with arguments: arg1='one', arg2='two'");
-        let got = shelf().get("test_prompt_with_arguments", &Map::new(), &Exchange::default());
+        let got = shelf().get("test_prompt_with_arguments", &Map::new(), &CallChannel::default());
         assert!(matches!(got, Err(LibraryError::Invalid(_))));
     }
 
@@ -162,8 +162,8 @@ mod tests {
     fn a_prompt_asks_until_it_is_answered() {
         let get = |replies: Value| {
             let replies = replies.as_object().unwrap().clone();
-            let exchange = Exchange { replies, ..Exchange::default() };
-            shelf().get("test_input_required_result_prompt", &Map::new(), &exchange)
+            let channel = CallChannel { replies, ..CallChannel::default() };
+            shelf().get("test_input_required_result_prompt", &Map::new(), &channel)
         };
         for unanswered in [json!({}), json!({ "user_context": 5 }), json!({ "other": {} })] {
             assert!(matches!(get(unanswered), Err(LibraryError::Asks(open)) if open.len() == 1));

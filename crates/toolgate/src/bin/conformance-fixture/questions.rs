@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gate::{Question, Questions};
+use gate::{InputRequest, InputRequests};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -21,18 +21,20 @@ pub enum Asked {
 }
 
 impl Asked {
-    fn question(&self, scope: &Value) -> Question {
+    fn question(&self, scope: &Value) -> InputRequest {
         match self {
             Asked::Form { message, schema } => {
-                Question::form(&template::fill(message, scope), schema)
+                InputRequest::form(&template::fill(message, scope), schema)
             }
-            Asked::Sampling(parameters) => Question::sampling(template::render(parameters, scope)),
-            Asked::Roots => Question::roots(),
+            Asked::Sampling(parameters) => {
+                InputRequest::sampling(template::render(parameters, scope))
+            }
+            Asked::Roots => InputRequest::roots(),
         }
     }
 }
 
 /// The questions, with the places in their texts filled.
-pub fn questions(asked: &BTreeMap<String, Asked>, scope: &Value) -> Questions {
+pub fn questions(asked: &BTreeMap<String, Asked>, scope: &Value) -> InputRequests {
     asked.iter().map(|(name, asked)| (name.clone(), asked.question(scope))).collect()
 }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use contract::codes;
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -25,7 +25,7 @@ impl Script {
         Self { steps, stage }
     }
 
-    async fn play(&self, call: &Running) -> Result<Answer, ToolError> {
+    async fn play(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let mut replies = Map::new();
         for step in &self.steps {
             let scope = self.stage.fixture.scope(&call.input, &replies);
@@ -37,7 +37,7 @@ impl Script {
                 Step::Ask(asked) => replies = call.ask_all(questions(asked, &scope))?.clone(),
                 Step::AskWhatCanBeAnswered(asked) => {
                     let mut questions = questions(asked, &scope);
-                    questions.retain(|_, question| call.can_ask().can(question.to));
+                    questions.retain(|_, question| call.capabilities().allows(question.kind));
                     replies = call.ask_all(questions)?.clone();
                 }
                 Step::Change(listing) => self.stage.change(*listing).map_err(|error| {
@@ -46,7 +46,7 @@ impl Script {
                 Step::Result(blocks) => {
                     let blocks: Value =
                         blocks.iter().map(|block| template::render(block, &scope)).collect();
-                    return Ok(Answer::new(json!({ "content": blocks })));
+                    return Ok(ToolOutput::new(json!({ "content": blocks })));
                 }
                 Step::Fail { code, message } => {
                     return Err(ToolError::new(code, fill(message, &scope)));
@@ -61,13 +61,13 @@ impl Script {
 }
 
 impl Provider for Script {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(self.play(call))
     }
 }
 
 /// Sleeps as many seconds as the argument says, and tells when half of it is over.
-async fn work(call: &Running, argument: &str) -> Result<(), ToolError> {
+async fn work(call: &RunningCall, argument: &str) -> Result<(), ToolError> {
     let seconds = call.input.get(argument).and_then(Value::as_f64).unwrap_or_default();
     let time = Duration::try_from_secs_f64(seconds)
         .map_err(|error| ToolError::invalid_input(format!("`{argument}`: {error}")))?;
@@ -80,7 +80,7 @@ async fn work(call: &Running, argument: &str) -> Result<(), ToolError> {
 }
 
 /// Sleeps, unless the call is stopped first.
-async fn sleep(call: &Running, time: Duration) -> Result<(), ToolError> {
+async fn sleep(call: &RunningCall, time: Duration) -> Result<(), ToolError> {
     tokio::select! {
         () = tokio::time::sleep(time) => Ok(()),
         () = call.stop.cancelled() => {

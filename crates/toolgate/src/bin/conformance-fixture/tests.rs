@@ -1,6 +1,9 @@
 //! The fixture's tools, called through their gate.
 
-use gate::{Call, Caller, CanAsk, Door, Exchange, Note, Notes, Outcome, Recording, RequestId};
+use gate::{
+    Call, CallChannel, Caller, Door, InputCapabilities, NotificationSender, Outcome, Recording,
+    RequestId, ToolNotification,
+};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -10,7 +13,8 @@ use crate::{
     wiring::House,
 };
 
-const EVERYBODY: CanAsk = CanAsk { person: true, model: true, roots: true };
+const EVERYBODY: InputCapabilities =
+    InputCapabilities { elicitation: true, sampling: true, roots: true };
 
 fn house() -> House {
     House::build(Stage::new(Fixture::load().unwrap())).unwrap()
@@ -29,7 +33,7 @@ fn call(house: &House, tool: &str, input: Value) -> Call {
         recording: Recording::WhenNeeded,
         idempotency_key: None,
         approval: None,
-        exchange: Exchange { can_ask: EVERYBODY, ..Exchange::default() },
+        channel: CallChannel { capabilities: EVERYBODY, ..CallChannel::default() },
         stop: CancellationToken::new(),
     }
 }
@@ -41,7 +45,7 @@ async fn answered(
     replies: &Map<String, Value>,
 ) -> Outcome {
     let mut call = call(house, tool, input);
-    call.exchange.replies = replies.clone();
+    call.channel.replies = replies.clone();
     house.gate.call(call).await
 }
 
@@ -121,7 +125,8 @@ async fn a_tool_asks_for_several_things_at_once() {
 async fn only_who_can_answer_is_asked() {
     let house = house();
     let mut call = call(&house, "test_input_required_result_capabilities", json!({}));
-    call.exchange.can_ask = CanAsk { model: true, ..CanAsk::default() };
+    call.channel.capabilities =
+        InputCapabilities { sampling: true, ..InputCapabilities::default() };
     assert_eq!(open(&house.gate.call(call).await), ["greeting"]);
 }
 
@@ -141,12 +146,12 @@ async fn a_question_has_the_arguments_in_it() {
 #[tokio::test]
 async fn a_tool_tells_how_far_it_has_come() {
     let house = house();
-    let (notes, mut heard) = Notes::channel(8);
+    let (notes, mut heard) = NotificationSender::channel(8);
     let mut call = call(&house, "slow_compute", json!({ "seconds": 0.01, "label": "a sum" }));
-    call.exchange.notes = Some(notes);
+    call.channel.notifications = Some(notes);
     assert_eq!(text(&house.gate.call(call).await), "Computed a sum in 0.01 s.");
     let mut fractions = Vec::new();
-    while let Some(Note::Progress { fraction, .. }) = heard.recv().await {
+    while let Some(ToolNotification::Progress { fraction, .. }) = heard.recv().await {
         fractions.extend(fraction);
     }
     assert_eq!(fractions, [0.0, 0.5, 1.0]);

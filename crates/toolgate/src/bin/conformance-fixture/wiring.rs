@@ -4,8 +4,8 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use contract::Limits;
-use gate::{Gate, Journal, Parts, SystemClock, jobs::JobsSettings};
-use store::{DataFolder, Durability, LocalBlobs, Lock, Sqlite};
+use gate::{Gate, GateParts, Journal, SystemClock, jobs::JobsSettings};
+use store::{DataFolder, DataFolderLock, Durability, LocalBlobs, Sqlite};
 use tempfile::TempDir;
 
 use crate::stage::Stage;
@@ -18,7 +18,7 @@ const TASK_AFTER: Duration = Duration::from_millis(200);
 pub struct House {
     pub gate: Arc<Gate>,
     pub stage: Arc<Stage>,
-    lock: Lock,
+    lock: DataFolderLock,
     folder: TempDir,
 }
 
@@ -32,7 +32,7 @@ impl House {
             .and_then(|sqlite| sqlite.with_spool(&data.path().join("spool"), &lock))
             .context("cannot open the database")?;
         let blobs = LocalBlobs::open(data.path(), Durability::Process)?;
-        let gate = Arc::new(Gate::new(Parts {
+        let gate = Arc::new(Gate::new(GateParts {
             catalogue: stage.catalogue()?,
             store: Arc::new(sqlite),
             blobs: Arc::new(blobs),
@@ -63,11 +63,11 @@ pub fn jobs() -> JobsSettings {
 }
 
 /// The doors.
-pub fn doors() -> server::Settings {
+pub fn doors() -> server::ServerSettings {
     // What is sealed here is worth nothing, and a known key makes a run repeatable.
     let mut mcp = server::mcp::Settings::new(*b"the key of the fixture, and only");
     mcp.task_after = TASK_AFTER;
-    server::Settings {
+    server::ServerSettings {
         version: env!("CARGO_PKG_VERSION"),
         max_body_bytes: 1_000_000,
         body_timeout: Duration::from_secs(10),

@@ -12,7 +12,7 @@ use std::{
 
 use gate::{
     Approval, ApprovalId, ApprovalState,
-    approvals::{ApprovalFilter, Decided, Verdict},
+    approvals::{ApprovalDecision, ApprovalFilter, DecisionResult},
 };
 use tokio::{
     signal::unix::{SignalKind, signal},
@@ -66,11 +66,13 @@ pub async fn watch(kept: &Kept, printer: &Printer) -> anyhow::Result<Answer> {
             }
             Typed::Unclear => {}
             Typed::Decide(approve, reason) => {
-                let verdict = Verdict { approve, by: BY.into(), reason };
+                let verdict = ApprovalDecision { approve, by: BY.into(), reason };
                 let told = match kept.gate.decide(&next.id, verdict).await? {
-                    Decided::Done(approval) => approval.state.word().to_owned(),
-                    Decided::TooLate(approval) => format!("already {}", approval.state.word()),
-                    Decided::Unknown => "gone".to_owned(),
+                    DecisionResult::Done(approval) => approval.state.word().to_owned(),
+                    DecisionResult::TooLate(approval) => {
+                        format!("already {}", approval.state.word())
+                    }
+                    DecisionResult::Unknown => "gone".to_owned(),
                 };
                 printer.data(format!("{told}: {}\n", next.id));
             }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use contract::widen;
-use gate::quarantine::Decision;
+use gate::quarantine::ReleaseDecision;
 use serde_json::{Value, json};
 use upstream::{Host, Member, settings::Overlay};
 
@@ -34,7 +34,7 @@ pub async fn adopt(
     as_json: bool,
     kept: &Kept,
     id: &str,
-    decision: Decision,
+    decision: ReleaseDecision,
     flags: &Flags,
     printer: &Printer,
 ) -> anyhow::Result<Answer> {

@@ -2,7 +2,7 @@
 
 use gate::{
     approvals::visible_line,
-    quarantine::{Entry, Summary},
+    quarantine::{QuarantineEntry, QuarantineSummary},
 };
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::printer::Printer;
 const MAX_PROBLEM: usize = 80;
 
 /// A line for each.
-pub fn list(entries: &[Summary], printer: &Printer) {
+pub fn list(entries: &[QuarantineSummary], printer: &Printer) {
     let rows: Vec<_> = entries
         .iter()
         .map(|entry| {
@@ -31,7 +31,7 @@ pub fn list(entries: &[Summary], printer: &Printer) {
 }
 
 /// All of it, for the person who decides.
-pub fn one(entry: &Entry, printer: &Printer) {
+pub fn one(entry: &QuarantineEntry, printer: &Printer) {
     let summary = &entry.summary;
     // Some of it is in the words of others.
     let say = |name: &str, text: &str| {

@@ -4,8 +4,9 @@ use std::{path::PathBuf, sync::Arc};
 
 use contract::Approval;
 use gate::{
-    Answer, BoxFuture, Call, Caller, Catalogue, Clock, Door, Exchange, Failure, Gate, Journal,
-    ManualClock, Parts, Provider, Recording, RequestId, Running, SystemClock, Tool, ToolError,
+    BoxFuture, Call, CallChannel, Caller, Catalogue, Clock, Door, Failure, Gate, GateParts,
+    Journal, ManualClock, Provider, Recording, RequestId, RunningCall, SystemClock, Tool,
+    ToolError, ToolOutput,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -78,7 +79,7 @@ fn gate(data: &std::path::Path, tool: Arc<dyn Provider>, output: Option<Value>) 
     let tool = Tool::new(contract, tool, &limits).unwrap();
     let sqlite = store::Sqlite::open(&data.join("toolgate.db"), store::Durability::Process);
     let blobs = store::LocalBlobs::open(data, store::Durability::Process).unwrap();
-    Arc::new(Gate::new(Parts {
+    Arc::new(Gate::new(GateParts {
         catalogue: Catalogue::new(vec![tool]),
         store: Arc::new(sqlite.unwrap()),
         blobs: Arc::new(blobs),
@@ -105,7 +106,7 @@ async fn call(gate: &Arc<Gate>, input: Value) -> Result<Value, Box<Failure>> {
             recording: Recording::WhenNeeded,
             idempotency_key: None,
             approval: None,
-            exchange: Exchange::default(),
+            channel: CallChannel::default(),
             stop: CancellationToken::new(),
         })
         .await;
@@ -289,8 +290,11 @@ async fn whoever_approves_sees_the_line_that_would_be_written() {
     /// Answers with what the other one would show.
     struct Shows(WriteMemoryEntry);
     impl Provider for Shows {
-        fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
-            Box::pin(async { Ok(Answer::new(json!({ "shown": self.0.preview(call).await }))) })
+        fn run<'a>(
+            &'a self,
+            call: &'a RunningCall,
+        ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+            Box::pin(async { Ok(ToolOutput::new(json!({ "shown": self.0.preview(call).await }))) })
         }
     }
     let world = World::new(|_| {});
@@ -338,11 +342,14 @@ async fn a_call_that_stops_while_its_entry_is_written_tells_the_line() {
     }
     struct Stopped(WriteMemoryEntry, Arc<Stops>, std::sync::mpsc::Sender<Value>);
     impl Provider for Stopped {
-        fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        fn run<'a>(
+            &'a self,
+            call: &'a RunningCall,
+        ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
             Box::pin(async {
                 *self.1.0.lock().unwrap() = call.stop.clone();
                 let answer = self.0.run(call).await?;
-                if let gate::Payload::Json(output) = &answer.output {
+                if let gate::OutputPayload::Json(output) = &answer.output {
                     self.2.send(output.clone()).unwrap();
                 }
                 Ok(answer)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use contract::{Effects, Schema, Violation};
-use gate::{Catalogue, JobFilter, JobState, quarantine::Filter};
+use gate::{Catalogue, JobFilter, JobState, quarantine::QuarantineFilter};
 use serde_json::{Value, json};
 use store::DataFolder;
 use upstream::{
@@ -74,7 +74,8 @@ pub fn kept(loaded: &Loaded, id: &str, tool: &str) -> anyhow::Result<Gathered> {
                 gathered.add(Sample::kept(value, output));
             }
         }
-        let filter = Filter { tool: Some(served), limit: MAX_KEPT, ..Filter::default() };
+        let filter =
+            QuarantineFilter { tool: Some(served), limit: MAX_KEPT, ..QuarantineFilter::default() };
         for entry in store.all_quarantined(filter, now).await? {
             let Some(entry) = store.quarantined(&entry.id, now).await? else { continue };
             let value = serde_json::from_str::<Value>(entry.payload.get()).ok();

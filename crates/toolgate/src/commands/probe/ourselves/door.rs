@@ -213,7 +213,7 @@ async fn cli(gate: &Arc<Gate>, tool: &str, input: &Value) -> anyhow::Result<Seen
             recording: Recording::Always,
             idempotency_key: None,
             approval: None,
-            exchange: gate::Exchange::default(),
+            channel: gate::CallChannel::default(),
             stop: CancellationToken::new(),
         })
         .await;

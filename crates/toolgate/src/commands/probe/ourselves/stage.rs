@@ -8,7 +8,7 @@ use gate::{Gate, Jobs, Provider};
 use guard::{net, process::Spawner};
 use serde_json::json;
 use server::App;
-use store::{DataFolder, Lock};
+use store::{DataFolder, DataFolderLock};
 use tokio::{net::TcpListener, sync::Mutex, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 use upstream::connection::{
@@ -54,7 +54,7 @@ pub struct Stage {
     stop: CancellationToken,
     serving: JoinHandle<()>,
     /// Held as long as the store is used.
-    _lock: Lock,
+    _lock: DataFolderLock,
 }
 
 impl Stage {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use gate::{Answer, BoxFuture, Provider, Running, ToolError};
+use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use serde_json::Value;
 
 /// Runs a tool as it was told to last.
@@ -26,7 +26,7 @@ impl Switch {
 }
 
 impl Provider for Switch {
-    fn run<'a>(&'a self, call: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         let provider = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Box::pin(async move { provider.run(call).await })
     }
@@ -36,7 +36,7 @@ impl Provider for Switch {
 struct Saying(Value);
 
 impl Provider for Saying {
-    fn run<'a>(&'a self, _: &'a Running) -> BoxFuture<'a, Result<Answer, ToolError>> {
-        Box::pin(async { Ok(Answer::new(self.0.clone())) })
+    fn run<'a>(&'a self, _: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async { Ok(ToolOutput::new(self.0.clone())) })
     }
 }

@@ -19,90 +19,90 @@ pub const MAX_QUESTIONS: usize = 16;
 
 /// The door's side of a running call.
 #[derive(Debug, Clone, Default)]
-pub struct Exchange {
+pub struct CallChannel {
     /// Everything that was replied so far, by the name of the question.
     pub replies: Map<String, Value>,
     /// Whom the caller can ask.
-    pub can_ask: CanAsk,
+    pub capabilities: InputCapabilities,
     /// Whether the client is trusted to ask its person for an approval.
     pub may_approve: bool,
     /// Where notes go, if anybody wants them.
-    pub notes: Option<Notes>,
+    pub notifications: Option<NotificationSender>,
     /// Why the call is not to run any more: its questions were not answered.
     pub given_up: Option<Box<Failure>>,
 }
 
 /// Whom a caller can ask on a tool's behalf.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CanAsk {
+pub struct InputCapabilities {
     /// The person in front of the client.
-    pub person: bool,
+    pub elicitation: bool,
     /// The client's model.
-    pub model: bool,
+    pub sampling: bool,
     /// The client itself, for its folders.
     pub roots: bool,
 }
 
-impl CanAsk {
+impl InputCapabilities {
     /// Whether this one can be asked.
-    pub fn can(self, respondent: Respondent) -> bool {
-        match respondent {
-            Respondent::Person => self.person,
-            Respondent::Model => self.model,
-            Respondent::Roots => self.roots,
+    pub fn allows(self, kind: InputKind) -> bool {
+        match kind {
+            InputKind::Elicitation => self.elicitation,
+            InputKind::Sampling => self.sampling,
+            InputKind::Roots => self.roots,
         }
     }
 }
 
 /// Who answers a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Respondent {
+pub enum InputKind {
     /// The person in front of the client.
-    Person,
+    Elicitation,
     /// The client's model.
-    Model,
+    Sampling,
     /// The client itself, for its folders.
     Roots,
 }
 
 /// A question to the caller's side.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
+pub struct InputRequest {
     /// Who is to answer.
-    pub to: Respondent,
+    pub kind: InputKind,
     /// What is asked, in the words of MCP.
     pub params: Value,
 }
 
-impl Question {
+impl InputRequest {
     /// A form for a person to fill in.
     pub fn form(message: &str, schema: &Value) -> Self {
         let params = json!({ "mode": "form", "message": message, "requestedSchema": schema });
-        Self { to: Respondent::Person, params }
+        Self { kind: InputKind::Elicitation, params }
     }
 
     /// Something for the client's model to complete.
     pub fn sampling(params: Value) -> Self {
-        Self { to: Respondent::Model, params }
+        Self { kind: InputKind::Sampling, params }
     }
 
     /// The folders that the client works in.
     pub fn roots() -> Self {
-        Self { to: Respondent::Roots, params: json!({}) }
+        Self { kind: InputKind::Roots, params: json!({}) }
     }
 
     /// Whether a reply can be one to this question: it has the right form, and what a person
     /// filled in fits the form's schema.
     pub fn accepts(&self, reply: &Value) -> bool {
         let text = |key: &str| reply.get(key).and_then(Value::as_str);
-        match self.to {
-            Respondent::Person => match text("action") {
+        match self.kind {
+            InputKind::Elicitation => match text("action") {
                 Some("accept") => self.fits(reply.get("content")),
                 Some("decline" | "cancel") => true,
                 _ => false,
             },
-            Respondent::Model => text("role").is_some() && reply.get("content").is_some(),
-            Respondent::Roots => reply.get("roots").is_some_and(Value::is_array),
+            InputKind::Sampling => text("role").is_some() && reply.get("content").is_some(),
+            InputKind::Roots => reply.get("roots").is_some_and(Value::is_array),
         }
     }
 
@@ -116,11 +116,11 @@ impl Question {
 }
 
 /// Questions that have no reply yet, by name.
-pub type Questions = BTreeMap<String, Question>;
+pub type InputRequests = BTreeMap<String, InputRequest>;
 
 /// Something that a tool says while it runs.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Note {
+pub enum ToolNotification {
     /// How far it has come.
     Progress {
         /// From 0 to 1, where that is known.
@@ -186,16 +186,16 @@ impl LogLevel {
 
 /// Where notes go. One that finds no room is lost: a tool never waits for its listener.
 #[derive(Debug, Clone)]
-pub struct Notes(mpsc::Sender<Note>);
+pub struct NotificationSender(mpsc::Sender<ToolNotification>);
 
-impl Notes {
+impl NotificationSender {
     /// A place for notes, and the end to read them from.
-    pub fn channel(room: usize) -> (Self, mpsc::Receiver<Note>) {
+    pub fn channel(room: usize) -> (Self, mpsc::Receiver<ToolNotification>) {
         let (sender, receiver) = mpsc::channel(room);
         (Self(sender), receiver)
     }
 
-    pub(crate) fn send(&self, note: Note) {
+    pub(crate) fn send(&self, note: ToolNotification) {
         let _ = self.0.try_send(note);
     }
 }
@@ -208,17 +208,17 @@ mod tests {
     fn a_reply_fits_its_question() {
         let schema = json!({ "type": "object", "properties": { "ok": { "type": "boolean" } },
             "required": ["ok"] });
-        let form = Question::form("Sure?", &schema);
+        let form = InputRequest::form("Sure?", &schema);
         assert!(form.accepts(&json!({ "action": "accept", "content": { "ok": true } })));
         assert!(form.accepts(&json!({ "action": "decline" })));
         assert!(!form.accepts(&json!({ "action": "accept", "content": { "ok": "yes" } })));
         assert!(!form.accepts(&json!({ "action": "accept" })));
         assert!(!form.accepts(&json!({ "action": "perhaps" })));
         assert!(!form.accepts(&json!("yes")));
-        let sampling = Question::sampling(json!({ "messages": [] }));
+        let sampling = InputRequest::sampling(json!({ "messages": [] }));
         assert!(sampling.accepts(&json!({ "role": "assistant", "content": { "type": "text" } })));
         assert!(!sampling.accepts(&json!({})));
-        assert!(Question::roots().accepts(&json!({ "roots": [] })));
-        assert!(!Question::roots().accepts(&json!({ "roots": 1 })));
+        assert!(InputRequest::roots().accepts(&json!({ "roots": [] })));
+        assert!(!InputRequest::roots().accepts(&json!({ "roots": 1 })));
     }
 }
