@@ -58,7 +58,7 @@ impl CallState {
             }
             ApprovalMatch::Nothing(None) => return Err(over(None)),
             ApprovalMatch::Changed(approval) => {
-                self.gate.write_down("approval_cancelled", &approval)
+                self.gate.write_down("approval_cancelled", &approval);
             }
             ApprovalMatch::Waiting(_) | ApprovalMatch::Nothing(Some(_)) => {}
         }

@@ -57,7 +57,7 @@ impl CallState {
                 }
                 // A job that waits must be on record as that, or nobody would ever wake it.
                 Err(failure) => {
-                    outcome = self.outcome(Err(failure), StoredArtifacts::default(), is_job)
+                    outcome = self.outcome(Err(failure), StoredArtifacts::default(), is_job);
                 }
             }
         }
