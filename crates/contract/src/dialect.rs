@@ -129,7 +129,7 @@ impl Dialect {
 
 /// How a schema inside a schema is reached: what it speaks about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Slot<'a> {
+pub enum Slot<'a> {
     /// A part of the object with this name.
     Property(&'a str),
     /// Parts whose names match.
@@ -164,7 +164,7 @@ pub(crate) enum Slot<'a> {
 
 impl Slot<'_> {
     /// Whether the schema speaks about the same value as the one around it.
-    pub(crate) fn same_value(self) -> bool {
+    pub fn same_value(self) -> bool {
         use Slot::{All, Choice, Condition, Dependent, Not};
         matches!(self, All | Choice | Not | Condition | Dependent(_))
     }
@@ -172,18 +172,18 @@ impl Slot<'_> {
 
 /// A schema inside a schema.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Part<'a> {
-    pub(crate) slot: Slot<'a>,
+pub struct Part<'a> {
+    pub slot: Slot<'a>,
     /// The keyword that it stands under.
-    pub(crate) keyword: &'a str,
+    pub keyword: &'a str,
     /// Its name or number there.
-    pub(crate) key: Option<Key<'a>>,
-    pub(crate) schema: &'a Value,
+    pub key: Option<Key<'a>>,
+    pub schema: &'a Value,
 }
 
 /// A step of a JSON pointer below a keyword.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Key<'a> {
+pub enum Key<'a> {
     Name(&'a str),
     Index(usize),
 }

@@ -13,8 +13,7 @@
 //! - [`compare`] tells what changed between two versions of a tool, and whom it concerns.
 //! - [`project`] shows a schema of somebody else in 2020-12, [`tighten`] closes it, [`suspect`]
 //!   finds what is odd in texts that models read.
-//! - [`infer`] makes a schema from values, [`mod@widen`] takes in one more, [`generate`] makes
-//!   values from a schema.
+//! - [`infer`] makes a schema from values, [`mod@widen`] takes in one more.
 //! - [`documented`] reads contracts out of Markdown.
 //! - [`json`] reads JSON strictly; [`canonical`] writes it in one form only.
 //!
@@ -39,7 +38,6 @@ pub mod document;
 pub mod documented;
 mod flatten;
 mod formats;
-pub mod generate;
 mod graph;
 pub mod infer;
 pub mod json;
@@ -47,7 +45,7 @@ pub mod limits;
 pub mod lint;
 pub mod mirror;
 mod model;
-mod places;
+pub mod places;
 pub mod project;
 pub mod read;
 pub mod render;
@@ -60,7 +58,7 @@ mod weight;
 pub mod widen;
 
 pub use diagnostic::{Diagnostic, Severity};
-pub use dialect::Dialect;
+pub use dialect::{Dialect, Key, Part, Slot};
 pub use document::Document;
 pub use limits::{LimitOverrides, Limits, ProcessLimitOverrides, ProcessLimits};
 pub use mirror::Mirror;
@@ -69,5 +67,5 @@ pub use model::{
     Stability, Status, Tasks, Theme,
 };
 pub use schema::{Schema, SchemaError};
-pub use violation::{Violation, is_slip, nearest};
+pub use violation::{Violation, escape, is_slip, nearest};
 pub use weight::{MAX_CHECKS, MAX_STEPS, MAX_VALUE_DEPTH};

@@ -22,43 +22,43 @@ const NO_BASE: &str = "json-schema:///";
 const MAX_DYNAMIC_WAYS: usize = 2_000;
 
 /// An index into the places of a schema.
-pub(crate) type Number = usize;
+pub type Number = usize;
 
 /// A schema, taken apart.
 #[derive(Debug)]
-pub(crate) struct Places<'a> {
-    pub(crate) dialect: Dialect,
+pub struct Places<'a> {
+    pub dialect: Dialect,
     /// The root is the first.
-    pub(crate) all: Vec<Place<'a>>,
+    pub all: Vec<Place<'a>>,
 }
 
 /// One schema inside a schema.
 #[derive(Debug)]
-pub(crate) struct Place<'a> {
+pub struct Place<'a> {
     /// From the root, as a JSON pointer.
-    pub(crate) pointer: String,
-    pub(crate) schema: &'a Value,
+    pub pointer: String,
+    pub schema: &'a Value,
     /// The schemas right inside.
-    pub(crate) inner: Vec<(Part<'a>, Number)>,
+    pub inner: Vec<(Part<'a>, Number)>,
     /// Where its references lead.
-    pub(crate) references: Vec<Reference<'a>>,
+    pub references: Vec<Reference<'a>>,
     /// Whether it stands where no schema is expected, and is one because somebody refers to it.
-    pub(crate) stray: bool,
+    pub stray: bool,
 }
 
 /// A reference in a schema.
 #[derive(Debug)]
-pub(crate) struct Reference<'a> {
+pub struct Reference<'a> {
     /// `$ref`, `$dynamicRef` or `$recursiveRef`.
-    pub(crate) keyword: &'static str,
+    pub keyword: &'static str,
     /// What it says.
-    pub(crate) text: &'a str,
-    pub(crate) target: Target,
+    pub text: &'a str,
+    pub target: Target,
 }
 
 /// Where a reference leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Target {
+pub enum Target {
     /// To one place.
     Place(Number),
     /// To one of these, depending on how the schema was entered.
@@ -69,7 +69,7 @@ pub(crate) enum Target {
 
 impl Target {
     /// The places that it may lead to.
-    pub(crate) fn places(&self) -> &[Number] {
+    pub fn places(&self) -> &[Number] {
         match self {
             Target::Place(place) => std::slice::from_ref(place),
             Target::OneOf(places) => places,
@@ -80,7 +80,7 @@ impl Target {
 
 impl<'a> Places<'a> {
     /// Takes a schema apart. References that lead out of it are refused by name.
-    pub(crate) fn of(root: &'a Value, dialect: Dialect) -> Result<Self, SchemaError> {
+    pub fn of(root: &'a Value, dialect: Dialect) -> Result<Self, SchemaError> {
         let draft = dialect.draft();
         let resource = draft.create_resource_ref(root);
         let base = referencing::uri::from_str(resource.id().unwrap_or(NO_BASE))
@@ -106,7 +106,7 @@ impl<'a> Places<'a> {
     }
 
     /// The places that speak about the same value as this one, and how sure that is.
-    pub(crate) fn beside(&self, place: Number) -> impl Iterator<Item = (Slot<'a>, Number)> {
+    pub fn beside(&self, place: Number) -> impl Iterator<Item = (Slot<'a>, Number)> {
         let place = &self.all[place];
         let inner = place.inner.iter().map(|(part, number)| (part.slot, *number));
         let referred = place.references.iter().flat_map(|reference| {
@@ -118,7 +118,7 @@ impl<'a> Places<'a> {
     }
 
     /// The places that speak about parts of the value that this one speaks about.
-    pub(crate) fn below(&self, place: Number) -> impl Iterator<Item = (Slot<'a>, Number)> {
+    pub fn below(&self, place: Number) -> impl Iterator<Item = (Slot<'a>, Number)> {
         let inner = self.all[place].inner.iter().map(|(part, number)| (part.slot, *number));
         inner.filter(|(slot, _)| !slot.same_value() && !matches!(slot, Slot::Definition(_)))
     }

@@ -13,6 +13,7 @@
 #![allow(clippy::disallowed_methods)] // A test connects to the server that it started.
 
 mod answer;
+pub mod arbitrary;
 mod hostile;
 pub mod mcp;
 mod peer;

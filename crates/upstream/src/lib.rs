@@ -12,7 +12,6 @@ pub mod lock;
 pub mod names;
 mod offer;
 mod parking;
-pub mod probe;
 mod relay;
 mod replace;
 pub mod settings;

@@ -10,7 +10,7 @@ use contract::{
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::arbitrary;
+use testkit::arbitrary;
 
 fn class(old: &Value, new: &Value) -> Option<Class> {
     let changes = compare::schemas(Some(old), Some(new), "input", Direction::Input);

@@ -9,7 +9,7 @@ use contract::{
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::arbitrary;
+use testkit::arbitrary;
 
 /// Far more than any of these takes, on a machine that has something else to do.
 const ENOUGH: Duration = Duration::from_secs(10);

@@ -4,7 +4,7 @@ use contract::{Dialect, Schema, infer::infer, widen::widen};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::arbitrary;
+use testkit::arbitrary;
 
 /// The value with texts that are of no format, so that nothing is guessed from several of them.
 fn plain(value: Value) -> Value {

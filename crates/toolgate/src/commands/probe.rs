@@ -1,8 +1,6 @@
 //! `toolgate probe`: does an MCP server keep its word?
 
-mod junit;
 mod ourselves;
-mod sarif;
 mod show;
 
 use std::{
@@ -14,9 +12,9 @@ use std::{
 use anyhow::{Context, bail};
 use clap::{Args, builder::RangedU64ValueParser};
 use guard::process::Spawner;
+use probe::{Options, Outcome, Probed, Report, junit, sarif};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
-use upstream::probe::{self, Options, Outcome, Probed, Report};
 
 use crate::{
     Answer, commands, files,

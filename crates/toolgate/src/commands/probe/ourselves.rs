@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use contract::Status;
-use upstream::probe::{Options, Report};
+use probe::{Options, Report};
 
 use self::{stage::Stage, trial::Trial};
 use crate::{

@@ -1,7 +1,7 @@
 //! A report for people.
 
 use gate::approvals::visible_line;
-use upstream::probe::{Check, Finding, Outcome, Report, Rule, Severity, Suite};
+use probe::{Check, Finding, Outcome, Report, Rule, Severity, Suite};
 
 use crate::printer::Printer;
 

@@ -1,6 +1,6 @@
 //! What is looked for in our own tools, beside what is looked for in any.
 
-use upstream::probe::{Rule, Severity};
+use probe::{Rule, Severity};
 
 macro_rules! rules {
     ($($name:ident $id:literal $title:literal $fix:literal)*) => {

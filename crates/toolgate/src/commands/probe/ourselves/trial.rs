@@ -7,13 +7,14 @@ use std::{
 };
 
 use anyhow::Context;
-use contract::{
-    Example, Schema, codes,
-    generate::{self, Wanted},
-};
+use contract::{Example, Schema, codes};
 use gate::Provider;
+use probe::{
+    Check, Finding, Options, Suite,
+    generate::{self, Wanted},
+    rules as common,
+};
 use serde_json::Value;
-use upstream::probe::{Check, Finding, Options, Suite, rules as common};
 
 use super::{
     built_in,

@@ -143,10 +143,8 @@ fn a_file_that_cannot_be_written_is_told() {
 #[test]
 fn every_rule_is_in_the_guide() {
     let guide = std::fs::read_to_string(crate::root().join("docs/guides/probe.md")).unwrap();
-    let sources = [
-        "crates/upstream/src/probe/rules.rs",
-        "crates/toolgate/src/commands/probe/ourselves/rules.rs",
-    ];
+    let sources =
+        ["crates/probe/src/rules.rs", "crates/toolgate/src/commands/probe/ourselves/rules.rs"];
     let mut count = 0;
     for source in sources {
         let text = std::fs::read_to_string(crate::root().join(source)).unwrap();

@@ -9,12 +9,12 @@ use serde_json::Value;
 use super::{Check, Finding, report::told, rules};
 
 /// What is suspicious in a tool.
-pub(super) fn of_tool(tool: &Value) -> Check {
+pub(crate) fn of_tool(tool: &Value) -> Check {
     Check::of("texts", suspect::tool(tool).iter().map(finding).collect())
 }
 
 /// What is suspicious in what a server tells models about itself.
-pub(super) fn of_instructions(instructions: &str) -> Check {
+pub(crate) fn of_instructions(instructions: &str) -> Check {
     Check::of("instructions", suspect::text(instructions).iter().map(finding).collect())
 }
 

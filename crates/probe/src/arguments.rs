@@ -5,13 +5,13 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use contract::generate::{self, Case, Wanted};
+use crate::generate::{self, Case, Wanted};
 use serde_json::Value;
 
-use super::{Check, Finding, rules, session::Over};
+use super::{Check, Finding, connection::Over, rules};
 
 /// Valid values, invalid ones, and what could not be made.
-pub(super) struct Cases {
+pub(crate) struct Cases {
     pub valid: Vec<Case>,
     pub invalid: Vec<Case>,
     pub check: Check,
@@ -20,7 +20,7 @@ pub(super) struct Cases {
 impl Cases {
     /// At most so many of each, made from an input schema, by a thread that may take its time. Nothing
     /// comes back where it was not done before `over`.
-    pub(super) async fn of(
+    pub(crate) async fn of(
         schema: &Value,
         seed: u64,
         most: usize,

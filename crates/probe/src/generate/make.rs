@@ -3,7 +3,7 @@
 use serde_json::{Map, Number as JsonNumber, Value, json};
 
 use super::{MAX_VALUE_BYTES, Wanted, text, view::View, weight};
-use crate::{
+use contract::{
     json::kind,
     places::{Number, Places},
 };

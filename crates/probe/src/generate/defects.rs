@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{MAX_VALUE_BYTES, Site, copies, make::as_value, text::MAX_TEXT, weight};
-use crate::json::kind;
+use contract::json::kind;
 
 /// How much longer than allowed a list is made at most, in items.
 const MAX_LIST: usize = 2_000;

@@ -8,14 +8,14 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::{Check, Finding, ProbeError, report::told, rules};
-use crate::connection::{
+use upstream::connection::{
     Connection, Happening, Listing, Oddities, Reply, Request, RequestError, Server, Target, Terms,
     connect,
 };
 
 /// Why nothing more is asked.
 #[derive(Debug, Clone)]
-pub(super) enum Over {
+pub(crate) enum Over {
     /// We were told to stop.
     Stopped,
     /// The time in all is up.
@@ -26,7 +26,7 @@ pub(super) enum Over {
 
 impl Over {
     /// Why the server cannot be reached any more.
-    pub(super) fn gone(&self) -> Option<&str> {
+    pub(crate) fn gone(&self) -> Option<&str> {
         match self {
             Over::Gone(why) => Some(why),
             _ => None,
@@ -48,7 +48,7 @@ impl fmt::Display for Over {
 }
 
 /// What became of one request.
-pub(super) struct Attempt {
+pub(crate) struct Attempt {
     /// How it ended.
     pub ended: Result<Reply, RequestError>,
     /// Whether the server asked something meanwhile.
@@ -60,7 +60,7 @@ pub(super) struct Attempt {
 }
 
 /// The conversation.
-pub(super) struct Session<'a> {
+pub(crate) struct Session<'a> {
     target: &'a Target,
     terms: Terms,
     spawner: &'a Spawner,
@@ -75,7 +75,7 @@ pub(super) struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Begins it.
-    pub(super) async fn open(
+    pub(crate) async fn open(
         target: &'a Target,
         terms: Terms,
         spawner: &'a Spawner,
@@ -104,17 +104,17 @@ impl<'a> Session<'a> {
     }
 
     /// Who is on the other side.
-    pub(super) fn server(&self) -> &Server {
+    pub(crate) fn server(&self) -> &Server {
         &self.server
     }
 
     /// How long one call may take.
-    pub(super) fn call_timeout(&self) -> Duration {
+    pub(crate) fn call_timeout(&self) -> Duration {
         self.terms.limits.request_timeout
     }
 
     /// Comes back when nothing more is to be asked.
-    pub(super) async fn over(&self) -> Over {
+    pub(crate) async fn over(&self) -> Over {
         tokio::select! {
             biased;
             () = self.stop.cancelled() => Over::Stopped,
@@ -123,7 +123,7 @@ impl<'a> Session<'a> {
     }
 
     /// Whether nothing more is to be asked.
-    pub(super) fn is_over(&self) -> Option<Over> {
+    pub(crate) fn is_over(&self) -> Option<Over> {
         match (self.stop.is_cancelled(), Instant::now() >= self.deadline) {
             (true, _) => Some(Over::Stopped),
             (false, true) => Some(Over::OutOfTime(self.limit)),
@@ -132,13 +132,13 @@ impl<'a> Session<'a> {
     }
 
     /// Everything that it lists now.
-    pub(super) async fn list(&mut self) -> Result<Listing, ProbeError> {
+    pub(crate) async fn list(&mut self) -> Result<Listing, ProbeError> {
         let listed = self.list_again().await.map_err(|over| ended(&over))?;
         listed.map_err(ProbeError::List)
     }
 
     /// The same, for who knows that it did before.
-    pub(super) async fn list_again(&mut self) -> Result<Result<Listing, RequestError>, Over> {
+    pub(crate) async fn list_again(&mut self) -> Result<Result<Listing, RequestError>, Over> {
         let connection = self.connected().await?;
         tokio::select! {
             biased;
@@ -149,7 +149,7 @@ impl<'a> Session<'a> {
     }
 
     /// Asks, over a new connection where the old one is gone.
-    pub(super) async fn request(&mut self, request: Request<'_>) -> Result<Attempt, Over> {
+    pub(crate) async fn request(&mut self, request: Request<'_>) -> Result<Attempt, Over> {
         let first = self.attempt(request.clone()).await?;
         let Err(RequestError::NotSent(why)) = &first.ended else { return Ok(first) };
         // It went away after the answer before.
@@ -212,7 +212,7 @@ impl<'a> Session<'a> {
     }
 
     /// Ends it.
-    pub(super) async fn close(&mut self) {
+    pub(crate) async fn close(&mut self) {
         if let Some(connection) = self.connection.take() {
             connection.close().await;
             let odd = connection.oddities();
@@ -224,7 +224,7 @@ impl<'a> Session<'a> {
     }
 
     /// What was odd beside all calls.
-    pub(super) fn remarks(&self) -> Vec<Check> {
+    pub(crate) fn remarks(&self) -> Vec<Check> {
         let now = self.connection.as_ref().map(Connection::oddities).unwrap_or_default();
         let garbage = self.oddities.garbage + now.garbage;
         let unexpected = self.oddities.unexpected + now.unexpected;
@@ -259,6 +259,6 @@ fn whole(error: &dyn std::error::Error) -> String {
 }
 
 /// The parameters of a call.
-pub(super) fn call(name: &str, arguments: &Value) -> String {
+pub(crate) fn call(name: &str, arguments: &Value) -> String {
     serde_json::json!({ "name": name, "arguments": arguments }).to_string()
 }

@@ -1,7 +1,7 @@
 //! A report as SARIF 2.1.0, which viewers of findings can read.
 
+use crate::{Finding, Report, Rule, Severity, Suite};
 use serde_json::{Value, json};
-use upstream::probe::{Finding, Report, Rule, Severity, Suite};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 

@@ -2,14 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use contract::{
-    Dialect, Schema,
-    generate::{self, Cases, MAX_CASES, MAX_CASES_BYTES, MAX_VALUE_BYTES, Wanted},
-};
+use contract::{Dialect, Schema};
+use probe::generate::{self, Cases, MAX_CASES, MAX_CASES_BYTES, MAX_VALUE_BYTES, Wanted};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::arbitrary;
+use testkit::arbitrary;
 
 fn titles(cases: &Cases) -> Vec<&str> {
     cases.cases.iter().map(|case| case.title.as_str()).collect()

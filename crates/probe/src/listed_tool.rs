@@ -3,7 +3,7 @@
 use contract::{Schema, SchemaError, mirror, tighten};
 use serde_json::Value;
 
-use super::{Check, Finding, Suite, report::told, rules, texts};
+use super::{Check, Finding, Suite, report::told, rules, suspicious_text};
 
 /// How long a name may be that every client takes, in characters.
 const MAX_NAME_CHARS: usize = 64;
@@ -11,7 +11,7 @@ const MAX_NAME_CHARS: usize = 64;
 const HINTS: [&str; 4] = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
 
 /// Looks at a tool among all that are listed.
-pub(super) fn look(tool: &Value, all: &[Value]) -> Suite {
+pub(crate) fn look(tool: &Value, all: &[Value]) -> Suite {
     let Some(name) = name_of(tool) else {
         let mut suite = Suite::tool("(no name)");
         let message = match tool {
@@ -28,19 +28,19 @@ pub(super) fn look(tool: &Value, all: &[Value]) -> Suite {
         Check::of("description", description(tool)),
         Check::of("input schema", input(tool)),
         Check::of("output schema", output(tool)),
-        texts::of_tool(tool),
+        suspicious_text::of_tool(tool),
         Check::of("annotations", annotations(tool)),
     ]);
     suite
 }
 
 /// Its name, where it has one.
-pub(super) fn name_of(tool: &Value) -> Option<&str> {
+pub(crate) fn name_of(tool: &Value) -> Option<&str> {
     tool.get("name").and_then(Value::as_str)
 }
 
 /// Its output schema, where it declares one.
-pub(super) fn output_schema(tool: &Value) -> Option<&Value> {
+pub(crate) fn output_schema(tool: &Value) -> Option<&Value> {
     tool.get("outputSchema").filter(|schema| !schema.is_null())
 }
 
@@ -139,7 +139,7 @@ fn annotations(tool: &Value) -> Vec<Finding> {
 }
 
 /// Why a tool is not called, unless everything is.
-pub(super) fn not_called(tool: &Value) -> Option<&'static str> {
+pub(crate) fn not_called(tool: &Value) -> Option<&'static str> {
     let says = |hint: &str| tool.get("annotations").and_then(|own| own.get(hint)?.as_bool());
     match (says("readOnlyHint"), says("destructiveHint")) {
         (Some(true), Some(true)) => Some(

@@ -4,17 +4,16 @@ use serde_json::json;
 
 use super::{
     Check, Finding, Suite,
-    answer::{self, Kind},
+    call_result::{self, Kind},
+    connection::{Attempt, Over, Session, call},
+    listed_tool::name_of,
     report::told,
-    rules,
-    session::{Attempt, Over, Session, call},
-    texts,
-    tool::name_of,
+    rules, suspicious_text,
 };
-use crate::connection::{Listing, Request, RequestError, Server};
+use upstream::connection::{Listing, Request, RequestError, Server};
 
 /// JSON-RPC's number for parameters that do not fit.
-pub(super) const INVALID_PARAMS: i64 = -32_602;
+pub(crate) const INVALID_PARAMS: i64 = -32_602;
 /// JSON-RPC's number for a method that there is not.
 const UNKNOWN_METHOD: i64 = -32_601;
 /// A method that no server has.
@@ -23,15 +22,15 @@ const NO_METHOD: &str = "toolgate/no_such_method";
 const NO_TOOL: &str = "toolgate_no_such_tool";
 
 /// What can be said once everything is listed.
-pub(super) fn listed(listing: &Listing, server: &Server) -> Vec<Check> {
+pub(crate) fn listed(listing: &Listing, server: &Server) -> Vec<Check> {
     let cut = listing.cut.iter().map(|why| Finding::new(&rules::LISTING_CUT, why));
     let mut checks = vec![Check::of("the listing ends", cut.collect())];
-    checks.extend(server.instructions.as_deref().map(texts::of_instructions));
+    checks.extend(server.instructions.as_deref().map(suspicious_text::of_instructions));
     checks
 }
 
 /// Asks what no client would, and lists again.
-pub(super) async fn ask(
+pub(crate) async fn ask(
     first: &Listing,
     suite: &mut Suite,
     session: &mut Session<'_>,
@@ -57,7 +56,7 @@ async fn unknown_tool(first: &Listing, session: &mut Session<'_>) -> Result<Chec
     let finding = match &attempt.ended {
         Err(RequestError::Rpc(_)) => None,
         Err(error) => Some(broken(error, &format!("a call of `{name}`"))),
-        Ok(reply) => match answer::read(reply.json(), None).kind {
+        Ok(reply) => match call_result::read(reply.json(), None).kind {
             Kind::Error(_) => None,
             _ => {
                 let message = format!("a call of `{name}` was answered with a result");
@@ -127,7 +126,7 @@ fn difference(first: &Listing, second: &Listing) -> String {
 }
 
 /// What a request means that came to nothing.
-pub(super) fn broken(error: &RequestError, what: &str) -> Finding {
+pub(crate) fn broken(error: &RequestError, what: &str) -> Finding {
     let rule = match error {
         RequestError::Timeout(_) => &rules::CALL_TIMEOUT,
         RequestError::Lost(_) | RequestError::NotSent(_) => &rules::CALL_LOST,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use upstream::probe::{Check, Finding, Outcome, Report, Severity, Suite};
+use crate::{Check, Finding, Outcome, Report, Severity, Suite};
 
 /// The whole document: a suite for every tool, a case for every check.
 pub fn document(report: &Report) -> String {

@@ -1,19 +1,20 @@
 //! The calls of one tool: what its schemas promise, tried.
 
-use contract::{Mirror, Schema, generate::Case, mirror};
+use contract::{Mirror, Schema, mirror};
 use serde_json::{Map, Value};
 
 use super::{
     Check, Finding, Options, Suite,
-    answer::{self, Kind},
-    cases::Cases,
+    arguments::Cases,
+    call_result::{self, Kind},
+    connection::{Attempt, Over, Session, call},
+    generate::Case,
+    listed_tool,
     report::told,
     rules,
-    session::{Attempt, Over, Session, call},
-    tool,
-    whole::{INVALID_PARAMS, broken},
+    server_checks::{INVALID_PARAMS, broken},
 };
-use crate::connection::{Request, RequestError};
+use upstream::connection::{Request, RequestError};
 
 /// How often a tool may end the server or not answer before it is left alone.
 const MAX_BREAKS: usize = 3;
@@ -38,14 +39,14 @@ impl Purpose {
 
 /// Calls a tool in every way that its schemas give, and notes what came of it. Ends early where
 /// nothing more can be asked.
-pub(super) async fn make(
+pub(crate) async fn make(
     tool: &Value,
     suite: &mut Suite,
     options: &Options,
     session: &mut Session<'_>,
 ) -> Option<Over> {
-    let name = tool::name_of(tool)?;
-    if let Some(reason) = tool::not_called(tool).filter(|_| !options.effects) {
+    let name = listed_tool::name_of(tool)?;
+    if let Some(reason) = listed_tool::not_called(tool).filter(|_| !options.effects) {
         suite.skip("calls", reason);
         return None;
     }
@@ -65,7 +66,7 @@ pub(super) async fn make(
     let mut calls = Calls {
         name,
         // One that cannot be enforced has been told.
-        output: tool::output_schema(tool).and_then(|own| Schema::compile_foreign(own).ok()),
+        output: listed_tool::output_schema(tool).and_then(|own| Schema::compile_foreign(own).ok()),
         mirrors: mirror::mirrors(schema).unwrap_or_default(),
         session,
         breaks: 0,
@@ -174,7 +175,7 @@ impl Calls<'_, '_> {
                 return findings;
             }
         };
-        let answer = answer::read(reply.json(), self.output.as_ref());
+        let answer = call_result::read(reply.json(), self.output.as_ref());
         match (answer.kind, purpose) {
             (Kind::Result, Purpose::Accepts) => self.succeeded += 1,
             (Kind::Error(said), Purpose::Accepts) => {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{Finding, report::told, rules};
 
 /// An answer, taken apart.
-pub(super) struct Answer {
+pub(crate) struct Answer {
     /// What it is.
     pub kind: Kind,
     /// What is wrong with its shape.
@@ -14,7 +14,7 @@ pub(super) struct Answer {
 }
 
 /// What an answer is.
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A result.
     Result,
     /// The tool says that it failed, in these words.
@@ -26,7 +26,7 @@ pub(super) enum Kind {
 }
 
 /// Takes an answer apart, and holds it against the output schema, if there is one.
-pub(super) fn read(text: &str, output: Option<&Schema>) -> Answer {
+pub(crate) fn read(text: &str, output: Option<&Schema>) -> Answer {
     let none = |message: String| Answer {
         kind: Kind::None,
         findings: vec![Finding::new(&rules::RESULT_SHAPE, message)],

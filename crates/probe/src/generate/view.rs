@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::{
-    dialect::Slot,
+use contract::{
+    Slot,
     places::{Number, Places, Target},
 };
 
@@ -122,7 +122,7 @@ impl<'a> View<'a> {
         let size = |keyword: &str| {
             schema
                 .get(keyword)
-                .and_then(crate::limits::whole_number)
+                .and_then(contract::limits::whole_number)
                 .and_then(|n| n.try_into().ok())
         };
         raise(&mut self.minimum, number("minimum"));

@@ -5,32 +5,23 @@
 //! and with values that have one defect each. What comes back is held against what was promised. The
 //! same seed asks the same.
 
-mod answer;
-mod calls;
-mod cases;
-mod report;
-pub mod rules;
-mod session;
-mod texts;
-mod tool;
-mod whole;
-
 use std::{collections::BTreeMap, time::Duration};
 
 use guard::process::Spawner;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-pub use report::{Check, Finding, Outcome, Report, Suite};
-pub use rules::{Rule, Severity};
-
-use self::session::Session;
-use crate::connection::{ConnectError, Limits, Protocol, RequestError, Target, Terms};
+use crate::{
+    Check, Finding, Report, Suite,
+    connection::{self, Session},
+    listed_tool, rules, server_checks, tool_calls,
+};
+use upstream::connection::{ConnectError, Limits, Protocol, RequestError, Target, Terms};
 
 /// How many valid and how many invalid calls are made of each tool, unless somebody says otherwise.
 pub const DEFAULT_CASES: usize = 20;
 /// How many can be asked for: no more are made.
-pub const MAX_CASES: usize = contract::generate::MAX_CASES;
+pub const MAX_CASES: usize = crate::generate::MAX_CASES;
 /// How long one call may take, unless somebody says otherwise.
 pub const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long all of it may take, unless somebody says otherwise.
@@ -134,16 +125,16 @@ impl Probing<'_, '_> {
         let tools = chosen(&listing.items, &options.tools)?;
         let mut report = Report::new(session.server(), options.seed);
         let mut whole = Suite::server();
-        whole.checks.extend(whole::listed(&listing, session.server()));
+        whole.checks.extend(server_checks::listed(&listing, session.server()));
         let mut cut = None;
         for tool in tools {
             cut = cut.or_else(|| session.is_over());
             let mut suite = match cut {
-                None => tool::look(tool, &listing.items),
-                Some(_) => Suite::tool(tool::name_of(tool).unwrap_or("(no name)")),
+                None => listed_tool::look(tool, &listing.items),
+                Some(_) => Suite::tool(listed_tool::name_of(tool).unwrap_or("(no name)")),
             };
             if cut.is_none() {
-                cut = calls::make(tool, &mut suite, options, session).await;
+                cut = tool_calls::make(tool, &mut suite, options, session).await;
             } else {
                 suite.skip("calls", "the probe ended before");
             }
@@ -151,10 +142,10 @@ impl Probing<'_, '_> {
         }
         // Last, because they are the strangest questions.
         if cut.is_none() {
-            cut = whole::ask(&listing, &mut whole, session).await;
+            cut = server_checks::ask(&listing, &mut whole, session).await;
         }
         whole.checks.extend(session.remarks());
-        if let Some(gone) = cut.as_ref().and_then(session::Over::gone) {
+        if let Some(gone) = cut.as_ref().and_then(connection::Over::gone) {
             whole.checks.push(Check::failed("comes back", Finding::new(&rules::SERVER_GONE, gone)));
         }
         report.suites.insert(0, whole);
@@ -167,7 +158,7 @@ impl Probing<'_, '_> {
 fn chosen<'a>(listed: &'a [Value], names: &[String]) -> Result<Vec<&'a Value>, ProbeError> {
     is_listed(listed, names.iter())?;
     let meant = |tool: &&Value| {
-        let name = tool::name_of(tool);
+        let name = listed_tool::name_of(tool);
         names.is_empty() || name.is_some_and(|name| names.iter().any(|one| one == name))
     };
     Ok(listed.iter().filter(meant).collect())
@@ -179,8 +170,8 @@ fn is_listed<'a>(
     names: impl Iterator<Item = &'a String>,
 ) -> Result<(), ProbeError> {
     for wanted in names {
-        if !listed.iter().any(|tool| tool::name_of(tool) == Some(wanted)) {
-            let near = contract::nearest(wanted, listed.iter().filter_map(tool::name_of));
+        if !listed.iter().any(|tool| listed_tool::name_of(tool) == Some(wanted)) {
+            let near = contract::nearest(wanted, listed.iter().filter_map(listed_tool::name_of));
             let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             return Err(ProbeError::NoTool(wanted.clone(), near));
         }

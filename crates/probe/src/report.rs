@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer, ser::SerializeStruct};
 use serde_json::Value;
 
 use super::rules::{Rule, Severity};
-use crate::connection::Server;
+use upstream::connection::Server;
 
 /// How much of a text of the server's is told, in characters.
 const MAX_TOLD_CHARS: usize = 200;
@@ -32,7 +32,7 @@ pub struct Report {
 }
 
 impl Report {
-    pub(super) fn new(server: &Server, seed: u64) -> Self {
+    pub(crate) fn new(server: &Server, seed: u64) -> Self {
         let text = |key: &str| server.info.get(key).and_then(Value::as_str).unwrap_or_default();
         let name = format!("{} {}", text("name"), text("version"));
         let name = if name.trim().is_empty() { "a server without a name" } else { name.trim() };
@@ -149,7 +149,7 @@ impl Check {
         }
     }
 
-    pub(super) fn failed(title: &str, finding: Finding) -> Self {
+    pub(crate) fn failed(title: &str, finding: Finding) -> Self {
         Self::of(title, vec![finding])
     }
 }
@@ -218,7 +218,7 @@ impl Serialize for Finding {
 }
 
 /// A text of the server's, as a person can be shown it: in one line, not too long, nothing hidden.
-pub(super) fn told(text: &str) -> String {
+pub(crate) fn told(text: &str) -> String {
     let mut shown: String = text.chars().take(MAX_TOLD_CHARS).collect();
     if shown.len() < text.len() {
         shown.push('…');

@@ -17,7 +17,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{Dialect, Schema, SchemaError, canonical, places::Places, project};
+use contract::{Dialect, Schema, SchemaError, canonical, places::Places, project};
 
 use make::{Maker, Style};
 use view::View;
@@ -295,7 +295,7 @@ fn sites<'v, 'a>(
             match value {
                 Value::Object(fields) => {
                     for (name, value) in fields {
-                        let step = format!("{pointer}/{}", crate::violation::escape(name));
+                        let step = format!("{pointer}/{}", contract::escape(name));
                         open.push_back((step, value, view.property(name)));
                     }
                 }

@@ -1,0 +1,23 @@
+//! Tests of tools that are generated from their contracts.
+//!
+//! - [`generate`] makes values from a JSON Schema: valid ones at the boundaries, and invalid ones with one defect each.
+//! - [`run`] tests an MCP server with them, and returns a [`Report`]; [`rules`] lists what it looks for.
+//! - [`junit`] and [`sarif`] write a report for other programs.
+
+mod arguments;
+mod call_result;
+mod connection;
+pub mod generate;
+pub mod junit;
+mod listed_tool;
+mod report;
+pub mod rules;
+mod run;
+pub mod sarif;
+mod server_checks;
+mod suspicious_text;
+mod tool_calls;
+
+pub use report::{Check, Finding, Outcome, Report, Suite};
+pub use rules::{Rule, Severity};
+pub use run::*;
