@@ -23,9 +23,9 @@ use anyhow::bail;
 use clap::Subcommand;
 
 use crate::{
-    Answer,
+    Exit,
     printer::Printer,
-    settings::{Flags, Loaded},
+    settings::{FileErrors, Flags, Loaded},
     wiring::{self, Bound},
 };
 
@@ -55,7 +55,7 @@ pub enum Command {
 
 impl Command {
     /// Does it.
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         match self {
             Command::Serve(serve) => serve.run(flags, printer),
             Command::Mcp(mcp) => mcp.run(flags, printer),
@@ -79,26 +79,16 @@ impl Command {
     }
 }
 
-/// Settings and contracts without a mistake; otherwise they are shown and the command
-/// ends.
-fn ready(flags: &Flags, printer: &Printer) -> anyhow::Result<Result<(Loaded, Vec<Bound>), Answer>> {
-    let loaded = match flags.load()? {
-        Ok(loaded) => loaded,
-        Err(diagnostics) => {
-            printer.diagnostics(&diagnostics);
-            return Ok(Err(Answer::CouldNotTell));
-        }
-    };
+/// Loads settings and contracts that have no mistakes.
+fn ready(flags: &Flags) -> anyhow::Result<(Loaded, Vec<Bound>)> {
+    let loaded = flags.load()?;
     let contracts = wiring::contracts(&loaded)?;
-    let refused: Vec<_> = contracts
-        .diagnostics
-        .into_iter()
-        .filter(|one| one.severity == contract::Severity::Error)
-        .collect();
-    if printer.diagnostics(&refused) {
-        return Ok(Err(Answer::CouldNotTell));
+    let mut errors = contracts.diagnostics;
+    errors.retain(|one| one.severity == contract::Severity::Error);
+    if !errors.is_empty() {
+        return Err(FileErrors(errors).into());
     }
-    Ok(Ok((loaded, contracts.bound)))
+    Ok((loaded, contracts.bound))
 }
 
 /// Refuses a data folder that was named and in which nothing was ever kept: to whoever only looks, a slip of the

@@ -45,33 +45,33 @@ fn main() -> ExitCode {
     match arguments.command.run(&arguments.common, &printer) {
         Ok(_) if printer::lost() => {
             printer.error(&anyhow::anyhow!("stdout could not be written to"));
-            Answer::CouldNotTell.into()
+            Exit::Unknown.into()
         }
-        Ok(answer) => answer.into(),
+        Ok(exit) => exit.into(),
         Err(error) => {
             printer.error(&error);
-            Answer::CouldNotTell.into()
+            Exit::Unknown.into()
         }
     }
 }
 
-/// What a command's exit code says.
+/// The exit code of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answer {
-    /// Done.
-    Yes,
-    /// The answer is no: the tool failed, the file has mistakes.
-    No,
-    /// We could not tell: wrong usage, nothing could be read.
-    CouldNotTell,
+enum Exit {
+    /// 0: done.
+    Ok,
+    /// 1: the tool failed, the file has mistakes.
+    Failed,
+    /// 2: the command was used wrongly, or something that it needs could not be read.
+    Unknown,
 }
 
-impl From<Answer> for ExitCode {
-    fn from(answer: Answer) -> Self {
-        match answer {
-            Answer::Yes => ExitCode::SUCCESS,
-            Answer::No => ExitCode::from(1),
-            Answer::CouldNotTell => ExitCode::from(2),
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        match exit {
+            Exit::Ok => ExitCode::SUCCESS,
+            Exit::Failed => ExitCode::from(1),
+            Exit::Unknown => ExitCode::from(2),
         }
     }
 }

@@ -13,6 +13,8 @@ use contract::{Diagnostic, Severity};
 use gate::approvals::{visible, visible_line};
 use serde::Serialize;
 
+use crate::settings::FileErrors;
+
 /// Prints.
 pub struct Printer {
     colour: bool,
@@ -54,8 +56,12 @@ impl Printer {
         say_line(&visible(text.as_ref()));
     }
 
-    /// Why a command could not do its work, with all causes.
+    /// The error that ended a command, with all causes; mistakes in files are shown in place.
     pub fn error(&self, error: &anyhow::Error) {
+        if let Some(FileErrors(diagnostics)) = error.downcast_ref() {
+            self.diagnostics(diagnostics);
+            return;
+        }
         let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
         let (on, off) = if self.colour {
             (style.render().to_string(), style.render_reset().to_string())

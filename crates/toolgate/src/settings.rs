@@ -2,6 +2,7 @@
 
 mod compatibility;
 pub mod environment;
+mod errors;
 mod load;
 mod log;
 mod model;
@@ -9,6 +10,7 @@ pub mod model_host;
 pub mod pasted;
 mod reference;
 
+pub use errors::{FileErrors, SettingsError};
 pub use load::{Flags, Loaded, schema};
 pub use log::{Log, LogFormat};
 pub use model::{

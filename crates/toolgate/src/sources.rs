@@ -19,10 +19,9 @@ use contract::{
 use serde_json::Value;
 
 use crate::{
-    Answer, commands,
-    printer::Printer,
+    commands,
     servers::{Headers, Server},
-    settings::Flags,
+    settings::{FileErrors, Flags},
 };
 
 /// The word for what this installation serves.
@@ -111,25 +110,17 @@ impl Set {
     }
 }
 
-/// Reads a source. Where the settings have mistakes that keep us from it, they are shown.
-pub fn read(
-    text: &str,
-    headers: &Headers,
-    flags: &Flags,
-    printer: &Printer,
-) -> anyhow::Result<Result<Set, Answer>> {
+/// Reads a source.
+pub fn read(text: &str, headers: &Headers, flags: &Flags) -> anyhow::Result<Set> {
     if Path::new(text).exists() {
-        return named(text, headers, flags, printer);
+        return named(text, headers, flags);
     }
     let Some((source, part)) = text.rsplit_once('#') else {
-        return named(text, headers, flags, printer);
+        return named(text, headers, flags);
     };
-    let mut set = match named(source, headers, flags, printer)? {
-        Ok(set) => set,
-        Err(answer) => return Ok(Err(answer)),
-    };
+    let mut set = named(source, headers, flags)?;
     set.only(part)?;
-    Ok(Ok(set))
+    Ok(set)
 }
 
 /// Reads the tools of a program that is started for it.
@@ -138,36 +129,27 @@ pub fn program(words: &[String]) -> anyhow::Result<Set> {
     listing::of_server(&Server::program(program, arguments)?)
 }
 
-fn named(
-    text: &str,
-    headers: &Headers,
-    flags: &Flags,
-    printer: &Printer,
-) -> anyhow::Result<Result<Set, Answer>> {
+fn named(text: &str, headers: &Headers, flags: &Flags) -> anyhow::Result<Set> {
     let path = Path::new(text);
     if text == ITSELF {
-        return served::read(flags, printer);
+        return served::read(flags);
     }
     if text.starts_with("http://") || text.starts_with("https://") {
-        return Ok(Ok(listing::of_server(&Server::at(text, headers)?)?));
+        return listing::of_server(&Server::at(text, headers)?);
     }
     // An id has neither of these, so nothing else can be meant.
     if text.contains(['.', '/']) {
-        return Ok(Ok(files::read(path)?));
+        return files::read(path);
     }
-    let loaded = match flags.load()? {
-        Ok(loaded) => loaded,
-        Err(_) if path.exists() => return Ok(Ok(files::read(path)?)),
-        Err(diagnostics) => {
-            printer.diagnostics(&diagnostics);
-            return Ok(Err(Answer::CouldNotTell));
-        }
+    let loaded = match flags.load() {
+        Err(error) if error.is::<FileErrors>() && path.exists() => return files::read(path),
+        loaded => loaded?,
     };
     if loaded.settings.upstreams.contains_key(text) {
-        return Ok(Ok(listing::of_upstream(&loaded, text)?));
+        return listing::of_upstream(&loaded, text);
     }
     if path.exists() {
-        return Ok(Ok(files::read(path)?));
+        return files::read(path);
     }
     let words =
         format!("`{text}` is no file, no upstream of the settings, no address and not `{ITSELF}`");

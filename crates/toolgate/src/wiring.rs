@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use contract::{Contract, Diagnostic, Document, Status, lint, read};
 use gate::{
     Catalogue, Gate, GateParts, Journal, Provider, SystemClock, Tool,
@@ -25,7 +25,7 @@ use guard::process::Spawner;
 use store::{DataFolder, DataFolderLock, LocalBlobs, Sqlite};
 use tools::command::Command;
 
-use crate::settings::{Durability, Loaded, model_host};
+use crate::settings::{Durability, Loaded, SettingsError, model_host};
 
 /// A contract and what runs it.
 pub struct Bound {
@@ -119,32 +119,43 @@ pub fn gathered(loaded: &Loaded) -> anyhow::Result<Contracts> {
 /// Leaves only the toolsets that the settings name.
 fn enable(bound: &mut Vec<Bound>, loaded: &Loaded) -> anyhow::Result<()> {
     let Some(enabled) = &loaded.settings.tools.enable else { return Ok(()) };
-    for toolset in enabled {
-        let known = || bound.iter().map(|one| one.contract.toolset.as_str());
-        if !known().any(|name| name == toolset) {
-            match contract::nearest(toolset, known()) {
-                Some(near) => {
-                    bail!("tools.enable: there is no toolset `{toolset}`; did you mean `{near}`?")
-                }
-                None => bail!("tools.enable: there is no toolset `{toolset}`"),
-            }
-        }
+    for (index, toolset) in enabled.iter().enumerate() {
+        let known = bound.iter().map(|one| one.contract.toolset.as_str());
+        exists(format!("/tools/enable/{index}"), "toolset", toolset, known)?;
     }
     bound.retain(|one| enabled.contains(&one.contract.toolset));
     Ok(())
+}
+
+/// Refuses a name in the settings that nothing has.
+pub fn exists<'a>(
+    pointer: String,
+    what: &str,
+    name: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Result<(), SettingsError> {
+    if known.clone().any(|one| one == name) {
+        return Ok(());
+    }
+    let near = contract::nearest(name, known);
+    let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    Err(SettingsError::new(pointer, format!("there is no {what} `{name}`{near}")))
 }
 
 /// The files that `contracts` names: each file, and every `.yaml`, `.yml` and `.json` of
 /// each folder, sorted.
 fn user_files(loaded: &Loaded) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    for entry in &loaded.settings.contracts {
+    for (index, entry) in loaded.settings.contracts.iter().enumerate() {
         let path = loaded.path(entry);
-        let found = || format!("contracts: cannot read `{}`", path.display());
+        let unreadable = |error: std::io::Error| {
+            let message = format!("cannot read `{}`: {error}", path.display());
+            SettingsError::new(format!("/contracts/{index}"), message)
+        };
         if path.is_dir() {
-            files.append(&mut contract_files(&path).with_context(found)?);
+            files.append(&mut contract_files(&path).map_err(unreadable)?);
         } else {
-            std::fs::metadata(&path).with_context(found)?;
+            std::fs::metadata(&path).map_err(unreadable)?;
             files.push(path);
         }
     }

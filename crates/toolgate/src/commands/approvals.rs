@@ -13,7 +13,7 @@ use serde_json::json;
 use store::DataFolder;
 
 use crate::{
-    Answer, commands,
+    Exit, commands,
     printer::Printer,
     settings::Flags,
     wiring::{self, Kept},
@@ -69,14 +69,8 @@ enum Command {
 }
 
 impl Approvals {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
-        let loaded = match flags.load()? {
-            Ok(loaded) => loaded,
-            Err(diagnostics) => {
-                printer.diagnostics(&diagnostics);
-                return Ok(Answer::CouldNotTell);
-            }
-        };
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        let loaded = flags.load()?;
         commands::is_not_in_vain(&loaded)?;
         if !loaded.has_data()
             && !loaded.data_dir().is_file()
@@ -103,7 +97,7 @@ impl Approvals {
 
     /// Nothing was ever kept, so nobody ever asked, and to look is no reason to make a data folder. Whoever
     /// watches waits for what is to come.
-    fn nothing(&self, printer: &Printer) -> anyhow::Result<Option<Answer>> {
+    fn nothing(&self, printer: &Printer) -> anyhow::Result<Option<Exit>> {
         Ok(match &self.command {
             None => {
                 if self.json {
@@ -111,7 +105,7 @@ impl Approvals {
                 } else {
                     printer.say("nothing waits for an approval");
                 }
-                Some(Answer::Yes)
+                Some(Exit::Ok)
             }
             Some(
                 Command::Show { id } | Command::Approve { id, .. } | Command::Refuse { id, .. },
@@ -120,7 +114,7 @@ impl Approvals {
         })
     }
 
-    async fn list(&self, kept: &Kept, printer: &Printer) -> anyhow::Result<Answer> {
+    async fn list(&self, kept: &Kept, printer: &Printer) -> anyhow::Result<Exit> {
         let state = (!self.all).then_some(ApprovalState::Waiting);
         let now = kept.gate.clock().now();
         let filter =
@@ -142,10 +136,10 @@ impl Approvals {
                 ));
             }
         }
-        Ok(Answer::Yes)
+        Ok(Exit::Ok)
     }
 
-    async fn show(&self, kept: &Kept, id: &str, printer: &Printer) -> anyhow::Result<Answer> {
+    async fn show(&self, kept: &Kept, id: &str, printer: &Printer) -> anyhow::Result<Exit> {
         let id = self::id(id)?;
         let Some(approval) = kept.gate.store().approval(&id, kept.gate.clock().now()).await? else {
             return Ok(unknown(&id, printer));
@@ -155,7 +149,7 @@ impl Approvals {
         } else {
             show::one(&approval, printer);
         }
-        Ok(Answer::Yes)
+        Ok(Exit::Ok)
     }
 
     async fn decide(
@@ -165,7 +159,7 @@ impl Approvals {
         approve: bool,
         reason: Option<String>,
         printer: &Printer,
-    ) -> anyhow::Result<Answer> {
+    ) -> anyhow::Result<Exit> {
         let id = self::id(id)?;
         if reason.as_ref().is_some_and(|words| words.chars().count() > MAX_REASON_CHARACTERS) {
             bail!("--reason must be a text of at most {MAX_REASON_CHARACTERS} characters");
@@ -180,20 +174,20 @@ impl Approvals {
                     let (word, tool) = (approval.state.word(), &approval.tool);
                     printer.data(format!("{word}: {id}, {tool} for {}", approval.caller));
                 }
-                Answer::Yes
+                Exit::Ok
             }
             DecisionResult::TooLate(approval) => {
                 printer
                     .say(format!("{id} is {} and can no more be decided", approval.state.word()));
-                Answer::No
+                Exit::Failed
             }
         })
     }
 }
 
-fn unknown(id: &ApprovalId, printer: &Printer) -> Answer {
+fn unknown(id: &ApprovalId, printer: &Printer) -> Exit {
     printer.say(format!("there is no approval {id}"));
-    Answer::No
+    Exit::Failed
 }
 
 /// The id that a person typed.

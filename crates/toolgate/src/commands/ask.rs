@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use upstream::{Host, Phase};
 
 use crate::{
-    Answer, arguments, commands, files,
+    Exit, arguments, commands, files,
     printer::Printer,
     settings::Flags,
     wiring::{
@@ -62,16 +62,12 @@ pub struct AskCommand {
 const MAX_STDIN_BYTES: u64 = 1 << 20;
 
 impl AskCommand {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         // A call is not made for a trace that cannot be written.
         if let Some(file) = &self.trace {
             files::can_be_written(file).context("--trace")?;
         }
-        let prepared = match Prepared::new(flags, printer)? {
-            Ok(prepared) => prepared,
-            Err(answer) => return Ok(answer),
-        };
-        let Prepared { ask, kept, plan, fixed, visit: _visit } = prepared;
+        let Prepared { ask, kept, plan, fixed, visit: _visit } = Prepared::new(flags)?;
         let request = self.request(&kept.gate)?;
         let watch = progress::Progress::new();
         let answered = commands::runtime()?.block_on(async {
@@ -147,11 +143,8 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    pub fn new(flags: &Flags, printer: &Printer) -> anyhow::Result<Result<Self, Answer>> {
-        let (loaded, bound) = match commands::ready(flags, printer)? {
-            Ok(ready) => ready,
-            Err(answer) => return Ok(Err(answer)),
-        };
+    pub fn new(flags: &Flags) -> anyhow::Result<Self> {
+        let (loaded, bound) = commands::ready(flags)?;
         let fixed = wiring::tools(bound, &loaded)?;
         let plan = upstreams::plan_to_look(&loaded, Which::All, &fixed)?;
         let data = DataFolder::open(&loaded.data_dir())?;
@@ -159,7 +152,7 @@ impl Prepared {
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         let kept = wiring::gate(catalogue, &loaded, data, None)?;
         let ask = asking::ask(&loaded, &kept.gate, &kept.data)?;
-        Ok(Ok(Self { ask, kept, plan, fixed, visit }))
+        Ok(Self { ask, kept, plan, fixed, visit })
     }
 }
 
@@ -217,12 +210,12 @@ fn write_trace(file: &std::path::Path, trace: &ask::Trace) -> anyhow::Result<Str
     Ok(file.display().to_string())
 }
 
-fn exit(answer: &ask::Answer) -> Answer {
+fn exit(answer: &ask::Answer) -> Exit {
     match answer {
-        ask::Answer::Blocked { code, .. } if code.is_failure() => Answer::CouldNotTell,
+        ask::Answer::Blocked { code, .. } if code.is_failure() => Exit::Unknown,
         ask::Answer::Blocked { .. }
         | ask::Answer::FinalAnswer { .. }
-        | ask::Answer::ToolResult { typed: None, .. } => Answer::No,
-        _ => Answer::Yes,
+        | ask::Answer::ToolResult { typed: None, .. } => Exit::Failed,
+        _ => Exit::Ok,
     }
 }

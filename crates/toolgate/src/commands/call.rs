@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use upstream::{Host, Phase};
 
 use crate::{
-    Answer, arguments, commands,
+    Exit, arguments, commands,
     printer::Printer,
     settings::Flags,
     wiring::{
@@ -41,11 +41,8 @@ pub struct Call {
 }
 
 impl Call {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
-        let (loaded, bound) = match commands::ready(flags, printer)? {
-            Ok(ready) => ready,
-            Err(answer) => return Ok(answer),
-        };
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        let (loaded, bound) = commands::ready(flags)?;
         let input = Value::Object(arguments::parse(&self.arguments)?);
         let fixed = wiring::tools(bound, &loaded)?;
         // It is started in any case: what it lists then is what is called.
@@ -100,7 +97,7 @@ impl Call {
         }
     }
 
-    fn print(&self, outcome: &Outcome, kept: &wiring::Kept, printer: &Printer) -> Answer {
+    fn print(&self, outcome: &Outcome, kept: &wiring::Kept, printer: &Printer) -> Exit {
         if self.json {
             let whole: Value =
                 serde_json::from_str(outcome.tool_result().get()).unwrap_or_default();
@@ -116,7 +113,7 @@ impl Call {
                 if let Some(id) = &outcome.marks.released {
                     printer.say(format!("released: {id} breaks the contract of {}", self.tool));
                 }
-                Answer::Yes
+                Exit::Ok
             }
             Err(failure) => {
                 let stderr = outcome.stderr.trim_end();
@@ -136,7 +133,7 @@ impl Call {
                 for hint in self.hints(failure) {
                     printer.say(hint);
                 }
-                Answer::No
+                Exit::Failed
             }
         }
     }

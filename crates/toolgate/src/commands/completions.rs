@@ -3,7 +3,7 @@
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use crate::{Answer, Arguments, printer::Printer};
+use crate::{Arguments, Exit, printer::Printer};
 
 /// Print completions for a shell
 #[derive(Args)]
@@ -14,11 +14,11 @@ pub struct Completions {
 
 impl Completions {
     #[allow(clippy::unnecessary_wraps)] // The shape of every command.
-    pub fn run(&self, printer: &Printer) -> anyhow::Result<Answer> {
+    pub fn run(&self, printer: &Printer) -> anyhow::Result<Exit> {
         // Written to stdout by others, a reader who has seen enough would be a panic.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Arguments::command(), "toolgate", &mut script);
         printer.document(String::from_utf8_lossy(&script).trim_end());
-        Ok(Answer::Yes)
+        Ok(Exit::Ok)
     }
 }

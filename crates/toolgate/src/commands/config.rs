@@ -7,9 +7,9 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use crate::{
-    Answer,
+    Exit,
     printer::Printer,
-    settings::{self, Flags},
+    settings::{self, FileErrors, Flags, Loaded},
 };
 
 /// Look at the settings
@@ -47,40 +47,45 @@ enum Command {
 }
 
 impl Config {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         match &self.command {
             Command::Check { json } => check::run(flags, printer, *json),
-            Command::Show => match flags.load()? {
-                Ok(loaded) => {
-                    let own = settings::model_host::without(&loaded.settings);
-                    printer.json(&without_null(serde_json::to_value(own)?));
-                    Ok(Answer::Yes)
-                }
-                Err(diagnostics) => {
-                    printer.diagnostics(&diagnostics);
-                    Ok(Answer::No)
-                }
-            },
+            Command::Show => show(flags, printer, |loaded| {
+                let own = settings::model_host::without(&loaded.settings);
+                printer.json(&without_null(serde_json::to_value(own)?));
+                Ok(Exit::Ok)
+            }),
             Command::Rules { markdown: true, .. } => {
                 printer.data(rules::page().trim_end());
-                Ok(Answer::Yes)
+                Ok(Exit::Ok)
             }
-            Command::Rules { json, .. } => match flags.load()? {
-                Ok(loaded) => Ok(rules::show(&loaded, *json, printer)),
-                Err(diagnostics) => {
-                    printer.diagnostics(&diagnostics);
-                    Ok(Answer::No)
-                }
-            },
+            Command::Rules { json, .. } => {
+                show(flags, printer, |loaded| Ok(rules::show(loaded, *json, printer)))
+            }
             Command::Schema { markdown: true } => {
                 printer.data(settings::markdown().trim_end());
-                Ok(Answer::Yes)
+                Ok(Exit::Ok)
             }
             Command::Schema { markdown: false } => {
                 printer.json(&settings::schema());
-                Ok(Answer::Yes)
+                Ok(Exit::Ok)
             }
         }
+    }
+}
+
+/// Shows something of the settings. These commands are about the file, so its mistakes are their result.
+fn show(
+    flags: &Flags,
+    printer: &Printer,
+    print: impl FnOnce(&Loaded) -> anyhow::Result<Exit>,
+) -> anyhow::Result<Exit> {
+    match flags.load() {
+        Err(error) if error.is::<FileErrors>() => {
+            printer.error(&error);
+            Ok(Exit::Failed)
+        }
+        loaded => print(&loaded?),
     }
 }
 

@@ -13,7 +13,7 @@ use contract::read;
 use serde_json::json;
 
 use crate::{
-    Answer, commands, examples,
+    Exit, commands, examples,
     files::write_new,
     printer::Printer,
     servers::Headers,
@@ -72,7 +72,7 @@ enum Command {
 }
 
 impl Contracts {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         match &self.command {
             Command::New { name, folder } => new(name, folder, printer),
             Command::Lint(lint) => lint.run(flags, printer),
@@ -84,7 +84,7 @@ impl Contracts {
     }
 }
 
-fn new(name: &str, folder: &Path, printer: &Printer) -> anyhow::Result<Answer> {
+fn new(name: &str, folder: &Path, printer: &Printer) -> anyhow::Result<Exit> {
     let text = STARTER.replace("NAME", name);
     let (contract, diagnostics) = read::contract(name, &text);
     if contract.is_none() {
@@ -108,32 +108,27 @@ fn new(name: &str, folder: &Path, printer: &Printer) -> anyhow::Result<Answer> {
         "next: add `contracts: [ ./{} ]` to toolgate.yaml, then toolgate contracts test {name}",
         folder.display()
     ));
-    Ok(Answer::Yes)
+    Ok(Exit::Ok)
 }
 
-/// Reads the sources that a person named, the program after `--` last. Where one cannot be read, what
-/// is wrong with it is shown and the command ends.
+/// Reads the sources that a person named, the program after `--` last.
 fn named(
     sources: &[String],
     program: &[String],
     headers: &Headers,
     flags: &Flags,
-    printer: &Printer,
-) -> anyhow::Result<Result<Vec<Set>, Answer>> {
+) -> anyhow::Result<Vec<Set>> {
     if !headers.is_empty() && !sources.iter().any(|source| source.contains("://")) {
         bail!("--header is for an address, and none is named");
     }
     let mut sets = Vec::new();
     for source in sources {
-        match sources::read(source, headers, flags, printer)? {
-            Ok(set) => sets.push(set),
-            Err(answer) => return Ok(Err(answer)),
-        }
+        sets.push(sources::read(source, headers, flags)?);
     }
     if !program.is_empty() {
         sets.push(sources::program(program)?);
     }
-    Ok(Ok(sets))
+    Ok(sets)
 }
 
 /// Whether all of a source could be read; what is wrong is shown.
@@ -151,16 +146,8 @@ fn is_readable(set: &Set, printer: &Printer) -> bool {
     set.unreached.is_empty() && !set.is_refused()
 }
 
-fn test(
-    flags: &Flags,
-    tools: &[String],
-    as_json: bool,
-    printer: &Printer,
-) -> anyhow::Result<Answer> {
-    let (loaded, mut bound) = match commands::ready(flags, printer)? {
-        Ok(ready) => ready,
-        Err(answer) => return Ok(answer),
-    };
+fn test(flags: &Flags, tools: &[String], as_json: bool, printer: &Printer) -> anyhow::Result<Exit> {
+    let (loaded, mut bound) = commands::ready(flags)?;
     bound.retain(|one| one.contract.status == contract::Status::Active);
     for tool in tools {
         if !bound.iter().any(|one| one.contract.name == *tool) {
@@ -184,5 +171,5 @@ fn test(
         }
         printer.say(format!("{} passed, {failed} failed", results.len() - failed));
     }
-    Ok(if failed == 0 { Answer::Yes } else { Answer::No })
+    Ok(if failed == 0 { Exit::Ok } else { Exit::Failed })
 }

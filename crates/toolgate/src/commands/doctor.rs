@@ -16,9 +16,9 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::{
-    Answer, commands,
+    Exit, commands,
     printer::Printer,
-    settings::{self, Flags, Loaded},
+    settings::{self, FileErrors, Flags, Loaded},
     wiring::{self, Bound},
 };
 
@@ -90,7 +90,7 @@ impl Finding {
 }
 
 impl Doctor {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let findings = examine(flags)?;
         let sick = findings.iter().any(|one| one.state == State::Problem);
         if self.json {
@@ -98,7 +98,7 @@ impl Doctor {
         } else {
             show(&findings, printer);
         }
-        Ok(if sick { Answer::No } else { Answer::Yes })
+        Ok(if sick { Exit::Failed } else { Exit::Ok })
     }
 }
 
@@ -149,7 +149,7 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<Finding>> {
 fn loaded(flags: &Flags) -> (Finding, Option<Loaded>) {
     const SUBJECT: &str = "settings";
     match flags.load() {
-        Ok(Ok(loaded)) => {
+        Ok(loaded) => {
             let from = match &loaded.file {
                 Some(file) => format!("read from `{}`", file.display()),
                 None => "there is no file: these are the defaults".to_owned(),
@@ -161,15 +161,11 @@ fn loaded(flags: &Flags) -> (Finding, Option<Loaded>) {
             };
             (finding, Some(loaded))
         }
-        Ok(Err(diagnostics)) => {
-            let message = match diagnostics.first() {
-                Some(first) => format!("{} to mend, first: {}", diagnostics.len(), first.message),
-                None => "they cannot be used".to_owned(),
-            };
+        Err(error) => {
+            let finding = Finding::problem(SUBJECT, format!("{error:#}"));
             let hint = "`toolgate config check` shows all of them in their places";
-            (Finding::problem(SUBJECT, message).hint(hint), None)
+            (if error.is::<FileErrors>() { finding.hint(hint) } else { finding }, None)
         }
-        Err(error) => (Finding::problem(SUBJECT, format!("{error:#}")), None),
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::Map;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Answer,
+    Exit,
     commands::{self, ask::Prepared},
     files,
     printer::Printer,
@@ -42,13 +42,9 @@ pub struct Eval {
 }
 
 impl Eval {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
-        let Some(cases) = self.cases(printer)? else { return Ok(Answer::CouldNotTell) };
-        let prepared = match Prepared::new(flags, printer)? {
-            Ok(prepared) => prepared,
-            Err(answer) => return Ok(answer),
-        };
-        let Prepared { ask, kept, plan, fixed, visit: _visit } = prepared;
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        let Some(cases) = self.cases(printer)? else { return Ok(Exit::Unknown) };
+        let Prepared { ask, kept, plan, fixed, visit: _visit } = Prepared::new(flags)?;
         if !ask.has_model() {
             anyhow::bail!("no language model is configured: set llm.base_url");
         }
@@ -65,11 +61,11 @@ impl Eval {
             show(&report, printer);
         }
         Ok(if report.failed > 0 {
-            Answer::CouldNotTell
+            Exit::Unknown
         } else if report.holds(usize::from(self.at_least)) {
-            Answer::Yes
+            Exit::Ok
         } else {
-            Answer::No
+            Exit::Failed
         })
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 
-use crate::{Answer, files::write_new, printer::Printer};
+use crate::{Exit, files::write_new, printer::Printer};
 
 /// Everything that can be set, commented out, with its default.
 const STARTER: &str = include_str!("../starter/toolgate.yaml");
@@ -19,7 +19,7 @@ pub struct Init {
 }
 
 impl Init {
-    pub fn run(&self, printer: &Printer) -> anyhow::Result<Answer> {
+    pub fn run(&self, printer: &Printer) -> anyhow::Result<Exit> {
         if self.file.exists() {
             bail!("`{}` is there already", self.file.display());
         }
@@ -28,6 +28,6 @@ impl Init {
         if self.file == Path::new("toolgate.yaml") {
             printer.say("next: toolgate config check, then toolgate serve");
         }
-        Ok(Answer::Yes)
+        Ok(Exit::Ok)
     }
 }

@@ -13,7 +13,7 @@ use upstream::{
 };
 
 use crate::{
-    Answer, commands, files,
+    Exit, commands, files,
     printer::Printer,
     settings::{Flags, Loaded},
     wiring::{
@@ -72,11 +72,8 @@ impl<'a> Meant<'a> {
 }
 
 impl LockCommand {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
-        let (loaded, bound) = match commands::ready(flags, printer)? {
-            Ok(ready) => ready,
-            Err(answer) => return Ok(answer),
-        };
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        let (loaded, bound) = commands::ready(flags)?;
         let what = match &self.command {
             Some(Command::Diff { what } | Command::Accept { what }) => what.as_ref(),
             None => None,
@@ -93,7 +90,7 @@ impl LockCommand {
             host.settled().await;
             let known = is_known(&host, before.as_ref(), &meant);
             let answer = match &self.command {
-                _ if known.is_err() => known.map(|()| Answer::CouldNotTell),
+                _ if known.is_err() => known.map(|()| Exit::Unknown),
                 None => self.pin(&host, before, &file, printer),
                 Some(Command::Diff { .. }) => {
                     Ok(self.show(&host, &before.unwrap_or_default(), &meant, None, printer))
@@ -114,7 +111,7 @@ impl LockCommand {
         before: Option<Lock>,
         file: &std::path::Path,
         printer: &Printer,
-    ) -> anyhow::Result<Answer> {
+    ) -> anyhow::Result<Exit> {
         let mut lock = before.unwrap_or_default();
         let mut fresh = Vec::new();
         for (member, offer) in reached(host) {
@@ -146,7 +143,7 @@ impl LockCommand {
         meant: &Meant<'_>,
         pinned: Option<Vec<Value>>,
         printer: &Printer,
-    ) -> Answer {
+    ) -> Exit {
         let nothing = Pinned::default();
         let mut all = Vec::new();
         let mut unknown = Vec::new();
@@ -185,9 +182,9 @@ impl LockCommand {
             say_next(&all, printer);
         }
         match (unknown.is_empty(), all.is_empty()) {
-            (false, _) => Answer::CouldNotTell,
-            (true, true) => Answer::Yes,
-            (true, false) => Answer::No,
+            (false, _) => Exit::Unknown,
+            (true, true) => Exit::Ok,
+            (true, false) => Exit::Failed,
         }
     }
 
@@ -200,7 +197,7 @@ impl LockCommand {
         meant: &Meant<'_>,
         file: &std::path::Path,
         printer: &Printer,
-    ) -> anyhow::Result<Answer> {
+    ) -> anyhow::Result<Exit> {
         let mut lock = before.unwrap_or_default();
         let (mut taken, mut left) = (0, Vec::new());
         for member in enabled(host) {
@@ -245,7 +242,7 @@ impl LockCommand {
         } else {
             printer.say(format!("took {} into {}", count(taken, "change"), file.display()));
         }
-        Ok(if left.is_empty() { Answer::Yes } else { Answer::CouldNotTell })
+        Ok(if left.is_empty() { Exit::Ok } else { Exit::Unknown })
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use upstream::Host;
 
 use crate::{
-    Answer, commands, doors, logging,
+    Exit, commands, doors, logging,
     printer::Printer,
     settings::{Flags, Loaded},
     wiring::{
@@ -48,11 +48,8 @@ enum ClientKind {
 }
 
 impl Mcp {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
-        let (loaded, bound) = match commands::ready(flags, printer)? {
-            Ok(ready) => ready,
-            Err(answer) => return Ok(answer),
-        };
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        let (loaded, bound) = commands::ready(flags)?;
         let fixed = wiring::tools(bound, &loaded)?;
         let plan = upstreams::plan(&loaded, self.which(), &fixed)?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
@@ -70,7 +67,7 @@ impl Mcp {
         if let Some(kind) = self.print_config {
             printer.json(&self.config(kind, flags, &loaded)?);
             printer.say(kind.place());
-            return Ok(Answer::Yes);
+            return Ok(Exit::Ok);
         }
         logging::start(&loaded.settings.log)?;
         let data = DataFolder::open(&loaded.data_dir())?;
@@ -85,7 +82,7 @@ impl Mcp {
             served
         })?;
         runtime.shutdown_timeout(Duration::from_secs(1));
-        Ok(Answer::Yes)
+        Ok(Exit::Ok)
     }
 
     /// The upstreams that this client can see anything of.

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use tools::mlx::{Health, PORTS, Server, State, status};
 
-use crate::{Answer, commands, printer::Printer, settings::Flags};
+use crate::{Exit, commands, printer::Printer, settings::Flags};
 
 /// Show the model servers that `mlx.load` has started, and how they are
 ///
@@ -36,15 +36,9 @@ struct Status {
 }
 
 impl Mlx {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let Command::Status(asked) = &self.command;
-        let loaded = match flags.load()? {
-            Ok(loaded) => loaded,
-            Err(diagnostics) => {
-                printer.diagnostics(&diagnostics);
-                return Ok(Answer::CouldNotTell);
-            }
-        };
+        let loaded = flags.load()?;
         let settings = loaded.tools().mlx;
         if !settings.is_local() {
             let host = &settings.host;
@@ -55,7 +49,7 @@ impl Mlx {
                 "models are served on `{host}` (tools.mlx.host): `ssh {host} {} mlx status`",
                 words.join(" ")
             ));
-            return Ok(Answer::CouldNotTell);
+            return Ok(Exit::Unknown);
         }
         commands::is_not_in_vain(&loaded)?;
         let ports = PORTS.filter(|port| asked.port.is_none_or(|only| *port == only));
@@ -65,7 +59,7 @@ impl Mlx {
         } else {
             show(&servers, printer);
         }
-        Ok(if servers.iter().any(is_ill) { Answer::No } else { Answer::Yes })
+        Ok(if servers.iter().any(is_ill) { Exit::Failed } else { Exit::Ok })
     }
 }
 

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Answer, commands, files,
+    Exit, commands, files,
     printer::Printer,
     servers::{Headers, Server},
     settings::Flags,
@@ -81,18 +81,12 @@ pub struct Probe {
 }
 
 impl Probe {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let options = self.options()?;
         let report = if self.ourselves {
-            match ourselves::run(flags, &options, printer)? {
-                Ok(report) => report,
-                Err(answer) => return Ok(answer),
-            }
+            ourselves::run(flags, &options)?
         } else {
-            let server = match self.target(flags, printer)? {
-                Ok(found) => found,
-                Err(answer) => return Ok(answer),
-            };
+            let server = self.target(flags)?;
             let spawner = Spawner::of_this_program();
             let Server { target, mut limits, protocol, .. } = server;
             if let Some(limit) = self.connect_timeout_ms {
@@ -119,13 +113,13 @@ impl Probe {
     }
 
     /// The server that is meant.
-    fn target(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Result<Server, Answer>> {
+    fn target(&self, flags: &Flags) -> anyhow::Result<Server> {
         let is_address = self.server.as_ref().is_some_and(|server| server.contains("://"));
         if !self.headers.is_empty() && !is_address {
             bail!("--header is for an address, and none is named");
         }
         if let Some((program, arguments)) = self.command.split_first() {
-            return Server::program(program, arguments).map(Ok);
+            return Server::program(program, arguments);
         }
         let Some(server) = &self.server else {
             bail!(
@@ -134,19 +128,13 @@ impl Probe {
             );
         };
         if is_address {
-            return Server::at(server, &self.headers).map(Ok);
+            return Server::at(server, &self.headers);
         }
-        match flags.load()? {
-            Ok(loaded) => Server::of_upstream(&loaded, server).map(Ok),
-            Err(diagnostics) => {
-                printer.diagnostics(&diagnostics);
-                Ok(Err(Answer::CouldNotTell))
-            }
-        }
+        Server::of_upstream(&flags.load()?, server)
     }
 
     /// Tells what came of it, in every form that was asked for.
-    fn tell(&self, report: &Report, printer: &Printer) -> anyhow::Result<Answer> {
+    fn tell(&self, report: &Report, printer: &Printer) -> anyhow::Result<Exit> {
         if let Some(file) = &self.junit {
             files::replace(file, &junit::document(report))?;
         }
@@ -161,10 +149,10 @@ impl Probe {
             show::report(report, printer);
         }
         Ok(match (failed, &report.cut) {
-            (0, None) => Answer::Yes,
+            (0, None) => Exit::Ok,
             // What was not asked may be anything.
-            (0, Some(_)) => Answer::CouldNotTell,
-            _ => Answer::No,
+            (0, Some(_)) => Exit::Unknown,
+            _ => Exit::Failed,
         })
     }
 }

@@ -18,7 +18,7 @@ use serde_json::json;
 use store::DataFolder;
 
 use crate::{
-    Answer, commands,
+    Exit, commands,
     printer::Printer,
     settings::Flags,
     wiring::{self, Kept},
@@ -90,14 +90,8 @@ struct List {
 }
 
 impl Quarantine {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
-        let loaded = match flags.load()? {
-            Ok(loaded) => loaded,
-            Err(diagnostics) => {
-                printer.diagnostics(&diagnostics);
-                return Ok(Answer::CouldNotTell);
-            }
-        };
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        let loaded = flags.load()?;
         commands::is_not_in_vain(&loaded)?;
         if !loaded.has_data() && !loaded.data_dir().is_file() {
             return self.nothing(printer);
@@ -123,11 +117,11 @@ impl Quarantine {
     }
 
     /// Nothing was ever kept, and to look is no reason to make a data folder.
-    fn nothing(&self, printer: &Printer) -> anyhow::Result<Answer> {
+    fn nothing(&self, printer: &Printer) -> anyhow::Result<Exit> {
         match &self.command {
             None | Some(Command::List(_)) => {
                 self.print(&[], None, printer);
-                Ok(Answer::Yes)
+                Ok(Exit::Ok)
             }
             Some(
                 Command::Show { id } | Command::Release { id, .. } | Command::Adopt { id, .. },
@@ -148,7 +142,7 @@ impl Quarantine {
         }
     }
 
-    async fn list(&self, kept: &Kept, list: &List, printer: &Printer) -> anyhow::Result<Answer> {
+    async fn list(&self, kept: &Kept, list: &List, printer: &Printer) -> anyhow::Result<Exit> {
         let now = kept.gate.clock().now();
         let filter = QuarantineFilter {
             state: list.status,
@@ -162,10 +156,10 @@ impl Quarantine {
         entries.truncate(MAX_LISTED);
         let next = entries.last().filter(|_| more).map(|one| one.id.clone());
         self.print(&entries, next, printer);
-        Ok(Answer::Yes)
+        Ok(Exit::Ok)
     }
 
-    async fn show(&self, kept: &Kept, id: &str, printer: &Printer) -> anyhow::Result<Answer> {
+    async fn show(&self, kept: &Kept, id: &str, printer: &Printer) -> anyhow::Result<Exit> {
         let id = given(id)?;
         let Some(entry) = kept.gate.store().quarantined(&id, kept.gate.clock().now()).await? else {
             return Ok(unknown(&id, printer));
@@ -175,7 +169,7 @@ impl Quarantine {
         } else {
             show::one(&entry, printer);
         }
-        Ok(Answer::Yes)
+        Ok(Exit::Ok)
     }
 
     async fn release(
@@ -184,13 +178,13 @@ impl Quarantine {
         id: &str,
         decision: ReleaseDecision,
         printer: &Printer,
-    ) -> anyhow::Result<Answer> {
+    ) -> anyhow::Result<Exit> {
         let id = given(id)?;
         Ok(match kept.gate.release(&id, decision).await? {
             ReleaseResult::Unknown => unknown(&id, printer),
             ReleaseResult::Refused(_, why) => {
                 printer.say(format!("{id} cannot be released: {why}"));
-                Answer::No
+                Exit::Failed
             }
             ReleaseResult::Done(entry) => {
                 // From when this is said, every server on the folder knows it.
@@ -205,7 +199,7 @@ impl Quarantine {
                         entry.tool
                     ));
                 }
-                Answer::Yes
+                Exit::Ok
             }
         })
     }
@@ -218,9 +212,9 @@ fn decision(reason: Option<&String>) -> anyhow::Result<ReleaseDecision> {
     Ok(ReleaseDecision { by: BY.into(), reason: reason.cloned() })
 }
 
-fn unknown(id: &str, printer: &Printer) -> Answer {
+fn unknown(id: &str, printer: &Printer) -> Exit {
     printer.say(format!("nothing is quarantined as {id}"));
-    Answer::No
+    Exit::Failed
 }
 
 fn state(word: &str) -> Result<QuarantineState, String> {

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use upstream::Host;
 
 use crate::{
-    Answer, commands, doors, logging,
+    Exit, commands, doors, logging,
     printer::Printer,
     settings::{self, Flags, Loaded, environment},
     starting,
@@ -37,11 +37,8 @@ use crate::{
 pub struct Serve {}
 
 impl Serve {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
-        let (loaded, bound) = match commands::ready(flags, printer)? {
-            Ok(ready) => ready,
-            Err(answer) => return Ok(answer),
-        };
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        let (loaded, bound) = commands::ready(flags)?;
         printer.diagnostics(&loaded.remarks);
         printer.diagnostics(&environment::unknown(&loaded, &bound));
         logging::start(&loaded.settings.log)?;
@@ -62,7 +59,7 @@ impl Serve {
         })?;
         runtime.shutdown_timeout(Duration::from_secs(1));
         // The lock goes last: what the store still holds is written while it is ours.
-        Ok(Answer::Yes)
+        Ok(Exit::Ok)
     }
 }
 

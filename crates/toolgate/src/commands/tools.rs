@@ -8,7 +8,7 @@ use contract::{
 use upstream::{Host, Phase};
 
 use crate::{
-    Answer, commands,
+    Exit, commands,
     printer::Printer,
     settings::Flags,
     wiring::{
@@ -37,11 +37,8 @@ enum Command {
 }
 
 impl Tools {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
-        let (loaded, bound) = match commands::ready(flags, printer)? {
-            Ok(ready) => ready,
-            Err(answer) => return Ok(answer),
-        };
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        let (loaded, bound) = commands::ready(flags)?;
         let fixed = wiring::tools(bound, &loaded)?;
         let which = match &self.command {
             None => Which::All,
@@ -69,7 +66,7 @@ impl Tools {
         match &self.command {
             None => {
                 self.list(&bound, printer);
-                Ok(Answer::Yes)
+                Ok(Exit::Ok)
             }
             Some(Command::Show { tool }) => Ok(self.show(tool, &bound, printer)),
         }
@@ -96,21 +93,21 @@ impl Tools {
         printer.table(&["TOOL", "TOOLSET", "STABILITY", "EFFECTS", "DESCRIPTION"], &rows);
     }
 
-    fn show(&self, tool: &str, bound: &[&Contract], printer: &Printer) -> Answer {
+    fn show(&self, tool: &str, bound: &[&Contract], printer: &Printer) -> Exit {
         let Some(found) = bound.iter().find(|one| one.name == tool) else {
             let known = bound.iter().map(|one| one.name.as_str());
             let near = contract::nearest(tool, known)
                 .map(|near| format!("; did you mean `{near}`?"))
                 .unwrap_or_default();
             printer.say(format!("there is no tool `{tool}`{near}"));
-            return Answer::No;
+            return Exit::Failed;
         };
         if self.json {
             printer.json(&descriptor::descriptor(found));
         } else {
             printer.data(markdown::tool(found).trim_end());
         }
-        Answer::Yes
+        Exit::Ok
     }
 }
 

@@ -7,7 +7,7 @@ use ask::{Event, Trace};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use crate::{Answer, files, printer::Printer};
+use crate::{Exit, files, printer::Printer};
 
 /// Read what happened in a run of `toolgate ask`
 #[derive(Args)]
@@ -32,13 +32,13 @@ enum Command {
 const MAX_LINE_CHARACTERS: usize = 160;
 
 impl TraceCommand {
-    pub fn run(&self, printer: &Printer) -> anyhow::Result<Answer> {
+    pub fn run(&self, printer: &Printer) -> anyhow::Result<Exit> {
         let Command::Show { file, full } = &self.command;
         let text = files::read(file)?;
         let trace: Trace = serde_json::from_str(&text)
             .with_context(|| format!("`{}` is no trace", file.display()))?;
         show(&trace, *full, printer);
-        Ok(Answer::Yes)
+        Ok(Exit::Ok)
     }
 }
 

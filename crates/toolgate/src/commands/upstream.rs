@@ -10,7 +10,7 @@ use serde_json::json;
 use upstream::{Host, Phase, Report};
 
 use crate::{
-    Answer, commands,
+    Exit, commands,
     printer::Printer,
     settings::{Flags, Loaded},
     wiring::{
@@ -45,18 +45,15 @@ enum Command {
 }
 
 impl Upstream {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         match &self.command {
             Command::List { id } => self.list(id.as_deref(), flags, printer),
             Command::Import { file } => import::run(file, flags, self.json, printer),
         }
     }
 
-    fn list(&self, id: Option<&str>, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
-        let (loaded, bound) = match commands::ready(flags, printer)? {
-            Ok(ready) => ready,
-            Err(answer) => return Ok(answer),
-        };
+    fn list(&self, id: Option<&str>, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        let (loaded, bound) = commands::ready(flags)?;
         is_known(&loaded, id)?;
         let fixed = wiring::tools(bound, &loaded)?;
         let plan = upstreams::plan_to_look(&loaded, id.map_or(Which::All, Which::One), &fixed)?;
@@ -73,7 +70,7 @@ impl Upstream {
             show(&reports, printer);
         }
         let down = reports.iter().any(|one| matches!(one.phase, Phase::Down { .. }));
-        Ok(if down { Answer::No } else { Answer::Yes })
+        Ok(if down { Exit::Failed } else { Exit::Ok })
     }
 }
 

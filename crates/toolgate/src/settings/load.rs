@@ -10,7 +10,7 @@ use clap::Args;
 use contract::{Diagnostic, Document, Severity, Violation};
 use serde_json::Value;
 
-use super::{Settings, compatibility, model_host, pasted};
+use super::{FileErrors, Settings, SettingsError, compatibility, model_host, pasted};
 
 /// The file that is read where none is named.
 const DEFAULT_FILE: &str = "toolgate.yaml";
@@ -72,22 +72,10 @@ impl Loaded {
         self.document.error(pointer, message)
     }
 
-    /// Something that is wrong with the settings, in words that begin with the name of the setting: in its
-    /// place, and if that is a list, at the entry that the words name.
-    pub fn mistake(&self, words: &str) -> Diagnostic {
-        let key = words.split(':').next().unwrap_or_default();
-        let pointer = format!("/{}", key.replace('.', "/"));
-        let named = words.split('`').nth(1).unwrap_or_default();
-        let is_named = |entry: &Value| match entry {
-            Value::String(text) => text == named || self.path(text) == Path::new(named),
-            Value::Object(fields) => fields.values().any(|field| field == named),
-            _ => false,
-        };
-        let entries = self.document.value().pointer(&pointer).and_then(Value::as_array);
-        match entries.and_then(|entries| entries.iter().position(is_named)) {
-            Some(index) => self.error(&format!("{pointer}/{index}"), words),
-            None => self.error(&pointer, words),
-        }
+    /// The same error at its place in the file: at its setting if it is a `SettingsError`.
+    pub fn place(&self, error: &anyhow::Error) -> Diagnostic {
+        let pointer = error.downcast_ref().map_or("", SettingsError::pointer);
+        self.error(pointer, format!("{error:#}"))
     }
 
     /// Whether the file mentions a word anywhere.
@@ -138,8 +126,8 @@ impl Flags {
         }
     }
 
-    /// Reads the settings. Mistakes in the file come back as diagnostics, all at once.
-    pub fn load(&self) -> anyhow::Result<Result<Loaded, Vec<Diagnostic>>> {
+    /// Reads the settings. Mistakes in the file are one `FileErrors`.
+    pub fn load(&self) -> anyhow::Result<Loaded> {
         let file = self.file();
         let (name, text) = match &file {
             Some(file) => {
@@ -148,7 +136,7 @@ impl Flags {
                 let name = file.display().to_string();
                 match String::from_utf8(bytes) {
                     Ok(text) => (name, text),
-                    Err(error) => return Ok(Err(vec![no_text(&name, &error)])),
+                    Err(error) => return Err(FileErrors(vec![no_text(&name, &error)]).into()),
                 }
             }
             None => ("defaults".to_owned(), "{}".to_owned()),
@@ -157,20 +145,15 @@ impl Flags {
         let only_comments =
             text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#'));
         let text = if only_comments { "{}".to_owned() } else { text };
-        let mut document = match Document::parse(&name, &text) {
-            Ok(document) => document,
-            Err(diagnostic) => return Ok(Err(vec![*diagnostic])),
-        };
-        let mut remarks = match compatibility::apply(&mut document) {
-            Ok(remarks) => remarks,
-            Err(diagnostics) => return Ok(Err(diagnostics)),
-        };
+        let mut document =
+            Document::parse(&name, &text).map_err(|diagnostic| FileErrors(vec![*diagnostic]))?;
+        let mut remarks = compatibility::apply(&mut document).map_err(FileErrors)?;
         let (left_out, mut refused) = pasted::apply(&mut document);
         remarks.extend(left_out);
         refused.extend(mistakes(&mut document));
         if !refused.is_empty() {
             refused.sort_by_key(|one| (one.line, one.column));
-            return Ok(Err(refused));
+            return Err(FileErrors(refused).into());
         }
         let mut settings = self.override_with_environment(&mut document)?;
         if let Some((place, words)) = settings.mistakes().first() {
@@ -178,7 +161,8 @@ impl Flags {
             anyhow::bail!("{}: {words}", place.trim_start_matches('/'));
         }
         if let Err(error) = model_host::add(&mut settings) {
-            return Ok(Err(vec![document.error("/tools/mlx/host", format!("{error:#}"))]));
+            let error = document.error("/tools/mlx/host", format!("{error:#}"));
+            return Err(FileErrors(vec![error]).into());
         }
         let base = file
             .as_deref()
@@ -188,7 +172,7 @@ impl Flags {
         let base = base
             .canonicalize()
             .with_context(|| format!("cannot find the folder `{}`", base.display()))?;
-        Ok(Ok(Loaded {
+        Ok(Loaded {
             settings,
             remarks,
             file,
@@ -196,7 +180,7 @@ impl Flags {
             text,
             base,
             data_dir: self.data_dir.clone(),
-        }))
+        })
     }
 
     fn override_with_environment(&self, document: &mut Document) -> anyhow::Result<Settings> {

@@ -12,8 +12,7 @@ use super::{
     listing::{self, Terms},
 };
 use crate::{
-    Answer, commands,
-    printer::Printer,
+    commands,
     settings::{Flags, Loaded},
     wiring::{
         self, overlays,
@@ -22,26 +21,20 @@ use crate::{
 };
 
 /// Reads it, by the names under which tools are served.
-pub(super) fn read(flags: &Flags, printer: &Printer) -> anyhow::Result<Result<Set, Answer>> {
-    let loaded = match flags.load()? {
-        Ok(loaded) => loaded,
-        Err(diagnostics) => {
-            printer.diagnostics(&diagnostics);
-            return Ok(Err(Answer::CouldNotTell));
-        }
-    };
+pub(super) fn read(flags: &Flags) -> anyhow::Result<Set> {
+    let loaded = flags.load()?;
     let contracts = wiring::contracts(&loaded)?;
     let mut set = Set::new(ITSELF, true);
     set.diagnostics = contracts.diagnostics;
     set.tools = contracts.bound.iter().map(|one| draft::known(one.contract.clone())).collect();
     if set.is_refused() {
         // A catalogue cannot be made of these, and so nothing is served.
-        return Ok(Ok(set));
+        return Ok(set);
     }
     let fixed = wiring::tools(contracts.bound, &loaded)?;
     let plan = upstreams::plan_to_look(&loaded, Which::All, &fixed)?;
     if plan.upstreams.is_empty() {
-        return Ok(Ok(set));
+        return Ok(set);
     }
     let allowlist = plan.allowlist.clone();
     commands::runtime()?.block_on(async {
@@ -54,7 +47,7 @@ pub(super) fn read(flags: &Flags, printer: &Printer) -> anyhow::Result<Result<Se
         host.stop().await;
         added
     })?;
-    Ok(Ok(set))
+    Ok(set)
 }
 
 fn add(

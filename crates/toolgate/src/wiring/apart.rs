@@ -6,11 +6,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use anyhow::{bail, ensure};
+use anyhow::bail;
 use guard::files::{Globs, SafePath};
 
 use super::Bound;
-use crate::settings::Loaded;
+use crate::settings::{Loaded, SettingsError};
 
 /// What lies in the data folder and must not be read.
 const OURS: [&str; 4] = ["operator.token", "state.key", "toolgate.db", "journal.jsonl"];
@@ -23,52 +23,47 @@ pub fn check(bound: &[Bound], loaded: &Loaded) -> anyhow::Result<()> {
     if let Some(root) = &tools.file_io.root
         && bound.iter().any(|one| one.contract.toolset == "file-io")
     {
-        is_a_folder("tools.file_io.root", root)?;
+        is_a_folder("/tools/file_io/root", root)?;
         agents_folder(&whole(root)?, &data, loaded)?;
     }
     if serves("read_repo_file") {
-        is_a_folder("tools.repo.root", &tools.repo.root)?;
+        is_a_folder("/tools/repo/root", &tools.repo.root)?;
         repository(&whole(&tools.repo.root)?, &tools.repo, &data)?;
     }
     if serves("write_memory_entry") {
-        is_a_folder("tools.memory.dir", &tools.memory.dir)?;
+        is_a_folder("/tools/memory/dir", &tools.memory.dir)?;
     }
     Ok(())
 }
 
 /// What an agent may write anywhere in holds nothing of ours, and is no part of it either.
 fn agents_folder(root: &Path, data: &Path, loaded: &Loaded) -> anyhow::Result<()> {
+    let refused = |why: String| {
+        SettingsError::new("/tools/file_io/root", format!("the folder `{}` {why}", root.display()))
+    };
     for (what, path) in protected(loaded)? {
-        ensure!(
-            !path.starts_with(root),
-            "tools.file_io.root: the folder `{}` holds {what} (`{}`); choose one that does not",
-            root.display(),
-            path.display()
-        );
+        if path.starts_with(root) {
+            let path = path.display();
+            bail!(refused(format!("contains {what} (`{path}`); choose another folder")));
+        }
     }
-    let memory = whole(&loaded.tools().memory.dir)?;
-    ensure!(
-        !root.starts_with(&memory),
-        "tools.file_io.root: the folder `{}` lies in the memory, which is only appended to",
-        root.display()
-    );
-    ensure!(
-        !root.starts_with(data) || root.starts_with(data.join("files")),
-        "tools.file_io.root: the folder `{}` lies in the server's own data; there only `files` is \
-         the agent's",
-        root.display()
-    );
+    if root.starts_with(whole(&loaded.tools().memory.dir)?) {
+        bail!(refused("is inside the memory folder (`tools.memory.dir`)".into()));
+    }
+    if root.starts_with(data) && !root.starts_with(data.join("files")) {
+        bail!(refused("is inside the data folder; only `files` in it is for agents".into()));
+    }
     Ok(())
 }
 
 /// What nobody but the operator may change.
 fn protected(loaded: &Loaded) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
     let mut all = vec![
-        ("the server's own data", whole(&loaded.data_dir())?),
-        ("the memory", whole(&loaded.tools().memory.dir)?),
+        ("the data folder", whole(&loaded.data_dir())?),
+        ("the memory folder", whole(&loaded.tools().memory.dir)?),
     ];
     if let Some(file) = &loaded.file {
-        all.push(("the settings", whole(file)?));
+        all.push(("the settings file", whole(file)?));
     }
     if let Some(journal) = &loaded.settings.journal.path {
         all.push(("the journal", whole(&loaded.path(journal))?));
@@ -80,31 +75,37 @@ fn protected(loaded: &Loaded) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
 }
 
 /// A repository often holds the data folder; its lists must not let anybody read it.
-fn repository(root: &Path, repo: &tools::settings::Repo, data: &Path) -> anyhow::Result<()> {
+fn repository(root: &Path, repo: &tools::settings::Repo, data: &Path) -> Result<(), SettingsError> {
     let Ok(below) = data.strip_prefix(root) else { return Ok(()) };
     let Ok(globs) = Globs::new(&repo.allow, &repo.deny) else { return Ok(()) };
     for name in OURS {
         let path = below.join(name);
         let path = path.to_str().and_then(|path| SafePath::parse(path).ok());
         if let Some(path) = path.filter(|path| globs.allow(path)) {
-            bail!(
-                "tools.repo: the lists let an agent read `{path}`, which is the server's own; add \
-                 `{}/**` to `deny`",
+            let message = format!(
+                "`allow` and `deny` let an agent read `{path}` of the data folder; add `{}/**` to \
+                 `deny`",
                 below.display()
             );
+            return Err(SettingsError::new("/tools/repo", message));
         }
     }
     Ok(())
 }
 
 /// A path that is one by mistake is told now and not at the first call.
-fn is_a_folder(setting: &str, path: &Path) -> anyhow::Result<()> {
+fn is_a_folder(pointer: &str, path: &Path) -> Result<(), SettingsError> {
     let shown = path.display();
-    ensure!(!path.as_os_str().is_empty(), "{setting}: the path is empty");
-    let home = path.components().any(|part| part.as_os_str() == "~");
-    ensure!(!home, "{setting}: `~` in `{shown}` is not replaced by a home folder; write it out");
-    ensure!(!path.exists() || path.is_dir(), "{setting}: `{shown}` is not a folder");
-    Ok(())
+    let message = if path.as_os_str().is_empty() {
+        "the path is empty".to_owned()
+    } else if path.components().any(|part| part.as_os_str() == "~") {
+        format!("`~` in `{shown}` is not expanded; write the whole path")
+    } else if path.exists() && !path.is_dir() {
+        format!("`{shown}` is not a folder")
+    } else {
+        return Ok(());
+    };
+    Err(SettingsError::new(pointer, message))
 }
 
 /// The path from the root of the machine, without symbolic links as far as it is there.

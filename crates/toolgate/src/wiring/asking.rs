@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use ask::{Answered, Ask, Event, NotAsked, Place, Request, Trace, Watch};
 use contract::codes;
 use gate::{BoxFuture, Failure, Gate, Recording};
@@ -16,7 +16,7 @@ use server::{AskReply, AskRequest, AskService};
 use store::DataFolder;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::Bound;
+use super::{Bound, exists};
 use crate::{doors::OPERATOR_TOKEN, settings::Loaded};
 
 /// Whoever answers questions through this gate.
@@ -40,7 +40,7 @@ fn secrets(loaded: &Loaded, data: &DataFolder) -> Vec<String> {
 
 /// A name in `ask.allow` that nobody has would let nothing in, and somebody meant something. What upstreams offer is not known yet.
 pub fn check_allowed(loaded: &Loaded, bound: &[Bound]) -> anyhow::Result<()> {
-    for name in &loaded.settings.ask.allow {
+    for (index, name) in loaded.settings.ask.allow.iter().enumerate() {
         let id = name.split_once("__").or_else(|| name.split_once('.')).map(|(id, _)| id);
         let is_upstreams = id.is_some_and(|id| loaded.settings.upstreams.contains_key(id));
         let is_it = |one: &Bound| {
@@ -50,10 +50,8 @@ pub fn check_allowed(loaded: &Loaded, bound: &[Bound]) -> anyhow::Result<()> {
         if is_upstreams || bound.iter().any(is_it) {
             continue;
         }
-        match contract::nearest(name, bound.iter().map(|one| one.contract.name.as_str())) {
-            Some(near) => bail!("ask.allow: there is no tool `{name}`; did you mean `{near}`?"),
-            None => bail!("ask.allow: there is no tool `{name}`"),
-        }
+        let known = bound.iter().map(|one| one.contract.name.as_str());
+        exists(format!("/ask/allow/{index}"), "tool", name, known)?;
     }
     Ok(())
 }

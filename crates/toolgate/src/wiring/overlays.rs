@@ -17,7 +17,7 @@ use serde_json::Value;
 use upstream::{Latest, names, settings::Overlay};
 
 use super::Bound;
-use crate::settings::Loaded;
+use crate::settings::{Loaded, SettingsError};
 
 /// What is put over the tools of an upstream, by their own names.
 type ByTool = BTreeMap<String, Overlay>;
@@ -52,18 +52,18 @@ fn read_in(folder: &Path, group: &str) -> anyhow::Result<(Vec<Written>, Vec<Diag
     if !is_file_name(group) {
         return Ok((all, diagnostics));
     }
+    let unreadable = |error: std::io::Error| {
+        SettingsError::new("/overlays", format!("cannot read `{}`: {error}", folder.display()))
+    };
     // One that cannot be looked into is not the same as none.
     match folder.metadata() {
         Ok(found) if found.is_dir() => {}
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(error)
-                .with_context(|| format!("overlays: cannot read `{}`", folder.display()));
+            return Err(unreadable(error).into());
         }
         _ => return Ok((all, diagnostics)),
     }
-    let files = super::contract_files(&folder)
-        .with_context(|| format!("overlays: cannot read `{}`", folder.display()))?;
-    for path in files {
+    for path in super::contract_files(&folder).map_err(unreadable)? {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(&path)
             .with_context(|| format!("cannot read the overlay `{name}`"))?;
@@ -125,7 +125,8 @@ pub fn of_upstream(loaded: &Loaded, id: &str) -> anyhow::Result<ByTool> {
 fn with_files(mut all: ByTool, folder: &Path, id: &str) -> anyhow::Result<ByTool> {
     let (written, diagnostics) = read_in(folder, id)?;
     if let Some(first) = diagnostics.first() {
-        bail!("overlays: `{}`: {}", first.file, first.message);
+        let message = format!("`{}`: {}", first.file, first.message);
+        return Err(SettingsError::new("/overlays", message).into());
     }
     for Written { tool, overlay, .. } in written {
         let below = all.remove(&tool).unwrap_or_default();
@@ -307,7 +308,8 @@ pub fn place(
     }
     let (written, diagnostics) = read(loaded, group)?;
     if let Some(first) = diagnostics.first() {
-        bail!("overlays: `{}`: {}", first.file, first.message);
+        let message = format!("`{}`: {}", first.file, first.message);
+        return Err(SettingsError::new("/overlays", message).into());
     }
     if let Some(one) = written.into_iter().find(|one| one.tool == tool) {
         return Ok((one.path, Some(one.overlay)));

@@ -2,18 +2,17 @@
 
 use std::time::Duration;
 
-use anyhow::bail;
 use contract::{Approval, Contract};
 use gate::approvals::ApprovalSettings;
 
-use super::Bound;
-use crate::settings::{ApprovalRule, Policy, Require, Settings};
+use super::{Bound, exists};
+use crate::settings::{ApprovalRule, Policy, Require, Settings, SettingsError};
 
 /// Applies the rules: the first that fits a tool decides whether its calls need an approval. From
 /// here on the contract says so, in every listing and to the gate.
-pub fn apply(bound: &mut [Bound], settings: &Settings) -> anyhow::Result<()> {
-    for rule in &settings.policy.approval {
-        check(rule, bound, settings)?;
+pub fn apply(bound: &mut [Bound], settings: &Settings) -> Result<(), SettingsError> {
+    for (index, rule) in settings.policy.approval.iter().enumerate() {
+        check(&format!("/policy/approval/{index}"), rule, bound, settings)?;
     }
     for Bound { contract, .. } in bound {
         adjust(contract, &settings.policy);
@@ -38,25 +37,34 @@ fn fits(rule: &ApprovalRule, contract: &Contract) -> bool {
 }
 
 /// A rule that fits nothing by mistake would leave a tool unguarded.
-fn check(rule: &ApprovalRule, bound: &[Bound], settings: &Settings) -> anyhow::Result<()> {
+fn check(
+    pointer: &str,
+    rule: &ApprovalRule,
+    bound: &[Bound],
+    settings: &Settings,
+) -> Result<(), SettingsError> {
     if rule.tool.is_none() && rule.toolset.is_none() && rule.effects.is_none() {
-        bail!("policy.approval: a rule names a `tool`, a `toolset` or `effects`");
+        let message = "a rule needs a `tool`, a `toolset` or `effects`";
+        return Err(SettingsError::new(pointer, message));
     }
     if is_upstreams(rule, settings) {
         // What it offers is not known yet.
         return Ok(());
     }
     if let Some(tool) = &rule.tool {
-        known("tool", tool, bound.iter().map(|one| one.contract.name.as_str()))?;
+        let known = bound.iter().map(|one| one.contract.name.as_str());
+        exists(format!("{pointer}/tool"), "tool", tool, known)?;
     }
     if let Some(toolset) = &rule.toolset {
-        known("toolset", toolset, bound.iter().map(|one| one.contract.toolset.as_str()))?;
+        let known = bound.iter().map(|one| one.contract.toolset.as_str());
+        exists(format!("{pointer}/toolset"), "toolset", toolset, known)?;
     }
     let named = rule.tool.as_ref().or(rule.toolset.as_ref());
     if let Some(name) = named
         && !bound.iter().any(|one| fits(rule, &one.contract))
     {
-        bail!("policy.approval: the rule for `{name}` fits no tool: what it names must all fit");
+        let message = format!("no tool matches all of the rule for `{name}`");
+        return Err(SettingsError::new(pointer, message));
     }
     Ok(())
 }
@@ -66,22 +74,6 @@ fn is_upstreams(rule: &ApprovalRule, settings: &Settings) -> bool {
     let is_one = |id: &str| settings.upstreams.contains_key(id);
     let of_one = |tool: &String| tool.split_once("__").is_some_and(|(id, _)| is_one(id));
     rule.tool.as_ref().is_some_and(of_one) || rule.toolset.as_ref().is_some_and(|id| is_one(id))
-}
-
-fn known<'a>(
-    what: &str,
-    name: &str,
-    mut all: impl Iterator<Item = &'a str> + Clone,
-) -> anyhow::Result<()> {
-    if all.clone().any(|one| one == name) {
-        return Ok(());
-    }
-    match contract::nearest(name, &mut all) {
-        Some(near) => {
-            bail!("policy.approval: there is no {what} `{name}`; did you mean `{near}`?")
-        }
-        None => bail!("policy.approval: there is no {what} `{name}`"),
-    }
 }
 
 /// How the gate handles approvals.

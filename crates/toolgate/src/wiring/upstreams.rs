@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use contract::{Diagnostic, Document};
 use gate::{Catalogue, EnforcementMode, Gate, Tool};
 use serde_json::json;
@@ -18,7 +18,7 @@ use upstream::{
 };
 
 use super::{overlays, policy, target};
-use crate::settings::{AllowlistSetting, Loaded, model_host};
+use crate::settings::{AllowlistSetting, Loaded, SettingsError, model_host};
 
 /// How long further changes are waited for before the catalogue is made anew: a hundred upstreams
 /// that start together should not make it a hundred times.
@@ -184,10 +184,12 @@ fn allowlist(loaded: &Loaded) -> anyhow::Result<Option<Allowlist>> {
         Some(AllowlistSetting::Here(list)) => return Ok(Some(list.clone())),
         Some(AllowlistSetting::File(file)) => loaded.path(file),
     };
-    let mut list: Allowlist =
-        read_document(&file).with_context(|| format!("allowlist: `{}`", file.display()))?;
+    let mut list: Allowlist = read_document(&file).map_err(|error| {
+        SettingsError::new("/allowlist", format!("`{}`: {error:#}", file.display()))
+    })?;
     if let Some(id) = list.keys().find(|id| !loaded.settings.upstreams.contains_key(*id)) {
-        bail!("allowlist: `{}`: there is no upstream `{id}`", file.display());
+        let message = format!("`{}`: there is no upstream `{id}`", file.display());
+        return Err(SettingsError::new("/allowlist", message).into());
     }
     if model_host::is_meant(&loaded.settings) {
         list.entry(model_host::MLXCTL.into()).or_insert(Allowed::All(Star::Star));

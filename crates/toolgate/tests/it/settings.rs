@@ -139,22 +139,22 @@ fn what_is_ours_does_not_lie_where_an_agent_reaches() {
     let file_io = |root: &str| format!("tools: {{ file_io: {{ root: {root} }} }}\n");
     let elsewhere = |rest: &str| format!("data_dir: /tmp/elsewhere\n{rest}");
     for (settings, words) in [
-        (file_io("."), "holds the server's own data"),
-        (file_io("./nope/.."), "holds the server's own data"),
-        (file_io("./data/work"), "lies in the server's own data"),
-        (elsewhere(&file_io(".")), "holds the memory"),
-        (elsewhere(&file_io(".claude/memory/x")), "lies in the memory"),
+        (file_io("."), "contains the data folder"),
+        (file_io("./nope/.."), "contains the data folder"),
+        (file_io("./data/work"), "is inside the data folder"),
+        (elsewhere(&file_io(".")), "contains the memory folder"),
+        (elsewhere(&file_io(".claude/memory/x")), "is inside the memory folder"),
         (
             elsewhere("tools: { memory: { dir: /tmp/m }, file_io: { root: . } }\n"),
-            "holds the settings",
+            "contains the settings file",
         ),
         (
             elsewhere("journal: { path: ./a/b.log }\ntools: { file_io: { root: ./a } }\n"),
-            "holds the journal",
+            "contains the journal",
         ),
-        (elsewhere("contracts: [ ./c/d ]\ntools: { file_io: { root: ./c } }\n"), "holds contracts"),
+        (elsewhere("contracts: [ ./c/d ]\ntools: { file_io: { root: ./c } }\n"), "contains contracts"),
         ("tools: { repo: { allow: [ \"**\" ] } }\n".into(), "let an agent read `data/operator"),
-        (file_io("\"~/notes\""), "is not replaced by a home folder"),
+        (file_io("\"~/notes\""), "is not expanded"),
         (file_io("toolgate.yaml"), "is not a folder"),
     ] {
         let (code, shown) = check(&settings, &[("c/d/.keep", "")]);

@@ -20,7 +20,7 @@ use tokio::{
 };
 
 use super::{BY, MAX_LISTED, show};
-use crate::{Answer, printer::Printer, wiring::Kept};
+use crate::{Exit, printer::Printer, wiring::Kept};
 
 /// How often to look for new requests.
 const LOOK: Duration = Duration::from_millis(500);
@@ -37,7 +37,7 @@ enum Typed {
 }
 
 /// Asks until stdin ends, the person has enough, or Ctrl-C.
-pub async fn watch(kept: &Kept, printer: &Printer) -> anyhow::Result<Answer> {
+pub async fn watch(kept: &Kept, printer: &Printer) -> anyhow::Result<Exit> {
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut lines = Lines::of_stdin();
     let mut left = HashSet::new();
@@ -46,11 +46,11 @@ pub async fn watch(kept: &Kept, printer: &Printer) -> anyhow::Result<Answer> {
         let now = kept.gate.clock().now();
         let Some(next) = next(kept, &left).await? else {
             if lines.are_over() {
-                return Ok(Answer::Yes);
+                return Ok(Exit::Ok);
             }
             tokio::select! {
                 () = tokio::time::sleep(LOOK) => continue,
-                _ = interrupted.recv() => return Ok(Answer::Yes),
+                _ = interrupted.recv() => return Ok(Exit::Ok),
             }
         };
         // The list has not all of it.
@@ -60,7 +60,7 @@ pub async fn watch(kept: &Kept, printer: &Printer) -> anyhow::Result<Answer> {
             _ = interrupted.recv() => Typed::Quit,
         };
         match typed {
-            Typed::Quit => return Ok(Answer::Yes),
+            Typed::Quit => return Ok(Exit::Ok),
             Typed::Later => {
                 left.insert(next.id);
             }

@@ -4,9 +4,9 @@ use contract::{Diagnostic, Severity};
 use serde_json::json;
 
 use crate::{
-    Answer,
+    Exit,
     printer::Printer,
-    settings::{Flags, Loaded, environment},
+    settings::{FileErrors, Flags, Loaded, environment},
     starting::{self, Sure},
     wiring::{
         self,
@@ -27,18 +27,20 @@ struct Checked {
 }
 
 /// Checks them, and says so.
-pub fn run(flags: &Flags, printer: &Printer, as_json: bool) -> anyhow::Result<Answer> {
+pub fn run(flags: &Flags, printer: &Printer, as_json: bool) -> anyhow::Result<Exit> {
     let checked = match flags.load() {
-        Ok(Ok(loaded)) => checked(&loaded),
-        Ok(Err(diagnostics)) => Checked { diagnostics, ..Checked::default() },
-        // A program that asked for JSON gets some, whatever is wrong.
-        Err(error) if as_json => {
-            let file = flags.file().map_or_else(String::new, |file| file.display().to_string());
-            let words = format!("{error:#}");
-            let found = Diagnostic::new(Severity::Error, &file, &"".into(), 0..0, words);
-            Checked { diagnostics: vec![found], unclear: true, ..Checked::default() }
-        }
-        Err(error) => return Err(error),
+        Ok(loaded) => checked(&loaded),
+        Err(error) => match error.downcast::<FileErrors>() {
+            Ok(FileErrors(diagnostics)) => Checked { diagnostics, ..Checked::default() },
+            // A program that asked for JSON gets some, whatever is wrong.
+            Err(error) if as_json => {
+                let file = flags.file().map_or_else(String::new, |file| file.display().to_string());
+                let message = format!("{error:#}");
+                let found = Diagnostic::new(Severity::Error, &file, &"".into(), 0..0, message);
+                Checked { diagnostics: vec![found], unclear: true, ..Checked::default() }
+            }
+            Err(error) => return Err(error),
+        },
     };
     let Checked { diagnostics, tools, stays_down, unclear } = checked;
     let errors = diagnostics.iter().filter(|one| one.severity == Severity::Error).count();
@@ -61,9 +63,9 @@ pub fn run(flags: &Flags, printer: &Printer, as_json: bool) -> anyhow::Result<An
         });
     }
     Ok(match (unclear, errors) {
-        (true, _) => Answer::CouldNotTell,
-        (false, 0) => Answer::Yes,
-        (false, _) => Answer::No,
+        (true, _) => Exit::Unknown,
+        (false, 0) => Exit::Ok,
+        (false, _) => Exit::Failed,
     })
 }
 
@@ -76,7 +78,7 @@ fn checked(loaded: &Loaded) -> Checked {
     let contracts = match wiring::gathered(loaded) {
         Ok(contracts) => contracts,
         Err(error) => {
-            found.diagnostics.push(loaded.mistake(&format!("{error:#}")));
+            found.diagnostics.push(loaded.place(&error));
             return found;
         }
     };
@@ -84,7 +86,7 @@ fn checked(loaded: &Loaded) -> Checked {
     found.diagnostics.extend(environment::unknown(loaded, &contracts.bound));
     found.diagnostics.extend(contracts.diagnostics);
     if let Err(error) = wiring::apart(&contracts.bound, loaded) {
-        found.diagnostics.push(loaded.mistake(&format!("{error:#}")));
+        found.diagnostics.push(loaded.place(&error));
         // What lies where is the machine's to say, and not the file's.
         found.unclear = true;
     }
@@ -93,7 +95,7 @@ fn checked(loaded: &Loaded) -> Checked {
         let planned = wiring::tools(contracts.bound, loaded)
             .and_then(|fixed| upstreams::plan(loaded, Which::All, &fixed).map(|_| ()));
         if let Err(error) = planned {
-            found.diagnostics.push(loaded.mistake(&format!("{error:#}")));
+            found.diagnostics.push(loaded.place(&error));
         }
     }
     found

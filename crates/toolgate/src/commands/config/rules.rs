@@ -3,10 +3,10 @@
 use ask::policy::DEFAULT_RULES;
 use serde_json::json;
 
-use crate::{Answer, printer::Printer, settings::Loaded};
+use crate::{Exit, printer::Printer, settings::Loaded};
 
 /// The rules that hold with these settings.
-pub fn show(loaded: &Loaded, json: bool, printer: &Printer) -> Answer {
+pub fn show(loaded: &Loaded, json: bool, printer: &Printer) -> Exit {
     let policy = &loaded.settings.ask.policy;
     let defaults =
         DEFAULT_RULES.iter().filter(|rule| !policy.without.iter().any(|name| name == rule.name));
@@ -16,7 +16,7 @@ pub fn show(loaded: &Loaded, json: bool, printer: &Printer) -> Answer {
         });
         let own = policy.block.iter().map(|rule| json!(rule));
         printer.json(&defaults.chain(own).collect::<Vec<_>>());
-        return Answer::Yes;
+        return Exit::Ok;
     }
     let defaults = defaults.map(|rule| vec![rule.name.to_owned(), rule.about.to_owned()]);
     let own = policy
@@ -25,7 +25,7 @@ pub fn show(loaded: &Loaded, json: bool, printer: &Printer) -> Answer {
         .map(|rule| vec![rule.name.clone(), format!("questions that match `{}`", rule.pattern)]);
     let rows: Vec<_> = defaults.chain(own).collect();
     printer.table(&["RULE", "REFUSES"], &rows);
-    Answer::Yes
+    Exit::Ok
 }
 
 /// The rules that come with Toolgate, as a page.

@@ -7,7 +7,7 @@ use gate::approvals::visible_line;
 use serde_json::json;
 
 use crate::{
-    Answer,
+    Exit,
     printer::Printer,
     servers::Headers,
     settings::Flags,
@@ -33,19 +33,15 @@ pub struct Diff {
 }
 
 impl Diff {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         if self.sources.len() + usize::from(!self.program.is_empty()) != 2 {
             bail!("what is to be compared? Name two sources, or one and a command after `--`");
         }
-        let sets = match super::named(&self.sources, &self.program, &self.headers, flags, printer)?
-        {
-            Ok(sets) => sets,
-            Err(answer) => return Ok(answer),
-        };
+        let sets = super::named(&self.sources, &self.program, &self.headers, flags)?;
         let [old, new] = &sets[..] else { bail!("two sources are compared") };
         let readable = [old, new].map(|set| super::is_readable(set, printer));
         if readable != [true, true] {
-            return Ok(Answer::CouldNotTell);
+            return Ok(Exit::Unknown);
         }
         let mut compared = sources::compare(old, new);
         if self.breaking {
@@ -61,7 +57,7 @@ impl Diff {
         } else {
             show(&compared, old, new, printer);
         }
-        Ok(if same { Answer::Yes } else { Answer::No })
+        Ok(if same { Exit::Ok } else { Exit::Failed })
     }
 }
 

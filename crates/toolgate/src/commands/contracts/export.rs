@@ -9,7 +9,7 @@ use contract::{
 use serde_json::{Value, json};
 
 use crate::{
-    Answer, commands,
+    Exit, commands,
     printer::Printer,
     servers::Headers,
     settings::{Flags, Settings},
@@ -44,30 +44,24 @@ enum Format {
 }
 
 impl Export {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         if self.source.is_none() && self.program.is_empty() {
-            let (loaded, bound) = match commands::ready(flags, printer)? {
-                Ok(ready) => ready,
-                Err(answer) => return Ok(answer),
-            };
+            let (loaded, bound) = commands::ready(flags)?;
             let contracts: Vec<&Contract> = bound.iter().map(|one| &one.contract).collect();
             self.print(&contracts, None, &loaded.settings, printer);
-            return Ok(Answer::Yes);
+            return Ok(Exit::Ok);
         }
         let sources: Vec<String> = self.source.iter().cloned().collect();
-        let sets = match super::named(&sources, &self.program, &self.headers, flags, printer)? {
-            Ok(sets) => sets,
-            Err(answer) => return Ok(answer),
-        };
+        let sets = super::named(&sources, &self.program, &self.headers, flags)?;
         let [set] = &sets[..] else { bail!("one source is exported") };
         if !super::is_readable(set, printer) {
-            return Ok(Answer::CouldNotTell);
+            return Ok(Exit::Unknown);
         }
         let contracts: Vec<&Contract> = set.tools.iter().map(|one| &one.contract).collect();
         // What a server lists is passed on as it came.
         let listed: Option<Vec<&Value>> = set.tools.iter().map(|one| one.listed.as_ref()).collect();
         self.print(&contracts, listed, &Settings::default(), printer);
-        Ok(Answer::Yes)
+        Ok(Exit::Ok)
     }
 
     fn print(

@@ -19,7 +19,7 @@ use self::{
     sample::{Proposal, Sample},
 };
 use crate::{
-    Answer, commands, files,
+    Exit, commands, files,
     printer::Printer,
     settings::{Flags, Loaded},
     wiring::overlays,
@@ -52,17 +52,11 @@ pub struct Infer {
 }
 
 impl Infer {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let Some((id, tool)) = self.tool.split_once('.') else {
             bail!("`{}` is no SERVER.TOOL, such as `weather.forecast`", self.tool);
         };
-        let loaded = match flags.load()? {
-            Ok(loaded) => loaded,
-            Err(diagnostics) => {
-                printer.diagnostics(&diagnostics);
-                return Ok(Answer::CouldNotTell);
-            }
-        };
+        let loaded = flags.load()?;
         commands::upstream::is_known(&loaded, Some(id))?;
         let (file, before) = overlays::place(&loaded, id, tool)?;
         if before.is_some() && self.save && !self.force {
@@ -76,14 +70,14 @@ impl Infer {
         if count == 0 && errors > 0 {
             printer
                 .say(format!("{} is no result: the tool reports an error in each", told(errors)));
-            return Ok(Answer::No);
+            return Ok(Exit::Failed);
         }
         if count == 0 {
             printer.say(format!(
                 "nothing of `{id}.{tool}` is kept; give results with --results FILE, or have it called with \
                  --arguments JSON"
             ));
-            return Ok(Answer::No);
+            return Ok(Exit::Failed);
         }
         let proposal = sample::propose(&samples);
         let overlay = overlay(&loaded, id, tool, before, &proposal);
@@ -101,7 +95,7 @@ impl Infer {
                 "tool": names::served(id, tool), "results": count, "errors": errors,
                 "remarks": proposal.remarks, "overlay": overlay, "file": saved,
             }));
-            return Ok(Answer::Yes);
+            return Ok(Exit::Ok);
         }
         // Names in it are the server's.
         printer.data(gate::approvals::visible(text.trim_end()));
@@ -117,7 +111,7 @@ impl Infer {
         } else {
             printer.say(format!("not written; --save writes it to {}", file.display()));
         }
-        Ok(Answer::Yes)
+        Ok(Exit::Ok)
     }
 
     /// What becomes of the overlay that was written. From files nobody can say that there is such a tool.

@@ -5,7 +5,7 @@ use clap::Args;
 use contract::Severity;
 use serde_json::json;
 
-use crate::{Answer, printer::Printer, servers::Headers, settings::Flags};
+use crate::{Exit, printer::Printer, servers::Headers, settings::Flags};
 
 #[derive(Args)]
 pub struct Lint {
@@ -23,12 +23,8 @@ pub struct Lint {
 }
 
 impl Lint {
-    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Answer> {
-        let sets = match super::named(&self.sources, &self.program, &self.headers, flags, printer)?
-        {
-            Ok(sets) => sets,
-            Err(answer) => return Ok(answer),
-        };
+    pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        let sets = super::named(&self.sources, &self.program, &self.headers, flags)?;
         let all = || sets.iter().flat_map(|set| set.diagnostics.iter().chain(&set.findings));
         let diagnostics: Vec<_> = all().cloned().collect();
         let refused = diagnostics.iter().any(|one| one.severity == Severity::Error);
@@ -46,6 +42,6 @@ impl Lint {
         if let Some(first) = unreached.first() {
             bail!("cannot be reached: {first}");
         }
-        Ok(if refused { Answer::No } else { Answer::Yes })
+        Ok(if refused { Exit::Failed } else { Exit::Ok })
     }
 }

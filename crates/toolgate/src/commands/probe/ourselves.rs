@@ -20,25 +20,17 @@ use probe::{Options, Report};
 
 use self::{stage::Stage, trial::Trial};
 use crate::{
-    Answer, commands,
-    printer::Printer,
+    commands,
     settings::{Flags, Loaded},
     wiring::Bound,
 };
 
 /// Probes our own tools.
-pub fn run(
-    flags: &Flags,
-    options: &Options,
-    printer: &Printer,
-) -> anyhow::Result<Result<Report, Answer>> {
+pub fn run(flags: &Flags, options: &Options) -> anyhow::Result<Report> {
     let folder = tempfile::tempdir().context("cannot make a folder to work in")?;
     // Nothing of the operator's is touched: not the data, not the journal.
     let flags = Flags { data_dir: Some(folder.path().join("data")), ..flags.clone() };
-    let (mut loaded, mut bound) = match commands::ready(&flags, printer)? {
-        Ok(ready) => ready,
-        Err(answer) => return Ok(Err(answer)),
-    };
+    let (mut loaded, mut bound) = commands::ready(&flags)?;
     loaded.settings.journal.path = None;
     bound.retain(|one| one.contract.status == Status::Active);
     choose(&mut bound, &options.tools)?;
@@ -65,7 +57,7 @@ pub fn run(
         stage.strike().await;
         anyhow::Ok(report)
     });
-    commands::runtime()?.block_on(probing).map(Ok)
+    commands::runtime()?.block_on(probing)
 }
 
 fn blank(options: &Options) -> Report {

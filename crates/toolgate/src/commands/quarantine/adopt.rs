@@ -10,7 +10,7 @@ use upstream::{Host, Member, settings::Overlay};
 
 use super::{given, unknown};
 use crate::{
-    Answer, commands,
+    Exit, commands,
     printer::Printer,
     settings::{Flags, Loaded},
     wiring::{
@@ -37,7 +37,7 @@ pub async fn adopt(
     decision: ReleaseDecision,
     flags: &Flags,
     printer: &Printer,
-) -> anyhow::Result<Answer> {
+) -> anyhow::Result<Exit> {
     let id = given(id)?;
     let Some(entry) = kept.gate.store().quarantined(&id, kept.gate.clock().now()).await? else {
         return Ok(unknown(&id, printer));
@@ -49,10 +49,7 @@ pub async fn adopt(
     if summary.violations.is_empty() {
         bail!("no schema would let {id} pass: {}", summary.reason);
     }
-    let (loaded, bound) = match commands::ready(flags, printer)? {
-        Ok(ready) => ready,
-        Err(answer) => return Ok(answer),
-    };
+    let (loaded, bound) = commands::ready(flags)?;
     let broken = match own(&summary.tool, &bound, &loaded)? {
         Some(broken) => broken,
         None => of_upstream(&summary.tool, bound, &loaded).await?,
@@ -64,7 +61,7 @@ pub async fn adopt(
     })?;
     if wide.changes.is_empty() {
         printer.say(format!("the contract of `{}` takes {id} as it is", summary.tool));
-        return Ok(Answer::No);
+        return Ok(Exit::Failed);
     }
     let file = write(&loaded, &broken, wide.schema, &id)?;
     kept.gate.adopt(&id, decision).await?;
@@ -82,7 +79,7 @@ pub async fn adopt(
             "it holds from the next start of the server on"
         });
     }
-    Ok(Answer::Yes)
+    Ok(Exit::Ok)
 }
 
 /// Writes the overlay; whatever else it says already stays.

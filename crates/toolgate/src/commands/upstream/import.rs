@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 
 use self::found::Found;
-use crate::{Answer, files, printer::Printer, settings::Flags};
+use crate::{Exit, files, printer::Printer, settings::Flags};
 
 /// The file that is written where there are no settings yet.
 const DEFAULT_FILE: &str = "toolgate.yaml";
@@ -19,7 +19,7 @@ const DEFAULT_FILE: &str = "toolgate.yaml";
 type Taken = (String, Map<String, Value>);
 
 /// Takes them over.
-pub fn run(file: &Path, flags: &Flags, as_json: bool, printer: &Printer) -> anyhow::Result<Answer> {
+pub fn run(file: &Path, flags: &Flags, as_json: bool, printer: &Printer) -> anyhow::Result<Exit> {
     let shown = file.display();
     let text = files::read(file)?;
     let servers = found::servers(&text).with_context(|| format!("`{shown}`"))?;
@@ -57,7 +57,7 @@ pub fn run(file: &Path, flags: &Flags, as_json: bool, printer: &Printer) -> anyh
             printer.say(format!("`{shown}` names no servers: there is nothing to take"));
         }
     }
-    Ok(if ids.is_empty() { Answer::No } else { Answer::Yes })
+    Ok(if ids.is_empty() { Exit::Failed } else { Exit::Ok })
 }
 
 /// Those that can be taken; why the others are not is told.

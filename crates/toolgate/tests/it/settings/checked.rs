@@ -103,7 +103,7 @@ fn mistakes_that_only_show_with_the_contracts_have_their_place() {
         3,
         "no toolset `nobody`",
     );
-    refused("policy:\n  approval: [ { require: always } ]\n", 2, "a rule names a `tool`");
+    refused("policy:\n  approval: [ { require: always } ]\n", 2, "a rule needs a `tool`");
     refused("tools:\n  enable:\n    - autosage\n    - autosag\n", 4, "did you mean `autosage`?");
     refused("contracts:\n  - ./missing\n", 2, "missing");
     let twice = "tools:\n  mlx:\n    host: studio\nupstreams: { mlxctl: { command: x } }\n";
@@ -126,7 +126,7 @@ fn a_file_that_is_no_text_is_told_where() {
 #[test]
 fn a_program_that_asks_for_json_gets_some_whatever_is_wrong() {
     for (world, words) in [
-        (World::new(BINARY, "tools:\n  file_io: { root: . }\n"), "holds the server's own data"),
+        (World::new(BINARY, "tools:\n  file_io: { root: . }\n"), "contains the data folder"),
         (World::new(BINARY, "").with_env("TOOLGATE_LOG__LEVEL", "loud"), "`loud` is no level"),
         (World::new(BINARY, "").with_env("TOOLGATE_LOG__LEVLE", "info"), "TOOLGATE_LOG__LEVLE"),
         (World::new(BINARY, "").with_env("TOOLGATE_CONFIG", "none.yaml"), "none.yaml"),
