@@ -152,7 +152,10 @@ fn what_is_ours_does_not_lie_where_an_agent_reaches() {
             elsewhere("journal: { path: ./a/b.log }\ntools: { file_io: { root: ./a } }\n"),
             "contains the journal",
         ),
-        (elsewhere("contracts: [ ./c/d ]\ntools: { file_io: { root: ./c } }\n"), "contains contracts"),
+        (
+            elsewhere("contracts: [ ./c/d ]\ntools: { file_io: { root: ./c } }\n"),
+            "contains contracts",
+        ),
         ("tools: { repo: { allow: [ \"**\" ] } }\n".into(), "let an agent read `data/operator"),
         (file_io("\"~/notes\""), "is not expanded"),
         (file_io("toolgate.yaml"), "is not a folder"),

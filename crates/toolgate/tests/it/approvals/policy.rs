@@ -27,8 +27,14 @@ fn a_rule_that_fits_nothing_stops_the_server() {
     fails(&rule("tool: marks, require: sometimes"), &["require", "always"]);
     fails(&rule("tools: marks, require: always"), &["tools", "tool"]);
     fails(&rule("effects: destroy, require: always"), &["effects"]);
-    fails(&rule("tool: hello, effects: write, require: always"), &["no tool matches all of the rule for `hello`"]);
-    fails(&rule("tool: hello, toolset: commands, require: always"), &["no tool matches all of the rule for `hello`"]);
+    fails(
+        &rule("tool: hello, effects: write, require: always"),
+        &["no tool matches all of the rule for `hello`"],
+    );
+    fails(
+        &rule("tool: hello, toolset: commands, require: always"),
+        &["no tool matches all of the rule for `hello`"],
+    );
 }
 
 /// The code of a call of `hello`.
