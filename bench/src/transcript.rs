@@ -45,7 +45,7 @@ pub fn report() -> anyhow::Result<()> {
         for _ in 0..ROUNDS {
             for (size, text) in texts.iter().enumerate() {
                 let mut cleaned = None;
-                let took = measure(|| cleaned = tools::transcript::clean(black_box(text)).ok());
+                let took = measure(|| cleaned = transcript::clean(black_box(text)).ok());
                 let cleaned = cleaned.context("the text was refused")?;
                 ensure!(cleaned.counts.format.word() == word, "read as {:?}", cleaned.counts);
                 seconds[size].push(took);

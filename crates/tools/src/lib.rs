@@ -13,7 +13,6 @@ mod read_repo_file;
 pub mod search_web;
 pub mod settings;
 mod sys_audit;
-pub mod transcript;
 mod transcript_clean;
 mod web;
 mod whole;

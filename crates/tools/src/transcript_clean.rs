@@ -1,17 +1,13 @@
 //! `transcript.clean`: a transcript that can be read.
 
 mod failure;
+mod punctuation;
 
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use serde_json::{Map, Value, json};
+use transcript::{CleanTranscript, punctuation::ModelCounts};
 
-use crate::{
-    settings::{Transcript as Settings, TranscriptMode},
-    transcript::{
-        self, Cleaned, Refusal,
-        model::{ModelCounts, Punctuation},
-    },
-};
+use crate::settings::{Transcript as Settings, TranscriptMode};
 
 /// Texts up to this size take less time than handing them to another thread is worth.
 const SMALL_BYTES: usize = 16_384;
@@ -53,32 +49,14 @@ impl TranscriptClean {
             };
             cleaning.await.map_err(failed)?
         };
-        let cleaned = cleaned.map_err(refused)?;
+        let cleaned = cleaned.map_err(|error| ToolError::invalid_input(error.to_string()))?;
         let Some(model) = &self.model else { return Ok(answer(cleaned)) };
-        let (cleaned, counts) = self.punctuate(cleaned, model, call).await?;
-        Ok(by_model(answer(cleaned), &counts))
-    }
-
-    async fn punctuate(
-        &self,
-        cleaned: Cleaned,
-        model: &Result<llm::Model, llm::Error>,
-        call: &RunningCall,
-    ) -> Result<(Cleaned, ModelCounts), ToolError> {
         let model = model.as_ref().map_err(|error| failure::of(error, call))?;
-        let is_watched = call.is_watched();
-        let progress = |fraction: f64, message: &str| {
-            if is_watched {
-                call.progress(Some(fraction), message);
-            }
-        };
-        let punctuation = Punctuation {
-            model,
-            max_chunk_characters: self.settings.max_chunk_characters,
-            stop: &call.stop,
-            progress: &progress,
-        };
-        punctuation.add(cleaned).await.map_err(|error| failure::of(&error, call))
+        let (cleaned, counts) =
+            punctuation::add(cleaned, model, self.settings.max_chunk_characters, call)
+                .await
+                .map_err(|error| failure::of(&error, call))?;
+        Ok(with_model_counts(answer(cleaned), &counts))
     }
 }
 
@@ -88,7 +66,7 @@ impl Provider for TranscriptClean {
     }
 }
 
-fn answer(cleaned: Cleaned) -> ToolOutput {
+fn answer(cleaned: CleanTranscript) -> ToolOutput {
     let counts = cleaned.counts;
     // Not by `json!`, which would copy the text.
     let result = Map::from_iter([("clean_text".to_owned(), Value::String(cleaned.text))]);
@@ -107,21 +85,12 @@ fn answer(cleaned: Cleaned) -> ToolOutput {
     answer
 }
 
-/// Says what the model had to do with it.
-fn by_model(mut answer: ToolOutput, counts: &ModelCounts) -> ToolOutput {
+/// Adds the model's part to the summary and the metrics.
+fn with_model_counts(mut answer: ToolOutput, counts: &ModelCounts) -> ToolOutput {
     if let Some(summary) = &mut answer.summary {
         let (chunks, taken) = (counts.chunks, counts.chunks - counts.fallbacks);
         summary.push_str(&format!(" Punctuation by a model: {taken} of {chunks} chunk(s)."));
     }
     answer.metrics.extend(counts.metrics());
     answer
-}
-
-fn refused(refusal: Refusal) -> ToolError {
-    ToolError::invalid_input(match refusal {
-        Refusal::Binary => "the text is no text: most of it are characters that text does not have",
-        Refusal::Empty => {
-            "there is nothing to read in the text: it has no words, or is a file of captions without text"
-        }
-    })
 }

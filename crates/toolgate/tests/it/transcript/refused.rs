@@ -28,10 +28,13 @@ async fn a_text_over_the_limit_is_too_large() {
 #[tokio::test]
 async fn what_cannot_be_read_is_refused_with_the_reason() {
     let world = start("").await;
-    let nothing = "there is nothing to read in the text";
+    let nothing = "the input has no words to read";
     for (text, words) in [
-        ("\0\u{1}\u{2}\u{fffd}\u{fffd}PK\u{3}\u{4}\0\0".repeat(50).as_str(), "no text"),
-        ("\u{fffd}".repeat(2_000).as_str(), "no text"),
+        (
+            "\0\u{1}\u{2}\u{fffd}\u{fffd}PK\u{3}\u{4}\0\0".repeat(50).as_str(),
+            "the input looks binary",
+        ),
+        ("\u{fffd}".repeat(2_000).as_str(), "the input looks binary"),
         ("WEBVTT\n\n00:00.000 --> 00:01.000\n\n", nothing),
         (" \n\t ", nothing),
     ] {
