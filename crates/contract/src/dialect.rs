@@ -87,7 +87,7 @@ impl Dialect {
         }
     }
 
-    pub(crate) fn draft(self) -> Draft {
+    pub fn draft(self) -> Draft {
         match self {
             Dialect::Draft04 => Draft::Draft4,
             Dialect::Draft06 => Draft::Draft6,
@@ -98,7 +98,7 @@ impl Dialect {
     }
 
     /// Whether `$ref` makes the keywords beside it mean nothing, as it did up to draft-07.
-    pub(crate) fn reference_stands_alone(self) -> bool {
+    pub fn reference_stands_alone(self) -> bool {
         self <= Dialect::Draft07
     }
 
@@ -122,14 +122,14 @@ impl Dialect {
     }
 
     /// Whether a keyword that decides about values in 2020-12 does so in this dialect too.
-    pub(crate) fn knows(self, keyword: &str) -> bool {
+    pub fn knows(self, keyword: &str) -> bool {
         Self::since(keyword).is_none_or(|first| first <= self)
     }
 }
 
 /// How a schema inside a schema is reached: what it speaks about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Slot<'a> {
+pub enum Applicator<'a> {
     /// A part of the object with this name.
     Property(&'a str),
     /// Parts whose names match.
@@ -140,7 +140,7 @@ pub enum Slot<'a> {
     UnevaluatedProperties,
     /// The names of the parts.
     PropertyNames,
-    /// The item at this place.
+    /// The item at this subschema.
     Prefix(usize),
     /// All items, or the rest of them.
     Items,
@@ -162,34 +162,34 @@ pub enum Slot<'a> {
     Definition(&'a str),
 }
 
-impl Slot<'_> {
+impl Applicator<'_> {
     /// Whether the schema speaks about the same value as the one around it.
-    pub fn same_value(self) -> bool {
-        use Slot::{All, Choice, Condition, Dependent, Not};
+    pub fn is_in_place(self) -> bool {
+        use Applicator::{All, Choice, Condition, Dependent, Not};
         matches!(self, All | Choice | Not | Condition | Dependent(_))
     }
 }
 
 /// A schema inside a schema.
 #[derive(Debug, Clone, Copy)]
-pub struct Part<'a> {
-    pub slot: Slot<'a>,
+pub struct ChildSchema<'a> {
+    pub applicator: Applicator<'a>,
     /// The keyword that it stands under.
     pub keyword: &'a str,
     /// Its name or number there.
-    pub key: Option<Key<'a>>,
+    pub key: Option<ChildKey<'a>>,
     pub schema: &'a Value,
 }
 
 /// A step of a JSON pointer below a keyword.
 #[derive(Debug, Clone, Copy)]
-pub enum Key<'a> {
+pub enum ChildKey<'a> {
     Name(&'a str),
     Index(usize),
 }
 
 /// The schemas right inside a schema, in the order of the document.
-pub(crate) fn parts(dialect: Dialect, schema: &Map<String, Value>) -> Vec<Part<'_>> {
+pub fn child_schemas(dialect: Dialect, schema: &Map<String, Value>) -> Vec<ChildSchema<'_>> {
     let alone = dialect.reference_stands_alone() && schema.contains_key("$ref");
     let tuple = match schema.get("items") {
         Some(Value::Array(items)) if dialect != Dialect::Draft202012 => Some(items.len()),
@@ -202,26 +202,27 @@ pub(crate) fn parts(dialect: Dialect, schema: &Map<String, Value>) -> Vec<Part<'
         if (alone && !is_definition) || !dialect.knows(keyword) {
             continue;
         }
-        let mut one = |slot| found.push(Part { slot, keyword, key: None, schema: value });
+        let mut one =
+            |applicator| found.push(ChildSchema { applicator, keyword, key: None, schema: value });
         match keyword {
-            "additionalProperties" => one(Slot::AdditionalProperties),
-            "unevaluatedProperties" => one(Slot::UnevaluatedProperties),
-            "propertyNames" => one(Slot::PropertyNames),
-            "items" if tuple.is_none() => one(Slot::Items),
-            "additionalItems" if tuple.is_some() => one(Slot::Items),
-            "contains" => one(Slot::Contains),
-            "unevaluatedItems" => one(Slot::UnevaluatedItems),
-            "not" => one(Slot::Not),
-            "if" | "then" | "else" => one(Slot::Condition),
-            "items" | "prefixItems" => listed(&mut found, keyword, value, Slot::Prefix),
-            "allOf" => listed(&mut found, keyword, value, |_| Slot::All),
-            "anyOf" | "oneOf" => listed(&mut found, keyword, value, |_| Slot::Choice),
-            "properties" => named(&mut found, keyword, value, Slot::Property),
-            "patternProperties" => named(&mut found, keyword, value, Slot::Pattern),
+            "additionalProperties" => one(Applicator::AdditionalProperties),
+            "unevaluatedProperties" => one(Applicator::UnevaluatedProperties),
+            "propertyNames" => one(Applicator::PropertyNames),
+            "items" if tuple.is_none() => one(Applicator::Items),
+            "additionalItems" if tuple.is_some() => one(Applicator::Items),
+            "contains" => one(Applicator::Contains),
+            "unevaluatedItems" => one(Applicator::UnevaluatedItems),
+            "not" => one(Applicator::Not),
+            "if" | "then" | "else" => one(Applicator::Condition),
+            "items" | "prefixItems" => listed(&mut found, keyword, value, Applicator::Prefix),
+            "allOf" => listed(&mut found, keyword, value, |_| Applicator::All),
+            "anyOf" | "oneOf" => listed(&mut found, keyword, value, |_| Applicator::Choice),
+            "properties" => named(&mut found, keyword, value, Applicator::Property),
+            "patternProperties" => named(&mut found, keyword, value, Applicator::Pattern),
             "dependentSchemas" | "dependencies" => {
-                named(&mut found, keyword, value, Slot::Dependent);
+                named(&mut found, keyword, value, Applicator::Dependent);
             }
-            "$defs" | "definitions" => named(&mut found, keyword, value, Slot::Definition),
+            "$defs" | "definitions" => named(&mut found, keyword, value, Applicator::Definition),
             _ => {}
         }
     }
@@ -229,26 +230,36 @@ pub(crate) fn parts(dialect: Dialect, schema: &Map<String, Value>) -> Vec<Part<'
 }
 
 fn listed<'a>(
-    found: &mut Vec<Part<'a>>,
+    found: &mut Vec<ChildSchema<'a>>,
     keyword: &'a str,
     value: &'a Value,
-    slot: impl Fn(usize) -> Slot<'a>,
+    applicator: impl Fn(usize) -> Applicator<'a>,
 ) {
     for (index, schema) in value.as_array().into_iter().flatten().enumerate() {
-        found.push(Part { slot: slot(index), keyword, key: Some(Key::Index(index)), schema });
+        found.push(ChildSchema {
+            applicator: applicator(index),
+            keyword,
+            key: Some(ChildKey::Index(index)),
+            schema,
+        });
     }
 }
 
 fn named<'a>(
-    found: &mut Vec<Part<'a>>,
+    found: &mut Vec<ChildSchema<'a>>,
     keyword: &'a str,
     value: &'a Value,
-    slot: impl Fn(&'a str) -> Slot<'a>,
+    applicator: impl Fn(&'a str) -> Applicator<'a>,
 ) {
     for (name, schema) in value.as_object().into_iter().flatten() {
         // `dependencies` has lists of names beside schemas.
         if !schema.is_array() {
-            found.push(Part { slot: slot(name), keyword, key: Some(Key::Name(name)), schema });
+            found.push(ChildSchema {
+                applicator: applicator(name),
+                keyword,
+                key: Some(ChildKey::Name(name)),
+                schema,
+            });
         }
     }
 }
@@ -257,7 +268,7 @@ fn named<'a>(
 mod tests {
     use serde_json::json;
 
-    use super::{Slot::*, *};
+    use super::{Applicator::*, *};
 
     #[test]
     fn the_dialect_is_what_the_root_says() {
@@ -283,19 +294,22 @@ mod tests {
             "items": [{}, {}], "additionalItems": {}, "if": {}, "const": {}, "properties": { "a": {} },
             "dependencies": { "x": ["y"], "z": {} },
         });
-        let slots = |dialect| {
-            let parts = parts(dialect, schema.as_object().unwrap());
-            parts.into_iter().map(|part| part.slot).collect::<Vec<_>>()
+        let applicators = |dialect| {
+            let parts = child_schemas(dialect, schema.as_object().unwrap());
+            parts.into_iter().map(|part| part.applicator).collect::<Vec<_>>()
         };
         let last = [Property("a"), Dependent("z")];
-        assert_eq!(slots(Dialect::Draft04), [&[Prefix(0), Prefix(1), Items][..], &last].concat());
         assert_eq!(
-            slots(Dialect::Draft07),
+            applicators(Dialect::Draft04),
+            [&[Prefix(0), Prefix(1), Items][..], &last].concat()
+        );
+        assert_eq!(
+            applicators(Dialect::Draft07),
             [&[Prefix(0), Prefix(1), Items, Condition][..], &last].concat()
         );
-        assert_eq!(slots(Dialect::Draft202012), [&[Items, Condition][..], &last].concat());
+        assert_eq!(applicators(Dialect::Draft202012), [&[Items, Condition][..], &last].concat());
         let alone = json!({ "$ref": "#", "properties": { "a": {} }, "definitions": { "b": {} } });
-        let count = |dialect| parts(dialect, alone.as_object().unwrap()).len();
+        let count = |dialect| child_schemas(dialect, alone.as_object().unwrap()).len();
         assert_eq!((count(Dialect::Draft07), count(Dialect::Draft201909)), (1, 2));
     }
 }

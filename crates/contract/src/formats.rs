@@ -52,12 +52,12 @@ pub(crate) fn complete(
 }
 
 /// Whether a text is of one of the formats above; what is none of them fits always.
-pub(crate) fn is_of(format: &str, text: &str) -> bool {
+pub fn is_of(format: &str, text: &str) -> bool {
     JUDGES.get(format).is_none_or(|judge| judge.is_valid(&Value::String(text.to_owned())))
 }
 
 /// Whether a format is one of those that a dialect names.
-pub(crate) fn is_known(format: &str) -> bool {
+pub fn is_known(format: &str) -> bool {
     LATER.iter().any(|(known, _)| *known == format)
         || COMMON.contains(&format)
         || matches!(format, "date" | "time" | "ipv4" | "ipv6" | "regex")

@@ -2,20 +2,20 @@
 //!
 //! Filling in defaults and taking out secrets both walk a value along its schema.
 //! A schema may refer to itself in any way it likes, so the walk goes over a graph
-//! whose nodes are the places of the schema, and carries the *set* of places that
+//! whose nodes are the subschemas of the schema, and carries the *set* of subschemas that
 //! speak about the value at hand. The work is bounded by the size of the value
 //! times the size of the schema, whatever the references do.
 
 use serde_json::Value;
 
 use crate::{
-    dialect::Slot,
-    places::{Number as Place, Places, Target},
+    dialect::Applicator,
+    subschemas::{ReferenceTarget, SubschemaId, Subschemas},
 };
 
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
-    /// One for each place of the schema.
+    /// One for each subschema of the schema.
     nodes: Vec<Node>,
     /// Whether a reference leads out of the schema.
     pub(crate) incomplete: bool,
@@ -23,25 +23,24 @@ pub(crate) struct Graph {
 
 #[derive(Debug, Default)]
 struct Node {
-    properties: Vec<(String, Place)>,
-    items: Option<Place>,
-    prefix_items: Vec<Place>,
-    additional: Option<Place>,
-    /// Places that speak about the same value, all of them.
-    certain: Vec<Place>,
-    /// Places that may or may not speak about the same value.
-    possible: Vec<Place>,
+    properties: Vec<(String, SubschemaId)>,
+    items: Option<SubschemaId>,
+    prefix_items: Vec<SubschemaId>,
+    additional: Option<SubschemaId>,
+    /// Subschemas that speak about the same value, all of them.
+    certain: Vec<SubschemaId>,
+    /// Subschemas that may or may not speak about the same value.
+    possible: Vec<SubschemaId>,
     default: Option<Value>,
     secret: bool,
 }
 
 impl Graph {
-    pub(crate) fn of(places: &Places) -> Self {
-        let incomplete = places
-            .all
-            .iter()
-            .any(|place| place.references.iter().any(|one| one.target == Target::Outside));
-        let nodes = (0..places.all.len()).map(|number| node(places, number)).collect();
+    pub(crate) fn of(subschemas: &Subschemas) -> Self {
+        let incomplete = subschemas.all.iter().any(|subschema| {
+            subschema.references.iter().any(|one| one.target == ReferenceTarget::Outside)
+        });
+        let nodes = (0..subschemas.all.len()).map(|number| node(subschemas, number)).collect();
         Self { nodes, incomplete }
     }
 
@@ -49,18 +48,18 @@ impl Graph {
         self.nodes.iter().any(|node| node.default.is_some())
     }
 
-    /// How many places are marked as secret, of those that a walk along a value comes to.
+    /// How many subschemas are marked as secret, of those that a walk along a value comes to.
     pub(crate) fn secrets(&self) -> usize {
         let mut seen = vec![false; self.nodes.len()];
         let mut open = vec![0];
         let mut secrets = 0;
-        while let Some(place) = open.pop() {
-            if std::mem::replace(&mut seen[place], true) {
+        while let Some(subschema) = open.pop() {
+            if std::mem::replace(&mut seen[subschema], true) {
                 continue;
             }
-            let node = &self.nodes[place];
+            let node = &self.nodes[subschema];
             secrets += usize::from(node.secret);
-            open.extend(node.properties.iter().map(|(_, place)| *place));
+            open.extend(node.properties.iter().map(|(_, subschema)| *subschema));
             open.extend(node.items.iter().chain(&node.additional).chain(&node.prefix_items));
             open.extend(node.certain.iter().chain(&node.possible));
         }
@@ -78,49 +77,53 @@ impl Graph {
         self.hide(value, &self.close(vec![0], true), replacement);
     }
 
-    fn fill(&self, value: &mut Value, places: &[Place]) {
+    fn fill(&self, value: &mut Value, subschemas: &[SubschemaId]) {
         if let Value::Object(map) = value {
-            for (name, place) in places.iter().flat_map(|place| &self.nodes[*place].properties) {
+            for (name, subschema) in
+                subschemas.iter().flat_map(|subschema| &self.nodes[*subschema].properties)
+            {
                 if !map.contains_key(name)
-                    && let Some(default) = self.default_at(*place)
+                    && let Some(default) = self.default_at(*subschema)
                 {
                     map.insert(name.clone(), default.clone());
                 }
             }
         }
-        self.for_each_child(value, places, false, &mut |child, places| self.fill(child, places));
-    }
-
-    fn hide(&self, value: &mut Value, places: &[Place], replacement: &str) {
-        if places.iter().any(|place| self.nodes[*place].secret) {
-            *value = Value::String(replacement.into());
-            return;
-        }
-        self.for_each_child(value, places, true, &mut |child, places| {
-            self.hide(child, places, replacement);
+        self.for_each_child(value, subschemas, false, &mut |child, subschemas| {
+            self.fill(child, subschemas)
         });
     }
 
-    fn default_at(&self, place: Place) -> Option<&Value> {
-        self.close(vec![place], false)
+    fn hide(&self, value: &mut Value, subschemas: &[SubschemaId], replacement: &str) {
+        if subschemas.iter().any(|subschema| self.nodes[*subschema].secret) {
+            *value = Value::String(replacement.into());
+            return;
+        }
+        self.for_each_child(value, subschemas, true, &mut |child, subschemas| {
+            self.hide(child, subschemas, replacement);
+        });
+    }
+
+    fn default_at(&self, subschema: SubschemaId) -> Option<&Value> {
+        self.close(vec![subschema], false)
             .into_iter()
-            .find_map(|place| self.nodes[place].default.as_ref())
+            .find_map(|subschema| self.nodes[subschema].default.as_ref())
     }
 
     fn for_each_child(
         &self,
         value: &mut Value,
-        places: &[Place],
+        subschemas: &[SubschemaId],
         with_possible: bool,
-        visit: &mut dyn FnMut(&mut Value, &[Place]),
+        visit: &mut dyn FnMut(&mut Value, &[SubschemaId]),
     ) {
-        let nodes = || places.iter().map(|place| &self.nodes[*place]);
+        let nodes = || subschemas.iter().map(|subschema| &self.nodes[*subschema]);
         match value {
             Value::Object(map) => {
                 for (name, child) in map {
                     let named = nodes().filter_map(|node| {
                         let named = node.properties.iter().find(|(known, _)| known == name);
-                        named.map(|(_, place)| *place).or(node.additional)
+                        named.map(|(_, subschema)| *subschema).or(node.additional)
                     });
                     let inner = self.close(named.collect(), with_possible);
                     if !inner.is_empty() {
@@ -142,46 +145,46 @@ impl Graph {
         }
     }
 
-    /// The given places and all that speak about the same value.
-    fn close(&self, mut places: Vec<Place>, with_possible: bool) -> Vec<Place> {
+    /// The given subschemas and all that speak about the same value.
+    fn close(&self, mut subschemas: Vec<SubschemaId>, with_possible: bool) -> Vec<SubschemaId> {
         let mut next = 0;
-        while next < places.len() {
-            let node = &self.nodes[places[next]];
+        while next < subschemas.len() {
+            let node = &self.nodes[subschemas[next]];
             let possible = if with_possible { node.possible.as_slice() } else { &[] };
-            for place in node.certain.iter().chain(possible) {
-                if !places.contains(place) {
-                    places.push(*place);
+            for subschema in node.certain.iter().chain(possible) {
+                if !subschemas.contains(subschema) {
+                    subschemas.push(*subschema);
                 }
             }
             next += 1;
         }
-        places
+        subschemas
     }
 }
 
-/// The node of one place.
-fn node(places: &Places, number: Place) -> Node {
-    let place = &places.all[number];
-    let Value::Object(schema) = place.schema else { return Node::default() };
+/// The node of one subschema.
+fn node(subschemas: &Subschemas, number: SubschemaId) -> Node {
+    let subschema = &subschemas.all[number];
+    let Value::Object(schema) = subschema.schema else { return Node::default() };
     // Beside a reference these are read in every dialect: that is where people write them.
     let mut node = Node {
         default: schema.get("default").cloned(),
         secret: is_secret(schema),
         ..Node::default()
     };
-    for (slot, next) in places.beside(number) {
-        match slot {
-            Slot::All => node.certain.push(next),
-            Slot::Not => {}
+    for (applicator, next) in subschemas.in_place(number) {
+        match applicator {
+            Applicator::All => node.certain.push(next),
+            Applicator::Not => {}
             _ => node.possible.push(next),
         }
     }
-    for (slot, next) in places.below(number) {
-        match slot {
-            Slot::Property(name) => node.properties.push((name.to_owned(), next)),
-            Slot::AdditionalProperties => node.additional = Some(next),
-            Slot::Prefix(_) => node.prefix_items.push(next),
-            Slot::Items => node.items = Some(next),
+    for (applicator, next) in subschemas.children(number) {
+        match applicator {
+            Applicator::Property(name) => node.properties.push((name.to_owned(), next)),
+            Applicator::AdditionalProperties => node.additional = Some(next),
+            Applicator::Prefix(_) => node.prefix_items.push(next),
+            Applicator::Items => node.items = Some(next),
             _ => {}
         }
     }

@@ -1,20 +1,18 @@
-//! What a tool promises, as values.
+//! Contracts of tools as values: the model, and everything that the gate needs of it.
 //!
 //! This crate is pure: text comes in, values and texts go out. It never opens a
 //! file, a socket or a clock, so everything here can be tested with a string.
 //!
 //! - [`Contract`] is the model; [`read`] turns YAML into it and reports every
-//!   mistake in place; [`lint`] judges what the types cannot.
+//!   mistake in place; [`lint`] checks the rules that types cannot express.
 //! - [`Schema`] is a JSON Schema compiled once: it fills in defaults and names
-//!   every [`Violation`] by JSON pointer. Those of other people may be hostile and come in
-//!   any [`Dialect`]; what they ask for is weighed before it is done.
+//!   every [`Violation`] by JSON pointer. Schemas of other people may be hostile and come in
+//!   any [`Dialect`]; [`complexity`] measures what one costs before it is used.
+//! - [`subschemas`] lists the schemas inside a schema and resolves their references.
+//! - [`translation`] rewrites a schema of an older dialect in 2020-12; [`closed_schema`] refuses
+//!   undeclared properties.
 //! - [`render`] makes everything that describes a tool to somebody else: the REST
 //!   descriptor, the MCP listing, OpenAPI 3.1, the Markdown reference.
-//! - [`compare`] tells what changed between two versions of a tool, and whom it concerns.
-//! - [`project`] shows a schema of somebody else in 2020-12, [`tighten`] closes it, [`suspect`]
-//!   finds what is odd in texts that models read.
-//! - [`infer`] makes a schema from values, [`mod@widen`] takes in one more.
-//! - [`documented`] reads contracts out of Markdown.
 //! - [`json`] reads JSON strictly; [`canonical`] writes it in one form only.
 //!
 //! ```
@@ -30,35 +28,31 @@
 //! ```
 
 pub mod canonical;
+pub mod closed_schema;
 pub mod codes;
-pub mod compare;
+pub mod complexity;
 pub mod diagnostic;
-mod dialect;
+pub mod dialect;
 pub mod document;
-pub mod documented;
-mod flatten;
-mod formats;
+pub mod formats;
 mod graph;
-pub mod infer;
 pub mod json;
 pub mod limits;
 pub mod lint;
 pub mod mirror;
 mod model;
-pub mod places;
-pub mod project;
+pub mod pointer_references;
 pub mod read;
 pub mod render;
 mod schema;
-pub mod suspect;
-pub mod tighten;
+pub mod subschemas;
+pub mod translation;
 pub mod unseen;
 mod violation;
-mod weight;
-pub mod widen;
 
+pub use complexity::{MAX_CHECKS, MAX_STEPS, MAX_VALUE_DEPTH};
 pub use diagnostic::{Diagnostic, Severity};
-pub use dialect::{Dialect, Key, Part, Slot};
+pub use dialect::Dialect;
 pub use document::Document;
 pub use limits::{LimitOverrides, Limits, ProcessLimitOverrides, ProcessLimits};
 pub use mirror::Mirror;
@@ -68,4 +62,3 @@ pub use model::{
 };
 pub use schema::{Schema, SchemaError};
 pub use violation::{Violation, escape, is_slip, nearest};
-pub use weight::{MAX_CHECKS, MAX_STEPS, MAX_VALUE_DEPTH};

@@ -20,7 +20,8 @@ pub mod output;
 mod references;
 
 pub use markdown::{Row, rows};
-pub(crate) use references::{each_reference, encode};
+pub use references::each_reference;
+pub(crate) use references::encode;
 
 use crate::{
     Contract, Status,

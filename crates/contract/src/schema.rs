@@ -6,12 +6,13 @@ use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
 use crate::{
+    complexity::{self, Complexity},
     dialect::Dialect,
-    flatten, formats,
+    formats,
     graph::Graph,
-    places::Places,
+    pointer_references,
+    subschemas::Subschemas,
     violation::{MAX_VIOLATIONS, Violation},
-    weight::{self, Weight},
 };
 
 /// What stands in place of a secret.
@@ -49,7 +50,7 @@ pub struct SchemaError {
 }
 
 impl SchemaError {
-    pub(crate) fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Self { pointer: pointer.into(), message: message.into() }
     }
 }
@@ -62,7 +63,7 @@ pub struct Schema {
     dialect: Dialect,
     validator: Validator,
     graph: Graph,
-    weight: Weight,
+    complexity: Complexity,
     has_defaults: bool,
     has_secrets: bool,
     follows_all_secrets: bool,
@@ -91,16 +92,16 @@ impl Schema {
 
     fn build(source: &Value, dialect: Dialect) -> Result<Self, SchemaError> {
         Inspection::default().look(source, 0)?;
-        let places = Places::of(source, dialect)?;
-        let weight = weight::of(&places)?;
-        let flattened = flatten::flattened(&places)?;
-        let validator = validator(flattened.as_ref().unwrap_or(source), dialect)?;
-        let graph = Graph::of(&places);
+        let subschemas = Subschemas::of(source, dialect)?;
+        let complexity = complexity::measure(&subschemas)?;
+        let rewritten = pointer_references::rewritten(&subschemas)?;
+        let validator = validator(rewritten.as_ref().unwrap_or(source), dialect)?;
+        let graph = Graph::of(&subschemas);
         Ok(Self {
             source: source.clone(),
             dialect,
             validator,
-            weight,
+            complexity,
             has_defaults: graph.has_defaults(),
             has_secrets: marks(source) > 0,
             follows_all_secrets: !graph.incomplete && graph.secrets() >= marks(source),
@@ -115,7 +116,7 @@ impl Schema {
 
     /// How often one part of a value is looked at, at most: a measure of what a check costs.
     pub fn checks(&self) -> u64 {
-        self.weight.checks
+        self.complexity.checks
     }
 
     /// The schema as it was written.
@@ -158,15 +159,15 @@ impl Schema {
     /// How deep a value may nest, where this one nests deeper. Only schemas that come back to
     /// themselves follow a value for as long as it goes on.
     fn too_deep(&self, value: &Value) -> Option<usize> {
-        self.weight.depth.filter(|most| is_deeper(value, *most))
+        self.complexity.depth.filter(|most| is_deeper(value, *most))
     }
 
     fn too_deep_to_list(&self, value: &Value) -> bool {
-        self.weight.listing_depth.is_some_and(|most| is_deeper(value, most))
+        self.complexity.listing_depth.is_some_and(|most| is_deeper(value, most))
     }
 
     /// What the validator itself says, where a list is safe to ask for.
-    pub(crate) fn errors<'v>(&'v self, value: &'v Value) -> Vec<jsonschema::ValidationError<'v>> {
+    pub fn errors<'v>(&'v self, value: &'v Value) -> Vec<jsonschema::ValidationError<'v>> {
         if self.too_deep(value).is_some() || self.too_deep_to_list(value) {
             return Vec::new();
         }

@@ -17,7 +17,7 @@ use std::{
 
 use serde_json::Value;
 
-use contract::{Dialect, Schema, SchemaError, canonical, places::Places, project};
+use contract::{Dialect, Schema, SchemaError, canonical, subschemas::Subschemas, translation};
 
 use make::{Maker, Style};
 use view::View;
@@ -90,8 +90,8 @@ impl IntoIterator for Cases {
 /// Values that the schema accepts: the smallest, the fullest, and the edges of every part.
 pub fn valid(schema: &Value, wanted: Wanted<'_>) -> Result<Cases, SchemaError> {
     let judge = Schema::compile_foreign(schema)?;
-    let shown = project::to_2020_12(schema)?;
-    let places = Places::of(&shown, Dialect::Draft202012)?;
+    let shown = translation::to_2020_12(schema)?;
+    let places = Subschemas::of(&shown, Dialect::Draft202012)?;
     let mut bench = Bench::new(&judge, true, wanted);
     for (style, title) in [(Style::Small, "only what is required"), (Style::Full, "everything")] {
         match base(&places, &judge, style, wanted) {
@@ -117,8 +117,8 @@ pub fn valid(schema: &Value, wanted: Wanted<'_>) -> Result<Cases, SchemaError> {
 /// Values that the schema refuses, each for one defect in a value that is fine otherwise.
 pub fn invalid(schema: &Value, wanted: Wanted<'_>) -> Result<Cases, SchemaError> {
     let judge = Schema::compile_foreign(schema)?;
-    let shown = project::to_2020_12(schema)?;
-    let places = Places::of(&shown, Dialect::Draft202012)?;
+    let shown = translation::to_2020_12(schema)?;
+    let places = Subschemas::of(&shown, Dialect::Draft202012)?;
     let mut bench = Bench::new(&judge, false, wanted);
     let found = base(&places, &judge, Style::Full, wanted)
         .or_else(|_| base(&places, &judge, Style::Small, wanted));
@@ -220,7 +220,7 @@ fn copies(value: &Value) -> usize {
 
 /// A value that is accepted: the first one of several ways to make it that is.
 fn base(
-    places: &Places,
+    places: &Subschemas,
     judge: &Schema,
     style: Style,
     wanted: Wanted<'_>,
@@ -275,7 +275,7 @@ struct Site<'v, 'a> {
 
 /// The parts of a value that can be varied, from the outside in.
 fn sites<'v, 'a>(
-    places: &Places<'a>,
+    places: &Subschemas<'a>,
     maker: &mut Maker<'_, 'a>,
     full: &'v Value,
 ) -> Vec<Site<'v, 'a>> {

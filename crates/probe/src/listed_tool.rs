@@ -1,6 +1,6 @@
 //! A tool as it is listed: what can be said of it without calling it.
 
-use contract::{Schema, SchemaError, mirror, tighten};
+use contract::{Schema, SchemaError, closed_schema, mirror};
 use serde_json::Value;
 
 use super::{Check, Finding, Suite, report::told, rules, suspicious_text};
@@ -86,7 +86,7 @@ fn input(tool: &Value) -> Vec<Finding> {
     if let Err(misplaced) = mirror::mirrors(schema) {
         return bad(&misplaced.pointer, &misplaced.message);
     }
-    if tighten::closed(schema).closing == tighten::Closing::Stated {
+    if closed_schema::close(schema).closing == closed_schema::Closing::Stated {
         return Vec::new();
     }
     let message = "nothing is said about further properties, so that any are taken";

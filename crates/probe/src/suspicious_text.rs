@@ -1,24 +1,22 @@
 //! The texts that models read.
 
-use contract::{
-    Severity,
-    suspect::{self, Finding as Suspicion},
-};
+use contract::Severity;
 use serde_json::Value;
+use workbench::suspicious::{self, SuspiciousText};
 
 use super::{Check, Finding, report::told, rules};
 
 /// What is suspicious in a tool.
 pub(crate) fn of_tool(tool: &Value) -> Check {
-    Check::of("texts", suspect::tool(tool).iter().map(finding).collect())
+    Check::of("texts", suspicious::tool(tool).iter().map(finding).collect())
 }
 
 /// What is suspicious in what a server tells models about itself.
 pub(crate) fn of_instructions(instructions: &str) -> Check {
-    Check::of("instructions", suspect::text(instructions).iter().map(finding).collect())
+    Check::of("instructions", suspicious::text(instructions).iter().map(finding).collect())
 }
 
-fn finding(found: &Suspicion) -> Finding {
+fn finding(found: &SuspiciousText) -> Finding {
     let rule = match found.severity {
         Severity::Error => &rules::TEXT_HARMFUL,
         Severity::Warning => &rules::TEXT_SUSPICIOUS,

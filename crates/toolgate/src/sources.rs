@@ -12,11 +12,9 @@ mod served;
 use std::{collections::BTreeMap, path::Path};
 
 use anyhow::bail;
-use contract::{
-    Contract, Diagnostic, Severity, Status,
-    compare::{self, Change, Class, Inputs, Promise},
-};
+use contract::{Contract, Diagnostic, Severity, Status};
 use serde_json::Value;
+use workbench::compare::{self, Change, ChangeClass, Inputs, PartialContract};
 
 use crate::{
     commands,
@@ -31,7 +29,7 @@ const ITSELF: &str = "self";
 #[derive(Clone)]
 pub struct Known {
     /// What it promises, as far as the source says so.
-    pub promise: Promise,
+    pub promise: PartialContract,
     /// The same as a contract: what the source does not say is a guess on the safe side.
     pub contract: Contract,
     /// What a server lists, as it came.
@@ -176,7 +174,7 @@ pub fn compare(old: &Set, new: &Set) -> Compared {
         let found = match find(new, one.name()).map(|index| &new.tools[index]) {
             Some(other) => changes(one, other),
             None if one.promise.status == Some(Status::Planned) => Vec::new(),
-            None => alone(Class::Breaking, "is not there"),
+            None => alone(ChangeClass::Breaking, "is not there"),
         };
         compared.changes.insert(one.name().to_owned(), found);
     }
@@ -187,7 +185,7 @@ pub fn compare(old: &Set, new: &Set) -> Compared {
         if new.whole && !old.whole {
             compared.more += 1;
         } else {
-            compared.changes.insert(one.name().to_owned(), alone(Class::Widening, "is new"));
+            compared.changes.insert(one.name().to_owned(), alone(ChangeClass::Widening, "is new"));
         }
     }
     compared.changes.retain(|_, found| !found.is_empty());
@@ -204,7 +202,7 @@ fn changes(old: &Known, new: &Known) -> Vec<Change> {
         let mut promise = one.promise.clone();
         if one.listed.is_some() && inputs == Inputs::Closed {
             promise.input_schema =
-                promise.input_schema.map(|schema| contract::tighten::closed(&schema).schema);
+                promise.input_schema.map(|schema| contract::closed_schema::close(&schema).schema);
         }
         promise
     });

@@ -9,10 +9,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use contract::{
     Approval, Contract, DeclaredError, Effects, LargeOutput, LimitOverrides, Presentation,
     ProcessLimitOverrides, Schema, Severity, Stability, Status, Tasks,
-    compare::Change,
-    suspect::{self, Finding},
 };
 use serde_json::Value;
+use workbench::{
+    compare::Change,
+    suspicious::{self, SuspiciousText},
+};
 
 pub use rejected::{Reason, Rejected};
 
@@ -61,7 +63,7 @@ pub struct Admitted {
     /// Whether a call may be made again when nobody knows what became of it.
     pub repeatable: bool,
     /// What a person should look at in its texts.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<SuspiciousText>,
     /// Changes since it was pinned that the policy takes.
     pub tolerated: Vec<Change>,
 }
@@ -279,8 +281,8 @@ fn texts(
     name: &str,
     tool: &Value,
     overlay: &Overlay,
-) -> Result<Vec<Finding>, Rejected> {
-    let findings = suspect::tool(tool);
+) -> Result<Vec<SuspiciousText>, Rejected> {
+    let findings = suspicious::tool(tool);
     if overlay.accept_text {
         return Ok(Vec::new());
     }
@@ -294,7 +296,7 @@ fn texts(
 }
 
 /// A finding in a sentence.
-pub(crate) fn in_words(finding: &Finding) -> String {
+pub(crate) fn in_words(finding: &SuspiciousText) -> String {
     format!("{} at {}: {}", finding.what, finding.pointer, finding.shown)
 }
 
@@ -328,11 +330,11 @@ fn input(rules: &Rules<'_>, tool: &Value, overlay: &Overlay) -> Result<(Schema, 
     let source = match rules.settings.unknown_arguments {
         UnknownArguments::Allow => source,
         UnknownArguments::Refuse => {
-            closed = contract::tighten::closed(source).schema;
+            closed = contract::closed_schema::close(source).schema;
             &closed
         }
     };
-    both(source, contract::project::input)
+    both(source, contract::translation::input)
 }
 
 /// What results are held against, and what clients see of it.
@@ -352,7 +354,7 @@ fn output(
             None => return Ok(None),
         },
     };
-    both(&source, contract::project::output).map(Some)
+    both(&source, contract::translation::output).map(Some)
 }
 
 fn both(

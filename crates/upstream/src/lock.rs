@@ -7,9 +7,9 @@ mod difference;
 
 use std::{collections::BTreeMap, io, path::Path, time::SystemTime};
 
-use contract::compare::{self, Change, Class, Inputs};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use workbench::compare::{self, Change, ChangeClass, Inputs};
 
 pub use difference::{Difference, What, between};
 
@@ -244,7 +244,7 @@ fn judge(
         return Standing::Fine;
     }
     let changes = told(compare(&old, &new));
-    let harmless = changes.iter().all(|one| one.class <= Class::Widening);
+    let harmless = changes.iter().all(|one| one.class <= ChangeClass::Widening);
     if harmless && policy == Changes::AcceptCompatible {
         Standing::Tolerated(changes)
     } else {
@@ -257,7 +257,7 @@ fn told(mut changes: Vec<Change>) -> Vec<Change> {
     if changes.is_empty() {
         // Something that is compared by no rule, and is not the same all the same.
         let text = "something beside its schemas and texts is different";
-        changes.push(Change::said("other", Class::Wording, text));
+        changes.push(Change::said("other", ChangeClass::Wording, text));
     }
     changes
 }

@@ -9,7 +9,7 @@ use ask::{
     policy::{self, Policy},
     summary,
 };
-use contract::{Limits, codes, tighten};
+use contract::{Limits, closed_schema, codes};
 use gate::{
     BoxFuture, Catalogue, Provider, RunningCall, Tool, ToolError, ToolOutput, WithheldTool,
 };
@@ -44,7 +44,7 @@ fn candidates(fixture: &Value) -> Candidates {
                 withheld.insert(format!("{server}__{name}"), one);
                 continue;
             }
-            let input = tighten::closed(&tool["inputSchema"]).schema;
+            let input = closed_schema::close(&tool["inputSchema"]).schema;
             let contract =
                 hall::contract(server, name, "read", &input, &json!({ "type": "object" }));
             tools.push(Arc::new(

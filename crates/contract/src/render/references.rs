@@ -96,7 +96,7 @@ impl Index {
 
 /// Calls `change` with every `$ref` inside a schema. What only bears that name in a value is none,
 /// and a property may be called as a keyword is.
-pub(crate) fn each_reference(schema: &mut Value, change: &mut impl FnMut(&mut String)) {
+pub fn each_reference(schema: &mut Value, change: &mut impl FnMut(&mut String)) {
     walk(schema, "", "", &mut |schema, _, _| {
         if let Some(Value::String(reference)) = schema.get_mut("$ref") {
             change(reference);

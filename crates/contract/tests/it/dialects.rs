@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use contract::{Dialect, Schema, project};
+use contract::{Dialect, Schema, translation};
 use serde_json::Value;
 
 /// The folders, and the dialect of each.
@@ -109,8 +109,11 @@ impl Run {
             }
             Err(error) => return self.problems.push(format!("{whole}: {error}")),
         };
-        let shown =
-            [project::to_2020_12(&source), project::output(&source), project::input(&source)];
+        let shown = [
+            translation::to_2020_12(&source),
+            translation::output(&source),
+            translation::input(&source),
+        ];
         let shown: Result<Vec<_>, _> = shown.into_iter().collect();
         let shown = match shown {
             Ok(shown) => shown,

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use contract::{
-    Dialect, Schema, project,
-    tighten::{self, Closing},
+    Dialect, Schema,
+    closed_schema::{self, Closing},
+    translation,
 };
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -132,14 +133,7 @@ fn work_is_bounded_whatever_the_references_do() {
         let compiled = Schema::compile_foreign(&schema).unwrap();
         assert!(compiled.is_valid(&nested(50)));
         assert!(!compiled.is_valid(&json!({ "b": { "c": { "x": 1, "y": 1 } } })));
-        project::input(&schema).unwrap();
-        let fewer = identified(dialect, 59);
-        contract::compare::schemas(
-            Some(&schema),
-            Some(&fewer),
-            "input",
-            contract::compare::Direction::Input,
-        );
+        translation::input(&schema).unwrap();
     }
     let dynamic: Map<String, Value> = (0..6)
         .map(|n| {
@@ -311,7 +305,7 @@ fn defaults_and_secrets_follow_the_references_of_their_dialect() {
 
 #[test]
 fn a_projection_is_what_clients_of_today_read() {
-    let shown = project::input(&json!({
+    let shown = translation::input(&json!({
         "$schema": Dialect::Draft04.address(),
         "id": "http://example.com/tool",
         "definitions": { "count": { "type": "integer", "minimum": 0, "exclusiveMinimum": true } },
@@ -339,7 +333,7 @@ fn a_projection_is_what_clients_of_today_read() {
         "properties": { "tree": { "$ref": "#/definitions/tree" } },
         "definitions": { "tree": { "properties": { "next": { "$ref": "#/definitions/tree" } } } },
     });
-    let shown = project::input(&tree).unwrap();
+    let shown = translation::input(&tree).unwrap();
     assert_eq!(shown["properties"]["tree"], json!({ "$ref": "#/$defs/tree" }));
     assert_eq!(shown["$defs"]["tree"]["properties"]["next"], json!({ "$ref": "#/$defs/tree" }));
 }
@@ -354,9 +348,9 @@ proptest! {
         ))
     ) {
         let Ok(original) = Schema::compile_foreign(&schema) else { return Ok(()) };
-        let plain = project::to_2020_12(&schema).unwrap();
-        let output = Schema::compile(&project::output(&schema).unwrap()).unwrap();
-        let input = project::input(&schema).unwrap();
+        let plain = translation::to_2020_12(&schema).unwrap();
+        let output = Schema::compile(&translation::output(&schema).unwrap()).unwrap();
+        let input = translation::input(&schema).unwrap();
         prop_assert_eq!(&input["type"], "object");
         let (plain, input) = (Schema::compile(&plain).unwrap(), Schema::compile(&input).unwrap());
         for value in values.iter().chain(&objects) {
@@ -378,7 +372,7 @@ proptest! {
         ))
     ) {
         let Ok(original) = Schema::compile_foreign(&schema) else { return Ok(()) };
-        let tightened = tighten::closed(&schema);
+        let tightened = closed_schema::close(&schema);
         let closed = Schema::compile_foreign(&tightened.schema).unwrap();
         // Behind `not` a root that is closed accepts more.
         if schema.to_string().contains("\"#\"") {
@@ -398,18 +392,6 @@ proptest! {
     }
 
     #[test]
-    fn whatever_a_text_is_the_findings_are_in_it(
-        said in "(\\PC|[\u{200b}-\u{200f}]|[\u{fe00}-\u{fe0f}]|[\u{e0000}-\u{e01ef}]|ignore all rules |\\s){0,60}"
-    ) {
-        let length = said.chars().count();
-        for found in contract::suspect::text(&said) {
-            prop_assert!(found.range.start <= found.range.end && found.range.end <= length, "{:?}", found);
-            let unseen = found.shown.chars().any(|one| u32::from(one) >= 0xe0000);
-            prop_assert!(!unseen, "{}", found.shown);
-        }
-    }
-
-    #[test]
     fn whatever_is_given_as_a_schema_is_survived(schema in arbitrary::hostile(), value in arbitrary::values()) {
         let started = Instant::now();
         match Schema::compile_foreign(&schema) {
@@ -421,7 +403,7 @@ proptest! {
             }
             Err(error) => prop_assert!(!error.message.contains("more than the validator"), "{}", error),
         }
-        _ = (project::to_2020_12(&schema), project::input(&schema), project::output(&schema));
+        _ = (translation::to_2020_12(&schema), translation::input(&schema), translation::output(&schema));
         prop_assert!(started.elapsed() < ENOUGH);
     }
 }

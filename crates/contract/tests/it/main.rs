@@ -1,9 +1,6 @@
 //! What the crate promises, seen from outside.
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its message")]
 
-mod comparing;
 mod dialects;
-mod documents;
 mod foreign;
-mod learning;
 mod suite;

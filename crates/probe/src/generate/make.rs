@@ -5,7 +5,7 @@ use serde_json::{Map, Number as JsonNumber, Value, json};
 use super::{MAX_VALUE_BYTES, Wanted, text, view::View, weight};
 use contract::{
     json::kind,
-    places::{Number, Places},
+    subschemas::{SubschemaId, Subschemas},
 };
 
 /// How many branches of a choice are tried for a value that fits everything else too.
@@ -53,7 +53,7 @@ impl Conditions {
 
 /// Makes values.
 pub(super) struct Maker<'p, 'a> {
-    places: &'p Places<'a>,
+    places: &'p Subschemas<'a>,
     pub(super) random: Random,
     pub(super) examples: bool,
     pub(super) conditions: Conditions,
@@ -67,7 +67,7 @@ pub(super) struct Maker<'p, 'a> {
 }
 
 impl<'p, 'a> Maker<'p, 'a> {
-    pub(super) fn new(places: &'p Places<'a>, wanted: Wanted<'p>) -> Self {
+    pub(super) fn new(places: &'p Subschemas<'a>, wanted: Wanted<'p>) -> Self {
         Self {
             places,
             random: Random(wanted.seed),
@@ -82,17 +82,18 @@ impl<'p, 'a> Maker<'p, 'a> {
     }
 
     /// A value that fits what these places say.
-    pub(super) fn make(&mut self, numbers: &[Number], style: Style) -> Result<Value, String> {
+    pub(super) fn make(&mut self, numbers: &[SubschemaId], style: Style) -> Result<Value, String> {
         (self.parts, self.bytes) = (0, 0);
         self.at(numbers, style, 0)
     }
 
     /// What these places say together, as this maker chooses.
-    pub(super) fn view(&self, numbers: &[Number]) -> Result<View<'a>, String> {
+    pub(super) fn view(&self, numbers: &[SubschemaId]) -> Result<View<'a>, String> {
         let branch = self.branch;
-        let choose = |branches: &[Number]| branches.get(branch % branches.len().max(1)).copied();
+        let choose =
+            |branches: &[SubschemaId]| branches.get(branch % branches.len().max(1)).copied();
         let view = View::of(self.places, numbers, &choose)?;
-        let more: Vec<Number> = view
+        let more: Vec<SubschemaId> = view
             .conditions
             .iter()
             .filter(|(keyword, _)| self.conditions.includes(keyword))
@@ -104,7 +105,7 @@ impl<'p, 'a> Maker<'p, 'a> {
         View::of(self.places, &[numbers, &more].concat(), &choose)
     }
 
-    fn at(&mut self, numbers: &[Number], style: Style, depth: usize) -> Result<Value, String> {
+    fn at(&mut self, numbers: &[SubschemaId], style: Style, depth: usize) -> Result<Value, String> {
         self.parts += 1;
         if self.parts > MAX_PARTS {
             return Err(format!("a value would have more than {MAX_PARTS} parts"));
@@ -266,9 +267,13 @@ impl<'p, 'a> Maker<'p, 'a> {
 }
 
 /// The branch of a choice that a value was made for.
-pub(super) fn fitting(places: &Places, branches: &[Number], value: &Value) -> Option<Number> {
+pub(super) fn fitting(
+    places: &Subschemas,
+    branches: &[SubschemaId],
+    value: &Value,
+) -> Option<SubschemaId> {
     let of_value = kind(value);
-    let fits = |number: &&Number| {
+    let fits = |number: &&SubschemaId| {
         View::of(places, &[**number], &|inner| inner.first().copied()).is_ok_and(|view| {
             let has = |name: &&str| value.get(*name).is_some();
             view.allows(of_value)

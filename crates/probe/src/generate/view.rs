@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use contract::{
-    Slot,
-    places::{Number, Places, Target},
+    dialect::Applicator,
+    subschemas::{ReferenceTarget, SubschemaId, Subschemas},
 };
 
 /// How many places may speak about one value.
@@ -30,35 +30,35 @@ pub(super) struct View<'a> {
     pub(super) max_length: Option<usize>,
     pub(super) patterns: Vec<&'a str>,
     pub(super) format: Option<&'a str>,
-    pub(super) properties: Vec<(&'a str, Number)>,
+    pub(super) properties: Vec<(&'a str, SubschemaId)>,
     pub(super) required: Vec<&'a str>,
     pub(super) min_properties: Option<usize>,
     pub(super) max_properties: Option<usize>,
-    pub(super) additional: Vec<Number>,
-    pub(super) prefix: Vec<Vec<Number>>,
-    pub(super) items: Vec<Number>,
-    pub(super) contains: Vec<Number>,
+    pub(super) additional: Vec<SubschemaId>,
+    pub(super) prefix: Vec<Vec<SubschemaId>>,
+    pub(super) items: Vec<SubschemaId>,
+    pub(super) contains: Vec<SubschemaId>,
     pub(super) min_items: Option<usize>,
     pub(super) max_items: Option<usize>,
     pub(super) unique: bool,
     /// Whether anything accepts nothing.
     pub(super) impossible: bool,
     /// The choices that there are, each a list of places.
-    pub(super) choices: Vec<Vec<Number>>,
+    pub(super) choices: Vec<Vec<SubschemaId>>,
     /// The conditions: where `then` and `else` lead.
-    pub(super) conditions: Vec<(&'a str, Number)>,
+    pub(super) conditions: Vec<(&'a str, SubschemaId)>,
 }
 
 impl<'a> View<'a> {
     /// What these places say, with all that they refer to, and of every choice the branch that
     /// `choose` takes.
     pub(super) fn of(
-        places: &Places<'a>,
-        numbers: &[Number],
-        choose: &dyn Fn(&[Number]) -> Option<Number>,
+        places: &Subschemas<'a>,
+        numbers: &[SubschemaId],
+        choose: &dyn Fn(&[SubschemaId]) -> Option<SubschemaId>,
     ) -> Result<Self, String> {
         let mut view = Self::default();
-        let mut open: Vec<Number> = numbers.iter().rev().copied().collect();
+        let mut open: Vec<SubschemaId> = numbers.iter().rev().copied().collect();
         let mut seen = BTreeSet::new();
         while let Some(number) = open.pop() {
             if !seen.insert(number) {
@@ -73,24 +73,24 @@ impl<'a> View<'a> {
                 Value::Bool(false) => view.impossible = true,
                 _ => {}
             }
-            if place.references.iter().any(|one| one.target == Target::Outside) {
+            if place.references.iter().any(|one| one.target == ReferenceTarget::Outside) {
                 return Err("it refers to the description of its dialect".to_owned());
             }
-            let mut choices: Vec<(&str, Vec<Number>)> = Vec::new();
+            let mut choices: Vec<(&str, Vec<SubschemaId>)> = Vec::new();
             for (part, inner) in &place.inner {
-                match part.slot {
-                    Slot::All => open.push(*inner),
-                    Slot::Choice => {
+                match part.applicator {
+                    Applicator::All => open.push(*inner),
+                    Applicator::Choice => {
                         match choices.iter_mut().find(|(word, _)| *word == part.keyword) {
                             Some((_, branches)) => branches.push(*inner),
                             None => choices.push((part.keyword, vec![*inner])),
                         }
                     }
-                    Slot::Condition => view.conditions.push((part.keyword, *inner)),
+                    Applicator::Condition => view.conditions.push((part.keyword, *inner)),
                     slot => view.inner(slot, *inner),
                 }
             }
-            open.extend(place.references.iter().filter_map(|one| one.target.places().first()));
+            open.extend(place.references.iter().filter_map(|one| one.target.subschemas().first()));
             for (_, branches) in choices {
                 open.extend(choose(&branches));
                 view.choices.push(branches);
@@ -99,20 +99,20 @@ impl<'a> View<'a> {
         Ok(view)
     }
 
-    fn inner(&mut self, slot: Slot<'a>, number: Number) {
+    fn inner(&mut self, slot: Applicator<'a>, number: SubschemaId) {
         match slot {
-            Slot::Property(name) => self.properties.push((name, number)),
-            Slot::AdditionalProperties | Slot::UnevaluatedProperties => {
+            Applicator::Property(name) => self.properties.push((name, number)),
+            Applicator::AdditionalProperties | Applicator::UnevaluatedProperties => {
                 self.additional.push(number);
             }
-            Slot::Prefix(index) => {
+            Applicator::Prefix(index) => {
                 if self.prefix.len() <= index {
                     self.prefix.resize(index + 1, Vec::new());
                 }
                 self.prefix[index].push(number);
             }
-            Slot::Items | Slot::UnevaluatedItems => self.items.push(number),
-            Slot::Contains => self.contains.push(number),
+            Applicator::Items | Applicator::UnevaluatedItems => self.items.push(number),
+            Applicator::Contains => self.contains.push(number),
             _ => {}
         }
     }
@@ -182,8 +182,8 @@ impl<'a> View<'a> {
     }
 
     /// The places that speak about a property.
-    pub(super) fn property(&self, name: &str) -> Vec<Number> {
-        let named: Vec<Number> = self
+    pub(super) fn property(&self, name: &str) -> Vec<SubschemaId> {
+        let named: Vec<SubschemaId> = self
             .properties
             .iter()
             .filter(|(known, _)| *known == name)
@@ -193,7 +193,7 @@ impl<'a> View<'a> {
     }
 
     /// The places that speak about an item.
-    pub(super) fn item(&self, index: usize) -> Vec<Number> {
+    pub(super) fn item(&self, index: usize) -> Vec<SubschemaId> {
         self.prefix.get(index).unwrap_or(&self.items).clone()
     }
 }

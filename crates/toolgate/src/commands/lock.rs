@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
-use contract::compare::{Change, Class};
 use serde_json::{Value, json};
 use upstream::{
     Host, Member,
     lock::{self, Difference, Lock, LockError, Pinned, What},
     settings::Changes,
 };
+use workbench::compare::{Change, ChangeClass};
 
 use crate::{
     Exit, commands, files,
@@ -330,7 +330,7 @@ fn describe(id: &str, difference: &Difference, printer: &Printer) {
         name => format!("{id}.{name}"),
     };
     let class = match (difference.what, difference.class) {
-        (What::Changed, Class::Wording) => " (wording: models read it)".to_owned(),
+        (What::Changed, ChangeClass::Wording) => " (wording: models read it)".to_owned(),
         (What::Changed, class) => format!(" ({})", class.word()),
         _ => String::new(),
     };

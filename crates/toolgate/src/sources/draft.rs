@@ -2,15 +2,16 @@
 
 use contract::{
     Approval, Contract, DeclaredError, Effects, LargeOutput, LimitOverrides, Presentation,
-    ProcessLimitOverrides, Stability, Status, Tasks, compare::Promise,
+    ProcessLimitOverrides, Stability, Status, Tasks,
 };
 use serde_json::{Value, json};
+use workbench::compare::PartialContract;
 
 use super::Known;
 
 /// A contract that says what the promise says. Whatever it leaves open is open here too, but for
 /// effects: what nobody says may be anything.
-pub(super) fn of(promise: &Promise, toolset: &str, version: &str) -> Contract {
+pub(super) fn of(promise: &PartialContract, toolset: &str, version: &str) -> Contract {
     let errors = promise.errors.iter().flatten().map(|(code, status)| DeclaredError {
         code: code.clone(),
         http_status: *status,
@@ -50,7 +51,7 @@ pub(super) fn of(promise: &Promise, toolset: &str, version: &str) -> Contract {
 
 /// A tool that is known by its contract.
 pub(super) fn known(contract: Contract) -> Known {
-    let promise = Promise::of_contract(&contract);
+    let promise = PartialContract::of_contract(&contract);
     Known { promise, contract, listed: None, own_name: None, inputs: None }
 }
 
@@ -66,7 +67,7 @@ pub(super) fn described(value: &Value) -> Option<Known> {
         all.iter().filter_map(read).collect::<Vec<_>>()
     });
     let limits = value.get("limits").and_then(Value::as_object).into_iter().flatten();
-    let promise = Promise {
+    let promise = PartialContract {
         name: text("name")?,
         description: text("description"),
         status: Some(

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use contract::{
-    Contract, Diagnostic, Document, document::MAX_DOCUMENT_BYTES, documented, lint, read,
-};
+use contract::{Contract, Diagnostic, Document, document::MAX_DOCUMENT_BYTES, lint, read};
 use upstream::{Offer, lock::Lock, names};
+use workbench::documents;
 
 use super::{Known, Set, draft, listing};
 use crate::{files, wiring};
@@ -145,7 +144,7 @@ fn of_lock(title: &str, lock: &Lock) -> Set {
 /// A document that people wrote, of which some sections are tools.
 fn of_document(title: &str, text: &str) -> Set {
     let mut set = Set::new(title, false);
-    let (tools, diagnostics) = documented::read(title, text);
+    let (tools, diagnostics) = documents::read(title, text);
     set.diagnostics = diagnostics;
     if tools.is_empty() && set.diagnostics.is_empty() {
         let text = text.into();
@@ -159,7 +158,7 @@ fn of_document(title: &str, text: &str) -> Set {
     set
 }
 
-fn of_section(promise: &contract::compare::Promise) -> Known {
+fn of_section(promise: &workbench::compare::PartialContract) -> Known {
     let contract = draft::of(promise, "document", "0");
     Known { promise: promise.clone(), contract, listed: None, own_name: None, inputs: None }
 }

@@ -5,13 +5,14 @@ use std::{
     fmt::Write,
 };
 
-use contract::{Diagnostic, Document, Severity, compare::Promise, suspect::Finding};
+use contract::{Diagnostic, Document, Severity};
 use serde_json::Value;
 use upstream::{
     Offer,
     admission::{self, Admission, Reason, Rejected, Rules},
     settings::{Overlay, Upstream},
 };
+use workbench::{compare::PartialContract, suspicious::SuspiciousText};
 
 use super::{Known, Set, draft};
 use crate::{commands, servers::Server, settings::Loaded, wiring::overlays};
@@ -60,7 +61,7 @@ pub(super) fn add(set: &mut Set, terms: &Terms<'_>, offer: &Offer) {
     let title = set.title.clone();
     set.findings.extend(diagnostics(&title, terms, offer, &admission));
     for tool in &offer.tools {
-        let mut promise = Promise::of_tool(tool);
+        let mut promise = PartialContract::of_tool(tool);
         if promise.name.is_empty() {
             continue;
         }
@@ -120,7 +121,7 @@ pub(super) fn diagnostics(
     }
     for admitted in admission.admitted.iter().filter(|one| !one.findings.is_empty()) {
         let shown = shown(&admitted.own_name);
-        for Finding { pointer, what, .. } in &admitted.findings {
+        for SuspiciousText { pointer, what, .. } in &admitted.findings {
             found.push(shown.about(Severity::Warning, pointer, what));
         }
     }

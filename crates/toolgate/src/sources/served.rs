@@ -1,11 +1,12 @@
 //! What this installation serves: the tools of the binary, of the user and of all upstreams.
 
-use contract::{Status, compare::Promise};
+use contract::Status;
 use serde_json::Value;
 use upstream::{
     Host, Member, Phase,
     settings::{Allowlist, allows},
 };
+use workbench::compare::PartialContract;
 
 use super::{
     ITSELF, Known, Set, draft,
@@ -77,7 +78,7 @@ fn add(
     set.findings.extend(listing::diagnostics(id, &terms, &offer, &admission));
     for tool in member.tools() {
         let contract = (*tool.contract).clone();
-        let mut promise = Promise::of_contract(&contract);
+        let mut promise = PartialContract::of_contract(&contract);
         promise.status = Some(Status::Active);
         let own_name = member.own_name(&contract.name);
         let inputs = Some(member.settings.inputs());

@@ -1,7 +1,7 @@
 //! Why a tool is not served, and what to do about it.
 
-use contract::compare::{Change, Class};
 use serde::Serialize;
+use workbench::compare::{Change, ChangeClass};
 
 use crate::names;
 
@@ -174,7 +174,7 @@ pub(super) fn in_words(changes: &[Change]) -> String {
     let gravest = changes.iter().max_by_key(|change| change.class);
     let Some(gravest) = gravest else { return "it changed since it was pinned".into() };
     let class = match gravest.class {
-        Class::Wording => "in texts that models read",
+        ChangeClass::Wording => "in texts that models read",
         class => class.word(),
     };
     let more = match changes.len() {

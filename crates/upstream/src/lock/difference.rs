@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contract::compare::{self, Change, Class, Inputs};
 use serde::Serialize;
 use serde_json::Value;
+use workbench::compare::{self, Change, ChangeClass, Inputs};
 
 use super::{Pinned, kept, told};
 use crate::offer::Offer;
@@ -19,7 +19,7 @@ pub struct Difference {
     /// What happened to it.
     pub what: What,
     /// How grave that is to those who rely on it.
-    pub class: Class,
+    pub class: ChangeClass,
     /// What changed, piece by piece; of what was added, all that models read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
@@ -65,7 +65,7 @@ pub fn between(pinned: &Pinned, offer: &Offer, inputs: Inputs) -> Vec<Difference
             kind: "instructions",
             name: String::new(),
             what: What::Changed,
-            class: Class::Wording,
+            class: ChangeClass::Wording,
             changes: compare::texts(before, after, "instructions"),
             new: None,
         });
@@ -83,11 +83,12 @@ fn items(
     let mut all = Vec::new();
     for name in names {
         let (what, class, changes) = match (old.get(name), new.get(name)) {
-            (None, Some(new)) => (What::Added, Class::Widening, compare::added(new)),
-            (Some(_), None) => (What::Removed, Class::Breaking, Vec::new()),
+            (None, Some(new)) => (What::Added, ChangeClass::Widening, compare::added(new)),
+            (Some(_), None) => (What::Removed, ChangeClass::Breaking, Vec::new()),
             (Some(old), Some(new)) if kept(old) != kept(new) => {
                 let changes = told(compare(old, new));
-                let class = changes.iter().map(|one| one.class).max().unwrap_or(Class::Wording);
+                let class =
+                    changes.iter().map(|one| one.class).max().unwrap_or(ChangeClass::Wording);
                 (What::Changed, class, changes)
             }
             _ => continue,
@@ -144,11 +145,11 @@ mod tests {
         assert_eq!(
             told,
             [
-                ("tool", "a".into(), What::Changed, Class::Wording),
-                ("tool", "b".into(), What::Removed, Class::Breaking),
-                ("tool", "c".into(), What::Added, Class::Widening),
-                ("prompt", "p".into(), What::Added, Class::Widening),
-                ("instructions", String::new(), What::Changed, Class::Wording),
+                ("tool", "a".into(), What::Changed, ChangeClass::Wording),
+                ("tool", "b".into(), What::Removed, ChangeClass::Breaking),
+                ("tool", "c".into(), What::Added, ChangeClass::Widening),
+                ("prompt", "p".into(), What::Added, ChangeClass::Widening),
+                ("instructions", String::new(), What::Changed, ChangeClass::Wording),
             ]
         );
         pinned.accept(&after, Some("a"));

@@ -2,9 +2,9 @@
 
 use anyhow::bail;
 use clap::Args;
-use contract::compare::{Change, Class};
 use gate::approvals::visible_line;
 use serde_json::json;
+use workbench::compare::{Change, ChangeClass};
 
 use crate::{
     Exit,
@@ -46,7 +46,7 @@ impl Diff {
         let mut compared = sources::compare(old, new);
         if self.breaking {
             for changes in compared.changes.values_mut() {
-                changes.retain(|one| one.class == Class::Breaking);
+                changes.retain(|one| one.class == ChangeClass::Breaking);
             }
             compared.changes.retain(|_, changes| !changes.is_empty());
         }

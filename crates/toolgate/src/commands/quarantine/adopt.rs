@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use contract::widen;
 use gate::quarantine::ReleaseDecision;
 use serde_json::{Value, json};
 use upstream::{Host, Member, settings::Overlay};
+use workbench::widen;
 
 use super::{given, unknown};
 use crate::{

@@ -1,8 +1,8 @@
 //! A result of a tool, and what several of them have in common.
 
-use contract::infer;
 use serde_json::{Value, json};
 use upstream::settings::Output;
+use workbench::infer;
 
 /// What one call gave.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,0 +1,258 @@
+//! What it costs to check a value against a schema, found without a value.
+//!
+//! A schema of a few lines can ask for more checks than there are atoms: each of thirty
+//! definitions refers twice to the next one. A validator follows; so what it would have to do is
+//! counted first, over the subschemas of the schema and not over the paths through them.
+
+use crate::{
+    SchemaError,
+    dialect::Applicator,
+    subschemas::{SubschemaId, Subschemas},
+};
+
+/// How often one value may be looked at, by all parts of a schema together.
+pub const MAX_CHECKS: u64 = 100_000;
+/// How many steps may lead from the root of a schema to where the last part of a value is checked.
+/// Each takes about a kilobyte of a stack of two megabytes.
+pub const MAX_STEPS: usize = 1_000;
+/// How deep values nest at most: JSON readers stop there.
+pub const MAX_VALUE_DEPTH: usize = 128;
+/// How deep values must be allowed to nest at least, so that a schema is worth having.
+const MIN_DEPTH: usize = 4;
+/// How much work may go into the list of what is wrong with a value.
+const MAX_LISTING_CHECKS: u64 = 1_000_000;
+
+/// The bounds of a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Complexity {
+    /// How often one part of a value is looked at, at most.
+    pub checks: u64,
+    /// How deep a value may nest so that checking it is safe; `None` where the schema itself ends
+    /// sooner.
+    pub depth: Option<usize>,
+    /// Up to which depth of a value every violation can be listed. A list remembers nothing, so
+    /// that a schema which comes back to itself by several ways asks for more with every level.
+    /// `None` where it does not matter.
+    pub listing_depth: Option<usize>,
+}
+
+/// Weighs a schema, or refuses it.
+pub fn measure(subschemas: &Subschemas) -> Result<Complexity, SchemaError> {
+    let order = inner_first(subschemas)?;
+    let level = steps_beside(subschemas, &order) + 1;
+    if level > MAX_STEPS {
+        let message = format!("takes more than {MAX_STEPS} steps to check one value");
+        return Err(SchemaError::new("", message));
+    }
+    let whole = walk_all(subschemas);
+    if whole.checks > MAX_CHECKS {
+        let message = format!("checks one value more than {MAX_CHECKS} times");
+        return Err(SchemaError::new("", message));
+    }
+    let listing_depth = if whole.recursive { listing_depth(subschemas, &order) } else { None };
+    let mut depth = (whole.recursive || whole.longest > MAX_STEPS)
+        .then(|| (MAX_STEPS / level).clamp(1, MAX_VALUE_DEPTH));
+    // What is not evaluated is found out without remembering anything, as a list is.
+    if whole.evaluates
+        && let Some(listed) = listing_depth
+    {
+        if listed < MIN_DEPTH {
+            let message = format!("takes too much work for values of {MIN_DEPTH} levels");
+            return Err(SchemaError::new("", message));
+        }
+        depth = Some(depth.map_or(listed, |depth| depth.min(listed)));
+    }
+    Ok(Complexity { checks: whole.checks, depth, listing_depth })
+}
+
+/// How many steps lead from the root of a schema to its farthest subschema, by the longest way that
+/// comes to no subschema twice.
+pub fn longest_path(subschemas: &Subschemas) -> usize {
+    walk_all(subschemas).longest
+}
+
+/// The subschemas in an order in which each comes after all that speak about the same value and
+/// that it leads to.
+fn inner_first(subschemas: &Subschemas) -> Result<Vec<SubschemaId>, SchemaError> {
+    let mut order = Vec::with_capacity(subschemas.all.len());
+    let mut state = vec![State::New; subschemas.all.len()];
+    for start in 0..subschemas.all.len() {
+        let mut stack = vec![(start, false)];
+        while let Some((subschema, done)) = stack.pop() {
+            if done {
+                state[subschema] = State::Done;
+                order.push(subschema);
+                continue;
+            }
+            if state[subschema] != State::New {
+                continue;
+            }
+            state[subschema] = State::Open;
+            stack.push((subschema, true));
+            for (_, next) in subschemas.in_place(subschema) {
+                match state[next] {
+                    State::New => stack.push((next, false)),
+                    State::Open => {
+                        return Err(SchemaError::new(
+                            &*subschemas.all[subschema].pointer,
+                            "refers to itself without looking into the value",
+                        ));
+                    }
+                    State::Done => {}
+                }
+            }
+        }
+    }
+    Ok(order)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    Open,
+    Done,
+}
+
+struct Whole {
+    checks: u64,
+    longest: usize,
+    recursive: bool,
+    /// Whether anything asks what was evaluated.
+    evaluates: bool,
+}
+
+/// Goes through a schema as its validator is made: what leads back to where we are is looked up
+/// by the validator when it comes there again, and so is counted once.
+fn walk_all(subschemas: &Subschemas) -> Whole {
+    let count = subschemas.all.len();
+    let mut state = vec![State::New; count];
+    let mut found = vec![Sum::default(); count];
+    let (mut recursive, mut evaluates) = (false, false);
+    let mut stack = vec![(0, false)];
+    while let Some((subschema, done)) = stack.pop() {
+        if done {
+            let next = subschemas.in_place(subschema).chain(subschemas.children(subschema));
+            recursive |= next.into_iter().any(|(_, next)| state[next] != State::Done);
+            let get = |next: SubschemaId| match state[next] {
+                State::Done => found[next],
+                _ => Sum::ONE,
+            };
+            found[subschema] = sum(subschemas, subschema, &get, &get);
+            evaluates |= subschemas.children(subschema).any(|(applicator, _)| asks(applicator));
+            state[subschema] = State::Done;
+            continue;
+        }
+        if state[subschema] != State::New {
+            continue;
+        }
+        state[subschema] = State::Open;
+        stack.push((subschema, true));
+        let next = subschemas
+            .in_place(subschema)
+            .chain(subschemas.children(subschema))
+            .map(|(_, next)| next);
+        stack.extend(next.filter(|next| state[*next] == State::New).map(|next| (next, false)));
+    }
+    Whole { checks: found[0].all(), longest: found[0].longest, recursive, evaluates }
+}
+
+/// What a subschema asks for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    /// Checks of the value itself.
+    here: u64,
+    /// Checks of one part of the value and of all that is in it.
+    below: u64,
+    /// The longest way to the last check.
+    longest: usize,
+}
+
+impl Sum {
+    const ONE: Self = Self { here: 1, below: 0, longest: 1 };
+
+    fn all(self) -> u64 {
+        self.here.saturating_add(self.below)
+    }
+}
+
+fn sum(
+    subschemas: &Subschemas,
+    subschema: SubschemaId,
+    beside: &dyn Fn(SubschemaId) -> Sum,
+    below: &dyn Fn(SubschemaId) -> Sum,
+) -> Sum {
+    let mut total = Sum::ONE;
+    let mut add = |next: Sum| {
+        total.here = total.here.saturating_add(next.here);
+        total.below = total.below.saturating_add(next.below);
+        total.longest = total.longest.max(next.longest + 1);
+    };
+    let inner =
+        subschemas.all[subschema].inner.iter().filter(|(part, _)| part.applicator.is_in_place());
+    inner.for_each(|(_, next)| add(beside(*next)));
+    for reference in &subschemas.all[subschema].references {
+        // A dynamic reference goes one of its ways.
+        let ways = reference.target.subschemas().iter().map(|next| beside(*next));
+        if let Some(heaviest) = ways.max_by_key(|way| way.all()) {
+            add(heaviest);
+        }
+    }
+    let (mut named, mut patterns, mut items, mut some) = (0, 0u64, 0, 0u64);
+    let mut again = false;
+    for (applicator, next) in subschemas.children(subschema) {
+        let next = below(next);
+        total.longest = total.longest.max(next.longest + 1);
+        again |= asks(applicator);
+        match applicator {
+            Applicator::Property(_)
+            | Applicator::AdditionalProperties
+            | Applicator::UnevaluatedProperties => {
+                named = next.all().max(named);
+            }
+            Applicator::Pattern(_) => patterns = patterns.saturating_add(next.all()),
+            Applicator::Contains => some = some.saturating_add(next.all()),
+            _ => items = next.all().max(items),
+        }
+    }
+    if again {
+        // What is evaluated is found out by going through everything beside it once more.
+        total.here = total.here.saturating_mul(2);
+        total.below = total.below.saturating_mul(2);
+    }
+    let own = named.saturating_add(patterns).max(items.saturating_add(some));
+    total.below = total.below.saturating_add(own);
+    total
+}
+
+/// Whether a schema has to know what others have looked at.
+fn asks(applicator: Applicator) -> bool {
+    matches!(applicator, Applicator::UnevaluatedItems | Applicator::UnevaluatedProperties)
+}
+
+/// The longest way from subschema to subschema that stays with one value.
+fn steps_beside(subschemas: &Subschemas, order: &[SubschemaId]) -> usize {
+    let mut steps = vec![1; subschemas.all.len()];
+    for subschema in order {
+        let longest =
+            subschemas.in_place(*subschema).map(|(_, next)| steps[next]).max().unwrap_or(0);
+        steps[*subschema] = longest + 1;
+    }
+    steps.into_iter().max().unwrap_or(1)
+}
+
+/// How deep a value may nest so that a list of all that is wrong with it ends.
+fn listing_depth(subschemas: &Subschemas, order: &[SubschemaId]) -> Option<usize> {
+    let mut above = vec![Sum::ONE; subschemas.all.len()];
+    for depth in 0..MAX_VALUE_DEPTH {
+        let mut now = vec![Sum::default(); subschemas.all.len()];
+        for subschema in order {
+            // What is beside has been summed up for this level, what is below for the one before.
+            now[*subschema] = sum(subschemas, *subschema, &|next| now[next], &|next| above[next]);
+        }
+        above = now;
+        if above[0].all() > MAX_LISTING_CHECKS {
+            return Some(depth);
+        }
+    }
+    None
+}
