@@ -90,7 +90,7 @@ impl Graph {
             }
         }
         self.for_each_child(value, subschemas, false, &mut |child, subschemas| {
-            self.fill(child, subschemas)
+            self.fill(child, subschemas);
         });
     }
 

@@ -79,7 +79,7 @@ fn is_annotation(keyword: &str) -> bool {
 pub(super) struct ModelTexts<'a> {
     /// Texts that change no value, with the places where they are.
     pub texts: Vec<(String, &'a str)>,
-    /// ModelTexts that values are held against, and names.
+    /// Words that values are compared with, and names.
     pub names: Vec<&'a str>,
 }
 
@@ -152,7 +152,7 @@ impl<'a> ModelTexts<'a> {
             }
             (KeywordContent::Fixed, _) if is_of_the_language(key, value) => {}
             (KeywordContent::Names | KeywordContent::Values | KeywordContent::Fixed, _) => {
-                self.every_name(value)
+                self.every_name(value);
             }
             (KeywordContent::Text | KeywordContent::Named, _) => {
                 if !is_annotation(key) && content_of(key) == KeywordContent::Text {

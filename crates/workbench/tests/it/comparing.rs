@@ -57,7 +57,7 @@ fn comparing_ends_whatever_the_references_do() {
     // Identifiers that refer to each other by more ways than anybody could follow.
     for dialect in Dialect::ALL {
         let identifier = if dialect == Dialect::Draft04 { "id" } else { "$id" };
-        let identified = |count: usize| {
+        let schema_of = |count: usize| {
             let definitions: Map<String, Value> = (0..count)
                 .map(|n| {
                     let to =
@@ -72,7 +72,7 @@ fn comparing_ends_whatever_the_references_do() {
                 "allOf": [{ "$ref": "0.json" }], "definitions": definitions,
             })
         };
-        class(&identified(60), &identified(59));
+        class(&schema_of(60), &schema_of(59));
     }
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }
