@@ -1,24 +1,16 @@
 //! The tools of this machine, each against the least that does the same work.
 //!
 //! A file of 1 MiB and the hardware are answered by a bare axum handler in one process and by the
-//! tool in another. Appends that are on the disk before they are acknowledged are held against
-//! a loop that writes so many lines and flushes. Packages are read from a list of 1,500.
+//! tool in another. Packages are read from a list of 1,500.
 
 use std::{
     fmt::Write as _,
-    fs::OpenOptions,
-    io::Write,
-    path::Path,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
-use anyhow::Context;
-use guard::files::Ledger;
 use machine::{Places, Selection};
-use tokio::task::JoinSet;
 
-use crate::{ROUNDS, floor, load, start, table};
+use crate::{floor, load, start, table};
 
 const FILE: &str = "notes.txt";
 const FILE_BYTES: usize = 1_048_576;
@@ -31,7 +23,6 @@ const LINE: &str =
 /// All of it.
 pub async fn report(round: Duration) -> anyhow::Result<()> {
     doors(round).await?;
-    appends(round).await?;
     packages()
 }
 
@@ -72,61 +63,6 @@ async fn doors(round: Duration) -> anyhow::Result<()> {
     let rows = load::rounds(&[call("write_memory_entry", &entry)], WRITERS, round).await?;
     table::print(WRITERS, &rows);
     Ok(())
-}
-
-/// Lines a second that are on the disk, in turn.
-async fn appends(round: Duration) -> anyhow::Result<()> {
-    // Beside this program: the folder for temporary files may be in memory, and flush nothing.
-    let program = std::env::current_exe()?;
-    let folder = tempfile::tempdir_in(program.parent().context("a program lies in a folder")?)?;
-    let (mut plain, mut ours) = (Vec::new(), Vec::new());
-    for number in 0..ROUNDS {
-        plain.push(flushed_batches(&folder.path().join(format!("plain-{number}")), round)?);
-        ours.push(ledger(folder.path(), &format!("ledger-{number}.jsonl"), round).await?);
-    }
-    let (plain, ours) = (middle(plain), middle(ours));
-    println!("\nappends a second, on the disk when acknowledged, {WRITERS} writers");
-    println!("  a loop that writes {WRITERS} lines and flushes: {plain:.0}");
-    println!(
-        "  appended by {WRITERS} callers, one at a time each: {ours:.0} ({:.2} ×)",
-        ours / plain
-    );
-    Ok(())
-}
-
-/// The floor: so many lines in a write, and a flush.
-fn flushed_batches(path: &Path, round: Duration) -> anyhow::Result<f64> {
-    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
-    let batch = format!("{LINE}\n").repeat(WRITERS);
-    let (began, mut lines) = (Instant::now(), 0_u32);
-    while began.elapsed() < round {
-        file.write_all(batch.as_bytes())?;
-        file.sync_data()?;
-        lines += u32::try_from(WRITERS)?;
-    }
-    Ok(f64::from(lines) / began.elapsed().as_secs_f64())
-}
-
-async fn ledger(folder: &Path, name: &str, round: Duration) -> anyhow::Result<f64> {
-    let ledger = Arc::new(Ledger::new(folder.to_owned(), name)?);
-    let began = Instant::now();
-    let mut writers = JoinSet::new();
-    for _ in 0..WRITERS {
-        let ledger = ledger.clone();
-        writers.spawn(async move {
-            let mut lines = 0_u32;
-            while began.elapsed() < round {
-                ledger.append(LINE.to_owned()).await?;
-                lines += 1;
-            }
-            anyhow::Ok(lines)
-        });
-    }
-    let mut lines = 0;
-    while let Some(writer) = writers.join_next().await {
-        lines += writer??;
-    }
-    Ok(f64::from(lines) / began.elapsed().as_secs_f64())
 }
 
 fn packages() -> anyhow::Result<()> {

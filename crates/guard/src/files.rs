@@ -9,16 +9,16 @@
 //!   once, and what that leads to is found by the kernel (`openat2`), which does not leave the tree.
 //!   Only regular files of ordinary file systems are opened, and none that has a second name.
 //!   [`Globs`] say which paths there may be opened at all.
-//! - [`Ledger`] is for a file of the operator's that only grows, one line at a time, by many writers at
-//!   once.
+//! - [`Ledger`] is for a file of the operator's that only grows, one line at a time, also by
+//!   several processes at once.
 //!
 //! All methods block unless they are async; an async caller uses `spawn_blocking` for more than a few
 //! names.
 
 mod error;
+mod file_types;
 mod folder;
 mod globs;
-mod kinds;
 mod ledger;
 mod list;
 mod look;
@@ -36,7 +36,7 @@ mod tree;
 pub use error::FileError;
 pub use folder::{Entry, EntryKind, Folder, MAX_ENTRIES};
 pub use globs::{GlobError, Globs, check_glob};
-pub use ledger::{Ledger, LedgerError, MAX_WAITING, Pace, Pending};
+pub use ledger::{HourlyLimit, Ledger, LedgerError};
 pub use list::{Found, Listed, Listing, Walked};
 pub use look::Before;
 pub use name::{NameError, plain_name};

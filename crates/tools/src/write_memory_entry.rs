@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use contract::codes;
 use gate::{BoxFuture, Clock, Provider, RunningCall, ToolError, ToolOutput};
-use guard::files::{Ledger, LedgerError, Pace, Pending};
+use guard::files::{HourlyLimit, Ledger, LedgerError};
 use serde_json::json;
 
 use crate::settings::{Memory, MemoryFile};
@@ -24,14 +24,13 @@ impl WriteMemoryEntry {
     pub fn new(settings: &Memory, clock: &Arc<dyn Clock>) -> Self {
         let ledger = |file: &MemoryFile| {
             let clock = clock.clone();
-            let pace = Pace::new(
+            let limit = HourlyLimit::new(
                 settings.times_dir.clone(),
                 settings.max_entries_per_hour,
-                Duration::from_hours(1),
                 move || clock.now().0,
             );
             let ledger = Ledger::new(settings.dir.clone(), file.name());
-            Arc::new(ledger.expect("the names of memory files are plain").with_pace(pace))
+            Arc::new(ledger.expect("the names of memory files are plain").with_limit(limit))
         };
         Self {
             ledgers: settings.files.iter().map(ledger).collect(),
@@ -41,14 +40,16 @@ impl WriteMemoryEntry {
 
     async fn write(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let (ledger, line) = self.read(call)?;
-        let appended = match ledger.enter(line) {
-            Ok(mut entry) => tokio::select! {
-                biased;
-                appended = entry.acknowledged() => appended,
-                () = call.stop.cancelled() => stopped(entry).await?,
-            },
-            Err(error) => Err(error),
+        let stop = call.stop.child_token();
+        // Also where the call is dropped.
+        let _cancels = stop.clone().drop_guard();
+        let writer = ledger.clone();
+        let appended = tokio::select! {
+            biased;
+            ended = tokio::task::spawn_blocking(move || writer.append(&line, &stop)) => ended.ok(),
+            () = stopped_long_ago(call) => None,
         };
+        let appended = appended.unwrap_or(Err(LedgerError::Unknown));
         let number = appended.map_err(|error| failed(ledger.name(), error))?;
         let mut answer = ToolOutput::new(json!({ "success": true, "line_number": number }));
         answer.summary = Some(format!("Appended line {number} to {}.", ledger.name()));
@@ -75,7 +76,7 @@ impl WriteMemoryEntry {
         let looked = ledger.clone();
         let next = tokio::task::spawn_blocking(move || looked.next_line())
             .await
-            .unwrap_or(Err(LedgerError::Stopping))
+            .unwrap_or(Err(LedgerError::Cancelled))
             .map_err(|error| failed(ledger.name(), error))?;
         Ok(format!("append to {} as line {next}:\n{line}", ledger.name()))
     }
@@ -95,15 +96,11 @@ impl Provider for WriteMemoryEntry {
     }
 }
 
-/// What becomes of an entry whose call was to stop: it is taken back, or, where it is being written
-/// just now, waited for. Else a caller who tries again would write it twice.
-async fn stopped(mut entry: Pending) -> Result<Result<u64, LedgerError>, ToolError> {
-    if entry.withdraw() {
-        let message = "the entry was not waited for, and is not written";
-        return Err(ToolError::new(codes::CANCELLED.code, message));
-    }
-    let acknowledged = tokio::time::timeout(LAST_WAIT, entry.acknowledged()).await;
-    Ok(acknowledged.unwrap_or(Err(LedgerError::Unknown)))
+/// Ready when an entry that was being written as its call stopped has had time to be finished. It is
+/// waited for, because a caller who tries again would write it twice.
+async fn stopped_long_ago(call: &RunningCall) {
+    call.stop.cancelled().await;
+    tokio::time::sleep(LAST_WAIT).await;
 }
 
 /// Compact JSON as one line. JSON escapes every line end that ASCII has; the three that Unicode adds
@@ -132,7 +129,7 @@ fn not_allowed(file: &str) -> ToolError {
 
 fn failed(file: &str, error: LedgerError) -> ToolError {
     match error {
-        LedgerError::TooOften { max, retry_after_ms, .. } => {
+        LedgerError::TooMany { max, retry_after_ms } => {
             let seconds = u32::try_from(retry_after_ms.div_ceil(1_000)).unwrap_or(u32::MAX);
             let message = format!(
                 "Too many entries: {file} takes at most {max} an hour; try again in {seconds} s"
@@ -154,6 +151,9 @@ fn failed(file: &str, error: LedgerError) -> ToolError {
                 ToolError::new(codes::UNAVAILABLE.code, "the entry could not be written");
             failed.operator = Some(format!("{file}: {error}"));
             failed
+        }
+        LedgerError::Cancelled => {
+            ToolError::new(codes::CANCELLED.code, "the call was cancelled; the entry is not written")
         }
         LedgerError::Unknown => {
             let message = "the entry may have been written: look at the file before trying again";

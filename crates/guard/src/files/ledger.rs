@@ -1,56 +1,55 @@
-//! A file that only grows, one whole line at a time, by many writers at once.
+//! A file that only grows, one line at a time, also by several processes at once.
 //!
-//! Within a process, an entry is put on a list; whoever finds nobody writing takes what is on the
-//! list, writes it with one `write`, forces it to the disk with one `fdatasync`, and then tells each
-//! caller the line that its entry has become. So the cost of the disk is shared by all who wait for
-//! it. Between processes, a lock on the file (`flock`) keeps writers apart.
-//!
-//! What is in the file is never changed: not by an entry after a line that somebody left without an
-//! end (it begins a line of its own), and not by a write that fails (only its own bytes are taken
-//! back). After `kill -9` at any moment every acknowledged entry is there, and at most one line, the
-//! last one, is cut short.
+//! An append locks the file (`flock`), writes its line, forces it to the disk and counts the lines
+//! before it. What is in the file is never changed: a line that somebody left without an end stays
+//! as it is, and of a write that fails only its own bytes are taken back. After `kill -9` at any
+//! moment every acknowledged entry is there, and at most the last line is cut short.
 
-mod file;
-mod lines;
-mod pace;
-mod pending;
+mod limit;
 
 use std::{
-    collections::VecDeque,
-    io,
-    path::PathBuf,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
+    fs::{File, TryLockError},
+    io::{self, Write as _},
+    os::{fd::OwnedFd, unix::fs::FileExt as _},
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use tokio::sync::oneshot;
+use rustix::{
+    fs::{
+        AtFlags, CWD, Mode, OFlags, Stat, fdatasync, fstat, fsync, ftruncate, mkdirat, openat,
+        statat, tell,
+    },
+    io::Errno,
+};
+use tokio_util::sync::CancellationToken;
 
-use self::{file::Locked, lines::Counted, pace::Times, pending::Waiting};
-pub use self::{pace::Pace, pending::Pending};
-use super::{NameError, plain_name, tree::Id};
+pub use self::limit::HourlyLimit;
+use super::{
+    NameError,
+    file_types::{require_one_name, require_regular},
+    plain_name,
+    tree::id,
+};
 
-/// How many entries may wait to be written.
-pub const MAX_WAITING: usize = 4_096;
-/// How many of them share a write.
-const MAX_BATCH: usize = 256;
-/// How many bytes share a write, unless a single entry is larger.
-const MAX_BATCH_BYTES: usize = 1_048_576;
-/// How much of the time that the last write took is waited for as many to come again as it had. Those
-/// who were just told are about to come back, and would else always miss the next write.
-const GATHER_SHARE: u32 = 4;
-const MAX_GATHER: Duration = Duration::from_millis(1);
 /// How long another program may keep the file locked.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
+/// The pause between two tries for a lock.
+const LOCK_PAUSE: Duration = Duration::from_millis(2);
+/// How often a file that is exchanged just as it is locked is opened again.
+const MAX_EXCHANGES: usize = 100;
+/// Like any file of the repository that it lies in: what the user's umask leaves of this.
+const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
+const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
+/// How much is read at a time to count lines.
+const CHUNK_BYTES: usize = 131_072;
 
 /// Why an entry was not written.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
     /// It would become two.
     #[error("an entry must be a single line")]
     NotOneLine,
-    /// Too many wait already.
-    #[error("more than {MAX_WAITING} entries wait to be written")]
-    Busy,
     /// A link, a pipe, a device, a folder.
     #[error("`{0}` is not a regular file")]
     NotRegular(String),
@@ -65,14 +64,12 @@ pub enum LedgerError {
         /// How long was waited.
         wait: Duration,
     },
-    /// The file has grown as fast as it may.
-    #[error("at most {max} entries in {} s", window_ms / 1_000)]
-    TooOften {
-        /// How many entries the window takes.
+    /// The file has as many entries of the last hour as it may.
+    #[error("at most {max} entries an hour")]
+    TooMany {
+        /// The limit.
         max: u32,
-        /// The window.
-        window_ms: u64,
-        /// After how long the next entry is taken.
+        /// The time until the next entry is taken.
         retry_after_ms: u64,
     },
     /// There is no room.
@@ -80,12 +77,12 @@ pub enum LedgerError {
     Full,
     /// Anything else that the system says.
     #[error("{0}")]
-    Io(Arc<io::Error>),
-    /// The program is on its way down.
-    #[error("the program is stopping")]
-    Stopping,
-    /// It was taken to be written, and nobody said how that ended.
-    #[error("the entry may have been written: nobody has said so")]
+    Io(io::Error),
+    /// The caller stopped before anything was written.
+    #[error("the entry was cancelled and is not written")]
+    Cancelled,
+    /// The entry stands in the file, or may stand there, and its line is not known.
+    #[error("the entry may have been written")]
     Unknown,
 }
 
@@ -93,40 +90,23 @@ impl From<io::Error> for LedgerError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => LedgerError::Full,
-            _ => LedgerError::Io(Arc::new(error)),
+            _ => LedgerError::Io(error),
         }
     }
 }
 
-impl From<rustix::io::Errno> for LedgerError {
-    fn from(error: rustix::io::Errno) -> Self {
+impl From<Errno> for LedgerError {
+    fn from(error: Errno) -> Self {
         io::Error::from(error).into()
     }
 }
 
 /// A file that lines are appended to.
 pub struct Ledger {
-    target: Target,
-    writer: Mutex<Writer>,
-    queue: Mutex<Queue>,
-    /// Tells the one who writes that another entry waits.
-    came: Condvar,
-}
-
-/// Where the file is, and how it is written to.
-struct Target {
     folder: PathBuf,
     name: String,
     lock_wait: Duration,
-    pace: Option<Pace>,
-}
-
-/// The entries that wait.
-#[derive(Default)]
-struct Queue {
-    waiting: VecDeque<Waiting>,
-    /// Whether somebody is writing, and will look at the list again before stopping to.
-    led: bool,
+    limit: Option<HourlyLimit>,
 }
 
 impl Ledger {
@@ -134,257 +114,253 @@ impl Ledger {
     /// the first entry; then the folder and its parents are made where they are missing.
     pub fn new(folder: PathBuf, name: &str) -> Result<Self, NameError> {
         plain_name(name)?;
-        let name = name.to_owned();
-        Ok(Self {
-            target: Target { folder, name, lock_wait: LOCK_WAIT, pace: None },
-            writer: Mutex::default(),
-            queue: Mutex::default(),
-            came: Condvar::new(),
-        })
+        Ok(Self { folder, name: name.to_owned(), lock_wait: LOCK_WAIT, limit: None })
     }
 
-    /// The same, growing no faster than that.
+    /// The same with a limit on the entries of an hour.
     #[must_use]
-    pub fn with_pace(mut self, pace: Pace) -> Self {
-        self.target.pace = Some(pace);
+    pub fn with_limit(mut self, limit: HourlyLimit) -> Self {
+        self.limit = Some(limit);
         self
     }
 
     /// The same, waiting no longer for a program that keeps the file locked.
     #[must_use]
     pub fn with_lock_wait(mut self, wait: Duration) -> Self {
-        self.target.lock_wait = wait;
+        self.lock_wait = wait;
         self
     }
 
     /// The name of the file.
     pub fn name(&self) -> &str {
-        &self.target.name
+        &self.name
     }
 
-    /// Appends a line and tells its number, counted from 1, when it is on the disk. Dropped
-    /// before the entry was taken to be written, it leaves none. Must be called in a runtime.
-    pub async fn append(self: &Arc<Self>, line: String) -> Result<u64, LedgerError> {
-        self.enter(line)?.acknowledged().await
-    }
-
-    /// Puts a line on the list, for those who may have to leave before it is written. Must be
-    /// called in a runtime.
-    pub fn enter(self: &Arc<Self>, line: String) -> Result<Pending, LedgerError> {
+    /// Appends a line and returns its number, counted from 1, when it is on the disk. Cancelled
+    /// before it is written, it leaves nothing; after that it is finished. Blocks.
+    pub fn append(&self, line: &str, stop: &CancellationToken) -> Result<u64, LedgerError> {
         if line.contains(['\n', '\r']) {
             return Err(LedgerError::NotOneLine);
         }
-        let (acknowledge, acknowledged) = oneshot::channel();
-        let decided = Arc::new(AtomicBool::new(false));
-        let entry = Pending::new(acknowledged, decided.clone());
-        let leads = {
-            let mut queue = self.queue();
-            if queue.waiting.len() >= MAX_WAITING {
-                return Err(LedgerError::Busy);
-            }
-            queue.waiting.push_back(Waiting { line, acknowledge, decided });
-            !std::mem::replace(&mut queue.led, true)
+        let deadline = Instant::now() + self.lock_wait;
+        let (folder, file) = self.open_locked(deadline, stop)?;
+        let Some(limit) = &self.limit else {
+            return append(&folder, &file, line);
         };
-        if leads {
-            let ledger = self.clone();
-            tokio::task::spawn_blocking(move || ledger.lead());
-        } else {
-            self.came.notify_one();
+        let times = limit.open(&self.name)?;
+        if !lock(&times, deadline, stop)? {
+            return Err(self.locked(format!("{}.times", self.name)));
         }
-        Ok(entry)
-    }
-
-    /// The number that an entry would get now, or why it would get none. Makes and changes nothing;
-    /// blocks.
-    pub fn next_line(&self) -> Result<u64, LedgerError> {
-        if let Some(pace) = &self.target.pace {
-            pace.look(&self.target.name)?;
-        }
-        file::next_line(&self.target.folder, &self.target.name)
-    }
-
-    /// Writes until nobody waits.
-    fn lead(&self) {
-        // Should this panic, the next caller leads, and those who wait learn that nobody writes.
-        let _steps_down = StepsDown(self);
-        let mut writer = self.writer();
-        let mut last = Batch { count: 1, took: Duration::ZERO };
-        while self.is_waited_for(&last) {
-            // Whoever comes while we wait for the locks is still taken along, and whoever leaves is
-            // not: once an entry is taken nothing is waited for but the disk.
-            let locked = writer.lock(&self.target);
-            let batch = self.take();
-            if batch.is_empty() {
-                continue;
-            }
-            let (count, began) = (batch.len(), Instant::now());
-            match locked.and_then(|(file, times)| writer.append(&self.target, &file, times, &batch))
-            {
-                Ok(written) => written.acknowledge(batch),
-                Err(error) => {
-                    for waiting in batch {
-                        // Whoever asked may be gone.
-                        let _ = waiting.acknowledge.send(Err(error.clone()));
-                    }
-                }
-            }
-            last = Batch { count, took: began.elapsed() };
-        }
-    }
-
-    /// Whether anybody waits; nobody leads any more if not.
-    fn is_waited_for(&self, last: &Batch) -> bool {
-        let mut queue = self.queue();
-        if last.count > 1 {
-            let most = (last.took / GATHER_SHARE).min(MAX_GATHER);
-            let gathers = |queue: &mut Queue| queue.waiting.len() < last.count;
-            queue = self
-                .came
-                .wait_timeout_while(queue, most, gathers)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-        }
-        queue.waiting.retain(Waiting::is_waited_for);
-        queue.led = !queue.waiting.is_empty();
-        queue.led
-    }
-
-    /// The next entries of callers that are still there.
-    fn take(&self) -> Vec<Waiting> {
-        let mut queue = self.queue();
-        let mut batch = Vec::new();
-        let mut bytes = 0;
-        while batch.len() < MAX_BATCH
-            && let Some(next) = queue.waiting.front()
+        // Written down before the entry is: after a crash an entry may be counted that is not
+        // there, but none is there that is not counted.
+        let before = limit.take(&times)?;
+        let appended = append(&folder, &file, line);
+        if let Err(error) = &appended
+            && !matches!(error, LedgerError::Unknown)
+            && let Err(error) = times.set_len(before)
         {
-            if !batch.is_empty() && bytes + next.line.len() > MAX_BATCH_BYTES {
+            tracing::warn!(%error, "an entry that was not written still counts for its hour");
+        }
+        appended
+    }
+
+    /// The number that an entry would get now, or why it would get none. Makes, locks and changes
+    /// nothing. Blocks.
+    pub fn next_line(&self) -> Result<u64, LedgerError> {
+        if let Some(limit) = &self.limit {
+            limit.check(&self.name)?;
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let found = openat(CWD, &self.folder, flags, Mode::empty())
+            .and_then(|folder| Ok((statat(&folder, &self.name, AtFlags::SYMLINK_NOFOLLOW)?, folder)));
+        let folder = match found {
+            Ok((stat, folder)) => {
+                require_plain(&self.name, &stat)?;
+                folder
+            }
+            Err(Errno::NOENT) => return Ok(1),
+            Err(error) => return Err(error.into()),
+        };
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = File::from(openat(&folder, &self.name, flags, Mode::empty())?);
+        require_plain(&self.name, &fstat(&file)?)?;
+        let length = file.metadata()?.len();
+        Ok(newlines(&file, length)? + u64::from(ends_within_a_line(&file)?) + 1)
+    }
+
+    /// Opens and locks the file, made if it is missing, and its folder. The name is looked up again
+    /// under the lock, because another program may exchange the file at any moment.
+    fn open_locked(
+        &self,
+        deadline: Instant,
+        stop: &CancellationToken,
+    ) -> Result<(OwnedFd, File), LedgerError> {
+        let name = self.name.as_str();
+        for _ in 0..MAX_EXCHANGES {
+            let folder = open_folder(&self.folder)?;
+            let Some(file) = open_file(&folder, name)? else { continue };
+            require_plain(name, &fstat(&file)?)?;
+            if !lock(&file, deadline, stop)? {
                 break;
             }
-            bytes += next.line.len();
-            batch.extend(queue.waiting.pop_front().filter(Waiting::take));
-        }
-        batch
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn writer(&self) -> MutexGuard<'_, Writer> {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What the last write was like.
-struct Batch {
-    count: usize,
-    took: Duration,
-}
-
-/// Gives the lead up where it was not given up in order.
-struct StepsDown<'a>(&'a Ledger);
-
-impl Drop for StepsDown<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            *self.0.queue() = Queue::default();
-        }
-    }
-}
-
-/// What the one who writes knows of the file.
-#[derive(Default)]
-struct Writer {
-    counted: Counted,
-    /// The file whose name we know to be on the disk.
-    name_synced: Option<Id>,
-}
-
-/// What became of a batch: the first so many stand from that line on, the rest was refused.
-struct Written {
-    first: u64,
-    count: usize,
-    refusal: Option<LedgerError>,
-}
-
-impl Written {
-    fn acknowledge(self, batch: Vec<Waiting>) {
-        for ((waiting, line), index) in batch.into_iter().zip(self.first..).zip(0..) {
-            let result = match &self.refusal {
-                Some(refusal) if index >= self.count => Err(refusal.clone()),
-                _ => Ok(line),
-            };
-            let _ = waiting.acknowledge.send(result);
-        }
-    }
-}
-
-impl Writer {
-    /// Opens the file, and the times of its entries, locked for us alone, and knows how many lines
-    /// it has.
-    fn lock(&mut self, target: &Target) -> Result<(Locked, Option<Times>), LedgerError> {
-        let Target { folder, name, lock_wait, pace } = target;
-        let locked = file::open(folder, name, *lock_wait, &mut self.counted)?;
-        self.counted.update(locked.file())?;
-        let times = pace.as_ref().map(|pace| pace.lock(name, *lock_wait)).transpose()?;
-        Ok((locked, times))
-    }
-
-    /// Appends what the pace allows of the batch: all of that or nothing.
-    fn append(
-        &mut self,
-        target: &Target,
-        locked: &Locked,
-        times: Option<Times>,
-        batch: &[Waiting],
-    ) -> Result<Written, LedgerError> {
-        let reserved = match target.pace.as_ref().zip(times) {
-            Some((pace, times)) => Some(pace.reserve(times, batch.len())?),
-            None => None,
-        };
-        let count = reserved.as_ref().map_or(batch.len(), pace::Reserved::count);
-        let refusal = reserved.as_ref().and_then(|reserved| reserved.refusal().cloned());
-        if count == 0 {
-            return Ok(Written { first: 0, count, refusal });
-        }
-        match self.write(locked, &batch[..count]) {
-            Ok(first) => Ok(Written { first, count, refusal }),
-            Err(error) => {
-                // What was not written does not count.
-                if let Some(reserved) = reserved
-                    && !matches!(error, LedgerError::Unknown)
-                {
-                    reserved.give_back();
+            let now = fstat(&file)?;
+            match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(named) if id(&named) == id(&now) => {
+                    require_plain(name, &now)?;
+                    return Ok((folder, file));
                 }
-                Err(error)
+                Ok(_) | Err(Errno::NOENT) => {}
+                Err(error) => return Err(error.into()),
             }
         }
+        Err(self.locked(name.to_owned()))
     }
 
-    /// Appends and forces to the disk; the line of the first entry.
-    fn write(&mut self, locked: &Locked, batch: &[Waiting]) -> Result<u64, LedgerError> {
-        let own_line = self.counted.ends_within_a_line();
-        let mut bytes = Vec::new();
-        if own_line {
-            bytes.push(b'\n');
+    fn locked(&self, name: String) -> LedgerError {
+        LedgerError::Locked { name, wait: self.lock_wait }
+    }
+}
+
+/// Appends the line, all of it or nothing, forces it to the disk, and returns its number.
+fn append(folder: &OwnedFd, file: &File, line: &str) -> Result<u64, LedgerError> {
+    let own_line = ends_within_a_line(file)?;
+    let text = format!("{}{line}\n", if own_line { "\n" } else { "" });
+    // Without its name on the disk the bytes of a new file would be lost.
+    fsync(folder)?;
+    let mut written = 0;
+    let synced = write(file, text.as_bytes(), &mut written).and_then(|()| Ok(fdatasync(file)?));
+    let end = tell(file)?;
+    if let Err(error) = synced {
+        if let Err(error) = take_back(file, written, end) {
+            // The next entry begins a new line, so no other one is harmed.
+            tracing::error!(%error, "a part of an entry could not be removed again");
         }
-        for waiting in batch {
-            bytes.extend_from_slice(waiting.line.as_bytes());
-            bytes.push(b'\n');
+        return Err(error.into());
+    }
+    // Counted afterwards: a program that ignores the lock may have written just before us.
+    let before = newlines(file, end.saturating_sub(written)).map_err(|error| {
+        tracing::error!(%error, "an entry was written, and its line is not known");
+        LedgerError::Unknown
+    })?;
+    Ok(before + u64::from(own_line) + 1)
+}
+
+fn write(mut file: &File, mut bytes: &[u8], written: &mut u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => {
+                *written += count as u64;
+                bytes = &bytes[count..];
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
-        // One that is empty may be new even where we know its number: numbers are used again.
-        if self.name_synced != Some(locked.id()) || self.counted.bytes() == 0 {
-            locked.sync_name()?;
-            self.name_synced = Some(locked.id());
+    }
+    Ok(())
+}
+
+/// Removes our own last bytes, unless somebody else has written after them.
+fn take_back(file: &File, written: u64, end: u64) -> io::Result<()> {
+    if written > 0 && file.metadata()?.len() == end {
+        ftruncate(file, end - written)?;
+        fdatasync(file)?;
+    }
+    Ok(())
+}
+
+fn ends_within_a_line(file: &File) -> io::Result<bool> {
+    let Some(last) = file.metadata()?.len().checked_sub(1) else { return Ok(false) };
+    let mut byte = [b'\n'];
+    // Cut just now, so that nothing is read: then the end is not within a line either.
+    let _ = file.read_at(&mut byte, last)?;
+    Ok(byte != *b"\n")
+}
+
+/// The line ends among the first so many bytes.
+fn newlines(file: &File, length: u64) -> io::Result<u64> {
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let (mut position, mut count) = (0, 0);
+    while position < length {
+        let rest = usize::try_from(length - position).unwrap_or(usize::MAX);
+        let most = chunk.len().min(rest);
+        match file.read_at(&mut chunk[..most], position) {
+            // It was cut while it was read.
+            Ok(0) => break,
+            Ok(read) => {
+                count += memchr::memchr_iter(b'\n', &chunk[..read]).count() as u64;
+                position += read as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
-        let begin = locked.append(&bytes)?;
-        // A program that does not know of the lock may have written since the lines were counted.
-        self.counted.update_to(locked.file(), begin).map_err(|error| {
-            tracing::error!(%error, "entries stand, and their lines are unknown");
-            LedgerError::Unknown
-        })?;
-        let first = self.counted.newlines() + u64::from(own_line) + 1;
-        self.counted.advance(&bytes);
-        Ok(first)
+    }
+    Ok(count)
+}
+
+/// Opens the folder by the operator's path, with its links; makes what is missing of it so that it
+/// stays.
+fn open_folder(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match openat(CWD, path, flags, Mode::empty()) {
+        Err(Errno::NOENT) => {}
+        other => return Ok(other?),
+    }
+    // One level up there must be something some day: `/` and `.` are always there.
+    if let Some(name) = path.file_name() {
+        let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+        let above = open_folder(above.unwrap_or(Path::new(".")))?;
+        match mkdirat(&above, name, FOLDER_MODE) {
+            Ok(()) => fsync(&above)?,
+            Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(openat(CWD, path, flags, Mode::empty())?)
+}
+
+/// Opens the file for appending, made if it is missing. Never through a link. Nothing where it
+/// went away meanwhile, or its folder did.
+fn open_file(folder: &OwnedFd, name: &str) -> Result<Option<File>, LedgerError> {
+    let mut flags = OFlags::RDWR
+        | OFlags::APPEND
+        | OFlags::NOFOLLOW
+        | OFlags::NONBLOCK
+        | OFlags::NOCTTY
+        | OFlags::CLOEXEC;
+    match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        // Looked at first because opening a device can already do something.
+        Ok(stat) => require_plain(name, &stat)?,
+        Err(Errno::NOENT) => flags |= OFlags::CREATE,
+        Err(error) => return Err(error.into()),
+    }
+    match openat(folder, name, flags, FILE_MODE) {
+        Ok(file) => Ok(Some(File::from(file))),
+        Err(Errno::NOENT) => Ok(None),
+        // Exchanged for a link since it was looked at, or for a pipe that nobody reads.
+        Err(Errno::LOOP | Errno::NXIO) => Err(LedgerError::NotRegular(name.to_owned())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Refuses all but a regular file with one name. One with no name at all was removed just now,
+/// which is noticed under the lock.
+fn require_plain(name: &str, stat: &Stat) -> Result<(), LedgerError> {
+    require_regular(stat).map_err(|_| LedgerError::NotRegular(name.to_owned()))?;
+    require_one_name(stat).map_err(|_| LedgerError::Linked(name.to_owned()))
+}
+
+/// Locks the file until it is closed; false where the deadline came first.
+fn lock(file: &File, deadline: Instant, stop: &CancellationToken) -> Result<bool, LedgerError> {
+    loop {
+        if stop.is_cancelled() {
+            return Err(LedgerError::Cancelled);
+        }
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Ok(false),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::Error(error)) => return Err(error.into()),
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
-use super::kinds::require_ordinary_place;
+use super::file_types::require_ordinary_place;
 use super::read::{Opened, Status};
 use super::replace::is_reserved;
 use super::{FileError, MAX_ENTRIES, SafePath, Tree};

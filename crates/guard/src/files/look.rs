@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{Access, AtFlags, accessat, statat};
 use rustix::io::Errno;
 
-use super::kinds::require_ordinary_place;
+use super::file_types::require_ordinary_place;
 use super::read::Opened;
 use super::replace::{file_name, replaceable, require_folder};
 use super::tree::Root;

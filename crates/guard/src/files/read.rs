@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, openat};
 
-use super::kinds::{require_one_name, require_ordinary_place, require_regular};
+use super::file_types::{require_one_name, require_ordinary_place, require_regular};
 use super::{FileError, SafePath, Tree};
 
 /// Reading without waiting for a pipe's other end and without gaining a terminal, in case it is not

@@ -15,7 +15,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::kinds::{require_ordinary_place, require_regular};
+use super::file_types::{require_ordinary_place, require_regular};
 use super::read::Opened;
 use super::tree::Root;
 use super::{FileError, SafePath, Tree, rights};

@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::fs::{FileType, Mode, OFlags, fstat, fstatfs, openat, readlinkat};
 use rustix::io::{Errno, Result};
 
-use super::{Links, SafePath, kinds};
+use super::{Links, SafePath, file_types};
 
 /// How many symbolic links one path may lead through: as many as the kernel allows.
 const MAX_LINKS: usize = 40;
@@ -108,7 +108,7 @@ impl Way<'_> {
         }
         self.count()?;
         // The links of procfs lead wherever a process has something open.
-        if kinds::is_of_the_kernel(fstatfs(link)?.f_type) {
+        if file_types::is_of_the_kernel(fstatfs(link)?.f_type) {
             return Err(Errno::LOOP);
         }
         let target = readlinkat(link, "", Vec::new())?;

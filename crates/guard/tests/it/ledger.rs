@@ -1,235 +1,153 @@
 //! A file that only grows.
 
-mod children;
 mod crash;
-mod odd_files;
-mod pace;
+mod file_types;
+mod hourly_limit;
+mod processes;
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use guard::files::{Ledger, LedgerError};
-use proptest::prelude::{Just, Strategy, prop_oneof};
+use tokio_util::sync::CancellationToken;
+
+const FILE: &str = "log.jsonl";
 
 /// The log of these tests in a folder.
-pub fn ledger(folder: &Path) -> Arc<Ledger> {
-    Arc::new(Ledger::new(folder.to_owned(), "log.jsonl").unwrap())
+fn ledger(folder: &Path) -> Ledger {
+    Ledger::new(folder.to_owned(), FILE).unwrap()
 }
 
-pub fn read(folder: &Path) -> String {
-    String::from_utf8(std::fs::read(folder.join("log.jsonl")).unwrap()).unwrap()
+fn read(folder: &Path) -> String {
+    String::from_utf8(std::fs::read(folder.join(FILE)).unwrap()).unwrap()
 }
 
 /// A log that already holds this, and a folder that keeps it.
-fn with(text: &str) -> (tempfile::TempDir, Arc<Ledger>) {
+fn with(bytes: impl AsRef<[u8]>) -> (tempfile::TempDir, Ledger) {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("log.jsonl"), text).unwrap();
+    std::fs::write(folder.path().join(FILE), bytes).unwrap();
     let log = ledger(folder.path());
     (folder, log)
 }
 
-async fn appends(log: &Arc<Ledger>, line: &str) -> u64 {
-    log.append(line.to_owned()).await.unwrap()
+fn append(log: &Ledger, line: &str) -> Result<u64, LedgerError> {
+    log.append(line, &CancellationToken::new())
 }
 
-#[tokio::test]
-async fn the_file_and_its_folders_are_made_when_first_written() {
+fn appends(log: &Ledger, line: &str) -> u64 {
+    append(log, line).unwrap()
+}
+
+#[test]
+fn the_file_and_its_folders_are_made_when_first_written() {
     let outside = tempfile::tempdir().unwrap();
     let folder = outside.path().join("a/b/c");
     let log = ledger(&folder);
-    assert!(!outside.path().join("a").exists());
     assert_eq!(log.next_line().unwrap(), 1);
     assert!(!outside.path().join("a").exists(), "looking makes nothing");
-    assert_eq!(appends(&log, "one").await, 1);
+    assert_eq!(appends(&log, "one"), 1);
     assert_eq!(log.next_line().unwrap(), 2);
-    assert_eq!(appends(&log, "").await, 2);
-    assert_eq!(appends(&log, "drei ü").await, 3);
+    assert_eq!(appends(&log, ""), 2);
+    assert_eq!(appends(&log, "drei ü"), 3);
     assert_eq!(read(&folder), "one\n\ndrei ü\n");
 }
 
-#[tokio::test]
-async fn what_was_there_stays_and_lines_are_counted_right() {
+#[test]
+fn what_was_there_stays_and_lines_are_counted_right() {
+    let long = "long\n".repeat(100_000);
     for (before, number, between) in [
-        ("", 1, ""),
-        ("\n", 2, ""),
-        ("a\n", 2, ""),
-        ("a\nb\n", 3, ""),
-        ("a", 2, "\n"),
-        ("a\nb", 3, "\n"),
-        ("{\"torn\":", 2, "\n"),
-        ("a\r\nb\r\n", 3, ""),
-        ("a\r\nb", 3, "\n"),
-        ("a\r", 2, "\n"),
-        ("a\n\n\n", 4, ""),
-        ("\u{2028}\n", 2, ""),
+        (&b""[..], 1, ""),
+        (b"\n", 2, ""),
+        (b"a\n", 2, ""),
+        (b"a\nb\n", 3, ""),
+        (b"a", 2, "\n"),
+        (b"a\nb", 3, "\n"),
+        (b"{\"torn\":", 2, "\n"),
+        (b"a\r\nb\r\n", 3, ""),
+        (b"a\r\nb", 3, "\n"),
+        (b"a\r", 2, "\n"),
+        (b"a\n\n\n", 4, ""),
+        ("\u{2028}\n".as_bytes(), 2, ""),
+        (b"\xff\xfe\0\n\x80", 3, "\n"),
+        (long.as_bytes(), 100_001, ""),
     ] {
+        let shown = String::from_utf8_lossy(&before[..before.len().min(20)]);
         let (folder, log) = with(before);
-        assert_eq!(log.next_line().unwrap(), number, "{before:?}");
-        assert_eq!(appends(&log, "entry").await, number, "{before:?}");
-        assert_eq!(appends(&log, "next").await, number + 1, "{before:?}");
-        assert_eq!(read(folder.path()), format!("{before}{between}entry\nnext\n"));
+        assert_eq!(log.next_line().unwrap(), number, "{shown:?}");
+        assert_eq!(appends(&log, "entry"), number, "{shown:?}");
+        assert_eq!(appends(&log, "next"), number + 1, "{shown:?}");
+        let after = std::fs::read(folder.path().join(FILE)).unwrap();
+        let expected = [before, format!("{between}entry\nnext\n").as_bytes()].concat();
+        assert!(after == expected, "{shown:?}");
     }
 }
 
-#[tokio::test]
-async fn bytes_that_are_no_text_stay_too() {
-    let folder = tempfile::tempdir().unwrap();
-    let before = b"\xff\xfe\0\n\x80";
-    std::fs::write(folder.path().join("log.jsonl"), before).unwrap();
-    assert_eq!(appends(&ledger(folder.path()), "x").await, 3);
-    let after = std::fs::read(folder.path().join("log.jsonl")).unwrap();
-    assert_eq!(after, [&before[..], b"\nx\n"].concat());
-}
-
-#[tokio::test]
-async fn an_entry_is_one_line() {
+#[test]
+fn an_entry_is_one_line() {
     let (folder, log) = with("");
     for line in ["a\nb", "a\n", "\n", "a\rb"] {
-        let refused = log.append(line.to_owned()).await.unwrap_err();
+        let refused = append(&log, line).unwrap_err();
         assert!(matches!(refused, LedgerError::NotOneLine), "{refused}");
     }
     assert_eq!(read(folder.path()), "");
     assert!(Ledger::new(folder.path().to_owned(), "../log").is_err());
 }
 
-#[tokio::test]
-async fn other_programs_may_append_cut_and_exchange_the_file() {
+#[test]
+fn other_programs_may_append_cut_and_exchange_the_file() {
     let (folder, log) = with("1\n2\n");
-    let path = folder.path().join("log.jsonl");
-    assert_eq!(appends(&log, "3").await, 3);
-    // Appended to.
-    std::fs::write(&path, "1\n2\n3\n4\n5\n").unwrap();
-    assert_eq!(appends(&log, "6").await, 6);
-    // Appended to, without an end.
-    std::fs::write(&path, "1\n2\n3\n4\n5\n6\n7").unwrap();
-    assert_eq!(appends(&log, "8").await, 8);
-    // Cut.
-    std::fs::write(&path, "1\n").unwrap();
-    assert_eq!(appends(&log, "2").await, 2);
-    // Exchanged for another file, of the same length and then a longer one.
-    for text in ["ab\n1", "a\nb\nc\nd\ne\nf\ng\nh\n"] {
+    let path = folder.path().join(FILE);
+    assert_eq!(appends(&log, "3"), 3);
+    for (text, number) in [("1\n2\n3\n4\n5\n", 6), ("1\n2\n3\n4\n5\n6\n7", 8), ("1\n", 2)] {
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(appends(&log, "x"), number, "{text:?}");
         std::fs::write(folder.path().join("new"), text).unwrap();
         std::fs::rename(folder.path().join("new"), &path).unwrap();
-        let expected = text.lines().count() as u64 + 1;
-        assert_eq!(appends(&log, "x").await, expected, "{text:?}");
+        assert_eq!(appends(&log, "x"), number, "{text:?} in a new file");
     }
-    // Written anew in place, longer than before.
-    std::fs::write(&path, "z".repeat(10_000)).unwrap();
-    assert_eq!(appends(&log, "x").await, 2);
-    // Removed, and its folder with it.
     std::fs::remove_file(&path).unwrap();
-    assert_eq!(appends(&log, "x").await, 1);
+    assert_eq!(appends(&log, "x"), 1);
     std::fs::remove_dir_all(folder.path()).unwrap();
-    assert_eq!(appends(&log, "x").await, 1);
+    assert_eq!(appends(&log, "x"), 1);
     assert_eq!(read(folder.path()), "x\n");
 }
 
-/// What others do to the file between two entries.
-#[derive(Debug, Clone)]
-enum Meddling {
-    Append(Vec<u8>),
-    Cut(usize),
-    Exchange(Vec<u8>),
-    Remove,
-}
-
-fn meddling() -> impl Strategy<Value = Meddling> {
-    let bytes = || {
-        let byte = prop_oneof![3 => Just(b'a'), 2 => Just(b'\n'), 1 => Just(b'\r')];
-        proptest::collection::vec(byte, 0..600)
-    };
-    prop_oneof![
-        4 => bytes().prop_map(Meddling::Append),
-        2 => (0..600_usize).prop_map(Meddling::Cut),
-        2 => bytes().prop_map(Meddling::Exchange),
-        1 => Just(Meddling::Remove),
-    ]
-}
-
-proptest::proptest! {
-    #![proptest_config(proptest::test_runner::Config::with_cases(64))]
-
-    #[test]
-    fn lines_are_counted_right_whatever_others_do(
-        steps in proptest::collection::vec(meddling(), 1..12),
-    ) {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("log.jsonl");
-        let log = ledger(folder.path());
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        for step in steps {
-            let mut bytes = std::fs::read(&path).unwrap_or_default();
-            match step {
-                Meddling::Append(more) => bytes.extend(more),
-                Meddling::Cut(end) => bytes.truncate(end),
-                Meddling::Exchange(other) => {
-                    bytes = other;
-                    let _ = std::fs::remove_file(&path);
-                }
-                Meddling::Remove => {
-                    bytes.clear();
-                    let _ = std::fs::remove_file(&path);
-                }
-            }
-            std::fs::write(&path, &bytes).unwrap();
-            let line = runtime.block_on(log.append("entry".to_owned())).unwrap();
-            let own_line = bytes.last().is_some_and(|last| *last != b'\n');
-            bytes.extend(if own_line { &b"\nentry\n"[..] } else { b"entry\n" });
-            proptest::prop_assert_eq!(&std::fs::read(&path).unwrap(), &bytes);
-            let newlines = bytes.split(|byte| *byte == b'\n').count() - 1;
-            proptest::prop_assert_eq!(line, newlines as u64);
-        }
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_at_once_each_get_the_line_where_they_stand() {
+#[test]
+fn many_at_once_each_get_the_line_where_they_stand() {
+    const WRITERS: usize = 16;
+    const ENTRIES: usize = 20;
     let (folder, log) = with("before");
-    let other = ledger(folder.path());
-    let tasks: Vec<_> = (0..64_usize)
-        .map(|writer| {
-            // Two handles in one process keep out of each other's way like two processes.
-            let log = if writer % 4 == 0 { other.clone() } else { log.clone() };
-            tokio::spawn(async move {
-                let mut lines = Vec::new();
-                for number in 0..20 {
-                    let entry = format!("{writer}-{number}");
-                    lines.push((appends(&log, &entry).await, entry));
-                }
-                lines
-            })
+    let log = Arc::new(log.with_lock_wait(Duration::from_mins(2)));
+    let write = |writer: usize| {
+        let log = log.clone();
+        std::thread::spawn(move || {
+            let entry = |number| format!("{writer}-{number}");
+            (0..ENTRIES).map(entry).map(|entry| (appends(&log, &entry), entry)).collect::<Vec<_>>()
         })
-        .collect();
-    let mut acknowledged = Vec::new();
-    for task in tasks {
-        acknowledged.extend(task.await.unwrap());
-    }
+    };
+    let writers: Vec<_> = (0..WRITERS).map(write).collect();
+    let mut acknowledged: Vec<_> =
+        writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect();
     acknowledged.sort();
     let numbered: Vec<(u64, String)> =
         (1..).zip(read(folder.path()).lines().map(str::to_owned)).skip(1).collect();
-    assert_eq!(acknowledged.len(), 64 * 20);
+    assert_eq!(acknowledged.len(), WRITERS * ENTRIES);
     assert_eq!(acknowledged, numbered);
 }
 
-#[tokio::test]
-async fn a_caller_that_goes_before_its_turn_leaves_nothing() {
+#[test]
+fn an_entry_that_is_cancelled_while_it_waits_leaves_nothing() {
     let (folder, log) = with("");
-    let file = std::fs::File::open(folder.path().join("log.jsonl")).unwrap();
-    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
-    let appending: Vec<_> = ["one", "gone", "two"]
-        .map(|line| {
-            let log = log.clone();
-            tokio::spawn(async move { log.append(line.to_owned()).await.unwrap() })
-        })
-        .into();
-    // All of them have asked by the time that a task which came later runs.
-    tokio::task::yield_now().await;
-    appending[1].abort();
-    tokio::task::yield_now().await;
+    let file = std::fs::File::open(folder.path().join(FILE)).unwrap();
+    file.lock().unwrap();
+    let (stop, log) = (CancellationToken::new(), Arc::new(log));
+    let waiting = {
+        let (stop, log) = (stop.clone(), log.clone());
+        std::thread::spawn(move || log.append("gone", &stop))
+    };
+    stop.cancel();
+    let ended = waiting.join().unwrap();
+    assert!(matches!(ended, Err(LedgerError::Cancelled)), "{ended:?}");
     drop(file);
-    let mut lines = Vec::new();
-    for task in appending {
-        lines.extend(task.await);
-    }
-    assert_eq!(lines, [1, 2]);
-    assert_eq!(read(folder.path()), "one\ntwo\n");
+    assert_eq!(appends(&log, "one"), 1);
+    assert_eq!(read(folder.path()), "one\n");
 }

@@ -4,11 +4,10 @@ use std::{
     io::{Read as _, Write as _},
     path::Path,
     process::{Child, Stdio},
-    sync::Arc,
     time::Duration,
 };
 
-use guard::files::Ledger;
+use super::{append, ledger};
 
 #[allow(clippy::disallowed_types)] // They are killed as a machine kills, which no supervisor may do.
 pub type Command = std::process::Command;
@@ -27,7 +26,7 @@ pub fn skipped(why: &str) {
 pub fn tell(command: &mut Command, folder: &Path, name: &str, entries: usize, writers: usize) {
     let told = format!("{}|{name}|{entries}|{writers}", folder.display());
     command
-        .args(["--exact", "ledger::children::appends_where_it_is_told_to", "--nocapture"])
+        .args(["--exact", "ledger::processes::appends_where_it_is_told_to", "--nocapture"])
         .env(TOLD, told)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -67,39 +66,32 @@ fn appends_where_it_is_told_to() {
     let Ok(told) = std::env::var(TOLD) else { return };
     let told: Vec<&str> = told.split('|').collect();
     // On a busy machine it takes longer to come to one's turn than a caller would wait.
-    let log = Ledger::new(told[0].into(), "log.jsonl").unwrap();
-    let log = Arc::new(log.with_lock_wait(Duration::from_mins(2)));
-    let name = told[1].to_owned();
+    let log = ledger(told[0].as_ref()).with_lock_wait(Duration::from_mins(2));
+    let name = told[1];
     let (entries, writers): (usize, usize) = (told[2].parse().unwrap(), told[3].parse().unwrap());
     writeln!(std::io::stdout()).unwrap();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
-    runtime.block_on(async {
-        let tasks: Vec<_> = (0..writers)
-            .map(|writer| {
-                let (log, name) = (log.clone(), name.clone());
-                tokio::spawn(async move {
-                    for number in 0..entries {
-                        let entry = entry(&name, writer, number);
-                        let text = match log.append(entry.clone()).await {
-                            Ok(line) => format!("appended {line} {entry}\n"),
-                            Err(error) => format!("refused {error}\n"),
-                        };
-                        std::io::stdout().write_all(text.as_bytes()).unwrap();
-                    }
-                })
-            })
-            .collect();
-        for task in tasks {
-            task.await.unwrap();
+    std::thread::scope(|scope| {
+        for writer in 0..writers {
+            let log = &log;
+            scope.spawn(move || {
+                for number in 0..entries {
+                    let entry = entry(name, writer, number);
+                    let text = match append(log, &entry) {
+                        Ok(line) => format!("appended {line} {entry}\n"),
+                        Err(error) => format!("refused {error}\n"),
+                    };
+                    std::io::stdout().write_all(text.as_bytes()).unwrap();
+                }
+            });
         }
     });
 }
 
 #[test]
-fn eight_processes_append_five_hundred_each() {
-    const PROCESSES: usize = 8;
-    const ENTRIES: usize = 500;
-    const WRITERS: usize = 10;
+fn several_processes_append_without_torn_lines() {
+    const PROCESSES: usize = 4;
+    const ENTRIES: usize = 100;
+    const WRITERS: usize = 2;
     let folder = tempfile::tempdir().unwrap();
     let start = |process: usize| {
         self::start(folder.path(), &format!("p{process}"), ENTRIES / WRITERS, WRITERS)
