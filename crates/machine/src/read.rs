@@ -85,11 +85,12 @@ pub(crate) fn folders(folder: &Path, prefix: &str) -> Vec<PathBuf> {
 
 /// Opens a file for reading. A pipe with nobody at its other end would be waited for, and a
 /// device may do anything: both are refused.
+#[cfg(target_os = "linux")]
 pub(crate) fn open(path: &Path) -> Result<File, Unread> {
     open_sized(path).map(|(file, _)| file)
 }
 
-/// The same, and how large it says it is, in bytes.
+/// Opens a file as `open` does, and says how large it is, in bytes.
 fn open_sized(path: &Path) -> Result<(File, u64), Unread> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {

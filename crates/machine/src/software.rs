@@ -10,6 +10,7 @@ mod dpkg;
 mod pacman;
 mod pip;
 mod python;
+#[cfg(target_os = "linux")]
 mod rpm;
 mod select;
 mod system;
@@ -78,12 +79,13 @@ pub fn software(places: &Places, selection: &Selection) -> Software {
     let python = python::find(places);
     let mut collector = Collector::new(selection, python.package_names());
     let mut package_sources = Vec::new();
-    let readers: [(&'static str, &Reader); 6] = [
+    let readers: &[(&'static str, &Reader)] = &[
         ("apk", &|collector| apk::read(places, collector)),
         ("brew", &|collector| brew::read(places, collector)),
         ("dpkg", &|collector| dpkg::read(places, collector)),
         ("pacman", &|collector| pacman::read(places, collector)),
         ("pip", &|collector| pip::read(places, &python, collector)),
+        #[cfg(target_os = "linux")]
         ("rpm", &|collector| rpm::read(places, collector)),
     ];
     for (source, reader) in readers {

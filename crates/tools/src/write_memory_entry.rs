@@ -152,9 +152,10 @@ fn failed(file: &str, error: LedgerError) -> ToolError {
             failed.operator = Some(format!("{file}: {error}"));
             failed
         }
-        LedgerError::Cancelled => {
-            ToolError::new(codes::CANCELLED.code, "the call was cancelled; the entry is not written")
-        }
+        LedgerError::Cancelled => ToolError::new(
+            codes::CANCELLED.code,
+            "the call was cancelled; the entry is not written",
+        ),
         LedgerError::Unknown => {
             let message = "the entry may have been written: look at the file before trying again";
             ToolError::new(codes::UNAVAILABLE.code, message)

@@ -171,8 +171,9 @@ impl Ledger {
             limit.check(&self.name)?;
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let found = openat(CWD, &self.folder, flags, Mode::empty())
-            .and_then(|folder| Ok((statat(&folder, &self.name, AtFlags::SYMLINK_NOFOLLOW)?, folder)));
+        let found = openat(CWD, &self.folder, flags, Mode::empty()).and_then(|folder| {
+            Ok((statat(&folder, &self.name, AtFlags::SYMLINK_NOFOLLOW)?, folder))
+        });
         let folder = match found {
             Ok((stat, folder)) => {
                 require_plain(&self.name, &stat)?;

@@ -48,8 +48,6 @@ fn paragraphs(bytes: &[u8], collector: &mut Collector) {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
     use crate::Selection;
 
@@ -68,12 +66,5 @@ mod tests {
         assert_eq!(packages, ["musl==1.2.4-r2", "python3==3.11.6-r0"]);
         assert_eq!(counts, (2, 1));
         assert_eq!(read_all(b""), (vec![], (0, 0)));
-    }
-
-    proptest! {
-        #[test]
-        fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            read_all(&bytes);
-        }
     }
 }

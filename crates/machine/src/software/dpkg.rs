@@ -143,11 +143,6 @@ Version: 2";
 
     proptest! {
         #[test]
-        fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..500)) {
-            read_all(&bytes);
-        }
-
-        #[test]
         fn any_lines_are_read(
             text in "((Package|Status|Version|x|)(: ?)?[a-z0-9. ]{0,10}(\n|\r\n|\n\n)?){0,20}"
         ) {

@@ -94,8 +94,6 @@ fn without_python(stem: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
     use crate::Selection;
 
@@ -152,15 +150,5 @@ mod tests {
         ]);
         assert_eq!(packages, ["dev-tool==1.5", "single==3", "two-words==4"]);
         assert_eq!(counts, (3, 2));
-    }
-
-    proptest! {
-        #[test]
-        fn any_name_is_read(name in "\\PC{0,30}", ending in ".dist-info|.egg-info|-py3|") {
-            let selection = Selection::all();
-            let mut collector = Collector::new(&selection, Vec::new());
-            let folder = Path::new("/nowhere");
-            entry(folder, &format!("{name}{ending}"), &mut collector);
-        }
     }
 }

@@ -2,8 +2,6 @@
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use proptest::prelude::*;
-
 use super::*;
 
 struct Tree(tempfile::TempDir);
@@ -177,14 +175,5 @@ fn versions_in_texts() {
         ("é3.1.2é", Some("3.1.2")),
     ] {
         assert_eq!(exact(text), expected, "{text}");
-    }
-}
-
-proptest! {
-    #[test]
-    fn any_text_is_searched(text in "\\PC{0,40}", dots in "[0-9.ab]{0,20}") {
-        exact(&text);
-        series(&text);
-        exact(&dots);
     }
 }

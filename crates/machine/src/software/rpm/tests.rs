@@ -2,7 +2,6 @@
 
 use std::{fs, path::Path};
 
-use proptest::prelude::*;
 use rusqlite::Connection;
 
 use super::*;
@@ -118,36 +117,59 @@ fn a_page_that_leads_to_itself_has_an_end() {
     assert_eq!((state, packages), (Some(SourceState::Unreadable), Vec::new()));
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
-    #[test]
-    fn damage_is_survived(
-        damage in proptest::collection::vec((0_usize..40_000, any::<u8>()), 1..40),
-        cut in proptest::option::of(0_usize..40_000),
-    ) {
-        use std::sync::OnceLock;
-        static WHOLE: OnceLock<Vec<u8>> = OnceLock::new();
-        let whole = WHOLE.get_or_init(|| {
-            let folder = tempfile::tempdir().unwrap();
-            let padded = |number: usize| header(&format!("p{number}"), "1", None, number * 50);
-            database(folder.path(), &(0..30).map(padded).collect::<Vec<_>>(), 1_024);
-            fs::read(folder.path().join("var/lib/rpm/rpmdb.sqlite")).unwrap()
-        });
-        let mut bytes = whole.clone();
-        for (at, byte) in damage {
-            let at = at % bytes.len();
-            bytes[at] = byte;
-        }
-        bytes.truncate(cut.unwrap_or(usize::MAX));
+#[test]
+fn a_hostile_schema_has_an_end() {
+    for schema in [
+        // For ever, row by row and before the first row.
+        "CREATE VIEW Packages AS WITH RECURSIVE n(rowid, blob) AS
+         (SELECT 1, x'00' UNION ALL SELECT rowid + 1, blob FROM n) SELECT rowid, blob FROM n",
+        "CREATE VIEW Packages AS WITH RECURSIVE n(rowid, blob) AS
+         (SELECT 1, x'00' UNION ALL SELECT rowid + 1, blob FROM n) SELECT max(rowid) AS rowid FROM n",
+        "CREATE VIEW Packages AS SELECT length(zeroblob(900000000)) AS rowid, x'00' AS blob",
+        "CREATE TABLE Packages (name TEXT PRIMARY KEY, blob BLOB) WITHOUT ROWID",
+        "CREATE TABLE Packages (blob INTEGER); INSERT INTO Packages VALUES (7)",
+    ] {
         let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("var/lib/rpm")).unwrap();
-        fs::write(folder.path().join("var/lib/rpm/rpmdb.sqlite"), bytes).unwrap();
-        read_all(folder.path());
+        let books = folder.path().join("var/lib/rpm");
+        fs::create_dir_all(&books).unwrap();
+        let database = Connection::open(books.join("rpmdb.sqlite")).unwrap();
+        database.execute_batch(schema).unwrap();
+        database.close().unwrap();
+        let (state, packages, _) = read_all(folder.path());
+        assert_eq!((state, packages), (Some(SourceState::Unreadable), Vec::new()), "{schema}");
     }
+}
 
-    #[test]
-    fn any_header_is_read(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let selection = Selection::all();
-        package(&bytes, &mut Collector::new(&selection, Vec::new()));
+#[test]
+fn the_path_may_have_any_characters_and_nothing_is_written_beside_the_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("a?b#c%20d\u{fc} e");
+    database(&root, &[header("bash", "1", None, 0)], 4_096);
+    let names = || read::names(&root.join("var/lib/rpm")).unwrap();
+    let before = names();
+    assert_eq!(read_all(&root).1, ["bash==1-2.el9"]);
+    assert_eq!(names(), before);
+}
+
+#[test]
+fn a_broken_header_is_no_package() {
+    let whole = header("bash", "1", Some(2), 0);
+    let selection = Selection::all();
+    let parsed = |bytes: &[u8]| {
+        let mut collector = Collector::new(&selection, Vec::new());
+        package(bytes, &mut collector);
+        collector.counts()
+    };
+    assert_eq!(parsed(&whole), (1, 0));
+    for end in 0..whole.len() {
+        // The data of the last tags may be cut without harm to the name and the version.
+        let (taken, skipped) = parsed(&whole[..end]);
+        assert_eq!(taken + skipped, 1, "{end}");
+    }
+    for at in 0..whole.len().min(100) {
+        let mut broken = whole.clone();
+        broken[at] ^= 0xff;
+        let (taken, skipped) = parsed(&broken);
+        assert_eq!(taken + skipped, 1, "{at}");
     }
 }
