@@ -9,7 +9,7 @@ use axum::{
     http::{StatusCode, header::CONTENT_TYPE},
     routing::{MethodRouter, get, post},
 };
-use machine::Places;
+use machine::MachineEnvironment;
 use serde_json::{Value, json};
 
 /// Answers with a file of the folder that the server was started with.
@@ -64,7 +64,8 @@ fn read(folder: PathBuf) -> MethodRouter {
 }
 
 async fn hardware(Json(_): Json<Value>) -> Result<Json<Value>, StatusCode> {
-    let looked = tokio::task::spawn_blocking(|| machine::hardware(&Places::here())).await;
+    let looked =
+        tokio::task::spawn_blocking(|| machine::hardware(&MachineEnvironment::here())).await;
     let facts = looked.map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
     serde_json::to_value(facts).map(Json).map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)
 }

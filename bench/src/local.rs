@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use machine::{Places, Selection};
+use machine::{MachineEnvironment, Selection};
 
 use crate::{floor, load, start, table};
 
@@ -81,7 +81,7 @@ fn packages() -> anyhow::Result<()> {
         )?;
     }
     std::fs::write(folder.join("status"), &status)?;
-    let places = Places::under(root.path());
+    let places = MachineEnvironment::under(root.path());
     let mut times = Vec::new();
     for _ in 0..20 {
         let began = Instant::now();

@@ -5,7 +5,7 @@
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt, path::Path};
 
 use libfuzzer_sys::fuzz_target;
-use machine::{Places, Selection};
+use machine::{MachineEnvironment, Selection};
 
 /// Files with any bytes in them.
 const FILES: [&str; 12] = [
@@ -36,7 +36,7 @@ fuzz_target!(|bytes: &[u8]| {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let choice = usize::from(*first) % (FILES.len() + FOLDERS.len());
     plant(folder.path(), choice, rest);
-    let places = Places::under(folder.path());
+    let places = MachineEnvironment::under(folder.path());
     let software = machine::software(&places, &Selection::all());
     assert!(software.packages.is_sorted());
     machine::hardware(&places);

@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeSet, sync::OnceLock};
 
-use guard::files::Tree;
+use guard::files::FileTree;
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
 
@@ -13,7 +13,7 @@ mod property;
 
 struct Planted {
     _folder: TempDir,
-    trees: Vec<Tree>,
+    trees: Vec<FileTree>,
     inside: BTreeSet<(u64, u64)>,
 }
 

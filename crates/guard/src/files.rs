@@ -5,7 +5,7 @@
 //! out of it, whatever somebody puts there, and however quickly they exchange it.
 //!
 //! - [`Folder`] is for our own files: everything in it is reached by one plain name at a time.
-//! - [`Tree`] is for the operator's files and callers' paths: a caller's text becomes a [`SafePath`]
+//! - [`FileTree`] is for the operator's files and callers' paths: a caller's text becomes a [`SafePath`]
 //!   once, and what that leads to is found by the kernel (`openat2`), which does not leave the tree.
 //!   Only regular files of ordinary file systems are opened, and none that has a second name.
 //!   [`Globs`] say which paths there may be opened at all.
@@ -16,12 +16,13 @@
 //! names.
 
 mod error;
+mod file_tree;
 mod file_types;
 mod folder;
 mod globs;
 mod ledger;
+mod leftovers;
 mod list;
-mod look;
 mod name;
 mod path;
 mod read;
@@ -29,19 +30,18 @@ mod remove;
 mod replace;
 mod resolve;
 mod rights;
-mod steps;
-mod sweep;
-mod tree;
+mod step_resolver;
+mod write_preview;
 
 pub use error::FileError;
-pub use folder::{Entry, EntryKind, Folder, MAX_ENTRIES};
+pub use file_tree::FileTree;
+pub use folder::{EntryKind, Folder, FolderEntry, MAX_ENTRIES};
 pub use globs::{GlobError, Globs, check_glob};
 pub use ledger::{HourlyLimit, Ledger, LedgerError};
-pub use list::{Found, Listed, Listing, Walked};
-pub use look::Before;
+pub use list::{FolderListing, FoundFile, ListingEntry, WalkSummary};
 pub use name::{NameError, plain_name};
 pub use path::{MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, PathError, SafePath};
-pub use read::{Kind, Opened, Status};
-pub use replace::{TEMPORARY_PREFIX, Written};
+pub use read::{FileKind, FileStatus, OpenFile};
+pub use replace::{TEMPORARY_PREFIX, WriteOutcome};
 pub use resolve::{Links, Resolver};
-pub use tree::Tree;
+pub use write_preview::WriteTarget;

@@ -5,9 +5,9 @@
 //! - [`process`] runs a command so that nothing of it outlives the call: [`process::Spawner`] starts
 //!   it, [`process::Launch`] says what and within which limits, [`process::Finished`] is how it ended.
 //! - [`files`] works below an open directory, never on a path string: [`files::Folder`] for our own
-//!   files, [`files::Tree`] for callers' paths below a folder of the operator's.
-//! - [`net`] fetches over HTTP what its rules allow: [`net::Client`] follows a request to its end,
-//!   [`net::Rules`] say where it may lead.
+//!   files, [`files::FileTree`] for callers' paths below a folder of the operator's.
+//! - [`net`] fetches over HTTP what its rules allow: [`net::HttpClient`] follows a request to its end,
+//!   [`net::NetRules`] say where it may lead.
 //!
 //! What it may touch: it connects to hosts that the rules of a client allow, starts children, signals
 //! those that it started, reads `/proc` to find them, and changes files below a folder that its

@@ -1,6 +1,6 @@
 //! The only way out to the network.
 //!
-//! A [`Client`] fetches what its [`Rules`] allow and nothing else. A URL is read as a browser reads
+//! A [`HttpClient`] fetches what its [`NetRules`] allow and nothing else. A URL is read as a browser reads
 //! it, and every hop of a redirect is checked like the first. A name is resolved once, by the code
 //! that connects: every address is judged, one that is not public refuses the name, and the
 //! connection goes to the very address that was judged. There is no second resolution that could
@@ -13,12 +13,12 @@
 //! [`charset`] and [`sniff`] make text of the bytes that come back.
 //!
 //! ```no_run
-//! use guard::net::{Client, Request, Settings};
+//! use guard::net::{HttpClient, HttpRequest, HttpClientSettings};
 //! use tokio_util::sync::CancellationToken;
 //!
 //! # async fn example() -> Result<(), guard::net::NetError> {
-//! let client = Client::new(&Settings::default());
-//! let response = client.send(Request::get("https://example.com/"), &CancellationToken::new()).await?;
+//! let client = HttpClient::new(&HttpClientSettings::default());
+//! let response = client.send(HttpRequest::get("https://example.com/"), &CancellationToken::new()).await?;
 //! println!("{}: {} bytes", response.url, response.body.len());
 //! # Ok(())
 //! # }
@@ -48,15 +48,17 @@ mod stand_in;
 mod stream;
 mod tls;
 
-pub use client::Client;
-pub use error::{NetError, Reason, SetupError};
+pub use client::HttpClient;
+pub use error::{NetError, NetErrorReason, SetupError};
 pub use name::{DomainPattern, HostPort};
 pub use operator::{base_url_problem, key_variable_problem};
-pub use request::{Choice, Judge, Limits, Request, Response};
+pub use request::{BodyAction, BodyFilter, HttpRequest, HttpResponse, RequestLimits};
 pub use resolve::{Addresses, Resolve, SystemResolver};
-pub use rules::{DEFAULT_MAX_REDIRECTS, MAX_URL_BYTES, Rules};
-pub use service::{Answer, Body, Headers, Outgoing, Service, ServiceSettings};
-pub use settings::{Settings, USER_AGENT};
+pub use rules::{DEFAULT_MAX_REDIRECTS, MAX_URL_BYTES, NetRules};
+pub use service::{
+    ResponseBody, ServiceClient, ServiceHeaders, ServiceRequest, ServiceResponse, ServiceSettings,
+};
+pub use settings::{HttpClientSettings, USER_AGENT};
 
 // What callers need to speak of requests, so that no other crate has to depend on them.
 pub use bytes::Bytes;

@@ -24,36 +24,36 @@
 //!
 //! What this does not stop: a tool of the same user that means harm can kill its supervisor, then
 //! the server finds and kills the rest of the session, but not a process that had left it. A
-//! [`Sandbox`] around it, where the kernel gives all of it, keeps it from both.
+//! [`ProcessSandbox`] around it, where the kernel gives all of it, keeps it from both.
 
 mod capture;
 mod channel;
 mod child;
+mod command;
 mod confine;
+mod descendants;
+mod detached;
+mod detached_supervisor;
 mod identity;
-mod keeper;
-mod kept;
 mod launch;
 mod listeners;
 mod log_ring;
+mod process_table;
 mod program;
 mod sandbox;
 mod spawner;
 mod supervised;
 mod supervisor;
-mod table;
-mod tool;
-mod tree;
 
 pub use capture::MAX_STDERR_LINE_BYTES;
 pub use child::Child;
+pub use detached::{DetachedChild, DetachedLaunch};
 pub use identity::Identity;
-pub use kept::{Keep, Kept};
-pub use launch::{Captured, Ending, Finished, Launch, ResourceLimits, StartError};
+pub use launch::{Captured, ExitReason, Finished, Launch, ResourceLimits, StartError};
 pub use listeners::{Listener, listeners};
 pub use log_ring::log_tail;
 pub use program::find_program;
-pub use sandbox::{Applied, Sandbox};
+pub use sandbox::{ProcessSandbox, SandboxLevel};
 pub use spawner::Spawner;
 
 /// First argument that makes our binary a supervisor.
@@ -76,7 +76,7 @@ pub fn supervise_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(word) if word == SUPERVISE => supervisor::main(arguments),
-        Some(word) if word == KEEP => keeper::main(arguments),
+        Some(word) if word == KEEP => detached_supervisor::main(arguments),
         Some(word) if word == CONFINE => confine::main(arguments),
         _ => {}
     }

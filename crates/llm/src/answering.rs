@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use guard::net::Body;
+use guard::net::ResponseBody;
 use tokio_util::sync::CancellationToken;
 
 use crate::{Error, Finish, events::Events, message};
@@ -16,7 +16,7 @@ const DONE: &[u8] = b"[DONE]";
 
 /// An answer, while it is written. Dropping it closes the connection, at which an endpoint stops writing.
 pub struct Answering {
-    body: Body,
+    body: ResponseBody,
     form: Form,
     /// What was read and not yet handed over.
     pieces: VecDeque<String>,
@@ -45,7 +45,7 @@ enum Form {
 }
 
 impl Answering {
-    pub(crate) fn new(body: Body, limits: Limits, stop: CancellationToken) -> Self {
+    pub(crate) fn new(body: ResponseBody, limits: Limits, stop: CancellationToken) -> Self {
         Self {
             body,
             form: Form::Unknown,

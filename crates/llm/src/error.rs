@@ -1,6 +1,6 @@
 //! Why a model gave no answer.
 
-use guard::net::{NetError, Reason};
+use guard::net::{NetError, NetErrorReason};
 
 /// Why a model gave no answer. The text of an error may be shown to anybody: it never holds the key, the
 /// address or what the endpoint said. [`Error::operator`] has more, for the operator alone.
@@ -14,7 +14,7 @@ pub enum Error {
     #[error("the model could not be reached ({reason})")]
     Unreachable {
         /// What went wrong.
-        reason: Reason,
+        reason: NetErrorReason,
         /// The words of the system.
         operator: Option<String>,
     },
@@ -95,10 +95,12 @@ impl Error {
             None => Some(error.message),
         };
         match error.reason {
-            Reason::Timeout => Error::Stalled { milliseconds: stall_ms },
-            Reason::Cancelled => Error::Cancelled,
-            Reason::HeaderLimit => Error::Unreadable { problem: "its head is too large", operator },
-            Reason::Network | Reason::Stale => Error::BrokeOff { operator },
+            NetErrorReason::Timeout => Error::Stalled { milliseconds: stall_ms },
+            NetErrorReason::Cancelled => Error::Cancelled,
+            NetErrorReason::HeaderLimit => {
+                Error::Unreadable { problem: "its head is too large", operator }
+            }
+            NetErrorReason::Network | NetErrorReason::Stale => Error::BrokeOff { operator },
             _ if answered => Error::BrokeOff { operator },
             reason => Error::Unreachable { reason, operator },
         }

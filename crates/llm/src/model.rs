@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use guard::net::{
-    Answer as Head, Bytes, HeaderName, HeaderValue, Method, NetError, Outgoing, Service,
-    ServiceSettings, Url, header,
+    Bytes, HeaderName, HeaderValue, Method, NetError, ServiceClient, ServiceRequest,
+    ServiceResponse, ServiceSettings, Url, header,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -13,8 +13,8 @@ use crate::{Answering, Error, Finish, Question, Settings, answering::Limits};
 /// A language model. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Model {
-    completions: Service,
-    models: Service,
+    completions: ServiceClient,
+    models: ServiceClient,
     settings: Settings,
 }
 
@@ -48,8 +48,8 @@ impl Model {
             extra_ca: settings.extra_ca.clone(),
             ..ServiceSettings::default()
         };
-        let completions =
-            Service::new(&completions, &[], &service).map_err(|error| wrong(error.to_string()))?;
+        let completions = ServiceClient::new(&completions, &[], &service)
+            .map_err(|error| wrong(error.to_string()))?;
         let models =
             completions.at(&format!("{base}/models")).map_err(|error| wrong(error.to_string()))?;
         Ok(Some(Self { completions, models, settings: settings.clone() }))
@@ -103,11 +103,11 @@ impl Model {
     /// A request, to the head of an answer that is none of failure.
     async fn exchange(
         &self,
-        service: &Service,
+        service: &ServiceClient,
         method: Method,
         body: Bytes,
         stop: &CancellationToken,
-    ) -> Result<Head, Error> {
+    ) -> Result<ServiceResponse, Error> {
         let mut extra: Vec<(HeaderName, HeaderValue)> = vec![
             (header::ACCEPT, HeaderValue::from_static("text/event-stream, application/json")),
             (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
@@ -115,7 +115,7 @@ impl Model {
         if let Some(name) = &self.settings.api_key_env {
             extra.push((header::AUTHORIZATION, key(name)?));
         }
-        let request = Outgoing {
+        let request = ServiceRequest {
             method,
             headers: service.headers(),
             extra: &extra,

@@ -11,15 +11,15 @@ mod packages;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use self::fields::{BaselinePart, HARDWARE, SOFTWARE};
 pub use self::fields::{
     DISK_USED_TOLERANCE, FREQUENCY_TOLERANCE, RAM_USED_TOLERANCE, SIZE_TOLERANCE,
 };
-use self::fields::{HARDWARE, Part, SOFTWARE};
-use crate::{KeyPackages, Places, Selection, hardware, software};
+use crate::{KeyPackages, MachineEnvironment, Selection, hardware, software};
 
 /// What changed.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Changes {
+pub struct MachineChanges {
     /// What is there now and was not.
     pub added: Vec<Addition>,
     /// What was there and is not.
@@ -28,7 +28,7 @@ pub struct Changes {
     pub modified: Vec<Modification>,
 }
 
-impl Changes {
+impl MachineChanges {
     /// Whether nothing did.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.modified.is_empty()
@@ -84,7 +84,7 @@ pub enum BaselineError {
 
 /// What a baseline is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum BaselineKind {
     /// The hardware.
     Hardware,
     /// The software.
@@ -94,7 +94,7 @@ pub enum Kind {
 /// An earlier answer whose shape was checked.
 #[derive(Debug, Clone, Copy)]
 pub struct Baseline<'a> {
-    kind: Kind,
+    kind: BaselineKind,
     values: &'a Map<String, Value>,
 }
 
@@ -104,13 +104,13 @@ impl<'a> Baseline<'a> {
         let Some(values) = value.as_object() else {
             return Err(BaselineError::Unknown("this is no object"));
         };
-        let has = |parts: &[Part]| {
+        let has = |parts: &[BaselinePart]| {
             parts.iter().any(|part| part.is_of_seed() && values.contains_key(part.name()))
         };
         let wrapped = ["result", "output"].iter().any(|name| values.contains_key(*name));
         let (kind, parts) = match (has(HARDWARE), has(SOFTWARE)) {
-            (true, false) => (Kind::Hardware, HARDWARE),
-            (false, true) => (Kind::Software, SOFTWARE),
+            (true, false) => (BaselineKind::Hardware, HARDWARE),
+            (false, true) => (BaselineKind::Software, SOFTWARE),
             (true, true) => {
                 let both = "this has keys of both; compare them one at a time";
                 return Err(BaselineError::Unknown(both));
@@ -132,7 +132,7 @@ impl<'a> Baseline<'a> {
     }
 
     /// What it is about.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> BaselineKind {
         self.kind
     }
 
@@ -148,12 +148,12 @@ impl<'a> Baseline<'a> {
     }
 
     /// What changed from then to `now`, an answer of the same kind.
-    pub fn changes(&self, now: &Map<String, Value>) -> Changes {
+    pub fn changes(&self, now: &Map<String, Value>) -> MachineChanges {
         let parts = match self.kind {
-            Kind::Hardware => HARDWARE,
-            Kind::Software => SOFTWARE,
+            BaselineKind::Hardware => HARDWARE,
+            BaselineKind::Software => SOFTWARE,
         };
-        let mut changes = Changes::default();
+        let mut changes = MachineChanges::default();
         for part in parts {
             compare::part(part, self.values, now, &mut changes);
         }
@@ -163,14 +163,14 @@ impl<'a> Baseline<'a> {
 
 /// What changed on this machine since a baseline.
 pub fn diff(
-    places: &Places,
+    machine: &MachineEnvironment,
     key: &KeyPackages,
     baseline: &Value,
-) -> Result<Changes, BaselineError> {
+) -> Result<MachineChanges, BaselineError> {
     let baseline = Baseline::read(baseline)?;
     let now = match baseline.kind() {
-        Kind::Hardware => serde_json::to_value(hardware(places)),
-        Kind::Software => serde_json::to_value(software(places, &baseline.selection(key))),
+        BaselineKind::Hardware => serde_json::to_value(hardware(machine)),
+        BaselineKind::Software => serde_json::to_value(software(machine, &baseline.selection(key))),
     };
     match now {
         Ok(Value::Object(now)) => Ok(baseline.changes(&now)),

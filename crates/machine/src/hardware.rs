@@ -23,7 +23,7 @@ mod portable;
 
 use serde::Serialize;
 
-use crate::Places;
+use crate::MachineEnvironment;
 
 /// What the machine is made of.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -101,22 +101,22 @@ pub struct Container {
 }
 
 /// What this machine is made of.
-pub fn hardware(places: &Places) -> Hardware {
+pub fn hardware(machine: &MachineEnvironment) -> Hardware {
     #[cfg(target_os = "linux")]
     {
-        let mounts = mounts::read(places);
+        let mounts = mounts::read(machine);
         Hardware {
-            cpu: cpu::read(places),
-            gpus: gpus::read(places),
-            ram_gb: memory::read(places),
-            disks: disks::read(places, &mounts),
+            cpu: cpu::read(machine),
+            gpus: gpus::read(machine),
+            ram_gb: memory::read(machine),
+            disks: disks::read(machine, &mounts),
             os: std::env::consts::OS,
-            container: container::read(places, &mounts),
+            container: container::read(machine, &mounts),
         }
     }
     #[cfg(not(target_os = "linux"))]
     {
-        portable::read(places)
+        portable::read(machine)
     }
 }
 
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_what_every_machine_has() {
-        let hardware = hardware(&Places::here());
+        let hardware = hardware(&MachineEnvironment::here());
         assert!(hardware.cpu.cores >= 1 && hardware.cpu.cores <= hardware.cpu.threads);
         assert!(hardware.ram_gb.total > 0.0);
         assert!(hardware.disks.iter().any(|disk| disk.mount == "/" && disk.size_gb > 0.0));
@@ -164,7 +164,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn an_empty_tree_still_has_an_answer() {
         let folder = tempfile::tempdir().unwrap();
-        let hardware = hardware(&Places::under(folder.path()));
+        let hardware = hardware(&MachineEnvironment::under(folder.path()));
         assert!(hardware.cpu.threads >= 1);
         assert_eq!(hardware.cpu.frequency_mhz, 0);
         assert_eq!(hardware.gpus, []);

@@ -9,37 +9,37 @@
 //! package databases and of the kernel's files, which nobody else needs to. And it takes a
 //! driver's library along (NVML), which should touch one place only.
 //!
-//! What it may touch: it reads files, below [`Places::root`] and below the folders that the
+//! What it may touch: it reads files, below [`MachineEnvironment::root`] and below the folders that the
 //! environment names, and never writes one. Whatever it reads may be broken, huge or hostile:
 //! files and listings are bounded, what cannot be understood is left out and counted, and
 //! nothing panics.
 //!
 //! ```
-//! use machine::{KeyPackages, Places, Selection};
+//! use machine::{KeyPackages, MachineEnvironment, Selection};
 //!
-//! let places = Places::here();
+//! let machine = MachineEnvironment::here();
 //! let key = KeyPackages::new(["git", "linux-image-*"]);
-//! let software = machine::software(&places, &Selection::key(&key));
+//! let software = machine::software(&machine, &Selection::key(&key));
 //! assert!(!software.kernel.is_empty());
 //!
 //! let baseline = serde_json::to_value(software)?;
-//! assert!(machine::diff(&places, &key, &baseline)?.is_empty());
+//! assert!(machine::diff(&machine, &key, &baseline)?.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod diff;
+mod environment;
 mod hardware;
-mod places;
 mod read;
 mod software;
 
 pub use diff::{
-    Addition, Baseline, BaselineError, Changes, DISK_USED_TOLERANCE, FREQUENCY_TOLERANCE, Kind,
-    Modification, RAM_USED_TOLERANCE, Removal, SIZE_TOLERANCE, diff,
+    Addition, Baseline, BaselineError, BaselineKind, DISK_USED_TOLERANCE, FREQUENCY_TOLERANCE,
+    MachineChanges, Modification, RAM_USED_TOLERANCE, Removal, SIZE_TOLERANCE, diff,
 };
+pub use environment::MachineEnvironment;
 pub use hardware::{Container, Cpu, Disk, Gpu, Hardware, Ram, hardware};
-pub use places::Places;
 pub use software::{
-    DEFAULT_KEY_PACKAGES, KeyPackages, PYTHON_NOT_FOUND, PYTHON_UNKNOWN, Scope, Selection,
-    Software, Source, SourceState, software,
+    DEFAULT_KEY_PACKAGES, KeyPackages, PYTHON_NOT_FOUND, PYTHON_UNKNOWN, PackageScope,
+    PackageSource, Selection, Software, SourceState, software,
 };

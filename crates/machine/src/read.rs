@@ -20,7 +20,7 @@ pub(crate) const MAX_FOLDER_ENTRIES: usize = 100_000;
 
 /// Why a file was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unread {
+pub(crate) enum ReadError {
     /// There is none.
     Absent,
     /// It is larger than the limit.
@@ -30,17 +30,17 @@ pub(crate) enum Unread {
 }
 
 /// A file whole, unless it is larger than `max`.
-pub(crate) fn bytes(path: &Path, max: u64) -> Result<Vec<u8>, Unread> {
+pub(crate) fn bytes(path: &Path, max: u64) -> Result<Vec<u8>, ReadError> {
     let (file, size) = open_sized(path)?;
     if size > max {
-        return Err(Unread::TooLarge);
+        return Err(ReadError::TooLarge);
     }
     // Room for one byte more than there is: the end is seen without another round of growing.
     // Files of the kernel do not tell their size, and most fit into a page.
     let room = usize::try_from(size).unwrap_or(0).saturating_add(1).max(PAGE_BYTES);
     let mut bytes = Vec::with_capacity(room);
-    file.take(max + 1).read_to_end(&mut bytes).map_err(|_| Unread::Unreadable)?;
-    if bytes.len() as u64 > max { Err(Unread::TooLarge) } else { Ok(bytes) }
+    file.take(max + 1).read_to_end(&mut bytes).map_err(|_| ReadError::Unreadable)?;
+    if bytes.len() as u64 > max { Err(ReadError::TooLarge) } else { Ok(bytes) }
 }
 
 /// A small file as text; what is no UTF-8 in it is replaced.
@@ -86,21 +86,21 @@ pub(crate) fn folders(folder: &Path, prefix: &str) -> Vec<PathBuf> {
 /// Opens a file for reading. A pipe with nobody at its other end would be waited for, and a
 /// device may do anything: both are refused.
 #[cfg(target_os = "linux")]
-pub(crate) fn open(path: &Path) -> Result<File, Unread> {
+pub(crate) fn open(path: &Path) -> Result<File, ReadError> {
     open_sized(path).map(|(file, _)| file)
 }
 
 /// Opens a file as `open` does, and says how large it is, in bytes.
-fn open_sized(path: &Path) -> Result<(File, u64), Unread> {
+fn open_sized(path: &Path) -> Result<(File, u64), ReadError> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(opened) => File::from(opened),
-        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => return Err(Unread::Absent),
-        Err(_) => return Err(Unread::Unreadable),
+        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => return Err(ReadError::Absent),
+        Err(_) => return Err(ReadError::Unreadable),
     };
     match file.metadata() {
         Ok(metadata) if metadata.is_file() => Ok((file, metadata.len())),
-        _ => Err(Unread::Unreadable),
+        _ => Err(ReadError::Unreadable),
     }
 }
 
@@ -112,10 +112,10 @@ mod tests {
     fn what_is_no_file_is_refused_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        assert_eq!(bytes(&at("none"), 10), Err(Unread::Absent));
-        assert_eq!(bytes(folder.path(), 10), Err(Unread::Unreadable));
+        assert_eq!(bytes(&at("none"), 10), Err(ReadError::Absent));
+        assert_eq!(bytes(folder.path(), 10), Err(ReadError::Unreadable));
         std::os::unix::fs::symlink("loop", at("loop")).unwrap();
-        assert_eq!(bytes(&at("loop"), 10), Err(Unread::Unreadable));
+        assert_eq!(bytes(&at("loop"), 10), Err(ReadError::Unreadable));
         rustix::fs::mknodat(
             rustix::fs::CWD,
             at("pipe"),
@@ -124,10 +124,10 @@ mod tests {
             0,
         )
         .unwrap();
-        assert_eq!(bytes(&at("pipe"), 10), Err(Unread::Unreadable));
+        assert_eq!(bytes(&at("pipe"), 10), Err(ReadError::Unreadable));
         std::fs::write(at("file"), "0123456789").unwrap();
         assert_eq!(bytes(&at("file"), 10).unwrap(), b"0123456789");
-        assert_eq!(bytes(&at("file"), 9), Err(Unread::TooLarge));
+        assert_eq!(bytes(&at("file"), 9), Err(ReadError::TooLarge));
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("huge");
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
-        assert_eq!(bytes(&path, 1 << 20), Err(Unread::TooLarge));
+        assert_eq!(bytes(&path, 1 << 20), Err(ReadError::TooLarge));
         assert_eq!(text(&path), None);
     }
 }

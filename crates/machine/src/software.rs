@@ -21,9 +21,9 @@ use self::collect::Collector;
 pub(crate) use self::select::folded;
 pub use self::{
     python::{NOT_FOUND as PYTHON_NOT_FOUND, UNKNOWN as PYTHON_UNKNOWN},
-    select::{DEFAULT_KEY_PACKAGES, KeyPackages, Scope, Selection},
+    select::{DEFAULT_KEY_PACKAGES, KeyPackages, PackageScope, Selection},
 };
-use crate::Places;
+use crate::MachineEnvironment;
 
 /// What runs on the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -38,14 +38,14 @@ pub struct Software {
     /// The packages as `name==version`, sorted, each once.
     pub packages: Vec<String>,
     /// Which packages those are.
-    pub packages_scope: Scope,
+    pub packages_scope: PackageScope,
     /// Where they come from.
-    pub package_sources: Vec<Source>,
+    pub package_sources: Vec<PackageSource>,
 }
 
 /// A package manager that is in use here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Source {
+pub struct PackageSource {
     /// Its name.
     pub source: &'static str,
     /// Whether its books were read.
@@ -71,28 +71,28 @@ pub enum SourceState {
 }
 
 /// Reads the books of a package manager, where it is in use.
-type Reader<'a> = dyn Fn(&mut Collector) -> Option<SourceState> + 'a;
+type PackageReader<'a> = dyn Fn(&mut Collector) -> Option<SourceState> + 'a;
 
 /// What runs on this machine.
-pub fn software(places: &Places, selection: &Selection) -> Software {
-    let (os_version, kernel) = system::read(places);
-    let python = python::find(places);
+pub fn software(machine: &MachineEnvironment, selection: &Selection) -> Software {
+    let (os_version, kernel) = system::read(machine);
+    let python = python::find(machine);
     let mut collector = Collector::new(selection, python.package_names());
     let mut package_sources = Vec::new();
-    let readers: &[(&'static str, &Reader)] = &[
-        ("apk", &|collector| apk::read(places, collector)),
-        ("brew", &|collector| brew::read(places, collector)),
-        ("dpkg", &|collector| dpkg::read(places, collector)),
-        ("pacman", &|collector| pacman::read(places, collector)),
-        ("pip", &|collector| pip::read(places, &python, collector)),
+    let readers: &[(&'static str, &PackageReader)] = &[
+        ("apk", &|collector| apk::read(machine, collector)),
+        ("brew", &|collector| brew::read(machine, collector)),
+        ("dpkg", &|collector| dpkg::read(machine, collector)),
+        ("pacman", &|collector| pacman::read(machine, collector)),
+        ("pip", &|collector| pip::read(machine, &python, collector)),
         #[cfg(target_os = "linux")]
-        ("rpm", &|collector| rpm::read(places, collector)),
+        ("rpm", &|collector| rpm::read(machine, collector)),
     ];
     for (source, reader) in readers {
         collector.begin();
         if let Some(state) = reader(&mut collector) {
             let (packages, skipped) = collector.counts();
-            package_sources.push(Source { source, state, packages, skipped });
+            package_sources.push(PackageSource { source, state, packages, skipped });
         }
     }
     let python_version = python.version(|name| collector.version_of(name));

@@ -16,7 +16,7 @@ use gate::{
     Artifact, Blobs, BoxFuture, JobId,
     blobs::{BlobError, BlobReader, StoredArtifacts, artifact_path},
 };
-use guard::files::{Entry, EntryKind, Folder, plain_name};
+use guard::files::{EntryKind, Folder, FolderEntry, plain_name};
 
 /// Behind the name of a job: its artifacts on their way out of a folder that cannot be served as it is.
 const KEPT: &str = "-kept";
@@ -216,7 +216,7 @@ enum Stay<'a> {
 }
 
 /// Only plain files stay that are nobody else's too: a link could lead anywhere.
-fn may_stay<'a>(entry: &'a Entry, limits: &Limits) -> Stay<'a> {
+fn may_stay<'a>(entry: &'a FolderEntry, limits: &Limits) -> Stay<'a> {
     match (entry.name.to_str(), &entry.kind) {
         (Some(name), EntryKind::Regular { bytes, links: 1 }) if plain_name(name).is_ok() => {
             if *bytes > limits.max_artifact_bytes {
@@ -230,7 +230,7 @@ fn may_stay<'a>(entry: &'a Entry, limits: &Limits) -> Stay<'a> {
 }
 
 /// False: its name is none that a folder takes, so that it can only go with the whole folder.
-fn remove(folder: &Folder, entry: &Entry) -> io::Result<bool> {
+fn remove(folder: &Folder, entry: &FolderEntry) -> io::Result<bool> {
     match entry.name.to_str() {
         Some(name) if plain_name(name).is_ok() => folder.remove_tree(name).map(|()| true),
         _ => Ok(false),

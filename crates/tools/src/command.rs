@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use contract::{ProcessLimits, codes};
 use gate::{BoxFuture, CapturedText, Provider, RunningCall, ToolError, ToolOutput};
-use guard::process::{Ending, Finished, Launch, ResourceLimits, Spawner, StartError};
+use guard::process::{ExitReason, Finished, Launch, ResourceLimits, Spawner, StartError};
 use serde_json::Value;
 
 /// A tool that is a program.
@@ -141,16 +141,16 @@ fn not_started(error: &StartError) -> ToolError {
 fn judge(call: &RunningCall, finished: &Finished) -> Result<ToolOutput, ToolError> {
     let stderr = captured(&finished.stderr);
     match finished.ending {
-        Ending::Exited(0) => answer::read(call, &finished.stdout, stderr),
-        Ending::Exited(code) => {
+        ExitReason::Exited(0) => answer::read(call, &finished.stdout, stderr),
+        ExitReason::Exited(code) => {
             let message = format!("the command exited with status {code}");
             Err(answer::failure(&finished.stdout, stderr, code, message))
         }
-        Ending::Signalled(signal) => {
+        ExitReason::Signalled(signal) => {
             let message = format!("the command was ended by signal {signal}");
             Err(answer::failure(&finished.stdout, stderr, 128 + signal, message))
         }
-        Ending::Stopped => {
+        ExitReason::Stopped => {
             let mut error = ToolError::new(codes::CANCELLED.code, "the command was stopped");
             error.stdout = captured(&finished.stdout);
             error.stderr = stderr;

@@ -15,7 +15,7 @@ mod write_file;
 use std::{sync::Arc, time::SystemTime};
 
 use gate::{RunningCall, ToolError};
-use guard::files::{FileError, Kind, SafePath, Tree};
+use guard::files::{FileError, FileKind, FileTree, SafePath};
 use serde_json::Value;
 
 use crate::{printed_size::AROUND_BYTES, settings::FileIo};
@@ -29,7 +29,7 @@ pub(crate) use write_file::WriteFile;
 
 /// The agent's folder and what the operator decided about it.
 pub(crate) struct Files {
-    tree: Tree,
+    tree: FileTree,
     settings: FileIo,
 }
 
@@ -38,7 +38,7 @@ impl Files {
     pub(crate) fn new(settings: &FileIo) -> Arc<Self> {
         // Settings that were not placed name no folder; then there is nothing to open.
         let root = settings.root.clone().unwrap_or_default();
-        Arc::new(Self { tree: Tree::new(root).create_root(), settings: settings.clone() })
+        Arc::new(Self { tree: FileTree::new(root).create_root(), settings: settings.clone() })
     }
 
     fn path(&self, text: &str) -> Result<SafePath, FileError> {
@@ -67,12 +67,12 @@ fn flag(call: &RunningCall, name: &str) -> bool {
 }
 
 /// The word of the contracts for what a name stands for.
-fn word(kind: Kind) -> &'static str {
+fn word(kind: FileKind) -> &'static str {
     match kind {
-        Kind::File => "file",
-        Kind::Directory => "directory",
-        Kind::Symlink => "symlink",
-        Kind::Other => "other",
+        FileKind::File => "file",
+        FileKind::Directory => "directory",
+        FileKind::Symlink => "symlink",
+        FileKind::Other => "other",
     }
 }
 

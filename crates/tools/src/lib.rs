@@ -47,7 +47,7 @@ pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let files = file_io::Files::new(&settings.file_io);
     // One pool and one cache for both views of the web.
-    let web = guard::net::Client::new(&settings.web_fetch.client());
+    let web = guard::net::HttpClient::new(&settings.web_fetch.client());
     let key_packages = sys_audit::key_packages(&settings.sys_audit);
     vec![
         tool!("diff_baseline", sys_audit::DiffBaseline(key_packages.clone())),

@@ -2,7 +2,7 @@
 //!
 //! A model server outlives the call that started it, and the process that took the call. So nothing about it is
 //! remembered in memory: each port has a `place` on disk, whose lock is held as long as a server of ours is
-//! there (`guard::process::Keep`). Whoever looks, this process or another, sees the same.
+//! there (`guard::process::DetachedLaunch`). Whoever looks, this process or another, sees the same.
 
 mod diagnosis;
 mod environment;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
-use guard::files::{FileError, GlobError, Globs, Links, SafePath, Tree};
+use guard::files::{FileError, FileTree, GlobError, Globs, Links, SafePath};
 use serde_json::json;
 
 use crate::{printed_size::json_bytes, settings::Repo};
 
 pub(crate) struct ReadRepoFile {
-    tree: Arc<Tree>,
+    tree: Arc<FileTree>,
     /// Settings with globs that mean nothing are refused before this.
     globs: Result<Globs, GlobError>,
     max_bytes: u64,
@@ -19,7 +19,7 @@ impl ReadRepoFile {
     pub(crate) fn new(settings: &Repo) -> Self {
         Self {
             // A link could give a secret a second name, so there may be none.
-            tree: Arc::new(Tree::new(&settings.root).links(Links::Refused)),
+            tree: Arc::new(FileTree::new(&settings.root).links(Links::Refused)),
             globs: Globs::new(&settings.allow, &settings.deny),
             max_bytes: settings.max_bytes,
         }
@@ -73,7 +73,7 @@ enum Refusal {
     File(FileError),
 }
 
-fn content(tree: &Tree, path: &SafePath, max: u64) -> Result<String, Refusal> {
+fn content(tree: &FileTree, path: &SafePath, max: u64) -> Result<String, Refusal> {
     let opened = tree.open(path).map_err(Refusal::File)?;
     if opened.status.bytes > max {
         return Err(Refusal::Larger(opened.status.bytes));

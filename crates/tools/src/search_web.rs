@@ -15,7 +15,7 @@ mod service;
 use std::sync::{Arc, OnceLock};
 
 use gate::{BoxFuture, Clock, Provider, RunningCall, ToolError, ToolOutput};
-use guard::net::{Choice, Judge, Request, Response};
+use guard::net::{BodyAction, BodyFilter, HttpRequest, HttpResponse};
 use serde_json::json;
 
 use crate::{printed_size::printed, settings::Search, whole::whole};
@@ -83,12 +83,14 @@ impl SearchWeb {
     async fn ask(
         &self,
         service: &Service,
-        request: Request,
+        request: HttpRequest,
         call: &RunningCall,
-    ) -> Result<Response, ToolError> {
+    ) -> Result<HttpResponse, ToolError> {
         // What a service says about its failure may hold anything, our key included.
         let judge =
-            Judge::new(|status, _| if status.is_success() { Choice::Read } else { Choice::Skip });
+            BodyFilter::new(
+                |status, _| if status.is_success() { BodyAction::Read } else { BodyAction::Skip },
+            );
         let response = service
             .client
             .send(request.judged(judge), &call.stop)

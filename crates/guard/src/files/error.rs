@@ -5,7 +5,7 @@ use std::io;
 
 use rustix::io::Errno;
 
-/// Why a file below a [`Tree`](super::Tree) was not read, listed or written.
+/// Why a file below a [`FileTree`](super::Tree) was not read, listed or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// There is nothing of that name.

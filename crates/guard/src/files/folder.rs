@@ -29,7 +29,7 @@ pub struct Folder {
 
 /// One name in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct FolderEntry {
     /// The name, which a tool chose and which need not be text.
     pub name: OsString,
     /// What it names.
@@ -135,12 +135,12 @@ impl Folder {
     }
 
     /// What is in the folder, sorted by name. Fails beyond [`MAX_ENTRIES`].
-    pub fn entries(&self) -> io::Result<Vec<Entry>> {
+    pub fn entries(&self) -> io::Result<Vec<FolderEntry>> {
         let mut entries = Vec::new();
         for found in self.dir.entries()? {
             let name = found?.file_name();
             match statat(&self.dir, &name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => entries.push(Entry { name, kind: kind(&stat) }),
+                Ok(stat) => entries.push(FolderEntry { name, kind: kind(&stat) }),
                 // Removed since it was listed.
                 Err(rustix::io::Errno::NOENT) => {}
                 Err(error) => return Err(error.into()),

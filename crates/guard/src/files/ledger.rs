@@ -27,9 +27,9 @@ use tokio_util::sync::CancellationToken;
 pub use self::limit::HourlyLimit;
 use super::{
     NameError,
+    file_tree::id,
     file_types::{require_one_name, require_regular},
     plain_name,
-    tree::id,
 };
 
 /// How long another program may keep the file locked.

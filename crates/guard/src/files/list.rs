@@ -7,24 +7,24 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
 use super::file_types::require_ordinary_place;
-use super::read::{Opened, Status};
+use super::read::{FileStatus, OpenFile};
 use super::replace::is_reserved;
-use super::{FileError, MAX_ENTRIES, SafePath, Tree};
+use super::{FileError, FileTree, MAX_ENTRIES, SafePath};
 
 /// One name in a folder of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListingEntry {
     /// The name.
     pub name: String,
     /// What it stands for; a symbolic link is one, wherever it leads.
-    pub status: Status,
+    pub status: FileStatus,
 }
 
 /// What lies in a folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Listing {
+pub struct FolderListing {
     /// The first entries by name.
-    pub entries: Vec<Listed>,
+    pub entries: Vec<ListingEntry>,
     /// How many there are, as far as they were counted.
     pub total: usize,
     /// How many more there are that no path can name: no text, invisible characters and the like.
@@ -35,7 +35,7 @@ pub struct Listing {
 
 /// What came of a walk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Walked {
+pub struct WalkSummary {
     /// How many files were visited.
     pub files: usize,
     /// How many entries could not be: links, pipes, names that no path has, folders that are too deep
@@ -47,34 +47,40 @@ pub struct Walked {
 
 /// A file that a walk came to.
 #[derive(Debug)]
-pub struct Found<'a> {
+pub struct FoundFile<'a> {
     /// Its path.
     pub path: &'a SafePath,
     folder: &'a OwnedFd,
     name: &'a str,
 }
 
-impl Found<'_> {
+impl FoundFile<'_> {
     /// Opens it for reading.
-    pub fn open(&self) -> Result<Opened, FileError> {
-        Opened::in_folder(self.folder, self.name)
+    pub fn open(&self) -> Result<OpenFile, FileError> {
+        OpenFile::in_folder(self.folder, self.name)
     }
 }
 
-impl Tree {
+impl FileTree {
     /// The first `max` entries of a folder, sorted by name.
-    pub fn list(&self, path: &SafePath, max: usize) -> Result<Listing, FileError> {
+    pub fn list(&self, path: &SafePath, max: usize) -> Result<FolderListing, FileError> {
         let folder = self.open_root()?.open_folder(path)?;
         require_ordinary_place(&folder)?;
-        let Names { good: names, unnameable, cut } = read_names(path, &folder, MAX_ENTRIES)?;
-        let mut listing =
-            Listing { total: names.len(), unnameable, uncounted: cut, ..Listing::default() };
+        let FolderNames { good: names, unnameable, cut } = read_names(path, &folder, MAX_ENTRIES)?;
+        let mut listing = FolderListing {
+            total: names.len(),
+            unnameable,
+            uncounted: cut,
+            ..FolderListing::default()
+        };
         for name in names {
             if listing.entries.len() == max {
                 break;
             }
             match statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => listing.entries.push(Listed { name, status: Status::of(&stat) }),
+                Ok(stat) => {
+                    listing.entries.push(ListingEntry { name, status: FileStatus::of(&stat) })
+                }
                 // Removed since it was listed.
                 Err(Errno::NOENT) => listing.total -= 1,
                 Err(error) => return Err(error.into()),
@@ -89,10 +95,10 @@ impl Tree {
         &self,
         path: &SafePath,
         max_entries: usize,
-        visit: &mut dyn FnMut(&Found<'_>) -> ControlFlow<()>,
-    ) -> Result<Walked, FileError> {
+        visit: &mut dyn FnMut(&FoundFile<'_>) -> ControlFlow<()>,
+    ) -> Result<WalkSummary, FileError> {
         let root = self.open_root()?;
-        let mut walk = Walk { left: max_entries, walked: Walked::default(), visit };
+        let mut walk = FileWalk { left: max_entries, walked: WalkSummary::default(), visit };
         match root.open_folder(path) {
             Ok(folder) => {
                 require_ordinary_place(&folder)?;
@@ -102,7 +108,7 @@ impl Tree {
                 let (parent, name) = path.split().ok_or(FileError::NotADirectory)?;
                 let folder = root.open_folder(&parent)?;
                 // What cannot be opened is said here, where it is the only one.
-                Opened::in_folder(&folder, name)?;
+                OpenFile::in_folder(&folder, name)?;
                 let _ = walk.file(path, &folder, name);
             }
             Err(error) => return Err(error),
@@ -111,16 +117,16 @@ impl Tree {
     }
 }
 
-struct Walk<'a> {
+struct FileWalk<'a> {
     left: usize,
-    walked: Walked,
-    visit: &'a mut dyn FnMut(&Found<'_>) -> ControlFlow<()>,
+    walked: WalkSummary,
+    visit: &'a mut dyn FnMut(&FoundFile<'_>) -> ControlFlow<()>,
 }
 
-impl Walk<'_> {
+impl FileWalk<'_> {
     /// As deep as a path may be, so that this ends and holds few folders open.
     fn folder(&mut self, path: &SafePath, folder: &OwnedFd) -> Result<ControlFlow<()>, FileError> {
-        let Names { good: names, unnameable, cut } = read_names(path, folder, self.left)?;
+        let FolderNames { good: names, unnameable, cut } = read_names(path, folder, self.left)?;
         self.left -= names.len();
         self.walked.passed_over += unnameable;
         self.walked.cut |= cut;
@@ -161,7 +167,7 @@ impl Walk<'_> {
 
     fn file(&mut self, path: &SafePath, folder: &OwnedFd, name: &str) -> ControlFlow<()> {
         self.walked.files += 1;
-        let flow = (self.visit)(&Found { path, folder, name });
+        let flow = (self.visit)(&FoundFile { path, folder, name });
         self.walked.cut |= flow.is_break();
         flow
     }
@@ -174,15 +180,15 @@ pub(super) fn read_folder(folder: &OwnedFd) -> rustix::io::Result<Dir> {
     Dir::new(openat(folder, ".", flags, Mode::empty())?)
 }
 
-struct Names {
+struct FolderNames {
     good: Vec<String>,
     unnameable: usize,
     cut: bool,
 }
 
 /// The names in a folder that a path can have, sorted; at most `max`.
-fn read_names(path: &SafePath, folder: &OwnedFd, max: usize) -> Result<Names, FileError> {
-    let mut found = Names { good: Vec::new(), unnameable: 0, cut: false };
+fn read_names(path: &SafePath, folder: &OwnedFd, max: usize) -> Result<FolderNames, FileError> {
+    let mut found = FolderNames { good: Vec::new(), unnameable: 0, cut: false };
     for entry in read_folder(folder)? {
         let entry = entry?;
         let name = entry.file_name();

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, openat};
 
 use super::file_types::{require_one_name, require_ordinary_place, require_regular};
-use super::{FileError, SafePath, Tree};
+use super::{FileError, FileTree, SafePath};
 
 /// Reading without waiting for a pipe's other end and without gaining a terminal, in case it is not
 /// the regular file that it was a moment ago.
@@ -16,18 +16,18 @@ const READING: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOC
 
 /// A regular file, open for reading.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenFile {
     /// The file.
     pub file: File,
     /// What it was when it was opened.
-    pub status: Status,
+    pub status: FileStatus,
 }
 
 /// What a path leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Status {
+pub struct FileStatus {
     /// What it is.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// Its length; 0 for what is not a file.
     pub bytes: u64,
     /// When its content was last changed, if the clock of that day can be told.
@@ -38,7 +38,7 @@ pub struct Status {
 
 /// What a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// A regular file.
     File,
     /// A folder.
@@ -49,16 +49,16 @@ pub enum Kind {
     Other,
 }
 
-impl Tree {
+impl FileTree {
     /// Opens a regular file for reading. Refuses one that has a second name, which may lie outside.
-    pub fn open(&self, path: &SafePath) -> Result<Opened, FileError> {
+    pub fn open(&self, path: &SafePath) -> Result<OpenFile, FileError> {
         let root = self.open_root()?;
         // Looked at first because opening a device, or a file of the kernel's, can already do
         // something.
         let seen = root.open(path, OFlags::PATH)?;
         require_file(path, &fstat(&seen)?)?;
         require_ordinary_place(&seen)?;
-        let (opened, stat) = Opened::from_handle(root.open(path, READING)?)?;
+        let (opened, stat) = OpenFile::from_handle(root.open(path, READING)?)?;
         require_one_name(&stat)?;
         Ok(opened)
     }
@@ -74,18 +74,18 @@ impl Tree {
     }
 
     /// What the path leads to. Says nothing of what must not be opened.
-    pub fn stat(&self, path: &SafePath) -> Result<Status, FileError> {
+    pub fn stat(&self, path: &SafePath) -> Result<FileStatus, FileError> {
         let handle = self.open_root()?.open(path, OFlags::PATH)?;
         require_ordinary_place(&handle)?;
-        let status = Status::of(&fstat(&handle)?);
-        if path.names_a_folder() && status.kind != Kind::Directory {
+        let status = FileStatus::of(&fstat(&handle)?);
+        if path.names_a_folder() && status.kind != FileKind::Directory {
             return Err(FileError::NotADirectory);
         }
         Ok(status)
     }
 }
 
-impl Opened {
+impl OpenFile {
     /// Opens a regular file by its name in an open folder, and not through a symbolic link. Refuses
     /// one that has a second name.
     pub(super) fn in_folder(folder: impl AsFd, name: &str) -> Result<Self, FileError> {
@@ -112,7 +112,7 @@ impl Opened {
         let stat = fstat(&handle)?;
         require_regular(&stat)?;
         require_ordinary_place(&handle)?;
-        Ok((Self { file: File::from(handle), status: Status::of(&stat) }, stat))
+        Ok((Self { file: File::from(handle), status: FileStatus::of(&stat) }, stat))
     }
 
     /// Reads what is left of the file, and refuses more than `limit` bytes, counted while reading:
@@ -136,15 +136,16 @@ impl Opened {
     }
 }
 
-impl Status {
+impl FileStatus {
     pub(super) fn of(stat: &Stat) -> Self {
         let kind = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => Kind::File,
-            FileType::Directory => Kind::Directory,
-            FileType::Symlink => Kind::Symlink,
-            _ => Kind::Other,
+            FileType::RegularFile => FileKind::File,
+            FileType::Directory => FileKind::Directory,
+            FileType::Symlink => FileKind::Symlink,
+            _ => FileKind::Other,
         };
-        let bytes = if kind == Kind::File { u64::try_from(stat.st_size).unwrap_or(0) } else { 0 };
+        let bytes =
+            if kind == FileKind::File { u64::try_from(stat.st_size).unwrap_or(0) } else { 0 };
         Self { kind, bytes, modified: modified(stat), mode: stat.st_mode & 0o7777 }
     }
 }

@@ -15,10 +15,10 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use super::file_tree::Root;
 use super::file_types::{require_ordinary_place, require_regular};
-use super::read::Opened;
-use super::tree::Root;
-use super::{FileError, SafePath, Tree, rights};
+use super::read::OpenFile;
+use super::{FileError, FileTree, SafePath, rights};
 
 /// How the names of temporary files begin. No caller may use such a name.
 pub const TEMPORARY_PREFIX: &str = ".toolgate-tmp-";
@@ -31,14 +31,14 @@ const PRIVATE_MODE: u32 = 0o600;
 
 /// What a write did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Written {
+pub struct WriteOutcome {
     /// How many bytes the file has now.
     pub bytes: u64,
     /// Whether there was no such file before.
     pub created: bool,
 }
 
-impl Tree {
+impl FileTree {
     /// Writes a whole file: makes the folders that it lies in, replaces what has its name, and is
     /// back when both are on the disk. Never writes through a symbolic link at the end of the path.
     ///
@@ -49,7 +49,7 @@ impl Tree {
         path: &SafePath,
         bytes: &[u8],
         go_on: &dyn Fn() -> bool,
-    ) -> Result<Written, FileError> {
+    ) -> Result<WriteOutcome, FileError> {
         let (parent, name) = file_name(path)?;
         if !go_on() {
             return Err(FileError::Stopped);
@@ -61,7 +61,7 @@ impl Tree {
         self.sweeper.sweep(&folder);
         let check = || if go_on() { Ok(()) } else { Err(FileError::Stopped) };
         put(&folder, name, bytes, old.as_ref(), check)?;
-        Ok(Written { bytes: bytes.len() as u64, created: old.is_none() })
+        Ok(WriteOutcome { bytes: bytes.len() as u64, created: old.is_none() })
     }
 
     /// Replaces the text of a file of at most `limit` bytes by what `change` makes of it. No change
@@ -79,14 +79,14 @@ impl Tree {
         let folder = self.open_root()?.open_folder(&parent)?;
         let _lock = self.lock(&folder, name, go_on)?;
         let old = replaceable(&folder, name)?.ok_or(FileError::NotFound)?;
-        let before = Opened::in_folder(&folder, name)?.read_text(limit)?;
+        let before = OpenFile::in_folder(&folder, name)?.read_text(limit)?;
         let (after, made) = change(&before)?;
         self.sweeper.sweep(&folder);
         put(&folder, name, after.as_bytes(), Some(&old), || {
             if !go_on() {
                 return Err(FileError::Stopped);
             }
-            match Opened::in_folder(&folder, name).and_then(|now| now.read(limit)) {
+            match OpenFile::in_folder(&folder, name).and_then(|now| now.read(limit)) {
                 Ok(now) if now == before.as_bytes() => Ok(()),
                 Ok(_) | Err(FileError::NotFound | FileError::TooLarge { .. }) => {
                     Err(FileError::Changed)
@@ -195,7 +195,7 @@ fn put(
     old: Option<&Stat>,
     check: impl FnOnce() -> Result<(), FileError>,
 ) -> Result<(), FileError> {
-    let mut temporary = Temporary::create(folder, name, old)?;
+    let mut temporary = TemporaryFile::create(folder, name, old)?;
     temporary.file.write_all(bytes)?;
     temporary.file.sync_all()?;
     check()?;
@@ -218,14 +218,14 @@ fn force(folder: &OwnedFd) -> io::Result<()> {
 }
 
 /// A file that is removed again unless it has taken another name.
-struct Temporary<'a> {
+struct TemporaryFile<'a> {
     folder: &'a OwnedFd,
     name: String,
     file: File,
     is_gone: bool,
 }
 
-impl<'a> Temporary<'a> {
+impl<'a> TemporaryFile<'a> {
     /// Makes a file that nobody else can know of, with the rights of the one that it is to replace.
     fn create(folder: &'a OwnedFd, replaced: &str, old: Option<&Stat>) -> Result<Self, FileError> {
         let name = format!("{TEMPORARY_PREFIX}{:032x}", rand::random::<u128>());
@@ -240,7 +240,7 @@ impl<'a> Temporary<'a> {
     }
 }
 
-impl Drop for Temporary<'_> {
+impl Drop for TemporaryFile<'_> {
     fn drop(&mut self) {
         if !self.is_gone {
             let _ = unlinkat(self.folder, &self.name, AtFlags::empty());

@@ -2,7 +2,7 @@
 //!
 //! Where the kernel has `openat2`, it resolves the whole path itself, refusing to go above the
 //! handle at any moment. Where it does not (an old kernel, a container whose filter does not know the
-//! call), [`steps`](super::steps) goes name by name. Both ways pass the same tests.
+//! call), [`step_resolver`](super::step_resolver) goes name by name. Both ways pass the same tests.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 
-use super::{SafePath, steps};
+use super::{SafePath, step_resolver};
 
 /// How often the kernel may say that the tree changed under it before we go step by step.
 const MAX_TRIES: usize = 16;
@@ -55,12 +55,12 @@ const RESOLVE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGIC
 
 /// The way to resolve the paths of one tree.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Way {
+pub(super) struct PathResolver {
     pub links: Links,
     pub resolver: Resolver,
 }
 
-impl Way {
+impl PathResolver {
     /// Opens what the path leads to. `flags` must not create anything.
     pub fn open(self, root: BorrowedFd<'_>, path: &SafePath, flags: OFlags) -> io::Result<OwnedFd> {
         let flags = flags | OFlags::CLOEXEC;
@@ -69,7 +69,7 @@ impl Way {
             Resolver::Steps => Err(Errno::AGAIN),
         };
         match opened {
-            Err(Errno::AGAIN) => Ok(steps::open(root, path, flags, self.links)?),
+            Err(Errno::AGAIN) => Ok(step_resolver::open(root, path, flags, self.links)?),
             other => Ok(other?),
         }
     }

@@ -18,7 +18,7 @@ use tokio::io::AsyncReadExt;
 use tokio_util::io::StreamReader;
 
 use super::{
-    NetError, Reason,
+    NetError, NetErrorReason,
     encoding::{self, Coding},
 };
 
@@ -29,7 +29,7 @@ const PIECE_BYTES: usize = 65_536;
 
 /// A body that was read.
 #[derive(Debug)]
-pub(super) struct Body {
+pub(super) struct ReadBody {
     pub(super) bytes: Bytes,
     pub(super) wire_bytes: u64,
 }
@@ -40,7 +40,7 @@ pub(super) async fn read(
     headers: &HeaderMap,
     max_bytes: usize,
     idle: Duration,
-) -> Result<Body, NetError> {
+) -> Result<ReadBody, NetError> {
     let codings = encoding::codings(headers)?;
     let slack = if codings.is_empty() { 0 } else { ENCODING_SLACK_BYTES };
     let max_wire_bytes = max_bytes.saturating_add(slack) as u64;
@@ -56,7 +56,7 @@ pub(super) async fn read(
     let pieces = pieces(body, idle, wire_bytes.clone(), max_wire_bytes, max_bytes);
     let wire = Box::new(StreamReader::new(Box::pin(pieces)));
     let bytes = decode(wire, &codings, max_bytes).await?;
-    Ok(Body { bytes, wire_bytes: wire_bytes.load(Ordering::Relaxed) })
+    Ok(ReadBody { bytes, wire_bytes: wire_bytes.load(Ordering::Relaxed) })
 }
 
 /// A body without encodings. One that comes in one piece is not copied, and one whose size was
@@ -66,7 +66,7 @@ async fn plain(
     expected: usize,
     max_bytes: usize,
     idle: Duration,
-) -> Result<Body, NetError> {
+) -> Result<ReadBody, NetError> {
     let mut first = Bytes::new();
     let mut all = BytesMut::new();
     while let Some(piece) = next(&mut body, idle).await? {
@@ -84,7 +84,7 @@ async fn plain(
         all.extend_from_slice(&piece);
     }
     let bytes = if all.is_empty() { first } else { all.freeze() };
-    Ok(Body { wire_bytes: bytes.len() as u64, bytes })
+    Ok(ReadBody { wire_bytes: bytes.len() as u64, bytes })
 }
 
 async fn decode(
@@ -139,7 +139,7 @@ async fn next(body: &mut Incoming, idle: Duration) -> Result<Option<Bytes>, NetE
         tokio::task::consume_budget().await;
         let Ok(frame) = tokio::time::timeout(idle, body.frame()).await else {
             let message = format!("no data for {} s", idle.as_secs_f64());
-            return Err(NetError::new(Reason::Timeout, message));
+            return Err(NetError::new(NetErrorReason::Timeout, message));
         };
         match frame {
             None => return Ok(None),
@@ -150,7 +150,7 @@ async fn next(body: &mut Incoming, idle: Duration) -> Result<Option<Bytes>, NetE
             }
             Some(Err(error)) => {
                 let message = "the body broke off or is not valid HTTP";
-                return Err(NetError::new(Reason::Network, message).for_operator(error));
+                return Err(NetError::new(NetErrorReason::Network, message).for_operator(error));
             }
         }
     }
@@ -161,7 +161,7 @@ fn announced(headers: &HeaderMap) -> Option<u64> {
 }
 
 pub(super) fn too_large(max_bytes: usize) -> NetError {
-    NetError::new(Reason::TooLarge, format!("the body has more than {max_bytes} bytes"))
+    NetError::new(NetErrorReason::TooLarge, format!("the body has more than {max_bytes} bytes"))
 }
 
 /// A failure of ours that came through a decoder, or one of the decoder's own.
@@ -170,7 +170,7 @@ fn undecodable(error: io::Error) -> NetError {
         Some(ours) => ours.clone(),
         None => {
             let message = "the body is cut off or not what its content encoding says";
-            NetError::new(Reason::Network, message).for_operator(error)
+            NetError::new(NetErrorReason::Network, message).for_operator(error)
         }
     }
 }

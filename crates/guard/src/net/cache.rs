@@ -30,23 +30,23 @@ const SAME_ALWAYS: [&str; 3] = ["accept", "accept-encoding", "user-agent"];
 /// What is kept.
 pub(super) struct Cache {
     max_bytes: usize,
-    kept: Mutex<Kept>,
+    kept: Mutex<CacheState>,
 }
 
 #[derive(Default)]
-struct Kept {
-    entries: HashMap<Key, Entry>,
+struct CacheState {
+    entries: HashMap<CacheKey, CacheEntry>,
     bytes: usize,
     /// Counts uses, to know which was the last.
     clock: u64,
 }
 
 /// A URL and what was accepted from it.
-type Key = (String, Option<HeaderValue>);
+type CacheKey = (String, Option<HeaderValue>);
 
 /// An answer that is kept.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(super) struct CacheEntry {
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
     fresh_until: Instant,
@@ -56,13 +56,13 @@ pub(super) struct Entry {
 }
 
 /// What the cache has for a request.
-pub(super) enum Found {
+pub(super) enum CacheLookup {
     /// Nothing, and nothing will be kept.
     Never,
     /// Nothing yet.
     Nothing,
     /// An answer that is good as it is.
-    Fresh(Entry),
+    Fresh(CacheEntry),
     /// An answer that has to be asked about, with these headers.
     Stale(HeaderMap),
 }
@@ -73,17 +73,17 @@ impl Cache {
     }
 
     /// Looks for an answer to this request.
-    pub(super) fn find(&self, hop: &Hop) -> Found {
+    pub(super) fn find(&self, hop: &Hop) -> CacheLookup {
         if self.max_bytes == 0 || !is_plain(hop) {
-            return Found::Never;
+            return CacheLookup::Never;
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.clock += 1;
         let clock = kept.clock;
-        let Some(entry) = kept.entries.get_mut(&key(hop)) else { return Found::Nothing };
+        let Some(entry) = kept.entries.get_mut(&key(hop)) else { return CacheLookup::Nothing };
         entry.used = clock;
         if entry.fresh_until > Instant::now() {
-            return Found::Fresh(entry.clone());
+            return CacheLookup::Fresh(entry.clone());
         }
         let mut asking = HeaderMap::new();
         for (theirs, ours) in [
@@ -92,11 +92,11 @@ impl Cache {
         ] {
             asking.extend(entry.headers.get(theirs).map(|mark| (ours, mark.clone())));
         }
-        if asking.is_empty() { Found::Nothing } else { Found::Stale(asking) }
+        if asking.is_empty() { CacheLookup::Nothing } else { CacheLookup::Stale(asking) }
     }
 
     /// The server says that what is kept is still good. What it says anew counts from now on.
-    pub(super) fn refresh(&self, hop: &Hop, headers: &HeaderMap) -> Option<Entry> {
+    pub(super) fn refresh(&self, hop: &Hop, headers: &HeaderMap) -> Option<CacheEntry> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let key = key(hop);
         let mut entry = kept.remove(&key)?;
@@ -125,7 +125,7 @@ impl Cache {
         let size = size(&key, headers, body);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.clock += 1;
-        let entry = Entry {
+        let entry = CacheEntry {
             headers: headers.clone(),
             // A copy, because what was read may be a small part of a large buffer.
             body: Bytes::copy_from_slice(body),
@@ -138,10 +138,10 @@ impl Cache {
     }
 }
 
-impl Kept {
+impl CacheState {
     /// Puts an answer in, and those out for which there is no room then. The one that comes in must
     /// not be there yet.
-    fn insert(&mut self, key: Key, entry: Entry, max_bytes: usize) {
+    fn insert(&mut self, key: CacheKey, entry: CacheEntry, max_bytes: usize) {
         if entry.size > max_bytes / LARGEST_PART {
             return;
         }
@@ -154,18 +154,18 @@ impl Kept {
         self.entries.insert(key, entry);
     }
 
-    fn remove(&mut self, key: &Key) -> Option<Entry> {
+    fn remove(&mut self, key: &CacheKey) -> Option<CacheEntry> {
         let entry = self.entries.remove(key)?;
         self.bytes -= entry.size;
         Some(entry)
     }
 }
 
-fn key(hop: &Hop) -> Key {
+fn key(hop: &Hop) -> CacheKey {
     (hop.url.to_string(), hop.headers.get(header::ACCEPT).cloned())
 }
 
-fn size((url, accept): &Key, headers: &HeaderMap, body: &Bytes) -> usize {
+fn size((url, accept): &CacheKey, headers: &HeaderMap, body: &Bytes) -> usize {
     let of_header = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len();
     let of_key = url.len() + accept.as_ref().map_or(0, HeaderValue::len);
     body.len() + headers.iter().map(of_header).sum::<usize>() + of_key + OVERHEAD_BYTES
@@ -256,7 +256,7 @@ mod tests {
         let never =
             HeaderMap::from_iter([(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))]);
         assert!(cache.refresh(&hop(1), &never).is_some());
-        assert!(matches!(cache.find(&hop(1)), Found::Nothing));
+        assert!(matches!(cache.find(&hop(1)), CacheLookup::Nothing));
     }
 
     /// A small body may be a part of a large buffer, which must not be kept with it.

@@ -18,7 +18,7 @@ const PROBE_BYTES: usize = 1_024;
 
 /// What a text is written in, which decides where it can name its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TextFormat {
     /// HTML: in a `meta` element, or an XML declaration.
     Html,
     /// XML: in its declaration; UTF-8 where it is silent.
@@ -29,17 +29,17 @@ pub enum Kind {
     Text,
 }
 
-impl Kind {
+impl TextFormat {
     /// The kind that a `Content-Type` names.
     pub fn of(content_type: Option<&str>) -> Self {
         let essence = essence(content_type.unwrap_or_default());
         match essence.as_str() {
-            "text/html" | "application/xhtml+xml" => Kind::Html,
-            "text/xml" | "application/xml" => Kind::Xml,
-            "application/json" | "text/json" => Kind::Json,
-            other if other.ends_with("+xml") => Kind::Xml,
-            other if other.ends_with("+json") => Kind::Json,
-            _ => Kind::Text,
+            "text/html" | "application/xhtml+xml" => TextFormat::Html,
+            "text/xml" | "application/xml" => TextFormat::Xml,
+            "application/json" | "text/json" => TextFormat::Json,
+            other if other.ends_with("+xml") => TextFormat::Xml,
+            other if other.ends_with("+json") => TextFormat::Json,
+            _ => TextFormat::Text,
         }
     }
 }
@@ -50,14 +50,14 @@ pub fn essence(content_type: &str) -> String {
 }
 
 /// The text.
-pub fn decode(bytes: &[u8], content_type: Option<&str>, kind: Kind) -> String {
+pub fn decode(bytes: &[u8], content_type: Option<&str>, kind: TextFormat) -> String {
     let encoding = detect(bytes, content_type, kind);
     let (text, _) = encoding.decode_with_bom_removal(bytes);
     text.into_owned()
 }
 
 /// The same of bytes that are no longer needed: what is UTF-8 already is not copied.
-pub fn decode_owned(bytes: Bytes, content_type: Option<&str>, kind: Kind) -> String {
+pub fn decode_owned(bytes: Bytes, content_type: Option<&str>, kind: TextFormat) -> String {
     let is_marked = Encoding::for_bom(&bytes).is_some();
     if is_marked || detect(&bytes, content_type, kind) != UTF_8 {
         return decode(&bytes, content_type, kind);
@@ -67,7 +67,7 @@ pub fn decode_owned(bytes: Bytes, content_type: Option<&str>, kind: Kind) -> Str
 }
 
 /// What the text is encoded in.
-pub fn detect(bytes: &[u8], content_type: Option<&str>, kind: Kind) -> &'static Encoding {
+pub fn detect(bytes: &[u8], content_type: Option<&str>, kind: TextFormat) -> &'static Encoding {
     if let Some((encoding, _)) = Encoding::for_bom(bytes) {
         return encoding;
     }
@@ -76,16 +76,16 @@ pub fn detect(bytes: &[u8], content_type: Option<&str>, kind: Kind) -> &'static 
         return encoding;
     }
     let inside = match kind {
-        Kind::Html => declared::in_xml(bytes).or_else(|| declared::in_html(bytes)),
-        Kind::Xml => declared::in_xml(bytes),
-        Kind::Json | Kind::Text => None,
+        TextFormat::Html => declared::in_xml(bytes).or_else(|| declared::in_html(bytes)),
+        TextFormat::Xml => declared::in_xml(bytes),
+        TextFormat::Json | TextFormat::Text => None,
     };
     match inside.and_then(|label| known(&label)) {
         // It was read as ASCII, so it is not UTF-16, whatever it says.
         Some(encoding) if is_utf_16(encoding) => UTF_8,
         Some(encoding) if encoding == X_USER_DEFINED => WINDOWS_1252,
         Some(encoding) => encoding,
-        None if kind == Kind::Json => UTF_8,
+        None if kind == TextFormat::Json => UTF_8,
         None => guess(bytes),
     }
 }

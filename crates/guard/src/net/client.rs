@@ -10,34 +10,35 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::{
-    Choice, Limits, NetError, Reason, Request, Response, Rules, Settings, body,
-    cache::{Cache, Entry, Found},
-    exchange::Sender,
+    BodyAction, HttpClientSettings, HttpRequest, HttpResponse, NetError, NetErrorReason, NetRules,
+    RequestLimits, body,
+    cache::{Cache, CacheEntry, CacheLookup},
+    exchange::RequestSender,
     redirect::Hop,
     robots::{self, Robots},
 };
 
 /// Fetches what its rules allow. Cheap to clone; clones share connections.
 #[derive(Clone)]
-pub struct Client {
-    inner: Arc<Inner>,
+pub struct HttpClient {
+    inner: Arc<ClientInner>,
 }
 
-struct Inner {
-    rules: Arc<Rules>,
-    sender: Sender,
+struct ClientInner {
+    rules: Arc<NetRules>,
+    sender: RequestSender,
     idle_timeout: Duration,
     robots: Option<Robots>,
     cache: Cache,
 }
 
-impl Client {
+impl HttpClient {
     /// A client under these settings. Nothing is opened or read before it is used.
-    pub fn new(settings: &Settings) -> Self {
+    pub fn new(settings: &HttpClientSettings) -> Self {
         let rules = Arc::new(settings.rules.clone());
         Self {
-            inner: Arc::new(Inner {
-                sender: Sender::new(settings, rules.clone()),
+            inner: Arc::new(ClientInner {
+                sender: RequestSender::new(settings, rules.clone()),
                 rules,
                 idle_timeout: settings.idle_timeout,
                 robots: settings.robots.then(Robots::default),
@@ -54,9 +55,9 @@ impl Client {
     /// Fetches, with all redirects, within the limits of the request.
     pub async fn send(
         &self,
-        request: Request,
+        request: HttpRequest,
         stop: &CancellationToken,
-    ) -> Result<Response, NetError> {
+    ) -> Result<HttpResponse, NetError> {
         let total = request.limits.total;
         let deadline = Instant::now() + total;
         tokio::select! {
@@ -65,7 +66,7 @@ impl Client {
             ended = timeout_at(deadline, self.inner.follow(&request, self.inner.robots.as_ref())) => {
                 ended.unwrap_or_else(|_| {
                     let message = format!("not done within {} s", total.as_secs_f64());
-                    Err(NetError::new(Reason::Timeout, message))
+                    Err(NetError::new(NetErrorReason::Timeout, message))
                 })
             }
         }
@@ -78,13 +79,13 @@ struct Place {
     redirects: usize,
 }
 
-impl Inner {
+impl ClientInner {
     /// Follows a request from hop to hop. Each is checked before anything is sent.
     async fn follow(
         &self,
-        request: &Request,
+        request: &HttpRequest,
         robots: Option<&Robots>,
-    ) -> Result<Response, NetError> {
+    ) -> Result<HttpResponse, NetError> {
         let hop = Hop::first(request, self.rules.check(&request.url)?);
         let mut place = Place { hop, redirects: 0 };
         loop {
@@ -94,8 +95,8 @@ impl Inner {
                 self.obey(robots, &place.hop.url).await.map_err(at_hop)?;
             }
             match self.step(request, &place).await.map_err(at_hop)? {
-                Step::Done(response) => return Ok(response),
-                Step::On(status, headers, incoming) => {
+                HopResult::Done(response) => return Ok(response),
+                HopResult::On(status, headers, incoming) => {
                     let next = place.hop.next(&self.rules, status, &headers);
                     let next =
                         next.map_err(|error| NetError { redirects: redirects + 1, ..error })?;
@@ -108,54 +109,54 @@ impl Inner {
             }
             if place.redirects > self.rules.max_redirects {
                 let message = format!("more than {} redirects", self.rules.max_redirects);
-                let error = NetError::new(Reason::RedirectLimit, message);
+                let error = NetError::new(NetErrorReason::RedirectLimit, message);
                 return Err(NetError { redirects: place.redirects, ..error });
             }
         }
     }
 
     /// One hop: from what is kept, or from the network.
-    async fn step(&self, request: &Request, place: &Place) -> Result<Step, NetError> {
+    async fn step(&self, request: &HttpRequest, place: &Place) -> Result<HopResult, NetError> {
         let hop = &place.hop;
         let answer = match self.cache.find(hop) {
-            Found::Fresh(entry) => return kept(request, place, entry).map(Step::Done),
-            Found::Stale(asking) => {
+            CacheLookup::Fresh(entry) => return kept(request, place, entry).map(HopResult::Done),
+            CacheLookup::Stale(asking) => {
                 let mut asked = hop.clone();
                 asked.headers.extend(asking);
                 let answer = self.sender.exchange(&asked).await?;
                 if answer.status() != StatusCode::NOT_MODIFIED {
                     answer
                 } else if let Some(entry) = self.cache.refresh(hop, answer.headers()) {
-                    return kept(request, place, entry).map(Step::Done);
+                    return kept(request, place, entry).map(HopResult::Done);
                 } else {
                     // It had to make room for another one in the meantime.
                     self.sender.exchange(hop).await?
                 }
             }
-            Found::Never | Found::Nothing => self.sender.exchange(hop).await?,
+            CacheLookup::Never | CacheLookup::Nothing => self.sender.exchange(hop).await?,
         };
         let (head, incoming) = answer.into_parts();
-        Ok(Step::On(head.status, head.headers, incoming))
+        Ok(HopResult::On(head.status, head.headers, incoming))
     }
 
     /// The end of the way: the body, as far as it is wanted.
     async fn read(
         &self,
-        request: &Request,
+        request: &HttpRequest,
         place: &Place,
         status: StatusCode,
         headers: HeaderMap,
         incoming: Incoming,
-    ) -> Result<Response, NetError> {
+    ) -> Result<HttpResponse, NetError> {
         let body = if is_wanted(request, status, &headers)? {
             let max_bytes = request.limits.max_body_bytes;
             let body = body::read(incoming, &headers, max_bytes, self.idle_timeout).await?;
             self.cache.keep(&place.hop, status, &headers, &body.bytes);
             body
         } else {
-            body::Body { bytes: Bytes::new(), wire_bytes: 0 }
+            body::ReadBody { bytes: Bytes::new(), wire_bytes: 0 }
         };
-        Ok(Response {
+        Ok(HttpResponse {
             status,
             headers,
             url: place.hop.url.clone(),
@@ -172,8 +173,9 @@ impl Inner {
             return robots::check(file, url).await;
         }
         let Some(address) = robots::address(url) else { return Ok(()) };
-        let limits = Limits { max_body_bytes: robots::MAX_FILE_BYTES, ..Limits::default() };
-        let request = Request::get(address).within(limits);
+        let limits =
+            RequestLimits { max_body_bytes: robots::MAX_FILE_BYTES, ..RequestLimits::default() };
+        let request = HttpRequest::get(address).within(limits);
         match Box::pin(self.follow(&request, None)).await {
             Err(error) if robots::is_out_of_reach(&error) => Err(error),
             answer => robots::check(robots.learn(url, answer).await, url).await,
@@ -182,36 +184,40 @@ impl Inner {
 }
 
 /// What came of a hop.
-enum Step {
+enum HopResult {
     /// The answer was there.
-    Done(Response),
+    Done(HttpResponse),
     /// An answer that may lead on.
     On(StatusCode, HeaderMap, Incoming),
 }
 
 /// Whether the body of an answer is read.
-fn is_wanted(request: &Request, status: StatusCode, headers: &HeaderMap) -> Result<bool, NetError> {
+fn is_wanted(
+    request: &HttpRequest,
+    status: StatusCode,
+    headers: &HeaderMap,
+) -> Result<bool, NetError> {
     let choice = request.judge.as_ref().map(|judge| judge.choose(status, headers));
-    match choice.unwrap_or(Choice::Read) {
-        Choice::Read => Ok(true),
-        Choice::Skip => Ok(false),
-        Choice::Refuse => {
+    match choice.unwrap_or(BodyAction::Read) {
+        BodyAction::Read => Ok(true),
+        BodyAction::Skip => Ok(false),
+        BodyAction::Refuse => {
             let shown = super::request::content_type(headers).unwrap_or_default();
             let shown: String = shown.chars().take(200).collect();
             let message = format!("content of type `{shown}` is not fetched");
-            Err(NetError::new(Reason::BadType, message))
+            Err(NetError::new(NetErrorReason::BadType, message))
         }
     }
 }
 
 /// An answer that was kept, for this request.
-fn kept(request: &Request, place: &Place, entry: Entry) -> Result<Response, NetError> {
+fn kept(request: &HttpRequest, place: &Place, entry: CacheEntry) -> Result<HttpResponse, NetError> {
     let status = StatusCode::OK;
     let wanted = is_wanted(request, status, &entry.headers)?;
     if wanted && entry.body.len() > request.limits.max_body_bytes {
         return Err(body::too_large(request.limits.max_body_bytes));
     }
-    Ok(Response {
+    Ok(HttpResponse {
         status,
         url: place.hop.url.clone(),
         body: if wanted { entry.body } else { Bytes::new() },

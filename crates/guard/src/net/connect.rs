@@ -18,8 +18,9 @@ use tower_service::Service;
 use url::Host;
 
 use super::{
-    NetError, Reason, Resolve, Rules, Settings, address, name, rules, stand_in,
-    stream::{Stream, Wire},
+    HttpClientSettings, NetError, NetErrorReason, NetRules, Resolve, address, name, rules,
+    stand_in,
+    stream::{NetStream, NetTransport},
     tls::Tls,
 };
 
@@ -35,7 +36,7 @@ const MAX_KEPT: usize = 256;
 /// Makes the connections of one client.
 #[derive(Clone)]
 pub(super) struct Connector {
-    rules: Arc<Rules>,
+    rules: Arc<NetRules>,
     resolver: Arc<dyn Resolve>,
     tls: Tls,
     timeout: Duration,
@@ -44,7 +45,7 @@ pub(super) struct Connector {
 }
 
 impl Connector {
-    pub(super) fn new(settings: &Settings, rules: Arc<Rules>) -> Self {
+    pub(super) fn new(settings: &HttpClientSettings, rules: Arc<NetRules>) -> Self {
         Self {
             rules,
             resolver: settings.resolver.clone(),
@@ -55,20 +56,21 @@ impl Connector {
         }
     }
 
-    async fn connect(self, uri: Uri) -> Result<Stream, NetError> {
+    async fn connect(self, uri: Uri) -> Result<NetStream, NetError> {
         let wire = self.wire(uri).await?;
-        Ok(Stream { wire, place: self.places.try_acquire_owned().ok() })
+        Ok(NetStream { wire, place: self.places.try_acquire_owned().ok() })
     }
 
     /// A connection, before anybody speaks on it.
-    pub(super) async fn wire(&self, uri: Uri) -> Result<Wire, NetError> {
+    pub(super) async fn wire(&self, uri: Uri) -> Result<NetTransport, NetError> {
         let encrypted = uri.scheme_str() == Some("https");
         let port = uri.port_u16().unwrap_or(if encrypted { 443 } else { 80 });
         let host = uri.host().and_then(|host| Host::parse(host).ok());
-        let host = host.ok_or_else(|| NetError::new(Reason::BadUrl, "the URL has no host"))?;
+        let host =
+            host.ok_or_else(|| NetError::new(NetErrorReason::BadUrl, "the URL has no host"))?;
         let plain = name::plain(&host);
         if let Some(folder) = &self.stand_in {
-            return Ok(Wire::StandIn(TokioIo::new(stand_in::connect(folder, &plain))));
+            return Ok(NetTransport::StandIn(TokioIo::new(stand_in::connect(folder, &plain))));
         }
         let deadline = tokio::time::Instant::now() + self.timeout;
         let late = |reason, what: &str| {
@@ -79,16 +81,18 @@ impl Connector {
             let addresses = self.addresses(&host, &plain, port).await?;
             first_of(addresses, &plain, port).await
         });
-        let stream = connected.await.map_err(|_| late(Reason::Timeout, "no connection to"))??;
+        let stream =
+            connected.await.map_err(|_| late(NetErrorReason::Timeout, "no connection to"))??;
         // Answers are waited for, so small writes must not wait for each other.
         let _ = stream.set_nodelay(true);
         if !encrypted {
-            return Ok(Wire::Plain(TokioIo::new(stream)));
+            return Ok(NetTransport::Plain(TokioIo::new(stream)));
         }
         // Whoever takes a connection and says nothing most likely does not speak TLS.
         let agreed = timeout_at(deadline, self.tls.handshake(&host, stream));
-        let stream = agreed.await.map_err(|_| late(Reason::Tls, "no encryption with"))??;
-        Ok(Wire::Encrypted(Box::new(TokioIo::new(stream))))
+        let stream =
+            agreed.await.map_err(|_| late(NetErrorReason::Tls, "no encryption with"))??;
+        Ok(NetTransport::Encrypted(Box::new(TokioIo::new(stream))))
     }
 
     /// The addresses of a host, every one of which may be connected to.
@@ -117,7 +121,8 @@ impl Connector {
     }
 
     async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, NetError> {
-        let unknown = || NetError::new(Reason::NotResolved, format!("`{name}` has no address"));
+        let unknown =
+            || NetError::new(NetErrorReason::NotResolved, format!("`{name}` has no address"));
         match self.resolver.resolve(name).await {
             Ok(addresses) if addresses.is_empty() => Err(unknown()),
             Ok(addresses) => Ok(addresses),
@@ -146,7 +151,8 @@ async fn first_of(addresses: Vec<IpAddr>, plain: &str, port: u16) -> Result<TcpS
             () = head_start, if waiting.len() > 0 => {}
         }
     }
-    let failure = NetError::new(Reason::Connect, format!("no connection to `{plain}:{port}`"));
+    let failure =
+        NetError::new(NetErrorReason::Connect, format!("no connection to `{plain}:{port}`"));
     Err(match last {
         Some(error) => {
             let message = format!("{} ({})", failure.message, error.kind());
@@ -171,9 +177,9 @@ fn alternating(addresses: Vec<IpAddr>) -> Vec<IpAddr> {
 }
 
 impl Service<Uri> for Connector {
-    type Response = Stream;
+    type Response = NetStream;
     type Error = NetError;
-    type Future = Pin<Box<dyn Future<Output = Result<Stream, NetError>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<NetStream, NetError>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), NetError>> {
         Poll::Ready(Ok(()))

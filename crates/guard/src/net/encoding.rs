@@ -7,7 +7,7 @@ use async_compression::{
 use http::{HeaderMap, header};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
 
-use super::{NetError, Reason};
+use super::{NetError, NetErrorReason};
 
 /// What we ask for.
 pub(super) const ACCEPTED: &str = "gzip, br, zstd, deflate";
@@ -45,12 +45,12 @@ pub(super) fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, NetError> {
                 unknown => {
                     let shown: String = unknown.chars().take(40).collect();
                     let message = format!("the content encoding `{shown}` is unknown");
-                    return Err(NetError::new(Reason::Network, message));
+                    return Err(NetError::new(NetErrorReason::Network, message));
                 }
             });
             if codings.len() > MAX_ENCODINGS {
                 let message = format!("the body has more than {MAX_ENCODINGS} content encodings");
-                return Err(NetError::new(Reason::Network, message));
+                return Err(NetError::new(NetErrorReason::Network, message));
             }
         }
     }

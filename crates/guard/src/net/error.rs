@@ -5,7 +5,7 @@ use std::fmt;
 /// The word for a kind of failure, for programs to branch on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum NetErrorReason {
     /// The text is no URL, or its host is no possible name.
     BadUrl,
     /// Neither `http` nor `https`.
@@ -47,29 +47,29 @@ pub enum Reason {
     Cancelled,
 }
 
-impl Reason {
+impl NetErrorReason {
     /// The word.
     pub fn word(self) -> &'static str {
         match self {
-            Reason::BadUrl => "bad_url",
-            Reason::BadScheme => "bad_scheme",
-            Reason::Credentials => "credentials",
-            Reason::BadPort => "bad_port",
-            Reason::PrivateAddr => "private_addr",
-            Reason::Domain => "domain",
-            Reason::NotResolved => "not_resolved",
-            Reason::Connect => "connect",
-            Reason::Tls => "tls",
-            Reason::Network => "network",
-            Reason::Timeout => "timeout",
-            Reason::TooLarge => "too_large",
-            Reason::BadType => "bad_type",
-            Reason::RedirectLimit => "redirect_limit",
-            Reason::Downgrade => "downgrade",
-            Reason::HeaderLimit => "header_limit",
-            Reason::Robots => "robots",
-            Reason::Stale => "stale",
-            Reason::Cancelled => "cancelled",
+            NetErrorReason::BadUrl => "bad_url",
+            NetErrorReason::BadScheme => "bad_scheme",
+            NetErrorReason::Credentials => "credentials",
+            NetErrorReason::BadPort => "bad_port",
+            NetErrorReason::PrivateAddr => "private_addr",
+            NetErrorReason::Domain => "domain",
+            NetErrorReason::NotResolved => "not_resolved",
+            NetErrorReason::Connect => "connect",
+            NetErrorReason::Tls => "tls",
+            NetErrorReason::Network => "network",
+            NetErrorReason::Timeout => "timeout",
+            NetErrorReason::TooLarge => "too_large",
+            NetErrorReason::BadType => "bad_type",
+            NetErrorReason::RedirectLimit => "redirect_limit",
+            NetErrorReason::Downgrade => "downgrade",
+            NetErrorReason::HeaderLimit => "header_limit",
+            NetErrorReason::Robots => "robots",
+            NetErrorReason::Stale => "stale",
+            NetErrorReason::Cancelled => "cancelled",
         }
     }
 
@@ -77,19 +77,19 @@ impl Reason {
     pub fn is_refusal(self) -> bool {
         matches!(
             self,
-            Reason::BadUrl
-                | Reason::BadScheme
-                | Reason::Credentials
-                | Reason::BadPort
-                | Reason::PrivateAddr
-                | Reason::Domain
-                | Reason::Downgrade
-                | Reason::Robots
+            NetErrorReason::BadUrl
+                | NetErrorReason::BadScheme
+                | NetErrorReason::Credentials
+                | NetErrorReason::BadPort
+                | NetErrorReason::PrivateAddr
+                | NetErrorReason::Domain
+                | NetErrorReason::Downgrade
+                | NetErrorReason::Robots
         )
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for NetErrorReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.word())
     }
@@ -101,7 +101,7 @@ impl fmt::Display for Reason {
 #[error("{message}")]
 pub struct NetError {
     /// The kind.
-    pub reason: Reason,
+    pub reason: NetErrorReason,
     /// What a person reads.
     pub message: String,
     /// How many redirects had been followed, or were about to be, when it happened. Zero: the URL
@@ -112,7 +112,7 @@ pub struct NetError {
 }
 
 impl NetError {
-    pub(crate) fn new(reason: Reason, message: impl Into<String>) -> Self {
+    pub(crate) fn new(reason: NetErrorReason, message: impl Into<String>) -> Self {
         Self { reason, message: message.into(), redirects: 0, operator: None }
     }
 
@@ -122,7 +122,7 @@ impl NetError {
     }
 
     pub(crate) fn cancelled() -> Self {
-        Self::new(Reason::Cancelled, "the call was cancelled")
+        Self::new(NetErrorReason::Cancelled, "the call was cancelled")
     }
 
     /// Whether it happened on the way that a redirect led, not at the URL that was asked for.

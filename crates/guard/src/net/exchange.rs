@@ -22,7 +22,8 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::{
-    NetError, Reason, Rules, Settings, connect::Connector, encoding, redirect::Hop, stream::Used,
+    HttpClientSettings, NetError, NetErrorReason, NetRules, connect::Connector, encoding,
+    redirect::Hop, stream::ReuseMark,
 };
 
 /// The least that hyper takes as the size of a head, in bytes.
@@ -39,7 +40,7 @@ const PARTS_OF_PATIENCE: u32 = 4;
 pub(super) const MAX_INFORMATIONAL: usize = 16;
 
 /// Sends requests over connections that are made when they are needed and kept for a while.
-pub(super) struct Sender {
+pub(super) struct RequestSender {
     pool: Pool<Connector, Full<Bytes>>,
     user_agent: HeaderValue,
     head_timeout: Duration,
@@ -48,8 +49,8 @@ pub(super) struct Sender {
     max_headers: usize,
 }
 
-impl Sender {
-    pub(super) fn new(settings: &Settings, rules: Arc<Rules>) -> Self {
+impl RequestSender {
+    pub(super) fn new(settings: &HttpClientSettings, rules: Arc<NetRules>) -> Self {
         let header_bytes = settings.max_header_bytes.max(LEAST_HEADER_BYTES);
         let pool = Pool::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
@@ -84,16 +85,16 @@ impl Sender {
         let mut kept_connections = self.max_idle_per_host;
         loop {
             match self.attempt(hop).await {
-                Err(Failed { stale: true, .. }) if may_repeat && kept_connections > 0 => {
+                Err(RequestFailure { stale: true, .. }) if may_repeat && kept_connections > 0 => {
                     kept_connections -= 1;
                 }
-                Err(Failed { error, .. }) => return Err(error),
+                Err(RequestFailure { error, .. }) => return Err(error),
                 Ok(answer) => return Ok(answer),
             }
         }
     }
 
-    async fn attempt(&self, hop: &Hop) -> Result<http::Response<Incoming>, Failed> {
+    async fn attempt(&self, hop: &Hop) -> Result<http::Response<Incoming>, RequestFailure> {
         let mut request = http::Request::new(Full::new(hop.body.clone()));
         *request.method_mut() = hop.method.clone();
         *request.uri_mut() = uri(&hop.url)?;
@@ -112,7 +113,7 @@ impl Sender {
                     Err(self.too_many_headers().into())
                 }
                 Ok(Ok(answer)) => {
-                    if let Some(used) = answer.extensions().get::<Used>() {
+                    if let Some(used) = answer.extensions().get::<ReuseMark>() {
                         used.set();
                     }
                     Ok(answer)
@@ -121,12 +122,12 @@ impl Sender {
                 Err(_) => {
                     let seconds = self.head_timeout.as_secs_f64();
                     let message = format!("no answer within {seconds} s");
-                    Err(NetError::new(Reason::Timeout, message).into())
+                    Err(NetError::new(NetErrorReason::Timeout, message).into())
                 }
             },
             () = flooded.cancelled() => {
                 let message = format!("more than {MAX_INFORMATIONAL} provisional answers");
-                Err(NetError::new(Reason::HeaderLimit, message).into())
+                Err(NetError::new(NetErrorReason::HeaderLimit, message).into())
             }
         }
     }
@@ -150,11 +151,11 @@ impl Sender {
     fn too_many_headers(&self) -> NetError {
         let (bytes, count) = (self.max_header_bytes, self.max_headers);
         let message = format!("the answer has more than {bytes} bytes or {count} lines of headers");
-        NetError::new(Reason::HeaderLimit, message)
+        NetError::new(NetErrorReason::HeaderLimit, message)
     }
 
     /// What an error of the pool means.
-    fn failed(&self, error: &PoolError) -> Failed {
+    fn failed(&self, error: &PoolError) -> RequestFailure {
         let mut cause: Option<&(dyn Error + 'static)> = Some(error);
         while let Some(one) = cause {
             if let Some(ours) = one.downcast_ref::<NetError>() {
@@ -164,23 +165,25 @@ impl Sender {
                 let problem = if hyper.is_parse_too_large() {
                     self.too_many_headers()
                 } else if hyper.is_parse() {
-                    NetError::new(Reason::Network, "the answer is not valid HTTP")
+                    NetError::new(NetErrorReason::Network, "the answer is not valid HTTP")
                 } else if hyper.is_timeout() {
-                    NetError::new(Reason::Timeout, "the other side took too long")
+                    NetError::new(NetErrorReason::Timeout, "the other side took too long")
                 } else {
                     let message = "the connection was closed before an answer";
-                    NetError::new(Reason::Network, message)
+                    NetError::new(NetErrorReason::Network, message)
                 };
-                let closed = problem.reason == Reason::Timeout
-                    || problem.reason == Reason::Network && !hyper.is_parse();
-                return Failed {
+                let closed = problem.reason == NetErrorReason::Timeout
+                    || problem.reason == NetErrorReason::Network && !hyper.is_parse();
+                return RequestFailure {
                     stale: closed && was_used(error),
                     error: problem.for_operator(chain(error)),
                 };
             }
             cause = one.source();
         }
-        NetError::new(Reason::Network, "the connection failed").for_operator(chain(error)).into()
+        NetError::new(NetErrorReason::Network, "the connection failed")
+            .for_operator(chain(error))
+            .into()
     }
 }
 
@@ -198,18 +201,18 @@ pub(super) fn uri(url: &Url) -> Result<Uri, NetError> {
         })
         .collect();
     escaped.parse().map_err(|error: http::uri::InvalidUri| {
-        NetError::new(Reason::BadUrl, "the URL cannot be sent").for_operator(error)
+        NetError::new(NetErrorReason::BadUrl, "the URL cannot be sent").for_operator(error)
     })
 }
 
 /// What went wrong before there was a head.
-struct Failed {
+struct RequestFailure {
     error: NetError,
     /// Whether a kept connection was closed before a byte of the answer.
     stale: bool,
 }
 
-impl From<NetError> for Failed {
+impl From<NetError> for RequestFailure {
     fn from(error: NetError) -> Self {
         Self { error, stale: false }
     }
@@ -221,7 +224,7 @@ fn was_used(error: &PoolError) -> bool {
     if let Some(connection) = error.connect_info() {
         connection.get_extras(&mut extensions);
     }
-    extensions.get::<Used>().is_some_and(Used::get)
+    extensions.get::<ReuseMark>().is_some_and(ReuseMark::get)
 }
 
 /// An error with its causes, for the log.

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, header};
 use url::Url;
 
-use super::{NetError, Reason, Request, Rules};
+use super::{HttpRequest, NetError, NetErrorReason, NetRules};
 
 /// Headers that describe a body and go with it.
 const OF_THE_BODY: [header::HeaderName; 4] = [
@@ -24,7 +24,7 @@ pub(super) struct Hop {
 }
 
 impl Hop {
-    pub(super) fn first(request: &Request, url: Url) -> Self {
+    pub(super) fn first(request: &HttpRequest, url: Url) -> Self {
         Self {
             method: request.method.clone(),
             url,
@@ -36,7 +36,7 @@ impl Hop {
     /// Where an answer leads on; nothing where it is the last one.
     pub(super) fn next(
         &self,
-        rules: &Rules,
+        rules: &NetRules,
         status: StatusCode,
         headers: &HeaderMap,
     ) -> Result<Option<Self>, NetError> {
@@ -75,7 +75,7 @@ pub(super) fn location(headers: &HeaderMap) -> Result<Option<String>, NetError> 
     let Some(first) = values.next() else { return Ok(None) };
     if values.any(|other| other != first) {
         let message = "a redirect leads to two places at once";
-        return Err(NetError::new(Reason::Network, message));
+        return Err(NetError::new(NetErrorReason::Network, message));
     }
     // Servers mean UTF-8, or the Latin-1 that headers once were.
     let text = match std::str::from_utf8(first.as_bytes()) {

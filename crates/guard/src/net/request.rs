@@ -13,7 +13,7 @@ const DEFAULT_TOTAL: Duration = Duration::from_secs(30);
 
 /// A request.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct HttpRequest {
     /// The method.
     pub method: Method,
     /// Where to, in any spelling that a browser would understand.
@@ -24,21 +24,21 @@ pub struct Request {
     /// What is sent along.
     pub body: Bytes,
     /// Its bounds.
-    pub limits: Limits,
+    pub limits: RequestLimits,
     /// What becomes of the body of the answer, decided by its head; all are read where there is none.
-    pub judge: Option<Judge>,
+    pub judge: Option<BodyFilter>,
 }
 
 /// The bounds of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct RequestLimits {
     /// The largest body of an answer, in bytes after decompression.
     pub max_body_bytes: usize,
     /// The time for everything: names, connections, redirects and the body.
     pub total: Duration,
 }
 
-impl Default for Limits {
+impl Default for RequestLimits {
     fn default() -> Self {
         Self { max_body_bytes: DEFAULT_MAX_BODY_BYTES, total: DEFAULT_TOTAL }
     }
@@ -46,39 +46,41 @@ impl Default for Limits {
 
 /// What is done with the body of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
+pub enum BodyAction {
     /// It is read.
     Read,
     /// It is not; the answer has an empty one.
     Skip,
-    /// It is not, and the request fails with [`super::Reason::BadType`].
+    /// It is not, and the request fails with [`super::NetErrorReason::BadType`].
     Refuse,
 }
 
-type Decision = dyn Fn(StatusCode, &HeaderMap) -> Choice + Send + Sync;
+type Decision = dyn Fn(StatusCode, &HeaderMap) -> BodyAction + Send + Sync;
 
 /// Decides by status and headers, at the end of all redirects, what is done with a body.
 #[derive(Clone)]
-pub struct Judge(Arc<Decision>);
+pub struct BodyFilter(Arc<Decision>);
 
-impl Judge {
+impl BodyFilter {
     /// A judge who decides like this.
-    pub fn new(judge: impl Fn(StatusCode, &HeaderMap) -> Choice + Send + Sync + 'static) -> Self {
+    pub fn new(
+        judge: impl Fn(StatusCode, &HeaderMap) -> BodyAction + Send + Sync + 'static,
+    ) -> Self {
         Self(Arc::new(judge))
     }
 
-    pub(super) fn choose(&self, status: StatusCode, headers: &HeaderMap) -> Choice {
+    pub(super) fn choose(&self, status: StatusCode, headers: &HeaderMap) -> BodyAction {
         (self.0)(status, headers)
     }
 }
 
-impl fmt::Debug for Judge {
+impl fmt::Debug for BodyFilter {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Judge")
     }
 }
 
-impl Request {
+impl HttpRequest {
     /// `GET`.
     pub fn get(url: impl Into<String>) -> Self {
         Self {
@@ -86,7 +88,7 @@ impl Request {
             url: url.into(),
             headers: HeaderMap::new(),
             body: Bytes::new(),
-            limits: Limits::default(),
+            limits: RequestLimits::default(),
             judge: None,
         }
     }
@@ -102,14 +104,14 @@ impl Request {
 
     /// The same with other bounds.
     #[must_use]
-    pub fn within(mut self, limits: Limits) -> Self {
+    pub fn within(mut self, limits: RequestLimits) -> Self {
         self.limits = limits;
         self
     }
 
     /// The same with a judge.
     #[must_use]
-    pub fn judged(mut self, judge: Judge) -> Self {
+    pub fn judged(mut self, judge: BodyFilter) -> Self {
         self.judge = Some(judge);
         self
     }
@@ -117,7 +119,7 @@ impl Request {
 
 /// An answer. Its status may be any.
 #[derive(Debug, Clone)]
-pub struct Response {
+pub struct HttpResponse {
     /// The status.
     pub status: StatusCode,
     /// The headers, as they came.
@@ -134,7 +136,7 @@ pub struct Response {
     pub from_cache: bool,
 }
 
-impl Response {
+impl HttpResponse {
     /// The `Content-Type`, as text; the last where there are several, as the Fetch standard has it.
     pub fn content_type(&self) -> Option<String> {
         content_type(&self.headers)

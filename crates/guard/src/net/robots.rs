@@ -11,8 +11,8 @@ use std::{
 use bytes::Bytes;
 use url::Url;
 
-use super::{NetError, Reason, Response};
-use file::File;
+use super::{HttpResponse, NetError, NetErrorReason};
+use file::RobotsFile;
 
 /// How we are called in such files.
 const PRODUCT: &str = "toolgate";
@@ -33,39 +33,43 @@ const LITTLE_BYTES: usize = 65_536;
 /// What sites have asked for.
 #[derive(Default)]
 pub(super) struct Robots {
-    sites: Mutex<HashMap<String, Site>>,
+    sites: Mutex<HashMap<String, RobotsSite>>,
 }
 
-struct Site {
+struct RobotsSite {
     until: Instant,
-    file: Arc<File>,
+    file: Arc<RobotsFile>,
 }
 
 impl Robots {
     /// What is remembered of the site of this URL.
-    pub(super) fn known(&self, url: &Url) -> Option<Arc<File>> {
+    pub(super) fn known(&self, url: &Url) -> Option<Arc<RobotsFile>> {
         let sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
         let site = sites.get(&origin(url)).filter(|site| site.until > Instant::now())?;
         Some(site.file.clone())
     }
 
     /// Remembers what a site answered: its file, or why there is none.
-    pub(super) async fn learn(&self, url: &Url, answer: Result<Response, NetError>) -> Arc<File> {
+    pub(super) async fn learn(
+        &self,
+        url: &Url,
+        answer: Result<HttpResponse, NetError>,
+    ) -> Arc<RobotsFile> {
         let (file, kept_for) = match answer {
             Ok(answer) if answer.status.is_success() => (parsed(answer.body).await, KEPT_FOR),
             // It has none, or does not show it: nothing is asked of us.
-            Ok(answer) if !answer.status.is_server_error() => (File::allow_all(), KEPT_FOR),
+            Ok(answer) if !answer.status.is_server_error() => (RobotsFile::allow_all(), KEPT_FOR),
             Ok(answer) => {
                 let why = format!("status {}", answer.status.as_u16());
-                (File::refuse_all(why), UNREACHABLE_FOR)
+                (RobotsFile::refuse_all(why), UNREACHABLE_FOR)
             }
-            Err(error) => (File::refuse_all(error.message), UNREACHABLE_FOR),
+            Err(error) => (RobotsFile::refuse_all(error.message), UNREACHABLE_FOR),
         };
         let file = Arc::new(file);
         let now = Instant::now();
         let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
         sites.retain(|_, site| site.until > now);
-        sites.insert(origin(url), Site { until: now + kept_for, file: file.clone() });
+        sites.insert(origin(url), RobotsSite { until: now + kept_for, file: file.clone() });
         while sites.len() > MAX_SITES || bytes(&sites) > MAX_KEPT_BYTES {
             let first = sites.iter().min_by_key(|(_, site)| site.until);
             let Some(first) = first.map(|(origin, _)| origin.clone()) else { break };
@@ -75,17 +79,17 @@ impl Robots {
     }
 }
 
-fn bytes(sites: &HashMap<String, Site>) -> usize {
+fn bytes(sites: &HashMap<String, RobotsSite>) -> usize {
     sites.values().map(|site| site.file.bytes()).sum()
 }
 
-async fn parsed(body: Bytes) -> File {
-    let parse = |body: &[u8]| File::parse(&String::from_utf8_lossy(body), PRODUCT);
+async fn parsed(body: Bytes) -> RobotsFile {
+    let parse = |body: &[u8]| RobotsFile::parse(&String::from_utf8_lossy(body), PRODUCT);
     if body.len() <= LITTLE_BYTES {
         return parse(&body);
     }
     let parsed = tokio::task::spawn_blocking(move || parse(&body)).await;
-    parsed.unwrap_or_else(|error| File::refuse_all(error.to_string()))
+    parsed.unwrap_or_else(|error| RobotsFile::refuse_all(error.to_string()))
 }
 
 /// Where the file of a site is.
@@ -97,13 +101,16 @@ pub(super) fn address(url: &Url) -> Option<Url> {
 pub(super) fn is_out_of_reach(error: &NetError) -> bool {
     let of_the_host = matches!(
         error.reason,
-        Reason::PrivateAddr | Reason::NotResolved | Reason::Connect | Reason::Tls
+        NetErrorReason::PrivateAddr
+            | NetErrorReason::NotResolved
+            | NetErrorReason::Connect
+            | NetErrorReason::Tls
     );
     of_the_host && !error.on_redirect()
 }
 
 /// Says whether the file lets us fetch.
-pub(super) async fn check(file: Arc<File>, url: &Url) -> Result<(), NetError> {
+pub(super) async fn check(file: Arc<RobotsFile>, url: &Url) -> Result<(), NetError> {
     let path = match url.query() {
         Some(query) => format!("{}?{query}", url.path()),
         None => url.path().to_owned(),
@@ -120,7 +127,7 @@ pub(super) async fn check(file: Arc<File>, url: &Url) -> Result<(), NetError> {
         // A thread that is not there lets nobody in.
         tokio::task::spawn_blocking(move || file.allows(&path)).await.unwrap_or(false)
     };
-    if allows { Ok(()) } else { Err(NetError::new(Reason::Robots, message)) }
+    if allows { Ok(()) } else { Err(NetError::new(NetErrorReason::Robots, message)) }
 }
 
 fn origin(url: &Url) -> String {
@@ -141,7 +148,7 @@ mod tests {
             (0..10_000).map(|n| format!("Disallow: /{n}{}\n", "\u{e9}".repeat(40))).collect();
         for number in 0..20 {
             let url = Url::parse(&format!("https://h{number}.example/")).unwrap();
-            let answer = Response {
+            let answer = HttpResponse {
                 status: StatusCode::OK,
                 headers: HeaderMap::new(),
                 url: url.clone(),

@@ -2,7 +2,7 @@
 
 use url::{Host, Url};
 
-use super::{DomainPattern, HostPort, NetError, Reason, SetupError, address, name, ports};
+use super::{DomainPattern, HostPort, NetError, NetErrorReason, SetupError, address, name, ports};
 
 /// The longest URL, in bytes. Browsers and servers agree on far less.
 pub const MAX_URL_BYTES: usize = 16_384;
@@ -12,7 +12,7 @@ pub const DEFAULT_MAX_REDIRECTS: usize = 5;
 
 /// What a client may reach. Every hop of a request is held to it, and so is every address.
 #[derive(Debug, Clone)]
-pub struct Rules {
+pub struct NetRules {
     /// The hosts that may be reached; every public one where the list is empty.
     pub allowed_domains: Vec<DomainPattern>,
     /// The hosts that may be reached although their addresses are not public, and on ports that
@@ -26,7 +26,7 @@ pub struct Rules {
     pub max_redirects: usize,
 }
 
-impl Default for Rules {
+impl Default for NetRules {
     fn default() -> Self {
         Self {
             allowed_domains: Vec::new(),
@@ -38,7 +38,7 @@ impl Default for Rules {
     }
 }
 
-impl Rules {
+impl NetRules {
     /// The rules for a service of the operator's own: nothing but the host and port of this URL,
     /// wherever that is, and no redirect away from it.
     pub fn only(base_url: &str) -> Result<Self, SetupError> {
@@ -57,13 +57,13 @@ impl Rules {
     pub fn check(&self, text: &str) -> Result<Url, NetError> {
         if text.len() > MAX_URL_BYTES {
             let message = format!("the URL has more than {MAX_URL_BYTES} bytes");
-            return Err(NetError::new(Reason::BadUrl, message));
+            return Err(NetError::new(NetErrorReason::BadUrl, message));
         }
         match Url::parse(text) {
             Ok(url) => self.check_url(url),
             // A URL of another scheme is refused for that, whatever else is wrong with it.
             Err(_) if has_other_scheme(text) => Err(bad_scheme()),
-            Err(error) => Err(NetError::new(Reason::BadUrl, error.to_string())),
+            Err(error) => Err(NetError::new(NetErrorReason::BadUrl, error.to_string())),
         }
     }
 
@@ -73,7 +73,7 @@ impl Rules {
         let url = self.check(joined.as_deref().unwrap_or(location))?;
         if from.scheme() == "https" && url.scheme() == "http" && !self.allow_downgrade {
             let message = "a redirect leads from https to http";
-            return Err(NetError::new(Reason::Downgrade, message));
+            return Err(NetError::new(NetErrorReason::Downgrade, message));
         }
         Ok(url)
     }
@@ -84,24 +84,27 @@ impl Rules {
         }
         if !url.username().is_empty() || url.password().is_some() {
             let message = "the URL has a user name or a password";
-            return Err(NetError::new(Reason::Credentials, message));
+            return Err(NetError::new(NetErrorReason::Credentials, message));
         }
         let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
-            return Err(NetError::new(Reason::BadUrl, "the URL has no host"));
+            return Err(NetError::new(NetErrorReason::BadUrl, "the URL has no host"));
         };
         if let Host::Domain(name) = host
             && let Some(problem) = name::impossible(name)
         {
-            return Err(NetError::new(Reason::BadUrl, problem));
+            return Err(NetError::new(NetErrorReason::BadUrl, problem));
         }
         let plain = name::plain(&host);
         let private = self.is_private_host(&plain, port);
         if !private && self.is_bad_port(port) {
-            return Err(NetError::new(Reason::BadPort, format!("port {port} is not allowed")));
+            return Err(NetError::new(
+                NetErrorReason::BadPort,
+                format!("port {port} is not allowed"),
+            ));
         }
         if !self.is_allowed_domain(&plain) {
             let message = format!("`{plain}` is not among the allowed domains");
-            return Err(NetError::new(Reason::Domain, message));
+            return Err(NetError::new(NetErrorReason::Domain, message));
         }
         if !private {
             check_public(&host)?;
@@ -145,11 +148,11 @@ fn check_public(host: &Host<&str>) -> Result<(), NetError> {
 
 /// The refusal of a host that is not public.
 pub(super) fn private(host: &str) -> NetError {
-    NetError::new(Reason::PrivateAddr, format!("`{host}` is not a public host"))
+    NetError::new(NetErrorReason::PrivateAddr, format!("`{host}` is not a public host"))
 }
 
 fn bad_scheme() -> NetError {
-    NetError::new(Reason::BadScheme, "only http and https are fetched")
+    NetError::new(NetErrorReason::BadScheme, "only http and https are fetched")
 }
 
 /// Whether a text that is no URL begins like one of another scheme.

@@ -1,17 +1,17 @@
 //! A client for one service of the operator's own.
 //!
-//! A [`Service`] reaches one origin and nothing else, wherever that is, because the operator named
+//! A [`ServiceClient`] reaches one origin and nothing else, wherever that is, because the operator named
 //! it. Everything that does not change from request to request is prepared once. Connections are
 //! kept; an exchange on a kept one costs no task, no channel and no timer of its own.
 
-mod alarm;
-mod answer;
-mod counted;
-mod failure;
+mod counted_stream;
+mod deadline;
+mod errors;
 mod headers;
+mod http1;
 mod http2;
-mod line;
 mod pool;
+mod response;
 
 use std::{
     fmt,
@@ -31,22 +31,23 @@ use tokio_util::either::Either;
 use url::Url;
 
 use self::{
-    alarm::{Alarm, Deadline},
-    answer::Carrier,
-    counted::{Count, Counted},
-    line::{Broken, Line, Sent},
+    counted_stream::{ByteCount, CountedStream},
+    deadline::{Deadline, DeadlineTimer},
+    http1::{ExchangeError, Http1Connection, OutgoingMessage},
     pool::Pool,
+    response::Carrier,
 };
 use super::{
-    NetError, Reason, Resolve, Rules, Settings, SetupError, SystemResolver, USER_AGENT,
+    HttpClientSettings, NetError, NetErrorReason, NetRules, Resolve, SetupError, SystemResolver,
+    USER_AGENT,
     connect::Connector,
     exchange::{LEAST_HEADER_BYTES, uri},
     redirect,
-    stream::Wire,
+    stream::NetTransport,
 };
 
-pub use answer::{Answer, Body};
-pub use headers::Headers;
+pub use headers::ServiceHeaders;
+pub use response::{ResponseBody, ServiceResponse};
 
 /// How many redirects within the service are followed.
 const MAX_REDIRECTS: usize = 5;
@@ -82,11 +83,11 @@ impl Default for ServiceSettings {
 }
 
 /// One request.
-pub struct Outgoing<'a> {
+pub struct ServiceRequest<'a> {
     /// The method.
     pub method: Method,
-    /// Its headers: those of [`Service::headers`], and whatever was added.
-    pub headers: &'a Headers,
+    /// Its headers: those of [`ServiceClient::headers`], and whatever was added.
+    pub headers: &'a ServiceHeaders,
     /// Further ones, of this request alone.
     pub extra: &'a [(http::HeaderName, HeaderValue)],
     /// What is sent along.
@@ -97,42 +98,42 @@ pub struct Outgoing<'a> {
 
 /// Reaches one origin. Cheap to clone; clones share connections.
 #[derive(Clone)]
-pub struct Service {
+pub struct ServiceClient {
     origin: Arc<Origin>,
-    place: Arc<Place>,
+    place: Arc<ServiceAddress>,
 }
 
 struct Origin {
-    rules: Rules,
+    rules: NetRules,
     connector: Connector,
     pool: Arc<Pool>,
     /// Whether connections are encrypted, so that the other side may want HTTP/2.
     encrypted: bool,
     /// Whether it turned out that it does not.
     one_by_one: AtomicBool,
-    http2: http2::Shared,
+    http2: http2::Http2Connection,
     /// Held while it is not known whether one connection is enough for all.
     connecting: Mutex<()>,
-    headers: Headers,
+    headers: ServiceHeaders,
     max_header_bytes: usize,
 }
 
 /// An address within the origin, as hyper takes it.
-struct Place {
+struct ServiceAddress {
     url: Url,
     whole: Uri,
     path: Uri,
 }
 
 /// A service is told by its origin: what comes behind may be a secret.
-impl fmt::Debug for Service {
+impl fmt::Debug for ServiceClient {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let origin = self.place.url.origin().ascii_serialization();
         formatter.debug_tuple("Service").field(&origin).finish()
     }
 }
 
-impl Service {
+impl ServiceClient {
     /// A client for the service at this address. Nothing is opened before it is used.
     pub fn new(
         url: &Url,
@@ -141,26 +142,26 @@ impl Service {
     ) -> Result<Self, SetupError> {
         let shown = url.origin().ascii_serialization();
         let wrong = |error: NetError| SetupError::new(shown.clone(), error.message);
-        let rules = Rules::only(url.as_str())?;
+        let rules = NetRules::only(url.as_str())?;
         let url = rules.check(url.as_str()).map_err(wrong)?;
         let max_header_bytes = settings.max_header_bytes.max(LEAST_HEADER_BYTES);
-        let connector_settings = Settings {
+        let connector_settings = HttpClientSettings {
             rules: rules.clone(),
             connect_timeout: settings.connect_timeout,
             extra_ca: settings.extra_ca.clone(),
             resolver: settings.resolver.clone(),
-            ..Settings::default()
+            ..HttpClientSettings::default()
         };
-        let place = Place::new(url).map_err(wrong)?;
+        let place = ServiceAddress::new(url).map_err(wrong)?;
         let origin = Origin {
             connector: Connector::new(&connector_settings, Arc::new(rules.clone())),
             rules,
             pool: Pool::new(settings.max_idle_connections),
             encrypted: place.url.scheme() == "https",
             one_by_one: AtomicBool::new(false),
-            http2: http2::Shared::default(),
+            http2: http2::Http2Connection::default(),
             connecting: Mutex::new(()),
-            headers: Headers::prepare(&place.url, &settings.user_agent, headers)?,
+            headers: ServiceHeaders::prepare(&place.url, &settings.user_agent, headers)?,
             max_header_bytes,
         };
         Ok(Self { origin: Arc::new(origin), place: Arc::new(place) })
@@ -178,7 +179,7 @@ impl Service {
     }
 
     /// The headers that every request has.
-    pub fn headers(&self) -> &Headers {
+    pub fn headers(&self) -> &ServiceHeaders {
         &self.origin.headers
     }
 
@@ -190,8 +191,8 @@ impl Service {
 
     /// Sends a request and waits for the head of its answer. A request is never sent twice, except
     /// where nothing of the first one was written, or where it is one without effects (`GET`). One
-    /// that went to a connection which was closed at that moment fails with [`Reason::Stale`].
-    pub async fn send(&self, request: &Outgoing<'_>) -> Result<Answer, NetError> {
+    /// that went to a connection which was closed at that moment fails with [`NetErrorReason::Stale`].
+    pub async fn send(&self, request: &ServiceRequest<'_>) -> Result<ServiceResponse, NetError> {
         let deadline = Deadline::after(request.patience);
         let answer = self.origin.exchange(&self.place, request, &deadline).await?;
         if answer.status.is_redirection() {
@@ -203,10 +204,10 @@ impl Service {
     /// Follows redirects that lead to another address of this service with the same request.
     async fn follow(
         &self,
-        request: &Outgoing<'_>,
-        mut answer: Answer,
+        request: &ServiceRequest<'_>,
+        mut answer: ServiceResponse,
         deadline: &Deadline,
-    ) -> Result<Answer, NetError> {
+    ) -> Result<ServiceResponse, NetError> {
         let mut url = self.place.url.clone();
         for redirects in 1..=MAX_REDIRECTS {
             let keeps_method = matches!(
@@ -224,35 +225,35 @@ impl Service {
             url = place.url;
         }
         let message = format!("more than {MAX_REDIRECTS} redirects");
-        let error = NetError::new(Reason::RedirectLimit, message);
+        let error = NetError::new(NetErrorReason::RedirectLimit, message);
         Err(NetError { redirects: MAX_REDIRECTS + 1, ..error })
     }
 }
 
 /// How an exchange goes out.
-enum Way {
-    Own(Box<Line>),
-    Shared(hyper::client::conn::http2::SendRequest<Full<Bytes>>),
+enum ServiceConnection {
+    Http1(Box<Http1Connection>),
+    Http2(hyper::client::conn::http2::SendRequest<Full<Bytes>>),
 }
 
 impl Origin {
     /// An address of this origin that another one leads to.
-    fn place(&self, from: &Url, address: &str) -> Result<Place, NetError> {
+    fn place(&self, from: &Url, address: &str) -> Result<ServiceAddress, NetError> {
         let url = self.rules.check_redirect(from, address)?;
         if url.origin() != from.origin() {
             // The rules know hosts and ports; another scheme at the same one is another service.
             let message = "it leads to another origin";
-            return Err(NetError::new(Reason::Domain, message));
+            return Err(NetError::new(NetErrorReason::Domain, message));
         }
-        Place::new(url)
+        ServiceAddress::new(url)
     }
 
     async fn exchange(
         &self,
-        place: &Place,
-        request: &Outgoing<'_>,
+        place: &ServiceAddress,
+        request: &ServiceRequest<'_>,
         deadline: &Deadline,
-    ) -> Result<Answer, NetError> {
+    ) -> Result<ServiceResponse, NetError> {
         let may_repeat = matches!(request.method, Method::GET | Method::HEAD);
         loop {
             let kept = self.kept();
@@ -262,53 +263,57 @@ impl Origin {
                 None => self.connect(deadline).await?,
             };
             let ended = match way {
-                Way::Own(mut line) => {
+                ServiceConnection::Http1(mut line) => {
                     let message = message(request, place.path.clone(), false);
                     let answer = line.exchange(message, deadline).await;
-                    answer.map(|answer| (answer, Carrier::Own(line, self.pool.clone())))
+                    answer.map(|answer| (answer, Carrier::Http1(line, self.pool.clone())))
                 }
-                Way::Shared(sender) => {
+                ServiceConnection::Http2(sender) => {
                     let message = message(request, place.whole.clone(), true);
                     let max_header_bytes = self.max_header_bytes;
                     let answer = http2::exchange(sender, message, deadline, max_header_bytes).await;
-                    if matches!(answer, Err(Broken::Unsent)) {
+                    if matches!(answer, Err(ExchangeError::Unsent)) {
                         // It takes no more, although it may still live for others.
                         self.http2.clear();
                     }
-                    answer.map(|answer| (answer, Carrier::Shared(Alarm::new())))
+                    answer.map(|answer| (answer, Carrier::Http2(DeadlineTimer::new())))
                 }
             };
             match ended {
                 Ok((answer, carrier)) => {
                     let (head, incoming) = answer.into_parts();
-                    let body = Body::new(incoming, carrier, *deadline);
-                    return Ok(Answer { status: head.status, headers: head.headers, body });
+                    let body = ResponseBody::new(incoming, carrier, *deadline);
+                    return Ok(ServiceResponse {
+                        status: head.status,
+                        headers: head.headers,
+                        body,
+                    });
                 }
                 // There is one kept connection less each time, so it comes to an end.
-                Err(Broken::Unsent) if is_kept => {}
-                Err(Broken::Failed(error))
-                    if is_kept && may_repeat && error.reason == Reason::Stale => {}
-                Err(Broken::Unsent) => {
+                Err(ExchangeError::Unsent) if is_kept => {}
+                Err(ExchangeError::Failed(error))
+                    if is_kept && may_repeat && error.reason == NetErrorReason::Stale => {}
+                Err(ExchangeError::Unsent) => {
                     let message = "the connection was closed before the request was sent";
-                    return Err(NetError::new(Reason::Connect, message));
+                    return Err(NetError::new(NetErrorReason::Connect, message));
                 }
-                Err(Broken::Failed(error)) => return Err(error),
+                Err(ExchangeError::Failed(error)) => return Err(error),
             }
         }
     }
 
-    fn kept(&self) -> Option<Way> {
+    fn kept(&self) -> Option<ServiceConnection> {
         if self.encrypted
             && !self.one_by_one.load(Ordering::Relaxed)
             && let Some(sender) = self.http2.get()
         {
-            return Some(Way::Shared(sender));
+            return Some(ServiceConnection::Http2(sender));
         }
-        self.pool.take().map(Way::Own)
+        self.pool.take().map(ServiceConnection::Http1)
     }
 
     /// A new connection. Whatever goes wrong here, the request was not sent.
-    async fn connect(&self, deadline: &Deadline) -> Result<Way, NetError> {
+    async fn connect(&self, deadline: &Deadline) -> Result<ServiceConnection, NetError> {
         let connected = timeout_at(deadline.at, async {
             if !self.encrypted || self.one_by_one.load(Ordering::Relaxed) {
                 return self.open().await;
@@ -320,19 +325,24 @@ impl Origin {
             }
         });
         let not_sent = |error: NetError| match error.reason {
-            Reason::Timeout | Reason::Network => NetError { reason: Reason::Connect, ..error },
+            NetErrorReason::Timeout | NetErrorReason::Network => {
+                NetError { reason: NetErrorReason::Connect, ..error }
+            }
             _ => error,
         };
         connected.await.unwrap_or_else(|_| Err(deadline.missed())).map_err(not_sent)
     }
 
-    async fn open(&self) -> Result<Way, NetError> {
+    async fn open(&self) -> Result<ServiceConnection, NetError> {
         // The connector takes the origin alone, whatever else is in the address.
         let stream = match self.connector.wire(self.headers.origin()).await? {
-            Wire::Plain(stream) => Either::Left(stream.into_inner()),
-            Wire::Encrypted(stream) => Either::Right(Box::new(stream.into_inner())),
-            Wire::StandIn(_) => {
-                return Err(NetError::new(Reason::Connect, "nothing stands in for a service"));
+            NetTransport::Plain(stream) => Either::Left(stream.into_inner()),
+            NetTransport::Encrypted(stream) => Either::Right(Box::new(stream.into_inner())),
+            NetTransport::StandIn(_) => {
+                return Err(NetError::new(
+                    NetErrorReason::Connect,
+                    "nothing stands in for a service",
+                ));
             }
         };
         keep_alive(match &stream {
@@ -343,16 +353,22 @@ impl Origin {
             Either::Left(_) => false,
             Either::Right(encrypted) => encrypted.get_ref().1.alpn_protocol() == Some(b"h2"),
         };
-        let stream = Counted { stream, count: Count::default() };
+        let stream = CountedStream { stream, count: ByteCount::default() };
         if shared {
-            return self.http2.begin(stream, self.max_header_bytes).await.map(Way::Shared);
+            return self
+                .http2
+                .begin(stream, self.max_header_bytes)
+                .await
+                .map(ServiceConnection::Http2);
         }
         self.one_by_one.store(true, Ordering::Relaxed);
-        Ok(Way::Own(Box::new(Line::new(stream, self.max_header_bytes).await?)))
+        Ok(ServiceConnection::Http1(Box::new(
+            Http1Connection::new(stream, self.max_header_bytes).await?,
+        )))
     }
 }
 
-impl Place {
+impl ServiceAddress {
     fn new(url: Url) -> Result<Self, NetError> {
         let whole = uri(&url)?;
         let path = whole.path_and_query().cloned().map_or_else(Uri::default, Uri::from);
@@ -361,7 +377,7 @@ impl Place {
 }
 
 /// A request as hyper takes it.
-fn message(request: &Outgoing<'_>, uri: Uri, shared: bool) -> Sent {
+fn message(request: &ServiceRequest<'_>, uri: Uri, shared: bool) -> OutgoingMessage {
     let mut message = http::Request::new(Full::new(request.body.clone()));
     *message.method_mut() = request.method.clone();
     *message.uri_mut() = uri;

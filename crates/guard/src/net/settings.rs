@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use super::{Resolve, Rules, SystemResolver};
+use super::{NetRules, Resolve, SystemResolver};
 
 /// How we call ourselves. The operator can add where to complain.
 pub const USER_AGENT: &str =
@@ -10,9 +10,9 @@ pub const USER_AGENT: &str =
 
 /// What a client does, beside the limits that each request brings.
 #[derive(Clone)]
-pub struct Settings {
+pub struct HttpClientSettings {
     /// What may be reached.
-    pub rules: Rules,
+    pub rules: NetRules,
     /// How long it may take to resolve a name, connect and agree on encryption, for each hop.
     pub connect_timeout: Duration,
     /// How long the other side may be silent.
@@ -39,10 +39,10 @@ pub struct Settings {
     pub resolver: Arc<dyn Resolve>,
 }
 
-impl Default for Settings {
+impl Default for HttpClientSettings {
     fn default() -> Self {
         Self {
-            rules: Rules::default(),
+            rules: NetRules::default(),
             connect_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(15),
             max_header_bytes: 65_536,

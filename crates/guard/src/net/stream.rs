@@ -20,9 +20,9 @@ use tokio_rustls::client::TlsStream;
 
 /// Whether a connection has carried an answer before.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Used(Arc<AtomicBool>);
+pub(super) struct ReuseMark(Arc<AtomicBool>);
 
-impl Used {
+impl ReuseMark {
     pub(super) fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -33,14 +33,14 @@ impl Used {
 }
 
 /// A connection to an address that was judged.
-pub(super) struct Stream {
-    pub(super) wire: Wire,
+pub(super) struct NetStream {
+    pub(super) wire: NetTransport,
     /// Its place among those that are kept; without one it is used once.
     pub(super) place: Option<OwnedSemaphorePermit>,
 }
 
 /// What a connection runs over.
-pub(super) enum Wire {
+pub(super) enum NetTransport {
     /// As it is.
     Plain(TokioIo<TcpStream>),
     /// Inside TLS.
@@ -49,15 +49,15 @@ pub(super) enum Wire {
     StandIn(TokioIo<DuplexStream>),
 }
 
-impl Connection for Stream {
+impl Connection for NetStream {
     fn connected(&self) -> Connected {
-        let connected = Connected::new().extra(Used::default());
+        let connected = Connected::new().extra(ReuseMark::default());
         if self.place.is_none() {
             connected.poison();
         }
         let protocol = match &self.wire {
-            Wire::Plain(_) | Wire::StandIn(_) => None,
-            Wire::Encrypted(stream) => stream.inner().get_ref().1.alpn_protocol(),
+            NetTransport::Plain(_) | NetTransport::StandIn(_) => None,
+            NetTransport::Encrypted(stream) => stream.inner().get_ref().1.alpn_protocol(),
         };
         if protocol == Some(b"h2") { connected.negotiated_h2() } else { connected }
     }
@@ -66,15 +66,15 @@ impl Connection for Stream {
 macro_rules! with {
     ($stream:expr, $inner:ident => $call:expr) => {
         match &mut $stream.get_mut().wire {
-            Wire::Plain(stream) => {
+            NetTransport::Plain(stream) => {
                 let $inner = Pin::new(stream);
                 $call
             }
-            Wire::Encrypted(stream) => {
+            NetTransport::Encrypted(stream) => {
                 let $inner = Pin::new(stream.as_mut());
                 $call
             }
-            Wire::StandIn(stream) => {
+            NetTransport::StandIn(stream) => {
                 let $inner = Pin::new(stream);
                 $call
             }
@@ -82,7 +82,7 @@ macro_rules! with {
     };
 }
 
-impl Read for Stream {
+impl Read for NetStream {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -92,7 +92,7 @@ impl Read for Stream {
     }
 }
 
-impl Write for Stream {
+impl Write for NetStream {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -111,9 +111,9 @@ impl Write for Stream {
 
     fn is_write_vectored(&self) -> bool {
         match &self.wire {
-            Wire::Plain(stream) => stream.is_write_vectored(),
-            Wire::Encrypted(stream) => stream.is_write_vectored(),
-            Wire::StandIn(stream) => stream.is_write_vectored(),
+            NetTransport::Plain(stream) => stream.is_write_vectored(),
+            NetTransport::Encrypted(stream) => stream.is_write_vectored(),
+            NetTransport::StandIn(stream) => stream.is_write_vectored(),
         }
     }
 

@@ -14,7 +14,7 @@ use tokio::{net::TcpStream, sync::OnceCell};
 use tokio_rustls::{TlsConnector, client::TlsStream};
 use url::Host;
 
-use super::{NetError, Reason};
+use super::{NetError, NetErrorReason};
 
 /// The set-up of encryption. Certificates are read when the first connection needs them.
 #[derive(Clone)]
@@ -37,8 +37,9 @@ impl Tls {
         let name = match host {
             Host::Domain(name) => {
                 let name = name.strip_suffix('.').unwrap_or(name);
-                ServerName::try_from(name.to_owned())
-                    .map_err(|_| NetError::new(Reason::Tls, "the name cannot have a certificate"))?
+                ServerName::try_from(name.to_owned()).map_err(|_| {
+                    NetError::new(NetErrorReason::Tls, "the name cannot have a certificate")
+                })?
             }
             Host::Ipv4(address) => ServerName::from(std::net::IpAddr::from(*address)),
             Host::Ipv6(address) => ServerName::from(std::net::IpAddr::from(*address)),
@@ -71,7 +72,8 @@ fn make(extra_ca: &[PathBuf]) -> Result<Arc<ClientConfig>, NetError> {
     for path in extra_ca {
         add(&mut roots, path).map_err(|error| {
             let message = "a file of certificates that the settings name (extra_ca) cannot be used";
-            NetError::new(Reason::Tls, message).for_operator(format!("{}: {error}", path.display()))
+            NetError::new(NetErrorReason::Tls, message)
+                .for_operator(format!("{}: {error}", path.display()))
         })?;
     }
     // Named, not taken from the process: a test or another library may have set another one.
@@ -95,7 +97,7 @@ fn add(roots: &mut RootCertStore, path: &Path) -> Result<(), Box<dyn Error + Sen
 }
 
 fn unreadable(operator: String) -> NetError {
-    NetError::new(Reason::Tls, "the certificates of this machine cannot be read")
+    NetError::new(NetErrorReason::Tls, "the certificates of this machine cannot be read")
         .for_operator(operator)
 }
 
@@ -108,5 +110,5 @@ fn failure(error: &std::io::Error) -> NetError {
         Some(rustls::Error::InvalidMessage(_)) => "the other side does not speak TLS".to_owned(),
         _ => "no encrypted connection".to_owned(),
     };
-    NetError::new(Reason::Tls, message).for_operator(error)
+    NetError::new(NetErrorReason::Tls, message).for_operator(error)
 }

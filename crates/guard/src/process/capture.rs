@@ -48,7 +48,7 @@ impl Capture {
 }
 
 /// Standard error on its way to a [`Capture`], with the lines taken out that the caller consumes.
-pub(super) struct Lines<'call> {
+pub(super) struct StderrLines<'call> {
     capture: Capture,
     on_line: Option<OnLine<'call>>,
     /// The beginning of a line that has not ended yet; no longer than a line may be.
@@ -57,9 +57,9 @@ pub(super) struct Lines<'call> {
     overlong: bool,
 }
 
-impl<'call> Lines<'call> {
-    pub(super) fn new(capture: Capture, on_line: Option<OnLine<'call>>) -> Lines<'call> {
-        Lines { capture, on_line, pending: Vec::new(), overlong: false }
+impl<'call> StderrLines<'call> {
+    pub(super) fn new(capture: Capture, on_line: Option<OnLine<'call>>) -> StderrLines<'call> {
+        StderrLines { capture, on_line, pending: Vec::new(), overlong: false }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) {
@@ -128,7 +128,7 @@ mod tests {
             offered.push(line.to_owned());
             line.starts_with('#')
         };
-        let mut lines = Lines::new(Capture::new(1 << 20), Some(&mut on_line));
+        let mut lines = StderrLines::new(Capture::new(1 << 20), Some(&mut on_line));
         for chunk in text.chunks(size) {
             lines.push(chunk);
         }

@@ -1,7 +1,7 @@
 //! What the three processes say to each other, over a socket that is the helper's standard input.
 //!
 //! Down goes one message with the tool's three standard streams as descriptors; up come
-//! [`Report`]s, the beginning and the end, and then the end of the stream. The socket carries a third meaning for free: it closes
+//! [`ProcessReport`]s, the beginning and the end, and then the end of the stream. The socket carries a third meaning for free: it closes
 //! when its owner dies, however it dies.
 
 use std::io::{self, IoSlice, IoSliceMut};
@@ -15,7 +15,7 @@ use rustix::net::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{Applied, FIRST_AFTER_STREAMS};
+use super::{FIRST_AFTER_STREAMS, SandboxLevel};
 
 /// A report is one short line of JSON; more than this are no reports.
 pub(super) const MAX_REPORT_BYTES: u64 = 4096;
@@ -25,15 +25,15 @@ const STREAMS: usize = 3;
 /// How it went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Report {
+pub(super) enum ProcessReport {
     /// The tool runs, in a sandbox as far as there is one.
     Started {
-        sandbox: Option<Applied>,
+        sandbox: Option<SandboxLevel>,
     },
     Exited(i32),
     Signalled(i32),
     NotStarted {
-        step: Step,
+        step: StartStep,
         errno: i32,
     },
 }
@@ -41,7 +41,7 @@ pub(super) enum Report {
 /// Which step of a start failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Step {
+pub(super) enum StartStep {
     /// Ours: becoming a supervisor, or setting the limits.
     Prepare,
     /// The sandbox, which is asked for and cannot be had.
@@ -50,10 +50,10 @@ pub(super) enum Step {
     Execute,
 }
 
-impl Report {
-    pub(super) fn not_started(step: Step, error: &io::Error) -> Report {
+impl ProcessReport {
+    pub(super) fn not_started(step: StartStep, error: &io::Error) -> ProcessReport {
         let errno = error.raw_os_error().unwrap_or(rustix::io::Errno::IO.raw_os_error());
-        Report::NotStarted { step, errno }
+        ProcessReport::NotStarted { step, errno }
     }
 
     pub(super) fn to_json(self) -> Vec<u8> {
@@ -64,7 +64,7 @@ impl Report {
     }
 
     /// The latest one that is there whole.
-    pub(super) fn latest(bytes: &[u8]) -> Option<Report> {
+    pub(super) fn latest(bytes: &[u8]) -> Option<ProcessReport> {
         let whole = &bytes[..bytes.iter().rposition(|byte| *byte == b'\n')?];
         serde_json::from_slice(whole.rsplit(|byte| *byte == b'\n').next()?).ok()
     }
@@ -155,18 +155,21 @@ mod tests {
     #[test]
     fn reports_survive_the_way() {
         for report in [
-            Report::Started { sandbox: None },
-            Report::Started { sandbox: Some(Applied::Partly) },
-            Report::Exited(7),
-            Report::Signalled(9),
-            Report::NotStarted { step: Step::Execute, errno: 2 },
+            ProcessReport::Started { sandbox: None },
+            ProcessReport::Started { sandbox: Some(SandboxLevel::Partly) },
+            ProcessReport::Exited(7),
+            ProcessReport::Signalled(9),
+            ProcessReport::NotStarted { step: StartStep::Execute, errno: 2 },
         ] {
-            assert_eq!(Report::latest(&report.to_json()), Some(report));
-            let both = [Report::Signalled(1).to_json(), report.to_json()].concat();
-            assert_eq!(Report::latest(&both), Some(report));
-            assert_eq!(Report::latest(&both[..both.len() - 1]), Some(Report::Signalled(1)));
+            assert_eq!(ProcessReport::latest(&report.to_json()), Some(report));
+            let both = [ProcessReport::Signalled(1).to_json(), report.to_json()].concat();
+            assert_eq!(ProcessReport::latest(&both), Some(report));
+            assert_eq!(
+                ProcessReport::latest(&both[..both.len() - 1]),
+                Some(ProcessReport::Signalled(1))
+            );
         }
-        assert_eq!(Report::latest(b""), None);
-        assert_eq!(Report::latest(b"\n"), None);
+        assert_eq!(ProcessReport::latest(b""), None);
+        assert_eq!(ProcessReport::latest(b"\n"), None);
     }
 }

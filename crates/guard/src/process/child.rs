@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::supervised::Supervised;
-use super::{Applied, Ending};
+use super::{ExitReason, SandboxLevel};
 
 /// A running command, started by [`Spawner::open`](super::Spawner::open). Dropping it kills it and
 /// everything that it started; so does the end of this process, however it ends.
@@ -22,8 +22,8 @@ pub struct Child {
     /// What the command writes for people.
     pub stderr: Option<pipe::Receiver>,
     supervised: Supervised,
-    sandbox: Option<Applied>,
-    ending: Option<Ending>,
+    sandbox: Option<SandboxLevel>,
+    ending: Option<ExitReason>,
 }
 
 /// Our ends of a command's standard streams.
@@ -34,7 +34,11 @@ pub(super) struct Streams {
 }
 
 impl Child {
-    pub(super) fn new(supervised: Supervised, streams: Streams, sandbox: Option<Applied>) -> Child {
+    pub(super) fn new(
+        supervised: Supervised,
+        streams: Streams,
+        sandbox: Option<SandboxLevel>,
+    ) -> Child {
         Child {
             stdin: Some(streams.stdin),
             stdout: Some(streams.stdout),
@@ -46,14 +50,14 @@ impl Child {
     }
 
     /// How much of the sandbox the kernel gave; nothing where none was asked for.
-    pub fn sandbox(&self) -> Option<Applied> {
+    pub fn sandbox(&self) -> Option<SandboxLevel> {
         self.sandbox
     }
 
     /// Waits until the command ended by itself and everything that it started is gone.
     ///
     /// Cancel-safe, and can be asked again.
-    pub async fn ended(&mut self) -> Ending {
+    pub async fn ended(&mut self) -> ExitReason {
         self.until(&CancellationToken::new()).await
     }
 
@@ -61,7 +65,7 @@ impl Child {
     /// returns, everything that it started is gone.
     ///
     /// Whoever took `stdin` has to drop it first, or the patience is in vain.
-    pub async fn close(mut self, patience: Duration) -> Ending {
+    pub async fn close(mut self, patience: Duration) -> ExitReason {
         drop(self.stdin.take());
         if let Ok(ending) = timeout(patience, self.ended()).await {
             return ending;
@@ -71,12 +75,12 @@ impl Child {
         self.until(&stop).await
     }
 
-    async fn until(&mut self, stop: &CancellationToken) -> Ending {
+    async fn until(&mut self, stop: &CancellationToken) -> ExitReason {
         if let Some(ending) = self.ending {
             return ending;
         }
         // It did start, so that only a supervisor that lost its way is left, and it takes all with it.
-        let killed = Ending::Signalled(Signal::KILL.as_raw());
+        let killed = ExitReason::Signalled(Signal::KILL.as_raw());
         let ending = self.supervised.ending("", stop).await.unwrap_or(killed);
         *self.ending.insert(ending)
     }

@@ -14,8 +14,8 @@ use rustix::process::{
 
 use serde::{Deserialize, Serialize};
 
-use super::channel::{self, Report, Step};
-use super::{ResourceLimits, Sandbox};
+use super::channel::{self, ProcessReport, StartStep};
+use super::{ProcessSandbox, ResourceLimits};
 
 /// Between the soft limit of processor time, which tells the tool by `SIGXCPU`, and the hard one.
 const CPU_GRACE_SECONDS: u64 = 1;
@@ -24,7 +24,7 @@ const CPU_GRACE_SECONDS: u64 = 1;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Confinement {
     pub(super) limits: ResourceLimits,
-    pub(super) sandbox: Option<Sandbox>,
+    pub(super) sandbox: Option<ProcessSandbox>,
 }
 
 /// Arguments: the supervisor's process id, the confinement as JSON, the program, its arguments.
@@ -32,7 +32,7 @@ pub(super) fn main(arguments: impl Iterator<Item = OsString>) -> ! {
     // Without a channel there is nobody to tell.
     if let Ok(mut channel) = channel::take_from_stdin() {
         let (step, error) = become_the_tool(&mut channel, arguments);
-        let _ = channel.write_all(&Report::not_started(step, &error).to_json());
+        let _ = channel.write_all(&ProcessReport::not_started(step, &error).to_json());
     }
     std::process::exit(1)
 }
@@ -41,9 +41,9 @@ pub(super) fn main(arguments: impl Iterator<Item = OsString>) -> ! {
 fn become_the_tool(
     channel: &mut UnixStream,
     arguments: impl Iterator<Item = OsString>,
-) -> (Step, io::Error) {
+) -> (StartStep, io::Error) {
     match prepare(channel, arguments) {
-        Ok(mut command) => (Step::Execute, command.exec()),
+        Ok(mut command) => (StartStep::Execute, command.exec()),
         Err(failed) => failed,
     }
 }
@@ -51,8 +51,8 @@ fn become_the_tool(
 fn prepare(
     channel: &mut UnixStream,
     mut arguments: impl Iterator<Item = OsString>,
-) -> Result<Command, (Step, io::Error)> {
-    let ours = |error: io::Error| (Step::Prepare, error);
+) -> Result<Command, (StartStep, io::Error)> {
+    let ours = |error: io::Error| (StartStep::Prepare, error);
     let mut next = || arguments.next().ok_or(ours(io::ErrorKind::InvalidInput.into()));
     let supervisor: i32 = parse(&next()?).map_err(ours)?;
     let held: Confinement = parse(&next()?).map_err(ours)?;
@@ -60,8 +60,9 @@ fn prepare(
 
     take_streams(channel, supervisor).map_err(ours)?;
     if let Some(sandbox) = &held.sandbox {
-        let applied = sandbox.enter(Path::new(&program)).map_err(|error| (Step::Sandbox, error))?;
-        let word = Report::Started { sandbox: Some(applied) };
+        let applied =
+            sandbox.enter(Path::new(&program)).map_err(|error| (StartStep::Sandbox, error))?;
+        let word = ProcessReport::Started { sandbox: Some(applied) };
         channel.write_all(&word.to_json()).map_err(ours)?;
     }
     let mut command = Command::new(program);

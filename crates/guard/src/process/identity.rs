@@ -3,8 +3,8 @@
 use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
 
-use super::table::Process;
-use super::tree;
+use super::descendants;
+use super::process_table::Process;
 
 /// A process that was there once, and perhaps still is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ impl Identity {
     /// Asks it to end.
     pub fn ask_to_end(&self) {
         if let Some(process) = self.process() {
-            tree::send(&process, Signal::TERM);
+            descendants::send(&process, Signal::TERM);
         }
     }
 
@@ -48,7 +48,7 @@ impl Identity {
         match Process::read(leader) {
             Some(now) if now.identity().1 != self.started => false,
             Some(now) if now.alive => false,
-            _ => tree::kill_members(leader, self.started),
+            _ => descendants::kill_members(leader, self.started),
         }
     }
 
@@ -56,8 +56,8 @@ impl Identity {
     pub fn destroy(&self) {
         let Some(process) = self.process() else { return };
         // Stopped, it can start nothing while we look.
-        tree::send(&process, Signal::STOP);
-        tree::kill_descendants(process.pid);
-        tree::send(&process, Signal::KILL);
+        descendants::send(&process, Signal::STOP);
+        descendants::kill_descendants(process.pid);
+        descendants::send(&process, Signal::KILL);
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::Sandbox;
+use super::ProcessSandbox;
 
 /// A command to run.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub struct Launch {
     /// What the kernel holds each of its processes to.
     pub limits: ResourceLimits,
     /// The files that it can reach; all that we can where there is none.
-    pub sandbox: Option<Sandbox>,
+    pub sandbox: Option<ProcessSandbox>,
     /// How much of standard output is kept.
     pub max_stdout_bytes: u64,
     /// How much of standard error is kept.
@@ -81,7 +81,7 @@ impl Default for ResourceLimits {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
     /// How the command itself ended.
-    pub ending: Ending,
+    pub ending: ExitReason,
     /// What it and its descendants wrote to standard output.
     pub stdout: Captured,
     /// What they wrote to standard error, without the lines that the caller consumed.
@@ -90,7 +90,7 @@ pub struct Finished {
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum ExitReason {
     /// It exited with this code.
     Exited(i32),
     /// It died of this signal.

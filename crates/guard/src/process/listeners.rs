@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rustix::process::Pid;
 
 use super::Identity;
-use super::table;
+use super::process_table;
 
 /// The state of a listening socket in the kernel's table.
 const LISTEN: &str = "0A";
@@ -48,8 +48,9 @@ fn parse(table: &str) -> Vec<Listener> {
 impl Listener {
     /// The process that it belongs to, as far as we may see: its number and its name.
     pub fn owner(&self) -> Option<(i32, String)> {
-        let holds = |process: &table::Process| sockets_of(process.pid).contains(&self.inode);
-        let owner = table::all().into_iter().find(holds)?;
+        let holds =
+            |process: &process_table::Process| sockets_of(process.pid).contains(&self.inode);
+        let owner = process_table::all().into_iter().find(holds)?;
         let name = std::fs::read_to_string(format!("/proc/{}/comm", owner.pid.as_raw_nonzero()));
         Some((owner.pid.as_raw_nonzero().get(), name.unwrap_or_default().trim().to_owned()))
     }
@@ -59,7 +60,7 @@ impl Identity {
     /// The sockets that wait for connections and belong to this process or one below it.
     pub fn listeners(&self) -> Vec<Listener> {
         let Some(process) = self.process() else { return Vec::new() };
-        let below = table::descendants_of(process.pid).into_iter().map(|one| one.pid);
+        let below = process_table::descendants_of(process.pid).into_iter().map(|one| one.pid);
         let held: HashSet<u64> =
             below.chain([process.pid]).flat_map(|pid| sockets_of(pid).into_iter()).collect();
         if held.is_empty() {

@@ -23,9 +23,9 @@ pub(super) fn resolve(
     let mut seen_not_executable = false;
     for candidate in candidates(program, folder, search_path) {
         match look_at(&candidate) {
-            Found::Executable => return Ok(candidate),
-            Found::NotExecutable => seen_not_executable = true,
-            Found::Nothing => {}
+            ProgramCheck::Executable => return Ok(candidate),
+            ProgramCheck::NotExecutable => seen_not_executable = true,
+            ProgramCheck::Nothing => {}
         }
     }
     Err(if seen_not_executable {
@@ -50,19 +50,19 @@ fn candidates(program: &OsStr, folder: &Path, search_path: Option<&OsStr>) -> Ve
         .collect()
 }
 
-enum Found {
+enum ProgramCheck {
     Executable,
     NotExecutable,
     Nothing,
 }
 
-fn look_at(path: &Path) -> Found {
+fn look_at(path: &Path) -> ProgramCheck {
     match path.metadata() {
         Ok(metadata) if metadata.is_file() && access(path, Access::EXEC_OK).is_ok() => {
-            Found::Executable
+            ProgramCheck::Executable
         }
-        Ok(_) => Found::NotExecutable,
-        Err(_) => Found::Nothing,
+        Ok(_) => ProgramCheck::NotExecutable,
+        Err(_) => ProgramCheck::Nothing,
     }
 }
 

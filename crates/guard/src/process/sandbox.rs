@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const NO_LANDLOCK: Errno = Errno::OPNOTSUPP;
 
 /// What the kernel is asked for. Newer ones know more rights, and older ones less, which is then
-/// told as [`Applied::Partly`].
+/// told as [`SandboxLevel::Partly`].
 const ASKED: ABI = ABI::V6;
 
 /// What every program needs to run at all: programs, libraries, and what describes the machine.
@@ -47,7 +47,7 @@ const DEVICES: [&str; 5] = ["/dev/full", "/dev/null", "/dev/random", "/dev/urand
 /// The network, and sockets that have a path, are not held back by it. It needs Landlock, which Linux
 /// has since 5.13 and some machines switch off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sandbox {
+pub struct ProcessSandbox {
     /// Folders and files that can be read and executed. A relative path starts at the launch's `cwd`.
     pub read: Vec<PathBuf>,
     /// Folders and files that can be read, executed and changed.
@@ -56,7 +56,7 @@ pub struct Sandbox {
     pub required: bool,
 }
 
-impl Default for Sandbox {
+impl Default for ProcessSandbox {
     fn default() -> Self {
         Self { read: Vec::new(), write: Vec::new(), required: true }
     }
@@ -65,7 +65,7 @@ impl Default for Sandbox {
 /// How much of a sandbox a kernel could give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Applied {
+pub enum SandboxLevel {
     /// All of it.
     Fully,
     /// Files are held back, but not in every respect: before Linux 6.12 processes outside can be
@@ -75,29 +75,29 @@ pub enum Applied {
     Not,
 }
 
-impl Sandbox {
+impl ProcessSandbox {
     /// All that was named, for a check that it is there.
     pub(super) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.read.iter().chain(&self.write)
     }
 
     /// Puts this process into the sandbox, for good. `program` is what it is going to be.
-    pub(super) fn enter(&self, program: &Path) -> io::Result<Applied> {
+    pub(super) fn enter(&self, program: &Path) -> io::Result<SandboxLevel> {
         let applied = self.restrict(program).map_err(io::Error::other)?;
-        if applied != Applied::Not {
+        if applied != SandboxLevel::Not {
             drop_capabilities()?;
         }
         self.judge(applied)
     }
 
-    fn judge(&self, applied: Applied) -> io::Result<Applied> {
+    fn judge(&self, applied: SandboxLevel) -> io::Result<SandboxLevel> {
         match applied {
-            Applied::Not if self.required => Err(NO_LANDLOCK.into()),
+            SandboxLevel::Not if self.required => Err(NO_LANDLOCK.into()),
             applied => Ok(applied),
         }
     }
 
-    fn restrict(&self, program: &Path) -> Result<Applied, landlock::RulesetError> {
+    fn restrict(&self, program: &Path) -> Result<SandboxLevel, landlock::RulesetError> {
         let system = SYSTEM_FOLDERS.iter().map(Path::new).chain([program]);
         let read = system.chain(self.read.iter().map(PathBuf::as_path));
         let write = DEVICES.iter().map(Path::new).chain(self.write.iter().map(PathBuf::as_path));
@@ -109,9 +109,9 @@ impl Sandbox {
             .add_rules(path_beneath_rules(write, AccessFs::from_all(ASKED)))?
             .restrict_self()?;
         Ok(match status.ruleset {
-            RulesetStatus::FullyEnforced => Applied::Fully,
-            RulesetStatus::PartiallyEnforced => Applied::Partly,
-            RulesetStatus::NotEnforced => Applied::Not,
+            RulesetStatus::FullyEnforced => SandboxLevel::Fully,
+            RulesetStatus::PartiallyEnforced => SandboxLevel::Partly,
+            RulesetStatus::NotEnforced => SandboxLevel::Not,
         })
     }
 }
@@ -131,13 +131,13 @@ mod tests {
 
     #[test]
     fn without_landlock_nothing_starts_that_needs_it() {
-        let needed = Sandbox::default();
+        let needed = ProcessSandbox::default();
         assert_eq!(
-            needed.judge(Applied::Not).unwrap_err().raw_os_error(),
+            needed.judge(SandboxLevel::Not).unwrap_err().raw_os_error(),
             Some(NO_LANDLOCK.raw_os_error())
         );
-        assert_eq!(needed.judge(Applied::Partly).unwrap(), Applied::Partly);
-        let wished = Sandbox { required: false, ..Sandbox::default() };
-        assert_eq!(wished.judge(Applied::Not).unwrap(), Applied::Not);
+        assert_eq!(needed.judge(SandboxLevel::Partly).unwrap(), SandboxLevel::Partly);
+        let wished = ProcessSandbox { required: false, ..ProcessSandbox::default() };
+        assert_eq!(wished.judge(SandboxLevel::Not).unwrap(), SandboxLevel::Not);
     }
 }

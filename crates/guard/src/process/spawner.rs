@@ -16,11 +16,11 @@ use tokio::process::Command;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::capture::{Capture, Lines, OnLine, drain};
+use super::capture::{Capture, OnLine, StderrLines, drain};
 use super::child::{Child, Streams};
 use super::confine::Confinement;
 use super::supervised::Supervised;
-use super::{Finished, Launch, Sandbox, StartError, channel, program};
+use super::{Finished, Launch, ProcessSandbox, StartError, channel, program};
 
 /// How long the outputs are read on after the tool and all its descendants are gone. They end by then
 /// unless the tool handed them to a process that is not its own.
@@ -49,7 +49,7 @@ impl Spawner {
     ///
     /// When this returns, the command and everything that it started are gone. When the future is
     /// dropped, they are killed at once. When `stop` is cancelled, they are killed and what was read
-    /// until then is returned with [`Ending::Stopped`](super::Ending::Stopped).
+    /// until then is returned with [`ExitReason::Stopped`](super::Ending::Stopped).
     ///
     /// `on_stderr_line` is called with each complete line of standard error of at most
     /// [`MAX_STDERR_LINE_BYTES`](super::MAX_STDERR_LINE_BYTES), without its line end; a line for which
@@ -62,7 +62,7 @@ impl Spawner {
     ) -> Result<Finished, StartError> {
         let (mut supervised, streams) = self.start(&launch)?;
         let mut stdout = Capture::new(launch.max_stdout_bytes);
-        let mut stderr = Lines::new(Capture::new(launch.max_stderr_bytes), on_stderr_line);
+        let mut stderr = StderrLines::new(Capture::new(launch.max_stderr_bytes), on_stderr_line);
         let ending = {
             let mut moving = pin!(async {
                 tokio::join!(
@@ -163,7 +163,7 @@ pub(super) fn check(launch: &Launch) -> Result<PathBuf, StartError> {
     // Absolute, because the supervisor that will read it has another current folder than we have.
     let folder = std::path::absolute(&launch.cwd)
         .map_err(|source| StartError::WorkFolder { path: launch.cwd.clone(), source })?;
-    for path in launch.sandbox.iter().flat_map(Sandbox::paths) {
+    for path in launch.sandbox.iter().flat_map(ProcessSandbox::paths) {
         let looked_at = folder.join(path).metadata();
         looked_at.map_err(|source| StartError::SandboxPath { path: path.clone(), source })?;
     }

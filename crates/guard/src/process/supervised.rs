@@ -10,10 +10,10 @@ use tokio::process::Child;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::channel::{MAX_REPORT_BYTES, Report, Step};
+use super::channel::{MAX_REPORT_BYTES, ProcessReport, StartStep};
+use super::descendants::{kill_descendants, kill_session};
 use super::sandbox::NO_LANDLOCK;
-use super::tree::{kill_descendants, kill_session};
-use super::{Applied, Ending, Identity, StartError};
+use super::{ExitReason, Identity, SandboxLevel, StartError};
 
 /// How long the supervisor may take to clear up after it was told to stop, before we do it for it.
 const STOP_PATIENCE: Duration = Duration::from_secs(1);
@@ -47,19 +47,22 @@ impl Supervised {
     /// Waits until the tool runs, and says what became of its sandbox.
     ///
     /// Cancel-safe, and done before [`ending`](Self::ending) is asked for, or not at all.
-    pub(super) async fn started(&mut self, program: &str) -> Result<Option<Applied>, StartError> {
-        while Report::latest(&self.words).is_none() && self.hear().await {}
+    pub(super) async fn started(
+        &mut self,
+        program: &str,
+    ) -> Result<Option<SandboxLevel>, StartError> {
+        while ProcessReport::latest(&self.words).is_none() && self.hear().await {}
         // Where the end is known already, so is the beginning, which was told before it.
         let first = self.words.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
-        match Report::latest(first) {
-            Some(Report::Started { sandbox }) => Ok(sandbox),
-            Some(Report::NotStarted { .. }) | None => {
+        match ProcessReport::latest(first) {
+            Some(ProcessReport::Started { sandbox }) => Ok(sandbox),
+            Some(ProcessReport::NotStarted { .. }) | None => {
                 let ending = self.ending(program, &CancellationToken::new()).await?;
                 // Only a supervisor that was killed at once ends like that.
                 let how = io::Error::other(format!("it ended at the start: {ending:?}"));
                 Err(StartError::Supervisor { source: how })
             }
-            Some(Report::Exited(_) | Report::Signalled(_)) => Ok(None),
+            Some(ProcessReport::Exited(_) | ProcessReport::Signalled(_)) => Ok(None),
         }
     }
 
@@ -68,7 +71,7 @@ impl Supervised {
         &mut self,
         program: &str,
         stop: &CancellationToken,
-    ) -> Result<Ending, StartError> {
+    ) -> Result<ExitReason, StartError> {
         let stopped = tokio::select! {
             // A tool that ended at the same moment has ended.
             biased;
@@ -78,17 +81,19 @@ impl Supervised {
         if stopped {
             self.stop().await;
         }
-        let report =
-            Report::latest(&self.words).filter(|report| !matches!(report, Report::Started { .. }));
+        let report = ProcessReport::latest(&self.words)
+            .filter(|report| !matches!(report, ProcessReport::Started { .. }));
         let status = self.reap(report.is_some()).await;
         match report {
-            _ if stopped => Ok(Ending::Stopped),
-            Some(Report::Exited(code)) => Ok(Ending::Exited(code)),
-            Some(Report::Signalled(signal)) => Ok(Ending::Signalled(signal)),
-            Some(Report::NotStarted { step, errno }) => Err(not_started(program, step, errno)),
+            _ if stopped => Ok(ExitReason::Stopped),
+            Some(ProcessReport::Exited(code)) => Ok(ExitReason::Exited(code)),
+            Some(ProcessReport::Signalled(signal)) => Ok(ExitReason::Signalled(signal)),
+            Some(ProcessReport::NotStarted { step, errno }) => {
+                Err(not_started(program, step, errno))
+            }
             // Somebody killed it, and the kernel then killed the tool.
             _ if status.is_none_or(|status| status.code().is_none()) => {
-                Ok(Ending::Signalled(Signal::KILL.as_raw()))
+                Ok(ExitReason::Signalled(Signal::KILL.as_raw()))
             }
             _ => Err(StartError::Supervisor {
                 source: io::Error::other("it ended without a report"),
@@ -156,13 +161,13 @@ impl Supervised {
     }
 }
 
-fn not_started(program: &str, step: Step, errno: i32) -> StartError {
+fn not_started(program: &str, step: StartStep, errno: i32) -> StartError {
     let source = io::Error::from_raw_os_error(errno);
     match step {
-        Step::Execute => StartError::Failed { program: program.to_owned(), source },
-        Step::Sandbox if errno == NO_LANDLOCK.raw_os_error() => StartError::NoSandbox,
-        Step::Sandbox => StartError::Sandbox { source },
-        Step::Prepare => StartError::Supervisor { source },
+        StartStep::Execute => StartError::Failed { program: program.to_owned(), source },
+        StartStep::Sandbox if errno == NO_LANDLOCK.raw_os_error() => StartError::NoSandbox,
+        StartStep::Sandbox => StartError::Sandbox { source },
+        StartStep::Prepare => StartError::Supervisor { source },
     }
 }
 

@@ -8,8 +8,8 @@ use rustix::process::setsid;
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 
-use super::channel::{self, Report, Step};
-use super::tool::{Event, Tool};
+use super::channel::{self, ProcessReport, StartStep};
+use super::command::{SupervisedCommand, SupervisorEvent};
 
 /// Arguments: the confinement as JSON, the program, its arguments.
 pub(super) fn main(arguments: impl Iterator<Item = OsString>) -> ! {
@@ -30,27 +30,28 @@ fn run(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     runtime.block_on(async {
         let mut channel = UnixStream::from_std(channel)?;
-        let report = match Tool::start(&streams.each_ref().map(AsFd::as_fd), arguments) {
+        let report = match SupervisedCommand::start(&streams.each_ref().map(AsFd::as_fd), arguments)
+        {
             Ok(tool) => {
                 // From here on only the tool holds its streams, and their end is its end.
                 drop(streams);
                 supervise(tool, &mut channel).await
             }
-            Err(error) => Report::not_started(Step::Prepare, &error),
+            Err(error) => ProcessReport::not_started(StartStep::Prepare, &error),
         };
         channel.write_all(&report.to_json()).await
     })
 }
 
 /// Waits until the tool ends by itself or has to, and clears up.
-async fn supervise(mut tool: Tool, channel: &mut UnixStream) -> Report {
+async fn supervise(mut tool: SupervisedCommand, channel: &mut UnixStream) -> ProcessReport {
     while tool.is_running() {
         match tool.next(Some(&mut *channel)).await {
             // A server that is gone shows on the same channel.
-            Event::Begun(started) => drop(channel.write_all(&started.to_json()).await),
-            Event::Changed => {}
+            SupervisorEvent::Begun(started) => drop(channel.write_all(&started.to_json()).await),
+            SupervisorEvent::Changed => {}
             // The server sends nothing: whatever it reads here is the end of the call.
-            Event::Heard(_) | Event::Asked => break,
+            SupervisorEvent::Heard(_) | SupervisorEvent::Asked => break,
         }
     }
     tool.clear();

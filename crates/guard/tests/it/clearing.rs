@@ -7,7 +7,7 @@
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use guard::process::{Ending, Finished, Launch, Spawner};
+use guard::process::{ExitReason, Finished, Launch, Spawner};
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::{DEADLINE, Mark, run, shell, spawner, wait_until, wait_until_async, within};
@@ -35,7 +35,7 @@ async fn a_stopped_command_is_gone_and_its_output_kept() {
     let mark = Mark::new();
     let script = "echo begun; trap '' TERM INT HUP; sleep MARK & sleep MARK";
     let (finished, took) = stop_when(mark.shell(script), || mark.sleeps() == 2).await;
-    assert_eq!(finished.ending, Ending::Stopped);
+    assert_eq!(finished.ending, ExitReason::Stopped);
     assert_eq!(finished.stdout.bytes, b"begun\n");
     assert!(took < STOP_DEADLINE, "took {took:?}");
     assert_eq!(mark.running(), Vec::<String>::new());
@@ -48,7 +48,7 @@ async fn a_call_that_is_stopped_already_runs_nothing_for_long() {
     stop.cancel();
     let finished =
         within(spawner().run(mark.launch("sleep", &["MARK"]), &stop, None)).await.unwrap();
-    assert_eq!(finished.ending, Ending::Stopped);
+    assert_eq!(finished.ending, ExitReason::Stopped);
     assert_eq!(mark.running(), Vec::<String>::new());
 }
 
@@ -58,7 +58,7 @@ async fn children_in_the_background_end_with_the_command() {
     let script = "sleep MARK & setsid sleep MARK & (setsid sleep MARK &) ; echo done; exit 6";
     let began = Instant::now();
     let finished = run(mark.shell(script)).await.unwrap();
-    assert_eq!(finished.ending, Ending::Exited(6));
+    assert_eq!(finished.ending, ExitReason::Exited(6));
     assert_eq!(finished.stdout.bytes, b"done\n");
     assert!(began.elapsed() < STOP_DEADLINE, "waited for the children");
     assert_eq!(mark.running(), Vec::<String>::new());
@@ -82,13 +82,13 @@ if len(sys.argv) > 1: os.execvp('sleep', ['sleep', 'MARK'])";
         Err(guard::process::StartError::NotFound { .. }) => return,
         finished => finished.unwrap(),
     };
-    assert_eq!(finished.ending, Ending::Exited(0));
+    assert_eq!(finished.ending, ExitReason::Exited(0));
     assert_eq!(finished.stdout.bytes, b"daemon started\n");
     assert_eq!(mark.running(), Vec::<String>::new());
 
     let daemon_beside = mark.launch("python3", &["-c", script, "stay"]);
     let (finished, took) = stop_when(daemon_beside, || mark.sleeps() == 2).await;
-    assert_eq!(finished.ending, Ending::Stopped);
+    assert_eq!(finished.ending, ExitReason::Stopped);
     assert!(took < STOP_DEADLINE, "took {took:?}");
     assert_eq!(mark.running(), Vec::<String>::new());
 }
@@ -101,7 +101,7 @@ async fn what_forks_all_the_time_is_caught() {
         (trap '' HUP TERM; while :; do setsid sleep MARK & sleep 0.005; done) &
     done; wait";
     let (finished, took) = stop_when(mark.shell(script), || mark.sleeps() > 30).await;
-    assert_eq!(finished.ending, Ending::Stopped);
+    assert_eq!(finished.ending, ExitReason::Stopped);
     assert!(took < STOP_DEADLINE, "took {took:?}");
     assert_eq!(mark.running(), Vec::<String>::new());
 }
@@ -168,7 +168,7 @@ async fn a_killed_supervisor_takes_its_session_along() {
     let mark = Mark::new();
     let script = "trap '' HUP TERM; sleep MARK & kill -9 $PPID; sleep MARK";
     let finished = run(mark.shell(script)).await.unwrap();
-    assert_eq!(finished.ending, Ending::Signalled(9));
+    assert_eq!(finished.ending, ExitReason::Signalled(9));
     wait_until("nothing is left", STOP_DEADLINE, || mark.running().is_empty());
 }
 
@@ -177,7 +177,7 @@ async fn a_supervisor_that_is_asked_to_end_clears_up_first() {
     let mark = Mark::new();
     let finished =
         run(mark.shell("setsid sleep MARK & kill -TERM $PPID; sleep MARK")).await.unwrap();
-    assert_eq!(finished.ending, Ending::Signalled(9));
+    assert_eq!(finished.ending, ExitReason::Signalled(9));
     assert_eq!(mark.running(), Vec::<String>::new());
 }
 
@@ -186,7 +186,7 @@ async fn a_supervisor_that_hangs_is_done_without() {
     let mark = Mark::new();
     let script = "setsid sleep MARK & kill -STOP $PPID; sleep MARK";
     let (finished, took) = stop_when(mark.shell(script), || mark.sleeps() == 2).await;
-    assert_eq!(finished.ending, Ending::Stopped);
+    assert_eq!(finished.ending, ExitReason::Stopped);
     assert!(took < FORCED_DEADLINE, "took {took:?}");
     wait_until("nothing is left", FORCED_DEADLINE, || mark.running().is_empty());
 }
@@ -206,7 +206,7 @@ async fn an_output_that_somebody_else_holds_does_not_hold_the_call() {
         Instant::now()
     };
     let (finished, cancelled) = tokio::join!(within(call), grasp);
-    assert_eq!(finished.unwrap().ending, Ending::Stopped);
+    assert_eq!(finished.unwrap().ending, ExitReason::Stopped);
     let took = cancelled.elapsed();
     assert!(took < FORCED_DEADLINE, "took {took:?}");
     drop(held);
@@ -270,7 +270,7 @@ async fn many_calls_do_not_disturb_each_other() {
         .collect();
     for call in calls {
         let (number, finished) = call.await.unwrap();
-        assert_eq!(finished.ending, Ending::Exited(number));
+        assert_eq!(finished.ending, ExitReason::Exited(number));
         assert_eq!(finished.stdout.bytes, format!("{number}\n").into_bytes());
     }
     assert_eq!(mark.running(), Vec::<String>::new());

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
-use guard::files::{Entry, EntryKind, Folder};
+use guard::files::{EntryKind, Folder, FolderEntry};
 use tempfile::TempDir;
 
 /// A folder beside a `secret` that must stay out of reach.
@@ -136,7 +136,7 @@ fn entries_are_sorted_and_say_what_they_are() {
     symlink("c", folder.path().join("d")).unwrap();
     make_pipe(&folder.path().join("e"));
     std::fs::hard_link(outside.path().join("secret"), folder.path().join("a")).unwrap();
-    let entry = |name: &str, kind| Entry { name: OsString::from(name), kind };
+    let entry = |name: &str, kind| FolderEntry { name: OsString::from(name), kind };
     assert_eq!(
         folder.entries().unwrap(),
         [

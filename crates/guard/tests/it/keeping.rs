@@ -5,7 +5,9 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use guard::process::{Ending, Identity, Keep, Kept, Launch, StartError, log_tail};
+use guard::process::{
+    DetachedChild, DetachedLaunch, ExitReason, Identity, Launch, StartError, log_tail,
+};
 
 use crate::harness::{DEADLINE, Mark, launch, spawner, wait_until, wait_until_async, within};
 
@@ -30,8 +32,8 @@ impl Place {
         String::from_utf8_lossy(&log_tail(&self.0.path().join("log"), 10_000)).into_owned()
     }
 
-    async fn keep(&self, launch: Launch) -> Result<Kept, StartError> {
-        let keep = Keep {
+    async fn keep(&self, launch: Launch) -> Result<DetachedChild, StartError> {
+        let keep = DetachedLaunch {
             launch,
             lock: self.lock().unwrap(),
             log: self.0.path().join("log"),
@@ -108,7 +110,7 @@ async fn it_may_end_gently_and_is_killed_when_it_does_not() {
 async fn a_command_that_forks_away_has_ended_and_nothing_of_it_is_left() {
     let (place, mark) = (Place::new(), Mark::new());
     let mut kept = place.keep(mark.shell("setsid sleep MARK & exit 0")).await.unwrap();
-    assert_eq!(within(kept.ended()).await, Ending::Exited(0));
+    assert_eq!(within(kept.ended()).await, ExitReason::Exited(0));
     assert_eq!(mark.running(), Vec::<String>::new());
 }
 

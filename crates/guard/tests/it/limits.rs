@@ -1,6 +1,6 @@
 //! The kernel holds a tool to its limits.
 
-use guard::process::{Ending, Launch, ResourceLimits};
+use guard::process::{ExitReason, Launch, ResourceLimits};
 
 use crate::harness::{launch, run, shell};
 
@@ -18,7 +18,7 @@ async fn a_file_grows_no_further_than_allowed() {
     })
     .await
     .unwrap();
-    assert_eq!(finished.ending, Ending::Signalled(SIGXFSZ));
+    assert_eq!(finished.ending, ExitReason::Signalled(SIGXFSZ));
     assert_eq!(folder.path().join("grown").metadata().unwrap().len(), 10_000);
 }
 
@@ -29,9 +29,9 @@ async fn memory_beyond_the_limit_is_refused() {
         limits: ResourceLimits { max_memory_bytes, ..ResourceLimits::default() },
         ..launch("dd", &["if=/dev/zero", "of=/dev/null", "bs=200M", "count=1"])
     };
-    assert_eq!(run(read_at_once(1 << 30)).await.unwrap().ending, Ending::Exited(0));
+    assert_eq!(run(read_at_once(1 << 30)).await.unwrap().ending, ExitReason::Exited(0));
     let refused = run(read_at_once(100 << 20)).await.unwrap();
-    assert_eq!(refused.ending, Ending::Exited(1));
+    assert_eq!(refused.ending, ExitReason::Exited(1));
     assert!(String::from_utf8_lossy(&refused.stderr.bytes).contains("memory"));
 }
 
@@ -45,20 +45,20 @@ async fn a_limit_below_our_own_needs_hurts_only_the_tool() {
     };
     // With so few descriptors a program cannot even load its libraries. It is the one that says so.
     let finished = run(Launch { limits, ..launch("ls", &["/"]) }).await.unwrap();
-    assert!(matches!(finished.ending, Ending::Exited(1..)), "{finished:?}");
+    assert!(matches!(finished.ending, ExitReason::Exited(1..)), "{finished:?}");
     let limits = ResourceLimits { max_open_files: 10, ..limits };
     let finished = run(Launch { limits, ..launch("ls", &["/"]) }).await.unwrap();
-    assert_eq!(finished.ending, Ending::Exited(0), "{finished:?}");
+    assert_eq!(finished.ending, ExitReason::Exited(0), "{finished:?}");
     let nothing = ResourceLimits { max_memory_bytes: 0, ..limits };
     let finished = run(Launch { limits: nothing, ..launch("ls", &["/"]) }).await.unwrap();
-    assert!(!matches!(finished.ending, Ending::Exited(0)), "{finished:?}");
+    assert!(!matches!(finished.ending, ExitReason::Exited(0)), "{finished:?}");
 }
 
 #[tokio::test]
 async fn processor_time_runs_out() {
     let limits = ResourceLimits { max_cpu_seconds: 1, ..ResourceLimits::default() };
     let finished = run(Launch { limits, ..shell("while :; do :; done") }).await.unwrap();
-    assert_eq!(finished.ending, Ending::Signalled(SIGXCPU));
+    assert_eq!(finished.ending, ExitReason::Signalled(SIGXCPU));
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn a_limit_above_what_we_may_use_is_lowered() {
         max_open_files: u64::MAX,
     };
     let finished = run(Launch { limits, ..shell("exit 5") }).await.unwrap();
-    assert_eq!(finished.ending, Ending::Exited(5));
+    assert_eq!(finished.ending, ExitReason::Exited(5));
 }
 
 #[tokio::test]

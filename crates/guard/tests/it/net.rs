@@ -25,7 +25,8 @@ use std::{
 };
 
 use guard::net::{
-    Addresses, Client, HostPort, NetError, Request, Resolve, Response, Rules, Settings,
+    Addresses, HostPort, HttpClient, HttpClientSettings, HttpRequest, HttpResponse, NetError,
+    NetRules, Resolve,
 };
 use serde_json::Value;
 use testkit::Hostile;
@@ -77,28 +78,31 @@ impl Resolve for Told {
 }
 
 /// A client that reaches these hosts of a hostile server, and asks this resolver.
-fn client(server: &Hostile, names: &[&str], resolver: Arc<Told>) -> Client {
+fn client(server: &Hostile, names: &[&str], resolver: Arc<Told>) -> HttpClient {
     let private = |name: &&str| HostPort::parse(&format!("{name}:{}", server.port)).unwrap();
-    Client::new(&Settings {
-        rules: Rules { private_hosts: names.iter().map(private).collect(), ..Rules::default() },
+    HttpClient::new(&HttpClientSettings {
+        rules: NetRules {
+            private_hosts: names.iter().map(private).collect(),
+            ..NetRules::default()
+        },
         resolver,
         idle_timeout: Duration::from_secs(2),
         connect_timeout: Duration::from_secs(2),
-        ..Settings::default()
+        ..HttpClientSettings::default()
     })
 }
 
 /// A client of a hostile server by its address.
-fn direct(server: &Hostile) -> Client {
+fn direct(server: &Hostile) -> HttpClient {
     client(server, &["127.0.0.1"], Told::new(&[]))
 }
 
-async fn get(client: &Client, url: &str) -> Result<Response, NetError> {
-    client.send(Request::get(url), &CancellationToken::new()).await
+async fn get(client: &HttpClient, url: &str) -> Result<HttpResponse, NetError> {
+    client.send(HttpRequest::get(url), &CancellationToken::new()).await
 }
 
 /// The reason of a failure, in a word.
-fn word(result: &Result<Response, NetError>) -> &'static str {
+fn word(result: &Result<HttpResponse, NetError>) -> &'static str {
     match result {
         Ok(_) => "ok",
         Err(error) => error.reason.word(),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use guard::process::{Child, Ending, Launch, StartError};
+use guard::process::{Child, ExitReason, Launch, StartError};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
 use crate::harness::{DEADLINE, Mark, launch, shell, spawner, wait_until, within};
@@ -28,8 +28,8 @@ async fn lines_go_in_and_come_out_while_it_runs() {
         assert_eq!(line, Some(format!("got {word}")));
     }
     drop(stdin);
-    assert_eq!(within(child.ended()).await, Ending::Exited(5));
-    assert_eq!(within(child.ended()).await, Ending::Exited(5));
+    assert_eq!(within(child.ended()).await, ExitReason::Exited(5));
+    assert_eq!(within(child.ended()).await, ExitReason::Exited(5));
 }
 
 #[tokio::test]
@@ -40,7 +40,7 @@ async fn the_end_can_be_waited_for_in_pieces() {
         assert!(waited.is_err());
     }
     drop(child.stdin.take());
-    assert_eq!(within(child.ended()).await, Ending::Signalled(11));
+    assert_eq!(within(child.ended()).await, ExitReason::Signalled(11));
 }
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn closing_waits_for_an_orderly_end() {
     let mark = Mark::new();
     let mut child = open(mark.shell("sleep MARK & cat; echo bye; exit 3")).await;
     let stdout = child.stdout.take().unwrap();
-    assert_eq!(within(child.close(DEADLINE)).await, Ending::Exited(3));
+    assert_eq!(within(child.close(DEADLINE)).await, ExitReason::Exited(3));
     assert_eq!(mark.running(), Vec::<String>::new());
     let mut text = String::new();
     within(BufReader::new(stdout).read_to_string(&mut text)).await.unwrap();
@@ -64,7 +64,7 @@ async fn closing_kills_what_does_not_end() {
     let mut line = [0; 3];
     within(child.stdout.as_mut().unwrap().read_exact(&mut line)).await.unwrap();
     let began = Instant::now();
-    assert_eq!(within(child.close(Duration::from_millis(50))).await, Ending::Stopped);
+    assert_eq!(within(child.close(Duration::from_millis(50))).await, ExitReason::Stopped);
     assert!(began.elapsed() < Duration::from_secs(5));
     assert_eq!(mark.running(), Vec::<String>::new());
 }
@@ -84,7 +84,7 @@ async fn a_dropped_child_takes_everything_along() {
 async fn what_it_forked_is_gone_with_it() {
     let mark = Mark::new();
     let mut child = open(mark.shell("setsid sleep MARK & sleep MARK & echo out; exit 0")).await;
-    assert_eq!(within(child.ended()).await, Ending::Exited(0));
+    assert_eq!(within(child.ended()).await, ExitReason::Exited(0));
     assert_eq!(mark.running(), Vec::<String>::new());
     assert_eq!(rest(&mut child).await, "out\n");
 }
@@ -110,7 +110,7 @@ async fn a_child_that_ends_at_once_has_started_all_the_same() {
     for _ in 0..20 {
         let mut child = open(shell("echo hi; exit 9")).await;
         assert_eq!(child.sandbox(), None);
-        assert_eq!(within(child.ended()).await, Ending::Exited(9));
+        assert_eq!(within(child.ended()).await, ExitReason::Exited(9));
         assert_eq!(rest(&mut child).await, "hi\n");
     }
 }

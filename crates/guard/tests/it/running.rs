@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use guard::process::{Captured, Ending, Launch, StartError};
+use guard::process::{Captured, ExitReason, Launch, StartError};
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::{launch, run, shell, spawner, within};
@@ -12,7 +12,7 @@ async fn input_goes_in_and_output_comes_out() {
     let input = "hello ".repeat(100_000).into_bytes();
     let cat = Launch { stdin: input.clone(), ..launch("cat", &[]) };
     let finished = run(cat).await.unwrap();
-    assert_eq!(finished.ending, Ending::Exited(0));
+    assert_eq!(finished.ending, ExitReason::Exited(0));
     assert!(finished.stdout.bytes == input);
     assert_eq!(finished.stdout.dropped, 0);
     assert_eq!(finished.stderr, Captured::default());
@@ -21,15 +21,15 @@ async fn input_goes_in_and_output_comes_out() {
 #[tokio::test]
 async fn endings_are_told_apart() {
     for (script, ending) in [
-        ("exit 0", Ending::Exited(0)),
-        ("exit 7", Ending::Exited(7)),
-        ("exit 126", Ending::Exited(126)),
-        ("exit 137", Ending::Exited(137)),
-        ("kill -9 $$", Ending::Signalled(9)),
-        ("kill -15 $$", Ending::Signalled(15)),
+        ("exit 0", ExitReason::Exited(0)),
+        ("exit 7", ExitReason::Exited(7)),
+        ("exit 126", ExitReason::Exited(126)),
+        ("exit 137", ExitReason::Exited(137)),
+        ("kill -9 $$", ExitReason::Signalled(9)),
+        ("kill -15 $$", ExitReason::Signalled(15)),
         // Those that a Rust program ignores or catches itself.
-        ("kill -11 $$", Ending::Signalled(11)),
-        ("kill -13 $$", Ending::Signalled(13)),
+        ("kill -11 $$", ExitReason::Signalled(11)),
+        ("kill -13 $$", ExitReason::Signalled(13)),
     ] {
         assert_eq!(run(shell(script)).await.unwrap().ending, ending, "{script}");
     }
@@ -100,14 +100,14 @@ async fn a_terminal_is_out_of_reach() {
 async fn a_tool_may_ignore_its_input() {
     for script in ["exit 3", "exec <&-; exit 3", "head -c 10 >/dev/null; exit 3"] {
         let launch = Launch { stdin: vec![b'x'; 2_000_000], ..shell(script) };
-        assert_eq!(run(launch).await.unwrap().ending, Ending::Exited(3), "{script}");
+        assert_eq!(run(launch).await.unwrap().ending, ExitReason::Exited(3), "{script}");
     }
 }
 
 #[tokio::test]
 async fn a_tool_may_close_its_outputs_and_run_on() {
     let finished = run(shell("exec >&- 2>&-; sleep 0.1; exit 4")).await.unwrap();
-    assert_eq!(finished.ending, Ending::Exited(4));
+    assert_eq!(finished.ending, ExitReason::Exited(4));
 }
 
 #[tokio::test]
@@ -124,7 +124,7 @@ async fn endless_output_costs_no_memory() {
     const WRITTEN: u64 = 300_000_000;
     let before = peak_memory_kib();
     let finished = run(launch("head", &["-c", &WRITTEN.to_string(), "/dev/zero"])).await.unwrap();
-    assert_eq!(finished.ending, Ending::Exited(0));
+    assert_eq!(finished.ending, ExitReason::Exited(0));
     assert_eq!(finished.stdout.bytes.len() as u64, Launch::DEFAULT_OUTPUT_BYTES);
     assert_eq!(finished.stdout.dropped, WRITTEN - Launch::DEFAULT_OUTPUT_BYTES);
     let grown = peak_memory_kib() - before;

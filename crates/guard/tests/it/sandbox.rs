@@ -3,22 +3,22 @@
 
 use std::path::Path;
 
-use guard::process::{Applied, Ending, Finished, Launch, Sandbox, StartError};
+use guard::process::{ExitReason, Finished, Launch, ProcessSandbox, SandboxLevel, StartError};
 use tokio::io::AsyncReadExt;
 
 use crate::harness::{Mark, run, shell, spawner, wait_until_async, within};
 
 /// Runs a script in a sandbox; nothing where the kernel has none.
-async fn boxed(script: &str, sandbox: Sandbox) -> Option<Finished> {
+async fn boxed(script: &str, sandbox: ProcessSandbox) -> Option<Finished> {
     match run(Launch { sandbox: Some(sandbox), ..shell(script) }).await {
         Err(StartError::NoSandbox) => None,
         finished => Some(finished.unwrap()),
     }
 }
 
-fn opens(read: &[&Path], write: &[&Path]) -> Sandbox {
+fn opens(read: &[&Path], write: &[&Path]) -> ProcessSandbox {
     let own = |paths: &[&Path]| paths.iter().map(|path| path.to_path_buf()).collect();
-    Sandbox { read: own(read), write: own(write), required: true }
+    ProcessSandbox { read: own(read), write: own(write), required: true }
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn what_it_starts_is_in_the_same_sandbox() {
     std::fs::write(folder.path().join("secret"), "secret").unwrap();
     let path = folder.path().join("secret");
     let script = format!("(setsid sh -c 'cat {}' || echo kept; wait)", path.display());
-    let Some(finished) = boxed(&script, Sandbox::default()).await else { return };
+    let Some(finished) = boxed(&script, ProcessSandbox::default()).await else { return };
     assert_eq!(String::from_utf8(finished.stdout.bytes).unwrap(), "kept\n");
 }
 
@@ -69,17 +69,17 @@ async fn it_cannot_signal_or_look_into_us() {
     let script = format!(
         "kill -0 {us} 2>/dev/null || echo no signal; cat /proc/{us}/environ || echo no look"
     );
-    let launch = Launch { sandbox: Some(Sandbox::default()), ..shell(&script) };
+    let launch = Launch { sandbox: Some(ProcessSandbox::default()), ..shell(&script) };
     let mut child = match within(spawner().open(launch)).await {
         Err(StartError::NoSandbox) => return,
         child => child.unwrap(),
     };
     let applied = child.sandbox();
-    assert!(matches!(applied, Some(Applied::Fully | Applied::Partly)), "{applied:?}");
+    assert!(matches!(applied, Some(SandboxLevel::Fully | SandboxLevel::Partly)), "{applied:?}");
     let mut text = String::new();
     within(child.stdout.take().unwrap().read_to_string(&mut text)).await.unwrap();
-    assert_eq!(within(child.ended()).await, Ending::Exited(0));
-    if applied == Some(Applied::Fully) {
+    assert_eq!(within(child.ended()).await, ExitReason::Exited(0));
+    if applied == Some(SandboxLevel::Fully) {
         assert_eq!(text, "no signal\nno look\n");
     }
 }
@@ -93,12 +93,12 @@ async fn a_program_outside_of_the_system_can_be_run_and_its_folder_not_read() {
     let launch = Launch {
         program: program.into(),
         args: vec![folder.path().join("beside").display().to_string()],
-        sandbox: Some(Sandbox::default()),
+        sandbox: Some(ProcessSandbox::default()),
         ..shell("")
     };
     match run(launch).await {
         Err(StartError::NoSandbox) => {}
-        finished => assert_eq!(finished.unwrap().ending, Ending::Exited(1)),
+        finished => assert_eq!(finished.unwrap().ending, ExitReason::Exited(1)),
     }
 }
 
@@ -112,18 +112,18 @@ async fn a_path_that_is_not_there_is_named() {
 
 #[tokio::test]
 async fn a_sandbox_that_is_only_wished_for_is_told_as_it_is() {
-    let sandbox = Sandbox { required: false, ..Sandbox::default() };
+    let sandbox = ProcessSandbox { required: false, ..ProcessSandbox::default() };
     let launch = Launch { sandbox: Some(sandbox), ..shell("exit 4") };
     let mut child = within(spawner().open(launch)).await.unwrap();
     assert!(child.sandbox().is_some());
-    assert_eq!(within(child.ended()).await, Ending::Exited(4));
+    assert_eq!(within(child.ended()).await, ExitReason::Exited(4));
 }
 
 #[tokio::test]
 async fn a_tree_in_a_sandbox_is_cleared_like_any_other() {
     let mark = Mark::new();
     let script = "setsid sleep MARK & (setsid sleep MARK &); sleep MARK";
-    let launch = Launch { sandbox: Some(Sandbox::default()), ..mark.shell(script) };
+    let launch = Launch { sandbox: Some(ProcessSandbox::default()), ..mark.shell(script) };
     let child = match within(spawner().open(launch)).await {
         Err(StartError::NoSandbox) => return,
         child => child.unwrap(),

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::{
-    Addition, Changes, Modification, Removal,
-    fields::{Field, Part, Tolerance},
+    Addition, MachineChanges, Modification, Removal,
+    fields::{BaselinePart, Field, Tolerance},
     packages,
 };
 
@@ -16,7 +16,7 @@ type Object = Map<String, Value>;
 const SAME: f64 = 0.005;
 
 /// Compares one part of an answer.
-pub(super) fn part(part: &Part, old: &Object, new: &Object, changes: &mut Changes) {
+pub(super) fn part(part: &BaselinePart, old: &Object, new: &Object, changes: &mut MachineChanges) {
     let path = format!("/{}", part.name());
     let (old, new) = match (old.get(part.name()), new.get(part.name())) {
         (Some(old), Some(new)) => (old, new),
@@ -27,15 +27,17 @@ pub(super) fn part(part: &Part, old: &Object, new: &Object, changes: &mut Change
         _ => return,
     };
     match part {
-        Part::One(field) => value(field, (old, new), &Object::new(), path, changes),
-        Part::Object(_, all) | Part::Extra(_, all) => {
+        BaselinePart::One(field) => value(field, (old, new), &Object::new(), path, changes),
+        BaselinePart::Object(_, all) | BaselinePart::Extra(_, all) => {
             if let (Value::Object(old), Value::Object(new)) = (old, new) {
                 fields(all, old, new, &path, changes);
             }
         }
-        Part::List(_, fields) => list(fields, elements(old), elements(new), &path, changes),
-        Part::Packages(_) => packages::compare(elements(old), elements(new), &path, changes),
-        Part::About(..) => {}
+        BaselinePart::List(_, fields) => list(fields, elements(old), elements(new), &path, changes),
+        BaselinePart::Packages(_) => {
+            packages::compare(elements(old), elements(new), &path, changes)
+        }
+        BaselinePart::About(..) => {}
     }
 }
 
@@ -43,7 +45,7 @@ fn elements(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-fn fields(fields: &[Field], old: &Object, new: &Object, path: &str, changes: &mut Changes) {
+fn fields(fields: &[Field], old: &Object, new: &Object, path: &str, changes: &mut MachineChanges) {
     for field in fields {
         let path = format!("{path}/{}", field.name);
         match (old.get(field.name), new.get(field.name)) {
@@ -59,7 +61,7 @@ fn value(
     (old, new): (&Value, &Value),
     siblings: &Object,
     path: String,
-    changes: &mut Changes,
+    changes: &mut MachineChanges,
 ) {
     let is_same = match (old.as_f64(), new.as_f64()) {
         (Some(old), Some(new)) => within(field.tolerance, old, new, siblings),
@@ -86,7 +88,7 @@ fn within(tolerance: Tolerance, old: f64, new: f64, siblings: &Object) -> bool {
 
 /// Elements are the same where their first field is; the second of the same name is the second
 /// of that name.
-fn list(all: &[Field], old: &[Value], new: &[Value], path: &str, changes: &mut Changes) {
+fn list(all: &[Field], old: &[Value], new: &[Value], path: &str, changes: &mut MachineChanges) {
     let Some(identity) = all.first() else { return };
     let mut before: HashMap<(&str, usize), (usize, &Value)> = HashMap::new();
     for (index, name, which) in named(old, identity.name) {

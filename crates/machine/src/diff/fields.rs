@@ -24,7 +24,7 @@ pub(super) const MAX_ELEMENTS: usize = 10_000;
 
 /// What a value is.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Holds {
+pub(super) enum ValueType {
     Text,
     TextOrNull,
     Number,
@@ -49,13 +49,13 @@ pub(super) enum Tolerance {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field {
     pub name: &'static str,
-    pub holds: Holds,
+    pub holds: ValueType,
     pub tolerance: Tolerance,
 }
 
 /// A part of an answer.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Part {
+pub(super) enum BaselinePart {
     /// A value.
     One(Field),
     /// An object.
@@ -70,85 +70,89 @@ pub(super) enum Part {
     About(&'static str, &'static [&'static str]),
 }
 
-const fn field(name: &'static str, holds: Holds, tolerance: Tolerance) -> Field {
+const fn field(name: &'static str, holds: ValueType, tolerance: Tolerance) -> Field {
     Field { name, holds, tolerance }
 }
 
 const fn text(name: &'static str) -> Field {
-    field(name, Holds::Text, Tolerance::Exact)
+    field(name, ValueType::Text, Tolerance::Exact)
 }
 
 /// The parts of an answer about the hardware.
-pub(super) const HARDWARE: &[Part] = &[
-    Part::Object(
+pub(super) const HARDWARE: &[BaselinePart] = &[
+    BaselinePart::Object(
         "cpu",
         &[
-            field("cores", Holds::Number, Tolerance::Exact),
-            field("threads", Holds::Number, Tolerance::Exact),
-            field("frequency_mhz", Holds::Number, Tolerance::ShareWhereKnown(FREQUENCY_TOLERANCE)),
+            field("cores", ValueType::Number, Tolerance::Exact),
+            field("threads", ValueType::Number, Tolerance::Exact),
+            field(
+                "frequency_mhz",
+                ValueType::Number,
+                Tolerance::ShareWhereKnown(FREQUENCY_TOLERANCE),
+            ),
         ],
     ),
-    Part::List(
+    BaselinePart::List(
         "gpus",
         &[
             text("name"),
-            field("vram_gb", Holds::NumberOrNull, Tolerance::Share(SIZE_TOLERANCE)),
-            field("driver_version", Holds::TextOrNull, Tolerance::Exact),
+            field("vram_gb", ValueType::NumberOrNull, Tolerance::Share(SIZE_TOLERANCE)),
+            field("driver_version", ValueType::TextOrNull, Tolerance::Exact),
         ],
     ),
-    Part::Object(
+    BaselinePart::Object(
         "ram_gb",
         &[
-            field("total", Holds::Number, Tolerance::Share(SIZE_TOLERANCE)),
-            field("used", Holds::Number, Tolerance::ShareOf("total", RAM_USED_TOLERANCE)),
-            field("free", Holds::Number, Tolerance::ShareOf("total", RAM_USED_TOLERANCE)),
+            field("total", ValueType::Number, Tolerance::Share(SIZE_TOLERANCE)),
+            field("used", ValueType::Number, Tolerance::ShareOf("total", RAM_USED_TOLERANCE)),
+            field("free", ValueType::Number, Tolerance::ShareOf("total", RAM_USED_TOLERANCE)),
         ],
     ),
-    Part::List(
+    BaselinePart::List(
         "disks",
         &[
             text("mount"),
-            field("size_gb", Holds::Number, Tolerance::Share(SIZE_TOLERANCE)),
-            field("used_gb", Holds::Number, Tolerance::ShareOf("size_gb", DISK_USED_TOLERANCE)),
+            field("size_gb", ValueType::Number, Tolerance::Share(SIZE_TOLERANCE)),
+            field("used_gb", ValueType::Number, Tolerance::ShareOf("size_gb", DISK_USED_TOLERANCE)),
         ],
     ),
-    Part::One(text("os")),
-    Part::Extra(
+    BaselinePart::One(text("os")),
+    BaselinePart::Extra(
         "container",
         &[
-            field("detected", Holds::Flag, Tolerance::Exact),
-            field("kind", Holds::TextOrNull, Tolerance::Exact),
-            field("cpu_limit", Holds::NumberOrNull, Tolerance::Exact),
-            field("memory_limit_gb", Holds::NumberOrNull, Tolerance::Exact),
+            field("detected", ValueType::Flag, Tolerance::Exact),
+            field("kind", ValueType::TextOrNull, Tolerance::Exact),
+            field("cpu_limit", ValueType::NumberOrNull, Tolerance::Exact),
+            field("memory_limit_gb", ValueType::NumberOrNull, Tolerance::Exact),
         ],
     ),
 ];
 
 /// The parts of an answer about the software.
-pub(super) const SOFTWARE: &[Part] = &[
-    Part::One(text("os_version")),
-    Part::One(text("kernel")),
-    Part::One(text("python_version")),
-    Part::Packages("packages"),
-    Part::About("packages_scope", &["key", "all"]),
+pub(super) const SOFTWARE: &[BaselinePart] = &[
+    BaselinePart::One(text("os_version")),
+    BaselinePart::One(text("kernel")),
+    BaselinePart::One(text("python_version")),
+    BaselinePart::Packages("packages"),
+    BaselinePart::About("packages_scope", &["key", "all"]),
 ];
 
-impl Part {
+impl BaselinePart {
     /// Its key.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Part::One(field) => field.name,
-            Part::Object(name, _)
-            | Part::Extra(name, _)
-            | Part::List(name, _)
-            | Part::Packages(name)
-            | Part::About(name, _) => name,
+            BaselinePart::One(field) => field.name,
+            BaselinePart::Object(name, _)
+            | BaselinePart::Extra(name, _)
+            | BaselinePart::List(name, _)
+            | BaselinePart::Packages(name)
+            | BaselinePart::About(name, _) => name,
         }
     }
 
     /// Whether the seed has it: an answer is known by these, and one that is missing was added.
     pub(super) fn is_of_seed(&self) -> bool {
-        !matches!(self, Part::Extra(..) | Part::About(..))
+        !matches!(self, BaselinePart::Extra(..) | BaselinePart::About(..))
     }
 
     /// Whether a value is what such an answer has here.
@@ -156,11 +160,11 @@ impl Part {
         let name = self.name();
         let wrong = |expected| BaselineError::Shape { pointer: format!("/{name}"), expected };
         match self {
-            Part::One(field) => field.check(value, &format!("/{name}")),
-            Part::Object(_, fields) | Part::Extra(_, fields) => {
+            BaselinePart::One(field) => field.check(value, &format!("/{name}")),
+            BaselinePart::Object(_, fields) | BaselinePart::Extra(_, fields) => {
                 check_fields(value, fields, &format!("/{name}"))
             }
-            Part::List(_, fields) => {
+            BaselinePart::List(_, fields) => {
                 let elements = value.as_array().filter(|all| all.len() <= MAX_ELEMENTS);
                 let elements =
                     elements.ok_or_else(|| wrong("an array of at most 10000 objects"))?;
@@ -175,7 +179,7 @@ impl Part {
                 }
                 Ok(())
             }
-            Part::Packages(_) => {
+            BaselinePart::Packages(_) => {
                 let packages = value.as_array().filter(|all| all.len() <= MAX_PACKAGES);
                 let packages = packages.ok_or_else(|| wrong("an array of at most 200000 texts"))?;
                 match packages.iter().position(|package| !package.is_string()) {
@@ -186,7 +190,7 @@ impl Part {
                     }),
                 }
             }
-            Part::About(_, words) => match value.as_str() {
+            BaselinePart::About(_, words) => match value.as_str() {
                 Some(word) if words.contains(&word) => Ok(()),
                 _ => Err(wrong("`key` or `all`")),
             },
@@ -197,11 +201,11 @@ impl Part {
 impl Field {
     fn check(&self, value: &Value, pointer: &str) -> Result<(), BaselineError> {
         let (fits, expected) = match self.holds {
-            Holds::Text => (value.is_string(), "a text"),
-            Holds::TextOrNull => (value.is_string() || value.is_null(), "a text or null"),
-            Holds::Number => (value.is_number(), "a number"),
-            Holds::NumberOrNull => (value.is_number() || value.is_null(), "a number or null"),
-            Holds::Flag => (value.is_boolean(), "true or false"),
+            ValueType::Text => (value.is_string(), "a text"),
+            ValueType::TextOrNull => (value.is_string() || value.is_null(), "a text or null"),
+            ValueType::Number => (value.is_number(), "a number"),
+            ValueType::NumberOrNull => (value.is_number() || value.is_null(), "a number or null"),
+            ValueType::Flag => (value.is_boolean(), "true or false"),
         };
         let pointer = || pointer.to_owned();
         if fits { Ok(()) } else { Err(BaselineError::Shape { pointer: pointer(), expected }) }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::HashMap};
 
 use serde_json::Value;
 
-use super::{Addition, Changes, Modification, Removal};
+use super::{Addition, MachineChanges, Modification, Removal};
 use crate::software::folded;
 
 /// Name and version of `name==version`; a name alone is one without a version.
@@ -16,7 +16,7 @@ pub(super) fn split(package: &str) -> (&str, &str) {
 type Versions<'a> = Vec<(usize, &'a str)>;
 
 /// What became of packages: a version that went and another that came are one change.
-pub(super) fn compare(old: &[Value], new: &[Value], path: &str, changes: &mut Changes) {
+pub(super) fn compare(old: &[Value], new: &[Value], path: &str, changes: &mut MachineChanges) {
     let (mut before, after) = (by_name(old), by_name(new));
     let (mut added, mut removed, mut modified) = (Vec::new(), Vec::new(), Vec::new());
     for (name, now) in after {

@@ -4,13 +4,13 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::Scope;
+use crate::PackageScope;
 
-fn changes(old: &Value, new: &Value) -> Changes {
+fn changes(old: &Value, new: &Value) -> MachineChanges {
     Baseline::read(old).unwrap().changes(new.as_object().unwrap())
 }
 
-fn counts(changes: &Changes) -> (usize, usize, usize) {
+fn counts(changes: &MachineChanges) -> (usize, usize, usize) {
     (changes.added.len(), changes.removed.len(), changes.modified.len())
 }
 
@@ -135,12 +135,12 @@ fn a_baseline_is_compared_with_what_it_had() {
     let key = KeyPackages::new(["git"]);
     let scope = |baseline: &Value| {
         let baseline = Baseline::read(baseline).unwrap();
-        assert_eq!(baseline.kind(), Kind::Software);
+        assert_eq!(baseline.kind(), BaselineKind::Software);
         baseline.selection(&key).scope()
     };
-    assert_eq!(scope(&json!({ "kernel": "6", "packages_scope": "all" })), Scope::All);
-    assert_eq!(scope(&json!({ "kernel": "6", "packages_scope": "key" })), Scope::Key);
-    assert_eq!(scope(&json!({ "kernel": "6" })), Scope::Key);
+    assert_eq!(scope(&json!({ "kernel": "6", "packages_scope": "all" })), PackageScope::All);
+    assert_eq!(scope(&json!({ "kernel": "6", "packages_scope": "key" })), PackageScope::Key);
+    assert_eq!(scope(&json!({ "kernel": "6" })), PackageScope::Key);
 }
 
 #[test]
@@ -152,12 +152,12 @@ fn a_baseline_of_the_seed_is_compared_with_key_packages_and_its_own() {
         |name: &str| format!("Package: {name}\nStatus: install ok installed\nVersion: 1\n\n");
     std::fs::write(&status, package("git") + &package("named") + &package("other")).unwrap();
     let key = KeyPackages::new(["git"]);
-    let places = Places::under(folder.path());
+    let machine = MachineEnvironment::under(folder.path());
     let baseline = json!({
         "os_version": "Linux", "kernel": "unknown", "python_version": "not found",
         "packages": ["lost==1", "named==0"],
     });
-    let found = diff(&places, &key, &baseline).unwrap();
+    let found = diff(&machine, &key, &baseline).unwrap();
     assert_eq!(counts(&found), (1, 1, 1));
     assert_eq!(found.added[0].value, "git==1");
     assert_eq!(found.removed[0].value, "lost==1");
@@ -255,7 +255,7 @@ proptest! {
         }
         packages.sort_unstable();
         prop_assert_eq!(packages, new);
-        prop_assert_eq!(changes(&wrap(&old), &wrap(&old)), Changes::default());
+        prop_assert_eq!(changes(&wrap(&old), &wrap(&old)), MachineChanges::default());
     }
 
     #[test]

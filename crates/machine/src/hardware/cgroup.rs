@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use super::mounts::{Mount, below};
-use crate::{Places, read};
+use crate::{MachineEnvironment, read};
 
 /// How many groups around this one are looked at.
 const MAX_DEPTH: usize = 64;
@@ -18,7 +18,7 @@ const NO_LIMIT_BYTES: u64 = 1 << 62;
 
 /// What the control groups allow.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Allowed {
+pub(super) struct CgroupLimits {
     /// Processors' worth of time.
     pub cpus: Option<f64>,
     /// Bytes of memory.
@@ -26,14 +26,14 @@ pub(super) struct Allowed {
 }
 
 /// What the control groups allow this process.
-pub(super) fn read(places: &Places, mounts: &[Mount], groups: &str) -> Allowed {
-    let mut allowed = Allowed::default();
+pub(super) fn read(machine: &MachineEnvironment, mounts: &[Mount], groups: &str) -> CgroupLimits {
+    let mut allowed = CgroupLimits::default();
     for line in groups.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
         if controllers.is_empty() {
             let mount = mounts.iter().rfind(|mount| mount.kind == "cgroup2");
-            for folder in upwards(places, mount, path) {
+            for folder in upwards(machine, mount, path) {
                 smaller_cpus(&mut allowed.cpus, cpu_max(&folder));
                 smaller_memory(&mut allowed.memory, read::number(&folder.join("memory.max")));
             }
@@ -44,12 +44,12 @@ pub(super) fn read(places: &Places, mounts: &[Mount], groups: &str) -> Allowed {
             mounts.iter().rfind(|mount| mount.kind == "cgroup" && has(&mount.options, name))
         };
         if has(controllers, "cpu") {
-            for folder in upwards(places, mount("cpu"), path) {
+            for folder in upwards(machine, mount("cpu"), path) {
                 smaller_cpus(&mut allowed.cpus, cpu_quota(&folder));
             }
         }
         if has(controllers, "memory") {
-            for folder in upwards(places, mount("memory"), path) {
+            for folder in upwards(machine, mount("memory"), path) {
                 let bytes = read::number(&folder.join("memory.limit_in_bytes"));
                 smaller_memory(&mut allowed.memory, bytes);
             }
@@ -59,11 +59,11 @@ pub(super) fn read(places: &Places, mounts: &[Mount], groups: &str) -> Allowed {
 }
 
 /// The folder of a group and of those around it, up to what is mounted.
-fn upwards(places: &Places, mount: Option<&Mount>, path: &str) -> Vec<PathBuf> {
+fn upwards(machine: &MachineEnvironment, mount: Option<&Mount>, path: &str) -> Vec<PathBuf> {
     let Some(mount) = mount else { return Vec::new() };
     let group = below(mount, Path::new(path));
     let inside = |path: &&Path| path.starts_with(&mount.point);
-    let here = |path: &Path| places.at(path.strip_prefix("/").unwrap_or(path));
+    let here = |path: &Path| machine.at(path.strip_prefix("/").unwrap_or(path));
     group.ancestors().take_while(inside).take(MAX_DEPTH).map(here).collect()
 }
 
@@ -103,7 +103,7 @@ fn smaller_memory(kept: &mut Option<u64>, found: Option<u64>) {
 mod tests {
     use super::*;
 
-    fn allowed(mountinfo: &str, groups: &str, files: &[(&str, &str)]) -> Allowed {
+    fn allowed(mountinfo: &str, groups: &str, files: &[(&str, &str)]) -> CgroupLimits {
         let folder = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {
             let path = folder.path().join(path);
@@ -114,8 +114,8 @@ mod tests {
         for (path, text) in files {
             write(&format!("sys/fs/cgroup/{path}"), text);
         }
-        let places = Places::under(folder.path());
-        read(&places, &crate::hardware::mounts::read(&places), groups)
+        let machine = MachineEnvironment::under(folder.path());
+        read(&machine, &crate::hardware::mounts::read(&machine), groups)
     }
 
     const UNIFIED: &str = "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
@@ -129,13 +129,13 @@ mod tests {
             ("a.slice/b.service/cpu.max", "150000 100000\n"),
         ];
         let found = allowed(UNIFIED, "0::/a.slice/b.service\n", &files);
-        assert_eq!(found, Allowed { cpus: Some(1.5), memory: Some(1 << 32) });
+        assert_eq!(found, CgroupLimits { cpus: Some(1.5), memory: Some(1 << 32) });
     }
 
     #[test]
     fn version_2_in_a_namespace_of_its_own() {
         let files = [("memory.max", "1073741824\n"), ("cpu.max", "50000 100000\n")];
-        let limits = Allowed { cpus: Some(0.5), memory: Some(1 << 30) };
+        let limits = CgroupLimits { cpus: Some(0.5), memory: Some(1 << 30) };
         assert_eq!(allowed(UNIFIED, "0::/\n", &files), limits);
         // The group is outside of what is mounted.
         assert_eq!(allowed(UNIFIED, "0::/../../x\n", &files), limits);
@@ -161,17 +161,17 @@ mod tests {
             ("cpu,cpuacct/docker/abc/cpu.cfs_period_us", "100000\n"),
         ];
         let found = allowed(mountinfo, groups, &files);
-        assert_eq!(found, Allowed { cpus: Some(0.25), memory: Some(1 << 29) });
+        assert_eq!(found, CgroupLimits { cpus: Some(0.25), memory: Some(1 << 29) });
     }
 
     #[test]
     fn no_limit_is_none() {
         let files = [("memory.max", "max\n"), ("cpu.max", "max 100000\n")];
-        assert_eq!(allowed(UNIFIED, "0::/\n", &files), Allowed::default());
+        assert_eq!(allowed(UNIFIED, "0::/\n", &files), CgroupLimits::default());
         let mountinfo = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
         let files = [("memory/memory.limit_in_bytes", "9223372036854771712\n")];
-        assert_eq!(allowed(mountinfo, "4:memory:/\n", &files), Allowed::default());
-        assert_eq!(allowed("", "4:memory:/\n0::/\n", &[]), Allowed::default());
+        assert_eq!(allowed(mountinfo, "4:memory:/\n", &files), CgroupLimits::default());
+        assert_eq!(allowed("", "4:memory:/\n0::/\n", &[]), CgroupLimits::default());
     }
 
     #[test]

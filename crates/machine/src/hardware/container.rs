@@ -1,7 +1,7 @@
 //! Whether there is a container around this process, and what it leaves to it.
 
 use super::{Container, cgroup, gib, mounts::Mount, round};
-use crate::{Places, read};
+use crate::{MachineEnvironment, read};
 
 /// What a container's own word for itself may have, in characters.
 const MAX_KIND_CHARACTERS: usize = 64;
@@ -31,10 +31,10 @@ fn is_hexadecimal(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-pub(super) fn read(places: &Places, mounts: &[Mount]) -> Container {
-    let groups = read::text(&places.at("proc/self/cgroup")).unwrap_or_default();
-    let kind = kind(places, &groups);
-    let allowed = cgroup::read(places, mounts, &groups);
+pub(super) fn read(machine: &MachineEnvironment, mounts: &[Mount]) -> Container {
+    let groups = read::text(&machine.at("proc/self/cgroup")).unwrap_or_default();
+    let kind = kind(machine, &groups);
+    let allowed = cgroup::read(machine, mounts, &groups);
     Container {
         detected: kind.is_some(),
         kind,
@@ -44,9 +44,9 @@ pub(super) fn read(places: &Places, mounts: &[Mount]) -> Container {
 }
 
 /// The kind of container, from what each leaves behind for others to see.
-fn kind(places: &Places, groups: &str) -> Option<String> {
-    let exists = |path: &str| places.at(path).exists();
-    if places.kubernetes || exists("var/run/secrets/kubernetes.io") {
+fn kind(machine: &MachineEnvironment, groups: &str) -> Option<String> {
+    let exists = |path: &str| machine.at(path).exists();
+    if machine.kubernetes || exists("var/run/secrets/kubernetes.io") {
         return Some("kubernetes".into());
     }
     if exists("run/.containerenv") {
@@ -56,7 +56,7 @@ fn kind(places: &Places, groups: &str) -> Option<String> {
         return Some("docker".into());
     }
     // systemd leaves the word here for everybody, and in the environment for its children.
-    let word = read::text(&places.at("run/systemd/container")).or(places.container.clone());
+    let word = read::text(&machine.at("run/systemd/container")).or(machine.container.clone());
     if let Some(word) = word {
         let word: String = word.trim().chars().take(MAX_KIND_CHARACTERS).collect();
         if !word.is_empty() {
@@ -85,7 +85,7 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "systemd-nspawn\n").unwrap();
         }
-        kind(&Places::under(folder.path()), groups)
+        kind(&MachineEnvironment::under(folder.path()), groups)
     }
 
     #[test]
@@ -129,8 +129,8 @@ mod tests {
         write("proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
         write("sys/fs/cgroup/a.service/memory.max", "1610612736\n");
         write("sys/fs/cgroup/a.service/cpu.max", "100000 300000\n");
-        let places = Places::under(folder.path());
-        let container = read(&places, &crate::hardware::mounts::read(&places));
+        let machine = MachineEnvironment::under(folder.path());
+        let container = read(&machine, &crate::hardware::mounts::read(&machine));
         let expected = Container {
             detected: false,
             kind: None,

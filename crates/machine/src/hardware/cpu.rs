@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Cpu;
-use crate::{Places, read};
+use crate::{MachineEnvironment, read};
 
 /// How many processors the kernel can have.
 const MAX_CPUS: usize = 8_192;
@@ -12,27 +12,27 @@ const MAX_CPUS: usize = 8_192;
 /// every processor whose lines are read.
 const CPUINFO_BYTES: u64 = 4_096;
 
-pub(super) fn read(places: &Places) -> Cpu {
-    let online = read::text(&places.at("sys/devices/system/cpu/online"));
+pub(super) fn read(machine: &MachineEnvironment) -> Cpu {
+    let online = read::text(&machine.at("sys/devices/system/cpu/online"));
     let online = online.map(|text| list(&text)).unwrap_or_default();
     let threads = if online.is_empty() {
         std::thread::available_parallelism().map_or(1, usize::from)
     } else {
         online.len()
     };
-    let cores = cores(places, &online).unwrap_or(threads);
-    Cpu { cores, threads, frequency_mhz: frequency(places).unwrap_or(0) }
+    let cores = cores(machine, &online).unwrap_or(threads);
+    Cpu { cores, threads, frequency_mhz: frequency(machine).unwrap_or(0) }
 }
 
 /// How many of the processors are no sibling of an earlier one.
-fn cores(places: &Places, online: &[usize]) -> Option<usize> {
+fn cores(machine: &MachineEnvironment, online: &[usize]) -> Option<usize> {
     let mut siblings = HashSet::new();
     let mut cores = 0;
     for cpu in online {
         if siblings.contains(cpu) {
             continue;
         }
-        let topology = places.at(format!("sys/devices/system/cpu/cpu{cpu}/topology"));
+        let topology = machine.at(format!("sys/devices/system/cpu/cpu{cpu}/topology"));
         let shared = read::text(&topology.join("core_cpus_list"))
             // The name before Linux 5.3.
             .or_else(|| read::text(&topology.join("thread_siblings_list")))?;
@@ -44,14 +44,14 @@ fn cores(places: &Places, online: &[usize]) -> Option<usize> {
 
 /// The highest frequency is a property of the machine; the present one is one of the moment, and
 /// is what there is in most virtual machines, where it never changes.
-fn frequency(places: &Places) -> Option<u64> {
-    let folder = places.at("sys/devices/system/cpu/cpu0/cpufreq");
+fn frequency(machine: &MachineEnvironment) -> Option<u64> {
+    let folder = machine.at("sys/devices/system/cpu/cpu0/cpufreq");
     let kilohertz = || {
         ["cpuinfo_max_freq", "scaling_cur_freq"]
             .iter()
             .find_map(|name| read::number(&folder.join(name)).filter(|kilohertz| *kilohertz > 0))
     };
-    let listed = || present(&read::beginning(&places.at("proc/cpuinfo"), CPUINFO_BYTES)?);
+    let listed = || present(&read::beginning(&machine.at("proc/cpuinfo"), CPUINFO_BYTES)?);
     kilohertz().map(|kilohertz| kilohertz / 1_000).or_else(listed)
 }
 
@@ -108,7 +108,7 @@ mod tests {
             (&format!("{cpu}/cpu0/cpufreq/cpuinfo_max_freq"), "4700000\n"),
             (&format!("{cpu}/cpu0/cpufreq/scaling_cur_freq"), "800000\n"),
         ]);
-        let found = read(&Places::under(tree.path()));
+        let found = read(&MachineEnvironment::under(tree.path()));
         assert_eq!(found, Cpu { cores: 4, threads: 6, frequency_mhz: 4_700 });
     }
 
@@ -118,7 +118,7 @@ mod tests {
             ("sys/devices/system/cpu/online", "0-1,4"),
             ("proc/cpuinfo", "processor\t: 0\ncpu MHz\t\t: 2596.532\n"),
         ]);
-        let found = read(&Places::under(tree.path()));
+        let found = read(&MachineEnvironment::under(tree.path()));
         assert_eq!(found, Cpu { cores: 3, threads: 3, frequency_mhz: 2_597 });
     }
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{Disk, gib, mounts::Mount};
-use crate::Places;
+use crate::MachineEnvironment;
 
 /// How many file systems are listed.
 const MAX_DISKS: usize = 1_024;
@@ -24,9 +24,9 @@ struct Space {
     free: u64,
 }
 
-pub(super) fn read(places: &Places, mounts: &[Mount]) -> Vec<Disk> {
+pub(super) fn read(machine: &MachineEnvironment, mounts: &[Mount]) -> Vec<Disk> {
     list(mounts, |point| {
-        let point = places.at(point.strip_prefix("/").unwrap_or(point));
+        let point = machine.at(point.strip_prefix("/").unwrap_or(point));
         // In a container, files such as /etc/hosts are mounts of their own.
         if !point.is_dir() {
             return None;
@@ -105,7 +105,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(folder.path().join("proc/self")).unwrap();
         std::fs::write(folder.path().join("proc/self/mountinfo"), table).unwrap();
-        crate::hardware::mounts::read(&Places::under(folder.path()))
+        crate::hardware::mounts::read(&MachineEnvironment::under(folder.path()))
     }
 
     fn listed(table: &str) -> Vec<String> {

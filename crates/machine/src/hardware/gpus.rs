@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use nvml_wrapper::Nvml;
 
 use super::{Gpu, gib};
-use crate::{Places, read};
+use crate::{MachineEnvironment, read};
 
 /// How many are listed.
 const MAX_GPUS: usize = 64;
@@ -23,23 +23,23 @@ const NVML: &str = "libnvidia-ml.so.1";
 const NVIDIA: &str = "0x10de";
 const OTHERS: &[(&str, &str)] = &[("0x1002", "AMD"), ("0x8086", "Intel")];
 
-pub(super) fn read(places: &Places) -> Vec<Gpu> {
-    let mut gpus = nvidia(places);
-    gpus.extend(others(places));
+pub(super) fn read(machine: &MachineEnvironment) -> Vec<Gpu> {
+    let mut gpus = nvidia(machine);
+    gpus.extend(others(machine));
     gpus.truncate(MAX_GPUS);
     gpus
 }
 
 /// What NVIDIA's driver says. Its library is opened anew each time: to hold it open would keep
 /// the cards awake, and break when the driver is renewed.
-fn nvidia(places: &Places) -> Vec<Gpu> {
+fn nvidia(machine: &MachineEnvironment) -> Vec<Gpu> {
     // Opening a library is searching for it; where there is no driver, that is spared.
     // `dxg` is how a Linux inside Windows reaches the driver outside.
     let signs = ["proc/driver/nvidia/version", "dev/nvidiactl", "dev/dxg"];
-    if !signs.iter().any(|sign| places.at(sign).exists()) {
+    if !signs.iter().any(|sign| machine.at(sign).exists()) {
         return Vec::new();
     }
-    places.is_here.then(ask_driver).flatten().unwrap_or_else(|| listed_by_driver(places))
+    machine.is_here.then(ask_driver).flatten().unwrap_or_else(|| listed_by_driver(machine))
 }
 
 fn ask_driver() -> Option<Vec<Gpu>> {
@@ -56,10 +56,10 @@ fn ask_driver() -> Option<Vec<Gpu>> {
 }
 
 /// What the driver lists in `/proc`, where its library cannot be opened.
-fn listed_by_driver(places: &Places) -> Vec<Gpu> {
-    let version = read::text(&places.at("proc/driver/nvidia/version"));
+fn listed_by_driver(machine: &MachineEnvironment) -> Vec<Gpu> {
+    let version = read::text(&machine.at("proc/driver/nvidia/version"));
     let driver_version = version.as_deref().and_then(driver_version);
-    let cards = read::folders(&places.at("proc/driver/nvidia/gpus"), "");
+    let cards = read::folders(&machine.at("proc/driver/nvidia/gpus"), "");
     cards
         .iter()
         .take(MAX_GPUS)
@@ -86,8 +86,8 @@ fn driver_version(text: &str) -> Option<String> {
 
 /// The cards of AMD and Intel. What no file tells is left open: the drivers of the kernel have
 /// no version but the kernel's, and Intel's cards do not tell their memory.
-fn others(places: &Places) -> Vec<Gpu> {
-    let cards = read::folders(&places.at("sys/class/drm"), "card");
+fn others(machine: &MachineEnvironment) -> Vec<Gpu> {
+    let cards = read::folders(&machine.at("sys/class/drm"), "card");
     let mut gpus = Vec::new();
     // `card0-DP-1` is a socket of `card0`.
     for card in cards.iter().filter(|card| !card.to_string_lossy().contains('-')) {
@@ -100,7 +100,7 @@ fn others(places: &Places) -> Vec<Gpu> {
         let name = field("product_name").filter(|name| !name.is_empty());
         let number = field("device").unwrap_or_default();
         let name = name
-            .or_else(|| names::of(places, &vendor, &number))
+            .or_else(|| names::of(machine, &vendor, &number))
             .map_or_else(|| format!("GPU {number}"), |name| short(&name));
         gpus.push(Gpu {
             name: if name.starts_with(maker) { name } else { format!("{maker} {name}") },
@@ -158,7 +158,7 @@ mod tests {
                 "1002  Advanced Micro Devices, Inc. [AMD/ATI]\n\t73bf  Navi 21 [Radeon RX 6800]\n",
             ),
         ]);
-        let found = read(&Places::under(tree.path()));
+        let found = read(&MachineEnvironment::under(tree.path()));
         let gpu = |name: &str, vram_gb, version: Option<&str>| Gpu {
             name: name.into(),
             vram_gb,
@@ -182,7 +182,7 @@ mod tests {
                 "Model: \t\t NVIDIA A100\nIRQ: 1\n",
             ),
         ]);
-        let found = read(&Places::under(tree.path()));
+        let found = read(&MachineEnvironment::under(tree.path()));
         let expected = Gpu {
             name: "NVIDIA A100".into(),
             vram_gb: None,
@@ -196,7 +196,7 @@ mod tests {
     fn a_machine_without_a_driver_is_not_asked() {
         let began = std::time::Instant::now();
         for _ in 0..100 {
-            nvidia(&Places::here());
+            nvidia(&MachineEnvironment::here());
         }
         assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
     }

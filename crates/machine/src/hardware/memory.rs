@@ -1,10 +1,10 @@
 //! The memory, as `/proc/meminfo` has it.
 
 use super::{Ram, ram};
-use crate::{Places, read};
+use crate::{MachineEnvironment, read};
 
-pub(super) fn read(places: &Places) -> Ram {
-    let text = read::text(&places.at("proc/meminfo")).unwrap_or_default();
+pub(super) fn read(machine: &MachineEnvironment) -> Ram {
+    let text = read::text(&machine.at("proc/meminfo")).unwrap_or_default();
     let (total, available) = parse(&text);
     ram(total, available)
 }

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Places, read};
+use crate::{MachineEnvironment, read};
 
 /// The largest table that is read, in bytes: some hundred thousand mounts.
 const MAX_BYTES: u64 = 33_554_432;
@@ -29,8 +29,8 @@ pub(super) struct Mount {
 }
 
 /// Everything that is mounted; what is no line of the table is left out.
-pub(super) fn read(places: &Places) -> Vec<Mount> {
-    let bytes = read::bytes(&places.at("proc/self/mountinfo"), MAX_BYTES).unwrap_or_default();
+pub(super) fn read(machine: &MachineEnvironment) -> Vec<Mount> {
+    let bytes = read::bytes(&machine.at("proc/self/mountinfo"), MAX_BYTES).unwrap_or_default();
     bytes.split(|byte| *byte == b'\n').filter_map(mount).collect()
 }
 

@@ -5,12 +5,12 @@ use sysinfo::{
 };
 
 use super::{Container, Cpu, Disk, Gpu, Hardware, Ram, gib, ram};
-use crate::Places;
+use crate::MachineEnvironment;
 
 /// Parts of the system that are mounts of their own, and share the one container of the disk.
 const SYSTEM_VOLUMES: &str = "/System/Volumes/";
 
-pub(super) fn read(_: &Places) -> Hardware {
+pub(super) fn read(_: &MachineEnvironment) -> Hardware {
     let wanted = RefreshKind::nothing()
         .with_cpu(CpuRefreshKind::nothing().with_frequency())
         .with_memory(MemoryRefreshKind::nothing().with_ram());

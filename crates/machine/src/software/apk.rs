@@ -1,7 +1,7 @@
 //! The books of apk (Alpine): one file of paragraphs with one letter for each field.
 
 use super::{SourceState, collect::Collector};
-use crate::{Places, read, read::Unread};
+use crate::{MachineEnvironment, read, read::ReadError};
 
 /// The largest file that is read, in bytes.
 const MAX_BYTES: u64 = 67_108_864;
@@ -9,16 +9,16 @@ const MAX_BYTES: u64 = 67_108_864;
 /// Where it is; the second since `/lib` is a part of `/usr`.
 const PLACES: &[&str] = &["lib/apk/db/installed", "usr/lib/apk/db/installed"];
 
-pub(super) fn read(places: &Places, collector: &mut Collector) -> Option<SourceState> {
+pub(super) fn read(machine: &MachineEnvironment, collector: &mut Collector) -> Option<SourceState> {
     for place in PLACES {
-        return match read::bytes(&places.at(place), MAX_BYTES) {
+        return match read::bytes(&machine.at(place), MAX_BYTES) {
             Ok(bytes) => {
                 paragraphs(&bytes, collector);
                 Some(SourceState::Read)
             }
-            Err(Unread::Absent) => continue,
-            Err(Unread::TooLarge) => Some(SourceState::TooLarge),
-            Err(Unread::Unreadable) => Some(SourceState::Unreadable),
+            Err(ReadError::Absent) => continue,
+            Err(ReadError::TooLarge) => Some(SourceState::TooLarge),
+            Err(ReadError::Unreadable) => Some(SourceState::Unreadable),
         };
     }
     None

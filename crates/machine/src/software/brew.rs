@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::{SourceState, collect::Collector};
-use crate::{Places, read};
+use crate::{MachineEnvironment, read};
 
 /// Where Homebrew lives: on Apple's processors, on others, on Linux.
 const PLACES: &[&str] = &["opt/homebrew", "usr/local", "home/linuxbrew/.linuxbrew"];
 
-pub(super) fn read(places: &Places, collector: &mut Collector) -> Option<SourceState> {
-    let mut prefixes: Vec<PathBuf> = places.homebrew.iter().cloned().collect();
-    prefixes.extend(PLACES.iter().map(|place| places.at(place)));
+pub(super) fn read(machine: &MachineEnvironment, collector: &mut Collector) -> Option<SourceState> {
+    let mut prefixes: Vec<PathBuf> = machine.homebrew.iter().cloned().collect();
+    prefixes.extend(PLACES.iter().map(|place| machine.at(place)));
     prefixes.sort_unstable();
     prefixes.dedup();
     let mut found = false;

@@ -2,7 +2,7 @@
 //! file for each package.
 
 use super::{SourceState, collect::Collector};
-use crate::{Places, read, read::Unread};
+use crate::{MachineEnvironment, read, read::ReadError};
 
 /// The largest file that is read, in bytes. That of a full desktop has 10 million.
 pub(super) const MAX_BYTES: u64 = 67_108_864;
@@ -10,17 +10,17 @@ pub(super) const MAX_BYTES: u64 = 67_108_864;
 /// The states of a package that is there. One that waits for the trigger of another is.
 const INSTALLED: &[&[u8]] = &[b"installed", b"triggers-awaited", b"triggers-pending"];
 
-pub(super) fn read(places: &Places, collector: &mut Collector) -> Option<SourceState> {
-    let status = match read::bytes(&places.at("var/lib/dpkg/status"), MAX_BYTES) {
+pub(super) fn read(machine: &MachineEnvironment, collector: &mut Collector) -> Option<SourceState> {
+    let status = match read::bytes(&machine.at("var/lib/dpkg/status"), MAX_BYTES) {
         Ok(bytes) => {
             paragraphs(&bytes, collector);
             Some(SourceState::Read)
         }
-        Err(Unread::Absent) => None,
-        Err(Unread::TooLarge) => Some(SourceState::TooLarge),
-        Err(Unread::Unreadable) => Some(SourceState::Unreadable),
+        Err(ReadError::Absent) => None,
+        Err(ReadError::TooLarge) => Some(SourceState::TooLarge),
+        Err(ReadError::Unreadable) => Some(SourceState::Unreadable),
     };
-    let parts = places.at("var/lib/dpkg/status.d");
+    let parts = machine.at("var/lib/dpkg/status.d");
     let Some(names) = read::names(&parts) else { return status };
     // Beside each package there is a list of its files.
     let is_package = |name: &&std::ffi::OsString| !name.as_encoded_bytes().ends_with(b".md5sums");

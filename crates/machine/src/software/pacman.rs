@@ -1,10 +1,10 @@
 //! The books of pacman (Arch): a folder for each package, whose name tells all.
 
 use super::{SourceState, collect::Collector};
-use crate::{Places, read};
+use crate::{MachineEnvironment, read};
 
-pub(super) fn read(places: &Places, collector: &mut Collector) -> Option<SourceState> {
-    let folder = places.at("var/lib/pacman/local");
+pub(super) fn read(machine: &MachineEnvironment, collector: &mut Collector) -> Option<SourceState> {
+    let folder = machine.at("var/lib/pacman/local");
     let names = read::names(&folder)?;
     for name in &names {
         let name = name.as_encoded_bytes();

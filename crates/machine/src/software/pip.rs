@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{SourceState, collect::Collector, folded, python::Python};
-use crate::{Places, read};
+use crate::{MachineEnvironment, read};
 
 /// How many folders of packages are looked into.
 const MAX_FOLDERS: usize = 64;
@@ -13,11 +13,11 @@ const MAX_FOLDERS: usize = 64;
 const PREFIXES: &[&str] = &["usr", "usr/local", "opt/homebrew"];
 
 pub(super) fn read(
-    places: &Places,
+    machine: &MachineEnvironment,
     python: &Python,
     collector: &mut Collector,
 ) -> Option<SourceState> {
-    let folders = folders(places, python);
+    let folders = folders(machine, python);
     for folder in &folders {
         for name in read::names(folder).unwrap_or_default() {
             if let Some(name) = name.to_str() {
@@ -30,10 +30,10 @@ pub(super) fn read(
 
 /// The folders of packages: of the Python in use, of the system, and of this user. Each once,
 /// by whatever names it is reached.
-fn folders(places: &Places, python: &Python) -> Vec<PathBuf> {
+fn folders(machine: &MachineEnvironment, python: &Python) -> Vec<PathBuf> {
     let mut prefixes = python.prefixes.clone();
-    prefixes.extend(PREFIXES.iter().map(|prefix| places.at(prefix)));
-    prefixes.extend(places.home.iter().map(|home| home.join(".local")));
+    prefixes.extend(PREFIXES.iter().map(|prefix| machine.at(prefix)));
+    prefixes.extend(machine.home.iter().map(|home| home.join(".local")));
     let mut found: Vec<PathBuf> = Vec::new();
     for prefix in prefixes {
         for library in ["lib", "lib64"] {
@@ -110,8 +110,8 @@ mod tests {
         }
         let selection = Selection::all();
         let mut collector = Collector::new(&selection, Vec::new());
-        let places = Places::under(folder.path());
-        let state = read(&places, &Python::default(), &mut collector);
+        let machine = MachineEnvironment::under(folder.path());
+        let state = read(&machine, &Python::default(), &mut collector);
         assert_eq!(state, Some(SourceState::Read));
         let counts = collector.counts();
         (collector.finish(), counts)

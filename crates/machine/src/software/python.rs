@@ -7,7 +7,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::{Places, read};
+use crate::{MachineEnvironment, read};
 
 /// The version where there is no Python.
 pub const NOT_FOUND: &str = "not found";
@@ -53,14 +53,14 @@ impl Python {
 }
 
 /// The Python that a shell would start.
-pub(super) fn find(places: &Places) -> Python {
-    if let Some(python) = places.virtual_env.as_deref().and_then(environment) {
+pub(super) fn find(machine: &MachineEnvironment) -> Python {
+    if let Some(python) = machine.virtual_env.as_deref().and_then(environment) {
         return python;
     }
     for name in ["python3", "python"] {
-        let programs = places.path.iter().map(|folder| folder.join(name));
+        let programs = machine.path.iter().map(|folder| folder.join(name));
         for program in programs.filter(|program| can_be_started(program)) {
-            if let Some(python) = started_by(places, &program) {
+            if let Some(python) = started_by(machine, &program) {
                 return python;
             }
         }
@@ -74,13 +74,13 @@ fn can_be_started(program: &Path) -> bool {
 }
 
 /// What a program on the path starts; nothing where it hands on to the next one.
-fn started_by(places: &Places, program: &Path) -> Option<Python> {
+fn started_by(machine: &MachineEnvironment, program: &Path) -> Option<Python> {
     let folder = program.parent()?;
     if folder.file_name()? == "shims"
         && let Some(root) = folder.parent()
         && root.join("versions").is_dir()
     {
-        return pyenv(places, root);
+        return pyenv(machine, root);
     }
     Some(folder.parent().and_then(environment).unwrap_or_else(|| installation(program)))
 }
@@ -104,9 +104,9 @@ fn environment(prefix: &Path) -> Option<Python> {
 }
 
 /// What pyenv starts: the version that its environment or its file names.
-fn pyenv(places: &Places, root: &Path) -> Option<Python> {
+fn pyenv(machine: &MachineEnvironment, root: &Path) -> Option<Python> {
     let global = || read::text(&root.join("version"));
-    let names = places.pyenv_version.clone().or_else(global).unwrap_or_default();
+    let names = machine.pyenv_version.clone().or_else(global).unwrap_or_default();
     let name = names.split([':', '\n', ' ', '\t']).find(|name| !name.is_empty())?;
     if name == "system" {
         return None;

@@ -10,7 +10,7 @@ use std::path::Path;
 use rusqlite::{Connection, MAIN_DB, OpenFlags, limits::Limit};
 
 use super::{SourceState, collect::Collector};
-use crate::{Places, read};
+use crate::{MachineEnvironment, read};
 
 /// The folders of the database; the second is the older one, and may be a link to the first.
 const FOLDERS: &[&str] = &["usr/lib/sysimage/rpm", "var/lib/rpm"];
@@ -32,9 +32,9 @@ const MAX_ROWS: i64 = 200_000;
 const MAX_STEPS: u32 = 1_000;
 const STEPS: i32 = 10_000;
 
-pub(super) fn read(places: &Places, collector: &mut Collector) -> Option<SourceState> {
+pub(super) fn read(machine: &MachineEnvironment, collector: &mut Collector) -> Option<SourceState> {
     for folder in FOLDERS {
-        let folder = places.at(folder);
+        let folder = machine.at(folder);
         let path = folder.join("rpmdb.sqlite");
         // Opened here first because SQLite would wait for a pipe.
         match read::open(&path) {
@@ -42,7 +42,7 @@ pub(super) fn read(places: &Places, collector: &mut Collector) -> Option<SourceS
                 let read = headers(&path, &mut |header| package(header, collector));
                 return Some(read.map_or(SourceState::Unreadable, |()| SourceState::Read));
             }
-            Err(read::Unread::Absent) => {}
+            Err(read::ReadError::Absent) => {}
             Err(_) => return Some(SourceState::Unreadable),
         }
         if OLDER.iter().any(|name| folder.join(name).exists()) {

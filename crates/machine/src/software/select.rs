@@ -85,7 +85,7 @@ pub const DEFAULT_KEY_PACKAGES: &[&str] = &[
 /// Which packages a list has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum PackageScope {
     /// The key packages.
     Key,
     /// All of them.
@@ -146,8 +146,8 @@ impl<'a> Selection<'a> {
     }
 
     /// The word for it.
-    pub fn scope(&self) -> Scope {
-        if self.key.is_some() { Scope::Key } else { Scope::All }
+    pub fn scope(&self) -> PackageScope {
+        if self.key.is_some() { PackageScope::Key } else { PackageScope::All }
     }
 
     pub(super) fn takes(&self, name: &str) -> bool {
@@ -209,6 +209,9 @@ mod tests {
         for name in ["pyyaml", "PyYAML_env", "python3.11"] {
             assert!(Selection::key(&spelt).takes(name), "{name}");
         }
-        assert_eq!((selection.scope(), Selection::all().scope()), (Scope::Key, Scope::All));
+        assert_eq!(
+            (selection.scope(), Selection::all().scope()),
+            (PackageScope::Key, PackageScope::All)
+        );
     }
 }

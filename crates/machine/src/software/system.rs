@@ -1,6 +1,6 @@
 //! The name of the system and the version of its kernel.
 
-use crate::Places;
+use crate::MachineEnvironment;
 #[cfg(target_os = "linux")]
 use crate::read;
 
@@ -8,8 +8,8 @@ use crate::read;
 const MAX_CHARACTERS: usize = 200;
 
 /// Name and version of the system, and version of the kernel.
-pub(super) fn read(places: &Places) -> (String, String) {
-    let (system, kernel) = found(places);
+pub(super) fn read(machine: &MachineEnvironment) -> (String, String) {
+    let (system, kernel) = found(machine);
     let told = |text: Option<String>| {
         let text = text.unwrap_or_default();
         let text = text.trim().chars().filter(|one| !one.is_control());
@@ -20,15 +20,15 @@ pub(super) fn read(places: &Places) -> (String, String) {
 }
 
 #[cfg(target_os = "linux")]
-fn found(places: &Places) -> (Option<String>, Option<String>) {
+fn found(machine: &MachineEnvironment) -> (Option<String>, Option<String>) {
     let release = ["etc/os-release", "usr/lib/os-release"];
-    let release = release.iter().find_map(|path| read::text(&places.at(path)));
+    let release = release.iter().find_map(|path| read::text(&machine.at(path)));
     let system = release.as_deref().and_then(pretty_name).unwrap_or_else(|| "Linux".into());
-    (Some(system), read::text(&places.at("proc/sys/kernel/osrelease")))
+    (Some(system), read::text(&machine.at("proc/sys/kernel/osrelease")))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn found(_: &Places) -> (Option<String>, Option<String>) {
+fn found(_: &MachineEnvironment) -> (Option<String>, Option<String>) {
     let system = sysinfo::System::long_os_version().ok();
     (system, sysinfo::System::kernel_version().ok())
 }
@@ -90,14 +90,14 @@ mod tests {
     #[test]
     fn a_tree_without_a_name_is_linux() {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places::under(folder.path());
-        assert_eq!(read(&places), ("Linux".into(), "unknown".into()));
+        let machine = MachineEnvironment::under(folder.path());
+        assert_eq!(read(&machine), ("Linux".into(), "unknown".into()));
         std::fs::create_dir_all(folder.path().join("usr/lib")).unwrap();
         std::fs::write(folder.path().join("usr/lib/os-release"), "PRETTY_NAME=Tiny\n").unwrap();
-        assert_eq!(read(&places).0, "Tiny");
+        assert_eq!(read(&machine).0, "Tiny");
         // The one in /etc counts for more, and may be no text.
         std::fs::create_dir_all(folder.path().join("etc")).unwrap();
         std::fs::write(folder.path().join("etc/os-release"), b"PRETTY_NAME=\xff\x07!\n").unwrap();
-        assert_eq!(read(&places).0, "\u{fffd}!");
+        assert_eq!(read(&machine).0, "\u{fffd}!");
     }
 }

@@ -52,7 +52,7 @@ fn every_source_is_read() {
     write(root, "opt/homebrew/Cellar/wget/.brew/x", b"");
     write(root, "opt/homebrew/Caskroom/firefox/125.0.1/x", b"");
     write(root, "usr/lib/python3/dist-packages/fastapi-0.103.2.dist-info/x", b"");
-    let all = software(&Places::under(root), &Selection::all());
+    let all = software(&MachineEnvironment::under(root), &Selection::all());
     assert_eq!(all.os_version, "Ubuntu 22.04.3 LTS");
     assert_eq!(all.kernel, "5.15.0-78-generic");
     assert_eq!(all.python_version, "3.10.12");
@@ -73,20 +73,20 @@ fn every_source_is_read() {
     assert!(all.package_sources.iter().all(|it| it.state == SourceState::Read && it.skipped == 0));
 
     let key = KeyPackages::new(["fastapi", "git"]);
-    let some = software(&Places::under(root), &Selection::key(&key));
+    let some = software(&MachineEnvironment::under(root), &Selection::key(&key));
     assert_eq!(some.packages, ["fastapi==0.103.2", "git==1:2.34.1"]);
     assert_eq!(some.package_sources, all.package_sources);
-    assert_eq!((some.packages_scope, all.packages_scope), (Scope::Key, Scope::All));
+    assert_eq!((some.packages_scope, all.packages_scope), (PackageScope::Key, PackageScope::All));
 }
 
 #[test]
 fn a_machine_with_1500_packages_is_listed_at_once() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "var/lib/dpkg/status", books(1_500).as_bytes());
-    let places = Places::under(folder.path());
+    let machine = MachineEnvironment::under(folder.path());
     let took = (0..5).map(|_| {
         let began = Instant::now();
-        let found = software(&places, &Selection::all());
+        let found = software(&machine, &Selection::all());
         let took = began.elapsed();
         assert_eq!(found.packages.len(), 1_500);
         assert!(found.packages.is_sorted());
@@ -109,7 +109,7 @@ fn huge_and_broken_books_are_left_out() {
     std::os::unix::fs::symlink("local", root.join("var/lib/pacman/local")).unwrap();
     write(root, "opt/homebrew/Cellar/file", b"");
     let began = Instant::now();
-    let found = software(&Places::under(root), &Selection::all());
+    let found = software(&MachineEnvironment::under(root), &Selection::all());
     assert!(began.elapsed().as_secs() < 5);
     assert_eq!(found.packages, Vec::<String>::new());
     let states: Vec<_> = found.package_sources.iter().map(|it| (it.source, it.state)).collect();
@@ -125,7 +125,7 @@ fn huge_and_broken_books_are_left_out() {
 #[test]
 fn this_machine_has_a_name() {
     let key = KeyPackages::new(DEFAULT_KEY_PACKAGES);
-    let found = software(&Places::here(), &Selection::key(&key));
+    let found = software(&MachineEnvironment::here(), &Selection::key(&key));
     assert!(!found.os_version.is_empty() && !found.kernel.is_empty());
     assert!(!found.python_version.is_empty());
     assert!(found.packages.iter().all(|package| package.contains("==")));

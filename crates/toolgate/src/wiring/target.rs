@@ -168,9 +168,12 @@ fn program(loaded: &Loaded, settings: &Upstream, filling: &mut Filling) -> Progr
     }
 }
 
-fn sandbox_of(loaded: &Loaded, sandbox: &upstream::settings::Sandbox) -> guard::process::Sandbox {
+fn sandbox_of(
+    loaded: &Loaded,
+    sandbox: &upstream::settings::Sandbox,
+) -> guard::process::ProcessSandbox {
     let paths = |all: &[String]| all.iter().map(|path| loaded.path(path)).collect();
-    guard::process::Sandbox {
+    guard::process::ProcessSandbox {
         read: paths(&sandbox.read),
         write: paths(&sandbox.write),
         required: !sandbox.optional,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
-use guard::files::{FileError, Listed, Listing, SafePath};
+use guard::files::{FileError, FolderListing, ListingEntry, SafePath};
 use serde_json::{Value, json};
 
 use super::{Files, Fitting, failure, number, off_thread, time, word};
@@ -23,13 +23,13 @@ impl Provider for ListDir {
     }
 }
 
-fn list(files: &Files, path: &str, max: usize) -> Result<(SafePath, Listing), FileError> {
+fn list(files: &Files, path: &str, max: usize) -> Result<(SafePath, FolderListing), FileError> {
     let path = files.path(path)?;
     let listing = files.tree.list(&path, max)?;
     Ok((path, listing))
 }
 
-fn answer(path: &SafePath, listing: &Listing, max_output_bytes: u64) -> ToolOutput {
+fn answer(path: &SafePath, listing: &FolderListing, max_output_bytes: u64) -> ToolOutput {
     // Of what a path consists of, only a quotation mark grows, and to two bytes.
     let mut fitting = Fitting::new(max_output_bytes, 2 * path.as_str().len());
     let _ = listing.entries.iter().all(|listed| fitting.push(entry(listed)));
@@ -46,7 +46,7 @@ fn answer(path: &SafePath, listing: &Listing, max_output_bytes: u64) -> ToolOutp
     answer
 }
 
-fn entry(entry: &Listed) -> Value {
+fn entry(entry: &ListingEntry) -> Value {
     json!({
         "name": entry.name,
         "kind": word(entry.status.kind),

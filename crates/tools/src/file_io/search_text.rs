@@ -4,7 +4,7 @@ use std::{ops::ControlFlow, sync::Arc};
 
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use globset::{GlobBuilder, GlobMatcher};
-use guard::files::{FileError, Found, Walked};
+use guard::files::{FileError, FoundFile, WalkSummary};
 use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 
@@ -109,7 +109,7 @@ impl Search {
         files: &Files,
         path: &str,
         go_on: &dyn Fn() -> bool,
-    ) -> Result<Walked, FileError> {
+    ) -> Result<WalkSummary, FileError> {
         let max_entries = files.settings.max_search_entries;
         files.tree.walk(&files.path(path)?, max_entries, &mut |found| {
             let flow = if go_on() { self.visit(found, go_on) } else { ControlFlow::Break(()) };
@@ -118,7 +118,7 @@ impl Search {
         })
     }
 
-    fn visit(&mut self, found: &Found<'_>, go_on: &dyn Fn() -> bool) -> ControlFlow<()> {
+    fn visit(&mut self, found: &FoundFile<'_>, go_on: &dyn Fn() -> bool) -> ControlFlow<()> {
         if self.include.as_ref().is_some_and(|include| !include.is_match(found.path.as_str())) {
             return ControlFlow::Continue(());
         }
@@ -137,7 +137,7 @@ impl Search {
     }
 
     /// The text of a file; nothing if it is more than may still be read.
-    fn read(&mut self, found: &Found<'_>) -> Result<Option<String>, FileError> {
+    fn read(&mut self, found: &FoundFile<'_>) -> Result<Option<String>, FileError> {
         let opened = found.open()?;
         let told = opened.status.bytes;
         if told <= self.max_file_bytes && told > self.bytes_left {
@@ -198,7 +198,7 @@ impl Search {
         }
     }
 
-    fn answer(self, walked: Walked) -> ToolOutput {
+    fn answer(self, walked: WalkSummary) -> ToolOutput {
         let (count, searched) = (self.matches.items.len(), self.searched);
         let mut answer = ToolOutput::new(json!({
             "ok": true,

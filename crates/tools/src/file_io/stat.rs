@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
-use guard::files::{FileError, Kind, SafePath, Status};
+use guard::files::{FileError, FileKind, FileStatus, SafePath};
 use serde_json::json;
 
 use super::{Files, failure, off_thread, time, word};
@@ -21,13 +21,13 @@ impl Provider for Stat {
     }
 }
 
-fn look(files: &Files, path: &str) -> Result<(SafePath, Status), FileError> {
+fn look(files: &Files, path: &str) -> Result<(SafePath, FileStatus), FileError> {
     let path = files.path(path)?;
     let status = files.tree.stat(&path)?;
     Ok((path, status))
 }
 
-fn answer(path: &SafePath, status: &Status) -> ToolOutput {
+fn answer(path: &SafePath, status: &FileStatus) -> ToolOutput {
     let kind = word(status.kind);
     let mut answer = ToolOutput::new(json!({
         "ok": true,
@@ -38,10 +38,10 @@ fn answer(path: &SafePath, status: &Status) -> ToolOutput {
         "mode": format!("{:04o}", status.mode),
     }));
     answer.summary = Some(match status.kind {
-        Kind::File => format!("{path} is a file of {} bytes.", status.bytes),
-        Kind::Directory => format!("{path} is a directory."),
-        Kind::Symlink => format!("{path} is a symbolic link."),
-        Kind::Other => format!("{path} is a pipe, socket or device."),
+        FileKind::File => format!("{path} is a file of {} bytes.", status.bytes),
+        FileKind::Directory => format!("{path} is a directory."),
+        FileKind::Symlink => format!("{path} is a symbolic link."),
+        FileKind::Other => format!("{path} is a pipe, socket or device."),
     });
     answer
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
-use guard::files::{Before, FileError};
+use guard::files::{FileError, WriteTarget};
 use serde_json::json;
 
 use super::{Files, diff, failure, off_thread};
@@ -59,11 +59,11 @@ fn preview(files: &Files, path: &str, content: &str) -> Result<String, FileError
     let path = files.path(path)?;
     let bytes = content.len();
     let old = match files.tree.look_to_replace(&path)? {
-        Before::Nothing => return Ok(diff::shown(None, content, path.as_str())),
-        Before::Unreadable => {
+        WriteTarget::Nothing => return Ok(diff::shown(None, content, path.as_str())),
+        WriteTarget::Unreadable => {
             return Ok(format!("replaces a file that cannot be read by {bytes} bytes of text"));
         }
-        Before::File(old) => old,
+        WriteTarget::File(old) => old,
     };
     match old.read_text(files.settings.max_read_bytes) {
         Ok(old) => Ok(diff::shown(Some(&old), content, path.as_str())),

@@ -1,7 +1,7 @@
 //! What callers are told where a model cannot be served.
 
 use gate::ToolError;
-use guard::process::{Ending, StartError};
+use guard::process::{ExitReason, StartError};
 
 use super::log::last_lines;
 
@@ -40,13 +40,13 @@ pub(super) fn state(error: &std::io::Error) -> ToolError {
 }
 
 /// How a server ended, in words.
-pub(super) fn ended(ending: Ending) -> String {
+pub(super) fn ended(ending: ExitReason) -> String {
     match ending {
-        Ending::Exited(0) => {
+        ExitReason::Exited(0) => {
             "it ended with exit code 0; a launch command has to stay in the foreground".to_owned()
         }
-        Ending::Exited(code) => format!("it ended with exit code {code}"),
-        Ending::Signalled(signal) => format!("it was ended by signal {signal}"),
-        Ending::Stopped => "it was stopped".to_owned(),
+        ExitReason::Exited(code) => format!("it ended with exit code {code}"),
+        ExitReason::Signalled(signal) => format!("it was ended by signal {signal}"),
+        ExitReason::Stopped => "it was stopped".to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 use std::{fs::File, sync::Arc, time::Duration};
 
 use gate::{BoxFuture, Clock, Provider, RunningCall, ToolError, ToolOutput};
-use guard::process::{Identity, Keep, Launch, ResourceLimits, Spawner};
+use guard::process::{DetachedLaunch, Identity, Launch, ResourceLimits, Spawner};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -162,7 +162,7 @@ impl Load {
         })
     }
 
-    fn keep(&self, place: &Place, model: &Model, lock: File) -> std::io::Result<Keep> {
+    fn keep(&self, place: &Place, model: &Model, lock: File) -> std::io::Result<DetachedLaunch> {
         let port = place.port.to_string();
         let filled =
             |word: &String| word.replace("{port}", &port).replace("{model}", &model.target);
@@ -174,7 +174,7 @@ impl Load {
             max_open_files: u64::MAX,
         };
         let launch = Launch::new(words.next().unwrap_or_default(), place.work_folder()?);
-        Ok(Keep {
+        Ok(DetachedLaunch {
             launch: Launch {
                 args: words.collect(),
                 env: environment::of(&self.settings),

@@ -7,8 +7,8 @@ use std::{
 
 use gate::RunningCall;
 use guard::{
-    net::{Client, Limits, Request, Rules},
-    process::{Ending, Identity, Kept, Listener, listeners, log_tail},
+    net::{HttpClient, HttpRequest, NetRules, RequestLimits},
+    process::{DetachedChild, ExitReason, Identity, Listener, listeners, log_tail},
 };
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, sleep_until};
@@ -29,7 +29,7 @@ const MAX_ANSWER_BYTES: usize = 1 << 20;
 /// Why a server is not ready and will not be.
 pub(super) enum NotReady {
     /// It ended.
-    Ended(Ending),
+    Ended(ExitReason),
     /// It said so itself.
     Said(Said),
     /// Somebody else listens on its port.
@@ -51,7 +51,7 @@ pub(super) struct Waiting<'a> {
 
 impl Waiting<'_> {
     /// Waits until the server answers.
-    pub(super) async fn wait(&self, kept: &mut Kept) -> Result<(), NotReady> {
+    pub(super) async fn wait(&self, kept: &mut DetachedChild) -> Result<(), NotReady> {
         let identity = kept.identity();
         tokio::select! {
             biased;
@@ -135,17 +135,17 @@ fn elsewhere(identity: Identity, port: u16) -> String {
 }
 
 /// A client that reaches the server on this port and nothing else.
-fn client(port: u16, patience: Duration) -> Result<(Client, String), String> {
+fn client(port: u16, patience: Duration) -> Result<(HttpClient, String), String> {
     let base = format!("http://127.0.0.1:{port}");
-    let rules = Rules::only(&base).map_err(|error| error.to_string())?;
-    let settings = guard::net::Settings {
-        rules: Rules { max_redirects: 0, ..rules },
+    let rules = NetRules::only(&base).map_err(|error| error.to_string())?;
+    let settings = guard::net::HttpClientSettings {
+        rules: NetRules { max_redirects: 0, ..rules },
         idle_timeout: patience,
         // Each server is asked once.
         max_idle_per_host: 0,
-        ..guard::net::Settings::default()
+        ..guard::net::HttpClientSettings::default()
     };
-    Ok((Client::new(&settings), base))
+    Ok((HttpClient::new(&settings), base))
 }
 
 /// Asks for one word until there is an answer, or says what came instead.
@@ -162,8 +162,9 @@ async fn ask(port: u16, deadline: Instant) -> Result<(), String> {
     let question = question.to_string();
     loop {
         let total = deadline.saturating_duration_since(Instant::now());
-        let limits = Limits { max_body_bytes: MAX_ANSWER_BYTES, total };
-        let request = Request::post_json(format!("{base}/v1/chat/completions"), question.clone());
+        let limits = RequestLimits { max_body_bytes: MAX_ANSWER_BYTES, total };
+        let request =
+            HttpRequest::post_json(format!("{base}/v1/chat/completions"), question.clone());
         let met = match client.send(request.within(limits), &never).await {
             Ok(answer) if answer.status.is_success() && is_answer(&answer.body) => return Ok(()),
             Ok(answer) if answer.status.is_success() => {
@@ -193,8 +194,8 @@ pub(super) async fn health(port: u16, patience: Duration) -> Health {
 /// The status of `/health`, or what failed.
 async fn status_of(port: u16, patience: Duration) -> Result<u16, String> {
     let (client, base) = client(port, patience)?;
-    let limits = Limits { max_body_bytes: MAX_ANSWER_BYTES, total: patience };
-    let request = Request::get(format!("{base}/health")).within(limits);
+    let limits = RequestLimits { max_body_bytes: MAX_ANSWER_BYTES, total: patience };
+    let request = HttpRequest::get(format!("{base}/health")).within(limits);
     match client.send(request, &CancellationToken::new()).await {
         Ok(answer) => Ok(answer.status.as_u16()),
         Err(error) => Err(error.reason.word().to_owned()),

@@ -1,6 +1,6 @@
 //! Whether the search service can be used, for the operator who asks.
 
-use guard::net::Response;
+use guard::net::HttpResponse;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -62,7 +62,7 @@ pub async fn diagnose(settings: &Search) -> Diagnosis {
     }
 }
 
-fn litellm(place: &str, response: &Response, settings: &Search) -> Diagnosis {
+fn litellm(place: &str, response: &HttpResponse, settings: &Search) -> Diagnosis {
     match response.status.as_u16() {
         200 => match (tools(&response.body), &settings.search_tool) {
             (Some(tools), Some(wanted)) if !tools.contains(wanted) => {
@@ -88,7 +88,7 @@ fn litellm(place: &str, response: &Response, settings: &Search) -> Diagnosis {
     }
 }
 
-fn searxng(place: &str, response: &Response) -> Diagnosis {
+fn searxng(place: &str, response: &HttpResponse) -> Diagnosis {
     match response.status.as_u16() {
         200 | 400 => usable(format!("{place} answers")),
         403 => unusable(

@@ -4,7 +4,7 @@
 //! that is the operator's.
 
 use gate::ToolError;
-use guard::net::{NetError, Reason};
+use guard::net::{NetError, NetErrorReason};
 use serde_json::json;
 
 use super::service::NoRequest;
@@ -51,7 +51,7 @@ pub(super) fn bad_answer(problem: &'static str) -> ToolError {
 pub(super) fn unanswered(error: &NetError, settings: &Search) -> ToolError {
     let reason = error.reason.word();
     let mut failure = match error.reason {
-        Reason::Timeout => {
+        NetErrorReason::Timeout => {
             let message = format!(
                 "the search service did not answer within {} ms (tools.search.timeout_ms)",
                 settings.timeout_ms
@@ -60,15 +60,15 @@ pub(super) fn unanswered(error: &NetError, settings: &Search) -> ToolError {
             failure.details = Some(json!({ "reason": reason }));
             failure
         }
-        Reason::Cancelled => ToolError::new("cancelled", "the call was cancelled"),
-        Reason::TooLarge => failed(
+        NetErrorReason::Cancelled => ToolError::new("cancelled", "the call was cancelled"),
+        NetErrorReason::TooLarge => failed(
             reason,
             format!(
                 "the search service's answer has more than {} bytes (tools.search.max_answer_bytes)",
                 settings.max_answer_bytes
             ),
         ),
-        Reason::NotResolved | Reason::Connect | Reason::Tls => {
+        NetErrorReason::NotResolved | NetErrorReason::Connect | NetErrorReason::Tls => {
             failed(reason, format!("the search service could not be reached ({reason})"))
         }
         _ if error.on_redirect() => failed(

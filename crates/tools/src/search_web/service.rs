@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use guard::net::{Client, HeaderValue, Limits, MAX_URL_BYTES, Request, Rules, Url, header};
+use guard::net::{
+    HeaderValue, HttpClient, HttpRequest, MAX_URL_BYTES, NetRules, RequestLimits, Url, header,
+};
 use serde_json::json;
 
 use crate::settings::{Search, SearchProvider, SearchToolIn};
@@ -14,7 +16,7 @@ pub(super) struct Service {
     base: String,
     settings: Search,
     /// It reaches this service and nothing else.
-    pub(super) client: Client,
+    pub(super) client: HttpClient,
 }
 
 /// Why no request was made.
@@ -40,11 +42,11 @@ impl Service {
             SearchProvider::Litellm => base.strip_suffix("/v1").unwrap_or(base),
             SearchProvider::Searxng => base,
         };
-        let rules = Rules::only(base_url.as_str()).map_err(|error| error.to_string())?;
+        let rules = NetRules::only(base_url.as_str()).map_err(|error| error.to_string())?;
         // A key goes to nobody but whom it is for, so a redirect is an answer like any other.
-        let rules = Rules { max_redirects: 0, ..rules };
+        let rules = NetRules { max_redirects: 0, ..rules };
         let timeout = Duration::from_millis(settings.timeout_ms);
-        let client = Client::new(&guard::net::Settings {
+        let client = HttpClient::new(&guard::net::HttpClientSettings {
             rules,
             connect_timeout: timeout,
             idle_timeout: timeout,
@@ -53,13 +55,13 @@ impl Service {
             max_idle_per_host: 0,
             extra_ca: settings.extra_ca.clone(),
             stand_in: settings.stand_in.clone(),
-            ..guard::net::Settings::default()
+            ..guard::net::HttpClientSettings::default()
         });
         Ok(Some(Self { provider, base: base.to_owned(), settings: settings.clone(), client }))
     }
 
     /// The request for a search.
-    pub(super) fn search(&self, query: &str, max_results: usize) -> Result<Request, NoRequest> {
+    pub(super) fn search(&self, query: &str, max_results: usize) -> Result<HttpRequest, NoRequest> {
         let request = match self.provider {
             SearchProvider::Litellm => {
                 let mut body = json!({ "query": query, "max_results": max_results });
@@ -72,20 +74,20 @@ impl Service {
                     (Some(tool), SearchToolIn::Body) => body["search_tool_name"] = json!(tool),
                     (None, _) => {}
                 }
-                Request::post_json(url, body.to_string())
+                HttpRequest::post_json(url, body.to_string())
             }
             SearchProvider::Searxng => {
                 let mut url = self.parsed("/search");
                 url.query_pairs_mut().append_pair("q", query).append_pair("format", "json");
-                Request::get(url)
+                HttpRequest::get(url)
             }
         };
         self.finish(request)
     }
 
     /// A request that costs nothing and shows whether the service can be used.
-    pub(super) fn probe(&self) -> Result<Request, NoRequest> {
-        self.finish(Request::get(match self.provider {
+    pub(super) fn probe(&self) -> Result<HttpRequest, NoRequest> {
+        self.finish(HttpRequest::get(match self.provider {
             SearchProvider::Litellm => self.parsed("/v1/search/tools"),
             // Without a query it says 400, and 403 where it does not speak JSON.
             SearchProvider::Searxng => {
@@ -101,7 +103,7 @@ impl Service {
         Url::parse(&text).expect("the settings were read as a URL, and a path keeps it one")
     }
 
-    fn finish(&self, mut request: Request) -> Result<Request, NoRequest> {
+    fn finish(&self, mut request: HttpRequest) -> Result<HttpRequest, NoRequest> {
         if request.url.len() > MAX_URL_BYTES {
             return Err(NoRequest::TooLong);
         }
@@ -111,7 +113,7 @@ impl Service {
             let key = key(name).map_err(NoRequest::Key)?;
             request.headers.insert(header::AUTHORIZATION, key);
         }
-        Ok(request.within(Limits {
+        Ok(request.within(RequestLimits {
             max_body_bytes: self.settings.max_answer_bytes,
             total: Duration::from_millis(self.settings.timeout_ms),
         }))

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use guard::net::{self, DomainPattern, HostPort, Rules, SetupError};
+use guard::net::{self, DomainPattern, HostPort, NetRules, SetupError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -163,7 +163,7 @@ impl WebFetch {
     }
 
     /// The same for the client. An entry that means nothing allows nothing.
-    pub fn client(&self) -> net::Settings {
+    pub fn client(&self) -> net::HttpClientSettings {
         // A list of mistakes alone must not become the empty list, which allows everything.
         let refuse_all = !self.allowed_domains.is_empty();
         let mut allowed: Vec<_> =
@@ -171,9 +171,9 @@ impl WebFetch {
         if refuse_all && allowed.is_empty() {
             allowed.extend(DomainPattern::parse("invalid"));
         }
-        let defaults = net::Settings::default();
-        net::Settings {
-            rules: Rules {
+        let defaults = net::HttpClientSettings::default();
+        net::HttpClientSettings {
+            rules: NetRules {
                 allowed_domains: allowed,
                 private_hosts: self
                     .allow_private_hosts
@@ -193,13 +193,13 @@ impl WebFetch {
             robots: self.robots,
             cache_bytes: self.cache_bytes,
             stand_in: self.stand_in.clone(),
-            ..net::Settings::default()
+            ..net::HttpClientSettings::default()
         }
     }
 
     /// The bounds of one request.
-    pub fn limits(&self) -> net::Limits {
-        net::Limits {
+    pub fn limits(&self) -> net::RequestLimits {
+        net::RequestLimits {
             max_body_bytes: usize::try_from(self.max_bytes).unwrap_or(usize::MAX),
             total: Duration::from_millis(self.total_timeout_ms),
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
-use machine::{KeyPackages, Places};
+use machine::{KeyPackages, MachineEnvironment};
 use serde_json::json;
 
 use super::{answer, look};
@@ -18,7 +18,7 @@ impl Provider for DiffBaseline {
 
 async fn diff(key: Arc<KeyPackages>, call: &RunningCall) -> Result<ToolOutput, ToolError> {
     let baseline = call.input.get("baseline").cloned().unwrap_or_default();
-    let changes = look(move || machine::diff(&Places::here(), &key, &baseline))
+    let changes = look(move || machine::diff(&MachineEnvironment::here(), &key, &baseline))
         .await?
         .map_err(|error| ToolError::new("invalid_baseline", error.to_string()))?;
     let summary = format!(

@@ -1,7 +1,7 @@
 //! `list_hardware`: what this machine is made of.
 
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
-use machine::Places;
+use machine::MachineEnvironment;
 
 use super::{answer, count, look};
 
@@ -14,7 +14,7 @@ impl Provider for ListHardware {
 }
 
 async fn list(call: &RunningCall) -> Result<ToolOutput, ToolError> {
-    let hardware = look(|| machine::hardware(&Places::here())).await?;
+    let hardware = look(|| machine::hardware(&MachineEnvironment::here())).await?;
     let summary = format!(
         "{}, {} GiB of memory, {}, {}.",
         count(hardware.cpu.cores, "core"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
-use machine::{KeyPackages, Places, Selection};
+use machine::{KeyPackages, MachineEnvironment, Selection};
 
 use super::{answer, count, look};
 
@@ -19,7 +19,7 @@ async fn list(key: Arc<KeyPackages>, call: &RunningCall) -> Result<ToolOutput, T
     let all = call.input.get("all").and_then(serde_json::Value::as_bool).unwrap_or(false);
     let software = look(move || {
         let selection = if all { Selection::all() } else { Selection::key(&key) };
-        machine::software(&Places::here(), &selection)
+        machine::software(&MachineEnvironment::here(), &selection)
     })
     .await?;
     let summary = format!(

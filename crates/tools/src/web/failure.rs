@@ -5,7 +5,7 @@
 
 use contract::codes;
 use gate::ToolError;
-use guard::net::{NetError, Reason, Url};
+use guard::net::{NetError, NetErrorReason, Url};
 use serde_json::json;
 
 use super::place;
@@ -16,19 +16,21 @@ const MEGABYTE: u64 = 1_048_576;
 /// A page was not fetched.
 pub(super) fn fetching(url: &str, error: &NetError, max_bytes: u64) -> ToolError {
     let (code, message) = match error.reason {
-        Reason::BadScheme | Reason::Downgrade => {
+        NetErrorReason::BadScheme | NetErrorReason::Downgrade => {
             ("disallowed_protocol", "Disallowed protocol".to_owned())
         }
-        Reason::Domain | Reason::PrivateAddr => {
+        NetErrorReason::Domain | NetErrorReason::PrivateAddr => {
             ("disallowed_domain", "Disallowed domain".to_owned())
         }
-        Reason::BadUrl | Reason::Credentials | Reason::BadPort => {
+        NetErrorReason::BadUrl | NetErrorReason::Credentials | NetErrorReason::BadPort => {
             ("invalid_url", format!("Invalid URL: {}", error.message))
         }
-        Reason::TooLarge => return too_large(max_bytes),
-        Reason::BadType => return bad_type(&error.message),
-        Reason::Robots => ("disallowed_domain", format!("Disallowed domain: {}", error.message)),
-        Reason::Cancelled => (codes::CANCELLED.code, error.message.clone()),
+        NetErrorReason::TooLarge => return too_large(max_bytes),
+        NetErrorReason::BadType => return bad_type(&error.message),
+        NetErrorReason::Robots => {
+            ("disallowed_domain", format!("Disallowed domain: {}", error.message))
+        }
+        NetErrorReason::Cancelled => (codes::CANCELLED.code, error.message.clone()),
         _ => ("network_error", format!("Network error: {}", error.message)),
     };
     let mut failure = ToolError::new(code, message);
@@ -56,7 +58,8 @@ pub(super) fn too_large(max_bytes: u64) -> ToolError {
     };
     let message = format!("Content size exceeds limit of {limit}.");
     let mut failure = ToolError::new(codes::TOO_LARGE.code, message);
-    failure.details = Some(json!({ "reason": Reason::TooLarge.word(), "max_bytes": max_bytes }));
+    failure.details =
+        Some(json!({ "reason": NetErrorReason::TooLarge.word(), "max_bytes": max_bytes }));
     failure
 }
 
@@ -64,7 +67,7 @@ pub(super) fn too_large(max_bytes: u64) -> ToolError {
 pub(super) fn bad_type(explanation: &str) -> ToolError {
     let mut failure =
         ToolError::new("disallowed_type", format!("Disallowed content type: {explanation}"));
-    failure.details = Some(json!({ "reason": Reason::BadType.word() }));
+    failure.details = Some(json!({ "reason": NetErrorReason::BadType.word() }));
     failure
 }
 

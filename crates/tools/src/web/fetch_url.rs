@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::net::{
-    Choice, Client, HeaderMap, Judge, Limits, Request, Response,
-    charset::{self, Kind},
+    BodyAction, BodyFilter, HeaderMap, HttpClient, HttpRequest, HttpResponse, RequestLimits,
+    charset::{self, TextFormat},
     sniff,
 };
 use serde_json::{Map, Value, json};
@@ -17,22 +17,22 @@ use crate::{printed_size::json_bytes, settings::WebFetch};
 const LARGE_BYTES: usize = 65_536;
 
 pub(crate) struct FetchUrl {
-    client: Client,
-    limits: Limits,
+    client: HttpClient,
+    limits: RequestLimits,
     max_bytes: u64,
-    judge: Judge,
+    judge: BodyFilter,
 }
 
 impl FetchUrl {
-    pub(crate) fn new(settings: &WebFetch, client: Client) -> Self {
+    pub(crate) fn new(settings: &WebFetch, client: HttpClient) -> Self {
         let refused = RefusedTypes::new(&settings.refused_types);
-        let judge = Judge::new(move |status, headers| {
+        let judge = BodyFilter::new(move |status, headers| {
             if !status.is_success() {
-                Choice::Skip
+                BodyAction::Skip
             } else if refused.refuse(&last_type(headers)) {
-                Choice::Refuse
+                BodyAction::Refuse
             } else {
-                Choice::Read
+                BodyAction::Read
             }
         });
         Self { client, limits: settings.limits(), max_bytes: settings.max_bytes, judge }
@@ -40,7 +40,7 @@ impl FetchUrl {
 
     async fn fetch(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let url = call.text("url");
-        let request = Request::get(url).within(self.limits).judged(self.judge.clone());
+        let request = HttpRequest::get(url).within(self.limits).judged(self.judge.clone());
         let response = self.client.send(request, &call.stop).await;
         let response = response.map_err(|error| failure::fetching(url, &error, self.max_bytes))?;
         if !response.status.is_success() {
@@ -67,12 +67,12 @@ impl Provider for FetchUrl {
     }
 }
 
-fn answer(response: Response, max_output_bytes: u64) -> Result<ToolOutput, ToolError> {
+fn answer(response: HttpResponse, max_output_bytes: u64) -> Result<ToolOutput, ToolError> {
     let content_type = response.content_type();
     if let Some(what) = sniff::looks_binary(&response.body, content_type.as_deref()) {
         return Err(failure::bad_type(&format!("the content is {what}")));
     }
-    let kind = Kind::of(content_type.as_deref());
+    let kind = TextFormat::of(content_type.as_deref());
     let bytes = response.body.len();
     let content = charset::decode_owned(response.body, content_type.as_deref(), kind);
     if json_bytes(&content, max_output_bytes) > max_output_bytes {

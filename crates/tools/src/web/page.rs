@@ -2,7 +2,7 @@
 
 use extract::Format;
 use gate::{ToolError, ToolOutput};
-use guard::net::{Response, charset, sniff};
+use guard::net::{HttpResponse, charset, sniff};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -28,7 +28,7 @@ pub(super) struct Wanted {
 }
 
 /// Reads the page. It takes a few milliseconds of a core.
-pub(super) fn answer(response: &Response, wanted: Wanted) -> Result<ToolOutput, ToolError> {
+pub(super) fn answer(response: &HttpResponse, wanted: Wanted) -> Result<ToolOutput, ToolError> {
     let content_type = response.content_type().filter(|named| !named.is_empty());
     let content_type = content_type.unwrap_or_else(|| kind::sniffed(&response.body).to_owned());
     // What has no body has no text either, whatever its type is.
@@ -36,7 +36,7 @@ pub(super) fn answer(response: &Response, wanted: Wanted) -> Result<ToolOutput, 
     if let Some(what) = sniff::looks_binary(&response.body, Some(&content_type)) {
         return Err(failed("bad_type", &format!("the content is {what}")));
     }
-    let spelled = charset::Kind::of(Some(&content_type));
+    let spelled = charset::TextFormat::of(Some(&content_type));
     let content = charset::decode(&response.body, Some(&content_type), spelled);
     let reading = reading::read(kind, &content, &response.url, wanted.format);
     let mut answer = ToolOutput::new(Value::Object(result(response, &reading, &content, wanted)?));
@@ -47,7 +47,7 @@ pub(super) fn answer(response: &Response, wanted: Wanted) -> Result<ToolOutput, 
 }
 
 fn result(
-    response: &Response,
+    response: &HttpResponse,
     reading: &Reading,
     content: &str,
     wanted: Wanted,

@@ -5,7 +5,8 @@ use std::{fmt::Display, sync::Arc};
 use extract::Format;
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::net::{
-    Choice, Client, HeaderMap, Judge, Limits, NetError, Reason, Request, StatusCode, Url,
+    BodyAction, BodyFilter, HeaderMap, HttpClient, HttpRequest, NetError, NetErrorReason,
+    RequestLimits, StatusCode, Url,
 };
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -23,8 +24,8 @@ use crate::{settings::WebFetch as Settings, whole::whole};
 const READERS_A_CORE: usize = 1;
 
 pub(crate) struct WebFetch {
-    client: Client,
-    limits: Limits,
+    client: HttpClient,
+    limits: RequestLimits,
     max_text_chars: usize,
     max_raw_html_chars: usize,
     /// Places for those who read. A page takes many times its size while it is read, and who has
@@ -33,7 +34,7 @@ pub(crate) struct WebFetch {
 }
 
 impl WebFetch {
-    pub(crate) fn new(settings: &Settings, client: Client) -> Self {
+    pub(crate) fn new(settings: &Settings, client: HttpClient) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             client,
@@ -47,7 +48,7 @@ impl WebFetch {
     async fn fetch(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let url = call.text("url");
         let wanted = self.wanted(call);
-        let request = Request::get(url).within(self.limits).judged(judge());
+        let request = HttpRequest::get(url).within(self.limits).judged(judge());
         let response = self.client.send(request, &call.stop).await;
         let response = response.map_err(|error| unfetched(url, &error))?;
         if !response.status.is_success() {
@@ -97,14 +98,14 @@ impl Provider for WebFetch {
 }
 
 /// Only what can be read comes in, and of what failed nothing does.
-fn judge() -> Judge {
-    Judge::new(|status, headers| {
+fn judge() -> BodyFilter {
+    BodyFilter::new(|status, headers| {
         if !status.is_success() {
-            Choice::Skip
+            BodyAction::Skip
         } else if !can_be_read(status, headers) {
-            Choice::Refuse
+            BodyAction::Refuse
         } else {
-            Choice::Read
+            BodyAction::Read
         }
     })
 }
@@ -119,8 +120,8 @@ fn can_be_read(status: StatusCode, headers: &HeaderMap) -> bool {
 
 fn unfetched(url: &str, error: &NetError) -> ToolError {
     let mut unfetched = match error.reason {
-        Reason::Timeout => ToolError::new("timeout", error.message.clone()),
-        Reason::Cancelled => ToolError::new("cancelled", error.message.clone()),
+        NetErrorReason::Timeout => ToolError::new("timeout", error.message.clone()),
+        NetErrorReason::Cancelled => ToolError::new("cancelled", error.message.clone()),
         _ => ToolError::new("fetch_failed", error.message.clone()),
     };
     unfetched.details =

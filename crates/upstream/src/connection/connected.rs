@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use guard::process::Applied;
+use guard::process::SandboxLevel;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -203,7 +203,7 @@ impl Connection {
     }
 
     /// How much of a sandbox it runs in; nothing where none was asked for.
-    pub fn sandbox(&self) -> Option<Applied> {
+    pub fn sandbox(&self) -> Option<SandboxLevel> {
         self.inner.line.wire.sandbox()
     }
 

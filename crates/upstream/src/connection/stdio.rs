@@ -18,7 +18,7 @@ use std::{
 
 use bytes::Bytes;
 use gate::BoxFuture;
-use guard::process::{Applied, Child, Ending, Launch, Spawner, StartError};
+use guard::process::{Child, ExitReason, Launch, SandboxLevel, Spawner, StartError};
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     sync::mpsc::OwnedPermit,
@@ -47,7 +47,7 @@ const STDERR_CHUNK_BYTES: usize = 4_096;
 /// A child that speaks MCP. Dropping it, and all requests that run, ends the child.
 struct Stdio {
     shared: Arc<Shared>,
-    sandbox: Option<Applied>,
+    sandbox: Option<SandboxLevel>,
     alive: Arc<DropGuard>,
 }
 
@@ -174,11 +174,11 @@ async fn keep(
     shared.closed.cancel();
 }
 
-fn described(ending: Ending) -> String {
+fn described(ending: ExitReason) -> String {
     match ending {
-        Ending::Exited(code) => format!("the server exited with code {code}"),
-        Ending::Signalled(signal) => format!("the server died of signal {signal}"),
-        Ending::Stopped => "the server was stopped".to_owned(),
+        ExitReason::Exited(code) => format!("the server exited with code {code}"),
+        ExitReason::Signalled(signal) => format!("the server died of signal {signal}"),
+        ExitReason::Stopped => "the server was stopped".to_owned(),
     }
 }
 
@@ -233,7 +233,7 @@ impl Wire for Stdio {
         self.shared.oddities().clone()
     }
 
-    fn sandbox(&self) -> Option<Applied> {
+    fn sandbox(&self) -> Option<SandboxLevel> {
         self.sandbox
     }
 

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use guard::{
     net::Url,
-    process::{ResourceLimits, Sandbox},
+    process::{ProcessSandbox, ResourceLimits},
 };
 
 /// Where a server is.
@@ -30,7 +30,7 @@ pub struct Program {
     /// What the kernel holds each of its processes to.
     pub limits: ResourceLimits,
     /// The files that it can reach; all that we can where there is none.
-    pub sandbox: Option<Sandbox>,
+    pub sandbox: Option<ProcessSandbox>,
 }
 
 /// An address that speaks MCP over HTTP.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use gate::BoxFuture;
-use guard::process::Applied;
+use guard::process::SandboxLevel;
 use tokio::sync::mpsc;
 
 use super::{Era, Happening, Oddities};
@@ -73,7 +73,7 @@ pub trait Wire: Send + Sync {
     }
 
     /// How much of a sandbox a child runs in; nothing where none was asked for.
-    fn sandbox(&self) -> Option<Applied> {
+    fn sandbox(&self) -> Option<SandboxLevel> {
         None
     }
 

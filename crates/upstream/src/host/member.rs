@@ -11,7 +11,7 @@ use std::{
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use futures_util::FutureExt;
-use guard::process::Applied;
+use guard::process::SandboxLevel;
 use serde::Serialize;
 use tokio::sync::{Notify, Semaphore, watch};
 
@@ -176,7 +176,7 @@ impl Member {
     }
 
     /// How much of a sandbox it runs in; nothing where none was asked for.
-    pub(super) fn sandbox(&self) -> Option<Applied> {
+    pub(super) fn sandbox(&self) -> Option<SandboxLevel> {
         self.connection.load().as_ref()?.sandbox()
     }
 

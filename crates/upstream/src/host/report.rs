@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use guard::process::Applied;
+use guard::process::SandboxLevel;
 use serde::Serialize;
 
 use super::member::{Member, Phase};
@@ -38,7 +38,7 @@ pub struct Report {
     pub restarts: u32,
     /// How much of the sandbox that the settings ask for the kernel could give.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sandbox: Option<Applied>,
+    pub sandbox: Option<SandboxLevel>,
     /// Whether it failed so often that nothing is sent for a while.
     pub breaker_open: bool,
     /// The end of what it printed for people.
@@ -126,13 +126,13 @@ impl Member {
 }
 
 /// What a person should know of a sandbox that is not what was asked for.
-fn lacking(applied: Applied) -> Option<Remark> {
+fn lacking(applied: SandboxLevel) -> Option<Remark> {
     let message = match applied {
-        Applied::Fully => return None,
-        Applied::Partly => {
+        SandboxLevel::Fully => return None,
+        SandboxLevel::Partly => {
             "the kernel is too old for the whole sandbox: files are held back, other processes are not"
         }
-        Applied::Not => "the kernel has no Landlock: it runs without a sandbox",
+        SandboxLevel::Not => "the kernel has no Landlock: it runs without a sandbox",
     };
     Some(Remark { tool: String::new(), message: message.to_owned() })
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use guard::process::{Applied, Sandbox, StartError};
+use guard::process::{ProcessSandbox, SandboxLevel, StartError};
 use upstream::connection::{ConnectError, Happening, Program, RequestError, Terms};
 
 use crate::harness::{
@@ -160,13 +160,13 @@ async fn a_server_can_run_in_a_sandbox() {
     );
     for read in [vec![], vec![folder.path().to_owned()]] {
         let open = !read.is_empty();
-        let sandbox = Some(Sandbox { read, ..Sandbox::default() });
+        let sandbox = Some(ProcessSandbox { read, ..ProcessSandbox::default() });
         let program = Program { sandbox, ..python(&script) };
         let connection = match try_connect(program, Terms { ..terms() }).await {
             Err(ConnectError::Start(StartError::NoSandbox)) => return,
             connection => connection.unwrap(),
         };
-        assert!(matches!(connection.sandbox(), Some(Applied::Fully | Applied::Partly)));
+        assert!(matches!(connection.sandbox(), Some(SandboxLevel::Fully | SandboxLevel::Partly)));
         let seen = answer(&connection, "{}").await.unwrap();
         assert_eq!(seen["seen"].is_string(), open);
     }

@@ -14,7 +14,7 @@ pub(super) fn in_xml(bytes: &[u8]) -> Option<String> {
     let start = &bytes[..bytes.len().min(DECLARATION_BYTES)];
     let start = start.trim_ascii_start().strip_prefix(b"<?xml")?;
     let end = memchr::memmem::find(start, b"?>")?;
-    let mut attributes = Attributes { rest: &start[..end] };
+    let mut attributes = MetaAttributes { rest: &start[..end] };
     attributes.find_map(|(name, value)| (name == "encoding").then_some(value))
 }
 
@@ -37,7 +37,7 @@ pub(super) fn in_html(bytes: &[u8]) -> Option<String> {
             continue;
         }
         rest = &rest[name_end..];
-        let mut attributes = Attributes { rest };
+        let mut attributes = MetaAttributes { rest };
         if name == b"meta" {
             if let Some(label) = of_meta(&mut attributes) {
                 return Some(label);
@@ -54,7 +54,7 @@ pub(super) fn in_html(bytes: &[u8]) -> Option<String> {
 }
 
 /// The encoding in the attributes of a `meta` element.
-fn of_meta(attributes: &mut Attributes<'_>) -> Option<String> {
+fn of_meta(attributes: &mut MetaAttributes<'_>) -> Option<String> {
     let (mut charset, mut content, mut is_type) = (None, None, false);
     for (name, value) in attributes {
         match name.as_str() {
@@ -92,11 +92,11 @@ fn after_raw_text<'a>(bytes: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
 }
 
 /// The attributes of an element, from behind its name to behind its `>`.
-struct Attributes<'a> {
+struct MetaAttributes<'a> {
     rest: &'a [u8],
 }
 
-impl Iterator for Attributes<'_> {
+impl Iterator for MetaAttributes<'_> {
     type Item = (String, String);
 
     fn next(&mut self) -> Option<(String, String)> {
@@ -131,7 +131,7 @@ impl Iterator for Attributes<'_> {
     }
 }
 
-impl Attributes<'_> {
+impl MetaAttributes<'_> {
     fn skip(&mut self, what: impl Fn(u8) -> bool) {
         let length = self.rest.iter().position(|byte| !what(*byte)).unwrap_or(self.rest.len());
         self.rest = &self.rest[length..];

@@ -7,27 +7,27 @@ const MAX_RULES: usize = 10_000;
 
 /// The rules for us.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct File {
-    rules: Vec<Rule>,
+pub(crate) struct RobotsFile {
+    rules: Vec<RobotsRule>,
     /// Why it is not known, where it is not.
     unread: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Rule {
+struct RobotsRule {
     allow: bool,
     /// With `*` for anything and `$` at the end for the end.
     pattern: String,
 }
 
-impl File {
+impl RobotsFile {
     pub(super) fn allow_all() -> Self {
         Self::default()
     }
 
     /// What cannot be read refuses everything, for this reason.
     pub(super) fn refuse_all(why: String) -> Self {
-        let all = Rule { allow: false, pattern: "/".to_owned() };
+        let all = RobotsRule { allow: false, pattern: "/".to_owned() };
         Self { rules: vec![all], unread: Some(why) }
     }
 
@@ -43,7 +43,7 @@ impl File {
     /// How much memory they take.
     pub(super) fn bytes(&self) -> usize {
         let of_rules = self.rules.iter().map(|rule| rule.pattern.capacity()).sum::<usize>();
-        of_rules + self.rules.len() * size_of::<Rule>()
+        of_rules + self.rules.len() * size_of::<RobotsRule>()
     }
 
     /// The rules for a product: of all groups that name it or, if none does, of those for all.
@@ -72,7 +72,7 @@ impl File {
                     if value.is_empty() {
                         continue;
                     }
-                    let rule = Rule { allow: key == "allow", pattern: normal(value) };
+                    let rule = RobotsRule { allow: key == "allow", pattern: normal(value) };
                     if is_ours && ours.len() < MAX_RULES {
                         ours.push(rule.clone());
                     }
@@ -159,7 +159,7 @@ mod tests {
     fn the_longest_rule_that_fits_decides() {
         let file = "User-agent: *\nDisallow: /private\nAllow: /private/open\nDisallow: /*.pdf$\n\
                     Disallow: /a*b*c\nDisallow: /same\nAllow: /same\nDisallow: /caf\u{e9}\n";
-        let file = File::parse(file, "toolgate");
+        let file = RobotsFile::parse(file, "toolgate");
         for (path, allowed) in [
             ("/", true),
             ("/private", false),
@@ -176,21 +176,24 @@ mod tests {
         ] {
             assert_eq!(file.allows(path), allowed, "{path}");
         }
-        assert!(!File::refuse_all(String::new()).allows("/") && File::allow_all().allows("/"));
+        assert!(
+            !RobotsFile::refuse_all(String::new()).allows("/")
+                && RobotsFile::allow_all().allows("/")
+        );
     }
 
     #[test]
     fn a_group_of_our_own_counts_before_the_one_for_all() {
         let text = "\u{feff}User-Agent: *\nDisallow: /\n\nuser-agent: other\nUSER-AGENT: ToolGate/1.0 # us\n\
                     Disallow: /no\nSitemap: x\n\nUser-agent: toolgate\nDisallow: /never\nnonsense\n";
-        let file = File::parse(text, "toolgate");
+        let file = RobotsFile::parse(text, "toolgate");
         for (path, allowed) in [("/", true), ("/no", false), ("/never", false), ("/yes", true)] {
             assert_eq!(file.allows(path), allowed, "{path}");
         }
-        let other = File::parse(text, "somebody");
+        let other = RobotsFile::parse(text, "somebody");
         assert!(!other.allows("/yes"));
         assert!(
-            File::parse(
+            RobotsFile::parse(
                 "User-agent: toolgate\nDisallow:\n\nUser-agent: *\nDisallow: /",
                 "toolgate"
             )

@@ -25,18 +25,18 @@ const ROOM: usize = 16;
 
 /// Prepared headers. Their values are not shown.
 #[derive(Clone)]
-pub struct Headers {
+pub struct ServiceHeaders {
     map: HeaderMap,
     origin: Uri,
 }
 
-impl fmt::Debug for Headers {
+impl fmt::Debug for ServiceHeaders {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_list().entries(self.map.keys()).finish()
     }
 }
 
-impl Headers {
+impl ServiceHeaders {
     /// What every request to this address has.
     pub(super) fn prepare(
         url: &Url,

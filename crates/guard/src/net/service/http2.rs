@@ -20,12 +20,12 @@ use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    alarm::Deadline,
-    counted::Counted,
-    failure,
-    line::{Broken, Sent},
+    counted_stream::CountedStream,
+    deadline::Deadline,
+    errors,
+    http1::{ExchangeError, OutgoingMessage},
 };
-use crate::net::{NetError, Reason, exchange::MAX_INFORMATIONAL};
+use crate::net::{NetError, NetErrorReason, exchange::MAX_INFORMATIONAL};
 
 /// How much the other side may send ahead of us reading, in bytes.
 const WINDOW_BYTES: u32 = 1_048_576;
@@ -34,17 +34,17 @@ const WINDOW_BYTES: u32 = 1_048_576;
 const ASKED_AFTER: Duration = Duration::from_secs(15);
 const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
 
-type Sender = SendRequest<Full<Bytes>>;
+type Http2Sender = SendRequest<Full<Bytes>>;
 
 /// The connection, while there is one.
 #[derive(Default)]
-pub(super) struct Shared(Mutex<Option<Sender>>);
+pub(super) struct Http2Connection(Mutex<Option<Http2Sender>>);
 
-impl Shared {
+impl Http2Connection {
     /// The connection, if it lives.
-    pub(super) fn get(&self) -> Option<Sender> {
+    pub(super) fn get(&self) -> Option<Http2Sender> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.as_ref().is_some_and(Sender::is_closed) {
+        if kept.as_ref().is_some_and(Http2Sender::is_closed) {
             *kept = None;
         }
         kept.clone()
@@ -57,9 +57,9 @@ impl Shared {
     /// Begins one, for all.
     pub(super) async fn begin(
         &self,
-        stream: Counted,
+        stream: CountedStream,
         max_header_bytes: usize,
-    ) -> Result<Sender, NetError> {
+    ) -> Result<Http2Sender, NetError> {
         let (sender, connection) = Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .initial_stream_window_size(WINDOW_BYTES)
@@ -69,7 +69,7 @@ impl Shared {
             .keep_alive_timeout(ANSWERED_WITHIN)
             .handshake(TokioIo::new(stream))
             .await
-            .map_err(|error| failure::of_hyper(&error, max_header_bytes))?;
+            .map_err(|error| errors::of_hyper(&error, max_header_bytes))?;
         tokio::spawn(async move {
             // Whoever uses it is told by his own exchange.
             let _ = connection.await;
@@ -81,11 +81,11 @@ impl Shared {
 
 /// A request, and the head of its answer.
 pub(super) async fn exchange(
-    mut sender: Sender,
-    mut request: Sent,
+    mut sender: Http2Sender,
+    mut request: OutgoingMessage,
     deadline: &Deadline,
     max_header_bytes: usize,
-) -> Result<Response<Incoming>, Broken> {
+) -> Result<Response<Incoming>, ExchangeError> {
     let flooded = CancellationToken::new();
     let (count, flood) = (Arc::new(AtomicUsize::new(0)), flooded.clone());
     hyper::ext::on_informational(&mut request, move |_| {
@@ -98,16 +98,16 @@ pub(super) async fn exchange(
         biased;
         () = flooded.cancelled() => {
             let message = format!("more than {MAX_INFORMATIONAL} provisional answers");
-            Err(Broken::Failed(NetError::new(Reason::HeaderLimit, message)))
+            Err(ExchangeError::Failed(NetError::new(NetErrorReason::HeaderLimit, message)))
         }
         ended = answer => match ended {
-            Err(_) => Err(Broken::Failed(deadline.missed())),
-            Ok(Err(failed)) if failed.message().is_some() => Err(Broken::Unsent),
+            Err(_) => Err(ExchangeError::Failed(deadline.missed())),
+            Ok(Err(failed)) if failed.message().is_some() => Err(ExchangeError::Unsent),
             Ok(Err(failed)) => {
-                Err(Broken::Failed(failure::of_hyper(&failed.into_error(), max_header_bytes)))
+                Err(ExchangeError::Failed(errors::of_hyper(&failed.into_error(), max_header_bytes)))
             }
-            Ok(Ok(answer)) if answer.headers().len() > failure::MAX_HEADERS => {
-                Err(Broken::Failed(failure::too_many_headers(max_header_bytes)))
+            Ok(Ok(answer)) if answer.headers().len() > errors::MAX_HEADERS => {
+                Err(ExchangeError::Failed(errors::too_many_headers(max_header_bytes)))
             }
             Ok(Ok(answer)) => Ok(answer),
         }

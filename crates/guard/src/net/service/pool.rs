@@ -7,7 +7,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::line::Line;
+use super::http1::Http1Connection;
 
 /// How long an unused connection is kept.
 const KEPT_FOR: Duration = Duration::from_mins(1);
@@ -24,7 +24,7 @@ pub(super) struct Pool {
 #[derive(Default)]
 struct Idle {
     #[expect(clippy::vec_box, reason = "they are moved on every use, and are large")]
-    lines: Vec<Box<Line>>,
+    lines: Vec<Box<Http1Connection>>,
     kept: bool,
 }
 
@@ -34,12 +34,12 @@ impl Pool {
     }
 
     /// The one that was used last: the others have a chance to be needed no more.
-    pub(super) fn take(&self) -> Option<Box<Line>> {
+    pub(super) fn take(&self) -> Option<Box<Http1Connection>> {
         self.lock().lines.pop()
     }
 
     /// Keeps a connection that can be used again.
-    pub(super) fn put(self: &Arc<Self>, mut line: Box<Line>) {
+    pub(super) fn put(self: &Arc<Self>, mut line: Box<Http1Connection>) {
         if !line.is_ready() {
             return;
         }

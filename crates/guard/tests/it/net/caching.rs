@@ -1,19 +1,21 @@
 //! What is kept, and what is not.
 
-use guard::net::{Client, HeaderValue, HostPort, Request, Rules, Settings, header};
+use guard::net::{
+    HeaderValue, HostPort, HttpClient, HttpClientSettings, HttpRequest, NetRules, header,
+};
 use testkit::Hostile;
 use tokio_util::sync::CancellationToken;
 
 use super::get;
 
-fn keeping(server: &Hostile, cache_bytes: usize) -> Client {
-    Client::new(&Settings {
-        rules: Rules {
+fn keeping(server: &Hostile, cache_bytes: usize) -> HttpClient {
+    HttpClient::new(&HttpClientSettings {
+        rules: NetRules {
             private_hosts: vec![HostPort::parse(&format!("127.0.0.1:{}", server.port)).unwrap()],
-            ..Rules::default()
+            ..NetRules::default()
         },
         cache_bytes,
-        ..Settings::default()
+        ..HttpClientSettings::default()
     })
 }
 
@@ -24,7 +26,7 @@ fn address(server: &Hostile, headers: &[&str]) -> String {
 }
 
 /// Whether a second fetch gives what the first gave, and whether the server was asked for it.
-async fn twice(client: &Client, server: &Hostile, url: &str) -> (bool, bool) {
+async fn twice(client: &HttpClient, server: &Hostile, url: &str) -> (bool, bool) {
     let first = get(client, url).await.unwrap();
     let before = server.connections();
     let second = get(client, url).await.unwrap();
@@ -72,11 +74,11 @@ async fn what_a_caller_asks_in_its_own_way_is_not_kept() {
     let client = keeping(&server, 1_000_000);
     let url = address(&server, &["Cache-Control: max-age=60"]);
     get(&client, &url).await.unwrap();
-    let mut request = Request::get(url.clone());
+    let mut request = HttpRequest::get(url.clone());
     request.headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer x"));
     let own = client.send(request, &CancellationToken::new()).await.unwrap();
     assert!(!own.from_cache);
-    let mut request = Request::get(url);
+    let mut request = HttpRequest::get(url);
     request.headers.insert(header::ACCEPT, HeaderValue::from_static("text/html"));
     let other = client.send(request, &CancellationToken::new()).await.unwrap();
     assert!(!other.from_cache);

@@ -2,7 +2,7 @@
 
 use guard::net::{
     Bytes,
-    charset::{Kind, decode, decode_owned},
+    charset::{TextFormat, decode, decode_owned},
 };
 
 #[test]
@@ -12,47 +12,57 @@ fn the_one_who_is_believed_first_decides() {
         (
             b"\xef\xbb\xbfcaf\xc3\xa9".as_slice(),
             Some("text/html; charset=windows-1251"),
-            Kind::Html,
+            TextFormat::Html,
             "café",
         ),
-        (windows, Some("text/plain; charset=iso-8859-1"), Kind::Text, "café"),
-        (windows, Some("text/plain;charset='windows-1252'"), Kind::Text, "café"),
-        (b"\x80", Some("text/plain; charset=latin1"), Kind::Text, "€"),
-        (b"<meta charset=koi8-r>\xd0", Some("text/html"), Kind::Html, "<meta charset=koi8-r>п"),
+        (windows, Some("text/plain; charset=iso-8859-1"), TextFormat::Text, "café"),
+        (windows, Some("text/plain;charset='windows-1252'"), TextFormat::Text, "café"),
+        (b"\x80", Some("text/plain; charset=latin1"), TextFormat::Text, "€"),
+        (
+            b"<meta charset=koi8-r>\xd0",
+            Some("text/html"),
+            TextFormat::Html,
+            "<meta charset=koi8-r>п",
+        ),
         (
             b"<meta charset=koi8-r>\xd0\xbf",
             Some("text/html; charset=utf-8"),
-            Kind::Html,
+            TextFormat::Html,
             "<meta charset=koi8-r>п",
         ),
         // Not where it is only text.
         (
             b"<script>'<meta charset=koi8-r>'</script>\xd0\xbf",
             None,
-            Kind::Html,
+            TextFormat::Html,
             "<script>'<meta charset=koi8-r>'</script>п",
         ),
         (
             b"<!-- <meta charset=koi8-r> -->\xd0\xbf",
             None,
-            Kind::Html,
+            TextFormat::Html,
             "<!-- <meta charset=koi8-r> -->п",
         ),
-        (b"<meta charset=koi8-r>\xd0\xbf", None, Kind::Text, "<meta charset=koi8-r>п"),
+        (b"<meta charset=koi8-r>\xd0\xbf", None, TextFormat::Text, "<meta charset=koi8-r>п"),
         // UTF-16 that was read as ASCII is none.
-        (b"<meta charset=utf-16>\xc3\xa9", None, Kind::Html, "<meta charset=utf-16>é"),
-        (b"abc", Some("text/plain; charset=utf-16"), Kind::Text, "abc"),
+        (b"<meta charset=utf-16>\xc3\xa9", None, TextFormat::Html, "<meta charset=utf-16>é"),
+        (b"abc", Some("text/plain; charset=utf-16"), TextFormat::Text, "abc"),
         (
             b"<?xml version='1.0' encoding='windows-1251'?>\xef",
             None,
-            Kind::Xml,
+            TextFormat::Xml,
             "<?xml version='1.0' encoding='windows-1251'?>п",
         ),
-        (b"{\"a\":\"\xff\"}", Some("application/json"), Kind::Json, "{\"a\":\"\u{fffd}\"}"),
-        (b"+ADw-script+AD4-", Some("text/html; charset=utf-7"), Kind::Html, "+ADw-script+AD4-"),
-        (b"a\xffb", Some("text/plain; charset=utf-8"), Kind::Text, "a\u{fffd}b"),
-        (b"", None, Kind::Html, ""),
-        (b"\xff\xfea\0", None, Kind::Text, "a"),
+        (b"{\"a\":\"\xff\"}", Some("application/json"), TextFormat::Json, "{\"a\":\"\u{fffd}\"}"),
+        (
+            b"+ADw-script+AD4-",
+            Some("text/html; charset=utf-7"),
+            TextFormat::Html,
+            "+ADw-script+AD4-",
+        ),
+        (b"a\xffb", Some("text/plain; charset=utf-8"), TextFormat::Text, "a\u{fffd}b"),
+        (b"", None, TextFormat::Html, ""),
+        (b"\xff\xfea\0", None, TextFormat::Text, "a"),
     ] {
         let shown = String::from_utf8_lossy(bytes);
         assert_eq!(decode(bytes, content_type, kind), expected, "{shown} {content_type:?}");
@@ -79,22 +89,22 @@ fn markup_of_any_shape_is_no_trouble() {
         "<?xml encoding=?>",
         "<meta / charset = / >",
     ] {
-        assert_eq!(decode(html.as_bytes(), Some("text/html"), Kind::Html), html);
+        assert_eq!(decode(html.as_bytes(), Some("text/html"), TextFormat::Html), html);
     }
     let many = "<meta ".repeat(100_000);
-    assert_eq!(decode(many.as_bytes(), Some("text/html"), Kind::Html), many);
+    assert_eq!(decode(many.as_bytes(), Some("text/html"), TextFormat::Html), many);
 }
 
 #[test]
 fn a_kind_is_named_by_the_type() {
     for (content_type, kind) in [
-        ("Text/HTML; charset=x", Kind::Html),
-        ("application/xhtml+xml", Kind::Html),
-        ("application/rss+xml", Kind::Xml),
-        ("application/ld+json", Kind::Json),
-        ("text/markdown", Kind::Text),
-        ("", Kind::Text),
+        ("Text/HTML; charset=x", TextFormat::Html),
+        ("application/xhtml+xml", TextFormat::Html),
+        ("application/rss+xml", TextFormat::Xml),
+        ("application/ld+json", TextFormat::Json),
+        ("text/markdown", TextFormat::Text),
+        ("", TextFormat::Text),
     ] {
-        assert_eq!(Kind::of(Some(content_type)), kind, "{content_type}");
+        assert_eq!(TextFormat::of(Some(content_type)), kind, "{content_type}");
     }
 }

@@ -8,7 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use guard::net::{Choice, Client, HostPort, Judge, Limits, Request, Rules, Settings};
+use guard::net::{
+    BodyAction, BodyFilter, HostPort, HttpClient, HttpClientSettings, HttpRequest, NetRules,
+    RequestLimits,
+};
 use testkit::{Authority, Hostile};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -24,9 +27,9 @@ async fn a_request_ends_in_time_whatever_the_server_does() {
     let client = direct(&server);
     for path in ["/hang", "/slow_headers", "/slow_body", "/sse", "/flood_100"] {
         let total = Duration::from_millis(300);
-        let limits = Limits { total, ..Limits::default() };
+        let limits = RequestLimits { total, ..RequestLimits::default() };
         let started = Instant::now();
-        let request = Request::get(server.url(path)).within(limits);
+        let request = HttpRequest::get(server.url(path)).within(limits);
         let result = client.send(request, &CancellationToken::new()).await;
         let expected = if path == "/flood_100" { "header_limit" } else { "timeout" };
         assert_eq!(word(&result), expected, "{path}");
@@ -37,18 +40,18 @@ async fn a_request_ends_in_time_whatever_the_server_does() {
 #[tokio::test]
 async fn silence_is_not_waited_for_as_long_as_the_whole() {
     let server = Hostile::start();
-    let settings = Settings {
-        rules: Rules {
+    let settings = HttpClientSettings {
+        rules: NetRules {
             private_hosts: vec![HostPort::parse(&format!("127.0.0.1:{}", server.port)).unwrap()],
-            ..Rules::default()
+            ..NetRules::default()
         },
         idle_timeout: Duration::from_millis(100),
         connect_timeout: Duration::from_millis(100),
-        ..Settings::default()
+        ..HttpClientSettings::default()
     };
     for path in ["/hang", "/slow_body", "/slow_headers"] {
         assert_eq!(
-            word(&get(&Client::new(&settings), &server.url(path)).await),
+            word(&get(&HttpClient::new(&settings), &server.url(path)).await),
             "timeout",
             "{path}"
         );
@@ -82,19 +85,19 @@ async fn a_caller_who_goes_leaves_no_connection() {
             let ended = tokio::time::timeout(Duration::from_secs(5), stream.read(&mut bytes)).await;
             assert!(matches!(ended, Ok(Ok(0) | Err(_))), "{sent:?}: {ended:?}");
         };
-        let request = Request::get(format!("http://127.0.0.1:{port}/"));
+        let request = HttpRequest::get(format!("http://127.0.0.1:{port}/"));
         let (result, ()) = tokio::join!(client.send(request, &stop), server);
         assert_eq!(word(&result), "cancelled", "{sent:?}");
     }
 }
 
 /// A client that reaches these ports of this machine and is as patient as this.
-fn reaching(ports: &[u16], idle_timeout: Duration) -> Client {
+fn reaching(ports: &[u16], idle_timeout: Duration) -> HttpClient {
     let hosts = ports.iter().map(|port| HostPort::parse(&format!("127.0.0.1:{port}")).unwrap());
-    Client::new(&Settings {
-        rules: Rules { private_hosts: hosts.collect(), ..Rules::default() },
+    HttpClient::new(&HttpClientSettings {
+        rules: NetRules { private_hosts: hosts.collect(), ..NetRules::default() },
         idle_timeout,
-        ..Settings::default()
+        ..HttpClientSettings::default()
     })
 }
 
@@ -113,7 +116,7 @@ async fn a_caller_who_goes_is_not_kept() {
     let server = Hostile::start();
     let stop = CancellationToken::new();
     let client = direct(&server);
-    let request = client.send(Request::get(server.url("/hang")), &stop);
+    let request = client.send(HttpRequest::get(server.url("/hang")), &stop);
     let (result, ()) = tokio::join!(request, async {
         testkit::eventually("it connects", || async { (server.connections() > 0).then_some(()) })
             .await;
@@ -146,9 +149,9 @@ async fn a_second_answer_is_nobodys() {
 async fn a_judge_decides_before_the_body_comes() {
     let server = Hostile::start();
     let client = direct(&server);
-    for (choice, expected) in [(Choice::Skip, "ok"), (Choice::Refuse, "bad_type")] {
-        let judge = Judge::new(move |_, _| choice);
-        let request = Request::get(server.url("/endless")).judged(judge);
+    for (choice, expected) in [(BodyAction::Skip, "ok"), (BodyAction::Refuse, "bad_type")] {
+        let judge = BodyFilter::new(move |_, _| choice);
+        let request = HttpRequest::get(server.url("/endless")).judged(judge);
         let result = client.send(request, &CancellationToken::new()).await;
         assert_eq!(word(&result), expected);
         assert!(result.is_err() || result.unwrap().body.is_empty());
@@ -156,23 +159,23 @@ async fn a_judge_decides_before_the_body_comes() {
 }
 
 /// A client that trusts this authority and reaches these ports of the server.
-fn trusting(authority: &Authority, ports: &[u16]) -> (Client, tempfile::TempDir) {
+fn trusting(authority: &Authority, ports: &[u16]) -> (HttpClient, tempfile::TempDir) {
     let (settings, folder) = trust(authority, ports);
-    (Client::new(&settings), folder)
+    (HttpClient::new(&settings), folder)
 }
 
-fn trust(authority: &Authority, ports: &[u16]) -> (Settings, tempfile::TempDir) {
+fn trust(authority: &Authority, ports: &[u16]) -> (HttpClientSettings, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("ca.pem");
     std::fs::write(&file, authority.pem()).unwrap();
     let hosts = ports.iter().flat_map(|port| {
         ["localhost", "127.0.0.1"].map(|host| HostPort::parse(&format!("{host}:{port}")).unwrap())
     });
-    let settings = Settings {
-        rules: Rules { private_hosts: hosts.collect(), ..Rules::default() },
+    let settings = HttpClientSettings {
+        rules: NetRules { private_hosts: hosts.collect(), ..NetRules::default() },
         connect_timeout: Duration::from_secs(1),
         extra_ca: vec![file],
-        ..Settings::default()
+        ..HttpClientSettings::default()
     };
     (settings, folder)
 }
@@ -204,7 +207,7 @@ async fn certificates_that_cannot_be_used_are_told() {
     std::fs::write(folder.path().join("empty.pem"), "no certificate\n").unwrap();
     for name in ["empty.pem", "missing.pem"] {
         let extra_ca = vec![folder.path().join(name)];
-        let client = Client::new(&Settings { extra_ca, ..settings.clone() });
+        let client = HttpClient::new(&HttpClientSettings { extra_ca, ..settings.clone() });
         let error = get(&client, &format!("https://localhost:{port}/ok")).await.unwrap_err();
         assert_eq!(error.reason.word(), "tls");
         assert!(error.message.contains("extra_ca"), "{error}");
@@ -255,7 +258,8 @@ async fn a_connection_that_died_in_silence_is_not_the_end() {
         }
     });
     let (settings, _folder) = trust(&authority, &[port]);
-    let client = Client::new(&Settings { idle_timeout: Duration::from_secs(2), ..settings });
+    let client =
+        HttpClient::new(&HttpClientSettings { idle_timeout: Duration::from_secs(2), ..settings });
     let url = format!("https://localhost:{port}/");
     assert_eq!(word(&get(&client, &url).await), "ok");
     dead.cancel();
@@ -289,10 +293,10 @@ async fn not_every_connection_is_kept() {
     let loopback: &[&[&str]] = &[&["127.0.0.1"]];
     let told: Vec<_> = names.iter().map(|name| (name.as_str(), loopback)).collect();
     let listed = names.iter().map(|name| HostPort::parse(&format!("{name}:{port}")).unwrap());
-    let client = Client::new(&Settings {
-        rules: Rules { private_hosts: listed.collect(), ..Rules::default() },
+    let client = HttpClient::new(&HttpClientSettings {
+        rules: NetRules { private_hosts: listed.collect(), ..NetRules::default() },
         resolver: Told::new(&told),
-        ..Settings::default()
+        ..HttpClientSettings::default()
     });
     for name in &names {
         assert_eq!(word(&get(&client, &format!("http://{name}:{port}/")).await), "ok");

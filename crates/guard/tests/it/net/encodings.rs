@@ -1,6 +1,6 @@
 //! Bodies that were made smaller.
 
-use guard::net::{Limits, Request};
+use guard::net::{HttpRequest, RequestLimits};
 use testkit::Hostile;
 use tokio_util::sync::CancellationToken;
 
@@ -42,8 +42,9 @@ async fn a_bomb_is_stopped_while_it_goes_off() {
     let server = Hostile::start();
     let client = direct(&server);
     for encodings in ["gzip", "br", "zstd", "deflate", "gzip,gzip"] {
-        let limits = Limits { max_body_bytes: 100_000, ..Limits::default() };
-        let request = Request::get(server.url(&format!("/bomb?enc={encodings}"))).within(limits);
+        let limits = RequestLimits { max_body_bytes: 100_000, ..RequestLimits::default() };
+        let request =
+            HttpRequest::get(server.url(&format!("/bomb?enc={encodings}"))).within(limits);
         let result = client.send(request, &CancellationToken::new()).await;
         assert_eq!(word(&result), "too_large", "{encodings}");
     }
@@ -53,7 +54,7 @@ async fn a_bomb_is_stopped_while_it_goes_off() {
 async fn the_limit_is_exact() {
     let server = Hostile::start();
     let client = direct(&server);
-    let limits = Limits { max_body_bytes: 100_000, ..Limits::default() };
+    let limits = RequestLimits { max_body_bytes: 100_000, ..RequestLimits::default() };
     for (path, expected) in [
         ("/size?n=100000", "ok"),
         ("/size?n=100001", "too_large"),
@@ -62,7 +63,7 @@ async fn the_limit_is_exact() {
         ("/cl_huge", "too_large"),
         ("/endless", "too_large"),
     ] {
-        let request = Request::get(server.url(path)).within(limits);
+        let request = HttpRequest::get(server.url(path)).within(limits);
         let result = client.send(request, &CancellationToken::new()).await;
         assert_eq!(word(&result), expected, "{path}");
         assert!(result.is_err() || result.unwrap().body.len() == 100_000, "{path}");

@@ -2,11 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use guard::net::{HostPort, Rules, Url};
+use guard::net::{HostPort, NetRules, Url};
 
 /// A text that passes is a URL that may be fetched, in the only way that it can be read.
 pub fn what_passes_is_public(text: &str) {
-    let rules = Rules::default();
+    let rules = NetRules::default();
     let Ok(url) = rules.check(text) else { return };
     assert!(matches!(url.scheme(), "http" | "https"), "{text:?}: {url}");
     assert!(url.username().is_empty() && url.password().is_none(), "{text:?}: {url}");

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use guard::net::{Rules, address::special};
+use guard::net::{NetRules, address::special};
 use proptest::prelude::*;
 
 use super::passing::{what_passes_is_public, where_a_redirect_leads_is_public};
@@ -104,7 +104,7 @@ proptest! {
                 format!("{a}.{}", u32::from(b) << 16 | low),
             ] {
                 let url = format!("http://{spelled}{}/", if dot { "." } else { "" });
-                let checked = Rules::default().check(&url);
+                let checked = NetRules::default().check(&url);
                 prop_assert_eq!(checked.is_err(), expected_v4(bits), "{} {:?}", url, checked);
             }
         }

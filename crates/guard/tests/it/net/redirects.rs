@@ -5,7 +5,9 @@ use std::sync::{
     atomic::{AtomicU16, AtomicUsize, Ordering},
 };
 
-use guard::net::{Client, HeaderValue, HostPort, Method, Request, Rules, Settings, header};
+use guard::net::{
+    HeaderValue, HostPort, HttpClient, HttpClientSettings, HttpRequest, Method, NetRules, header,
+};
 use serde_json::Value;
 use testkit::{Hostile, Reply, Upstream};
 use tokio_util::sync::CancellationToken;
@@ -70,10 +72,13 @@ async fn every_case_of_a_redirect() {
         let put = |text: &str| with_ports(text, served.port(), forbidden.port);
         let told = Told::new(&[(names[0], &[&["127.0.0.1"]]), (names[1], &[&["127.0.0.1"]])]);
         let private = |name: &&str| HostPort::parse(&format!("{name}:{}", served.port())).unwrap();
-        let client = Client::new(&Settings {
-            rules: Rules { private_hosts: names.iter().map(private).collect(), ..Rules::default() },
+        let client = HttpClient::new(&HttpClientSettings {
+            rules: NetRules {
+                private_hosts: names.iter().map(private).collect(),
+                ..NetRules::default()
+            },
             resolver: told,
-            ..Settings::default()
+            ..HttpClientSettings::default()
         });
         let result = get(&client, &put(case["url"].as_str().unwrap())).await;
         let expected = &case["expect"];
@@ -107,7 +112,7 @@ async fn what_the_caller_adds_is_not_carried_to_another_origin() {
     let ask = async |to: &str| {
         let to = escaped(&with_port(to, &server));
         let url = with_port(&format!("http://start.test.example/redir?to={to}"), &server);
-        let mut request = Request::get(url);
+        let mut request = HttpRequest::get(url);
         request.headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer secret"));
         request.headers.insert("x-key", HeaderValue::from_static("secret"));
         request.headers.insert(header::ACCEPT, HeaderValue::from_static("text/plain"));
@@ -133,7 +138,7 @@ async fn a_body_goes_where_it_was_sent_and_nowhere_else() {
     let ask = async |status: u16, to: &str| {
         let to = escaped(&with_port(to, &server));
         let url = format!("http://start.test.example/redir?st={status}&to={to}");
-        let request = Request::post_json(with_port(&url, &server), "{\"secret\":1}");
+        let request = HttpRequest::post_json(with_port(&url, &server), "{\"secret\":1}");
         client.send(request, &CancellationToken::new()).await.unwrap()
     };
     for (status, expected) in
@@ -182,7 +187,7 @@ async fn a_location_that_is_empty_or_double_leads_nowhere() {
 #[tokio::test]
 async fn methods_other_than_get_are_sent_as_they_are() {
     let server = Hostile::start();
-    let mut request = Request::get(server.url("/echo"));
+    let mut request = HttpRequest::get(server.url("/echo"));
     request.method = Method::DELETE;
     let response = direct(&server).send(request, &CancellationToken::new()).await.unwrap();
     assert!(response.body.starts_with(b"DELETE /echo"));

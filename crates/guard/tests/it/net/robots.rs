@@ -1,18 +1,18 @@
 //! `robots.txt`, where the operator wants it obeyed.
 
-use guard::net::{Client, HostPort, Rules, Settings};
+use guard::net::{HostPort, HttpClient, HttpClientSettings, NetRules};
 use testkit::Hostile;
 
 use super::{get, word};
 
-fn client(server: &Hostile, robots: bool) -> Client {
-    Client::new(&Settings {
-        rules: Rules {
+fn client(server: &Hostile, robots: bool) -> HttpClient {
+    HttpClient::new(&HttpClientSettings {
+        rules: NetRules {
             private_hosts: vec![HostPort::parse(&format!("127.0.0.1:{}", server.port)).unwrap()],
-            ..Rules::default()
+            ..NetRules::default()
         },
         robots,
-        ..Settings::default()
+        ..HttpClientSettings::default()
     })
 }
 
@@ -33,13 +33,13 @@ async fn a_site_is_asked_once_and_obeyed() {
 #[tokio::test]
 async fn a_site_that_cannot_be_reached_is_said_to_be() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let obeying = Client::new(&Settings {
-        rules: Rules {
+    let obeying = HttpClient::new(&HttpClientSettings {
+        rules: NetRules {
             private_hosts: vec![HostPort::parse(&gone.to_string()).unwrap()],
-            ..Rules::default()
+            ..NetRules::default()
         },
         robots: true,
-        ..Settings::default()
+        ..HttpClientSettings::default()
     });
     assert_eq!(word(&get(&obeying, &format!("http://{gone}/ok")).await), "connect");
     assert_eq!(word(&get(&obeying, "http://no-such-name.invalid/").await), "not_resolved");
@@ -52,10 +52,13 @@ async fn a_site_that_does_not_tell_its_rules_is_left_alone() {
         _ => testkit::Reply::new(200, "text/plain", "a page"),
     });
     let host = upstream.url().replace("http://", "");
-    let obeying = Client::new(&Settings {
-        rules: Rules { private_hosts: vec![HostPort::parse(&host).unwrap()], ..Rules::default() },
+    let obeying = HttpClient::new(&HttpClientSettings {
+        rules: NetRules {
+            private_hosts: vec![HostPort::parse(&host).unwrap()],
+            ..NetRules::default()
+        },
         robots: true,
-        ..Settings::default()
+        ..HttpClientSettings::default()
     });
     let refused = get(&obeying, &format!("{}/page", upstream.url())).await.unwrap_err();
     assert_eq!(refused.reason.word(), "robots");

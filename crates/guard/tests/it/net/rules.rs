@@ -1,6 +1,6 @@
 //! What can be said of a URL without the network.
 
-use guard::net::{DomainPattern, HostPort, Reason, Rules};
+use guard::net::{DomainPattern, HostPort, NetErrorReason, NetRules};
 
 use super::cases;
 
@@ -14,7 +14,7 @@ fn every_case_of_a_url() {
         }
         let listed = case["allowlist"].as_array().into_iter().flatten();
         let listed = listed.map(|one| DomainPattern::parse(one.as_str().unwrap()).unwrap());
-        let rules = Rules { allowed_domains: listed.collect(), ..Rules::default() };
+        let rules = NetRules { allowed_domains: listed.collect(), ..NetRules::default() };
         let checked = rules.check(case["url"].as_str().unwrap());
         let word = checked.as_ref().err().map(|error| error.reason.word());
         let expected = &case["expect"];
@@ -51,7 +51,7 @@ fn patterns_of_domains() {
         ("93.184.216.34", "93.184.216.35", false),
     ] {
         let listed = vec![DomainPattern::parse(pattern).unwrap()];
-        let rules = Rules { allowed_domains: listed, ..Rules::default() };
+        let rules = NetRules { allowed_domains: listed, ..NetRules::default() };
         let checked = rules.check(&format!("https://{host}/"));
         assert_eq!(checked.is_ok(), expected, "{pattern} {host} {checked:?}");
     }
@@ -79,39 +79,42 @@ fn a_private_host_is_a_host_with_a_port() {
         // The operator means it, even where a browser would not.
         ("127.0.0.1:6000", "http://127.0.0.1:6000/", true),
     ] {
-        let rules = Rules { private_hosts: listed(entry), ..Rules::default() };
+        let rules = NetRules { private_hosts: listed(entry), ..NetRules::default() };
         assert_eq!(rules.check(url).is_ok(), expected, "{entry} {url}");
     }
     for wrong in ["127.0.0.1", "127.0.0.1:", "127.0.0.1:x", ":80", "::1:80", "a b:80", "a:70000"] {
         assert!(HostPort::parse(wrong).is_err(), "{wrong}");
     }
     // Both lists count.
-    let rules = Rules {
+    let rules = NetRules {
         private_hosts: listed("127.0.0.1:9000"),
         allowed_domains: vec![DomainPattern::parse("example.com").unwrap()],
-        ..Rules::default()
+        ..NetRules::default()
     };
-    assert_eq!(rules.check("http://127.0.0.1:9000/").unwrap_err().reason, Reason::Domain);
+    assert_eq!(rules.check("http://127.0.0.1:9000/").unwrap_err().reason, NetErrorReason::Domain);
 }
 
 #[test]
 fn a_service_of_the_operators_is_all_that_its_client_reaches() {
-    let rules = Rules::only("http://127.0.0.1:4000/v1").unwrap();
+    let rules = NetRules::only("http://127.0.0.1:4000/v1").unwrap();
     assert!(rules.check("http://127.0.0.1:4000/v1/search").is_ok());
     for other in ["http://127.0.0.1:4001/", "https://example.com/", "http://localhost:4000/"] {
         assert!(rules.check(other).is_err(), "{other}");
     }
-    let public = Rules::only("https://api.example.com/").unwrap();
+    let public = NetRules::only("https://api.example.com/").unwrap();
     assert!(public.check("https://api.example.com/v1").is_ok());
     assert!(public.check("http://api.example.com/v1").is_err());
-    assert!(Rules::only("ftp://example.com/").is_err());
+    assert!(NetRules::only("ftp://example.com/").is_err());
 }
 
 #[test]
 fn ports_can_be_listed() {
-    let rules = Rules { allowed_ports: vec![80, 443], ..Rules::default() };
+    let rules = NetRules { allowed_ports: vec![80, 443], ..NetRules::default() };
     assert!(rules.check("https://example.com/").is_ok());
-    assert_eq!(rules.check("http://example.com:8080/").unwrap_err().reason, Reason::BadPort);
+    assert_eq!(
+        rules.check("http://example.com:8080/").unwrap_err().reason,
+        NetErrorReason::BadPort
+    );
 }
 
 #[test]
@@ -127,8 +130,12 @@ fn odd_names_are_no_names() {
         "http://a!b.com/",
         "http://a,b.com/",
     ] {
-        assert_eq!(Rules::default().check(url).unwrap_err().reason, Reason::BadUrl, "{url}");
+        assert_eq!(
+            NetRules::default().check(url).unwrap_err().reason,
+            NetErrorReason::BadUrl,
+            "{url}"
+        );
     }
     let huge = format!("http://example.com/{}", "a".repeat(20_000));
-    assert_eq!(Rules::default().check(&huge).unwrap_err().reason, Reason::BadUrl);
+    assert_eq!(NetRules::default().check(&huge).unwrap_err().reason, NetErrorReason::BadUrl);
 }

@@ -9,8 +9,8 @@ use std::{
 };
 
 use guard::net::{
-    Answer, Bytes, HeaderName, HeaderValue, Method, NetError, Outgoing, Reason, Service,
-    ServiceSettings, Url,
+    Bytes, HeaderName, HeaderValue, Method, NetError, NetErrorReason, ServiceClient,
+    ServiceRequest, ServiceResponse, ServiceSettings, Url,
 };
 use testkit::{Act, Authority, Heard, Hostile, Peer, eventually};
 use tokio::sync::Barrier;
@@ -18,23 +18,27 @@ use tokio::sync::Barrier;
 const LONG: Duration = Duration::from_secs(30);
 const SHORT: Duration = Duration::from_millis(300);
 
-fn service(url: &str) -> Service {
-    Service::new(&Url::parse(url).unwrap(), &[], &ServiceSettings::default()).unwrap()
+fn service(url: &str) -> ServiceClient {
+    ServiceClient::new(&Url::parse(url).unwrap(), &[], &ServiceSettings::default()).unwrap()
 }
 
-async fn send(service: &Service, method: Method, patience: Duration) -> Result<Answer, NetError> {
+async fn send(
+    service: &ServiceClient,
+    method: Method,
+    patience: Duration,
+) -> Result<ServiceResponse, NetError> {
     let headers = service.headers().clone();
     let body = if method == Method::POST { Bytes::from_static(b"{}") } else { Bytes::new() };
-    service.send(&Outgoing { method, headers: &headers, extra: &[], body, patience }).await
+    service.send(&ServiceRequest { method, headers: &headers, extra: &[], body, patience }).await
 }
 
-async fn post(service: &Service, patience: Duration) -> Result<String, NetError> {
+async fn post(service: &ServiceClient, patience: Duration) -> Result<String, NetError> {
     let answer = send(service, Method::POST, patience).await?;
     let bytes = answer.body.read_all(1_000_000).await?;
     Ok(String::from_utf8(bytes.to_vec()).unwrap())
 }
 
-fn reason(result: Result<String, NetError>) -> Reason {
+fn reason(result: Result<String, NetError>) -> NetErrorReason {
     result.unwrap_err().reason
 }
 
@@ -80,7 +84,7 @@ async fn requests_at_once_have_a_connection_each_and_leave_it_to_the_next() {
 async fn no_more_unused_connections_are_kept_than_the_settings_say() {
     let peer = Peer::start(|_| vec![Act::json("{}")]).await;
     let settings = ServiceSettings { max_idle_connections: 3, ..ServiceSettings::default() };
-    let service = Service::new(&Url::parse(&peer.url("/")).unwrap(), &[], &settings).unwrap();
+    let service = ServiceClient::new(&Url::parse(&peer.url("/")).unwrap(), &[], &settings).unwrap();
     let mut answers = Vec::new();
     for _ in 0..10 {
         answers.push(send(&service, Method::POST, LONG).await.unwrap());
@@ -129,7 +133,11 @@ async fn large_bodies_arrive_whole_and_larger_ones_are_refused_early() {
     .await;
     assert_eq!(post(&service(&peer.url("/right")), LONG).await.unwrap().len(), 1_000_000);
     for path in ["/announced", "/endless"] {
-        assert_eq!(reason(post(&service(&peer.url(path)), LONG).await), Reason::TooLarge, "{path}");
+        assert_eq!(
+            reason(post(&service(&peer.url(path)), LONG).await),
+            NetErrorReason::TooLarge,
+            "{path}"
+        );
     }
 }
 
@@ -152,7 +160,7 @@ async fn an_answer_that_never_ends_ends_with_the_time() {
             Err(error) => break error,
         }
     };
-    assert_eq!(error.reason, Reason::Timeout);
+    assert_eq!(error.reason, NetErrorReason::Timeout);
     assert!(begun.elapsed() < LONG, "{:?}", begun.elapsed());
 }
 
@@ -169,7 +177,8 @@ async fn silence_and_drips_end_with_the_time() {
         let begun = Instant::now();
         let ended = post(&service(&peer.url("/")), SHORT).await;
         // A drip of what is no HTTP is seen as that.
-        let expected = if acts == "drip" { Reason::Network } else { Reason::Timeout };
+        let expected =
+            if acts == "drip" { NetErrorReason::Network } else { NetErrorReason::Timeout };
         assert_eq!(reason(ended), expected, "{acts}");
         assert!(begun.elapsed() < Duration::from_secs(20));
         eventually("the connection is closed", || async { (peer.closed() == 1).then_some(()) })
@@ -191,11 +200,11 @@ async fn a_connection_that_breaks_off_is_an_error_wherever_it_does() {
     ] {
         let peer = Peer::start(cut(text)).await;
         let ended = post(&service(&peer.url("/")), LONG).await;
-        assert_eq!(reason(ended), Reason::Network, "{text}");
+        assert_eq!(reason(ended), NetErrorReason::Network, "{text}");
         assert_eq!(peer.connections(), 1, "a POST is not sent twice: {text}");
     }
     let peer = Peer::start(|_| vec![Act::Reset]).await;
-    assert_eq!(reason(post(&service(&peer.url("/")), LONG).await), Reason::Network);
+    assert_eq!(reason(post(&service(&peer.url("/")), LONG).await), NetErrorReason::Network);
 }
 
 #[tokio::test]
@@ -220,7 +229,7 @@ async fn a_post_on_a_connection_closed_at_that_moment_is_told_as_stale_and_a_get
     .await;
     let service = service(&peer.url("/"));
     post(&service, LONG).await.unwrap();
-    assert_eq!(reason(post(&service, LONG).await), Reason::Stale);
+    assert_eq!(reason(post(&service, LONG).await), NetErrorReason::Stale);
     assert_eq!(peer.heard().len(), 2);
     post(&service, LONG).await.unwrap();
     let answer = send(&service, Method::GET, LONG).await.unwrap();
@@ -238,7 +247,7 @@ async fn heads_that_flood_are_refused() {
     .await;
     for path in ["/informational", "/bytes", "/lines"] {
         let ended = post(&service(&peer.url(path)), LONG).await;
-        assert_eq!(reason(ended), Reason::HeaderLimit, "{path}");
+        assert_eq!(reason(ended), NetErrorReason::HeaderLimit, "{path}");
     }
 }
 
@@ -274,11 +283,11 @@ async fn redirects_are_followed_within_the_service_only() {
     let ask = async |path: &str| {
         let headers = [("authorization".to_owned(), "Bearer secret".to_owned())];
         let url = Url::parse(&peer.url(path)).unwrap();
-        post(&Service::new(&url, &headers, &ServiceSettings::default()).unwrap(), LONG).await
+        post(&ServiceClient::new(&url, &headers, &ServiceSettings::default()).unwrap(), LONG).await
     };
     assert_eq!(ask("/here").await.unwrap(), "\"/there/ {}\"");
     assert_eq!(peer.heard()[1].header("authorization"), "Bearer secret");
-    assert_eq!(reason(ask("/for-ever").await), Reason::RedirectLimit);
+    assert_eq!(reason(ask("/for-ever").await), NetErrorReason::RedirectLimit);
     let away = ask("/away").await.unwrap_err();
     assert!(away.on_redirect() && away.reason.is_refusal(), "{away:?}");
     assert!(ask("/secure").await.unwrap_err().reason.is_refusal());
@@ -309,9 +318,9 @@ async fn nobody_there_is_told_as_no_connection() {
     let port = free.local_addr().unwrap().port();
     drop(free);
     let ended = post(&service(&format!("http://127.0.0.1:{port}/")), LONG).await;
-    assert_eq!(reason(ended), Reason::Connect);
+    assert_eq!(reason(ended), NetErrorReason::Connect);
     let ended = post(&service("http://nobody.invalid/"), LONG).await;
-    assert_eq!(reason(ended), Reason::NotResolved);
+    assert_eq!(reason(ended), NetErrorReason::NotResolved);
 }
 
 #[test]
@@ -319,7 +328,7 @@ fn headers_that_cannot_be_are_refused_and_secrets_are_not_told() {
     let url = Url::parse("http://127.0.0.1:1/path?token=hidden").unwrap();
     let make = |name: &str, value: &str| {
         let headers = [(name.to_owned(), value.to_owned())];
-        Service::new(&url, &headers, &ServiceSettings::default())
+        ServiceClient::new(&url, &headers, &ServiceSettings::default())
     };
     for name in ["Host", "content-length", "Transfer-Encoding", "connection", "a b", ""] {
         let error = make(name, "secret").unwrap_err().to_string();
@@ -331,7 +340,7 @@ fn headers_that_cannot_be_are_refused_and_secrets_are_not_told() {
     let shown = format!("{service:?} {:?}", service.headers());
     assert!(!shown.contains("secret") && !shown.contains("hidden"), "{shown}");
     let credentials = Url::parse("http://me:secret@127.0.0.1/").unwrap();
-    let error = Service::new(&credentials, &[], &ServiceSettings::default()).unwrap_err();
+    let error = ServiceClient::new(&credentials, &[], &ServiceSettings::default()).unwrap_err();
     assert!(!error.to_string().contains("secret"), "{error}");
 }
 
@@ -346,7 +355,7 @@ async fn headers_of_one_request_are_sent_unless_they_are_about_framing() {
         (HeaderName::from_static("content-length"), HeaderValue::from_static("99")),
         (HeaderName::from_static("transfer-encoding"), HeaderValue::from_static("chunked")),
     ];
-    let request = Outgoing {
+    let request = ServiceRequest {
         method: Method::POST,
         headers: &headers,
         extra: &extra,
@@ -371,7 +380,7 @@ async fn where_the_other_side_wants_it_all_share_one_connection() {
     let port = server.listen_http2(&authority, &["127.0.0.1"]);
     let settings = ServiceSettings { extra_ca: vec![file], ..ServiceSettings::default() };
     let url = Url::parse(&format!("https://127.0.0.1:{port}/")).unwrap();
-    let service = Service::new(&url, &[], &settings).unwrap();
+    let service = ServiceClient::new(&url, &[], &settings).unwrap();
     let done = Arc::new(AtomicUsize::new(0));
     let tasks: Vec<_> = (0..20)
         .map(|_| {

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use guard::files::{TEMPORARY_PREFIX, Tree};
+use guard::files::{FileTree, TEMPORARY_PREFIX};
 
 use super::{always, disk::skipped, snapshot};
 
@@ -59,7 +59,7 @@ fn new() -> String {
 #[ignore = "is started by `a_kill_at_any_moment_leaves_old_or_new_content`"]
 fn writes_and_is_killed() {
     let Some(root) = std::env::var_os(ROOT) else { return };
-    let tree = Tree::new(root);
+    let tree = FileTree::new(root);
     tree.write(&tree.path("sub/notes.txt").unwrap(), new().as_bytes(), &always).unwrap();
     tree.write(&tree.path("a/b/new.txt").unwrap(), new().as_bytes(), &always).unwrap();
 }
@@ -96,7 +96,7 @@ fn is_whole(root: &Path, what: &str) -> (bool, bool) {
             "{what}: {path} is left"
         );
     }
-    let tree = Tree::new(root);
+    let tree = FileTree::new(root);
     for path in ["sub/notes.txt", "a/b/new.txt"] {
         let path = tree.path(path).unwrap();
         tree.write(&path, b"after", &always).unwrap();

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use guard::files::{Links, Resolver, Tree};
+use guard::files::{FileTree, Links, Resolver};
 use rustix::fs::{IFlags, ioctl_setflags};
 use rustix::thread::{Gid, Uid, set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
@@ -50,8 +50,8 @@ impl Drop for Mount {
     }
 }
 
-fn both(root: &Path) -> [Tree; 2] {
-    [Tree::new(root), Tree::new(root).resolver(Resolver::Steps)]
+fn both(root: &Path) -> [FileTree; 2] {
+    [FileTree::new(root), FileTree::new(root).resolver(Resolver::Steps)]
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_read_only_disk_can_be_read() {
             let got = tree.write(&tree.path(text).unwrap(), b"new", &always);
             assert_eq!(word(&got), "read-only", "{text}: {got:?}");
         }
-        let missing = Tree::new(mount.0.join("missing")).create_root();
+        let missing = FileTree::new(mount.0.join("missing")).create_root();
         let got = missing.read(&path, 100);
         assert_eq!(word(&got), "io", "{got:?}");
     }

@@ -1,11 +1,11 @@
 //! Editing: nobody's change is lost.
 
-use guard::files::{FileError, Links, Tree};
+use guard::files::{FileError, FileTree, Links};
 
 use super::{World, always, snapshot, word};
 
 fn edit(
-    tree: &Tree,
+    tree: &FileTree,
     text: &str,
     change: impl FnOnce(&str) -> Result<String, FileError>,
 ) -> Result<(), FileError> {

@@ -1,6 +1,6 @@
 //! A kernel, or a container's filter, that does not know `openat2`.
 
-use guard::files::Tree;
+use guard::files::FileTree;
 
 use super::{World, always, disk::skipped, word};
 
@@ -13,7 +13,7 @@ type Command = std::process::Command;
 #[ignore = "is started by `without_the_call_everything_is_as_with_it`"]
 fn reads_and_writes_as_it_can() {
     let world = World::new();
-    let tree = Tree::new(world.root());
+    let tree = FileTree::new(world.root());
     for (path, expected) in [
         ("notes.txt", "ok"),
         ("sub/up.txt", "ok"),

@@ -2,16 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use guard::files::{FileError, Kind, Links, Tree};
+use guard::files::{FileError, FileKind, FileTree, Links};
 
 use super::{World, word};
 
-fn names(tree: &Tree, path: &str, max: usize) -> Result<Vec<String>, FileError> {
+fn names(tree: &FileTree, path: &str, max: usize) -> Result<Vec<String>, FileError> {
     let listing = tree.list(&tree.path(path)?, max)?;
     Ok(listing.entries.into_iter().map(|entry| entry.name).collect())
 }
 
-fn walk(tree: &Tree, path: &str, max: usize) -> Result<Vec<String>, FileError> {
+fn walk(tree: &FileTree, path: &str, max: usize) -> Result<Vec<String>, FileError> {
     let mut found = Vec::new();
     tree.walk(&tree.path(path)?, max, &mut |file| {
         found.push(file.path.to_string());
@@ -40,12 +40,12 @@ fn a_folder_is_listed_in_order_and_within_bounds() {
         assert_eq!(
             kinds,
             [
-                (Kind::Symlink, 0),
-                (Kind::Directory, 0),
-                (Kind::File, 4),
-                (Kind::File, 9),
-                (Kind::Symlink, 0),
-                (Kind::Symlink, 0)
+                (FileKind::Symlink, 0),
+                (FileKind::Directory, 0),
+                (FileKind::File, 4),
+                (FileKind::File, 9),
+                (FileKind::Symlink, 0),
+                (FileKind::Symlink, 0)
             ]
         );
         for (path, expected) in [
@@ -92,15 +92,15 @@ fn looking_follows_links_inside_and_no_others() {
     for tree in world.trees(Links::Inside) {
         let stat = |path: &str| tree.path(path).and_then(|path| tree.stat(&path));
         for (path, kind, bytes) in [
-            ("notes.txt", Kind::File, 5),
-            ("in.txt", Kind::File, 5),
-            ("sub", Kind::Directory, 0),
-            ("sub/", Kind::Directory, 0),
-            (".", Kind::Directory, 0),
-            ("in-dir", Kind::Directory, 0),
-            ("pipe", Kind::Other, 0),
-            ("socket", Kind::Other, 0),
-            ("hard-in.txt", Kind::File, 4),
+            ("notes.txt", FileKind::File, 5),
+            ("in.txt", FileKind::File, 5),
+            ("sub", FileKind::Directory, 0),
+            ("sub/", FileKind::Directory, 0),
+            (".", FileKind::Directory, 0),
+            ("in-dir", FileKind::Directory, 0),
+            ("pipe", FileKind::Other, 0),
+            ("socket", FileKind::Other, 0),
+            ("hard-in.txt", FileKind::File, 4),
         ] {
             let status = stat(path).unwrap();
             assert_eq!((status.kind, status.bytes), (kind, bytes), "{path}");
@@ -169,7 +169,7 @@ fn a_walk_ends_where_it_is_told_to() {
             })
             .unwrap();
         assert_eq!((visited, walked.files, walked.cut), (3, 3, true));
-        let mut look = |_: &guard::files::Found<'_>| ControlFlow::Continue(());
+        let mut look = |_: &guard::files::FoundFile<'_>| ControlFlow::Continue(());
         assert!(tree.walk(&root, 10, &mut look).unwrap().cut);
         assert!(!tree.walk(&root, 1_000, &mut look).unwrap().cut);
         let deep = vec!["deep"; 63].join("/");

@@ -7,7 +7,9 @@ use std::{
     path::Path,
 };
 
-use guard::files::{Links, MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, Resolver, SafePath, Tree};
+use guard::files::{
+    FileTree, Links, MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, Resolver, SafePath,
+};
 
 /// What a reader must never see.
 pub const SECRET: &str = "a secret from outside";
@@ -100,11 +102,11 @@ pub fn plant(folder: &Path) {
 }
 
 /// The trees below `root` of both ways and both rules.
-pub fn trees(root: &Path) -> Vec<Tree> {
+pub fn trees(root: &Path) -> Vec<FileTree> {
     let mut trees = Vec::new();
     for links in [Links::Inside, Links::Refused] {
-        trees.push(Tree::new(root).links(links));
-        trees.push(Tree::new(root).links(links).resolver(Resolver::Steps));
+        trees.push(FileTree::new(root).links(links));
+        trees.push(FileTree::new(root).links(links).resolver(Resolver::Steps));
     }
     trees
 }
@@ -124,7 +126,7 @@ pub fn inodes(folder: &Path) -> BTreeSet<(u64, u64)> {
 }
 
 /// Whatever a text opens lies in the folder and has no other name; both ways of resolving agree.
-pub fn opens_only_what_is_inside(trees: &[Tree], inside: &BTreeSet<(u64, u64)>, text: &str) {
+pub fn opens_only_what_is_inside(trees: &[FileTree], inside: &BTreeSet<(u64, u64)>, text: &str) {
     parses_to_plain_names(text);
     for pair in trees.chunks(2) {
         let mut opened = Vec::new();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use guard::files::{Links, Tree};
+use guard::files::{FileTree, Links};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::{World, always, property::SECRET, word};
@@ -207,7 +207,7 @@ fn folders_made_by_many_at_once_are_made_once() {
     for tree in world.trees(Links::Inside) {
         std::thread::scope(|scope| {
             for thread in 0..8 {
-                let tree: &Tree = &tree;
+                let tree: &FileTree = &tree;
                 scope.spawn(move || {
                     for turn in 0..20 {
                         let text = format!("many/{turn}/a/b/c/{thread}.txt");

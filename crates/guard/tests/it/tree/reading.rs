@@ -2,7 +2,7 @@
 
 use std::io::{Seek, Write};
 
-use guard::files::{FileError, Links, Tree};
+use guard::files::{FileError, FileTree, Links};
 
 use super::{World, word};
 
@@ -164,7 +164,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (".toolgate-tmp-0", "!denied", "!denied"),
 ];
 
-fn read(tree: &Tree, text: &str) -> Result<String, FileError> {
+fn read(tree: &FileTree, text: &str) -> Result<String, FileError> {
     tree.read_text(&tree.path(text)?, 1_000)
 }
 
@@ -218,7 +218,7 @@ fn an_absolute_path_may_name_the_folder_itself() {
     std::os::unix::fs::symlink("root", &other_name).unwrap();
     let text = |path: &std::path::Path| path.to_str().unwrap().to_owned();
     for root in [world.root(), other_name] {
-        let tree = Tree::new(&root);
+        let tree = FileTree::new(&root);
         let canonical = root.canonicalize().unwrap();
         for prefix in [text(&root), text(&canonical), format!("//{}", text(&root))] {
             assert_eq!(read(&tree, &format!("{prefix}/notes.txt")).unwrap(), "notes");
@@ -256,7 +256,7 @@ fn devices_are_not_opened() {
 fn files_of_the_kernel_are_not_read_even_below_the_root() {
     for links in [Links::Inside, Links::Refused] {
         for resolver in [None, Some(guard::files::Resolver::Steps)] {
-            let mut tree = Tree::new("/").links(links);
+            let mut tree = FileTree::new("/").links(links);
             if let Some(resolver) = resolver {
                 tree = tree.resolver(resolver);
             }

@@ -1,6 +1,6 @@
 //! The folder itself: made when it is needed, found again when it was exchanged.
 
-use guard::files::{FileError, Tree};
+use guard::files::{FileError, FileTree};
 
 use super::{always, word};
 
@@ -8,7 +8,7 @@ use super::{always, word};
 fn it_is_made_when_it_is_used() {
     let outside = tempfile::tempdir().unwrap();
     let root = outside.path().join("a/b/files");
-    let tree = Tree::new(&root).create_root();
+    let tree = FileTree::new(&root).create_root();
     assert!(!root.exists());
     let path = tree.path("x.txt").unwrap();
     assert!(!root.exists());
@@ -25,7 +25,7 @@ fn it_is_made_when_it_is_used() {
 fn without_it_nothing_works_and_the_operator_learns_why() {
     let outside = tempfile::tempdir().unwrap();
     let root = outside.path().join("files");
-    let tree = Tree::new(&root);
+    let tree = FileTree::new(&root);
     let path = tree.path("x.txt").unwrap();
     for failed in [tree.read(&path, 10).err(), tree.write(&path, b"", &always).err()] {
         let error = failed.unwrap();
@@ -47,7 +47,7 @@ fn another_folder_in_its_place_is_the_folder() {
     let outside = tempfile::tempdir().unwrap();
     let root = outside.path().join("files");
     std::fs::create_dir(&root).unwrap();
-    let tree = Tree::new(&root);
+    let tree = FileTree::new(&root);
     let path = tree.path("x.txt").unwrap();
     tree.write(&path, b"old", &always).unwrap();
     std::fs::rename(&root, outside.path().join("moved")).unwrap();
@@ -63,7 +63,7 @@ fn its_own_path_may_lead_through_links() {
     let outside = tempfile::tempdir().unwrap();
     std::fs::create_dir(outside.path().join("real")).unwrap();
     std::os::unix::fs::symlink("real", outside.path().join("link")).unwrap();
-    let tree = Tree::new(outside.path().join("link")).links(guard::files::Links::Refused);
+    let tree = FileTree::new(outside.path().join("link")).links(guard::files::Links::Refused);
     let path = tree.path("x.txt").unwrap();
     tree.write(&path, b"1", &always).unwrap();
     assert_eq!(tree.read(&path, 10).unwrap(), b"1");

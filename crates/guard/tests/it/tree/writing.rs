@@ -4,7 +4,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use guard::files::{Before, FileError, Links, TEMPORARY_PREFIX, Tree, Written};
+use guard::files::{FileError, FileTree, Links, TEMPORARY_PREFIX, WriteOutcome, WriteTarget};
 
 use super::{World, always, snapshot, word};
 
@@ -85,7 +85,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("socket", "special", "special"),
 ];
 
-fn write(tree: &Tree, text: &str, content: &str) -> Result<Written, FileError> {
+fn write(tree: &FileTree, text: &str, content: &str) -> Result<WriteOutcome, FileError> {
     tree.write(&tree.path(text)?, content.as_bytes(), &always)
 }
 
@@ -108,7 +108,7 @@ fn a_write_ends_inside_or_nowhere() {
                 let got = write(tree, path, "new content");
                 assert_eq!(word(&looked), word(&got), "{path:?}: {looked:?} became {got:?}");
                 if let (Ok(before), Ok(written)) = (&looked, &got) {
-                    assert_eq!(matches!(before, Before::Nothing), written.created, "{path:?}");
+                    assert_eq!(matches!(before, WriteTarget::Nothing), written.created, "{path:?}");
                 }
                 assert_eq!(word(&got), expected, "{path:?} {links:?} {way}: {got:?}");
                 world.is_untouched(path);
@@ -143,7 +143,7 @@ fn new_files_and_folders_are_made_as_usual_and_old_ones_stay_as_they_are() {
     };
     for tree in world.trees(Links::Inside) {
         let created = write(&tree, "made/by/us.txt", "1").unwrap();
-        assert_eq!(created, Written { bytes: 1, created: true });
+        assert_eq!(created, WriteOutcome { bytes: 1, created: true });
         assert_eq!(mode(&world.root().join("made/by")), 0o777 & !umask);
         assert_eq!(mode(&world.root().join("made/by/us.txt")), 0o644 & !umask);
         for kept in [0o600, 0o640, 0o755, 0o666, 0o200] {
@@ -151,7 +151,7 @@ fn new_files_and_folders_are_made_as_usual_and_old_ones_stay_as_they_are() {
             std::fs::write(&path, "old").unwrap();
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(kept)).unwrap();
             let replaced = write(&tree, "kept.txt", "new!").unwrap();
-            assert_eq!(replaced, Written { bytes: 4, created: false });
+            assert_eq!(replaced, WriteOutcome { bytes: 4, created: false });
             assert_eq!(mode(&path), kept, "{kept:o}");
         }
         // New content must not run with the rights of the old file's owner.

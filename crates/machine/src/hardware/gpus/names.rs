@@ -1,6 +1,6 @@
 //! The names of PCI devices, from the list that most systems carry.
 
-use crate::{Places, read};
+use crate::{MachineEnvironment, read};
 
 /// Where the list is.
 const PLACES: &[&str] = &["usr/share/misc/pci.ids", "usr/share/hwdata/pci.ids"];
@@ -9,9 +9,9 @@ const PLACES: &[&str] = &["usr/share/misc/pci.ids", "usr/share/hwdata/pci.ids"];
 const MAX_BYTES: u64 = 16_777_216;
 
 /// The name of a device, by the numbers of its maker and its own (`0x1002`, `0x73bf`).
-pub(super) fn of(places: &Places, vendor: &str, device: &str) -> Option<String> {
+pub(super) fn of(machine: &MachineEnvironment, vendor: &str, device: &str) -> Option<String> {
     let (vendor, device) = (vendor.strip_prefix("0x")?, device.strip_prefix("0x")?);
-    let list = PLACES.iter().find_map(|place| read::bytes(&places.at(place), MAX_BYTES).ok())?;
+    let list = PLACES.iter().find_map(|place| read::bytes(&machine.at(place), MAX_BYTES).ok())?;
     find(&list, vendor.as_bytes(), device.as_bytes())
 }
 

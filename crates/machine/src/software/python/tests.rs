@@ -26,24 +26,24 @@ impl Tree {
         self.0.path().join(path)
     }
 
-    fn places(&self) -> Places {
-        Places::under(self.0.path())
+    fn places(&self) -> MachineEnvironment {
+        MachineEnvironment::under(self.0.path())
     }
 }
 
-fn version(places: &Places, package: Option<(&str, &str)>) -> String {
-    find(places).version(|name| package.filter(|(of, _)| *of == name).map(|(_, version)| version))
+fn version(machine: &MachineEnvironment, package: Option<(&str, &str)>) -> String {
+    find(machine).version(|name| package.filter(|(of, _)| *of == name).map(|(_, version)| version))
 }
 
 #[test]
 fn of_the_system() {
     let tree = Tree::new(&[("usr/bin/python3.11", "")], &[("usr/bin/python3", "python3.11")]);
-    let places = tree.places();
-    assert_eq!(version(&places, None), "3.11");
-    assert_eq!(version(&places, Some(("python3.11-minimal", "3.11.2-6+deb12u6"))), "3.11.2");
-    assert_eq!(version(&places, Some(("python3", "3.11.6-r0"))), "3.11.6");
+    let machine = tree.places();
+    assert_eq!(version(&machine, None), "3.11");
+    assert_eq!(version(&machine, Some(("python3.11-minimal", "3.11.2-6+deb12u6"))), "3.11.2");
+    assert_eq!(version(&machine, Some(("python3", "3.11.6-r0"))), "3.11.6");
     // That of another series tells nothing.
-    assert_eq!(version(&places, Some(("python3", "3.12.1"))), "3.11");
+    assert_eq!(version(&machine, Some(("python3", "3.12.1"))), "3.11");
 }
 
 #[test]
@@ -64,12 +64,12 @@ fn what_cannot_be_started_is_passed_over() {
         &[("first/python3.9", ""), ("usr/bin/python3.11", "")],
         &[("first/python3", "python3.9"), ("usr/bin/python3", "python3.11")],
     );
-    let mut places = tree.places();
-    places.path.insert(0, tree.at("first"));
-    assert_eq!(version(&places, None), "3.9");
+    let mut machine = tree.places();
+    machine.path.insert(0, tree.at("first"));
+    assert_eq!(version(&machine, None), "3.9");
     let mode = std::fs::Permissions::from_mode(0o644);
     std::fs::set_permissions(tree.at("first/python3.9"), mode).unwrap();
-    assert_eq!(version(&places, None), "3.11");
+    assert_eq!(version(&machine, None), "3.11");
 }
 
 #[test]
@@ -81,14 +81,14 @@ fn of_a_virtual_environment() {
         ("home = /usr/bin\n", UNKNOWN),
     ] {
         let tree = Tree::new(&[("venv/pyvenv.cfg", notes), ("venv/bin/python3", "")], &[]);
-        let mut places = tree.places();
-        places.virtual_env = Some(tree.at("venv"));
-        assert_eq!(version(&places, None), expected);
+        let mut machine = tree.places();
+        machine.virtual_env = Some(tree.at("venv"));
+        assert_eq!(version(&machine, None), expected);
         // The same without activation, by its place on the path.
-        places.virtual_env = None;
-        places.path.insert(0, tree.at("venv/bin"));
-        assert_eq!(version(&places, None), expected);
-        assert_eq!(find(&places).prefixes, [tree.at("venv")]);
+        machine.virtual_env = None;
+        machine.path.insert(0, tree.at("venv/bin"));
+        assert_eq!(version(&machine, None), expected);
+        assert_eq!(find(&machine).prefixes, [tree.at("venv")]);
     }
 }
 
@@ -110,8 +110,8 @@ fn of_pyenv() {
         ("usr/bin/python3", "python3.10"),
     ];
     let tree = Tree::new(&files, &links);
-    let mut places = tree.places();
-    places.path.insert(0, tree.at("pyenv/shims"));
+    let mut machine = tree.places();
+    machine.path.insert(0, tree.at("pyenv/shims"));
     for (global, expected) in [
         ("3.11.7\n", "3.11.7"),
         ("3.11\n", "3.11.10"),
@@ -123,10 +123,10 @@ fn of_pyenv() {
         ("/etc\n", UNKNOWN),
     ] {
         std::fs::write(tree.at("pyenv/version"), global).unwrap();
-        assert_eq!(version(&places, None), expected, "{global}");
+        assert_eq!(version(&machine, None), expected, "{global}");
     }
-    places.pyenv_version = Some("3.9.1".into());
-    assert_eq!(version(&places, None), "3.9.1");
+    machine.pyenv_version = Some("3.9.1".into());
+    assert_eq!(version(&machine, None), "3.9.1");
 }
 
 #[test]
@@ -144,11 +144,11 @@ fn of_other_installers() {
             ("miniconda3-4.7.12/conda-meta/python-3.7.4-h265db76_1.json", "{}"),
         ];
         let tree = Tree::new(&files, &[]);
-        let mut places = tree.places();
+        let mut machine = tree.places();
         std::fs::create_dir_all(tree.at("bin")).unwrap();
         symlink(tree.at(&program), tree.at("bin/python3")).unwrap();
-        places.path = vec![tree.at("bin")];
-        assert_eq!(version(&places, None), expected, "{program}");
+        machine.path = vec![tree.at("bin")];
+        assert_eq!(version(&machine, None), expected, "{program}");
     }
 }
 

@@ -56,7 +56,7 @@ fn database(root: &Path, headers: &[Vec<u8>], page_bytes: u32) {
 fn read_all(root: &Path) -> (Option<SourceState>, Vec<String>, (usize, usize)) {
     let selection = Selection::all();
     let mut collector = Collector::new(&selection, Vec::new());
-    let state = read(&Places::under(root), &mut collector);
+    let state = read(&MachineEnvironment::under(root), &mut collector);
     let counts = collector.counts();
     (state, collector.finish(), counts)
 }

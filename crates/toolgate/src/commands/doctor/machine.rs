@@ -2,7 +2,7 @@
 
 use guard::{
     files::Resolver,
-    process::{Ending, Launch, Spawner},
+    process::{ExitReason, Launch, Spawner},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -13,7 +13,7 @@ pub(super) async fn supervisor() -> Finding {
     const SUBJECT: &str = "supervisor";
     let launch = Launch::new("true", std::env::temp_dir());
     match Spawner::of_this_program().run(launch, &CancellationToken::new(), None).await {
-        Ok(finished) if finished.ending == Ending::Exited(0) => {
+        Ok(finished) if finished.ending == ExitReason::Exited(0) => {
             Finding::ok(SUBJECT, "commands are started and cleared away")
         }
         Ok(finished) => {

@@ -11,8 +11,8 @@ use std::{
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use guard::net::{
-    Answer, HeaderMap, HeaderName, HeaderValue, Headers, Method, NetError, Outgoing, Service,
-    ServiceSettings, header,
+    HeaderMap, HeaderName, HeaderValue, Method, NetError, ServiceClient, ServiceHeaders,
+    ServiceRequest, ServiceResponse, ServiceSettings, header,
 };
 use tokio::sync::{Notify, Semaphore, mpsc::error::TrySendError};
 use tokio_util::sync::CancellationToken;
@@ -33,7 +33,7 @@ const FAREWELL: Duration = Duration::from_secs(5);
 
 /// What all messages to one server share.
 pub(super) struct Core {
-    pub(super) service: Service,
+    pub(super) service: ServiceClient,
     pub(super) kind: HttpKind,
     pub(super) max_bytes: usize,
     pub(super) connect_timeout: Duration,
@@ -58,7 +58,7 @@ pub(super) struct Manner {
     pub(super) era: Option<Era>,
     /// Whether the server has given us a session.
     pub(super) session: bool,
-    pub(super) headers: Headers,
+    pub(super) headers: ServiceHeaders,
 }
 
 impl Core {
@@ -72,7 +72,7 @@ impl Core {
             extra_ca: endpoint.extra_ca.clone(),
             ..ServiceSettings::default()
         };
-        let service = Service::new(&endpoint.url, &endpoint.headers, &settings)
+        let service = ServiceClient::new(&endpoint.url, &endpoint.headers, &settings)
             .map_err(|error| error.to_string())?;
         let mut headers = service.headers().clone();
         let accept = HeaderValue::from_static("application/json, text/event-stream");
@@ -125,7 +125,7 @@ impl Core {
     }
 
     /// Sends a message that has no answer.
-    pub(super) async fn tell(&self, service: &Service, message: Bytes) -> Result<(), String> {
+    pub(super) async fn tell(&self, service: &ServiceClient, message: Bytes) -> Result<(), String> {
         let manner = self.manner();
         let extra = match incoming::read(&message) {
             Ok(Incoming::Notification { method, .. }) => {
@@ -152,7 +152,7 @@ impl Core {
     }
 
     /// The same, at another address of the server.
-    pub(super) fn tell_later_at(self: &Arc<Self>, service: Service, message: Bytes) {
+    pub(super) fn tell_later_at(self: &Arc<Self>, service: ServiceClient, message: Bytes) {
         let Ok(place) = self.telling.clone().try_acquire_owned() else {
             tracing::debug!("an MCP server takes too few messages; one is not sent");
             return;
@@ -168,14 +168,14 @@ impl Core {
 
     pub(super) async fn post(
         &self,
-        service: &Service,
+        service: &ServiceClient,
         manner: &Manner,
         extra: &[(HeaderName, HeaderValue)],
         body: Bytes,
         patience: Duration,
-    ) -> Result<Answer, NetError> {
+    ) -> Result<ServiceResponse, NetError> {
         let headers = &manner.headers;
-        let request = Outgoing { method: Method::POST, headers, extra, body, patience };
+        let request = ServiceRequest { method: Method::POST, headers, extra, body, patience };
         service.send(&request).await
     }
 
@@ -184,13 +184,13 @@ impl Core {
         &self,
         last_event: Option<&str>,
         patience: Duration,
-    ) -> Result<Answer, NetError> {
+    ) -> Result<ServiceResponse, NetError> {
         let mut headers = self.manner().headers.clone();
         headers.set(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
         headers.unset(&header::CONTENT_TYPE);
         let last = last_event.and_then(|id| HeaderValue::from_str(id).ok());
         let extra: Vec<_> = last.map(|id| (head::LAST_EVENT, id)).into_iter().collect();
-        let request = Outgoing {
+        let request = ServiceRequest {
             method: Method::GET,
             headers: &headers,
             extra: &extra,
@@ -211,7 +211,7 @@ impl Core {
         self.stop.cancel();
         let manner = self.manner();
         if manner.session && !self.teller.is_closed() {
-            let request = Outgoing {
+            let request = ServiceRequest {
                 method: Method::DELETE,
                 headers: &manner.headers,
                 extra: &[],

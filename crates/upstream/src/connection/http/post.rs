@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use guard::net::{Answer, NetError, Reason};
+use guard::net::{NetError, NetErrorReason, ServiceResponse};
 
 use super::{
     core::{Core, Manner},
@@ -50,7 +50,9 @@ pub(super) async fn send(core: Arc<Core>, request: Prepared) -> Result<Got, Requ
     let extra = head::of(&request, manner.era).map_err(RequestError::NotSent)?;
     let post = || core.post(&core.service, &manner, &extra, request.body.clone(), request.timeout);
     let answer = match post().await {
-        Err(NetError { reason: Reason::Stale, .. }) if REPEATABLE.contains(&request.method) => {
+        Err(NetError { reason: NetErrorReason::Stale, .. })
+            if REPEATABLE.contains(&request.method) =>
+        {
             post().await
         }
         answer => answer,
@@ -116,7 +118,7 @@ async fn refused(
     core: &Core,
     manner: &Manner,
     request: &Prepared,
-    answer: Answer,
+    answer: ServiceResponse,
 ) -> Result<Got, RequestError> {
     let refusal = Refusal::read(answer).await;
     if manner.session && refusal.ends_session() {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use guard::net::{Body, NetError, Reason};
+use guard::net::{NetError, NetErrorReason, ResponseBody};
 
 use super::{
     events::{Event, Events, Kind},
@@ -13,7 +13,7 @@ use crate::connection::RequestError;
 
 /// A stream of events that is being read.
 pub(super) struct Reading {
-    body: Body,
+    body: ResponseBody,
     events: Events,
     max_bytes: usize,
     /// Whether anything came that means something.
@@ -21,7 +21,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    pub(super) fn new(body: Body, max_bytes: usize) -> Self {
+    pub(super) fn new(body: ResponseBody, max_bytes: usize) -> Self {
         Self { body, events: Events::new(max_bytes), max_bytes, heard: false }
     }
 
@@ -86,7 +86,7 @@ pub(super) enum Broken {
 impl Broken {
     /// Whether the connection was cut, so that the stream may be taken up again.
     pub(super) fn is_cut(&self) -> bool {
-        matches!(self, Self::Net(error) if error.reason == Reason::Network)
+        matches!(self, Self::Net(error) if error.reason == NetErrorReason::Network)
     }
 
     pub(super) fn into_error(self, timeout: Duration) -> RequestError {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use guard::net::{Answer, HeaderMap, NetError, Reason, StatusCode, header};
+use guard::net::{HeaderMap, NetError, NetErrorReason, ServiceResponse, StatusCode, header};
 
 use crate::connection::{
     RequestError, RpcError,
@@ -52,10 +52,12 @@ pub(super) fn of_net(error: NetError, timeout: Duration, max_bytes: usize) -> Re
         return RequestError::Protocol(message);
     }
     match error.reason {
-        Reason::Timeout => self::timeout(timeout),
-        Reason::TooLarge => RequestError::TooLarge(max_bytes),
-        Reason::Network | Reason::Stale => RequestError::Lost(error.message),
-        Reason::HeaderLimit | Reason::RedirectLimit => RequestError::Protocol(error.message),
+        NetErrorReason::Timeout => self::timeout(timeout),
+        NetErrorReason::TooLarge => RequestError::TooLarge(max_bytes),
+        NetErrorReason::Network | NetErrorReason::Stale => RequestError::Lost(error.message),
+        NetErrorReason::HeaderLimit | NetErrorReason::RedirectLimit => {
+            RequestError::Protocol(error.message)
+        }
         _ => RequestError::NotSent(error.message),
     }
 }
@@ -71,8 +73,8 @@ pub(super) struct Refusal {
 
 impl Refusal {
     /// Reads what it has to say.
-    pub(super) async fn read(answer: Answer) -> Self {
-        let Answer { status, headers, body } = answer;
+    pub(super) async fn read(answer: ServiceResponse) -> Self {
+        let ServiceResponse { status, headers, body } = answer;
         let json = content_type(&headers) == ContentType::Json;
         let bytes = body.read_all(MAX_REFUSAL_BYTES).await.unwrap_or_default();
         let scheme = headers

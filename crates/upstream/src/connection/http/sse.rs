@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use gate::BoxFuture;
-use guard::net::Service;
+use guard::net::ServiceClient;
 use tokio::{
     sync::OnceCell,
     time::{Instant, Sleep, sleep_until, timeout},
@@ -33,7 +33,7 @@ pub(super) struct SseWire {
 struct Inner {
     core: Arc<Core>,
     /// Where messages are posted, once the server has said it.
-    post: OnceCell<Service>,
+    post: OnceCell<ServiceClient>,
 }
 
 impl SseWire {
@@ -62,14 +62,14 @@ impl Drop for SseWire {
 }
 
 impl Inner {
-    async fn connect(&self) -> Result<&Service, RequestError> {
+    async fn connect(&self) -> Result<&ServiceClient, RequestError> {
         if self.core.teller.is_closed() {
             return Err(RequestError::NotSent("the connection is over".to_owned()));
         }
         self.post.get_or_try_init(|| self.open()).await
     }
 
-    async fn open(&self) -> Result<Service, RequestError> {
+    async fn open(&self) -> Result<ServiceClient, RequestError> {
         let patience = self.core.connect_timeout;
         match timeout(patience, self.first_event(patience)).await {
             Ok(opened) => opened,
@@ -80,7 +80,7 @@ impl Inner {
         }
     }
 
-    async fn first_event(&self, patience: Duration) -> Result<Service, RequestError> {
+    async fn first_event(&self, patience: Duration) -> Result<ServiceClient, RequestError> {
         let core = &self.core;
         let answer = core.get(None, patience).await;
         let answer = answer.map_err(|error| of_net(error, patience, core.max_bytes))?;
@@ -125,7 +125,7 @@ impl Inner {
 }
 
 /// Reads the stream to its end.
-async fn read(core: Arc<Core>, post: Service, mut reading: Reading) {
+async fn read(core: Arc<Core>, post: ServiceClient, mut reading: Reading) {
     let why = loop {
         let message = tokio::select! {
             biased;
@@ -142,7 +142,7 @@ async fn read(core: Arc<Core>, post: Service, mut reading: Reading) {
     core.running.end(&RequestError::Lost(why));
 }
 
-fn take(core: &Arc<Core>, post: &Service, message: &Bytes) {
+fn take(core: &Arc<Core>, post: &ServiceClient, message: &Bytes) {
     let said = match said::read(message) {
         Ok(said) => said,
         Err(why) => return core.odd.garbage(message, &why),

@@ -124,8 +124,8 @@ fn code_of_tool_result(result: &Value) -> anyhow::Result<String> {
 /// The answer to a request, as it came and as a value.
 async fn post(stage: &Stage, path: &str, body: &Value) -> anyhow::Result<(String, Value)> {
     let url = format!("{}{path}", stage.base);
-    let limits = net::Limits { max_body_bytes: MAX_ANSWER_BYTES, total: stage.patience };
-    let request = net::Request::post_json(url, body.to_string()).within(limits);
+    let limits = net::RequestLimits { max_body_bytes: MAX_ANSWER_BYTES, total: stage.patience };
+    let request = net::HttpRequest::post_json(url, body.to_string()).within(limits);
     let answer = stage.client.send(request, &CancellationToken::new()).await?;
     let text = String::from_utf8_lossy(&answer.body).into_owned();
     // What is in the head is said as well.

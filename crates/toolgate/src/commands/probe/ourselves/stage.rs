@@ -43,7 +43,7 @@ pub struct Stage {
     /// Where HTTP is answered.
     pub base: String,
     /// A client that reaches nothing else.
-    pub client: net::Client,
+    pub client: net::HttpClient,
     /// MCP over HTTP, as of today.
     pub modern: Connection,
     /// MCP over HTTP, as of before.
@@ -86,8 +86,11 @@ impl Stage {
         let base = format!("http://{}", listener.local_addr()?);
         let stop = CancellationToken::new();
         let serving = tokio::spawn(server::serve(app.clone(), listener, stop.clone()));
-        let rules = net::Rules::only(&base).context("our own address")?;
-        let client = net::Client::new(&net::Settings { rules, ..net::Settings::default() });
+        let rules = net::NetRules::only(&base).context("our own address")?;
+        let client = net::HttpClient::new(&net::HttpClientSettings {
+            rules,
+            ..net::HttpClientSettings::default()
+        });
         Ok(Self {
             patience,
             gate,

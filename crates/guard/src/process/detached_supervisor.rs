@@ -17,11 +17,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixStream, unix::pipe};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::channel::{self, Report, Step};
+use super::channel::{self, ProcessReport, StartStep};
+use super::command::{Left, SupervisedCommand, SupervisorEvent};
 use super::confine::Confinement;
+use super::descendants::signal_descendants;
 use super::log_ring::LogRing;
-use super::tool::{Event, Left, Tool};
-use super::tree::signal_descendants;
 
 /// What the server says when it lets go.
 pub(super) const LET_GO: u8 = b'g';
@@ -33,7 +33,7 @@ const DRAIN_PATIENCE: Duration = Duration::from_millis(500);
 
 /// How a command is kept.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Orders {
+pub(super) struct DetachedOptions {
     pub(super) confinement: Confinement,
     /// An absolute path.
     pub(super) log: PathBuf,
@@ -60,38 +60,44 @@ fn run(
     // Out of reach of the terminal that it was started from.
     let _ = setsid();
     let orders = arguments.next().ok_or(io::ErrorKind::InvalidInput)?;
-    let orders: Orders = serde_json::from_str(orders.to_str().unwrap_or_default())?;
+    let orders: DetachedOptions = serde_json::from_str(orders.to_str().unwrap_or_default())?;
     channel.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut channel = UnixStream::from_std(channel)?;
-        match Keeper::start(&orders, arguments) {
+        match DetachedSupervisor::start(&orders, arguments) {
             Ok(keeper) => keeper.keep(channel).await,
             Err(error) => {
-                let report = Report::not_started(Step::Prepare, &error);
+                let report = ProcessReport::not_started(StartStep::Prepare, &error);
                 channel.write_all(&report.to_json()).await
             }
         }
     })
 }
 
-struct Keeper {
-    tool: Tool,
-    output: Output,
+struct DetachedSupervisor {
+    tool: SupervisedCommand,
+    output: CommandOutput,
     patience: Duration,
 }
 
-impl Keeper {
-    fn start(orders: &Orders, arguments: impl Iterator<Item = OsString>) -> io::Result<Keeper> {
+impl DetachedSupervisor {
+    fn start(
+        orders: &DetachedOptions,
+        arguments: impl Iterator<Item = OsString>,
+    ) -> io::Result<DetachedSupervisor> {
         let log = LogRing::begin(orders.log.clone(), orders.max_log_bytes)?;
         let (output, theirs) = io::pipe()?;
         let nothing = std::fs::File::open("/dev/null")?;
         let streams = [nothing.as_fd(), theirs.as_fd(), theirs.as_fd()];
         let confinement = serde_json::to_string(&orders.confinement)?;
-        let tool = Tool::start(&streams, std::iter::once(confinement.into()).chain(arguments))?;
+        let tool = SupervisedCommand::start(
+            &streams,
+            std::iter::once(confinement.into()).chain(arguments),
+        )?;
         let output = pipe::Receiver::from_owned_fd(output.into())?;
-        let output = Output { pipe: Some(output), log };
-        Ok(Keeper { tool, output, patience: orders.patience })
+        let output = CommandOutput { pipe: Some(output), log };
+        Ok(DetachedSupervisor { tool, output, patience: orders.patience })
     }
 
     /// Stays until the command ended by itself or has to, and clears up.
@@ -104,16 +110,16 @@ impl Keeper {
             };
             match (event, &mut channel) {
                 // A server that is gone shows on the same channel.
-                (Event::Begun(started), Some(channel)) => {
+                (SupervisorEvent::Begun(started), Some(channel)) => {
                     let _ = channel.write_all(&started.to_json()).await;
                 }
-                (Event::Heard(Some(LET_GO)), _) => channel = None,
-                (Event::Heard(_), _) => break,
-                (Event::Asked, _) => {
+                (SupervisorEvent::Heard(Some(LET_GO)), _) => channel = None,
+                (SupervisorEvent::Heard(_), _) => break,
+                (SupervisorEvent::Asked, _) => {
                     self.end_gently().await;
                     break;
                 }
-                (Event::Begun(_) | Event::Changed, _) => {}
+                (SupervisorEvent::Begun(_) | SupervisorEvent::Changed, _) => {}
             }
         }
         self.tool.clear();
@@ -141,12 +147,12 @@ impl Keeper {
 }
 
 /// What the command prints, on its way to the log.
-struct Output {
+struct CommandOutput {
     pipe: Option<pipe::Receiver>,
     log: LogRing,
 }
 
-impl Output {
+impl CommandOutput {
     /// Waits for some more output; for ever where there will be none. Cancel-safe.
     async fn more(&mut self) {
         let Some(pipe) = &mut self.pipe else { return std::future::pending().await };
@@ -165,11 +171,13 @@ impl Output {
 }
 
 /// How it ended, for whoever reads the log.
-fn last_words(report: Report) -> String {
+fn last_words(report: ProcessReport) -> String {
     let how = match report {
-        Report::Exited(code) => format!("it ended with exit code {code}"),
-        Report::Signalled(signal) => format!("it ended by signal {signal}"),
-        Report::Started { .. } | Report::NotStarted { .. } => "it could not be started".to_owned(),
+        ProcessReport::Exited(code) => format!("it ended with exit code {code}"),
+        ProcessReport::Signalled(signal) => format!("it ended by signal {signal}"),
+        ProcessReport::Started { .. } | ProcessReport::NotStarted { .. } => {
+            "it could not be started".to_owned()
+        }
     };
     format!("[toolgate] {how}\n")
 }

@@ -14,12 +14,12 @@ use http::{HeaderMap, StatusCode};
 use hyper::body::{Body as _, Frame, Incoming};
 
 use super::{
-    alarm::{Alarm, Deadline},
-    failure,
-    line::Line,
+    deadline::{Deadline, DeadlineTimer},
+    errors,
+    http1::Http1Connection,
     pool::Pool,
 };
-use crate::net::{NetError, Reason, body::too_large};
+use crate::net::{NetError, NetErrorReason, body::too_large};
 
 /// After how many pieces the clock is looked at, although there is always another one.
 const PIECES_BETWEEN_LOOKS: usize = 16;
@@ -30,18 +30,18 @@ const UNWANTED: Duration = Duration::from_secs(2);
 
 /// An answer. Its status may be any.
 #[derive(Debug)]
-pub struct Answer {
+pub struct ServiceResponse {
     /// The status.
     pub status: StatusCode,
     /// The headers, as they came.
     pub headers: HeaderMap,
     /// The body, not yet read.
-    pub body: Body,
+    pub body: ResponseBody,
 }
 
 /// The body of an answer. Dropping it before its end closes the connection, or the stream where
 /// several share one.
-pub struct Body {
+pub struct ResponseBody {
     incoming: Incoming,
     carrier: Carrier,
     deadline: Option<Deadline>,
@@ -51,20 +51,20 @@ pub struct Body {
 /// What it comes by.
 pub(super) enum Carrier {
     /// A connection of its own, which is driven here and then kept for the next one.
-    Own(Box<Line>, Arc<Pool>),
+    Http1(Box<Http1Connection>, Arc<Pool>),
     /// One that is shared with others, and driven by a task.
-    Shared(Alarm),
+    Http2(DeadlineTimer),
     /// The answer is over, and the connection is with the others.
     Over,
 }
 
-impl fmt::Debug for Body {
+impl fmt::Debug for ResponseBody {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Body").finish_non_exhaustive()
     }
 }
 
-impl Body {
+impl ResponseBody {
     pub(super) fn new(incoming: Incoming, carrier: Carrier, deadline: Deadline) -> Self {
         let mut body = Self { incoming, carrier, deadline: Some(deadline), pieces: 0 };
         if body.incoming.is_end_stream() {
@@ -124,7 +124,7 @@ impl Body {
                 return;
             }
         }
-        if matches!(self.carrier, Carrier::Own(..))
+        if matches!(self.carrier, Carrier::Http1(..))
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             self.set_patience(Some(UNWANTED));
@@ -147,8 +147,8 @@ impl Body {
                     // Nothing more comes of it.
                     self.carrier = Carrier::Over;
                     let message = "the answer broke off or is not valid HTTP";
-                    let error = NetError::new(Reason::Network, message)
-                        .for_operator(failure::chain(&error));
+                    let error = NetError::new(NetErrorReason::Network, message)
+                        .for_operator(errors::chain(&error));
                     return Poll::Ready(Err(error));
                 }
                 Some(Ok(frame)) => {
@@ -175,8 +175,8 @@ impl Body {
         let incoming = Pin::new(&mut self.incoming);
         match &mut self.carrier {
             Carrier::Over => Poll::Ready(None),
-            Carrier::Shared(_) => incoming.poll_frame(context),
-            Carrier::Own(line, _) => {
+            Carrier::Http2(_) => incoming.poll_frame(context),
+            Carrier::Http1(line, _) => {
                 // Pieces come in while the connection is driven, and in no other way.
                 let unwoken = &mut Context::from_waker(Waker::noop());
                 if let Poll::Ready(frame) = incoming.poll_frame(unwoken) {
@@ -192,8 +192,8 @@ impl Body {
     fn poll_alarm(&mut self, context: &mut Context<'_>) -> Poll<NetError> {
         let Some(deadline) = &self.deadline else { return Poll::Pending };
         let rung = match &mut self.carrier {
-            Carrier::Own(line, _) => line.poll_alarm(deadline, context),
-            Carrier::Shared(alarm) => alarm.poll(deadline, context),
+            Carrier::Http1(line, _) => line.poll_alarm(deadline, context),
+            Carrier::Http2(alarm) => alarm.poll(deadline, context),
             Carrier::Over => Poll::Pending,
         };
         rung.map(|()| deadline.missed())
@@ -201,7 +201,7 @@ impl Body {
 
     /// The answer is over: its connection goes to the others.
     fn let_go(&mut self) {
-        if let Carrier::Own(line, pool) = std::mem::replace(&mut self.carrier, Carrier::Over) {
+        if let Carrier::Http1(line, pool) = std::mem::replace(&mut self.carrier, Carrier::Over) {
             pool.put(line);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use crate::net::{NetError, Reason};
+use crate::net::{NetError, NetErrorReason};
 
 /// How many headers an answer may have: as many as hyper has room for without asking for more.
 pub(super) const MAX_HEADERS: usize = 100;
@@ -12,11 +12,11 @@ pub(super) fn of_hyper(error: &hyper::Error, max_header_bytes: usize) -> NetErro
     let failed = if error.is_parse_too_large() {
         too_many_headers(max_header_bytes)
     } else if error.is_parse() {
-        NetError::new(Reason::Network, "the answer is not valid HTTP")
+        NetError::new(NetErrorReason::Network, "the answer is not valid HTTP")
     } else if error.is_timeout() {
-        NetError::new(Reason::Network, "the other side is silent")
+        NetError::new(NetErrorReason::Network, "the other side is silent")
     } else {
-        NetError::new(Reason::Network, "the connection was closed before an answer")
+        NetError::new(NetErrorReason::Network, "the connection was closed before an answer")
     };
     failed.for_operator(chain(error))
 }
@@ -25,18 +25,18 @@ pub(super) fn too_many_headers(max_header_bytes: usize) -> NetError {
     let message = format!(
         "the answer has more than {max_header_bytes} bytes or {MAX_HEADERS} lines of headers"
     );
-    NetError::new(Reason::HeaderLimit, message)
+    NetError::new(NetErrorReason::HeaderLimit, message)
 }
 
 /// A connection that was kept was closed before a byte of the answer.
 pub(super) fn stale(error: &hyper::Error) -> NetError {
     let message = "a connection that was kept was closed when it was used again";
-    NetError::new(Reason::Stale, message).for_operator(chain(error))
+    NetError::new(NetErrorReason::Stale, message).for_operator(chain(error))
 }
 
 pub(super) fn too_many_heads(max_bytes: usize) -> NetError {
     let message = format!("more than {max_bytes} bytes and still no answer");
-    NetError::new(Reason::HeaderLimit, message)
+    NetError::new(NetErrorReason::HeaderLimit, message)
 }
 
 /// An error with its causes, for the log.

@@ -12,13 +12,13 @@ use tokio::io::AsyncWriteExt;
 use tokio_util::sync::CancellationToken;
 
 use super::confine::Confinement;
-use super::keeper::{LET_GO, Orders};
+use super::detached_supervisor::{DetachedOptions, LET_GO};
 use super::supervised::Supervised;
-use super::{Ending, Identity, Launch, Spawner, StartError};
+use super::{ExitReason, Identity, Launch, Spawner, StartError};
 
 /// A command that is to outlive the server, and what stays with it.
 #[derive(Debug)]
-pub struct Keep {
+pub struct DetachedLaunch {
     /// The command. Its standard input is empty; both outputs go to the log.
     pub launch: Launch,
     /// A file that the caller has locked. The lock is held as long as anything of the command is left, whoever
@@ -35,29 +35,29 @@ pub struct Keep {
 /// A command started by [`Spawner::keep`]. It runs, and is this process's own until
 /// [`let_go`](Kept::let_go): dropping it kills it and everything that it started, and so does the end of
 /// this process, however it ends.
-pub struct Kept {
+pub struct DetachedChild {
     supervised: Supervised,
     identity: Identity,
 }
 
 impl Spawner {
     /// Starts a command that is to outlive this process. It runs when this returns.
-    pub async fn keep(&self, keep: Keep) -> Result<Kept, StartError> {
+    pub async fn keep(&self, keep: DetachedLaunch) -> Result<DetachedChild, StartError> {
         let path = super::spawner::check(&keep.launch)?;
         let started = self.with_keeper(&keep, &path);
         let (mut supervised, identity) =
             started.map_err(|source| StartError::Supervisor { source })?;
         supervised.started(&keep.launch.program.to_string_lossy()).await?;
-        Ok(Kept { supervised, identity })
+        Ok(DetachedChild { supervised, identity })
     }
 
     fn with_keeper(
         &self,
-        keep: &Keep,
+        keep: &DetachedLaunch,
         program: &std::path::Path,
     ) -> io::Result<(Supervised, Identity)> {
         let launch = &keep.launch;
-        let orders = Orders {
+        let orders = DetachedOptions {
             confinement: Confinement { limits: launch.limits, sandbox: launch.sandbox.clone() },
             log: keep.log.clone(),
             max_log_bytes: keep.max_log_bytes,
@@ -71,7 +71,7 @@ impl Spawner {
     }
 }
 
-impl Kept {
+impl DetachedChild {
     /// The process that stays with the command.
     pub fn identity(&self) -> Identity {
         self.identity
@@ -79,9 +79,9 @@ impl Kept {
 
     /// Waits until the command ended and everything that it started is gone. Cancel-safe, until it
     /// has returned.
-    pub async fn ended(&mut self) -> Ending {
+    pub async fn ended(&mut self) -> ExitReason {
         // It did start, so that only a keeper that lost its way is left, and it takes all with it.
-        let killed = Ending::Signalled(rustix::process::Signal::KILL.as_raw());
+        let killed = ExitReason::Signalled(rustix::process::Signal::KILL.as_raw());
         self.supervised.ending("", &CancellationToken::new()).await.unwrap_or(killed)
     }
 

@@ -8,7 +8,7 @@ use std::{
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::net::{NetError, Reason};
+use crate::net::{NetError, NetErrorReason};
 
 /// Until when something has to be done, and how long that was when it began.
 #[derive(Debug, Clone, Copy)]
@@ -31,16 +31,16 @@ impl Deadline {
 
     pub(super) fn missed(&self) -> NetError {
         let message = format!("not done within {} s", self.patience.as_secs_f64());
-        NetError::new(Reason::Timeout, message)
+        NetError::new(NetErrorReason::Timeout, message)
     }
 }
 
 /// Wakes whoever waits for an exchange. It stays with its connection: one that rings too early,
 /// because it was set for an exchange that is long over, is set anew only then. So an exchange
 /// that takes no time costs no timer.
-pub(super) struct Alarm(Option<Pin<Box<Sleep>>>);
+pub(super) struct DeadlineTimer(Option<Pin<Box<Sleep>>>);
 
-impl Alarm {
+impl DeadlineTimer {
     pub(super) fn new() -> Self {
         Self(None)
     }
@@ -67,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    async fn rings(alarm: &mut Alarm, milliseconds: u64) -> Duration {
+    async fn rings(alarm: &mut DeadlineTimer, milliseconds: u64) -> Duration {
         let begun = Instant::now();
         let deadline = Deadline::after(Duration::from_millis(milliseconds));
         poll_fn(|context| alarm.poll(&deadline, context)).await;
@@ -76,7 +76,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_alarm_of_an_earlier_exchange_does_not_end_a_later_one() {
-        let mut alarm = Alarm::new();
+        let mut alarm = DeadlineTimer::new();
         let given_up = tokio::time::timeout(Duration::from_millis(5), rings(&mut alarm, 20));
         assert!(given_up.await.is_err());
         assert!(rings(&mut alarm, 60).await >= Duration::from_millis(60));
@@ -85,7 +85,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_alarm_that_is_set_for_later_is_brought_forward() {
-        let mut alarm = Alarm::new();
+        let mut alarm = DeadlineTimer::new();
         let given_up = tokio::time::timeout(Duration::from_millis(5), rings(&mut alarm, 600_000));
         assert!(given_up.await.is_err());
         assert!(rings(&mut alarm, 10).await < Duration::from_mins(5));

@@ -12,8 +12,8 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper,
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::channel::{self, MAX_REPORT_BYTES, Report};
-use super::tree::kill_descendants;
+use super::channel::{self, MAX_REPORT_BYTES, ProcessReport};
+use super::descendants::kill_descendants;
 
 /// How long killed processes may take to disappear. One that hangs in the kernel must not hold the
 /// call for ever; it holds a `SIGKILL` and runs no more of its code.
@@ -22,7 +22,7 @@ const CLEARING_PATIENCE: Duration = Duration::from_secs(5);
 const CLEARING_PAUSE: Duration = Duration::from_millis(1);
 
 /// The running tool, and how this process learns what happens to it.
-pub(super) struct Tool {
+pub(super) struct SupervisedCommand {
     pid: Pid,
     /// Says what became of the sandbox, and why the tool could not be executed; closes when it was.
     start: tokio::net::UnixStream,
@@ -56,11 +56,11 @@ impl Signals {
     }
 }
 
-impl Tool {
+impl SupervisedCommand {
     pub(super) fn start(
         streams: &[std::os::fd::BorrowedFd<'_>; 3],
         mut arguments: impl Iterator<Item = OsString>,
-    ) -> io::Result<Tool> {
+    ) -> io::Result<SupervisedCommand> {
         let confinement = arguments.next().ok_or(io::ErrorKind::InvalidInput)?;
         set_child_subreaper(Some(getpid()))?;
         let signals = Signals::catch()?;
@@ -79,7 +79,7 @@ impl Tool {
         let pid = pid.ok_or(io::ErrorKind::InvalidData)?;
         start.set_nonblocking(true)?;
         let start = tokio::net::UnixStream::from_std(start)?;
-        Ok(Tool { pid, start, words: Vec::new(), begun: false, ended: None, signals })
+        Ok(SupervisedCommand { pid, start, words: Vec::new(), begun: false, ended: None, signals })
     }
 
     /// Whether the tool itself still runs.
@@ -88,7 +88,10 @@ impl Tool {
     }
 
     /// Waits for whatever happens next. Cancel-safe.
-    pub(super) async fn next(&mut self, channel: Option<&mut tokio::net::UnixStream>) -> Event {
+    pub(super) async fn next(
+        &mut self,
+        channel: Option<&mut tokio::net::UnixStream>,
+    ) -> SupervisorEvent {
         let heard = async {
             match channel {
                 Some(channel) => {
@@ -104,16 +107,16 @@ impl Tool {
             said = self.start.read_buf(&mut self.words), if !self.begun => {
                 self.hear(&said);
                 match (self.begun, self.started()) {
-                    (true, Some(started)) => Event::Begun(started),
-                    _ => Event::Changed,
+                    (true, Some(started)) => SupervisorEvent::Begun(started),
+                    _ => SupervisorEvent::Changed,
                 }
             }
-            _ = signals.child_changed.recv() => Event::Changed,
-            byte = heard => Event::Heard(byte),
-            _ = signals.terminate.recv() => Event::Asked,
-            _ = signals.interrupt.recv() => Event::Asked,
-            _ = signals.hang_up.recv() => Event::Asked,
-            _ = signals.quit.recv() => Event::Asked,
+            _ = signals.child_changed.recv() => SupervisorEvent::Changed,
+            byte = heard => SupervisorEvent::Heard(byte),
+            _ = signals.terminate.recv() => SupervisorEvent::Asked,
+            _ = signals.interrupt.recv() => SupervisorEvent::Asked,
+            _ = signals.hang_up.recv() => SupervisorEvent::Asked,
+            _ = signals.quit.recv() => SupervisorEvent::Asked,
         }
     }
 
@@ -123,10 +126,10 @@ impl Tool {
     }
 
     /// That the tool runs, unless its start said otherwise.
-    fn started(&self) -> Option<Report> {
-        match Report::latest(&self.words) {
-            None => Some(Report::Started { sandbox: None }),
-            started @ Some(Report::Started { .. }) => started,
+    fn started(&self) -> Option<ProcessReport> {
+        match ProcessReport::latest(&self.words) {
+            None => Some(ProcessReport::Started { sandbox: None }),
+            started @ Some(ProcessReport::Started { .. }) => started,
             Some(_) => None,
         }
     }
@@ -154,8 +157,11 @@ impl Tool {
     }
 
     /// How it ended. That it began is told before that, if it was not yet.
-    pub(super) async fn report(mut self, channel: Option<&mut tokio::net::UnixStream>) -> Report {
-        let killed = Report::Signalled(rustix::process::Signal::KILL.as_raw());
+    pub(super) async fn report(
+        mut self,
+        channel: Option<&mut tokio::net::UnixStream>,
+    ) -> ProcessReport {
+        let killed = ProcessReport::Signalled(rustix::process::Signal::KILL.as_raw());
         // It holds a SIGKILL and hangs in the kernel.
         let Some(status) = self.ended else {
             return killed;
@@ -167,23 +173,23 @@ impl Tool {
             self.hear(&heard);
         }
         let Some(started) = self.started() else {
-            return Report::latest(&self.words).unwrap_or(killed);
+            return ProcessReport::latest(&self.words).unwrap_or(killed);
         };
         if let (false, Some(channel)) = (told, channel) {
             let _ = channel.write_all(&started.to_json()).await;
         }
         match (status.exit_status(), status.terminating_signal()) {
-            (Some(code), _) => Report::Exited(code),
-            (None, Some(signal)) => Report::Signalled(signal),
+            (Some(code), _) => ProcessReport::Exited(code),
+            (None, Some(signal)) => ProcessReport::Signalled(signal),
             (None, None) => killed,
         }
     }
 }
 
 /// What a supervisor waits for.
-pub(super) enum Event {
+pub(super) enum SupervisorEvent {
     /// The tool runs.
-    Begun(Report),
+    Begun(ProcessReport),
     /// A child ended, perhaps the tool itself.
     Changed,
     /// The server said this, or nothing and never will.

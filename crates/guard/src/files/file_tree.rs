@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat, stat};
 
-use super::resolve::Way;
-use super::sweep::Sweeper;
+use super::leftovers::Sweeper;
+use super::resolve::PathResolver;
 use super::{FileError, Links, PathError, Resolver, SafePath};
 
 /// How many writes can go on at once without one having to wait for another by chance.
@@ -26,11 +26,11 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 /// reached through the open handle, by a [`SafePath`].
 ///
 /// ```
-/// use guard::files::{FileError, Tree};
+/// use guard::files::{FileError, FileTree};
 ///
 /// # fn example() -> Result<(), FileError> {
 /// # let folder = tempfile::tempdir().unwrap();
-/// let tree = Tree::new(folder.path());
+/// let tree = FileTree::new(folder.path());
 /// let path = tree.path("notes/today.txt")?;
 /// tree.write(&path, b"hello", &|| true)?;
 /// assert_eq!(tree.read_text(&path, 1_000)?, "hello");
@@ -40,7 +40,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 /// # example().unwrap();
 /// ```
 #[derive(Debug)]
-pub struct Tree {
+pub struct FileTree {
     root: PathBuf,
     creates_root: bool,
     links: Links,
@@ -56,21 +56,21 @@ pub struct Tree {
 #[derive(Debug)]
 pub(super) struct Root {
     handle: OwnedFd,
-    id: Id,
+    id: FileId,
     /// Its path without symbolic links, when it was opened.
     canonical: PathBuf,
-    way: Way,
+    way: PathResolver,
 }
 
 /// What tells a file or folder from all others of this machine.
-pub(super) type Id = (u64, u64);
+pub(super) type FileId = (u64, u64);
 
 #[allow(clippy::unnecessary_cast, reason = "shorter on some processors")]
-pub(super) fn id(stat: &Stat) -> Id {
+pub(super) fn id(stat: &Stat) -> FileId {
     (stat.st_dev as u64, stat.st_ino as u64)
 }
 
-impl Tree {
+impl FileTree {
     /// The folder at a path of the operator's. It must be there when it is used; symbolic links
     /// below it are followed as long as they stay below it.
     pub fn new(root: impl Into<PathBuf>) -> Self {
@@ -152,7 +152,7 @@ impl Tree {
         let handle = openat(CWD, &canonical, flags, Mode::empty())?;
         let resolver = self.resolver.unwrap_or_else(|| Resolver::detect(handle.as_fd()));
         let id = id(&fstat(&handle)?);
-        Ok(Root { handle, id, canonical, way: Way { links: self.links, resolver } })
+        Ok(Root { handle, id, canonical, way: PathResolver { links: self.links, resolver } })
     }
 
     /// Not the caller's fault, so none of the kinds that would say so.

@@ -25,7 +25,7 @@ pub(super) fn open(
     flags: OFlags,
     links: Links,
 ) -> Result<OwnedFd> {
-    let mut way = Way { root, open: Vec::new(), links, followed: 0 };
+    let mut way = StepResolver { root, open: Vec::new(), links, followed: 0 };
     // The next name is the last element.
     let mut names: Vec<CString> = Vec::new();
     push_names(&mut names, OsStr::new(path.as_str()).as_bytes())?;
@@ -44,14 +44,14 @@ pub(super) fn open(
     openat(way.here(), ".", flags, Mode::empty())
 }
 
-struct Way<'a> {
+struct StepResolver<'a> {
     root: BorrowedFd<'a>,
     open: Vec<OwnedFd>,
     links: Links,
     followed: usize,
 }
 
-impl Way<'_> {
+impl StepResolver<'_> {
     fn here(&self) -> BorrowedFd<'_> {
         self.open.last().map_or(self.root, AsFd::as_fd)
     }

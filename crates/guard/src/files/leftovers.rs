@@ -7,10 +7,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::{AtFlags, fstat, statat, unlinkat};
 
+use super::file_tree::{FileId, id};
 use super::list::read_folder;
-use super::read::{Kind, Status};
+use super::read::{FileKind, FileStatus};
 use super::replace::is_temporary;
-use super::tree::{Id, id};
 
 /// After this time nobody can still be writing to a temporary file.
 const OLD: Duration = Duration::from_hours(1);
@@ -24,7 +24,7 @@ const MAX_FOLDERS: usize = 1_024;
 /// Removes what crashes left in the folders that are written to.
 #[derive(Debug, Default)]
 pub(super) struct Sweeper {
-    swept: Mutex<HashMap<Id, Instant>>,
+    swept: Mutex<HashMap<FileId, Instant>>,
 }
 
 impl Sweeper {
@@ -42,13 +42,13 @@ impl Sweeper {
                 continue;
             }
             let status = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
-            if status.is_ok_and(|stat| is_old(&Status::of(&stat))) {
+            if status.is_ok_and(|stat| is_old(&FileStatus::of(&stat))) {
                 let _ = unlinkat(folder, name, AtFlags::empty());
             }
         }
     }
 
-    fn is_due(&self, folder: Id) -> bool {
+    fn is_due(&self, folder: FileId) -> bool {
         let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         if swept.get(&folder).is_some_and(|at| now.duration_since(*at) < INTERVAL) {
@@ -62,7 +62,7 @@ impl Sweeper {
     }
 }
 
-fn is_old(status: &Status) -> bool {
+fn is_old(status: &FileStatus) -> bool {
     let age = status.modified.and_then(|at| SystemTime::now().duration_since(at).ok());
-    status.kind == Kind::File && age.is_some_and(|age| age > OLD)
+    status.kind == FileKind::File && age.is_some_and(|age| age > OLD)
 }

@@ -19,9 +19,9 @@ use tokio_util::either::Either;
 
 /// How many bytes came in since it was last set to nothing.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Count(Arc<AtomicUsize>);
+pub(super) struct ByteCount(Arc<AtomicUsize>);
 
-impl Count {
+impl ByteCount {
     pub(super) fn get(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
@@ -32,12 +32,12 @@ impl Count {
 }
 
 /// A connection, encrypted or not.
-pub(super) struct Counted {
+pub(super) struct CountedStream {
     pub(super) stream: Either<TcpStream, Box<TlsStream<TcpStream>>>,
-    pub(super) count: Count,
+    pub(super) count: ByteCount,
 }
 
-impl AsyncRead for Counted {
+impl AsyncRead for CountedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -50,7 +50,7 @@ impl AsyncRead for Counted {
     }
 }
 
-impl AsyncWrite for Counted {
+impl AsyncWrite for CountedStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -26,9 +26,9 @@ use hyper_util::rt::TokioIo;
 use tokio::{task::unconstrained, time::Instant};
 
 use super::{
-    alarm::{Alarm, Deadline},
-    counted::{Count, Counted},
-    failure,
+    counted_stream::{ByteCount, CountedStream},
+    deadline::{Deadline, DeadlineTimer},
+    errors,
 };
 use crate::net::NetError;
 
@@ -37,10 +37,10 @@ use crate::net::NetError;
 const HEADS_BEFORE_AN_ANSWER: usize = 2;
 
 /// What a request of this client has as its body.
-pub(super) type Sent = Request<Full<Bytes>>;
+pub(super) type OutgoingMessage = Request<Full<Bytes>>;
 
 /// Why there is no answer.
-pub(super) enum Broken {
+pub(super) enum ExchangeError {
     /// The connection was closed before anything was written.
     Unsent,
     /// Something else.
@@ -48,12 +48,12 @@ pub(super) enum Broken {
 }
 
 /// A connection.
-pub(super) struct Line {
+pub(super) struct Http1Connection {
     sender: SendRequest<Full<Bytes>>,
     /// Nothing when it is over.
-    connection: Option<Connection<TokioIo<Counted>, Full<Bytes>>>,
-    count: Count,
-    alarm: Alarm,
+    connection: Option<Connection<TokioIo<CountedStream>, Full<Bytes>>>,
+    count: ByteCount,
+    alarm: DeadlineTimer,
     /// Whether it has carried an answer before.
     used: bool,
     /// Since when nobody uses it.
@@ -61,8 +61,11 @@ pub(super) struct Line {
     max_header_bytes: usize,
 }
 
-impl Line {
-    pub(super) async fn new(stream: Counted, max_header_bytes: usize) -> Result<Self, NetError> {
+impl Http1Connection {
+    pub(super) async fn new(
+        stream: CountedStream,
+        max_header_bytes: usize,
+    ) -> Result<Self, NetError> {
         let count = stream.count.clone();
         // The number of headers is hyper's own: another one would cost an allocation each time.
         let shaken = Builder::new()
@@ -70,12 +73,12 @@ impl Line {
             .max_header_size(max_header_bytes)
             .handshake(TokioIo::new(stream))
             .await
-            .map_err(|error| failure::of_hyper(&error, max_header_bytes))?;
+            .map_err(|error| errors::of_hyper(&error, max_header_bytes))?;
         Ok(Self {
             sender: shaken.0,
             connection: Some(shaken.1),
             count,
-            alarm: Alarm::new(),
+            alarm: DeadlineTimer::new(),
             used: false,
             idle_since: Instant::now(),
             max_header_bytes,
@@ -85,9 +88,9 @@ impl Line {
     /// A request, and the head of its answer.
     pub(super) async fn exchange(
         &mut self,
-        request: Sent,
+        request: OutgoingMessage,
         deadline: &Deadline,
-    ) -> Result<Response<Incoming>, Broken> {
+    ) -> Result<Response<Incoming>, ExchangeError> {
         self.count.reset();
         // What it waits for happens while the connection is driven below, so it is looked at after
         // that and never has to be woken; and so it must not be put off by tokio either.
@@ -101,7 +104,7 @@ impl Line {
                 return Poll::Ready(Ok(answer));
             }
             if count.get() > max_bytes {
-                return Poll::Ready(Err(failure::too_many_heads(max_bytes)));
+                return Poll::Ready(Err(errors::too_many_heads(max_bytes)));
             }
             alarm.poll(deadline, context).map(|()| Err(deadline.missed()))
         });
@@ -111,21 +114,21 @@ impl Line {
                 Ok(answer)
             }
             Ok(Err(failed)) => Err(self.broken(failed)),
-            Err(error) => Err(Broken::Failed(error)),
+            Err(error) => Err(ExchangeError::Failed(error)),
         }
     }
 
-    fn broken(&self, failed: TrySendError<Sent>) -> Broken {
+    fn broken(&self, failed: TrySendError<OutgoingMessage>) -> ExchangeError {
         // hyper gives back what it has not begun to write.
         if failed.message().is_some() {
-            return Broken::Unsent;
+            return ExchangeError::Unsent;
         }
         let error = failed.into_error();
         let silent = self.count.get() == 0 && !error.is_parse();
-        Broken::Failed(if self.used && silent {
-            failure::stale(&error)
+        ExchangeError::Failed(if self.used && silent {
+            errors::stale(&error)
         } else {
-            failure::of_hyper(&error, self.max_header_bytes)
+            errors::of_hyper(&error, self.max_header_bytes)
         })
     }
 
@@ -151,7 +154,7 @@ impl Line {
 }
 
 fn drive(
-    connection: &mut Option<Connection<TokioIo<Counted>, Full<Bytes>>>,
+    connection: &mut Option<Connection<TokioIo<CountedStream>, Full<Bytes>>>,
     context: &mut Context<'_>,
 ) {
     let over = connection.as_mut().is_some_and(|one| Pin::new(one).poll(context).is_ready());

@@ -8,49 +8,49 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{Access, AtFlags, accessat, statat};
 use rustix::io::Errno;
 
+use super::file_tree::Root;
 use super::file_types::require_ordinary_place;
-use super::read::Opened;
+use super::read::OpenFile;
 use super::replace::{file_name, replaceable, require_folder};
-use super::tree::Root;
-use super::{FileError, SafePath, Tree};
+use super::{FileError, FileTree, SafePath};
 
 /// What stands where a file would be written.
 #[derive(Debug)]
-pub enum Before {
+pub enum WriteTarget {
     /// Nothing: the file would be new.
     Nothing,
     /// A file, which may have other names: they would keep it.
-    File(Opened),
+    File(OpenFile),
     /// A file that we may replace and not read.
     Unreadable,
 }
 
-impl Tree {
-    /// What [`Tree::write`] would replace. Fails where it would, as far as that can be told.
-    pub fn look_to_replace(&self, path: &SafePath) -> Result<Before, FileError> {
+impl FileTree {
+    /// What [`FileTree::write`] would replace. Fails where it would, as far as that can be told.
+    pub fn look_to_replace(&self, path: &SafePath) -> Result<WriteTarget, FileError> {
         let (parent, name) = file_name(path)?;
         let Some(folder) = find_folder(&*self.open_root()?, &parent)? else {
-            return Ok(Before::Nothing);
+            return Ok(WriteTarget::Nothing);
         };
         require_ordinary_place(&folder)?;
         let old = replaceable(&folder, name)?;
         require_writable(&folder)?;
         if old.is_none() {
-            return Ok(Before::Nothing);
+            return Ok(WriteTarget::Nothing);
         }
-        match Opened::with_any_names(&folder, name) {
-            Ok(opened) => Ok(Before::File(opened)),
-            Err(error) if error.is_forbidden() => Ok(Before::Unreadable),
+        match OpenFile::with_any_names(&folder, name) {
+            Ok(opened) => Ok(WriteTarget::File(opened)),
+            Err(error) if error.is_forbidden() => Ok(WriteTarget::Unreadable),
             Err(error) => Err(error),
         }
     }
 
-    /// The text that [`Tree::edit`] would change. Fails where it would, as far as that can be told.
+    /// The text that [`FileTree::edit`] would change. Fails where it would, as far as that can be told.
     pub fn look_to_edit(&self, path: &SafePath, limit: u64) -> Result<String, FileError> {
         let (parent, name) = file_name(path)?;
         let folder = self.open_root()?.open_folder(&parent)?;
         replaceable(&folder, name)?.ok_or(FileError::NotFound)?;
-        let text = Opened::in_folder(&folder, name)?.read_text(limit)?;
+        let text = OpenFile::in_folder(&folder, name)?.read_text(limit)?;
         require_writable(&folder)?;
         Ok(text)
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// Where facts are looked for: this machine, or a tree that looks like one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
+pub struct MachineEnvironment {
     /// What stands for `/`.
     pub root: PathBuf,
     /// The home folder.
@@ -15,7 +15,7 @@ pub struct Places {
     pub virtual_env: Option<PathBuf>,
     /// The version that pyenv is told to use (`PYENV_VERSION`).
     pub pyenv_version: Option<String>,
-    /// Where Homebrew lives (`HOMEBREW_PREFIX`), beside its usual places.
+    /// Where Homebrew lives (`HOMEBREW_PREFIX`), beside its usual machine.
     pub homebrew: Option<PathBuf>,
     /// What the environment says about a container (`container`).
     pub container: Option<String>,
@@ -28,7 +28,7 @@ pub struct Places {
 /// How many folders of programs are searched.
 const MAX_PATH_FOLDERS: usize = 256;
 
-impl Places {
+impl MachineEnvironment {
     /// This machine, as the environment of this process shows it.
     pub fn here() -> Self {
         let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
-use super::table::{self, Process};
+use super::process_table::{self, Process};
 
 /// How often a tree is looked at again. Each round catches what was forked during the one before;
 /// a tree that is frozen grows no more, so that a handful is enough even for a fork bomb.
@@ -20,7 +20,7 @@ pub(super) fn kill_descendants(root: Pid) -> bool {
     let mut doomed = HashSet::new();
     for _ in 0..MAX_ROUNDS {
         freeze(root);
-        let found = table::descendants_of(root);
+        let found = process_table::descendants_of(root);
         any |= !found.is_empty();
         let mut fresh = false;
         for process in found.iter().filter(|process| process.alive) {
@@ -49,7 +49,7 @@ pub(super) fn kill_members(leader: Pid, started: u64) -> bool {
     let mut doomed = HashSet::new();
     for _ in 0..MAX_ROUNDS {
         let mut fresh = false;
-        for member in table::all() {
+        for member in process_table::all() {
             let of_session = member.session == leader.as_raw_nonzero().get();
             let later = member.identity().1 >= started;
             if !of_session || !later || member.pid == leader || !member.alive {
@@ -72,7 +72,7 @@ fn freeze(root: Pid) {
     let mut frozen = HashSet::new();
     for _ in 0..MAX_ROUNDS {
         let mut fresh = false;
-        for process in table::descendants_of(root) {
+        for process in process_table::descendants_of(root) {
             if process.alive && frozen.insert(process.identity()) {
                 fresh = true;
                 send(&process, Signal::STOP);
@@ -86,7 +86,7 @@ fn freeze(root: Pid) {
 
 /// Signals everything below `root`, parents first.
 pub(super) fn signal_descendants(root: Pid, signal: Signal) {
-    for process in table::descendants_of(root).iter().filter(|process| process.alive) {
+    for process in process_table::descendants_of(root).iter().filter(|process| process.alive) {
         send(process, signal);
     }
 }
