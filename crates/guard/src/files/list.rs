@@ -79,7 +79,7 @@ impl FileTree {
             }
             match statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => {
-                    listing.entries.push(ListingEntry { name, status: FileStatus::of(&stat) })
+                    listing.entries.push(ListingEntry { name, status: FileStatus::of(&stat) });
                 }
                 // Removed since it was listed.
                 Err(Errno::NOENT) => listing.total -= 1,

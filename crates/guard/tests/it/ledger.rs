@@ -53,7 +53,7 @@ fn the_file_and_its_folders_are_made_when_first_written() {
 
 #[test]
 fn what_was_there_stays_and_lines_are_counted_right() {
-    let long = "long\n".repeat(100_000);
+    let many = "long\n".repeat(100_000);
     for (before, number, between) in [
         (&b""[..], 1, ""),
         (b"\n", 2, ""),
@@ -68,16 +68,16 @@ fn what_was_there_stays_and_lines_are_counted_right() {
         (b"a\n\n\n", 4, ""),
         ("\u{2028}\n".as_bytes(), 2, ""),
         (b"\xff\xfe\0\n\x80", 3, "\n"),
-        (long.as_bytes(), 100_001, ""),
+        (many.as_bytes(), 100_001, ""),
     ] {
-        let shown = String::from_utf8_lossy(&before[..before.len().min(20)]);
+        let start = String::from_utf8_lossy(&before[..before.len().min(20)]);
         let (folder, log) = with(before);
-        assert_eq!(log.next_line().unwrap(), number, "{shown:?}");
-        assert_eq!(appends(&log, "entry"), number, "{shown:?}");
-        assert_eq!(appends(&log, "next"), number + 1, "{shown:?}");
+        assert_eq!(log.next_line().unwrap(), number, "{start:?}");
+        assert_eq!(appends(&log, "entry"), number, "{start:?}");
+        assert_eq!(appends(&log, "next"), number + 1, "{start:?}");
         let after = std::fs::read(folder.path().join(FILE)).unwrap();
         let expected = [before, format!("{between}entry\nnext\n").as_bytes()].concat();
-        assert!(after == expected, "{shown:?}");
+        assert!(after == expected, "{start:?}");
     }
 }
 

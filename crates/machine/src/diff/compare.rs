@@ -35,7 +35,7 @@ pub(super) fn part(part: &BaselinePart, old: &Object, new: &Object, changes: &mu
         }
         BaselinePart::List(_, fields) => list(fields, elements(old), elements(new), &path, changes),
         BaselinePart::Packages(_) => {
-            packages::compare(elements(old), elements(new), &path, changes)
+            packages::compare(elements(old), elements(new), &path, changes);
         }
         BaselinePart::About(..) => {}
     }
