@@ -2,14 +2,13 @@
 
 use std::{path::Path, sync::Arc, time::Instant};
 
-use contract::{LimitOverrides, Limits};
+use contract::Limits;
 use gate::{
-    Call, Caller, Catalogue, Door, Gate, GateParts, Journal, Recording, RequestId, SystemClock,
-    Timestamp, Tool,
+    Call, Caller, Catalogue, Door, Gate, GateParts, Journal, RequestId, SystemClock, Timestamp,
+    Tool,
 };
 use serde_json::{Value, json};
 use store::{Durability, LocalBlobs, Sqlite};
-use tokio_util::sync::CancellationToken;
 
 const CALLS: u32 = 200_000;
 
@@ -56,19 +55,5 @@ pub fn report() -> anyhow::Result<()> {
 
 /// A call as a door makes it.
 pub fn call(tool: &str, input: Value) -> Call {
-    Call {
-        tool: tool.into(),
-        toolset: None,
-        meant: None,
-        input,
-        limits: LimitOverrides::default(),
-        caller: Caller::local(),
-        door: Door::Rest,
-        request_id: RequestId::new(Timestamp(0)),
-        recording: Recording::WhenNeeded,
-        idempotency_key: None,
-        approval: None,
-        channel: gate::CallChannel::default(),
-        stop: CancellationToken::new(),
-    }
+    Call::new(tool, input, Door::Rest, Caller::local(), RequestId::new(Timestamp(0)))
 }

@@ -5,18 +5,16 @@
 //! that it is for, and good for a while only. All of it is kept in the store, so that it
 //! survives a restart and is used once however many processes there are.
 
-mod desk;
-mod keeper;
-mod record;
-mod visible;
+mod approval;
+mod decide;
+mod watcher;
 
 use std::time::Duration;
 
-pub(crate) use desk::after;
-pub use desk::{ApprovalDecision, MAX_REASON_CHARACTERS};
-pub(crate) use keeper::keep;
-pub use record::{Approval, ApprovalId, ApprovalState};
-pub use visible::{visible, visible_line};
+pub use approval::{Approval, ApprovalId, ApprovalState};
+pub(crate) use decide::after;
+pub use decide::{ApprovalDecision, MAX_REASON_CHARACTERS};
+pub(crate) use watcher::watch;
 
 use crate::JobId;
 

@@ -1,4 +1,4 @@
-//! What a door hands to the gate.
+//! A call, as a door hands it to the gate.
 
 use std::sync::Arc;
 
@@ -8,15 +8,21 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{CallChannel, Caller, JobId, RequestId, Tool, approvals::ApprovalId};
 
-/// A call, parsed by a door and not yet judged by anybody.
+/// A call, parsed by a door and not yet checked by anybody. [`Call::new`] makes one; a setter
+/// changes what differs from the usual.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Call {
-    /// The name of the tool.
+    /// The name of the tool, or of a toolset where [`Call::or_toolset`] allows it.
     pub tool: String,
+    /// Whether the name may be that of a toolset: the argument `command` then picks one of its
+    /// tools, and without it the default tool is called.
+    pub or_toolset: bool,
     /// Only a tool of this toolset is meant.
     pub toolset: Option<Arc<str>>,
-    /// The tool as the caller has judged it: where another has taken its name since, nothing is called.
-    pub meant: Option<Arc<Tool>>,
+    /// The tool as the caller has seen it: where another has taken its name since, nothing is
+    /// called.
+    pub expected: Option<Arc<Tool>>,
     /// The arguments.
     pub input: Value,
     /// The limits that the request sets, already read and within the ceilings.
@@ -25,18 +31,119 @@ pub struct Call {
     pub caller: Caller,
     /// By which door.
     pub door: Door,
-    /// The name of the request.
+    /// The id of the request.
     pub request_id: RequestId,
-    /// Whether a job is kept of it.
+    /// Whether a job is recorded for it.
     pub recording: Recording,
     /// The caller's key for "this very call, however often I send it".
     pub idempotency_key: Option<String>,
     /// The approval that the caller has for it.
     pub approval: Option<ApprovalId>,
-    /// What passes between the tool and the caller while it runs.
+    /// The channel between the tool and the caller while the call runs.
     pub channel: CallChannel,
     /// Fires when the caller has lost interest.
     pub stop: CancellationToken,
+}
+
+impl Call {
+    /// A call of a tool by its name. Nothing is recorded of it beside the journal, unless it
+    /// leaves artifacts; its limits are the tool's own.
+    pub fn new(
+        tool: impl Into<String>,
+        input: Value,
+        door: Door,
+        caller: Caller,
+        request_id: RequestId,
+    ) -> Self {
+        Self {
+            tool: tool.into(),
+            or_toolset: false,
+            toolset: None,
+            expected: None,
+            input,
+            limits: LimitOverrides::default(),
+            caller,
+            door,
+            request_id,
+            recording: Recording::WhenNeeded,
+            idempotency_key: None,
+            approval: None,
+            channel: CallChannel::default(),
+            stop: CancellationToken::new(),
+        }
+    }
+
+    /// Lets the name be that of a toolset.
+    #[must_use]
+    pub fn or_toolset(self) -> Self {
+        Self { or_toolset: true, ..self }
+    }
+
+    /// Restricts the call to a tool of this toolset.
+    #[must_use]
+    pub fn toolset(self, toolset: Option<Arc<str>>) -> Self {
+        Self { toolset, ..self }
+    }
+
+    /// Restricts the call to this very tool.
+    #[must_use]
+    pub fn expecting(self, tool: Arc<Tool>) -> Self {
+        Self { expected: Some(tool), ..self }
+    }
+
+    /// Sets other arguments.
+    #[must_use]
+    pub fn input(self, input: Value) -> Self {
+        Self { input, ..self }
+    }
+
+    /// Sets the limits of the request.
+    #[must_use]
+    pub fn limits(self, limits: LimitOverrides) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Sets another caller.
+    #[must_use]
+    pub fn caller(self, caller: Caller) -> Self {
+        Self { caller, ..self }
+    }
+
+    /// Sets another door.
+    #[must_use]
+    pub fn door(self, door: Door) -> Self {
+        Self { door, ..self }
+    }
+
+    /// Sets whether a job is recorded.
+    #[must_use]
+    pub fn recording(self, recording: Recording) -> Self {
+        Self { recording, ..self }
+    }
+
+    /// Sets the idempotency key.
+    #[must_use]
+    pub fn idempotency_key(self, idempotency_key: Option<String>) -> Self {
+        Self { idempotency_key, ..self }
+    }
+
+    /// Names the approval for this call.
+    #[must_use]
+    pub fn approval(self, approval: Option<ApprovalId>) -> Self {
+        Self { approval, ..self }
+    }
+
+    /// Sets the channel to the caller.
+    #[must_use]
+    pub fn channel(self, channel: CallChannel) -> Self {
+        Self { channel, ..self }
+    }
+
+    /// Sets the token that stops the call.
+    #[must_use]
+    pub fn stop(self, stop: CancellationToken) -> Self {
+        Self { stop, ..self }
+    }
 }
 
 /// A way in.
@@ -70,14 +177,14 @@ impl Door {
     }
 }
 
-/// Whether a job is kept of a call.
+/// When a job is recorded for a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recording {
-    /// Only where it leaves artifacts, which need a job to hang on.
+    /// Only where it leaves artifacts, which need a job to belong to.
     WhenNeeded,
     /// Always.
     Always,
-    /// Where it leaves artifacts or takes long, and then under a name that the door has already.
+    /// Where it leaves artifacts or takes long, and then under an id that the door has already.
     As(JobId),
     /// The job exists already and waits for this call.
     Job(JobId),

@@ -108,6 +108,13 @@ impl Failure {
         failure
     }
 
+    pub(crate) fn queue_full(max_queued: usize) -> Self {
+        let message = format!("The queue is full: {max_queued} jobs wait (jobs.max_queued).");
+        let mut failure = Self::new(codes::TOO_MANY_REQUESTS, message);
+        failure.retry_after = Some(1);
+        failure
+    }
+
     pub(crate) fn other_arguments() -> Self {
         let message = "this idempotency key was used for a call with other arguments";
         Self::new(codes::CONFLICT, message)
@@ -123,6 +130,18 @@ impl Failure {
             failure.http_status = http_status;
         }
         failure
+    }
+
+    /// The output does not match its contract. It was quarantined under this id, if it could be.
+    pub(crate) fn invalid_output(quarantine_id: Option<String>) -> Self {
+        match quarantine_id {
+            Some(id) => Self::new(codes::INVALID_OUTPUT, codes::INVALID_OUTPUT.description)
+                .details(json!({ "quarantine_id": id })),
+            None => Self::new(
+                codes::INVALID_OUTPUT,
+                "The tool's answer does not match its contract and could not be quarantined.",
+            ),
+        }
     }
 
     pub(crate) fn unavailable(error: &dyn std::fmt::Display) -> Self {

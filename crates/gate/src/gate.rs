@@ -1,6 +1,7 @@
 //! The gate itself: what it needs, and the list of its steps.
 
 use std::{
+    panic::AssertUnwindSafe,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -9,17 +10,17 @@ use std::{
 };
 
 use arc_swap::{ArcSwap, Guard};
-use contract::{Limits, codes};
+use contract::Limits;
+use futures_util::FutureExt;
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Blobs, BoxFuture, Call, Catalogue, Clock, Failure, GateMetrics, JobId, Journal, LiveJob,
-    Outcome, RequestId, Store,
+    Blobs, BoxFuture, Call, Catalogue, Clock, GateMetrics, JobId, Journal, LiveJob, Outcome, Store,
     approvals::ApprovalSettings,
-    live::LiveJobs,
-    quarantine::{QuarantineSettings, Releases},
-    steps::{CallState, Conforming, Refusal, poll_once},
+    live_jobs::LiveJobs,
+    quarantine::{QuarantineSettings, ReleaseIndex},
+    steps::{CallState, CheckedOutput, Refusal, poll_once},
 };
 
 /// What a gate is made of.
@@ -59,7 +60,7 @@ pub struct Gate {
     ceilings: Limits,
     pub(crate) approvals: ApprovalSettings,
     pub(crate) quarantine: QuarantineSettings,
-    pub(crate) releases: Releases,
+    pub(crate) releases: ReleaseIndex,
     /// Tells that a person has decided something.
     pub(crate) decided: Notify,
     stopping: AtomicBool,
@@ -85,7 +86,7 @@ impl Gate {
             ceilings: parts.ceilings,
             approvals: parts.approvals,
             quarantine: parts.quarantine,
-            releases: Releases::new(),
+            releases: ReleaseIndex::new(),
             decided: Notify::new(),
             stopping: AtomicBool::new(false),
             closing: CancellationToken::new(),
@@ -93,39 +94,40 @@ impl Gate {
         }
     }
 
-    /// Takes a call along the whole path. Dropping the future cancels the call: it is
-    /// stopped, and recorded as cancelled.
+    /// Takes a call through steps 1 to 8 ([`Gate::cross`]) and step 9, which records whatever
+    /// came of them. Dropping the future cancels the call: it is stopped, and recorded as
+    /// cancelled.
     pub fn call(self: &Arc<Self>, call: Call) -> BoxFuture<'static, Outcome> {
         // In one place from now on: it is large, and would be moved at every step.
-        let mut crossing = Box::new(CallState::begin(self.clone(), call));
-        let clock = self.clock.clone();
+        let mut state = Box::new(CallState::begin(self.clone(), call));
         // Boxed here, once: a door that holds the whole path inside its own future would
         // move kilobytes about at every turn.
         Box::pin(async move {
-            let result = Self::cross(&mut crossing).await;
-            let mut recording = Box::pin(crossing.record(result));
+            let result = Self::cross(&mut state).await;
+            let identity = state.identity();
+            let mut recording = Box::pin(AssertUnwindSafe(state.record(result)).catch_unwind());
             // What has happened has to be recorded as that, also if the caller goes away now.
-            match poll_once(recording.as_mut()).await {
-                Poll::Ready(outcome) => outcome,
-                Poll::Pending => tokio::spawn(recording).await.unwrap_or_else(|_| {
-                    // Recording panicked, or the runtime is gone.
-                    let failure = Failure::new(codes::INTERNAL, "the call could not be recorded");
-                    Outcome::refused("unknown", RequestId::new(clock.now()), failure)
-                }),
-            }
+            let recorded = match poll_once(recording.as_mut()).await {
+                Poll::Ready(recorded) => recorded.ok(),
+                Poll::Pending => tokio::spawn(recording).await.ok().and_then(Result::ok),
+            };
+            // Recording panicked, or the runtime is gone.
+            recorded.unwrap_or_else(|| identity.unrecorded())
         })
     }
 
-    /// The steps, each made of what the one before has yielded.
-    async fn cross(crossing: &mut CallState) -> Result<Conforming, Refusal> {
-        let found = crossing.find()?;
-        let admitted = crossing.admit(found).await?;
-        let checked = crossing.check_input(admitted)?;
-        let claimed = crossing.claim(checked).await?;
-        let unanswered = crossing.look_for_release(claimed).await?;
-        let approved = crossing.approve(unanswered).await?;
-        let ran = crossing.run(approved).await?;
-        crossing.check_output(ran).await
+    /// The list of steps, each made of what the one before has yielded. `steps/` has a file for
+    /// each, of the same name. Step 9, `record`, follows in [`Gate::call`], because it also
+    /// records what a step refused.
+    async fn cross(state: &mut CallState) -> Result<CheckedOutput, Refusal> {
+        let found = state.find()?;
+        let admitted = state.admit(found).await?;
+        let checked = state.check_input(admitted)?;
+        let claimed = state.claim_key(checked).await?;
+        let unreleased = state.take_release(claimed).await?;
+        let approved = state.approve(unreleased).await?;
+        let unchecked = state.run(approved).await?;
+        state.check_output(unchecked).await
     }
 
     /// The tools that are served now.
@@ -182,11 +184,6 @@ impl Gate {
     /// A job that is not over.
     pub fn live(&self, id: &JobId) -> Option<Arc<LiveJob>> {
         self.live.get(id)
-    }
-
-    /// Refuses as the gate itself would for a tool that is not there.
-    pub fn unknown_tool(&self, name: &str) -> Failure {
-        self.catalogue().unknown(name, None)
     }
 
     /// From now on nothing new begins; what still runs when its time is up is

@@ -1,6 +1,6 @@
 //! Names for things that happen: sortable by time, not to be guessed.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use rand::Rng;
 use serde::{Serialize, Serializer};
@@ -77,10 +77,10 @@ impl Serialize for JobId {
     }
 }
 
-/// The name of a request, its caller's or ours.
+/// The id of a request, its caller's or ours.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct RequestId(Box<str>);
+pub struct RequestId(Arc<str>);
 
 impl RequestId {
     /// The longest name that is taken from a caller, in bytes.

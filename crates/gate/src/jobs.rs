@@ -1,8 +1,8 @@
-//! Calls that are kept, and calls that run by themselves.
+//! Jobs: recorded calls, and the queue of those that run by themselves.
 
-mod engine;
-mod record;
-mod workshop;
+mod job;
+mod queue;
+mod runner;
 
-pub use engine::{CancelResult, Jobs, JobsSettings, SubmitError};
-pub use record::{Job, JobState};
+pub use job::{Job, JobState};
+pub use queue::{CancelResult, Jobs, JobsSettings, SubmitError};

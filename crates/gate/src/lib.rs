@@ -21,17 +21,18 @@ mod gate;
 mod id;
 pub mod jobs;
 pub mod journal;
-mod live;
-mod marks;
+mod live_jobs;
 mod metrics;
 mod mode;
 mod outcome;
+mod outcome_flags;
 mod provider;
 pub mod quarantine;
 pub mod retention;
 mod steps;
 mod store;
-mod trim;
+mod truncate;
+pub mod visible_text;
 
 pub use approvals::{Approval, ApprovalId, ApprovalState};
 pub use blobs::{Artifact, Blobs};
@@ -48,11 +49,11 @@ pub use gate::{Gate, GateParts};
 pub use id::{JobId, RequestId, is_ulid, ulid};
 pub use jobs::{Job, JobState, Jobs};
 pub use journal::Journal;
-pub use live::{JobEvent, LiveJob};
-pub use marks::OutcomeFlags;
+pub use live_jobs::{JobEvent, LiveJob};
 pub use metrics::GateMetrics;
 pub use mode::{ContractWarning, EnforcementMode, PayloadDirection};
 pub use outcome::{Outcome, OutputJson};
+pub use outcome_flags::OutcomeFlags;
 pub use provider::{
     BoxFuture, CapturedText, OutputPayload, PrintedJson, Provider, RunningCall, ToolError,
     ToolOutput,

@@ -6,8 +6,8 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
-    Artifact, Failure, Job, JobId, OutcomeFlags, RequestId, marks, quarantine::ReleasedPayload,
-    trim::Cuts,
+    Artifact, Failure, Job, JobId, OutcomeFlags, RequestId, outcome_flags,
+    quarantine::ReleasedPayload, truncate::Cuts,
 };
 
 /// What came of a call.
@@ -36,7 +36,7 @@ pub struct Outcome {
     /// The tool's own numbers about the call.
     pub metrics: Map<String, Value>,
     /// What is out of the ordinary about the result.
-    pub marks: OutcomeFlags,
+    pub flags: OutcomeFlags,
     /// What was cut to keep within the limits.
     pub(crate) cuts: Cuts,
     /// How long it took.
@@ -76,7 +76,9 @@ impl Serialize for OutcomeMetrics<'_> {
         let OutcomeMetrics(outcome) = self;
         let mut map = serializer.serialize_map(None)?;
         for (name, value) in &outcome.metrics {
-            if !OWN_METRICS.contains(&name.as_str()) && !marks::NAMES.contains(&name.as_str()) {
+            if !OWN_METRICS.contains(&name.as_str())
+                && !outcome_flags::NAMES.contains(&name.as_str())
+            {
                 map.serialize_entry(name, value)?;
             }
         }
@@ -89,7 +91,7 @@ impl Serialize for OutcomeMetrics<'_> {
         if cuts.summary {
             map.serialize_entry("summary_truncated", &true)?;
         }
-        outcome.marks.print(&mut map)?;
+        outcome.flags.print(&mut map)?;
         if let Some(id) = &outcome.job_id {
             map.serialize_entry("job_id", id)?;
         }
@@ -150,7 +152,7 @@ impl Outcome {
             exit_code: 1,
             artifacts: Vec::new(),
             metrics: Map::new(),
-            marks: OutcomeFlags::default(),
+            flags: OutcomeFlags::default(),
             cuts: Cuts::default(),
             duration: Duration::ZERO,
             replayed: false,
@@ -165,7 +167,7 @@ impl Outcome {
         if let Some(released) = &job.released {
             // The record stays as it was; what is told of it is what the caller may have now.
             outcome.result = Ok(OutputJson { json: released.payload.clone() });
-            outcome.marks.released = Some(released.quarantine_id.clone());
+            outcome.flags.released = Some(released.quarantine_id.clone());
             (outcome.recorded, outcome.exit_code) = (None, 0);
             (outcome.summary, outcome.own_summary) = (ReleasedPayload::summary(&job.tool), true);
             outcome.stderr = String::new();
@@ -201,7 +203,7 @@ impl Outcome {
             stderr: text("stderr"),
             exit_code: whole["exit_code"].as_i64().and_then(|n| i32::try_from(n).ok()).unwrap_or(1),
             artifacts: job.artifacts.clone(),
-            marks: OutcomeFlags::read(&metrics),
+            flags: OutcomeFlags::read(&metrics),
             metrics,
             cuts: Cuts::default(),
             duration: Duration::ZERO,
@@ -214,7 +216,7 @@ impl Outcome {
     /// 200, 203 where the result broke its contract and was released, or the status of the failure.
     pub fn http_status(&self) -> u16 {
         match &self.result {
-            Ok(_) if self.marks.released.is_some() => 203,
+            Ok(_) if self.flags.released.is_some() => 203,
             Ok(_) => 200,
             Err(failure) => failure.http_status,
         }

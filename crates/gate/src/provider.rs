@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Blobs, CallChannel, Caller, Failure, InputCapabilities, InputRequest, InputRequests, JobId,
-    LogLevel, RequestId, ToolNotification, live::JobHandle,
+    LogLevel, RequestId, ToolNotification, live_jobs::JobHandle,
 };
 
 /// A future that can be kept in a trait object.

@@ -4,17 +4,17 @@
 //! the operator's credential: it is released to the caller of its call, who gets it once when the
 //! same call is made again, or adopted, which makes the tool's contract wide enough for it.
 
-mod desk;
-mod record;
-mod releases;
+mod decide;
+mod entry;
+mod release_index;
 
 use std::{fmt, time::Duration};
 
-pub use record::{
+pub use entry::{
     QuarantineEntry, QuarantineState, QuarantineSummary, ReleasedPayload, StoredViolation,
 };
-pub use releases::NOTICED_AFTER;
-pub(crate) use releases::Releases;
+pub use release_index::NOTICED_AFTER;
+pub(crate) use release_index::ReleaseIndex;
 
 /// The largest answer that quarantine keeps whole, in bytes.
 pub const MAX_QUARANTINED_BYTES: usize = 1_048_576;

@@ -1,16 +1,30 @@
-//! The steps of the gate. Each is a file; each yields a type that only it can make.
+//! The nine steps of a call. `Gate::cross` is their list; each is a file here, of the same name,
+//! and yields a type that only it can make:
+//!
+//! 1. `find` the tool: [`find::FoundTool`]
+//! 2. `admit` the caller: [`admit::AdmittedCall`]
+//! 3. `check_input`: [`check_input::CheckedInput`]
+//! 4. `claim_key`, the idempotency key: [`claim_key::ClaimedKey`]
+//! 5. `take_release`, a result that a person has released: [`take_release::UnreleasedCall`]
+//! 6. `approve`: [`approve::ApprovedCall`]
+//! 7. `run` the provider: [`run::UncheckedOutput`]
+//! 8. `check_output`: [`CheckedOutput`]
+//! 9. `record`: [`Outcome`]
+//!
+//! Of these only `approve` gives an idempotency key back: when it ends the call, nothing has run,
+//! and the same call with its approval needs the key. Whatever ends a call after that keeps it.
 
 mod admit;
 mod approve;
-mod claim;
+mod check_input;
+mod check_output;
+mod claim_key;
 mod find;
-mod input;
-mod job;
-mod output;
+mod job_record;
+mod large_output;
 mod record;
-mod released;
 mod run;
-mod spill;
+mod take_release;
 
 use std::{
     future::{Future, poll_fn},
@@ -21,19 +35,20 @@ use std::{
     time::Instant,
 };
 
-use contract::Limits;
+use contract::{Limits, codes};
 use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::OnceCell;
 
-pub(crate) use output::Conforming;
+pub(crate) use check_output::CheckedOutput;
+pub(crate) use find::find_tool;
 
 use crate::{
-    Call, CapturedText, Failure, Gate, JobId, Outcome, OutcomeFlags, Recording, Timestamp, Tool,
-    live::JobHandle, quarantine::QuarantineEntry,
+    Call, CapturedText, Failure, Gate, JobId, Outcome, OutcomeFlags, Recording, RequestId,
+    Timestamp, Tool, live_jobs::JobHandle, quarantine::QuarantineEntry,
 };
 
-/// A call on its way, with all that is known of it so far. When it is dropped before it
-/// was recorded, it was cancelled, and is recorded as that.
+/// The gate's bookkeeping of one call. When it is dropped before the call was recorded, the call
+/// was cancelled, and is recorded as that.
 pub(crate) struct CallState {
     gate: Arc<Gate>,
     call: Call,
@@ -42,8 +57,8 @@ pub(crate) struct CallState {
     tool: Option<Arc<Tool>>,
     limits: Limits,
     input_sha256: Option<String>,
-    /// Why the approval that the caller named is good for nothing.
-    of_no_use: Option<String>,
+    /// Why the approval that the caller named is rejected.
+    rejected_approval: Option<String>,
     /// The arguments of a job that waits for a person, as they will run.
     pending: Option<Box<RawValue>>,
     /// The arguments as they may be kept.
@@ -54,9 +69,9 @@ pub(crate) struct CallState {
     running_saved: bool,
     /// The folder of the call, if it asked for one.
     workspace: Arc<OnceCell<PathBuf>>,
-    printed: ToolReport,
-    /// What is out of the ordinary about the result.
-    marks: OutcomeFlags,
+    report: ToolReport,
+    /// Everything unusual about the result.
+    flags: OutcomeFlags,
     /// The artifact that the result has become.
     spilled: Option<String>,
     recorded: bool,
@@ -64,7 +79,7 @@ pub(crate) struct CallState {
     counted: bool,
 }
 
-/// What a provider said beside its result.
+/// Everything that a provider reported beside its result.
 #[derive(Default)]
 struct ToolReport {
     stdout: CapturedText,
@@ -74,13 +89,13 @@ struct ToolReport {
     metrics: Map<String, Value>,
 }
 
-/// Why a call ends before its result is judged good.
+/// The end of a call before its output has passed.
 pub(crate) enum Refusal {
     /// It failed.
     Failed(Box<Failure>),
     /// It was made before, and this is what came of it.
     Replayed(Box<Outcome>),
-    /// A person has released the answer that it got before.
+    /// A person has released the output of the same call.
     Released(Box<QuarantineEntry>),
 }
 
@@ -110,14 +125,24 @@ impl CallState {
             limits: Limits::default(),
             input_sha256: None,
             input_kept: None,
-            of_no_use: None,
+            rejected_approval: None,
             pending: None,
             workspace: Arc::default(),
-            printed: ToolReport::default(),
-            marks: OutcomeFlags::default(),
+            report: ToolReport::default(),
+            flags: OutcomeFlags::default(),
             spilled: None,
             recorded: false,
             call,
+        }
+    }
+
+    /// What must be known of the call when recording it has failed altogether.
+    pub(crate) fn identity(&self) -> CallIdentity {
+        CallIdentity {
+            request_id: self.call.request_id.clone(),
+            // Copied only where no tool was found.
+            name: if self.tool.is_some() { String::new() } else { self.call.tool.clone() },
+            tool: self.tool.clone(),
         }
     }
 
@@ -134,6 +159,22 @@ impl CallState {
     fn job_id(&mut self) -> JobId {
         let now = self.began_at;
         self.job_id.get_or_insert_with(|| JobId::new(now)).clone()
+    }
+}
+
+/// The tool and the request of a call.
+pub(crate) struct CallIdentity {
+    request_id: RequestId,
+    tool: Option<Arc<Tool>>,
+    name: String,
+}
+
+impl CallIdentity {
+    /// The outcome of a call that could not be recorded.
+    pub(crate) fn unrecorded(self) -> Outcome {
+        let tool = self.tool.as_ref().map_or(&self.name, |tool| &tool.contract.name);
+        let failure = Failure::new(codes::INTERNAL, "the call could not be recorded");
+        Outcome::refused(tool, self.request_id, failure)
     }
 }
 

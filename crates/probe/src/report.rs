@@ -223,5 +223,5 @@ pub(crate) fn told(text: &str) -> String {
     if shown.len() < text.len() {
         shown.push('…');
     }
-    gate::approvals::visible_line(&shown)
+    gate::visible_text::visible_line(&shown)
 }

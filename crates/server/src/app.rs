@@ -10,7 +10,7 @@ use gate::{Catalogue, Gate, Jobs};
 
 use crate::{
     AskService,
-    asks::NoAskService,
+    ask_service::NoAskService,
     mcp::{self, EmptyLibrary, Library},
     rest::documents::Documents,
 };

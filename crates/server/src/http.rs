@@ -1,7 +1,7 @@
-//! What is about HTTP itself.
+//! HTTP itself: connections, bodies, the sender of a request, the shapes of responses.
 
 pub(crate) mod accept;
-pub(crate) mod answer;
 pub(crate) mod body;
 pub(crate) mod connection;
-pub(crate) mod front;
+pub(crate) mod identity;
+pub(crate) mod response;

@@ -5,11 +5,11 @@
 //! file for every noun.
 
 mod app;
-mod asks;
+mod ask_service;
 mod http;
 pub mod mcp;
 mod rest;
 
 pub use app::{App, ServerSettings, ServerToken};
-pub use asks::{AskReply, AskRequest, AskService};
-pub use http::{accept::serve, front::OPERATOR};
+pub use ask_service::{AskReply, AskRequest, AskService};
+pub use http::{accept::serve, identity::OPERATOR};

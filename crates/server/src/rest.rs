@@ -10,8 +10,8 @@ mod events;
 pub(crate) mod execute;
 mod health;
 mod jobs;
-mod named;
 mod openapi;
+mod path;
 mod quarantine;
 mod tools;
 mod upstreams;
@@ -19,11 +19,10 @@ mod upstreams;
 use std::sync::Arc;
 
 use axum::{
-    Router,
+    Extension, Router,
     extract::rejection::PathRejection,
-    http::{HeaderValue, header},
     response::Response,
-    routing::{get, post},
+    routing::{any, get, post},
 };
 use contract::codes;
 use gate::{Failure, StoreError, approvals::MAX_REASON_CHARACTERS};
@@ -31,12 +30,15 @@ use serde_json::{Map, Value};
 
 use crate::{
     App,
-    http::{answer, front::Context},
+    http::{
+        identity::{RejectedRequest, RequestContext},
+        response,
+    },
     mcp,
 };
 
 /// Every route.
-pub(crate) fn router(app: Arc<App>) -> Router {
+pub(crate) fn routes(app: Arc<App>) -> Router {
     Router::new()
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
@@ -47,7 +49,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/docs/{file}", get(docs::file))
         .route("/v1/tools", get(tools::list))
         .route(execute::PATH, post(execute::execute))
-        .route("/v1/tools/{tool}", get(tools::one).post(call::call))
+        .route(call::PATH, get(tools::one).post(call::call).fallback(tools::no_such_method))
         .route("/v1/jobs", get(jobs::list).post(jobs::submit))
         .route("/v1/jobs/{id}", get(jobs::one).delete(jobs::cancel))
         .route("/v1/jobs/{id}/events", get(events::watch))
@@ -61,13 +63,29 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/approvals", get(approvals::list))
         .route("/v1/approvals/{id}", get(approvals::one).post(approvals::decide))
         .merge(mcp::http::routes())
-        .fallback(async || answer::error(codes::NOT_FOUND, "Unknown route.", None))
-        .method_not_allowed_fallback(tools::no_such_method)
+        .fallback(async || response::error(codes::NOT_FOUND, "Unknown route.", None))
+        .method_not_allowed_fallback(async || no_such_method())
         .with_state(app)
 }
 
+/// Refusals of requests whose sender was not accepted, in the shape of each route.
+pub(crate) fn refusals() -> Router {
+    let plain = async |Extension(rejected): Extension<RejectedRequest>| {
+        response::failure(&rejected.failure)
+    };
+    Router::new()
+        .route(execute::PATH, any(plain).post(execute::refuse))
+        .route(call::PATH, any(plain).post(call::refuse))
+        .merge(mcp::http::refusals())
+        .fallback(plain)
+}
+
+fn no_such_method() -> Response {
+    response::error(codes::METHOD_NOT_ALLOWED, "The route has no such method.", None)
+}
+
 /// Only who shows the operator's credential may do this.
-fn only_operator(app: &App, context: &Context, what: &str) -> Result<(), Box<Response>> {
+fn only_operator(app: &App, context: &RequestContext, what: &str) -> Result<(), Box<Response>> {
     if context.operator {
         return Ok(());
     }
@@ -78,9 +96,9 @@ fn only_operator(app: &App, context: &Context, what: &str) -> Result<(), Box<Res
     // Somebody who is known and may not is told something else than somebody who is not known.
     let code =
         if app.settings.tokens.is_empty() { codes::UNAUTHORIZED } else { codes::NOT_ALLOWED };
-    let mut response = answer::error(code, &message, None);
+    let mut response = response::error(code, &message, None);
     if code == codes::UNAUTHORIZED {
-        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        response::ask_for_token(&mut response);
     }
     Err(Box::new(response))
 }
@@ -102,13 +120,13 @@ fn reason(body: &mut Map<String, Value>) -> Result<Option<String>, Box<Failure>>
 
 /// A part of a path that is no text names nothing.
 fn unreadable_path(_: &PathRejection) -> Response {
-    answer::error(codes::NOT_FOUND, "Unknown route.", None)
+    response::error(codes::NOT_FOUND, "Unknown route.", None)
 }
 
 fn store_failed(error: &StoreError) -> Response {
     tracing::error!(%error, "the store failed");
-    let mut response = answer::error(codes::UNAVAILABLE, &error.to_string(), None);
-    answer::retry_after(&mut response, Some(5));
+    let mut response = response::error(codes::UNAVAILABLE, &error.to_string(), None);
+    response::retry_after(&mut response, Some(5));
     response
 }
 
@@ -137,7 +155,7 @@ fn bad_query(field: &str, message: &str, accepted: serde_json::Value) -> Respons
     if !accepted.is_null() {
         details["accepted"] = accepted;
     }
-    answer::error(codes::INVALID_REQUEST, message, Some(details))
+    response::error(codes::INVALID_REQUEST, message, Some(details))
 }
 
 /// The number of entries of a page.

@@ -16,7 +16,6 @@ use gate::{
 use serde::Serialize;
 use serde_json::Value;
 use store::DataFolder;
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     settings::Loaded,
@@ -95,22 +94,10 @@ async fn call(
     let tool = bound.contract.name.clone();
     let catalogue = wiring::catalogue(vec![bound], loaded)?;
     let kept = wiring::gate(catalogue, loaded, DataFolder::open(data)?, None)?;
-    let call = Call {
-        tool,
-        toolset: None,
-        meant: None,
-        input: Value::Object(example.input.clone()),
-        limits: contract::LimitOverrides::default(),
-        caller: Caller::named("examples"),
-        door: Door::Cli,
-        request_id: RequestId::new(kept.gate.clock().now()),
-        recording: Recording::Always,
-        idempotency_key: None,
-        approval: None,
-        channel: gate::CallChannel::default(),
-        stop: CancellationToken::new(),
-    };
-    Ok(kept.gate.call(call).await)
+    let input = Value::Object(example.input.clone());
+    let request_id = RequestId::new(kept.gate.clock().now());
+    let call = Call::new(tool, input, Door::Cli, Caller::named("examples"), request_id);
+    Ok(kept.gate.call(call.recording(Recording::Always)).await)
 }
 
 fn problem(needs_approval: bool, example: &Example, outcome: &Outcome) -> Option<String> {

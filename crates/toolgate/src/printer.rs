@@ -10,7 +10,7 @@ use std::{
 };
 
 use contract::{Diagnostic, Severity};
-use gate::approvals::{visible, visible_line};
+use gate::visible_text::{visible, visible_line};
 use serde::Serialize;
 
 use crate::settings::FileErrors;
@@ -169,7 +169,7 @@ mod tests {
         let value = serde_json::json!({ "a\u{9b}": "é\u{1f600}\u{202e}\u{e0041}\u{7f}\n\t" });
         let text = escaped_json(&serde_json::to_string_pretty(&value).unwrap_or_default());
         assert!(text.contains("\\u009b") && text.contains('é') && text.contains('\n'), "{text}");
-        assert_eq!(gate::approvals::visible(&text), text);
+        assert_eq!(gate::visible_text::visible(&text), text);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).ok(), Some(value));
     }
 

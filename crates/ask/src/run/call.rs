@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use contract::{LimitOverrides, codes};
-use gate::{Call, CallChannel, Door, EnforcementMode, Failure, Outcome, Tool};
+use contract::codes;
+use gate::{Call, Door, EnforcementMode, Failure, Outcome, Tool};
 use serde_json::{Value, json, value::RawValue};
 
 use super::{Ask, Run, Step, blocked_by, plan::Planned};
@@ -39,21 +39,11 @@ impl Ask {
         });
         run.recorder.event("tool_call", payload);
         let plan = planned.plan();
-        let call = Call {
-            tool: tool.contract.name.clone(),
-            toolset: None,
-            meant: Some(tool.clone()),
-            input,
-            limits: LimitOverrides::default(),
-            caller: run.request.caller.clone(),
-            door: Door::Ask,
-            request_id: run.request.request_id.clone(),
-            recording: run.request.recording.clone(),
-            idempotency_key: None,
-            approval: None,
-            channel: CallChannel::default(),
-            stop: run.stop.clone(),
-        };
+        let (caller, request_id) = (run.request.caller.clone(), run.request.request_id.clone());
+        let call = Call::new(&tool.contract.name, input, Door::Ask, caller, request_id)
+            .expecting(tool.clone())
+            .recording(run.request.recording.clone())
+            .stop(run.stop.clone());
         let begin = Instant::now();
         let outcome = permit.spend(&self.gate, call).await;
         run.timing.tool += begin.elapsed();
@@ -88,7 +78,7 @@ impl Ask {
             }
             Err(why) => run.recorder.event("typed_parse_failed", json!({ "reason": why })),
         }
-        let is_pointer = outcome.marks.spilled;
+        let is_pointer = outcome.flags.spilled;
         Ok(Called { plan, typed, is_pointer, raw: outcome.into_tool_result() })
     }
 }
@@ -130,10 +120,10 @@ fn typed(tool: &Tool, outcome: &Outcome) -> Result<Box<RawValue>, String> {
             let see = id.map(|id| format!("; `toolgate quarantine show {id}`")).unwrap_or_default();
             Err(format!("{}: {}{see}", failure.code, failure.message))
         }
-        Ok(_) if outcome.marks.released.is_some() => {
+        Ok(_) if outcome.flags.released.is_some() => {
             Err("the result breaks its contract and was released from quarantine".into())
         }
-        Ok(_) if !outcome.marks.warnings.is_empty() => {
+        Ok(_) if !outcome.flags.warnings.is_empty() => {
             Err("the result or its arguments break the contract, and the tool is in mode `warn`"
                 .into())
         }

@@ -1,4 +1,4 @@
-//! Step 2: admit the caller.
+//! Step 2 of 9: admit the caller.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -8,16 +8,16 @@ use std::{
 use contract::codes;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::{CallState, Refusal, find::Found};
-use crate::{Failure, Recording, Tool, live::JobHandle};
+use super::{CallState, Refusal, find::FoundTool};
+use crate::{Failure, Recording, Tool, live_jobs::JobHandle};
 
-/// A caller who may call, and a place among the calls that run at once.
-pub(crate) struct Admitted {
+/// A call with a slot among those that run at once.
+pub(crate) struct AdmittedCall {
     tool: Arc<Tool>,
     permit: OwnedSemaphorePermit,
 }
 
-impl Admitted {
+impl AdmittedCall {
     pub(super) fn tool(&self) -> &Arc<Tool> {
         &self.tool
     }
@@ -28,7 +28,7 @@ impl Admitted {
 }
 
 impl CallState {
-    pub(crate) async fn admit(&mut self, found: Found) -> Result<Admitted, Refusal> {
+    pub(crate) async fn admit(&mut self, found: FoundTool) -> Result<AdmittedCall, Refusal> {
         let (slots, halt) = (self.gate.slots.clone(), self.gate.halt.clone());
         // A job that is known by its name has been promised that it will run.
         let is_waiting = match self.call.recording {
@@ -74,6 +74,6 @@ impl CallState {
             let id = self.job_id();
             self.live = Some(JobHandle::new(id, self.call.stop.clone()));
         }
-        Ok(Admitted { tool: found.into_tool(), permit })
+        Ok(AdmittedCall { tool: found.into_tool(), permit })
     }
 }

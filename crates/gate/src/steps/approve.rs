@@ -1,31 +1,34 @@
-//! Step 4: approve, where the contract or the operator's policy asks for it.
+//! Step 6 of 9: approve, where the contract or the operator's policy asks for it.
+//!
+//! A call that ends here has not run: it gives its idempotency key back, so that the same call can
+//! be made again with the approval.
 
+mod form;
 mod preview;
-mod question;
 
 use std::sync::atomic::Ordering;
 
 use contract::{Approval as Needed, codes};
 use serde_json::{Value, json};
 
-use super::{CallState, Refusal, input::Checked, released::Unanswered};
+use super::{CallState, Refusal, check_input::CheckedInput, take_release::UnreleasedCall};
 use crate::{
     Approval, ApprovalId, ApprovalState, Failure, InputRequests, Recording, StoreError,
     approvals::{ApprovalLookup, ApprovalMatch, DecisionResult, RequestedApproval, after},
     channel::MAX_QUESTIONS,
 };
 
-/// A call that needs no approval, or has one.
-pub(crate) struct Approved(Checked);
+/// A call that needs no approval, or has used one up.
+pub(crate) struct ApprovedCall(CheckedInput);
 
-impl Approved {
-    pub(super) fn into_checked(self) -> Checked {
+impl ApprovedCall {
+    pub(super) fn into_checked(self) -> CheckedInput {
         self.0
     }
 }
 
 impl CallState {
-    pub(crate) async fn approve(&mut self, call: Unanswered) -> Result<Approved, Refusal> {
+    pub(crate) async fn approve(&mut self, call: UnreleasedCall) -> Result<ApprovedCall, Refusal> {
         let checked = call.into_checked();
         match checked.tool().contract.approval {
             Needed::Required => Box::pin(self.with_approval(checked)).await,
@@ -33,7 +36,7 @@ impl CallState {
             Needed::Never if self.is_job_with_approval() => {
                 Box::pin(self.heard(checked)).await.map_err(Refusal::from)
             }
-            Needed::Never => Ok(Approved(checked)),
+            Needed::Never => Ok(ApprovedCall(checked)),
         }
     }
 
@@ -42,7 +45,7 @@ impl CallState {
     }
 
     /// A call that needs no approval any more, but was asked about: a no is still one.
-    async fn heard(&mut self, checked: Checked) -> Result<Approved, Failure> {
+    async fn heard(&mut self, checked: CheckedInput) -> Result<ApprovedCall, Failure> {
         let (wanted, now) = (self.wanted(), self.gate.clock.now());
         let own =
             |approval: &Approval| approval.job_id.is_some() && approval.job_id == wanted.job_id;
@@ -62,12 +65,12 @@ impl CallState {
             }
             ApprovalMatch::Waiting(_) | ApprovalMatch::Nothing(Some(_)) => {}
         }
-        Ok(Approved(checked))
+        Ok(ApprovedCall(checked))
     }
 
     /// Uses up the approval of this call; where there is none, a person is asked, and the call
     /// ends here.
-    async fn with_approval(&mut self, checked: Checked) -> Result<Approved, Refusal> {
+    async fn with_approval(&mut self, checked: CheckedInput) -> Result<ApprovedCall, Refusal> {
         match self.standing(checked).await {
             Ok(approved) => Ok(approved),
             Err(failure) => {
@@ -77,7 +80,7 @@ impl CallState {
         }
     }
 
-    async fn standing(&mut self, mut checked: Checked) -> Result<Approved, Failure> {
+    async fn standing(&mut self, mut checked: CheckedInput) -> Result<ApprovedCall, Failure> {
         if let Some(answered) = self.answered_here().await? {
             return self.ask_here(checked, answered).await;
         }
@@ -86,7 +89,7 @@ impl CallState {
         let waiting = match standing.map_err(|error| unknown(&error))? {
             ApprovalMatch::Used(approval) => {
                 self.used(&approval);
-                return Ok(Approved(checked));
+                return Ok(ApprovedCall(checked));
             }
             ApprovalMatch::Refused(approval) => return Err(refused(&approval)),
             // A job waits for a request of its own, which is counted and goes with it.
@@ -98,7 +101,7 @@ impl CallState {
             }
             ApprovalMatch::Waiting(approval) => {
                 if self.call.approval.as_ref().is_some_and(|named| *named != approval.id) {
-                    self.of_no_use = Some(over(None).message);
+                    self.rejected_approval = Some(over(None).message);
                 }
                 approval
             }
@@ -118,7 +121,7 @@ impl CallState {
             return Ok(None);
         }
         let (wanted, now) = (self.wanted(), self.gate.clock.now());
-        let asked = self.call.channel.replies.keys().filter_map(|name| question::subject(name));
+        let asked = self.call.channel.replies.keys().filter_map(|name| form::subject(name));
         for id in asked.take(MAX_QUESTIONS) {
             let found =
                 self.gate.store.approval(&id, now).await.map_err(|error| unknown(&error))?;
@@ -136,7 +139,7 @@ impl CallState {
 
     async fn ask_anew(
         &mut self,
-        checked: &mut Checked,
+        checked: &mut CheckedInput,
         named: Option<Approval>,
     ) -> Result<Approval, Failure> {
         if self.call.approval.is_some() {
@@ -144,7 +147,7 @@ impl CallState {
             if matches!(self.call.recording, Recording::Job(_)) {
                 return Err(over(named.as_ref()));
             }
-            self.of_no_use = Some(over(named.as_ref()).message);
+            self.rejected_approval = Some(over(named.as_ref()).message);
         }
         self.ask(checked).await
     }
@@ -167,7 +170,7 @@ impl CallState {
     }
 
     /// Puts the request on the operator's desk; the same call again finds it there.
-    async fn ask(&mut self, checked: &mut Checked) -> Result<Approval, Failure> {
+    async fn ask(&mut self, checked: &mut CheckedInput) -> Result<Approval, Failure> {
         let preview = self.preview(checked).await;
         let now = self.gate.clock.now();
         let wanted = self.wanted();
@@ -213,16 +216,20 @@ impl CallState {
 
     /// A client that is trusted with it asks its person at once. Any other caller learns where
     /// the request waits: not being able to ask is never consent.
-    async fn ask_here(&mut self, checked: Checked, waiting: Approval) -> Result<Approved, Failure> {
+    async fn ask_here(
+        &mut self,
+        checked: CheckedInput,
+        waiting: Approval,
+    ) -> Result<ApprovedCall, Failure> {
         if !self.may_ask_here() {
             return Err(self.wait(&checked, &waiting));
         }
-        let (name, form) = (question::name(&waiting.id), question::form(checked.tool(), &waiting));
-        let Some(reply) = self.call.channel.replies.get(&name).filter(|reply| form.accepts(reply))
-        else {
-            return Err(Failure::asks(InputRequests::from([(name, form)])));
+        let (name, question) = (form::name(&waiting.id), form::form(checked.tool(), &waiting));
+        let reply = self.call.channel.replies.get(&name).filter(|reply| question.accepts(reply));
+        let Some(reply) = reply else {
+            return Err(Failure::asks(InputRequests::from([(name, question)])));
         };
-        let verdict = question::verdict(reply, self.call.caller.name());
+        let verdict = form::verdict(reply, self.call.caller.name());
         let (approve, reason) = (verdict.approve, verdict.reason.clone());
         let decided = self.gate.decide(&waiting.id, verdict).await;
         match decided.map_err(|error| unknown(&error))? {
@@ -247,7 +254,7 @@ impl CallState {
         match standing.map_err(|error| unknown(&error))? {
             ApprovalMatch::Used(approval) => {
                 self.used(&approval);
-                Ok(Approved(checked))
+                Ok(ApprovedCall(checked))
             }
             // Somebody else was faster with the same call.
             _ => Err(over(None)),
@@ -255,12 +262,12 @@ impl CallState {
     }
 
     /// The call ends, or its job waits, until a person has decided.
-    fn wait(&mut self, checked: &Checked, waiting: &Approval) -> Failure {
+    fn wait(&mut self, checked: &CheckedInput, waiting: &Approval) -> Failure {
         if matches!(self.call.recording, Recording::Job(_)) {
             self.pending = serde_json::value::to_raw_value(checked.input()).ok();
         }
         let id = &waiting.id;
-        let why = match self.of_no_use.take() {
+        let why = match self.rejected_approval.take() {
             Some(why) => format!("{why}, and a person must approve this call first"),
             None => "a person must approve this call first".to_owned(),
         };

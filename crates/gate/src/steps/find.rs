@@ -1,35 +1,80 @@
-//! Step 1: find the tool.
+//! Step 1 of 9: find the tool.
 
 use std::sync::{Arc, atomic::Ordering};
 
 use contract::codes;
+use serde_json::{Value, json};
 
 use super::{CallState, Refusal};
-use crate::{Failure, Tool};
+use crate::{Call, Catalogue, Failure, Tool, catalogue::Toolset};
 
-/// A tool that is served, and the limits of this call.
-pub(crate) struct Found(Arc<Tool>);
+/// A tool that is served.
+pub(crate) struct FoundTool(Arc<Tool>);
 
-impl Found {
+impl FoundTool {
     pub(super) fn into_tool(self) -> Arc<Tool> {
         self.0
     }
 }
 
 impl CallState {
-    pub(crate) fn find(&mut self) -> Result<Found, Refusal> {
+    pub(crate) fn find(&mut self) -> Result<FoundTool, Refusal> {
         let catalogue = self.gate.catalogue();
-        let toolset = self.call.toolset.as_deref();
-        let Some(tool) = catalogue.find_in(&self.call.tool, toolset) else {
-            self.gate.metrics.unknown_tool.fetch_add(1, Ordering::Relaxed);
-            return Err(catalogue.unknown(&self.call.tool, toolset).into());
-        };
-        if self.call.meant.as_ref().is_some_and(|meant| !Arc::ptr_eq(meant, tool)) {
-            let message = "another tool has taken this name since it was chosen";
-            return Err(Failure::new(codes::CONFLICT, message).into());
-        }
+        let tool = find_tool(&catalogue, &mut self.call).inspect_err(|failure| {
+            if failure.code != codes::CONFLICT.code {
+                self.gate.metrics.unknown_tool.fetch_add(1, Ordering::Relaxed);
+            }
+        })?;
         self.limits = tool.limits.with(&self.call.limits);
         self.tool = Some(tool.clone());
-        Ok(Found(tool.clone()))
+        Ok(FoundTool(tool))
+    }
+}
+
+/// The tool that a call means. A call that names a toolset names its tool from here on.
+pub(crate) fn find_tool(catalogue: &Catalogue, call: &mut Call) -> Result<Arc<Tool>, Failure> {
+    let scope = call.toolset.as_deref();
+    let mut found = catalogue.find_in(&call.tool, scope);
+    if found.is_none()
+        && call.or_toolset
+        && let Some(toolset) = catalogue.toolset(&call.tool)
+    {
+        let name = pick(&call.tool, toolset, &mut call.input)?;
+        found = catalogue.find_in(&name, scope);
+        call.tool = name;
+    }
+    let tool = found.ok_or_else(|| catalogue.unknown(&call.tool, scope))?;
+    if call.expected.as_ref().is_some_and(|expected| !Arc::ptr_eq(expected, tool)) {
+        let message = "another tool has taken this name since it was chosen";
+        return Err(Failure::new(codes::CONFLICT, message));
+    }
+    Ok(tool.clone())
+}
+
+/// The tool of a toolset that the argument `command` picks, or its default tool.
+fn pick(name: &str, toolset: &Toolset, input: &mut Value) -> Result<String, Failure> {
+    let refuse = |code, message: String| {
+        Err(Failure::new(code, message).details(json!({ "commands": toolset.tools })))
+    };
+    let commands = toolset.tools.join(", ");
+    match (input.get("command"), &toolset.default) {
+        (Some(Value::String(command)), _) if toolset.tools.contains(command) => {
+            let command = command.clone();
+            if let Value::Object(input) = input {
+                input.remove("command");
+            }
+            Ok(command)
+        }
+        (Some(Value::String(command)), _) => {
+            let shown: String = command.chars().take(64).collect();
+            let message = format!("`{name}` has no command `{shown}`; it has {commands}");
+            refuse(codes::UNKNOWN_TOOL, message)
+        }
+        (Some(_), _) => refuse(codes::INVALID_REQUEST, "`command` must be a string".into()),
+        (None, Some(default)) => Ok(default.clone()),
+        (None, None) => {
+            let message = format!("`command` is required: one of {commands}");
+            refuse(codes::INVALID_REQUEST, message)
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Step 7: record what came of it.
+//! Step 9 of 9: record what came of the call.
 
 use std::{
     borrow::Cow,
@@ -8,14 +8,14 @@ use std::{
 
 use contract::codes;
 
-use super::{CallState, Conforming, Refusal};
+use super::{CallState, CheckedOutput, Refusal};
 use crate::{
     ApprovalId, Failure, InputRequests, Job, JobState, Outcome, OutputJson, Recording, StoreError,
     blobs::StoredArtifacts,
     journal::ToolCall,
     outcome::{FAILED, milliseconds, usual_summary},
     quarantine::{QuarantineEntry, ReleasedPayload},
-    trim::{self, Cuts},
+    truncate::{self, Cuts},
 };
 
 /// How long to wait before a job is saved again that could not be.
@@ -25,7 +25,7 @@ impl CallState {
     /// Ends the call: what it left is kept, the job is written, the journal has its line.
     pub(crate) async fn record(
         mut self: Box<Self>,
-        result: Result<Conforming, Refusal>,
+        result: Result<CheckedOutput, Refusal>,
     ) -> Outcome {
         let result = match result {
             Ok(conforming) => Ok(conforming.into_output()),
@@ -141,8 +141,8 @@ impl CallState {
 
     /// What a person has released is the result, and marked as what it is.
     fn given(&mut self, entry: QuarantineEntry) -> OutputJson {
-        self.printed.summary = Some(ReleasedPayload::summary(&self.call.tool));
-        self.marks.released = Some(entry.summary.id);
+        self.report.summary = Some(ReleasedPayload::summary(&self.call.tool));
+        self.flags.released = Some(entry.summary.id);
         OutputJson { json: entry.payload }
     }
 
@@ -178,17 +178,17 @@ impl CallState {
         kept: StoredArtifacts,
         is_job: bool,
     ) -> Outcome {
-        let printed = std::mem::take(&mut self.printed);
-        let mut marks = std::mem::take(&mut self.marks);
+        let printed = std::mem::take(&mut self.report);
+        let mut flags = std::mem::take(&mut self.flags);
         if result.is_err() {
-            (marks.spilled, marks.released) = (false, None);
+            (flags.spilled, flags.released) = (false, None);
         }
         let (mut stdout, mut stderr) = (printed.stdout.text, printed.stderr.text);
         let mut cuts = Cuts {
             stdout_bytes: printed.stdout.dropped
-                + trim::text(&mut stdout, self.limits.max_stdout_bytes),
+                + truncate::text(&mut stdout, self.limits.max_stdout_bytes),
             stderr_bytes: printed.stderr.dropped
-                + trim::text(&mut stderr, self.limits.max_stderr_bytes),
+                + truncate::text(&mut stderr, self.limits.max_stderr_bytes),
             summary: false,
             oversize_artifacts: kept.removed_oversize,
             artifact_count: kept.removed_count_cap,
@@ -204,7 +204,7 @@ impl CallState {
                 failure.summary.clone().unwrap_or_else(|| FAILED.into())
             }
         };
-        let summary = trim::summary(&words, self.limits.max_summary_characters, &mut cuts);
+        let summary = truncate::summary(&words, self.limits.max_summary_characters, &mut cuts);
         let duration = self.began.elapsed();
         let job_id = is_job.then(|| self.job_id());
         Outcome {
@@ -223,7 +223,7 @@ impl CallState {
             },
             artifacts: kept.artifacts,
             metrics: printed.metrics,
-            marks,
+            flags,
             cuts,
             duration,
             replayed: false,
@@ -304,9 +304,9 @@ impl CallState {
             code: outcome.code(),
             duration_ms: milliseconds(outcome.duration),
             output_bytes,
-            warnings: &outcome.marks.warnings,
-            spilled: outcome.marks.spilled,
-            released: outcome.marks.released.as_deref(),
+            warnings: &outcome.flags.warnings,
+            spilled: outcome.flags.spilled,
+            released: outcome.flags.released.as_deref(),
             note: note.or(outcome.replayed.then_some("replayed")),
         });
         tracing::debug!(

@@ -1,24 +1,25 @@
-//! Step 5: run, within the limits.
+//! Step 7 of 9: run the provider, within the limits.
 
 use std::{
     future::Future,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::AssertUnwindSafe,
     pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    task::{Context, Poll},
+    task::Poll,
     time::Duration,
 };
 
 use contract::codes;
+use futures_util::FutureExt;
 use serde_json::{Map, Value};
 
-use super::{CallState, Refusal, ToolReport, approve::Approved, poll_once};
+use super::{CallState, Refusal, ToolReport, approve::ApprovedCall, poll_once};
 use crate::{
-    BoxFuture, CallChannel, Failure, InputRequests, OutputPayload, Recording, RunningCall, Tool,
-    ToolError, ToolOutput, channel::MAX_QUESTIONS, live::JobHandle, trim,
+    CallChannel, Failure, InputRequests, OutputPayload, Recording, RunningCall, Tool, ToolError,
+    ToolOutput, channel::MAX_QUESTIONS, live_jobs::JobHandle, truncate,
 };
 
 /// After this time a call is worth watching: its job is written down as running.
@@ -32,13 +33,13 @@ const MAX_ASIDE_BYTES: usize = 65_536;
 /// How long a provider may take to come to an end after it was told to.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// What a provider answered.
-pub(crate) struct Ran {
+/// The output of a provider, before it is checked.
+pub(crate) struct UncheckedOutput {
     tool: Arc<Tool>,
     payload: OutputPayload,
 }
 
-impl Ran {
+impl UncheckedOutput {
     pub(super) fn into_parts(self) -> (Arc<Tool>, OutputPayload) {
         (self.tool, self.payload)
     }
@@ -53,7 +54,7 @@ enum Ending {
 }
 
 impl CallState {
-    pub(crate) async fn run(&mut self, approved: Approved) -> Result<Ran, Refusal> {
+    pub(crate) async fn run(&mut self, approved: ApprovedCall) -> Result<UncheckedOutput, Refusal> {
         let (admitted, input) = approved.into_checked().into_parts();
         let (tool, permit) = admitted.into_parts();
         // What changes the world is written down before it does.
@@ -65,7 +66,7 @@ impl CallState {
         let ending = self.watch(&tool, &running).await;
         drop(permit);
         let payload = self.judge(&tool, ending?)?;
-        Ok(Ran { tool, payload })
+        Ok(UncheckedOutput { tool, payload })
     }
 
     /// The call as its provider sees it.
@@ -104,7 +105,7 @@ impl CallState {
     /// Runs the provider until it answers, its time is up, or nobody waits any more.
     async fn watch(&mut self, tool: &Arc<Tool>, running: &RunningCall) -> Result<Ending, Refusal> {
         let limit = Duration::from_millis(self.limits.timeout_ms);
-        let mut answer = std::pin::pin!(Caught(tool.provider.run(running)));
+        let mut answer = std::pin::pin!(run_provider(tool, running));
         // Most tools answer at once, and then no clock has to be set for them.
         if let Poll::Ready(answer) = poll_once(answer.as_mut()).await {
             return Ok(answer);
@@ -146,7 +147,7 @@ impl CallState {
         &self,
         tool: &Tool,
         running: &RunningCall,
-        answer: Pin<&mut Caught<'_>>,
+        answer: Pin<&mut impl Future<Output = Ending>>,
         timed_out: bool,
     ) -> Result<Ending, Refusal> {
         running.late.store(timed_out, Ordering::Relaxed);
@@ -164,7 +165,7 @@ impl CallState {
     fn judge(&mut self, tool: &Tool, ending: Ending) -> Result<OutputPayload, Failure> {
         match ending {
             Ending::Answered(Ok(answer)) => {
-                self.printed = ToolReport {
+                self.report = ToolReport {
                     stdout: answer.stdout,
                     stderr: answer.stderr,
                     exit_code: Some(0),
@@ -216,7 +217,7 @@ impl CallState {
         }
         let mut message = message.to_owned();
         if let Some(mut after) = after {
-            trim::text(&mut after, MAX_MESSAGE_BYTES);
+            truncate::text(&mut after, MAX_MESSAGE_BYTES);
             message = format!("{message}; {after}");
         }
         let mut failure = Failure::new(code, &*message);
@@ -230,9 +231,10 @@ impl CallState {
     /// A tool's own failure, with the status that its contract gives it. A code that
     /// the contract does not declare is nobody's to rely on.
     fn declared(&mut self, tool: &Tool, mut error: ToolError) -> Failure {
-        trim::text(&mut error.message, MAX_MESSAGE_BYTES);
-        trim::text(&mut error.code, MAX_CODE_BYTES);
-        error.details = error.details.filter(|details| trim::is_short(details, MAX_ASIDE_BYTES));
+        truncate::text(&mut error.message, MAX_MESSAGE_BYTES);
+        truncate::text(&mut error.code, MAX_CODE_BYTES);
+        error.details =
+            error.details.filter(|details| truncate::is_short(details, MAX_ASIDE_BYTES));
         if error.code == codes::INVALID_INPUT.code {
             tool.contract.input_error().0.clone_into(&mut error.code);
         }
@@ -265,13 +267,21 @@ impl CallState {
     }
 
     fn print(&mut self, error: ToolError) {
-        self.printed = ToolReport {
+        self.report = ToolReport {
             stdout: error.stdout,
             stderr: error.stderr,
             exit_code: error.exit_code,
             summary: None,
             metrics: short(error.metrics),
         };
+    }
+}
+
+/// Runs the provider so that its panic ends this call and not the connection.
+async fn run_provider(tool: &Tool, running: &RunningCall) -> Ending {
+    match AssertUnwindSafe(async { tool.provider.run(running).await }).catch_unwind().await {
+        Ok(answer) => Ending::Answered(answer),
+        Err(_) => Ending::Panicked,
     }
 }
 
@@ -289,7 +299,7 @@ fn asked(questions: InputRequests) -> Failure {
 
 /// A tool's own numbers, or none where they are more than numbers.
 fn short(metrics: Map<String, Value>) -> Map<String, Value> {
-    if metrics.values().all(|value| trim::is_short(value, MAX_ASIDE_BYTES / 64))
+    if metrics.values().all(|value| truncate::is_short(value, MAX_ASIDE_BYTES / 64))
         && metrics.len() <= 64
     {
         metrics
@@ -306,18 +316,3 @@ const ANY_TOOL_MAY: &[codes::StandardCode] = &[
     codes::UNAVAILABLE,
     codes::CONTRACT_CHANGED,
 ];
-
-/// Runs a provider so that its panic ends one call and not the connection.
-struct Caught<'a>(BoxFuture<'a, Result<ToolOutput, ToolError>>);
-
-impl Future for Caught<'_> {
-    type Output = Ending;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ending> {
-        match catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(context))) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(answer)) => Poll::Ready(Ending::Answered(answer)),
-            Err(_) => Poll::Ready(Ending::Panicked),
-        }
-    }
-}

@@ -15,8 +15,10 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     App,
     http::{
-        connection::{Activity, Keeper, Patience, TICK, Watched},
-        front,
+        connection::{
+            ConnectionActivity, ConnectionSupervisor, ConnectionTimeouts, TICK, TrackedStream,
+        },
+        identity,
     },
     rest,
 };
@@ -31,10 +33,11 @@ const LAST_MOMENT: Duration = Duration::from_secs(4);
 /// Answers connections until told to stop; then lets what runs come to its end, for as
 /// long as the settings allow.
 pub async fn serve(app: Arc<App>, listener: TcpListener, stop: CancellationToken) {
-    let router = rest::router(app.clone());
+    let (routes, refusals) = (rest::routes(app.clone()), rest::refusals());
     let places = Arc::new(Semaphore::new(app.settings.max_connections));
-    let keeper = Arc::new(Keeper::default());
-    let patience = Patience { head: app.settings.header_timeout, idle: app.settings.idle_timeout };
+    let supervisor = Arc::new(ConnectionSupervisor::default());
+    let timeouts =
+        ConnectionTimeouts { head: app.settings.header_timeout, idle: app.settings.idle_timeout };
     let mut tick = tokio::time::interval(TICK);
     loop {
         let next = async {
@@ -44,7 +47,7 @@ pub async fn serve(app: Arc<App>, listener: TcpListener, stop: CancellationToken
         let (place, stream) = tokio::select! {
             () = stop.cancelled() => break,
             _ = tick.tick() => {
-                keeper.tick(patience);
+                supervisor.tick(timeouts);
                 app.mcp.sessions.sweep();
                 continue;
             }
@@ -58,49 +61,57 @@ pub async fn serve(app: Arc<App>, listener: TcpListener, stop: CancellationToken
                 continue;
             }
         };
-        let activity = keeper.activity();
-        let (app, router, noted) = (app.clone(), router.clone(), activity.clone());
+        let activity = supervisor.activity();
+        let routers = (routes.clone(), refusals.clone());
+        let (app, noted) = (app.clone(), activity.clone());
         let task = tokio::spawn(async move {
-            connection(app, router, stream, noted).await;
+            connection(app, routers, stream, noted).await;
             drop(place);
         });
-        keeper.keep(activity, task.abort_handle());
+        supervisor.supervise(activity, task.abort_handle());
     }
     drop(listener);
     app.gate.begin_stopping();
-    drain(&app, &keeper).await;
+    drain(&app, &supervisor).await;
 }
 
 /// Waits for the connections that are at work. From now on every answer says that it is
 /// the last one on its connection.
-async fn drain(app: &App, keeper: &Keeper) {
+async fn drain(app: &App, supervisor: &ConnectionSupervisor) {
     let end = Instant::now() + app.settings.drain_timeout;
-    while keeper.end_idle() > 0 && Instant::now() < end {
+    while supervisor.end_idle() > 0 && Instant::now() < end {
         tokio::time::sleep(TICK).await;
     }
     // Jobs of the queue run without a connection.
     while app.gate.is_running() && Instant::now() < end {
         tokio::time::sleep(TICK).await;
     }
-    if keeper.end_idle() == 0 && !app.gate.is_running() {
+    if supervisor.end_idle() == 0 && !app.gate.is_running() {
         return;
     }
     tracing::warn!("calls were still running when the time to stop was up");
     app.gate.stop_all();
     let end = Instant::now() + LAST_MOMENT;
-    while (app.gate.is_running() || keeper.end_idle() > 0) && Instant::now() < end {
+    while (app.gate.is_running() || supervisor.end_idle() > 0) && Instant::now() < end {
         tokio::time::sleep(TICK).await;
     }
 }
 
-async fn connection(app: Arc<App>, router: Router, stream: TcpStream, activity: Arc<Activity>) {
+async fn connection(
+    app: Arc<App>,
+    (routes, refusals): (Router, Router),
+    stream: TcpStream,
+    activity: Arc<ConnectionActivity>,
+) {
     // An answer is one small write: waiting to fill a packet only adds delay.
     let _ = stream.set_nodelay(true);
-    let stream = TokioIo::new(Watched { stream, activity: activity.clone() });
+    let stream = TokioIo::new(TrackedStream { stream, activity: activity.clone() });
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let (app, router, busy) = (app.clone(), router.clone(), activity.busy());
+        let (app, busy) = (app.clone(), activity.busy());
+        let (routes, refusals) = (routes.clone(), refusals.clone());
         async move {
-            let response = front::answer(&app, router, request.map(Body::new)).await;
+            let request = request.map(Body::new);
+            let response = identity::handle(&app, routes, &refusals, request).await;
             Ok::<_, Infallible>(busy.until_sent(response))
         }
     });

@@ -2,7 +2,7 @@
 //!
 //! Timers and cancellation that every request would have to arm and to look at cost more
 //! than the request does. So a connection only notes what it is doing, in atomics, and a
-//! keeper looks at all of them now and then.
+//! supervisor looks at all of them now and then.
 
 use std::{
     io,
@@ -27,7 +27,7 @@ use tokio::{
     task::AbortHandle,
 };
 
-/// How often the keeper looks.
+/// How often the supervisor looks.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
 /// After so many ticks a client that takes nothing is given up when the server stops.
@@ -44,7 +44,7 @@ const SENDING: u8 = 3;
 
 /// What a connection is doing, and since which tick.
 #[derive(Debug, Default)]
-pub(crate) struct Activity {
+pub(crate) struct ConnectionActivity {
     phase: AtomicU8,
     since: AtomicU64,
     /// Whether the client has left no room for what it is sent.
@@ -52,7 +52,7 @@ pub(crate) struct Activity {
     clock: Arc<AtomicU64>,
 }
 
-impl Activity {
+impl ConnectionActivity {
     fn enter(&self, phase: u8) {
         self.phase.store(phase, Relaxed);
         self.touch();
@@ -74,19 +74,19 @@ impl Activity {
     }
 
     /// A request is being answered, until the guard is dropped.
-    pub(crate) fn busy(self: &Arc<Self>) -> Busy {
+    pub(crate) fn busy(self: &Arc<Self>) -> BusyGuard {
         self.enter(BUSY);
-        Busy(self.clone())
+        BusyGuard(self.clone())
     }
 }
 
 /// Ends the answering of a request, also one that was given up.
-pub(crate) struct Busy(Arc<Activity>);
+pub(crate) struct BusyGuard(Arc<ConnectionActivity>);
 
 /// How much of an answer the system takes at one go, in bytes.
 const SHORT_ANSWER_BYTES: u64 = 65_536;
 
-impl Busy {
+impl BusyGuard {
     /// The answer; one that takes a while to send is part of the answering until it is sent.
     pub(crate) fn until_sent(self, response: Response) -> Response {
         let short = response.body().size_hint().exact();
@@ -94,17 +94,17 @@ impl Busy {
             return response;
         }
         self.0.enter(SENDING);
-        response.map(|body| Body::new(Sending { body, _busy: self }))
+        response.map(|body| Body::new(TrackedBody { body, _busy: self }))
     }
 }
 
 /// A body that keeps its connection busy.
-struct Sending {
+struct TrackedBody {
     body: Body,
-    _busy: Busy,
+    _busy: BusyGuard,
 }
 
-impl HttpBody for Sending {
+impl HttpBody for TrackedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -124,7 +124,7 @@ impl HttpBody for Sending {
     }
 }
 
-impl Drop for Busy {
+impl Drop for BusyGuard {
     fn drop(&mut self) {
         self.0.enter(IDLE);
     }
@@ -132,7 +132,7 @@ impl Drop for Busy {
 
 /// How long a connection may be in a phase.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience {
+pub(crate) struct ConnectionTimeouts {
     /// For the head of a request to come in.
     pub head: Duration,
     /// Between requests, and for a client to take what it is sent.
@@ -141,32 +141,33 @@ pub(crate) struct Patience {
 
 /// All the connections that are open.
 #[derive(Debug, Default)]
-pub(crate) struct Keeper {
+pub(crate) struct ConnectionSupervisor {
     clock: Arc<AtomicU64>,
-    open: Mutex<Vec<(Arc<Activity>, AbortHandle)>>,
+    open: Mutex<Vec<(Arc<ConnectionActivity>, AbortHandle)>>,
 }
 
-impl Keeper {
+impl ConnectionSupervisor {
     /// The note of a new connection.
-    pub(crate) fn activity(&self) -> Arc<Activity> {
-        let activity = Activity { clock: self.clock.clone(), ..Activity::default() };
+    pub(crate) fn activity(&self) -> Arc<ConnectionActivity> {
+        let activity =
+            ConnectionActivity { clock: self.clock.clone(), ..ConnectionActivity::default() };
         activity.touch();
         Arc::new(activity)
     }
 
     /// Takes a connection into keeping.
-    pub(crate) fn keep(&self, activity: Arc<Activity>, task: AbortHandle) {
+    pub(crate) fn supervise(&self, activity: Arc<ConnectionActivity>, task: AbortHandle) {
         self.lock().push((activity, task));
     }
 
     /// Looks at all connections once: those that are over are forgotten, those that took
     /// too long are ended.
-    pub(crate) fn tick(&self, patience: Patience) {
+    pub(crate) fn tick(&self, timeouts: ConnectionTimeouts) {
         let now = self.clock.fetch_add(1, Relaxed) + 1;
         let ticks = |time: Duration| {
             u64::try_from(time.as_millis() / TICK.as_millis()).unwrap_or(u64::MAX).max(1)
         };
-        let (head, idle) = (ticks(patience.head), ticks(patience.idle));
+        let (head, idle) = (ticks(timeouts.head), ticks(timeouts.idle));
         self.lock().retain(|(activity, task)| {
             let age = now.saturating_sub(activity.since.load(Relaxed));
             let too_long = match activity.phase.load(Relaxed) {
@@ -199,18 +200,18 @@ impl Keeper {
         open.len()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(Arc<Activity>, AbortHandle)>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(Arc<ConnectionActivity>, AbortHandle)>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A stream that notes when bytes move.
-pub(crate) struct Watched {
+pub(crate) struct TrackedStream {
     pub stream: TcpStream,
-    pub activity: Arc<Activity>,
+    pub activity: Arc<ConnectionActivity>,
 }
 
-impl AsyncRead for Watched {
+impl AsyncRead for TrackedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -225,7 +226,7 @@ impl AsyncRead for Watched {
     }
 }
 
-impl AsyncWrite for Watched {
+impl AsyncWrite for TrackedStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

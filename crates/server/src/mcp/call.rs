@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use contract::{LimitOverrides, Tasks, codes};
+use contract::{Tasks, codes};
 use gate::{
     ApprovalId, BoxFuture, Call, InputRequests, JobId, LiveJob, LogLevel, NotificationSender,
     Outcome, Recording, Tool, ToolNotification,
@@ -180,21 +180,13 @@ impl Asked {
     fn call(&mut self, recording: Recording, notes: Option<NotificationSender>) -> Call {
         let arguments = self.arguments.take().unwrap_or_else(|| self.rounds.arguments());
         let context = &self.context;
-        Call {
-            tool: self.name.to_string(),
-            toolset: context.scope.clone(),
-            meant: None,
-            input: Value::Object(arguments),
-            limits: LimitOverrides::default(),
-            caller: context.caller.clone(),
-            door: context.door,
-            request_id: context.request_id.clone(),
-            recording,
-            idempotency_key: None,
-            approval: self.approval.clone(),
-            channel: self.rounds.channel(context, notes),
-            stop: context.stop.clone(),
-        }
+        let (caller, request_id) = (context.caller.clone(), context.request_id.clone());
+        Call::new(&*self.name, Value::Object(arguments), context.door, caller, request_id)
+            .toolset(context.scope.clone())
+            .recording(recording)
+            .approval(self.approval.clone())
+            .channel(self.rounds.channel(context, notes))
+            .stop(context.stop.clone())
     }
 
     /// A place for notes, if the client wants any of them.

@@ -12,7 +12,7 @@ use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
     response::Response,
-    routing::post,
+    routing::{any, post},
 };
 use bytes::Bytes;
 use gate::{Caller, Failure, RequestId};
@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     App,
-    http::{answer, body, body::BodyError, front},
+    http::{body, body::BodyError, identity, response},
 };
 
 /// Where MCP is answered; a toolset has its name behind it.
@@ -58,7 +58,7 @@ pub(super) struct Knock {
 impl Knock {
     fn new(
         app: Arc<App>,
-        context: front::Context,
+        context: identity::RequestContext,
         uri: &Uri,
         headers: HeaderMap,
     ) -> Result<Self, Box<Response>> {
@@ -77,7 +77,7 @@ impl Knock {
                 return Err(Box::new(failed(None, &error)));
             }
         };
-        let front::Context { caller, request_id, .. } = context;
+        let identity::RequestContext { caller, request_id, .. } = context;
         Ok(Self { app, caller, request_id, scope, headers })
     }
 
@@ -107,7 +107,11 @@ impl Knock {
 }
 
 /// Answers a message.
-pub(crate) async fn receive(app: Arc<App>, context: front::Context, request: Request) -> Response {
+pub(crate) async fn receive(
+    app: Arc<App>,
+    context: identity::RequestContext,
+    request: Request,
+) -> Response {
     let (head, body) = request.into_parts();
     let knock = match Knock::new(app, context, &head.uri, head.headers) {
         Ok(knock) => knock,
@@ -177,11 +181,18 @@ fn unread(error: BodyError, max_bytes: usize) -> Response {
 
 /// An error, with the HTTP status that goes with it.
 fn failed(id: Option<&Id>, error: &RpcError) -> Response {
-    answer::printed(error.status, rpc::error(id, error))
+    response::printed(error.status, rpc::error(id, error))
 }
 
-/// A refusal before the endpoint was reached, in its shape.
-pub(crate) fn refuse(failure: &Failure) -> Response {
+/// Refusals of requests whose sender was not accepted.
+pub(crate) fn refusals() -> Router {
+    let refuse =
+        async |Extension(rejected): Extension<identity::RejectedRequest>| refuse(&rejected.failure);
+    let router = Router::new().route(PATH, any(refuse)).route("/mcp/", any(refuse));
+    router.route("/mcp/{*path}", any(refuse))
+}
+
+fn refuse(failure: &Failure) -> Response {
     let error = RpcError::new(-32600, failure.http_status, failure.message.clone())
         .data(serde_json::json!({ "code": failure.code }));
     failed(None, &error)
@@ -208,5 +219,5 @@ fn not_allowed() -> Response {
 
 /// An answer that is there.
 fn finished(id: &Id, reply: &super::context::Reply, status: u16) -> Response {
-    answer::printed(status, Bytes::from(rpc::answer(id, reply)))
+    response::printed(status, Bytes::from(rpc::answer(id, reply)))
 }

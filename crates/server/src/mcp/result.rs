@@ -31,7 +31,7 @@ pub(crate) fn of_call(
     let mut text = Vec::with_capacity(512);
     text.extend_from_slice(b"{\"content\":[");
     match &outcome.result {
-        Ok(output) if outcome.marks.released.is_some() => released(&mut text, outcome, output),
+        Ok(output) if outcome.flags.released.is_some() => released(&mut text, outcome, output),
         Ok(output) => succeeded(&mut text, context, contract, outcome, output),
         Err(failure) => failed(&mut text, failure),
     }
@@ -118,16 +118,16 @@ fn meta(text: &mut Vec<u8>, context: &Context, outcome: &Outcome) {
     if let Some(job) = &outcome.job_id {
         print_field(text, JOB_ID, job);
     }
-    let marks = &outcome.marks;
-    if marks.spilled {
+    let flags = &outcome.flags;
+    if flags.spilled {
         print_field(text, SPILLED, &true);
     }
-    if let Some(id) = &marks.released {
+    if let Some(id) = &flags.released {
         print_field(text, RELEASED, &true);
         print_field(text, QUARANTINE_ID, id);
     }
-    if !marks.warnings.is_empty() {
-        print_field(text, WARNINGS, &marks.warnings);
+    if !flags.warnings.is_empty() {
+        print_field(text, WARNINGS, &flags.warnings);
     }
     if let Err(failure) = &outcome.result {
         print_field(text, ERROR, &error_object(failure));

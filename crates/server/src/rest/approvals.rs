@@ -18,15 +18,16 @@ use serde_json::{Value, json};
 use crate::{
     App,
     http::{
-        answer, body,
-        front::{Context, OPERATOR},
+        body,
+        identity::{OPERATOR, RequestContext},
+        response,
     },
-    rest::{self, execute, named::Named},
+    rest::{self, execute, path::PathName},
 };
 
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
-    Extension(context): Extension<Context>,
+    Extension(context): Extension<RequestContext>,
     uri: Uri,
 ) -> Response {
     if let Err(response) = rest::only_operator(&app, &context, "see and decide approvals") {
@@ -59,7 +60,7 @@ pub(crate) async fn list(
             let more = approvals.len() > limit;
             approvals.truncate(limit);
             let next = approvals.last().filter(|_| more).map(|approval| approval.id.clone());
-            answer::json(200, &json!({ "approvals": approvals, "next_cursor": next }))
+            response::json(200, &json!({ "approvals": approvals, "next_cursor": next }))
         }
         Err(error) => rest::store_failed(&error),
     }
@@ -68,15 +69,15 @@ pub(crate) async fn list(
 /// The operator sees all of it; whoever asked for it sees how it stands.
 pub(crate) async fn one(
     State(app): State<Arc<App>>,
-    Extension(context): Extension<Context>,
-    Named(id): Named<String>,
+    Extension(context): Extension<RequestContext>,
+    PathName(id): PathName<String>,
 ) -> Response {
     let Some(known) = ApprovalId::parse(&id) else { return unknown(&id) };
     let gate = &app.gate;
     match gate.store().approval(&known, gate.clock().now()).await {
-        Ok(Some(approval)) if context.operator => answer::json(200, &approval),
+        Ok(Some(approval)) if context.operator => response::json(200, &approval),
         Ok(Some(approval)) if approval.caller == context.caller.name() => {
-            answer::json(200, &standing(&approval))
+            response::json(200, &standing(&approval))
         }
         Ok(_) => unknown(&id),
         Err(error) => rest::store_failed(&error),
@@ -99,8 +100,8 @@ fn standing(approval: &Approval) -> Value {
 
 pub(crate) async fn decide(
     State(app): State<Arc<App>>,
-    Extension(context): Extension<Context>,
-    Named(id): Named<String>,
+    Extension(context): Extension<RequestContext>,
+    PathName(id): PathName<String>,
     request: Request,
 ) -> Response {
     if let Err(response) = rest::only_operator(&app, &context, "see and decide approvals") {
@@ -108,15 +109,15 @@ pub(crate) async fn decide(
     }
     let verdict = match read(&app, request).await {
         Ok(verdict) => verdict,
-        Err(failure) => return answer::failure(&failure),
+        Err(failure) => return response::failure(&failure),
     };
     let Some(known) = ApprovalId::parse(&id) else { return unknown(&id) };
     match app.gate.decide(&known, verdict).await {
-        Ok(DecisionResult::Done(approval)) => answer::json(200, &approval),
+        Ok(DecisionResult::Done(approval)) => response::json(200, &approval),
         Ok(DecisionResult::TooLate(approval)) => {
             let (id, word) = (&approval.id, approval.state.word());
             let message = format!("{id} is {word} and can no more be decided.");
-            answer::error(codes::CONFLICT, &message, Some(json!({ "status": approval.state })))
+            response::error(codes::CONFLICT, &message, Some(json!({ "status": approval.state })))
         }
         Ok(DecisionResult::Unknown) => unknown(&id),
         Err(error) => rest::store_failed(&error),
@@ -152,5 +153,5 @@ async fn read(app: &App, request: Request) -> Result<ApprovalDecision, Box<Failu
 fn unknown(id: &str) -> Response {
     let shown: String = id.chars().take(64).collect();
     let details = Some(json!({ "approval_id": shown }));
-    answer::error(codes::NOT_FOUND, &format!("Approval not found: {shown}."), details)
+    response::error(codes::NOT_FOUND, &format!("Approval not found: {shown}."), details)
 }

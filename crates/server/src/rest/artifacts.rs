@@ -16,23 +16,23 @@ use tokio_util::io::ReaderStream;
 
 use crate::{
     App,
-    http::answer,
-    rest::{self, jobs, named::Named, tools::matches_tag},
+    http::response,
+    rest::{self, jobs, path::PathName, tools::matches_tag},
 };
 
 /// How much of a file is read at a time.
 const CHUNK_BYTES: usize = 64 * 1_024;
 
-pub(crate) async fn list(State(app): State<Arc<App>>, Named(id): Named<String>) -> Response {
+pub(crate) async fn list(State(app): State<Arc<App>>, PathName(id): PathName<String>) -> Response {
     match jobs::find(&app, &id).await {
-        Ok(job) => answer::json(200, &json!({ "job_id": job.id, "files": job.artifacts })),
+        Ok(job) => response::json(200, &json!({ "job_id": job.id, "files": job.artifacts })),
         Err(response) => *response,
     }
 }
 
 pub(crate) async fn download(
     State(app): State<Arc<App>>,
-    Named((id, name)): Named<(String, String)>,
+    PathName((id, name)): PathName<(String, String)>,
     method: Method,
     headers: HeaderMap,
 ) -> Response {
@@ -49,7 +49,7 @@ pub(crate) async fn download(
     if known.is_some_and(|tags| matches_tag(tags, &etag)) {
         let mut response = Response::default();
         *response.status_mut() = StatusCode::NOT_MODIFIED;
-        answer::set(&mut response, header::ETAG, &etag);
+        response::set(&mut response, header::ETAG, &etag);
         return response;
     }
     // A part is asked for by GET, and only of the artifact that the client has the rest of.
@@ -77,7 +77,7 @@ pub(crate) async fn download(
     if let Some(range) = range {
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;
         let text = format!("bytes {}-{}/{}", range.start, range.end - 1, artifact.bytes);
-        answer::set(&mut response, header::CONTENT_RANGE, &text);
+        response::set(&mut response, header::CONTENT_RANGE, &text);
     }
     response
 }
@@ -91,13 +91,13 @@ fn describe(response: &mut Response, artifact: &Artifact, etag: &str, length: u6
         .map(|one| if one.is_ascii_graphic() && !"\"\\%".contains(one) { one } else { '_' })
         .collect();
     let disposition = format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}");
-    answer::set(response, header::CONTENT_TYPE, &artifact.mime_type);
-    answer::set(response, header::CONTENT_LENGTH, &length.to_string());
-    answer::set(response, header::CONTENT_DISPOSITION, &disposition);
-    answer::set(response, header::X_CONTENT_TYPE_OPTIONS, "nosniff");
-    answer::set(response, header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'");
-    answer::set(response, header::ACCEPT_RANGES, "bytes");
-    answer::set(response, header::ETAG, etag);
+    response::set(response, header::CONTENT_TYPE, &artifact.mime_type);
+    response::set(response, header::CONTENT_LENGTH, &length.to_string());
+    response::set(response, header::CONTENT_DISPOSITION, &disposition);
+    response::set(response, header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    response::set(response, header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'");
+    response::set(response, header::ACCEPT_RANGES, "bytes");
+    response::set(response, header::ETAG, etag);
 }
 
 struct Unsatisfiable;
@@ -125,16 +125,16 @@ fn wanted(headers: &HeaderMap, bytes: u64) -> Result<Option<Range<u64>>, Unsatis
 }
 
 fn outside(bytes: u64) -> Response {
-    let mut response = answer::error(
+    let mut response = response::error(
         codes::RANGE_NOT_SATISFIABLE,
         "The range lies outside the artifact.",
         Some(json!({ "bytes": bytes })),
     );
-    answer::set(&mut response, header::CONTENT_RANGE, &format!("bytes */{bytes}"));
+    response::set(&mut response, header::CONTENT_RANGE, &format!("bytes */{bytes}"));
     response
 }
 
 fn missing(name: &str) -> Response {
     let shown: String = name.chars().take(255).collect();
-    answer::error(codes::NOT_FOUND, "Artifact not found.", Some(json!({ "name": shown })))
+    response::error(codes::NOT_FOUND, "Artifact not found.", Some(json!({ "name": shown })))
 }

@@ -19,7 +19,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{
     App, AskReply, AskRequest,
-    http::{answer, body, front::Context},
+    http::{body, identity::RequestContext, response},
     rest::{events, execute},
 };
 
@@ -27,13 +27,13 @@ const KEYS: [&str; 6] = ["question", "tool", "args", "summarize", "plan_only", "
 
 pub(crate) async fn ask(
     State(app): State<Arc<App>>,
-    Extension(context): Extension<Context>,
+    Extension(context): Extension<RequestContext>,
     request: Request,
 ) -> Response {
     let wants_events = wants_events(request.headers());
     let mut asked = match read(&app, context, request).await {
         Ok(asked) => asked,
-        Err(failure) => return answer::failure(&failure),
+        Err(failure) => return response::failure(&failure),
     };
     // Who stops to wait has lost interest. The run ends then by itself and is written down, whatever becomes of the connection.
     let guard = asked.stop.clone().drop_guard();
@@ -44,7 +44,7 @@ pub(crate) async fn ask(
     });
     let answering = match app.asks.clone().ask(asked) {
         Ok(answering) => tokio::spawn(answering),
-        Err(failure) => return answer::failure(&failure),
+        Err(failure) => return response::failure(&failure),
     };
     if let Some(events) = events {
         let keep_alive = events::keep_alive(&app);
@@ -52,11 +52,11 @@ pub(crate) async fn ask(
     }
     match answering.await {
         Ok(reply) => {
-            let mut response = answer::json(reply.status, &reply.body);
-            answer::retry_after(&mut response, reply.retry_after);
+            let mut response = response::json(reply.status, &reply.body);
+            response::retry_after(&mut response, reply.retry_after);
             response
         }
-        Err(_) => answer::error(codes::INTERNAL, "the run ended without an answer", None),
+        Err(_) => response::error(codes::INTERNAL, "the run ended without an answer", None),
     }
 }
 
@@ -107,7 +107,11 @@ fn event(name: &str, data: &str) -> Bytes {
     Bytes::from(format!("event: {name}\ndata: {data}\n\n"))
 }
 
-async fn read(app: &App, context: Context, request: Request) -> Result<AskRequest, Box<Failure>> {
+async fn read(
+    app: &App,
+    context: RequestContext,
+    request: Request,
+) -> Result<AskRequest, Box<Failure>> {
     let (head, body) = request.into_parts();
     let settings = &app.settings;
     let bytes = body::read(&head.headers, body, settings.max_body_bytes, settings.body_timeout)

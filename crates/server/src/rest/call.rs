@@ -1,73 +1,75 @@
 //! `POST /v1/tools/{tool}`: the simple envelope, for a tool or for a toolset.
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 use axum::{
     Extension,
-    extract::{Path, Request, State, rejection::PathRejection},
+    extract::{FromRequestParts, Path, Request, State},
+    http::request::Parts,
     response::Response,
 };
 use contract::codes;
-use gate::{ApprovalId, Call, Catalogue, Door, Failure, Outcome, Recording};
+use gate::{Call, Door, Failure, Outcome};
 use serde::Serialize;
-use serde_json::{Map, Value, json, value::RawValue};
-use tokio_util::sync::CancellationToken;
+use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
     App,
-    http::{answer, body, front::Context},
+    http::{
+        body,
+        identity::{RejectedRequest, RequestContext},
+        response,
+    },
     rest::execute,
 };
 
-/// What comes before the name of the tool.
-pub(crate) const PREFIX: &str = "/v1/tools/";
+/// The route.
+pub(crate) const PATH: &str = "/v1/tools/{tool}";
 
-pub(crate) async fn call(
-    State(app): State<Arc<App>>,
-    Extension(context): Extension<Context>,
-    tool: Result<Path<String>, PathRejection>,
-    request: Request,
-) -> Response {
-    let Path(asked) = match tool {
-        Ok(name) => name,
-        // Bytes that are no text are the name of no tool, and the gate says so.
-        Err(_) => Path(request.uri().path().trim_start_matches(PREFIX).to_owned()),
-    };
-    match read(&app, &asked, request).await {
-        Ok(Read { tool, input, idempotency_key, approval }) => {
-            let outcome = app
-                .gate
-                .call(Call {
-                    tool,
-                    toolset: None,
-                    meant: None,
-                    input: Value::Object(input),
-                    limits: contract::LimitOverrides::default(),
-                    caller: context.caller,
-                    door: Door::Rest,
-                    request_id: context.request_id,
-                    recording: Recording::WhenNeeded,
-                    idempotency_key,
-                    approval,
-                    channel: gate::CallChannel::default(),
-                    stop: CancellationToken::new(),
-                })
-                .await;
-            render(&asked, &outcome)
-        }
-        Err(failure) => render(&asked, &Outcome::refused(&asked, context.request_id, *failure)),
+/// The name of the tool in the path. Bytes that are no text are the name of no tool, and the gate
+/// says so.
+pub(crate) struct ToolName(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for ToolName {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        Ok(Self(match Path::from_request_parts(parts, state).await {
+            Ok(Path(name)) => name,
+            Err(_) => parts.uri.path().rsplit('/').next().unwrap_or_default().to_owned(),
+        }))
     }
 }
 
-/// The tool that is meant, its arguments, and what comes with the call.
-struct Read {
-    tool: String,
-    input: Map<String, Value>,
-    idempotency_key: Option<String>,
-    approval: Option<ApprovalId>,
+pub(crate) async fn call(
+    State(app): State<Arc<App>>,
+    Extension(context): Extension<RequestContext>,
+    ToolName(name): ToolName,
+    request: Request,
+) -> Response {
+    let request_id = context.request_id.clone();
+    let outcome = match read(&app, &name, context, request).await {
+        Ok(call) => app.gate.call(call).await,
+        Err(failure) => Outcome::refused(&name, request_id, *failure),
+    };
+    render(&name, &outcome)
 }
 
-async fn read(app: &App, asked: &str, request: Request) -> Result<Read, Box<Failure>> {
+/// Refuses a request whose sender was not accepted.
+pub(crate) async fn refuse(
+    Extension(rejected): Extension<RejectedRequest>,
+    ToolName(name): ToolName,
+) -> Response {
+    render(&name, &Outcome::refused(&name, rejected.request_id, rejected.failure))
+}
+
+/// The call that a request asks for.
+async fn read(
+    app: &App,
+    name: &str,
+    context: RequestContext,
+    request: Request,
+) -> Result<Call, Box<Failure>> {
     let (head, body) = request.into_parts();
     let settings = &app.settings;
     let bytes = body::read(&head.headers, body, settings.max_body_bytes, settings.body_timeout)
@@ -89,53 +91,18 @@ async fn read(app: &App, asked: &str, request: Request) -> Result<Read, Box<Fail
         let shown: String = key.chars().take(64).collect();
         return Err(invalid(format!("`{shown}` is not a known key; the arguments go into `args`")));
     }
-    let Value::Object(mut input) = args else {
+    if !args.is_object() {
         return Err(invalid("`args` must be an object".into()));
-    };
-    let tool = choose(&app.gate.catalogue(), asked, &mut input)?;
-    Ok(Read { tool, input, idempotency_key, approval })
-}
-
-/// The tool of that name; or of the toolset of that name the one that `command` picks,
-/// or its default.
-fn choose(
-    catalogue: &Catalogue,
-    asked: &str,
-    args: &mut Map<String, Value>,
-) -> Result<String, Box<Failure>> {
-    if catalogue.find(asked).is_some() {
-        return Ok(asked.to_owned());
     }
-    let Some(toolset) = catalogue.toolset(asked) else {
-        // The gate says that there is no such tool.
-        return Ok(asked.to_owned());
-    };
-    let refuse = |code, message: String| {
-        Box::new(Failure::new(code, message).details(json!({ "commands": toolset.tools })))
-    };
-    let commands = toolset.tools.join(", ");
-    match (args.get("command"), &toolset.default) {
-        (Some(Value::String(command)), _) if toolset.tools.contains(command) => {
-            let command = command.clone();
-            args.remove("command");
-            Ok(command)
-        }
-        (Some(Value::String(command)), _) => {
-            let shown: String = command.chars().take(64).collect();
-            let message = format!("`{asked}` has no command `{shown}`; it has {commands}");
-            Err(refuse(codes::UNKNOWN_TOOL, message))
-        }
-        (Some(_), _) => Err(refuse(codes::INVALID_REQUEST, "`command` must be a string".into())),
-        (None, Some(default)) => Ok(default.clone()),
-        (None, None) => {
-            let message = format!("`command` is required: one of {commands}");
-            Err(refuse(codes::INVALID_REQUEST, message))
-        }
-    }
+    let call = Call::new(name, args, Door::Rest, context.caller, context.request_id)
+        .or_toolset()
+        .idempotency_key(idempotency_key)
+        .approval(approval);
+    Ok(call)
 }
 
 #[derive(Serialize)]
-struct Succeeded<'a> {
+struct CallSuccess<'a> {
     tool: &'a str,
     ok: bool,
     result: &'a RawValue,
@@ -154,7 +121,7 @@ struct Succeeded<'a> {
 }
 
 #[derive(Serialize)]
-struct Failed<'a> {
+struct CallFailure<'a> {
     tool: &'a str,
     ok: bool,
     error: &'a str,
@@ -164,26 +131,26 @@ struct Failed<'a> {
 }
 
 /// The outcome in the simple envelope.
-pub(crate) fn render(asked: &str, outcome: &Outcome) -> Response {
-    let tool: String = asked.chars().take(64).collect();
+pub(crate) fn render(name: &str, outcome: &Outcome) -> Response {
+    let tool: String = name.chars().take(64).collect();
     let mut response = match &outcome.result {
-        Ok(output) => answer::json(
+        Ok(output) => response::json(
             outcome.http_status(),
-            &Succeeded {
+            &CallSuccess {
                 tool: &tool,
                 ok: true,
                 result: &output.json,
                 artifacts: &outcome.artifacts,
                 job_id: outcome.job_id.as_ref().map(gate::JobId::as_str),
-                spilled: outcome.marks.spilled,
-                released: outcome.marks.released.is_some(),
-                quarantine_id: outcome.marks.released.as_deref(),
-                contract_warnings: &outcome.marks.warnings,
+                spilled: outcome.flags.spilled,
+                released: outcome.flags.released.is_some(),
+                quarantine_id: outcome.flags.released.as_deref(),
+                contract_warnings: &outcome.flags.warnings,
             },
         ),
-        Err(failure) => answer::json(
+        Err(failure) => response::json(
             failure.http_status,
-            &Failed {
+            &CallFailure {
                 tool: &tool,
                 ok: false,
                 error: &failure.message,

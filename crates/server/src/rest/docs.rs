@@ -27,8 +27,8 @@ use serde_json::Value;
 
 use crate::{
     App,
-    http::answer,
-    rest::{documents::Rendered, named::Named, tools::tagged},
+    http::response,
+    rest::{documents::Rendered, path::PathName, tools::tagged},
 };
 
 /// A page made of texts by strangers: should one of them ever get through as markup, it
@@ -80,10 +80,10 @@ pub(crate) async fn page(State(app): State<Arc<App>>, headers: HeaderMap) -> Res
     guarded(&Rendered::new(bytes), kind, &headers)
 }
 
-pub(crate) async fn file(Named(name): Named<String>, headers: HeaderMap) -> Response {
+pub(crate) async fn file(PathName(name): PathName<String>, headers: HeaderMap) -> Response {
     match FILES.iter().find(|file| file.name == name) {
         Some(file) => guarded(&file.content, file.kind.clone(), &headers),
-        None => answer::error(codes::NOT_FOUND, "Unknown route.", None),
+        None => response::error(codes::NOT_FOUND, "Unknown route.", None),
     }
 }
 

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::{
     App,
-    rest::{jobs, named::Named},
+    rest::{jobs, path::PathName},
 };
 
 /// How often a quiet stream says that it is still there.
@@ -28,7 +28,7 @@ pub(super) fn keep_alive(app: &App) -> Duration {
 
 pub(crate) async fn watch(
     State(app): State<Arc<App>>,
-    Named(id): Named<String>,
+    PathName(id): PathName<String>,
     headers: HeaderMap,
 ) -> Response {
     // Whoever comes back says what it has seen.

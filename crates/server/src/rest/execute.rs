@@ -14,14 +14,13 @@ use bytes::Bytes;
 use contract::{LimitOverrides, Limits, Violation, codes};
 use gate::{ApprovalId, Call, Door, Failure, Outcome, Recording};
 use serde_json::{Map, Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     App,
     http::{
-        answer,
         body::{self, BodyError},
-        front::Context,
+        identity::{RejectedRequest, RequestContext},
+        response,
     },
 };
 
@@ -33,7 +32,7 @@ const MAX_KEY_BYTES: usize = 255;
 
 pub(crate) async fn execute(
     State(app): State<Arc<App>>,
-    Extension(context): Extension<Context>,
+    Extension(context): Extension<RequestContext>,
     request: Request,
 ) -> Response {
     let request = match read(&app, request).await {
@@ -43,30 +42,18 @@ pub(crate) async fn execute(
             return render(Outcome::refused(&tool, context.request_id, failure));
         }
     };
-    let outcome = app
-        .gate
-        .call(Call {
-            tool: request.tool,
-            toolset: None,
-            meant: None,
-            input: request.input,
-            limits: request.limits,
-            caller: context.caller,
-            door: Door::Rest,
-            request_id: context.request_id,
-            recording: Recording::Always,
-            idempotency_key: request.idempotency_key,
-            approval: request.approval,
-            channel: gate::CallChannel::default(),
-            stop: CancellationToken::new(),
-        })
-        .await;
-    render(outcome)
+    let call = request.into_call(Door::Rest, context);
+    render(app.gate.call(call).await)
+}
+
+/// Refuses a request whose sender was not accepted.
+pub(crate) async fn refuse(Extension(rejected): Extension<RejectedRequest>) -> Response {
+    render(Outcome::refused("unknown", rejected.request_id, rejected.failure))
 }
 
 /// The outcome as a `ToolResult`.
 pub(crate) fn render(outcome: Outcome) -> Response {
-    let mut response = answer::printed(outcome.http_status(), Bytes::new());
+    let mut response = response::printed(outcome.http_status(), Bytes::new());
     headers(&mut response, &outcome);
     // The text that was recorded is the text that is sent, without a copy.
     let text: Box<str> = outcome.into_tool_result().into();
@@ -77,10 +64,10 @@ pub(crate) fn render(outcome: Outcome) -> Response {
 /// What an outcome adds to the head of its answer.
 pub(crate) fn headers(response: &mut Response, outcome: &Outcome) {
     if let Err(failure) = &outcome.result {
-        answer::retry_after(response, failure.retry_after);
+        response::retry_after(response, failure.retry_after);
     }
     if outcome.replayed {
-        answer::set(response, HeaderName::from_static("idempotency-replayed"), "true");
+        response::set(response, HeaderName::from_static("idempotency-replayed"), "true");
     }
 }
 
@@ -93,6 +80,17 @@ pub(crate) struct Execution {
     pub approval: Option<ApprovalId>,
     /// What else it says, for doors that know more.
     pub rest: Map<String, Value>,
+}
+
+impl Execution {
+    /// The call that the body asks for.
+    pub(crate) fn into_call(self, door: Door, context: RequestContext) -> Call {
+        Call::new(self.tool, self.input, door, context.caller, context.request_id)
+            .limits(self.limits)
+            .recording(Recording::Always)
+            .idempotency_key(self.idempotency_key)
+            .approval(self.approval)
+    }
 }
 
 /// A refusal and the name that it is told under.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::{extract::State, http::HeaderValue, response::Response};
 use serde_json::json;
 
-use crate::{App, http::answer};
+use crate::{App, http::response};
 
 /// The process answers.
 pub(crate) async fn alive(State(app): State<Arc<App>>) -> Response {
     let version = app.settings.version;
-    answer::json(200, &json!({ "status": "ok", "name": "toolgate", "version": version }))
+    response::json(200, &json!({ "status": "ok", "name": "toolgate", "version": version }))
 }
 
 /// The server can do its work: what it keeps can be written.
@@ -23,9 +23,9 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Response {
         reasons.push(error.to_string());
     }
     if reasons.is_empty() {
-        answer::json(200, &json!({ "status": "ready" }))
+        response::json(200, &json!({ "status": "ready" }))
     } else {
-        answer::json(503, &json!({ "status": "not_ready", "reasons": reasons }))
+        response::json(503, &json!({ "status": "not_ready", "reasons": reasons }))
     }
 }
 
@@ -40,5 +40,5 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
         app.mcp.sessions.count()
     ));
     text.push_str(&app.asks.metrics());
-    answer::with_type(200, kind, text)
+    response::with_type(200, kind, text)
 }

@@ -9,14 +9,13 @@ use axum::{
     response::Response,
 };
 use contract::codes;
-use gate::{Call, Door, Failure, Job, JobFilter, JobId, JobState, Recording, jobs::CancelResult};
+use gate::{Door, Failure, Job, JobFilter, JobId, JobState, jobs::CancelResult};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     App,
-    http::{answer, front::Context},
-    rest::{self, execute, named::Named},
+    http::{identity::RequestContext, response},
+    rest::{self, execute, path::PathName},
 };
 
 /// How long a sync request may wait, in milliseconds.
@@ -27,46 +26,32 @@ const DEFAULT_WAIT_MS: u64 = 5_000;
 /// Accepts a job; in the mode `sync` waits for it for a while.
 pub(crate) async fn submit(
     State(app): State<Arc<App>>,
-    Extension(context): Extension<Context>,
+    Extension(context): Extension<RequestContext>,
     request: Request,
 ) -> Response {
     let mut request = match execute::parse(&app, request, &["tool", "tool_name"]).await {
         Ok(request) => request,
-        Err(refused) => return answer::failure(&refused.1),
+        Err(refused) => return response::failure(&refused.1),
     };
     let wait = match read_mode(&app, &mut request) {
         Ok(wait) => wait,
-        Err(failure) => return answer::failure(&failure),
+        Err(failure) => return response::failure(&failure),
     };
-    let submitted = app.jobs.submit(Call {
-        tool: request.tool,
-        toolset: None,
-        meant: None,
-        input: request.input,
-        limits: request.limits,
-        caller: context.caller,
-        door: Door::Jobs,
-        request_id: context.request_id,
-        recording: Recording::Always,
-        idempotency_key: request.idempotency_key,
-        approval: request.approval,
-        channel: gate::CallChannel::default(),
-        stop: CancellationToken::new(),
-    });
-    let (id, live) = match submitted.await {
+    let call = request.into_call(Door::Jobs, context);
+    let (id, live) = match app.jobs.submit(call).await {
         Ok(submitted) => submitted,
-        Err(failure) => return answer::failure(&failure),
+        Err(failure) => return response::failure(&failure),
     };
     let Some(wait) = wait else {
-        return answer::json(202, &json!({ "job_id": id, "status": JobState::Queued }));
+        return response::json(202, &json!({ "job_id": id, "status": JobState::Queued }));
     };
     let _ = tokio::time::timeout(wait, live.over()).await;
     match app.gate.job(&id).await {
         Ok(Some(job)) => {
             let status = if job.state.is_final() { 200 } else { 202 };
-            answer::json(status, &json!({ "job_id": id, "status": job.state, "job": job }))
+            response::json(status, &json!({ "job_id": id, "status": job.state, "job": job }))
         }
-        Ok(None) => answer::json(202, &json!({ "job_id": id, "status": JobState::Queued })),
+        Ok(None) => response::json(202, &json!({ "job_id": id, "status": JobState::Queued })),
         Err(error) => rest::store_failed(&error),
     }
 }
@@ -137,28 +122,31 @@ pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Response {
             let more = jobs.len() > limit;
             jobs.truncate(limit);
             let next = jobs.last().filter(|_| more).map(|job| job.id.clone());
-            answer::json(200, &json!({ "jobs": jobs, "next_cursor": next }))
+            response::json(200, &json!({ "jobs": jobs, "next_cursor": next }))
         }
         Err(error) => rest::store_failed(&error),
     }
 }
 
-pub(crate) async fn one(State(app): State<Arc<App>>, Named(id): Named<String>) -> Response {
+pub(crate) async fn one(State(app): State<Arc<App>>, PathName(id): PathName<String>) -> Response {
     match find(&app, &id).await {
-        Ok(job) => answer::json(200, &job),
+        Ok(job) => response::json(200, &job),
         Err(response) => *response,
     }
 }
 
-pub(crate) async fn cancel(State(app): State<Arc<App>>, Named(id): Named<String>) -> Response {
+pub(crate) async fn cancel(
+    State(app): State<Arc<App>>,
+    PathName(id): PathName<String>,
+) -> Response {
     let Some(known) = JobId::parse(&id) else { return unknown(&id) };
     match app.jobs.cancel(&known).await {
         Ok(CancelResult::Unknown) => unknown(&id),
-        Ok(CancelResult::Done(job)) => answer::json(200, &job),
-        Ok(CancelResult::Stopping(job)) => answer::json(202, &job),
+        Ok(CancelResult::Done(job)) => response::json(200, &job),
+        Ok(CancelResult::Stopping(job)) => response::json(202, &job),
         Ok(CancelResult::TooLate(job)) => {
             let message = format!("Job already ended: {} is {}.", job.id, job.state.word());
-            answer::error(codes::CONFLICT, &message, Some(json!({ "status": job.state })))
+            response::error(codes::CONFLICT, &message, Some(json!({ "status": job.state })))
         }
         Err(error) => rest::store_failed(&error),
     }
@@ -176,7 +164,7 @@ pub(crate) async fn find(app: &App, id: &str) -> Result<Job, Box<Response>> {
 
 fn unknown(id: &str) -> Response {
     let shown: String = id.chars().take(64).collect();
-    answer::error(
+    response::error(
         codes::NOT_FOUND,
         &format!("Job not found: {shown}."),
         Some(json!({ "job_id": shown })),

@@ -18,10 +18,11 @@ use serde_json::{Map, Value, json};
 use crate::{
     App,
     http::{
-        answer, body,
-        front::{Context, OPERATOR},
+        body,
+        identity::{OPERATOR, RequestContext},
+        response,
     },
-    rest::{self, execute, named::Named},
+    rest::{self, execute, path::PathName},
 };
 
 pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Response {
@@ -54,16 +55,16 @@ pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Response {
             let more = entries.len() > limit;
             entries.truncate(limit);
             let next = entries.last().filter(|_| more).map(|entry| entry.id.clone());
-            answer::json(200, &json!({ "entries": entries, "next_cursor": next }))
+            response::json(200, &json!({ "entries": entries, "next_cursor": next }))
         }
         Err(error) => rest::store_failed(&error),
     }
 }
 
-pub(crate) async fn one(State(app): State<Arc<App>>, Named(id): Named<String>) -> Response {
+pub(crate) async fn one(State(app): State<Arc<App>>, PathName(id): PathName<String>) -> Response {
     let gate = &app.gate;
     match gate.store().quarantined(&id, gate.clock().now()).await {
-        Ok(Some(entry)) => answer::json(200, &entry),
+        Ok(Some(entry)) => response::json(200, &entry),
         Ok(None) => unknown(&id),
         Err(error) => rest::store_failed(&error),
     }
@@ -72,8 +73,8 @@ pub(crate) async fn one(State(app): State<Arc<App>>, Named(id): Named<String>) -
 /// The operator lets the caller of the call have the answer.
 pub(crate) async fn release(
     State(app): State<Arc<App>>,
-    Extension(context): Extension<Context>,
-    Named(id): Named<String>,
+    Extension(context): Extension<RequestContext>,
+    PathName(id): PathName<String>,
     request: Request,
 ) -> Response {
     if let Err(response) = rest::only_operator(&app, &context, "release what is quarantined") {
@@ -81,13 +82,13 @@ pub(crate) async fn release(
     }
     let decision = match read(&app, request).await {
         Ok(decision) => decision,
-        Err(failure) => return answer::failure(&failure),
+        Err(failure) => return response::failure(&failure),
     };
     match app.gate.release(&id, decision).await {
-        Ok(ReleaseResult::Done(entry)) => answer::json(200, &entry),
+        Ok(ReleaseResult::Done(entry)) => response::json(200, &entry),
         Ok(ReleaseResult::Refused(entry, why)) => {
             let message = format!("{} cannot be released: {why}.", entry.id);
-            answer::error(codes::CONFLICT, &message, Some(json!({ "status": entry.state })))
+            response::error(codes::CONFLICT, &message, Some(json!({ "status": entry.state })))
         }
         Ok(ReleaseResult::Unknown) => unknown(&id),
         Err(error) => rest::store_failed(&error),
@@ -124,5 +125,5 @@ async fn read(app: &App, request: Request) -> Result<ReleaseDecision, Box<Failur
 fn unknown(id: &str) -> Response {
     let shown: String = id.chars().take(64).collect();
     let details = Some(json!({ "id": shown }));
-    answer::error(codes::NOT_FOUND, "Nothing is quarantined under that id.", details)
+    response::error(codes::NOT_FOUND, "Nothing is quarantined under that id.", details)
 }

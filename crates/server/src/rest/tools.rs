@@ -12,8 +12,8 @@ use serde_json::json;
 
 use crate::{
     App,
-    http::answer,
-    rest::{self, documents::Rendered, named::Named},
+    http::response,
+    rest::{self, documents::Rendered, path::PathName},
 };
 
 pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Response {
@@ -48,7 +48,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri, headers: HeaderM
 
 pub(crate) async fn one(
     State(app): State<Arc<App>>,
-    Named(name): Named<String>,
+    PathName(name): PathName<String>,
     headers: HeaderMap,
 ) -> Response {
     match app.gate.catalogue().find(&name) {
@@ -58,7 +58,7 @@ pub(crate) async fn one(
             let shown: String = name.chars().take(64).collect();
             let near =
                 app.gate.catalogue().nearest(&name).map(|near| json!({ "did_you_mean": near }));
-            answer::error(codes::UNKNOWN_TOOL, &format!("Unknown tool: {shown}."), near)
+            response::error(codes::UNKNOWN_TOOL, &format!("Unknown tool: {shown}."), near)
         }
     }
 }
@@ -68,20 +68,22 @@ fn only_called(toolset: &str) -> Response {
     let message = format!(
         "{toolset} is a toolset: call it with POST, or list it with GET /v1/tools?toolset={toolset}."
     );
-    let mut response = answer::error(codes::METHOD_NOT_ALLOWED, &message, None);
-    answer::set(&mut response, header::ALLOW, "POST");
+    let mut response = response::error(codes::METHOD_NOT_ALLOWED, &message, None);
+    response::set(&mut response, header::ALLOW, "POST");
     response
 }
 
-/// What a path lacks a method with. Which ones it has, the router adds; for a toolset they
-/// are fewer than for a tool.
-pub(crate) async fn no_such_method(State(app): State<Arc<App>>, uri: Uri) -> Response {
-    let name = uri.path().strip_prefix(rest::call::PREFIX).unwrap_or_default();
+/// Refuses other methods. Which ones there are, the router adds; for a toolset they are fewer than
+/// for a tool.
+pub(crate) async fn no_such_method(
+    State(app): State<Arc<App>>,
+    PathName(name): PathName<String>,
+) -> Response {
     let catalogue = app.gate.catalogue();
-    if catalogue.find(name).is_none() && catalogue.toolset(name).is_some() {
-        return only_called(name);
+    if catalogue.find(&name).is_none() && catalogue.toolset(&name).is_some() {
+        return only_called(&name);
     }
-    answer::error(codes::METHOD_NOT_ALLOWED, "The route has no such method.", None)
+    rest::no_such_method()
 }
 
 /// The document, or nothing where the client has it already.
@@ -92,10 +94,10 @@ pub(crate) fn tagged(rendered: &Rendered, headers: &HeaderMap) -> Response {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         response
     } else {
-        answer::printed(200, rendered.bytes.clone())
+        response::printed(200, rendered.bytes.clone())
     };
-    answer::set(&mut response, header::ETAG, &rendered.etag);
-    answer::set(&mut response, header::CACHE_CONTROL, "no-cache");
+    response::set(&mut response, header::ETAG, &rendered.etag);
+    response::set(&mut response, header::CACHE_CONTROL, "no-cache");
     response
 }
 

@@ -7,17 +7,17 @@ use serde_json::json;
 
 use crate::{
     App,
-    http::{answer, front::Context},
+    http::{identity::RequestContext, response},
     rest,
 };
 
 /// All of them. What a server prints may hold anything, so that only the operator reads it.
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
-    Extension(context): Extension<Context>,
+    Extension(context): Extension<RequestContext>,
 ) -> Response {
     if let Err(refused) = rest::only_operator(&app, &context, "see how upstreams are") {
         return *refused;
     }
-    answer::json(200, &json!({ "upstreams": app.library.upstreams() }))
+    response::json(200, &json!({ "upstreams": app.library.upstreams() }))
 }

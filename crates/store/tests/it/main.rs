@@ -3,9 +3,7 @@
 #![allow(clippy::unwrap_used)] // A panic is how a test fails.
 
 mod approvals;
-mod approved_calls;
 mod jobs;
-mod judged_calls;
 mod quarantine;
 mod retention;
 mod spool;

@@ -6,7 +6,6 @@ use clap::Args;
 use gate::{ApprovalId, Caller, Catalogue, Door, Gate, Outcome, Recording, RequestId};
 use serde_json::{Value, json};
 use store::DataFolder;
-use tokio_util::sync::CancellationToken;
 use upstream::{Host, Phase};
 
 use crate::{
@@ -80,21 +79,11 @@ impl Call {
         limits: contract::LimitOverrides,
         approval: Option<ApprovalId>,
     ) -> gate::Call {
-        gate::Call {
-            tool: self.tool.clone(),
-            toolset: None,
-            meant: None,
-            input,
-            limits,
-            caller: Caller::named("cli"),
-            door: Door::Cli,
-            request_id: RequestId::new(gate.clock().now()),
-            recording: Recording::Always,
-            idempotency_key: None,
-            approval,
-            channel: gate::CallChannel::default(),
-            stop: CancellationToken::new(),
-        }
+        let request_id = RequestId::new(gate.clock().now());
+        gate::Call::new(&self.tool, input, Door::Cli, Caller::named("cli"), request_id)
+            .limits(limits)
+            .recording(Recording::Always)
+            .approval(approval)
     }
 
     fn print(&self, outcome: &Outcome, kept: &wiring::Kept, printer: &Printer) -> Exit {
@@ -110,7 +99,7 @@ impl Call {
                     printer.json(&value);
                     self.name_artifacts(outcome, kept, printer);
                 }
-                if let Some(id) = &outcome.marks.released {
+                if let Some(id) = &outcome.flags.released {
                     printer.say(format!("released: {id} breaks the contract of {}", self.tool));
                 }
                 Exit::Ok

@@ -195,7 +195,7 @@ impl Quarantine {
                     let until = entry.expires_at.unwrap_or(entry.created_at);
                     printer.data(format!(
                         "released: {id}, to {} who calls {} with the same arguments until {until}",
-                        gate::approvals::visible_line(&entry.caller),
+                        gate::visible_text::visible_line(&entry.caller),
                         entry.tool
                     ));
                 }

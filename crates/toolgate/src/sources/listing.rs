@@ -148,12 +148,12 @@ struct Shown {
 impl Shown {
     fn new(title: &str, tool: &Value) -> Self {
         let text = visible(&serde_json::to_string_pretty(tool).unwrap_or_default());
-        let title = gate::approvals::visible_line(title);
+        let title = gate::visible_text::visible_line(title);
         Self { document: Document::parse(&title, &text).ok(), text: text.into(), title }
     }
 
     fn about(&self, severity: Severity, pointer: &str, message: &str) -> Diagnostic {
-        let message = gate::approvals::visible_line(message);
+        let message = gate::visible_text::visible_line(message);
         match (&self.document, severity) {
             (Some(document), Severity::Error) => document.error(pointer, message),
             (Some(document), Severity::Warning) => document.warning(pointer, message),

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use gate::approvals::visible_line;
+use gate::visible_text::visible_line;
 use guard::process::{Spawner, StartError};
 use serde_json::{Value, json};
 use tokio::{sync::mpsc, time::timeout};

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     App,
-    http::{answer, front},
+    http::{identity, response},
     mcp::{
         batch::{self, Batch},
         context::{Context, Outbox, joined},
@@ -51,7 +51,7 @@ fn begin(knock: &Knock, request: &Request<'_>) -> Response {
         Ok((session, result)) => {
             knock.app.mcp.sessions.insert(&session);
             let mut response = finished(&request.id, &Ok(result), 200);
-            answer::set(&mut response, SESSION, &session.id);
+            response::set(&mut response, SESSION, &session.id);
             response
         }
     }
@@ -172,7 +172,7 @@ pub(super) async fn batch(knock: Knock, bytes: &[u8]) -> Response {
         batch.answer(context, session).await
     });
     match answering.await {
-        Ok(Some(answers)) => answer::printed(200, answers),
+        Ok(Some(answers)) => response::printed(200, answers),
         Ok(None) => accepted(),
         Err(_) => failed(None, &RpcError::internal("the batch was lost")),
     }
@@ -182,7 +182,7 @@ pub(super) async fn batch(knock: Knock, bytes: &[u8]) -> Response {
 /// one ends the old one.
 pub(super) async fn listen(
     State(app): State<Arc<App>>,
-    Extension(context): Extension<front::Context>,
+    Extension(context): Extension<identity::RequestContext>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
@@ -210,7 +210,7 @@ pub(super) async fn listen(
 /// DELETE: the client needs its session no more.
 pub(super) async fn end(
     State(app): State<Arc<App>>,
-    Extension(context): Extension<front::Context>,
+    Extension(context): Extension<identity::RequestContext>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
@@ -226,7 +226,7 @@ pub(super) async fn end(
 /// The session of a request that has no body. Without one there is nothing here but POST.
 fn of_session(
     app: Arc<App>,
-    context: front::Context,
+    context: identity::RequestContext,
     uri: &Uri,
     headers: HeaderMap,
 ) -> Result<(Knock, Arc<Session>), Box<Response>> {

@@ -8,7 +8,7 @@ use gate::{BoxFuture, Catalogue, Provider, RunningCall, Tool, ToolError, ToolOut
 use serde_json::json;
 
 use super::{file, page};
-use crate::rest::named::Named;
+use crate::rest::path::PathName;
 
 /// Nothing on the page calls a tool while it is made.
 struct NeverCalled;
@@ -144,7 +144,7 @@ fn nothing_in_a_contract_acts_on_the_page() {
 
 #[tokio::test]
 async fn only_the_files_of_the_page_are_served() {
-    let get = async |name: &str, headers: HeaderMap| file(Named(name.to_owned()), headers).await;
+    let get = async |name: &str, headers: HeaderMap| file(PathName(name.to_owned()), headers).await;
     for (name, kind) in
         [("page.css", "text/css; charset=utf-8"), ("page.js", "text/javascript; charset=utf-8")]
     {

@@ -1,11 +1,10 @@
 //! The fixture's tools, called through their gate.
 
 use gate::{
-    Call, CallChannel, Caller, Door, InputCapabilities, NotificationSender, Outcome, Recording,
-    RequestId, ToolNotification,
+    Call, CallChannel, Caller, Door, InputCapabilities, NotificationSender, Outcome, RequestId,
+    ToolNotification,
 };
 use serde_json::{Map, Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     data::{Fixture, Step},
@@ -21,21 +20,9 @@ fn house() -> House {
 }
 
 fn call(house: &House, tool: &str, input: Value) -> Call {
-    Call {
-        tool: tool.to_owned(),
-        toolset: None,
-        meant: None,
-        input,
-        limits: contract::LimitOverrides::default(),
-        caller: Caller::local(),
-        door: Door::McpHttp,
-        request_id: RequestId::new(house.gate.clock().now()),
-        recording: Recording::WhenNeeded,
-        idempotency_key: None,
-        approval: None,
-        channel: CallChannel { capabilities: EVERYBODY, ..CallChannel::default() },
-        stop: CancellationToken::new(),
-    }
+    let request_id = RequestId::new(house.gate.clock().now());
+    Call::new(tool, input, Door::McpHttp, Caller::local(), request_id)
+        .channel(CallChannel { capabilities: EVERYBODY, ..CallChannel::default() })
 }
 
 async fn answered(

@@ -2,7 +2,7 @@
 
 use gate::{
     Approval, Timestamp,
-    approvals::{visible, visible_line},
+    visible_text::{visible, visible_line},
 };
 use serde_json::Value;
 

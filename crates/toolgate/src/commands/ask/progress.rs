@@ -7,7 +7,7 @@ use std::{
 };
 
 use ask::{Event, Watch};
-use gate::approvals::visible_line;
+use gate::visible_text::visible_line;
 
 use crate::commands::trace::line;
 

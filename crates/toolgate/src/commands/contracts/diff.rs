@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use clap::Args;
-use gate::approvals::visible_line;
+use gate::visible_text::visible_line;
 use serde_json::json;
 use workbench::compare::{Change, ChangeClass};
 

@@ -98,7 +98,7 @@ impl Infer {
             return Ok(Exit::Ok);
         }
         // Names in it are the server's.
-        printer.data(gate::approvals::visible(text.trim_end()));
+        printer.data(gate::visible_text::visible(text.trim_end()));
         for remark in &proposal.remarks {
             printer.say(remark);
         }

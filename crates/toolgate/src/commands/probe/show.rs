@@ -1,6 +1,6 @@
 //! A report for people.
 
-use gate::approvals::visible_line;
+use gate::visible_text::visible_line;
 use probe::{Check, Finding, Outcome, Report, Rule, Severity, Suite};
 
 use crate::printer::Printer;

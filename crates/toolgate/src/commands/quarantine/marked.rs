@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gate::{approvals::visible_line, quarantine::StoredViolation};
+use gate::{quarantine::StoredViolation, visible_text::visible_line};
 use serde_json::Value;
 
 /// How many lines are shown.

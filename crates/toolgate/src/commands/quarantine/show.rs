@@ -1,8 +1,8 @@
 //! Quarantined answers on a terminal.
 
 use gate::{
-    approvals::visible_line,
     quarantine::{QuarantineEntry, QuarantineSummary},
+    visible_text::visible_line,
 };
 use serde_json::Value;
 

@@ -4,9 +4,8 @@ use std::{path::PathBuf, sync::Arc};
 
 use contract::Approval;
 use gate::{
-    BoxFuture, Call, CallChannel, Caller, Catalogue, Clock, Door, Failure, Gate, GateParts,
-    Journal, ManualClock, Provider, Recording, RequestId, RunningCall, SystemClock, Tool,
-    ToolError, ToolOutput,
+    BoxFuture, Call, Caller, Catalogue, Clock, Door, Failure, Gate, GateParts, Journal,
+    ManualClock, Provider, RequestId, RunningCall, SystemClock, Tool, ToolError, ToolOutput,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -93,23 +92,9 @@ fn gate(data: &std::path::Path, tool: Arc<dyn Provider>, output: Option<Value>) 
 }
 
 async fn call(gate: &Arc<Gate>, input: Value) -> Result<Value, Box<Failure>> {
-    let outcome = gate
-        .call(Call {
-            tool: "write_memory_entry".into(),
-            toolset: None,
-            meant: None,
-            input,
-            limits: contract::LimitOverrides::default(),
-            caller: Caller::named("test"),
-            door: Door::Cli,
-            request_id: RequestId::new(gate.clock().now()),
-            recording: Recording::WhenNeeded,
-            idempotency_key: None,
-            approval: None,
-            channel: CallChannel::default(),
-            stop: CancellationToken::new(),
-        })
-        .await;
+    let (caller, request_id) = (Caller::named("test"), RequestId::new(gate.clock().now()));
+    let call = Call::new("write_memory_entry", input, Door::Cli, caller, request_id);
+    let outcome = gate.call(call).await;
     let output = outcome.result.map_err(Box::new)?;
     Ok(serde_json::from_str(output.json.get()).unwrap())
 }

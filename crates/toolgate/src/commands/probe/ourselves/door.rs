@@ -200,23 +200,9 @@ fn code_of_mcp_result(result: &Value) -> anyhow::Result<String> {
 }
 
 async fn cli(gate: &Arc<Gate>, tool: &str, input: &Value) -> anyhow::Result<Seen> {
-    let outcome = gate
-        .call(gate::Call {
-            tool: tool.to_owned(),
-            toolset: None,
-            meant: None,
-            input: input.clone(),
-            limits: contract::LimitOverrides::default(),
-            caller: Caller::named("cli"),
-            door: gate::Door::Cli,
-            request_id: RequestId::new(gate.clock().now()),
-            recording: Recording::Always,
-            idempotency_key: None,
-            approval: None,
-            channel: gate::CallChannel::default(),
-            stop: CancellationToken::new(),
-        })
-        .await;
+    let (caller, request_id) = (Caller::named("cli"), RequestId::new(gate.clock().now()));
+    let call = gate::Call::new(tool, input.clone(), gate::Door::Cli, caller, request_id);
+    let outcome = gate.call(call.recording(Recording::Always)).await;
     let text = outcome.tool_result().get().to_owned();
     Ok(Seen { code: outcome.code().to_owned(), text })
 }

@@ -1,5 +1,5 @@
-//! What happens to every request before a route is looked for: it gets a name, and is
-//! asked where it comes from and who sent it.
+//! The identity of a request, before a route is looked for: its id, where it comes from, and who
+//! sent it.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -10,49 +10,68 @@ use axum::{
     response::Response,
 };
 use contract::codes;
-use gate::{Caller, Failure, Outcome, RequestId};
+use gate::{Caller, Failure, RequestId};
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::{App, ServerSettings, http::answer, mcp, rest};
+use crate::{App, ServerSettings, http::response, mcp};
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// What the journal calls whoever showed the operator's credential.
 pub const OPERATOR: &str = "operator";
 
-/// Who sent a request, and what it is called.
+/// The sender and the id of a request.
 #[derive(Debug, Clone)]
-pub(crate) struct Context {
+pub(crate) struct RequestContext {
     pub caller: Caller,
     /// Whether it showed the operator's credential.
     pub operator: bool,
     pub request_id: RequestId,
 }
 
-/// Answers a request.
-pub(crate) async fn answer(app: &Arc<App>, router: Router, mut request: Request<Body>) -> Response {
+/// A request whose sender was not accepted.
+#[derive(Debug, Clone)]
+pub(crate) struct RejectedRequest {
+    pub request_id: RequestId,
+    pub failure: Failure,
+}
+
+/// Answers a request. One that is rejected never reaches `routes`: the router `refusals` has the
+/// same paths and answers in the shape of the route.
+pub(crate) async fn handle(
+    app: &Arc<App>,
+    routes: Router,
+    refusals: &Router,
+    mut request: Request<Body>,
+) -> Response {
     let given = request.headers().get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
     let request_id =
         given.and_then(RequestId::given).unwrap_or_else(|| RequestId::new(app.gate.clock().now()));
     let mut response = match identify(&app.settings, &request) {
         Ok((caller, operator)) => {
             let request_id = request_id.clone();
-            let context = Context { caller, operator, request_id };
+            let context = RequestContext { caller, operator, request_id };
             // What most requests are takes no detour.
-            if request.method() == Method::POST && mcp_path(request.uri().path()) {
+            if request.method() == Method::POST && is_mcp(request.uri().path()) {
                 Box::pin(mcp::http::receive(app.clone(), context, request)).await
             } else {
                 request.extensions_mut().insert(context);
-                match TowerToHyperService::new(router).call(request).await {
-                    Ok(response) => response,
-                    Err(impossible) => match impossible {},
-                }
+                route(routes, request).await
             }
         }
-        Err(failure) => refuse(&request, &request_id, &failure),
+        Err(failure) => {
+            let unauthorized = failure.http_status == codes::UNAUTHORIZED.http_status;
+            let rejected = RejectedRequest { request_id: request_id.clone(), failure };
+            request.extensions_mut().insert(rejected);
+            let mut response = route(refusals.clone(), request).await;
+            if unauthorized {
+                response::ask_for_token(&mut response);
+            }
+            response
+        }
     };
     if let Ok(value) = HeaderValue::from_str(request_id.as_str()) {
         response.headers_mut().insert(X_REQUEST_ID, value);
@@ -63,28 +82,14 @@ pub(crate) async fn answer(app: &Arc<App>, router: Router, mut request: Request<
     response
 }
 
-/// A refusal in the shape that the route would have answered in.
-fn refuse(request: &Request<Body>, request_id: &RequestId, failure: &Failure) -> Response {
-    let path = request.uri().path();
-    let mut response = if mcp_path(path) {
-        mcp::http::refuse(failure)
-    } else if request.method() != Method::POST {
-        answer::failure(failure)
-    } else if path == rest::execute::PATH {
-        rest::execute::render(Outcome::refused("unknown", request_id.clone(), failure.clone()))
-    } else if let Some(tool) = path.strip_prefix(rest::call::PREFIX) {
-        let outcome = Outcome::refused(tool, request_id.clone(), failure.clone());
-        rest::call::render(tool, &outcome)
-    } else {
-        answer::failure(failure)
-    };
-    if failure.http_status == codes::UNAUTHORIZED.http_status {
-        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+async fn route(router: Router, request: Request<Body>) -> Response {
+    match TowerToHyperService::new(router).call(request).await {
+        Ok(response) => response,
+        Err(impossible) => match impossible {},
     }
-    response
 }
 
-fn mcp_path(path: &str) -> bool {
+fn is_mcp(path: &str) -> bool {
     path.strip_prefix(mcp::http::PATH).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 

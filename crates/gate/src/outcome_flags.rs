@@ -1,11 +1,11 @@
-//! What is out of the ordinary about a result, for every door to say.
+//! Flags of an outcome: everything unusual about a result that every door must report.
 
 use serde::ser::SerializeMap;
 use serde_json::{Map, Value};
 
 use crate::mode::ContractWarning;
 
-/// What is out of the ordinary about a result.
+/// Everything unusual about a result.
 #[derive(Debug, Clone, Default)]
 pub struct OutcomeFlags {
     /// The result was too large: it is an artifact, and what stands in its place leads there.
@@ -17,7 +17,7 @@ pub struct OutcomeFlags {
     pub warnings: Vec<ContractWarning>,
 }
 
-/// The names under which marks stand among the metrics of a result.
+/// The names under which flags stand among the metrics of a result.
 pub(crate) const NAMES: [&str; 4] = ["spilled", "released", "quarantine_id", "contract_warnings"];
 
 impl OutcomeFlags {
@@ -36,7 +36,7 @@ impl OutcomeFlags {
         Ok(())
     }
 
-    /// The marks that a recorded result has among its metrics.
+    /// The flags that a recorded result has among its metrics.
     pub(crate) fn read(metrics: &Map<String, Value>) -> Self {
         let is = |name: &str| metrics.get(name) == Some(&Value::Bool(true));
         let id = metrics.get("quarantine_id").and_then(Value::as_str);

@@ -1,20 +1,20 @@
-//! Step 6: check the output.
+//! Step 8 of 9: check the output.
 
 use std::sync::atomic::Ordering;
 
-use contract::{LargeOutput, Limits, Violation, codes};
-use serde_json::{Value, json, value::RawValue};
+use contract::{LargeOutput, Limits, Violation};
+use serde_json::{Value, value::RawValue};
 
-use super::{CallState, Refusal, ToolReport, run::Ran};
+use super::{CallState, Refusal, ToolReport, run::UncheckedOutput};
 use crate::{
     ContractWarning, EnforcementMode, Failure, OutputJson, OutputPayload, PayloadDirection, Tool,
     quarantine::{MAX_QUARANTINED_BYTES, QuarantineEntry, QuarantineState, QuarantineSummary},
 };
 
 /// A result that may go on: it matches its contract, or the tool is not held to it.
-pub(crate) struct Conforming(OutputJson);
+pub(crate) struct CheckedOutput(OutputJson);
 
-impl Conforming {
+impl CheckedOutput {
     pub(super) fn into_output(self) -> OutputJson {
         self.0
     }
@@ -44,11 +44,14 @@ enum Fit {
 }
 
 impl CallState {
-    pub(crate) async fn check_output(&mut self, ran: Ran) -> Result<Conforming, Refusal> {
+    pub(crate) async fn check_output(
+        &mut self,
+        ran: UncheckedOutput,
+    ) -> Result<CheckedOutput, Refusal> {
         let (tool, payload) = ran.into_parts();
         let Judged { json, fit, wrong } = judge(&tool, payload, &self.limits);
         match (fit, wrong) {
-            (Fit::Fits, None) => Ok(Conforming(OutputJson { json })),
+            (Fit::Fits, None) => Ok(CheckedOutput(OutputJson { json })),
             (_, Some(wrong)) if tool.mode == EnforcementMode::Enforce => {
                 Err(Box::pin(self.stop(wrong, json)).await.into())
             }
@@ -65,7 +68,7 @@ impl CallState {
                     Fit::Spills => Box::pin(self.spill(json)).await?,
                     _ => json,
                 };
-                Ok(Conforming(OutputJson { json }))
+                Ok(CheckedOutput(OutputJson { json }))
             }
         }
     }
@@ -75,18 +78,9 @@ impl CallState {
         self.gate.metrics.quarantined.fetch_add(1, Ordering::Relaxed);
         let reason = wrong.reason.clone();
         let kept = self.quarantine(wrong, payload, QuarantineState::Held).await;
-        let mut failure = Failure::new(
-            codes::INVALID_OUTPUT,
-            "the tool's answer does not match its contract and was quarantined",
-        )
-        .operator(reason);
-        match kept {
-            Some(id) => failure.details = Some(json!({ "quarantine_id": id })),
-            None => failure.message = "the tool's answer does not match its contract".into(),
-        }
         // What the tool printed may be what it answered: none of it goes on.
-        self.printed = ToolReport::default();
-        failure
+        self.report = ToolReport::default();
+        Failure::invalid_output(kept).operator(reason)
     }
 
     /// Lets the answer pass, and keeps a copy for whoever wonders.
@@ -109,8 +103,8 @@ impl CallState {
         quarantine_id: Option<String>,
     ) {
         tool.metrics.warned(direction);
-        crate::trim::text(&mut reason, MAX_WARNING_BYTES);
-        self.marks.warnings.push(ContractWarning { direction, reason, quarantine_id });
+        crate::truncate::text(&mut reason, MAX_WARNING_BYTES);
+        self.flags.warnings.push(ContractWarning { direction, reason, quarantine_id });
     }
 
     /// Keeps an answer; its id, if it could be kept.
@@ -209,7 +203,7 @@ fn measure(tool: &Tool, bytes: u64, limits: &Limits) -> Fit {
 /// The beginning of an answer that is too large to keep.
 fn beginning(payload: &RawValue) -> Box<RawValue> {
     let mut text = payload.get().to_owned();
-    let cut = crate::trim::text(&mut text, MAX_QUARANTINED_BYTES as u64);
+    let cut = crate::truncate::text(&mut text, MAX_QUARANTINED_BYTES as u64);
     print(&Value::String(format!("{text} [{cut} more bytes were not kept]")))
 }
 

@@ -1,4 +1,4 @@
-//! A result that is too large to hand over becomes an artifact, and a pointer takes its place.
+//! An output that is too large to hand over becomes an artifact, and a pointer takes its place.
 
 use std::io;
 
@@ -34,7 +34,7 @@ impl CallState {
         };
         let pointer = json!({ "artifact": artifact });
         self.spilled = Some(artifact.name);
-        self.marks.spilled = true;
+        self.flags.spilled = true;
         Ok(serde_json::value::to_raw_value(&pointer).unwrap_or_default())
     }
 }

@@ -6,7 +6,7 @@ use gate::{ApprovalId, ApprovalState, Call, Caller, Recording, approvals::Decisi
 use rand::{RngExt, SeedableRng, rngs::StdRng, seq::IndexedRandom};
 use serde_json::json;
 
-use super::{Desk, Preview, SETTINGS, call};
+use super::{ApprovalGate, Preview, SETTINGS, call};
 
 /// A call that can be approved: who, what, with what.
 type Subject = (&'static str, &'static str, u8);
@@ -109,21 +109,22 @@ fn made(subject: Subject, approval: Option<ApprovalId>, random: &mut StdRng) -> 
     let recording = *[0, 1].choose(random).unwrap();
     let recording = if recording == 0 { Recording::WhenNeeded } else { Recording::Always };
     let caller = Caller::named(caller);
-    Call { caller, approval, recording, ..call(tool, json!({ "number": number })) }
+    let call = call(tool, json!({ "number": number }));
+    call.caller(caller).approval(approval).recording(recording)
 }
 
-async fn step(desk: &Desk, model: &mut Model, random: &mut StdRng) {
+async fn step(fixture: &ApprovalGate, model: &mut Model, random: &mut StdRng) {
     match random.random_range(0..10) {
         0..6 => {
             let subject = subject(random);
             let named = if random.random_bool(0.6) { model.any(random) } else { None };
             let expected = model.predict(subject, named.as_ref());
-            let runs = desk.runs();
-            let outcome = desk.call(made(subject, named.clone(), random)).await;
+            let runs = fixture.runs();
+            let outcome = fixture.call(made(subject, named.clone(), random)).await;
             assert_eq!(outcome.code(), expected, "{subject:?} {named:?} {:?}", model.known);
-            assert_eq!(desk.runs() - runs, usize::from(expected == "ok"));
+            assert_eq!(fixture.runs() - runs, usize::from(expected == "ok"));
             if expected == "ok" {
-                used(desk, model, subject).await;
+                used(fixture, model, subject).await;
             } else if let Some(id) = outcome.result.err().and_then(|failure| failure.approval)
                 && !model.known.contains_key(&id)
             {
@@ -141,7 +142,7 @@ async fn step(desk: &Desk, model: &mut Model, random: &mut StdRng) {
             // A yes can be taken back for as long as it was not used.
             let waits =
                 stands == ApprovalState::Waiting || (stands == ApprovalState::Approved && !approve);
-            let decided = desk.decide(&id, approve).await;
+            let decided = fixture.decide(&id, approve).await;
             assert_eq!(matches!(decided, DecisionResult::Done(_)), waits, "{one:?}");
             if waits {
                 let refused = ApprovalState::Refused;
@@ -151,22 +152,22 @@ async fn step(desk: &Desk, model: &mut Model, random: &mut StdRng) {
         }
         _ => {
             let step = *[1, 5_000, 10_000, 100_000].choose(random).unwrap();
-            desk.clock.advance_ms(step);
+            fixture.clock.advance_ms(step);
             model.now += step;
             if random.random_bool(0.5) {
-                let now = desk.gate.clock().now();
-                desk.gate.store().expire_approvals(now).await.unwrap();
+                let now = fixture.gate.clock().now();
+                fixture.gate.store().expire_approvals(now).await.unwrap();
             }
         }
     }
 }
 
 /// Exactly one approval of this call was used up.
-async fn used(desk: &Desk, model: &mut Model, subject: Subject) {
+async fn used(fixture: &ApprovalGate, model: &mut Model, subject: Subject) {
     let candidates = model.find(subject, ApprovalState::Approved);
     let mut used = 0;
     for id in candidates {
-        if desk.state(&id).await == ApprovalState::Used {
+        if fixture.state(&id).await == ApprovalState::Used {
             model.known.get_mut(&id).unwrap().state = ApprovalState::Used;
             used += 1;
         }
@@ -178,46 +179,48 @@ async fn used(desk: &Desk, model: &mut Model, subject: Subject) {
 async fn every_sequence_goes_as_a_person_would_expect() {
     for seed in 0..40 {
         let mut random = StdRng::seed_from_u64(seed);
-        let desk = Desk::new(Preview::Nothing);
-        let other = desk.beside();
+        let fixture = ApprovalGate::new(Preview::Nothing);
+        let other = fixture.second_process();
         let mut model = Model::default();
         for _ in 0..120 {
-            let desk = if random.random_bool(0.5) { &desk } else { &other };
-            step(desk, &mut model, &mut random).await;
+            let fixture = if random.random_bool(0.5) { &fixture } else { &other };
+            step(fixture, &mut model, &mut random).await;
         }
         for (id, one) in &model.known {
-            assert_eq!(desk.state(id).await, one.stands(model.now), "seed {seed}");
+            assert_eq!(fixture.state(id).await, one.stands(model.now), "seed {seed}");
         }
         let used = model.known.values().filter(|one| one.state == ApprovalState::Used).count();
-        assert_eq!(used, desk.runs(), "seed {seed}");
+        assert_eq!(used, fixture.runs(), "seed {seed}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_crowd_gets_more_than_was_approved() {
     for seed in 0..6 {
-        let desk = Desk::new(Preview::Nothing);
+        let fixture = ApprovalGate::new(Preview::Nothing);
         let crowd = (0..8).map(|member| {
-            let desk = desk.beside();
+            let fixture = fixture.second_process();
             tokio::spawn(async move {
                 let mut random = StdRng::seed_from_u64(seed * 100 + member);
                 let (mut seen, mut approved, mut ran) = (Vec::new(), 0, 0);
                 for _ in 0..60 {
                     let named = seen.choose(&mut random).cloned().filter(|_| random.random());
                     let subject = ("ada", "one", random.random_range(0..2));
-                    let outcome = desk.call(made(subject, named, &mut random)).await;
+                    let outcome = fixture.call(made(subject, named, &mut random)).await;
                     ran += usize::from(outcome.code() == "ok");
                     if let Some(id) = outcome.result.err().and_then(|failure| failure.approval) {
                         if random.random_bool(0.7) {
                             let approve = random.random_bool(0.9);
-                            let done =
-                                matches!(desk.decide(&id, approve).await, DecisionResult::Done(_));
+                            let done = matches!(
+                                fixture.decide(&id, approve).await,
+                                DecisionResult::Done(_)
+                            );
                             approved += usize::from(done && approve);
                         }
                         seen.push(id);
                     }
                     if random.random_bool(0.1) {
-                        desk.clock.advance_ms(3_000);
+                        fixture.clock.advance_ms(3_000);
                     }
                 }
                 (approved, ran)
@@ -230,9 +233,9 @@ async fn no_crowd_gets_more_than_was_approved() {
             approved += one;
             ran += other;
         }
-        assert_eq!(ran, desk.runs());
+        assert_eq!(ran, fixture.runs());
         assert!(ran <= approved && ran > 0, "{ran} runs of {approved} approvals, seed {seed}");
-        let count = |event: &str| desk.events().iter().filter(|one| *one == event).count();
+        let count = |event: &str| fixture.events().iter().filter(|one| *one == event).count();
         assert_eq!((count("approval_used"), count("approval_approved")), (ran, approved));
     }
 }

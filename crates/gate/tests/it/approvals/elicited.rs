@@ -3,7 +3,7 @@
 use gate::{ApprovalId, ApprovalState, Call, CallChannel, InputCapabilities};
 use serde_json::{Map, Value, json};
 
-use super::{Desk, Preview, call, usual};
+use super::{ApprovalGate, Preview, call, usual};
 
 fn channel(trusted: bool, capabilities: bool, replies: Value) -> CallChannel {
     let Value::Object(replies) = replies else { panic!() };
@@ -13,12 +13,12 @@ fn channel(trusted: bool, capabilities: bool, replies: Value) -> CallChannel {
 }
 
 fn at_client(call: Call, replies: Value) -> Call {
-    Call { channel: channel(true, true, replies), ..call }
+    call.channel(channel(true, true, replies))
 }
 
 /// The name of the question that a call ends with, and its form.
-async fn asks(desk: &Desk, call: Call) -> (String, Value) {
-    let failure = desk.call(call).await.result.unwrap_err();
+async fn asks(fixture: &ApprovalGate, call: Call) -> (String, Value) {
+    let failure = fixture.call(call).await.result.unwrap_err();
     let questions = failure.questions.expect("a question");
     let (name, question) = questions.iter().next().unwrap();
     (name.clone(), question.params.clone())
@@ -38,20 +38,20 @@ fn id(name: &str) -> ApprovalId {
 
 #[tokio::test]
 async fn a_yes_lets_the_call_run_once() {
-    let desk = Desk::new(Preview::Input);
-    let (name, form) = asks(&desk, at_client(usual(), json!({}))).await;
+    let fixture = ApprovalGate::new(Preview::Input);
+    let (name, form) = asks(&fixture, at_client(usual(), json!({}))).await;
     let message = form["message"].as_str().unwrap();
     assert!(message.contains("Allow one call of `one` (toolset counting, effects: write)?"));
     assert!(message.contains("\"path\": \"a\"") && message.contains("would write"), "{message}");
     assert_eq!(form["requestedSchema"]["properties"]["approve"]["default"], false);
-    assert_eq!(desk.code(at_client(usual(), reply(&name, &yes()))).await, "ok");
+    assert_eq!(fixture.code(at_client(usual(), reply(&name, &yes()))).await, "ok");
     // The same reply is good for nothing more.
-    let (other, _) = asks(&desk, at_client(usual(), reply(&name, &yes()))).await;
+    let (other, _) = asks(&fixture, at_client(usual(), reply(&name, &yes()))).await;
     assert_ne!(other, name);
-    assert_eq!(desk.runs(), 1);
+    assert_eq!(fixture.runs(), 1);
     let expected = ["requested", "approved", "used", "requested"];
-    assert_eq!(desk.events(), expected.map(|event| format!("approval_{event}")));
-    assert!(desk.journal().contains("the person in front of `ada`"));
+    assert_eq!(fixture.events(), expected.map(|event| format!("approval_{event}")));
+    assert!(fixture.journal_has("the person in front of `ada`"));
 }
 
 #[tokio::test]
@@ -64,11 +64,11 @@ async fn only_an_explicit_yes_is_one() {
         json!({ "action": "accept", "content": { "approve": false } }),
     ];
     for said in no {
-        let desk = Desk::new(Preview::Nothing);
-        let (name, _) = asks(&desk, at_client(usual(), json!({}))).await;
-        assert_eq!(desk.code(at_client(usual(), reply(&name, &said))).await, "not_allowed");
-        assert_eq!(desk.state(&id(&name)).await, ApprovalState::Refused, "{said}");
-        assert_eq!(desk.runs(), 0);
+        let fixture = ApprovalGate::new(Preview::Nothing);
+        let (name, _) = asks(&fixture, at_client(usual(), json!({}))).await;
+        assert_eq!(fixture.code(at_client(usual(), reply(&name, &said))).await, "not_allowed");
+        assert_eq!(fixture.state(&id(&name)).await, ApprovalState::Refused, "{said}");
+        assert_eq!(fixture.runs(), 0);
     }
     let neither = [
         json!(true),
@@ -82,21 +82,21 @@ async fn only_an_explicit_yes_is_one() {
         json!({ "content": { "approve": true } }),
     ];
     for said in neither {
-        let desk = Desk::new(Preview::Nothing);
-        let (name, _) = asks(&desk, at_client(usual(), json!({}))).await;
+        let fixture = ApprovalGate::new(Preview::Nothing);
+        let (name, _) = asks(&fixture, at_client(usual(), json!({}))).await;
         // Asked again.
-        assert_eq!(asks(&desk, at_client(usual(), reply(&name, &said))).await.0, name, "{said}");
-        assert_eq!(desk.runs(), 0);
+        assert_eq!(asks(&fixture, at_client(usual(), reply(&name, &said))).await.0, name, "{said}");
+        assert_eq!(fixture.runs(), 0);
     }
 }
 
 #[tokio::test]
 async fn a_refusal_carries_the_reason() {
-    let desk = Desk::new(Preview::Nothing);
-    let (name, _) = asks(&desk, at_client(usual(), json!({}))).await;
+    let fixture = ApprovalGate::new(Preview::Nothing);
+    let (name, _) = asks(&fixture, at_client(usual(), json!({}))).await;
     let said =
         json!({ "action": "accept", "content": { "approve": false, "reason": " not now " } });
-    let failure = desk.call(at_client(usual(), reply(&name, &said))).await.result.unwrap_err();
+    let failure = fixture.call(at_client(usual(), reply(&name, &said))).await.result.unwrap_err();
     assert_eq!(failure.message, "a person refused this call: not now");
     assert_eq!(failure.details.unwrap()["reason"], "not now");
 }
@@ -104,76 +104,76 @@ async fn a_refusal_carries_the_reason() {
 #[tokio::test]
 async fn who_is_not_trusted_or_cannot_ask_is_not_heard() {
     for (trusted, capabilities) in [(false, true), (true, false), (false, false)] {
-        let desk = Desk::new(Preview::Nothing);
-        let make = |replies| Call { channel: channel(trusted, capabilities, replies), ..usual() };
-        let waiting = desk.ask(make(json!({}))).await;
+        let fixture = ApprovalGate::new(Preview::Nothing);
+        let make = |replies| usual().channel(channel(trusted, capabilities, replies));
+        let waiting = fixture.ask(make(json!({}))).await;
         let said = reply(&format!("approve_{waiting}"), &yes());
-        assert_eq!(desk.ask(make(said)).await, waiting);
-        assert_eq!(desk.state(&waiting).await, ApprovalState::Waiting);
-        assert_eq!(desk.runs(), 0);
+        assert_eq!(fixture.ask(make(said)).await, waiting);
+        assert_eq!(fixture.state(&waiting).await, ApprovalState::Waiting);
+        assert_eq!(fixture.runs(), 0);
     }
 }
 
 #[tokio::test]
 async fn nobody_answers_for_another_call() {
-    let desk = Desk::new(Preview::Nothing);
-    let (mine, _) = asks(&desk, at_client(usual(), json!({}))).await;
+    let fixture = ApprovalGate::new(Preview::Nothing);
+    let (mine, _) = asks(&fixture, at_client(usual(), json!({}))).await;
     let other = call("one", json!({ "path": "other" }));
-    let (name, _) = asks(&desk, at_client(other, reply(&mine, &yes()))).await;
+    let (name, _) = asks(&fixture, at_client(other, reply(&mine, &yes()))).await;
     assert_ne!(name, mine);
-    let eve = Call { caller: gate::Caller::named("eve"), ..usual() };
-    let (name, _) = asks(&desk, at_client(eve, reply(&mine, &yes()))).await;
+    let eve = usual().caller(gate::Caller::named("eve"));
+    let (name, _) = asks(&fixture, at_client(eve, reply(&mine, &yes()))).await;
     assert_ne!(name, mine);
-    assert_eq!(desk.state(&id(&mine)).await, ApprovalState::Waiting);
+    assert_eq!(fixture.state(&id(&mine)).await, ApprovalState::Waiting);
     for forged in ["approve_", "approve_apr_x", "approve", "", "approve_apr_' OR 1=1 --"] {
-        let (name, _) = asks(&desk, at_client(usual(), reply(forged, &yes()))).await;
+        let (name, _) = asks(&fixture, at_client(usual(), reply(forged, &yes()))).await;
         assert_eq!(name, mine, "{forged}");
     }
-    assert_eq!(desk.runs(), 0);
+    assert_eq!(fixture.runs(), 0);
 }
 
 #[tokio::test]
 async fn a_no_here_is_a_no_whatever_the_operator_says_meanwhile() {
     for said in [json!({ "action": "decline" }), json!({ "action": "cancel" })] {
-        let desk = Desk::new(Preview::Nothing);
-        let (name, _) = asks(&desk, at_client(usual(), json!({}))).await;
-        desk.decide(&id(&name), true).await;
-        assert_eq!(desk.code(at_client(usual(), reply(&name, &said))).await, "not_allowed");
+        let fixture = ApprovalGate::new(Preview::Nothing);
+        let (name, _) = asks(&fixture, at_client(usual(), json!({}))).await;
+        fixture.decide(&id(&name), true).await;
+        assert_eq!(fixture.code(at_client(usual(), reply(&name, &said))).await, "not_allowed");
         // Also for whoever tries again.
-        assert_eq!(desk.code(usual()).await, "not_allowed");
-        assert_eq!(desk.runs(), 0);
+        assert_eq!(fixture.code(usual()).await, "not_allowed");
+        assert_eq!(fixture.runs(), 0);
     }
     // And a yes here does not undo the operator's no.
-    let desk = Desk::new(Preview::Nothing);
-    let (name, _) = asks(&desk, at_client(usual(), json!({}))).await;
-    desk.decide(&id(&name), false).await;
-    assert_eq!(desk.code(at_client(usual(), reply(&name, &yes()))).await, "not_allowed");
-    assert_eq!(desk.runs(), 0);
+    let fixture = ApprovalGate::new(Preview::Nothing);
+    let (name, _) = asks(&fixture, at_client(usual(), json!({}))).await;
+    fixture.decide(&id(&name), false).await;
+    assert_eq!(fixture.code(at_client(usual(), reply(&name, &yes()))).await, "not_allowed");
+    assert_eq!(fixture.runs(), 0);
     // Two who say yes are one yes.
-    let desk = Desk::new(Preview::Nothing);
-    let (name, _) = asks(&desk, at_client(usual(), json!({}))).await;
-    desk.decide(&id(&name), true).await;
-    assert_eq!(desk.code(at_client(usual(), reply(&name, &yes()))).await, "ok");
-    let (other, _) = asks(&desk, at_client(usual(), reply(&name, &yes()))).await;
+    let fixture = ApprovalGate::new(Preview::Nothing);
+    let (name, _) = asks(&fixture, at_client(usual(), json!({}))).await;
+    fixture.decide(&id(&name), true).await;
+    assert_eq!(fixture.code(at_client(usual(), reply(&name, &yes()))).await, "ok");
+    let (other, _) = asks(&fixture, at_client(usual(), reply(&name, &yes()))).await;
     assert_ne!(other, name);
-    assert_eq!(desk.runs(), 1);
+    assert_eq!(fixture.runs(), 1);
 }
 
 #[tokio::test]
 async fn a_yes_that_comes_too_late_is_none() {
-    let desk = Desk::new(Preview::Nothing);
-    let (name, _) = asks(&desk, at_client(usual(), json!({}))).await;
-    desk.clock.advance_ms(100_000);
-    let (other, _) = asks(&desk, at_client(usual(), reply(&name, &yes()))).await;
+    let fixture = ApprovalGate::new(Preview::Nothing);
+    let (name, _) = asks(&fixture, at_client(usual(), json!({}))).await;
+    fixture.clock.advance_ms(100_000);
+    let (other, _) = asks(&fixture, at_client(usual(), reply(&name, &yes()))).await;
     assert_ne!(other, name);
-    assert_eq!(desk.runs(), 0);
+    assert_eq!(fixture.runs(), 0);
 }
 
 #[tokio::test]
 async fn the_form_shows_what_would_hide() {
-    let desk = Desk::new(Preview::Input);
+    let fixture = ApprovalGate::new(Preview::Input);
     let input = json!({ "path": "a\u{202e}b\u{200b}c\u{1b}[2J\u{e0041}", "key": "hunter2" });
-    let (_, form) = asks(&desk, at_client(call("one", input), json!({}))).await;
+    let (_, form) = asks(&fixture, at_client(call("one", input), json!({}))).await;
     let message = form["message"].as_str().unwrap();
     // The tool's own preview is the tool's to keep clear of secrets.
     let (arguments, _) = message.split_once("What it would do").unwrap();
@@ -186,10 +186,10 @@ async fn the_form_shows_what_would_hide() {
 
 #[tokio::test]
 async fn of_many_replies_at_once_one_runs() {
-    let desk = Desk::new(Preview::Nothing);
-    let (name, _) = asks(&desk, at_client(usual(), json!({}))).await;
+    let fixture = ApprovalGate::new(Preview::Nothing);
+    let (name, _) = asks(&fixture, at_client(usual(), json!({}))).await;
     let replies = (0..32).map(|_| {
-        let (gate, call) = (desk.gate.clone(), at_client(usual(), reply(&name, &yes())));
+        let (gate, call) = (fixture.gate.clone(), at_client(usual(), reply(&name, &yes())));
         tokio::spawn(async move { gate.call(call).await.code() == "ok" })
     });
     let replies: Vec<_> = replies.collect();
@@ -197,5 +197,5 @@ async fn of_many_replies_at_once_one_runs() {
     for reply in replies {
         ran += usize::from(reply.await.unwrap());
     }
-    assert_eq!((ran, desk.runs()), (1, 1));
+    assert_eq!((ran, fixture.runs()), (1, 1));
 }

@@ -1,14 +1,14 @@
-//! Calls that a person must approve, through a whole gate on the embedded store and a clock that
-//! stands still.
+//! Calls that a person must approve.
 
-mod failing;
-mod in_the_client;
+mod elicited;
 mod jobs;
 mod model;
 mod previews;
+mod store_failures;
 
 use std::{
-    path::{Path, PathBuf},
+    ops::Deref,
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -16,17 +16,16 @@ use std::{
     time::Duration,
 };
 
-use contract::{LimitOverrides, Limits};
+use contract::Limits;
 use gate::{
-    ApprovalId, ApprovalState, BoxFuture, Call, CallChannel, Caller, Catalogue, Door, Gate,
-    GateParts, Journal, ManualClock, Outcome, Provider, Recording, RequestId, RunningCall,
-    Timestamp, Tool, ToolError, ToolOutput,
+    ApprovalId, ApprovalState, BoxFuture, Call, Caller, Provider, RunningCall, Timestamp, Tool,
+    ToolError, ToolOutput,
     approvals::{ApprovalDecision, ApprovalSettings, DecisionResult},
+    quarantine::QuarantineSettings,
 };
 use serde_json::{Value, json};
-use store::LocalBlobs;
 
-use crate::direct;
+use crate::fixture::{TestGate, call};
 
 /// How a tool shows what it would do.
 #[derive(Clone, Copy, PartialEq)]
@@ -89,14 +88,6 @@ output_schema: {{ type: object }}
     )
 }
 
-/// A gate with two tools that need an approval, `one` and `two`, on a folder of its own.
-pub struct Desk {
-    pub gate: Arc<Gate>,
-    pub clock: Arc<ManualClock>,
-    runs: Arc<AtomicUsize>,
-    folder: Arc<tempfile::TempDir>,
-}
-
 pub const SETTINGS: ApprovalSettings = ApprovalSettings {
     wait: Duration::from_secs(100),
     valid: Duration::from_secs(10),
@@ -104,52 +95,51 @@ pub const SETTINGS: ApprovalSettings = ApprovalSettings {
     max_waiting_of_caller: 5,
 };
 
-impl Desk {
+/// A gate with two tools that need an approval, `one` and `two`.
+pub struct ApprovalGate(TestGate);
+
+impl Deref for ApprovalGate {
+    type Target = TestGate;
+
+    fn deref(&self) -> &TestGate {
+        &self.0
+    }
+}
+
+impl ApprovalGate {
     pub fn new(preview: Preview) -> Self {
-        let clock = Arc::new(ManualClock::default());
-        clock.advance_ms(1_000_000);
-        let (runs, folder) = (Arc::default(), Arc::new(tempfile::tempdir().unwrap()));
-        let gate = gate(folder.path(), &clock, &runs, preview);
-        Self { gate, clock, runs, folder }
+        let tools = move |runs: &Arc<AtomicUsize>| {
+            let tool = |name: &str| {
+                let contract = contract::read::trusted(&contract(name)).unwrap();
+                let provider = Arc::new(Counting { runs: runs.clone(), preview });
+                Tool::new(contract, provider, &Limits::default()).unwrap()
+            };
+            vec![tool("one"), tool("two")]
+        };
+        Self(TestGate::new(tools, SETTINGS, QuarantineSettings::default()))
     }
 
-    /// The same folder, clock and count in another process.
-    pub fn beside(&self) -> Self {
-        let (clock, runs, folder) = (self.clock.clone(), self.runs.clone(), self.folder.clone());
-        let gate = gate(folder.path(), &clock, &runs, Preview::Nothing);
-        Self { gate, clock, runs, folder }
-    }
-
-    pub fn runs(&self) -> usize {
-        self.runs.load(Ordering::SeqCst)
+    pub fn second_process(&self) -> Self {
+        Self(self.0.second_process())
     }
 
     pub fn database(&self) -> PathBuf {
-        self.folder.path().join("toolgate.db")
-    }
-
-    pub fn journal(&self) -> String {
-        std::fs::read_to_string(self.folder.path().join("journal.jsonl")).unwrap_or_default()
+        self.folder().join("toolgate.db")
     }
 
     /// The events about approvals, in their order.
     pub fn events(&self) -> Vec<String> {
-        let lines = self.journal();
-        let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let lines = self.journal().into_iter();
         let names = lines.map(|line| line["event"].as_str().unwrap().to_owned());
         names.filter(|event| event.starts_with("approval_")).collect()
     }
 
-    pub async fn call(&self, call: Call) -> Outcome {
-        self.gate.call(call).await
+    /// Whether the journal has this text anywhere.
+    pub fn journal_has(&self, text: &str) -> bool {
+        self.journal().iter().any(|line| line.to_string().contains(text))
     }
 
-    /// The code of a call.
-    pub async fn code(&self, call: Call) -> String {
-        self.call(call).await.code().to_owned()
-    }
-
-    /// Makes a call that has to wait, and tells for what.
+    /// Makes a call that has to wait; the id of its approval.
     pub async fn ask(&self, call: Call) -> ApprovalId {
         let outcome = self.call(call).await;
         let failure = outcome.result.unwrap_err();
@@ -160,9 +150,9 @@ impl Desk {
     }
 
     pub async fn decide(&self, id: &ApprovalId, approve: bool) -> DecisionResult {
-        let verdict =
+        let decision =
             ApprovalDecision { approve, by: "operator".into(), reason: Some("so it is".into()) };
-        self.gate.decide(id, verdict).await.unwrap()
+        self.gate.decide(id, decision).await.unwrap()
     }
 
     pub async fn state(&self, id: &ApprovalId) -> ApprovalState {
@@ -171,51 +161,8 @@ impl Desk {
     }
 }
 
-fn gate(
-    folder: &Path,
-    clock: &Arc<ManualClock>,
-    runs: &Arc<AtomicUsize>,
-    preview: Preview,
-) -> Arc<Gate> {
-    let tool = |name: &str| {
-        let contract = contract::read::trusted(&contract(name)).unwrap();
-        let provider = Arc::new(Counting { runs: runs.clone(), preview });
-        Tool::new(contract, provider, &Limits::default()).unwrap()
-    };
-    Arc::new(Gate::new(GateParts {
-        catalogue: Catalogue::new([tool("one"), tool("two")]),
-        store: Arc::new(direct(folder)),
-        blobs: Arc::new(LocalBlobs::open(folder, store::Durability::Process).unwrap()),
-        journal: Journal::open(&folder.join("journal.jsonl"), 1 << 30, 1).unwrap(),
-        clock: clock.clone(),
-        max_concurrency: 256,
-        ceilings: Limits::default_ceilings(),
-        approvals: SETTINGS,
-        quarantine: gate::quarantine::QuarantineSettings::default(),
-    }))
-}
-
-/// A call by `ada`.
-pub fn call(tool: &str, input: Value) -> Call {
-    Call {
-        tool: tool.into(),
-        toolset: None,
-        meant: None,
-        input,
-        limits: LimitOverrides::default(),
-        caller: Caller::named("ada"),
-        door: Door::Rest,
-        request_id: RequestId::new(Timestamp(1)),
-        recording: Recording::WhenNeeded,
-        idempotency_key: None,
-        approval: None,
-        channel: CallChannel::default(),
-        stop: tokio_util::sync::CancellationToken::new(),
-    }
-}
-
 pub fn with(call: Call, id: &ApprovalId) -> Call {
-    Call { approval: Some(id.clone()), ..call }
+    call.approval(Some(id.clone()))
 }
 
 fn usual() -> Call {
@@ -224,68 +171,68 @@ fn usual() -> Call {
 
 #[tokio::test]
 async fn one_approval_is_one_run() {
-    let desk = Desk::new(Preview::Input);
-    let id = desk.ask(usual()).await;
-    assert_eq!(desk.ask(usual()).await, id);
-    assert_eq!(desk.ask(with(usual(), &id)).await, id);
-    assert!(matches!(desk.decide(&id, true).await, DecisionResult::Done(_)));
-    assert_eq!(desk.code(with(usual(), &id)).await, "ok");
+    let fixture = ApprovalGate::new(Preview::Input);
+    let id = fixture.ask(usual()).await;
+    assert_eq!(fixture.ask(usual()).await, id);
+    assert_eq!(fixture.ask(with(usual(), &id)).await, id);
+    assert!(matches!(fixture.decide(&id, true).await, DecisionResult::Done(_)));
+    assert_eq!(fixture.code(with(usual(), &id)).await, "ok");
     // Used is used: a person is asked again.
-    let replay = desk.call(with(usual(), &id)).await.result.unwrap_err();
+    let replay = fixture.call(with(usual(), &id)).await.result.unwrap_err();
     assert_eq!(replay.code, "approval_required");
     assert!(replay.message.contains(&format!("the approval {id} was used already")));
     assert_ne!(replay.approval.as_ref(), Some(&id));
-    assert_eq!(desk.runs(), 1);
+    assert_eq!(fixture.runs(), 1);
     let expected = ["requested", "approved", "used", "requested"];
-    assert_eq!(desk.events(), expected.map(|event| format!("approval_{event}")));
+    assert_eq!(fixture.events(), expected.map(|event| format!("approval_{event}")));
 }
 
 #[tokio::test]
 async fn a_refusal_says_why_and_asks_nobody_again() {
-    let desk = Desk::new(Preview::Nothing);
-    let id = desk.ask(usual()).await;
-    assert!(matches!(desk.decide(&id, false).await, DecisionResult::Done(_)));
+    let fixture = ApprovalGate::new(Preview::Nothing);
+    let id = fixture.ask(usual()).await;
+    assert!(matches!(fixture.decide(&id, false).await, DecisionResult::Done(_)));
     let used = ApprovalId::new(Timestamp(1));
     for call in [usual(), with(usual(), &id), with(usual(), &used)] {
-        let failure = desk.call(call).await.result.unwrap_err();
+        let failure = fixture.call(call).await.result.unwrap_err();
         assert_eq!((&*failure.code, failure.http_status), ("not_allowed", 403));
         assert_eq!(failure.message, "a person refused this call: so it is");
         let told = failure.details.unwrap();
         assert_eq!((&told["reason"], &told["status"]), (&json!("so it is"), &json!("refused")));
     }
-    assert_eq!(desk.events(), ["approval_requested", "approval_refused"]);
-    assert!(matches!(desk.decide(&id, true).await, DecisionResult::TooLate(_)));
+    assert_eq!(fixture.events(), ["approval_requested", "approval_refused"]);
+    assert!(matches!(fixture.decide(&id, true).await, DecisionResult::TooLate(_)));
     // A no is good for as long as a yes.
-    desk.clock.advance_ms(10_000);
-    assert_ne!(desk.ask(usual()).await, id);
-    assert_eq!(desk.runs(), 0);
+    fixture.clock.advance_ms(10_000);
+    assert_ne!(fixture.ask(usual()).await, id);
+    assert_eq!(fixture.runs(), 0);
 }
 
 #[tokio::test]
 async fn both_times_end_to_the_millisecond() {
-    let desk = Desk::new(Preview::Nothing);
-    let id = desk.ask(usual()).await;
-    desk.clock.advance_ms(99_999);
-    assert_eq!(desk.ask(with(usual(), &id)).await, id);
-    desk.clock.advance_ms(1);
-    let failure = desk.call(with(usual(), &id)).await.result.unwrap_err();
+    let fixture = ApprovalGate::new(Preview::Nothing);
+    let id = fixture.ask(usual()).await;
+    fixture.clock.advance_ms(99_999);
+    assert_eq!(fixture.ask(with(usual(), &id)).await, id);
+    fixture.clock.advance_ms(1);
+    let failure = fixture.call(with(usual(), &id)).await.result.unwrap_err();
     assert!(failure.message.contains("policy.approval_wait_ms"), "{}", failure.message);
     let second = failure.approval.unwrap();
-    assert!(matches!(desk.decide(&id, true).await, DecisionResult::TooLate(_)));
-    desk.decide(&second, true).await;
-    desk.clock.advance_ms(10_000);
-    let failure = desk.call(with(usual(), &second)).await.result.unwrap_err();
+    assert!(matches!(fixture.decide(&id, true).await, DecisionResult::TooLate(_)));
+    fixture.decide(&second, true).await;
+    fixture.clock.advance_ms(10_000);
+    let failure = fixture.call(with(usual(), &second)).await.result.unwrap_err();
     assert!(failure.message.contains("policy.approval_valid_ms"), "{}", failure.message);
     let third = failure.approval.unwrap();
-    desk.decide(&third, true).await;
-    desk.clock.advance_ms(9_999);
-    assert_eq!(desk.code(with(usual(), &third)).await, "ok");
-    assert_eq!(desk.runs(), 1);
+    fixture.decide(&third, true).await;
+    fixture.clock.advance_ms(9_999);
+    assert_eq!(fixture.code(with(usual(), &third)).await, "ok");
+    assert_eq!(fixture.runs(), 1);
 }
 
 #[tokio::test]
 async fn what_is_bound_is_the_value_and_not_its_spelling() {
-    let desk = Desk::new(Preview::Nothing);
+    let fixture = ApprovalGate::new(Preview::Nothing);
     let text = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     let same = [
         (r#"{"number":1,"path":"here"}"#, r#"{"path":"here","number":1}"#),
@@ -295,11 +242,11 @@ async fn what_is_bound_is_the_value_and_not_its_spelling() {
         (r#"{"more":{"a":[1,{"b":2,"c":3}]}}"#, r#"{"more":{"a":[1,{"c":3,"b":2}]}}"#),
     ];
     for (asked, made) in same {
-        let id = desk.ask(call("one", text(asked))).await;
-        desk.decide(&id, true).await;
-        assert_eq!(desk.code(with(call("one", text(made)), &id)).await, "ok", "{asked} {made}");
+        let id = fixture.ask(call("one", text(asked))).await;
+        fixture.decide(&id, true).await;
+        assert_eq!(fixture.code(with(call("one", text(made)), &id)).await, "ok", "{asked} {made}");
     }
-    assert_eq!(desk.runs(), same.len());
+    assert_eq!(fixture.runs(), same.len());
     let others = [
         (r#"{"number":1}"#, r#"{"number":2}"#),
         (r#"{"number":9007199254740992}"#, r#"{"number":9007199254740993}"#),
@@ -316,91 +263,91 @@ async fn what_is_bound_is_the_value_and_not_its_spelling() {
         (r#"{"more":{"a":"1"}}"#, r#"{"more":{"a":1}}"#),
     ];
     for (asked, made) in others {
-        let id = desk.ask(call("one", text(asked))).await;
-        desk.decide(&id, true).await;
-        let other = desk.ask(with(call("one", text(made)), &id)).await;
+        let id = fixture.ask(call("one", text(asked))).await;
+        fixture.decide(&id, true).await;
+        let other = fixture.ask(with(call("one", text(made)), &id)).await;
         assert_ne!(other, id, "{asked} {made}");
-        assert_eq!(desk.state(&id).await, ApprovalState::Cancelled, "{asked} {made}");
-        desk.decide(&other, false).await;
-        desk.clock.advance_ms(10_000);
+        assert_eq!(fixture.state(&id).await, ApprovalState::Cancelled, "{asked} {made}");
+        fixture.decide(&other, false).await;
+        fixture.clock.advance_ms(10_000);
     }
-    assert_eq!(desk.runs(), same.len());
+    assert_eq!(fixture.runs(), same.len());
 }
 
 #[tokio::test]
 async fn another_tool_another_caller_and_arguments_that_do_not_fit() {
-    let desk = Desk::new(Preview::Nothing);
-    let id = desk.ask(usual()).await;
-    desk.decide(&id, true).await;
-    let eve = || Call { caller: Caller::named("eve"), ..usual() };
-    let failure = desk.call(with(eve(), &id)).await.result.unwrap_err();
+    let fixture = ApprovalGate::new(Preview::Nothing);
+    let id = fixture.ask(usual()).await;
+    fixture.decide(&id, true).await;
+    let eve = || usual().caller(Caller::named("eve"));
+    let failure = fixture.call(with(eve(), &id)).await.result.unwrap_err();
     assert!(failure.message.contains("there is no such approval for this call"));
     // Eve learns nothing that she would not learn of one that nobody has.
     let nobodys = ApprovalId::new(Timestamp(1));
-    let other = desk.call(with(eve(), &nobodys)).await.result.unwrap_err();
+    let other = fixture.call(with(eve(), &nobodys)).await.result.unwrap_err();
     assert_eq!((failure.message, failure.details), (other.message, other.details));
-    assert_eq!(desk.state(&id).await, ApprovalState::Approved);
+    assert_eq!(fixture.state(&id).await, ApprovalState::Approved);
     // What is not valid is refused before anybody is asked, and costs nothing.
     let wrong = with(call("one", json!({ "path": 1 })), &id);
-    assert_eq!(desk.code(wrong).await, "invalid_input");
-    assert_eq!(desk.state(&id).await, ApprovalState::Approved);
+    assert_eq!(fixture.code(wrong).await, "invalid_input");
+    assert_eq!(fixture.state(&id).await, ApprovalState::Approved);
     let other = with(call("two", json!({ "path": "a" })), &id);
-    assert_eq!(desk.code(other).await, "approval_required");
-    assert_eq!(desk.state(&id).await, ApprovalState::Cancelled);
-    assert_eq!(desk.code(with(usual(), &id)).await, "approval_required");
-    assert_eq!(desk.runs(), 0);
+    assert_eq!(fixture.code(other).await, "approval_required");
+    assert_eq!(fixture.state(&id).await, ApprovalState::Cancelled);
+    assert_eq!(fixture.code(with(usual(), &id)).await, "approval_required");
+    assert_eq!(fixture.runs(), 0);
 }
 
 #[tokio::test]
 async fn a_key_is_free_until_the_call_has_run() {
-    let desk = Desk::new(Preview::Nothing);
-    let keyed = || Call { idempotency_key: Some("k".into()), ..usual() };
-    let id = desk.ask(keyed()).await;
-    assert_eq!(desk.ask(keyed()).await, id);
-    desk.decide(&id, true).await;
-    let ran = desk.call(with(keyed(), &id)).await;
+    let fixture = ApprovalGate::new(Preview::Nothing);
+    let keyed = || usual().idempotency_key(Some("k".into()));
+    let id = fixture.ask(keyed()).await;
+    assert_eq!(fixture.ask(keyed()).await, id);
+    fixture.decide(&id, true).await;
+    let ran = fixture.call(with(keyed(), &id)).await;
     assert_eq!((ran.code(), ran.replayed), ("ok", false));
     // From now on the key has its outcome, and no further approval is asked for or used.
     for call in [with(keyed(), &id), keyed()] {
-        let again = desk.call(call).await;
+        let again = fixture.call(call).await;
         assert_eq!((again.code(), again.replayed), ("ok", true));
     }
-    let second = desk.ask(usual()).await;
-    desk.decide(&second, true).await;
-    assert!(desk.call(with(keyed(), &second)).await.replayed);
-    assert_eq!(desk.state(&second).await, ApprovalState::Approved);
-    assert_eq!(desk.runs(), 1);
+    let second = fixture.ask(usual()).await;
+    fixture.decide(&second, true).await;
+    assert!(fixture.call(with(keyed(), &second)).await.replayed);
+    assert_eq!(fixture.state(&second).await, ApprovalState::Approved);
+    assert_eq!(fixture.runs(), 1);
     // A refusal gives the key back too.
-    let other = || Call { idempotency_key: Some("r".into()), ..call("two", json!({})) };
-    let third = desk.ask(other()).await;
-    desk.decide(&third, false).await;
-    assert_eq!(desk.code(other()).await, "not_allowed");
-    desk.clock.advance_ms(10_000);
-    desk.ask(other()).await;
+    let other = || call("two", json!({})).idempotency_key(Some("r".into()));
+    let third = fixture.ask(other()).await;
+    fixture.decide(&third, false).await;
+    assert_eq!(fixture.code(other()).await, "not_allowed");
+    fixture.clock.advance_ms(10_000);
+    fixture.ask(other()).await;
 }
 
 #[tokio::test]
 async fn no_more_wait_than_the_settings_say() {
-    let desk = Desk::new(Preview::Nothing);
+    let fixture = ApprovalGate::new(Preview::Nothing);
     let ask = |number: usize| call("one", json!({ "number": number }));
     for number in 0..5 {
-        desk.ask(ask(number)).await;
+        fixture.ask(ask(number)).await;
     }
-    let failure = desk.call(ask(5)).await.result.unwrap_err();
+    let failure = fixture.call(ask(5)).await.result.unwrap_err();
     assert_eq!((&*failure.code, failure.retry_after), ("too_many_requests", Some(60)));
     assert!(failure.message.contains("policy.max_waiting_approvals"), "{}", failure.message);
     // Those that wait can still be made again.
-    desk.ask(ask(0)).await;
-    desk.clock.advance_ms(100_000);
-    desk.ask(ask(5)).await;
+    fixture.ask(ask(0)).await;
+    fixture.clock.advance_ms(100_000);
+    fixture.ask(ask(5)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_calls_at_once_as_many_run_as_were_approved() {
-    let desk = Desk::new(Preview::Nothing);
-    let gates: Vec<_> = (0..4).map(|_| desk.beside()).collect();
+    let fixture = ApprovalGate::new(Preview::Nothing);
+    let gates: Vec<_> = (0..4).map(|_| fixture.second_process()).collect();
     for round in 1..=5 {
-        let id = desk.ask(usual()).await;
+        let id = fixture.ask(usual()).await;
         let decisions = (0..32).map(|number| {
             let (gate, id) = (gates[number % 4].gate.clone(), id.clone());
             let verdict = ApprovalDecision { approve: true, by: "operator".into(), reason: None };
@@ -427,8 +374,8 @@ async fn of_many_calls_at_once_as_many_run_as_were_approved() {
                 code => assert_eq!(code, "approval_required"),
             }
         }
-        assert_eq!((ran, desk.runs()), (1, round));
+        assert_eq!((ran, fixture.runs()), (1, round));
         // What the others have asked for in its place is refused, and forgotten.
-        desk.clock.advance_ms(200_000);
+        fixture.clock.advance_ms(200_000);
     }
 }

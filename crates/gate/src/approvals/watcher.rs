@@ -1,5 +1,5 @@
-//! Who looks after approvals that nobody calls for: jobs go on when theirs is decided, and what
-//! is over is written down as that.
+//! The watcher of approvals: resumes jobs whose approval was decided, and records which approvals
+//! have expired.
 
 use std::{
     sync::{Arc, Weak},
@@ -13,8 +13,8 @@ use crate::{Gate, Jobs, StoreError};
 /// instance. What this process decides is seen at once.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Looks after approvals for as long as there are jobs to look after.
-pub(crate) async fn keep(gate: Arc<Gate>, jobs: Weak<Jobs>) {
+/// Watches approvals for as long as there are jobs.
+pub(crate) async fn watch(gate: Arc<Gate>, jobs: Weak<Jobs>) {
     loop {
         tokio::select! {
             () = gate.decided.notified() => {}

@@ -1,11 +1,12 @@
-//! The question to a person in front of a client.
+//! The form by which a client asks its person for an approval.
 
 use serde_json::{Value, json};
 
 use crate::{
     Approval, ApprovalId, InputRequest, Tool,
-    approvals::{ApprovalDecision, MAX_REASON_CHARACTERS, visible},
-    trim,
+    approvals::{ApprovalDecision, MAX_REASON_CHARACTERS},
+    truncate,
+    visible_text::visible,
 };
 
 /// How much of the arguments and of what the call would do is shown, in bytes each.
@@ -36,7 +37,7 @@ pub(super) fn form(tool: &Tool, approval: &Approval) -> InputRequest {
     );
     if let Some(preview) = &approval.preview {
         message.push_str("\n\nWhat it would do:\n");
-        message.push_str(&trim::shown(preview.clone(), MAX_SHOWN_BYTES));
+        message.push_str(&truncate::shown(preview.clone(), MAX_SHOWN_BYTES));
     }
     let schema = json!({
         "type": "object",
@@ -64,7 +65,7 @@ fn arguments(approval: &Approval) -> String {
     let Some(input) = &approval.input else { return "(not shown: they hold secrets)".into() };
     let value: Value = serde_json::from_str(input.get()).unwrap_or_default();
     let text = visible(&serde_json::to_string_pretty(&value).unwrap_or_default());
-    trim::shown(text, MAX_SHOWN_BYTES)
+    truncate::shown(text, MAX_SHOWN_BYTES)
 }
 
 /// What the person replied. Only an explicit yes is one.

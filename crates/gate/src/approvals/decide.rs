@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Approval, ApprovalId, ApprovalState, DecisionResult};
-use crate::{Gate, StoreError, Timestamp, trim};
+use crate::{Gate, StoreError, Timestamp, truncate};
 
 /// How much a person may say about a decision, in characters.
 pub const MAX_REASON_CHARACTERS: usize = 500;
@@ -30,7 +30,7 @@ impl Gate {
         mut verdict: ApprovalDecision,
     ) -> Result<DecisionResult, StoreError> {
         if let Some(reason) = &mut verdict.reason {
-            trim::text(reason, MAX_REASON_BYTES);
+            truncate::text(reason, MAX_REASON_BYTES);
         }
         let now = self.clock.now();
         let until = after(now, self.approvals.valid);

@@ -1,21 +1,21 @@
-//! Step 3: check the input.
+//! Step 3 of 9: check the input.
 
 use std::sync::Arc;
 
 use contract::Violation;
 use serde_json::Value;
 
-use super::{CallState, Refusal, admit::Admitted};
+use super::{CallState, Refusal, admit::AdmittedCall};
 use crate::{EnforcementMode, Failure, PayloadDirection, Tool};
 
 /// Arguments that may go on, with the defaults of the contract filled in: they match it, or the
 /// tool is not held to it.
-pub(crate) struct Checked {
-    admitted: Admitted,
+pub(crate) struct CheckedInput {
+    admitted: AdmittedCall,
     input: Value,
 }
 
-impl Checked {
+impl CheckedInput {
     pub(super) fn tool(&self) -> &Tool {
         self.admitted.tool()
     }
@@ -29,7 +29,7 @@ impl Checked {
     }
 
     /// Lends the arguments to somebody who only looks at them; they come back by
-    /// [`Checked::give_back`].
+    /// [`CheckedInput::give_back`].
     pub(super) fn take_input(&mut self) -> Value {
         std::mem::take(&mut self.input)
     }
@@ -38,13 +38,13 @@ impl Checked {
         self.input = input;
     }
 
-    pub(super) fn into_parts(self) -> (Admitted, Value) {
+    pub(super) fn into_parts(self) -> (AdmittedCall, Value) {
         (self.admitted, self.input)
     }
 }
 
 impl CallState {
-    pub(crate) fn check_input(&mut self, admitted: Admitted) -> Result<Checked, Refusal> {
+    pub(crate) fn check_input(&mut self, admitted: AdmittedCall) -> Result<CheckedInput, Refusal> {
         let tool = admitted.tool();
         let mut input = std::mem::take(&mut self.call.input);
         tool.input.fill_defaults(&mut input);
@@ -60,6 +60,6 @@ impl CallState {
             let tool = tool.clone();
             self.warn(&tool, PayloadDirection::Input, Violation::list(&violations), None);
         }
-        Ok(Checked { admitted, input })
+        Ok(CheckedInput { admitted, input })
     }
 }

@@ -1,22 +1,23 @@
-//! Between the input and the approval: a call that was made before is not made again.
+//! Step 4 of 9: claim the idempotency key. A call that was made before is not made again.
 
 use contract::codes;
 
-use super::{CallState, Refusal, input::Checked};
+use super::{CallState, Refusal, check_input::CheckedInput};
 use crate::{ClaimResult, Failure, IdempotencyClaim, Job, JobState, Outcome};
 
-/// A call that is new, or that nobody asked to tell from others.
-pub(crate) struct Unique(Checked);
+/// A call whose idempotency key is its own, or that has none. Only step 6, `approve`, gives a
+/// key back.
+pub(crate) struct ClaimedKey(CheckedInput);
 
-impl Unique {
-    pub(super) fn into_checked(self) -> Checked {
+impl ClaimedKey {
+    pub(super) fn into_checked(self) -> CheckedInput {
         self.0
     }
 }
 
 impl CallState {
-    pub(crate) async fn claim(&mut self, checked: Checked) -> Result<Unique, Refusal> {
-        let Some(claim) = self.claim_of_key() else { return Ok(Unique(checked)) };
+    pub(crate) async fn claim_key(&mut self, checked: CheckedInput) -> Result<ClaimedKey, Refusal> {
+        let Some(claim) = self.claim_of_key() else { return Ok(ClaimedKey(checked)) };
         let store = self.gate.store.clone();
         // The job must be on record before the tool runs: a retry after a crash has to find
         // that it may have taken effect.
@@ -24,7 +25,7 @@ impl CallState {
         match store.claim(claim, job).await.map_err(|error| Failure::unavailable(&error))? {
             ClaimResult::New => {
                 self.let_others_watch();
-                Ok(Unique(checked))
+                Ok(ClaimedKey(checked))
             }
             ClaimResult::Conflict => {
                 self.live = None;

@@ -1,4 +1,4 @@
-//! Jobs that run by themselves: the queue. Who works on them is in `workshop`.
+//! The queue of jobs that run by themselves. `runner` runs them.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::workshop::{self, JobRunner};
+use super::runner::{self, JobRunner};
 use crate::{
     Approval, Call, ClaimResult, Failure, Gate, IdempotencyClaim, Job, JobId, JobState, LiveJob,
-    StoreError, approvals,
+    StoreError, approvals, steps::find_tool,
 };
 
 /// How long a cancelled job may take until its canceller is told "still stopping".
@@ -32,8 +32,8 @@ pub struct JobsSettings {
 /// The queue of jobs.
 pub struct Jobs {
     gate: Arc<Gate>,
-    queue: mpsc::UnboundedSender<JobId>,
-    workshop: Arc<JobRunner>,
+    queue: mpsc::Sender<JobId>,
+    runner: Arc<JobRunner>,
     settings: JobsSettings,
     /// Whether another process is the server of the data folder.
     visiting: bool,
@@ -58,10 +58,10 @@ impl Jobs {
     /// Starts the workers of a process that is not the server of its data folder: whatever
     /// waits there is the server's.
     pub fn visiting(gate: Arc<Gate>, settings: JobsSettings) -> Arc<Self> {
-        let (queue, waiting) = mpsc::unbounded_channel();
-        let workshop = JobRunner::new(gate.clone(), settings);
-        let jobs = Arc::new(Self { gate, queue, workshop, settings, visiting: true });
-        jobs.begin_work(waiting);
+        let (queue, queued) = mpsc::channel(settings.max_queued.max(1));
+        let runner = JobRunner::new(gate.clone(), settings);
+        let jobs = Arc::new(Self { gate, queue, runner, settings, visiting: true });
+        jobs.begin_work(queued);
         jobs
     }
 
@@ -72,7 +72,6 @@ impl Jobs {
         settings: JobsSettings,
         alone: bool,
     ) -> Result<Arc<Self>, StoreError> {
-        let (queue, waiting) = mpsc::unbounded_channel();
         let recovered = gate.store.recover(gate.clock.now(), alone).await?;
         for id in &recovered.interrupted {
             let fields = serde_json::json!({ "job_id": id });
@@ -81,39 +80,41 @@ impl Jobs {
         for approval in &recovered.cancelled {
             gate.write_down("approval_cancelled", approval);
         }
-        let workshop = JobRunner::new(gate.clone(), settings);
-        let jobs = Arc::new(Self { gate, queue, workshop, settings, visiting: false });
+        // There is room for every job that was accepted before, also where `max_queued` is smaller
+        // by now.
+        let room = settings.max_queued.max(recovered.queued.len()).max(1);
+        let (queue, queued) = mpsc::channel(room);
+        let runner = JobRunner::new(gate.clone(), settings);
+        let jobs = Arc::new(Self { gate, queue, runner, settings, visiting: false });
         for id in recovered.queued {
-            jobs.enqueue(id);
+            if let Ok(slot) = jobs.queue.try_reserve() {
+                jobs.enqueue(id, slot);
+            }
         }
         for id in recovered.waiting {
             jobs.await_approval(id);
         }
-        jobs.begin_work(waiting);
+        jobs.begin_work(queued);
         Ok(jobs)
     }
 
-    fn begin_work(self: &Arc<Self>, waiting: mpsc::UnboundedReceiver<JobId>) {
-        tokio::spawn(workshop::work(self.workshop.clone(), waiting));
-        tokio::spawn(approvals::keep(self.gate.clone(), Arc::downgrade(self)));
+    fn begin_work(self: &Arc<Self>, queued: mpsc::Receiver<JobId>) {
+        tokio::spawn(runner::work(self.runner.clone(), queued));
+        tokio::spawn(approvals::watch(self.gate.clone(), Arc::downgrade(self)));
     }
 
     /// Accepts a job. Once this returns, the job survives the death of the process.
     pub async fn submit(
         self: &Arc<Self>,
-        call: Call,
+        mut call: Call,
     ) -> Result<(JobId, Arc<LiveJob>), SubmitError> {
         if self.gate.is_stopping() {
             return Err(Box::new(Failure::unavailable(&"the server is shutting down")));
         }
-        let (catalogue, toolset) = (self.gate.catalogue(), call.toolset.as_deref());
-        let Some(tool) = catalogue.find_in(&call.tool, toolset).cloned() else {
-            return Err(Box::new(catalogue.unknown(&call.tool, toolset)));
-        };
-        drop(catalogue);
-        let waiting = self.gate.metrics.queued.load(Ordering::Relaxed);
-        if usize::try_from(waiting).unwrap_or(0) >= self.settings.max_queued {
-            return Err(Box::new(Failure::busy()));
+        let tool = find_tool(&self.gate.catalogue(), &mut call)?;
+        let queued = self.gate.metrics.queued.load(Ordering::Relaxed);
+        if usize::try_from(queued).unwrap_or(0) >= self.settings.max_queued {
+            return Err(Box::new(Failure::queue_full(self.settings.max_queued)));
         }
         let now = self.gate.clock.now();
         let job = Job {
@@ -161,6 +162,8 @@ impl Jobs {
         job: Job,
         claim: Option<IdempotencyClaim>,
     ) -> Result<(JobId, Arc<LiveJob>), SubmitError> {
+        let full = |_| Box::new(Failure::queue_full(self.settings.max_queued));
+        let slot = self.queue.try_reserve().map_err(full)?;
         match claim {
             None => {
                 let saved = self.gate.store.save(job.clone()).await;
@@ -173,7 +176,7 @@ impl Jobs {
             }
         }
         let id = job.id;
-        Ok((id.clone(), self.enqueue(id)))
+        Ok((id.clone(), self.enqueue(id, slot)))
     }
 
     /// The job that an earlier submission with the same key made.
@@ -198,13 +201,12 @@ impl Jobs {
         }
     }
 
-    fn enqueue(&self, id: JobId) -> Arc<LiveJob> {
+    fn enqueue(&self, id: JobId, slot: mpsc::Permit<'_, JobId>) -> Arc<LiveJob> {
         let live = LiveJob::new(id.clone(), CancellationToken::new());
         live.state(JobState::Queued);
         self.gate.live.insert(live.clone());
         self.count_in(&live);
-        // The receiver lives as long as the process.
-        let _ = self.queue.send(id);
+        slot.send(id);
         live
     }
 
@@ -215,9 +217,11 @@ impl Jobs {
             None if self.visiting => return,
             None => self.await_approval(id.clone()),
         };
-        // One that was woken already is on the list until a worker has taken it.
+        // Where the queue is full the job goes on waiting, and is resumed at a later look.
+        let Ok(slot) = self.queue.try_reserve() else { return };
+        // One that was resumed already is in the queue until a worker has taken it.
         if live.awaits_approval() && self.count_in(&live) {
-            let _ = self.queue.send(id);
+            slot.send(id);
         }
     }
 
@@ -236,7 +240,7 @@ impl Jobs {
             };
             // If it went on here meanwhile, whoever ran it has told.
             if ended && live.awaits_approval() && !live.is_queued() {
-                self.workshop.not_ours(&id).await;
+                self.runner.not_ours(&id).await;
             }
         }
     }
@@ -266,12 +270,12 @@ impl Jobs {
     /// Waits for the answers to what a job asks: all that was ever replied, or why the job is
     /// given up.
     pub async fn answers(&self, live: &LiveJob) -> Result<Map<String, Value>, Box<Failure>> {
-        self.workshop.answers(live).await
+        self.runner.answers(live).await
     }
 
     /// The record says that a job which was answered runs again.
     pub async fn go_on(&self, live: &LiveJob) {
-        self.workshop.go_on(live).await;
+        self.runner.go_on(live).await;
     }
 
     /// Stops every job of this process, those that have not begun included.
@@ -292,7 +296,7 @@ impl Jobs {
     fn forget_queued(&self, id: &JobId, approvals: &[Approval]) {
         // Whoever takes the job out of the list counts it out and tells those who watch.
         if let Some(live) = self.gate.live.remove(id) {
-            self.workshop.count_out(&live);
+            self.runner.count_out(&live);
             live.stop().cancel();
             live.state(JobState::Cancelled);
         }

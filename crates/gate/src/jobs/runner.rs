@@ -1,4 +1,4 @@
-//! Where the jobs of the queue are run.
+//! The runner of queued jobs.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -18,7 +18,7 @@ use crate::{
 /// How long to wait before a job is started that could not be written down as running.
 const START_AGAIN: Duration = Duration::from_secs(1);
 
-/// Where the jobs of the queue are run.
+/// Runs the jobs of the queue.
 pub(super) struct JobRunner {
     gate: Arc<Gate>,
     workers: Arc<Semaphore>,
@@ -28,15 +28,15 @@ pub(super) struct JobRunner {
 }
 
 /// Gives every job of the queue a worker.
-pub(super) async fn work(workshop: Arc<JobRunner>, mut waiting: mpsc::UnboundedReceiver<JobId>) {
-    while let Some(id) = waiting.recv().await {
-        let Ok(worker) = workshop.workers.clone().acquire_owned().await else { return };
+pub(super) async fn work(runner: Arc<JobRunner>, mut queued: mpsc::Receiver<JobId>) {
+    while let Some(id) = queued.recv().await {
+        let Ok(worker) = runner.workers.clone().acquire_owned().await else { return };
         // What has not begun when the server stops is there when it starts again.
-        if workshop.gate.is_stopping() {
+        if runner.gate.is_stopping() {
             return;
         }
-        let workshop = workshop.clone();
-        tokio::spawn(async move { workshop.run(id, worker).await });
+        let runner = runner.clone();
+        tokio::spawn(async move { runner.run(id, worker).await });
     }
 }
 
@@ -170,30 +170,24 @@ fn call(
     given_up: Option<Box<Failure>>,
     live: &LiveJob,
 ) -> Call {
-    Call {
-        tool: job.tool.clone(),
-        toolset: None,
-        meant: None,
-        input: input.clone(),
-        limits: job.limits,
-        caller: Caller::named(&job.caller),
-        door: Door::Jobs,
-        request_id: RequestId::given(&job.request_id)
-            .unwrap_or_else(|| RequestId::new(gate.clock.now())),
-        recording: Recording::Job(job.id.clone()),
-        idempotency_key: None,
-        approval: job.approval_id.clone(),
+    let request_id =
+        RequestId::given(&job.request_id).unwrap_or_else(|| RequestId::new(gate.clock.now()));
+    let channel = CallChannel {
+        replies,
         // Whoever waits for a job can be asked whatever it wants to know.
-        channel: CallChannel {
-            replies,
-            capabilities: InputCapabilities { elicitation: true, sampling: true, roots: true },
-            // Whether it may run is the operator's to say.
-            may_approve: false,
-            notifications: None,
-            given_up,
-        },
-        stop: live.stop().clone(),
-    }
+        capabilities: InputCapabilities { elicitation: true, sampling: true, roots: true },
+        // Whether it may run is the operator's to say.
+        may_approve: false,
+        notifications: None,
+        given_up,
+    };
+    let caller = Caller::named(&job.caller);
+    Call::new(&job.tool, input.clone(), Door::Jobs, caller, request_id)
+        .limits(job.limits)
+        .recording(Recording::Job(job.id.clone()))
+        .approval(job.approval_id.clone())
+        .channel(channel)
+        .stop(live.stop().clone())
 }
 
 fn value_of(raw: &RawValue) -> Value {

@@ -1,4 +1,4 @@
-//! Answers in the shapes of the doors.
+//! Responses in the shapes of the doors.
 
 use axum::{
     body::Body,
@@ -57,6 +57,11 @@ pub(crate) fn retry_after(response: &mut Response, seconds: Option<u32>) {
     if let Some(seconds) = seconds {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
+}
+
+/// Says that a bearer token is needed.
+pub(crate) fn ask_for_token(response: &mut Response) {
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
 }
 
 /// Sets a header whose value is made of plain characters.

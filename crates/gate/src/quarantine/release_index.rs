@@ -20,7 +20,7 @@ pub const NOTICED_AFTER: Duration = Duration::from_millis(500);
 /// The hashes of the arguments whose answers are released. They may be fewer in the store: there
 /// is decided who gets one.
 #[derive(Debug)]
-pub(crate) struct Releases {
+pub(crate) struct ReleaseIndex {
     born: Instant,
     /// When the store was last looked at, in microseconds since `born`; the very first time is
     /// never.
@@ -32,7 +32,7 @@ pub(crate) struct Releases {
     hashes: ArcSwap<HashSet<String>>,
 }
 
-impl Releases {
+impl ReleaseIndex {
     pub(crate) fn new() -> Self {
         Self {
             born: Instant::now(),

@@ -6,7 +6,7 @@ use super::{QuarantineSummary, ReleaseDecision, ReleaseResult, ReleasedPayload};
 use crate::{
     Gate, Job, JobId, StoreError,
     approvals::{MAX_REASON_CHARACTERS, after},
-    trim,
+    truncate,
 };
 
 /// How much a person may say, in bytes: what a door did not refuse is cut here.
@@ -80,7 +80,7 @@ impl Gate {
 
 fn short(mut decision: ReleaseDecision) -> ReleaseDecision {
     if let Some(reason) = &mut decision.reason {
-        trim::text(reason, MAX_REASON_BYTES);
+        truncate::text(reason, MAX_REASON_BYTES);
     }
     decision
 }

@@ -3,7 +3,7 @@
 use gate::{EnforcementMode, OutputPayload, PrintedJson, quarantine::QuarantineState};
 use serde_json::{Value, json, value::RawValue};
 
-use super::{Hall, call, executed, output, usual};
+use super::{QuarantineGate, call, executed, output, usual};
 
 fn raw(text: &str) -> Box<RawValue> {
     RawValue::from_string(text.to_owned()).unwrap()
@@ -12,31 +12,31 @@ fn raw(text: &str) -> Box<RawValue> {
 fn in_mode(
     mode: EnforcementMode,
     payload: impl Fn() -> OutputPayload + Send + Sync + 'static,
-) -> Hall {
-    Hall::with("", mode, None, move |_| payload())
+) -> QuarantineGate {
+    QuarantineGate::with("", mode, None, move |_| payload())
 }
 
 #[tokio::test]
 async fn what_is_enforced_is_stopped_both_ways() {
-    let hall = in_mode(EnforcementMode::Enforce, || OutputPayload::Json(json!({ "text": 1 })));
-    let id = hall.stopped(usual()).await;
-    let entry = hall.entry(&id).await;
+    let fixture = in_mode(EnforcementMode::Enforce, || OutputPayload::Json(json!({ "text": 1 })));
+    let id = fixture.stopped(usual()).await;
+    let entry = fixture.entry(&id).await;
     let summary = &entry.summary;
     assert_eq!((summary.state, summary.whole), (QuarantineState::Held, true));
     assert_eq!((&*summary.caller, summary.input_sha256.len()), ("ada", 64));
     assert_eq!(summary.violations[0].pointer, "/text");
-    assert_eq!(hall.call(call(json!({ "n": "a" }))).await.code(), "invalid_input");
-    assert_eq!(hall.runs(), 1);
+    assert_eq!(fixture.call(call(json!({ "n": "a" }))).await.code(), "invalid_input");
+    assert_eq!(fixture.runs(), 1);
     // Nothing is an answer that is missing.
-    let hall = in_mode(EnforcementMode::Enforce, || OutputPayload::Missing);
-    let id = hall.stopped(usual()).await;
-    assert_eq!(hall.entry(&id).await.summary.reason, "the tool answered nothing");
+    let fixture = in_mode(EnforcementMode::Enforce, || OutputPayload::Missing);
+    let id = fixture.stopped(usual()).await;
+    assert_eq!(fixture.entry(&id).await.summary.reason, "the tool answered nothing");
 }
 
 #[tokio::test]
 async fn a_warning_is_told_counted_and_written_down_and_the_call_goes_on() {
-    let hall = in_mode(EnforcementMode::Warn, || OutputPayload::Json(json!({ "text": 1 })));
-    let outcome = hall.call(call(json!({ "n": "a" }))).await;
+    let fixture = in_mode(EnforcementMode::Warn, || OutputPayload::Json(json!({ "text": 1 })));
+    let outcome = fixture.call(call(json!({ "n": "a" }))).await;
     assert_eq!((outcome.code(), outcome.http_status()), ("ok", 200));
     assert_eq!(output(&outcome), json!({ "text": 1 }));
     let warnings = &executed(&outcome)["metrics"]["contract_warnings"];
@@ -44,34 +44,35 @@ async fn a_warning_is_told_counted_and_written_down_and_the_call_goes_on() {
     assert_eq!(warnings[0]["reason"], "`/n` must be a whole number");
     assert_eq!(warnings[1]["direction"], "output");
     let id = warnings[1]["quarantine_id"].as_str().unwrap();
-    let entry = hall.entry(id).await;
+    let entry = fixture.entry(id).await;
     assert_eq!(entry.summary.state, QuarantineState::Passed);
     assert_eq!(entry.payload.get(), r#"{"text":1}"#);
-    let line = hall.journal().pop().unwrap();
+    let line = fixture.journal().pop().unwrap();
     assert_eq!((&line["code"], &line["warnings"]), (&json!("ok"), warnings));
     for direction in ["input", "output"] {
         let counted = format!(
             "toolgate_contract_warnings_total{{tool=\"one\",direction=\"{direction}\"}} 1\n"
         );
-        assert!(hall.gate.metrics().contains(&counted));
+        assert!(fixture.gate.metrics().contains(&counted));
     }
     // What the caller has cannot be released to it.
-    assert!(format!("{:?}", hall.release(id).await).contains("Passed"));
+    assert!(format!("{:?}", fixture.release(id).await).contains("Passed"));
     let listed: Value =
-        serde_json::from_str(hall.gate.catalogue().find("one").unwrap().descriptor.get()).unwrap();
+        serde_json::from_str(fixture.gate.catalogue().find("one").unwrap().descriptor.get())
+            .unwrap();
     assert_eq!(listed["mode"], "warn");
 }
 
 #[tokio::test]
 async fn a_tool_that_is_always_wrong_does_not_fill_the_disk() {
-    let hall = in_mode(EnforcementMode::Warn, || OutputPayload::Json(json!([])));
+    let fixture = in_mode(EnforcementMode::Warn, || OutputPayload::Json(json!([])));
     for _ in 0..200 {
-        assert_eq!(hall.call(usual()).await.code(), "ok");
+        assert_eq!(fixture.call(usual()).await.code(), "ok");
     }
-    assert_eq!(hall.entries().await, 60);
-    hall.clock.advance_ms(60_000);
-    hall.call(usual()).await;
-    assert_eq!(hall.entries().await, 61);
+    assert_eq!(fixture.entries().await, 60);
+    fixture.clock.advance_ms(60_000);
+    fixture.call(usual()).await;
+    assert_eq!(fixture.entries().await, 61);
 }
 
 #[tokio::test]
@@ -79,14 +80,14 @@ async fn nobody_looks_where_it_is_off() {
     for (payload, expected) in
         [(Some(json!({ "text": 1 })), json!({ "text": 1 })), (None, Value::Null)]
     {
-        let hall = in_mode(EnforcementMode::Off, move || {
+        let fixture = in_mode(EnforcementMode::Off, move || {
             payload.clone().map_or(OutputPayload::Missing, OutputPayload::Json)
         });
-        let outcome = hall.call(call(json!({ "n": "a" }))).await;
+        let outcome = fixture.call(call(json!({ "n": "a" }))).await;
         assert_eq!((outcome.code(), output(&outcome)), ("ok", expected));
-        assert!(outcome.marks.warnings.is_empty());
+        assert!(outcome.flags.warnings.is_empty());
         assert_eq!(
-            (hall.entries().await, hall.journal().pop().unwrap().get("warnings")),
+            (fixture.entries().await, fixture.journal().pop().unwrap().get("warnings")),
             (0, None)
         );
     }
@@ -95,11 +96,11 @@ async fn nobody_looks_where_it_is_off() {
 #[tokio::test]
 async fn a_size_is_held_to_in_every_mode() {
     for mode in EnforcementMode::ALL {
-        let hall = Hall::with("limits: { max_output_bytes: 100 }", mode, None, |_| {
+        let fixture = QuarantineGate::with("limits: { max_output_bytes: 100 }", mode, None, |_| {
             OutputPayload::Json(json!({ "text": "x".repeat(100) }))
         });
-        let id = hall.stopped(usual()).await;
-        let reason = hall.entry(&id).await.summary.reason;
+        let id = fixture.stopped(usual()).await;
+        let reason = fixture.entry(&id).await.summary.reason;
         assert_eq!(
             reason,
             "the answer has 111 bytes, more than its limit of 100 (max_output_bytes)"
@@ -111,17 +112,17 @@ async fn a_size_is_held_to_in_every_mode() {
 async fn what_is_no_json_passes_as_a_text() {
     let unreadable =
         || OutputPayload::Unreadable { text: "{oops".into(), reason: "it is not JSON".into() };
-    let hall = in_mode(EnforcementMode::Warn, unreadable);
-    let outcome = hall.call(usual()).await;
+    let fixture = in_mode(EnforcementMode::Warn, unreadable);
+    let outcome = fixture.call(usual()).await;
     assert_eq!(output(&outcome), json!("{oops"));
-    assert_eq!(outcome.marks.warnings[0].reason, "it is not JSON");
+    assert_eq!(outcome.flags.warnings[0].reason, "it is not JSON");
 }
 
 #[tokio::test]
 async fn a_change_of_mode_is_in_the_journal() {
-    let hall = in_mode(EnforcementMode::Enforce, || OutputPayload::Missing);
-    hall.gate.mode_changed("one", EnforcementMode::Enforce, EnforcementMode::Off, "settings");
-    let line = hall.journal().pop().unwrap();
+    let fixture = in_mode(EnforcementMode::Enforce, || OutputPayload::Missing);
+    fixture.gate.mode_changed("one", EnforcementMode::Enforce, EnforcementMode::Off, "settings");
+    let line = fixture.journal().pop().unwrap();
     let told = ["event", "tool", "from", "to", "by"].map(|key| line[key].as_str().unwrap());
     assert_eq!(told, ["mode_changed", "one", "enforce", "off", "settings"]);
 }
@@ -130,33 +131,37 @@ async fn a_change_of_mode_is_in_the_journal() {
 async fn the_very_text_goes_on() {
     // Spelt as no printer of ours would.
     let text = r#"{ "text" : "\u00e9\/" }"#;
-    let hall = in_mode(EnforcementMode::Enforce, || {
+    let fixture = in_mode(EnforcementMode::Enforce, || {
         OutputPayload::Printed(PrintedJson::read(raw(text)).unwrap())
     });
-    assert_eq!(hall.call(usual()).await.result.unwrap().json.get(), text);
+    assert_eq!(fixture.call(usual()).await.result.unwrap().json.get(), text);
     // It is judged by its value, and measured by its length.
-    let hall = in_mode(EnforcementMode::Enforce, || {
+    let fixture = in_mode(EnforcementMode::Enforce, || {
         OutputPayload::Printed(PrintedJson::read(raw("{ }")).unwrap())
     });
-    let id = hall.stopped(usual()).await;
-    assert_eq!(hall.entry(&id).await.payload.get(), "{ }");
-    let hall =
-        Hall::with("limits: { max_output_bytes: 20 }", EnforcementMode::Enforce, None, |_| {
+    let id = fixture.stopped(usual()).await;
+    assert_eq!(fixture.entry(&id).await.payload.get(), "{ }");
+    let fixture = QuarantineGate::with(
+        "limits: { max_output_bytes: 20 }",
+        EnforcementMode::Enforce,
+        None,
+        |_| {
             let spaces = " ".repeat(20);
             OutputPayload::Printed(
                 PrintedJson::read(raw(&format!("{{\"text\":{spaces}\"\"}}"))).unwrap(),
             )
-        });
-    hall.stopped(usual()).await;
+        },
+    );
+    fixture.stopped(usual()).await;
 }
 
 #[tokio::test]
 async fn a_text_of_several_lines_is_printed_in_one() {
     let text = "{\n  \"text\":\r\n\"a\\nb\"\n}";
-    let hall = in_mode(EnforcementMode::Enforce, || {
+    let fixture = in_mode(EnforcementMode::Enforce, || {
         OutputPayload::Printed(PrintedJson::read(raw(text)).unwrap())
     });
-    let printed = hall.call(usual()).await.result.unwrap().json;
+    let printed = fixture.call(usual()).await.result.unwrap().json;
     assert_eq!(printed.get(), r#"{"text":"a\nb"}"#);
 }
 

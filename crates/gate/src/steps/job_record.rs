@@ -1,4 +1,4 @@
-//! The job of a call, before it ends.
+//! The record of a call's job, before the call ends.
 
 use super::CallState;
 use crate::{Failure, Job, JobState};

@@ -11,9 +11,9 @@ use crate::rest;
 
 /// What the path names. Bytes that are no text name nothing, and are answered like every
 /// other name that nobody has.
-pub(crate) struct Named<T>(pub T);
+pub(crate) struct PathName<T>(pub T);
 
-impl<S, T> FromRequestParts<S> for Named<T>
+impl<S, T> FromRequestParts<S> for PathName<T>
 where
     S: Send + Sync,
     T: DeserializeOwned + Send,
