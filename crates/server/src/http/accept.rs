@@ -33,7 +33,7 @@ const LAST_MOMENT: Duration = Duration::from_secs(4);
 /// Answers connections until told to stop; then lets what runs come to its end, for as
 /// long as the settings allow.
 pub async fn serve(app: Arc<App>, listener: TcpListener, stop: CancellationToken) {
-    let (routes, refusals) = (rest::routes(app.clone()), rest::refusals());
+    let routers = (rest::routes(app.clone()), rest::refusals());
     let places = Arc::new(Semaphore::new(app.settings.max_connections));
     let supervisor = Arc::new(ConnectionSupervisor::default());
     let timeouts =
@@ -62,8 +62,7 @@ pub async fn serve(app: Arc<App>, listener: TcpListener, stop: CancellationToken
             }
         };
         let activity = supervisor.activity();
-        let routers = (routes.clone(), refusals.clone());
-        let (app, noted) = (app.clone(), activity.clone());
+        let (app, routers, noted) = (app.clone(), routers.clone(), activity.clone());
         let task = tokio::spawn(async move {
             connection(app, routers, stream, noted).await;
             drop(place);
