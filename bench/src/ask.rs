@@ -1,4 +1,4 @@
-//! What the gates of `ask` add to the time of the model and of the tool.
+//! The time that the gates of `ask` add to the model and to the tool.
 //!
 //! The model is an endpoint in this process that answers at once; the tool answers from memory. What a run takes beside the two of
 //! them, as the run itself has measured it, is what the gates cost.

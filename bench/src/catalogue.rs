@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use crate::start;
 
-/// How many there are.
+/// The number of contracts.
 pub const TOOLS: usize = 1_000;
 
 /// A folder with the contracts, and settings that name them.
@@ -22,7 +22,7 @@ pub fn folder() -> anyhow::Result<TempDir> {
     Ok(folder)
 }
 
-/// How long `GET /v1/tools` takes with a thousand contracts.
+/// The time that `GET /v1/tools` takes with a thousand contracts.
 pub fn report() -> anyhow::Result<()> {
     let folder = folder()?;
     let begin = Instant::now();

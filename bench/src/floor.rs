@@ -19,7 +19,7 @@ pub const HARDWARE: &str = "/hardware";
 /// Answers with a text of so many bytes, which stand behind it.
 pub const TEXT: &str = "/text";
 
-/// What the longest text may have, in bytes.
+/// The longest text, in bytes.
 const MAX_TEXT_BYTES: usize = 16_777_216;
 
 /// Serves on any free port and prints it; with a folder, its files too.

@@ -18,7 +18,7 @@ pub struct Answer<'a> {
     /// Such as 200.
     pub status: u16,
     head: &'a str,
-    /// What came, without the framing of chunks.
+    /// The body, without the framing of chunks.
     pub body: &'a [u8],
 }
 
@@ -107,7 +107,7 @@ impl Connection {
     }
 }
 
-/// How the end of an answer is known.
+/// The framing of a response.
 enum Length {
     Bytes(usize),
     Chunks,
@@ -146,7 +146,7 @@ mod tests {
 
     const REQUEST: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
 
-    /// What a client reads when the server sends these pieces, each on its own.
+    /// The bytes that a client reads when the server sends these pieces, each on its own.
     async fn read(pieces: &'static [&'static str]) -> anyhow::Result<(u16, String)> {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         let port = listener.local_addr()?.port();

@@ -18,10 +18,10 @@ use crate::{
     table::Row,
 };
 
-/// What is called.
+/// A server, and the call that is made to it.
 #[derive(Clone)]
 pub struct Target {
-    /// What the table calls it.
+    /// Its name in the table.
     pub name: String,
     port: u16,
     calls: Calls,
@@ -37,7 +37,7 @@ enum Calls {
     Here(Arc<Work>),
 }
 
-/// What is done at a call, and what comes of it.
+/// The work of a call, and its result.
 type Work = dyn Fn() -> Pin<Box<dyn Future<Output = anyhow::Result<()>> + Send>> + Send + Sync;
 
 impl Target {
@@ -51,7 +51,7 @@ impl Target {
         Self { name: name.to_owned(), port, calls: Calls::Json(request.into_bytes()) }
     }
 
-    /// What is done in this process, without a door.
+    /// Work in this process, without a door.
     pub fn here<F>(name: &str, work: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = anyhow::Result<()>> + Send + 'static,
@@ -66,7 +66,7 @@ impl Target {
     }
 }
 
-/// What was measured.
+/// The figures of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub struct Figures {
     /// Good answers a second.
@@ -75,7 +75,7 @@ pub struct Figures {
     pub p50: f64,
     /// All but one in a hundred took no longer, in microseconds.
     pub p99: f64,
-    /// What a call costs the server in processor time, in microseconds.
+    /// The processor time of the server for a call, in microseconds.
     pub cpu: f64,
     /// Answers that were not good, of which nothing else is counted.
     pub errors: usize,

@@ -1,4 +1,4 @@
-//! How fast it is, as ratios against a floor that is measured in the same run.
+//! Benchmarks: ratios against a floor that is measured in the same run.
 //!
 //! `cargo run --release -p bench [-- SECONDS] [mcp] [local] [fetch] [relay [URL …]] [transcript]
 //! [transcript-model] [ask]` after `cargo build --release`.

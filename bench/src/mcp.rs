@@ -26,7 +26,7 @@ pub use piped::Piped;
 
 /// The tool that is called.
 pub const ECHO: &str = "echo_json";
-/// What the tables call the floor.
+/// The name of the floor in the tables.
 const FLOOR: &str = "bare rmcp";
 
 /// All of it, with rounds of this length.

@@ -1,10 +1,10 @@
 //! The processor time that a server has used, found by the port that it listens on.
 //!
-//! What else runs on the machine changes how many calls a second there are, but hardly what a call costs.
+//! Other work on the machine changes how many calls a second there are, but hardly what a call costs.
 
 use std::{fs, path::Path, time::Duration};
 
-/// How long a tick of the kernel's accounts is: it is the same on every Linux.
+/// The length of a tick of the kernel's accounts: it is the same on every Linux.
 const TICK: Duration = Duration::from_millis(10);
 
 /// A server whose time is looked at.
@@ -22,7 +22,7 @@ impl Processor {
         Some(Self { stat: owner.join("stat").to_str()?.to_owned() })
     }
 
-    /// What it has used until now.
+    /// The time that it has used until now.
     pub fn used(&self) -> Duration {
         let stat = fs::read_to_string(&self.stat).unwrap_or_default();
         // The name, which may have spaces, ends with the last bracket; behind it the times of

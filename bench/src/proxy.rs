@@ -1,4 +1,4 @@
-//! How much room a relay has on this machine: the least that one does.
+//! Minimal proxies: the least that a relay does on this machine.
 //!
 //! Two proxies on hyper that know nothing but HTTP, each with a connection to the upstream for every
 //! client. One passes the bytes on as they are. The other parses both bodies and holds the arguments and the
@@ -26,7 +26,7 @@ use tokio::{
 
 use crate::mcp::{ECHO, bare};
 
-/// What the program is called with to be this proxy, before the port of the upstream.
+/// The argument that makes the program this proxy, before the port of the upstream.
 pub const ARGUMENT: &str = "bare-proxy";
 /// Behind the port, for the one that checks.
 pub const CHECKS: &str = "checks";

@@ -21,7 +21,7 @@ use crate::{
 
 /// At how many connections it is measured.
 const CONNECTIONS: [usize; 2] = [16, 128];
-/// How many upstreams are started at once, and how many tools each has beside the large one.
+/// The number of upstreams that are started at once, and how many tools each has beside the large one.
 const CROWD: usize = 100;
 const TOOLS_OF_EACH: usize = 9;
 

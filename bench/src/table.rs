@@ -2,7 +2,7 @@
 
 use crate::load::Figures;
 
-/// What was measured of one target, by its name.
+/// The figures of one target, by its name.
 pub type Row = (String, Vec<Figures>);
 
 /// The head of a table whose ratios are against this floor.

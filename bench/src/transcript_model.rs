@@ -1,4 +1,4 @@
-//! What `transcript.clean` adds to the time of a language model.
+//! The time that `transcript.clean` adds to a language model.
 //!
 //! The model is an endpoint in this process that writes a token at a fixed pace, and says how long it took by itself,
 //! from a question to the last byte of its answer. What a call takes beyond that is Toolgate's.
@@ -21,11 +21,11 @@ use tokio::{
 
 use crate::{processor::Processor, start};
 
-/// How long a token takes: a fast model, beside which little may be added.
+/// The time that a token takes: a fast model, beside which little may be added.
 const PACES: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(20)];
-/// How many characters a token has.
+/// The number of characters that a token has.
 const TOKEN_CHARACTERS: usize = 4;
-/// How long the transcript is, in words.
+/// The length of the transcript, in words.
 const WORDS: usize = 600;
 
 /// A model that writes at a fixed pace.

@@ -1,4 +1,4 @@
-//! What a server answers, and whether it is good.
+//! The response of a server, and whether it is good.
 
 use anyhow::{Context, ensure};
 use serde_json::Value;

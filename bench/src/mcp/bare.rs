@@ -22,10 +22,10 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-/// What the program is called with to be this server.
+/// The argument that makes the program this server.
 pub const ARGUMENT: &str = "bare-rmcp";
 
-/// How legacy clients are served over HTTP; modern ones know no sessions either way.
+/// The way in which legacy clients are served over HTTP; modern ones know no sessions either way.
 #[derive(Clone, Copy)]
 pub enum Legacy {
     /// As the SDK does by default: a session each, and answers as streams of events.
@@ -44,7 +44,7 @@ impl Legacy {
     }
 }
 
-/// How the streams of a child are read and written.
+/// The way in which the streams of a child are read and written.
 #[derive(Clone, Copy)]
 pub enum Streams {
     /// As pipes that the runtime waits for: the fastest that the SDK has.
@@ -170,7 +170,7 @@ pub fn tool(number: usize) -> Value {
     })
 }
 
-/// What the echo takes and gives.
+/// The input and output of the echo.
 fn message() -> Value {
     json!({
         "type": "object",
@@ -186,7 +186,7 @@ fn message() -> Value {
 /// The tool whose results have about 100 KB.
 pub const LARGE: &str = "big_json";
 
-/// How many records that takes.
+/// The number of records for that.
 const RECORD_COUNT: usize = 700;
 
 static RECORDS: LazyLock<Value> = LazyLock::new(|| {

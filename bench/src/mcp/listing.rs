@@ -20,7 +20,7 @@ const LISTINGS: usize = 50;
 /// More pages than tools would be a server that never comes to an end.
 const MAX_PAGES: usize = TOOLS;
 
-/// How long `tools/list` takes, as a whole and for the first of its pages.
+/// The time that `tools/list` takes, as a whole and for the first of its pages.
 pub async fn report() -> anyhow::Result<()> {
     println!("\nMCP 2026-07-28 over HTTP, tools/list of {TOOLS} tools");
     let bare = start::bare_rmcp(Legacy::Sessions, TOOLS)?;
@@ -34,7 +34,7 @@ pub async fn report() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How long it takes to list everything, and how many tools that are.
+/// The time that it takes to list everything, and how many tools that are.
 pub async fn time(port: u16) -> anyhow::Result<(Duration, usize)> {
     let listing = measure(port).await?;
     Ok((listing.whole, listing.tools))

@@ -1,8 +1,8 @@
-//! What a client sends, in both eras of the protocol.
+//! The messages of a client, in both eras of the protocol.
 
 use serde_json::{Value, json};
 
-/// How client and server agree on a version.
+/// The way in which client and server agree on a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Era {
     /// 2026-07-28: every request stands alone and says what the client can do.
@@ -91,7 +91,7 @@ pub fn initialize() -> String {
     request("initialize", &params)
 }
 
-/// What a legacy client says once it has been answered.
+/// The notification of a legacy client after the handshake.
 pub const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
 fn request(method: &str, params: &Value) -> String {

@@ -9,7 +9,7 @@
 //! - [`net`] fetches over HTTP what its rules allow: [`net::HttpClient`] follows a request to its end,
 //!   [`net::NetRules`] say where it may lead.
 //!
-//! What it may touch: it connects to hosts that the rules of a client allow, starts children, signals
+//! It may touch this: it connects to hosts that the rules of a client allow, starts children, signals
 //! those that it started, reads `/proc` to find them, and changes files below a folder that its
 //! caller named. It never reads settings, knows nothing of
 //! contracts, and depends on no other crate of the workspace.

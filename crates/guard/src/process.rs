@@ -16,13 +16,13 @@
 //!   memory or of open files loses its tree. And without `unsafe` nothing can run between `fork`
 //!   and `exec`.
 //!
-//! A command that is to outlive the server ([`Spawner::keep`]) has a **keeper** in place of a supervisor, which stays
+//! A command that is to outlive the server ([`Spawner::start_detached`]) has a **detached supervisor**, which stays
 //! with it when the server lets go, holds a lock as long as anything of it is left, and keeps the end of its output.
 //!
 //! The report travels over the channel and not in an exit code, so that "could not be started",
 //! "exited with 127" and "died of a signal" are never mistaken for each other.
 //!
-//! What this does not stop: a tool of the same user that means harm can kill its supervisor, then
+//! This does not stop everything: a tool of the same user that means harm can kill its supervisor, then
 //! the server finds and kills the rest of the session, but not a process that had left it. A
 //! [`ProcessSandbox`] around it, where the kernel gives all of it, keeps it from both.
 
@@ -58,7 +58,7 @@ pub use spawner::Spawner;
 
 /// First argument that makes our binary a supervisor.
 const SUPERVISE: &str = "__supervise";
-/// First argument that makes our binary a keeper.
+/// First argument that makes our binary a detached supervisor.
 const KEEP: &str = "__keep";
 /// The first descriptor that is not one of the standard streams.
 const FIRST_AFTER_STREAMS: i32 = 3;

@@ -70,7 +70,7 @@ impl Answering {
                 return Ok(None);
             }
             let stall_ms = self.limits.stall_ms;
-            self.body.set_patience(Some(Duration::from_millis(stall_ms)));
+            self.body.set_timeout(Some(Duration::from_millis(stall_ms)));
             let read = tokio::select! {
                 biased;
                 () = self.stop.cancelled() => return Err(Error::Cancelled),

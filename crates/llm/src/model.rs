@@ -120,7 +120,7 @@ impl Model {
             headers: service.headers(),
             extra: &extra,
             body,
-            patience: Duration::from_millis(self.settings.stall_timeout_ms),
+            timeout: Duration::from_millis(self.settings.stall_timeout_ms),
         };
         let answer = tokio::select! {
             biased;

@@ -1,4 +1,4 @@
-//! What changed since a baseline: an earlier answer about the hardware or the software.
+//! Changes since a baseline: an earlier answer about the hardware or the software.
 //!
 //! A machine at work is never twice the same, so values that move by themselves are compared
 //! with a tolerance; `fields` has the table. Extra values that a baseline of an older version
@@ -17,19 +17,19 @@ pub use self::fields::{
 };
 use crate::{KeyPackages, MachineEnvironment, Selection, hardware, software};
 
-/// What changed.
+/// Changes since a baseline.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct MachineChanges {
-    /// What is there now and was not.
+    /// Values that are there now and were not.
     pub added: Vec<Addition>,
-    /// What was there and is not.
+    /// Values that were there and are not.
     pub removed: Vec<Removal>,
-    /// What has another value.
+    /// Values that are others now.
     pub modified: Vec<Modification>,
 }
 
 impl MachineChanges {
-    /// Whether nothing did.
+    /// True if nothing changed.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.modified.is_empty()
     }
@@ -60,13 +60,13 @@ pub struct Modification {
     /// Where it is in the answer that was compared, as a JSON pointer. Its packages are those of
     /// [`Baseline::selection`].
     pub path: String,
-    /// What it was.
+    /// The value in the baseline.
     pub old: Value,
-    /// What it is.
+    /// The value now.
     pub new: Value,
 }
 
-/// Why something is no baseline.
+/// The reason why something is no baseline.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BaselineError {
     /// It has nothing of an answer.
@@ -77,12 +77,12 @@ pub enum BaselineError {
     Shape {
         /// Which part.
         pointer: String,
-        /// What is expected there.
+        /// The expected type.
         expected: &'static str,
     },
 }
 
-/// What a baseline is about.
+/// The subject of a baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BaselineKind {
     /// The hardware.
@@ -131,7 +131,7 @@ impl<'a> Baseline<'a> {
         Ok(Self { kind, values })
     }
 
-    /// What it is about.
+    /// Its subject.
     pub fn kind(&self) -> BaselineKind {
         self.kind
     }
@@ -147,7 +147,7 @@ impl<'a> Baseline<'a> {
         Selection::key(key).and(named.map(|package| packages::split(package).0))
     }
 
-    /// What changed from then to `now`, an answer of the same kind.
+    /// The changes from then to `now`, an answer of the same kind.
     pub fn changes(&self, now: &Map<String, Value>) -> MachineChanges {
         let parts = match self.kind {
             BaselineKind::Hardware => HARDWARE,
@@ -161,7 +161,7 @@ impl<'a> Baseline<'a> {
     }
 }
 
-/// What changed on this machine since a baseline.
+/// The changes on this machine since a baseline.
 pub fn diff(
     machine: &MachineEnvironment,
     key: &KeyPackages,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 /// Where facts are looked for: this machine, or a tree that looks like one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineEnvironment {
-    /// What stands for `/`.
+    /// The folder that stands for `/`.
     pub root: PathBuf,
     /// The home folder.
     pub home: Option<PathBuf>,
@@ -17,15 +17,15 @@ pub struct MachineEnvironment {
     pub pyenv_version: Option<String>,
     /// Where Homebrew lives (`HOMEBREW_PREFIX`), beside its usual machine.
     pub homebrew: Option<PathBuf>,
-    /// What the environment says about a container (`container`).
+    /// The word of the environment about a container (`container`).
     pub container: Option<String>,
-    /// Whether the environment says that this is a pod (`KUBERNETES_SERVICE_HOST`).
+    /// True if the environment says that this is a pod (`KUBERNETES_SERVICE_HOST`).
     pub kubernetes: bool,
-    /// Whether this is the machine that the code runs on, so that its drivers may be asked.
+    /// True if this is the machine that the code runs on, so that its drivers may be asked.
     pub is_here: bool,
 }
 
-/// How many folders of programs are searched.
+/// The number of folders of programs that are searched.
 const MAX_PATH_FOLDERS: usize = 256;
 
 impl MachineEnvironment {

@@ -1,4 +1,4 @@
-//! What the machine is made of.
+//! The hardware of the machine.
 //!
 //! Sizes are in GiB, rounded to two decimals. On Linux everything is read from the kernel's own
 //! files, which takes well under a millisecond; elsewhere sysinfo is asked, and never for
@@ -25,7 +25,7 @@ use serde::Serialize;
 
 use crate::MachineEnvironment;
 
-/// What the machine is made of.
+/// The hardware of the machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Hardware {
     /// The processor.
@@ -38,16 +38,16 @@ pub struct Hardware {
     pub disks: Vec<Disk>,
     /// `linux`, `macos`.
     pub os: &'static str,
-    /// What of it this process may use.
+    /// The part of it that this process may use.
     pub container: Container,
 }
 
 /// The processor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Cpu {
-    /// How many cores there are; where that is unknown, how many threads.
+    /// The number of cores; where that is unknown, of threads.
     pub cores: usize,
-    /// How many threads run at once.
+    /// The number of threads that run at once.
     pub threads: usize,
     /// The highest frequency of the first core where the system knows it, else its present one;
     /// 0 where it knows neither.
@@ -70,9 +70,9 @@ pub struct Gpu {
 pub struct Ram {
     /// All of it.
     pub total: f64,
-    /// What cannot be had.
+    /// The part that cannot be had.
     pub used: f64,
-    /// What programs can still have; what only caches files counts as free.
+    /// The part that programs can still have; what only caches files counts as free.
     pub free: f64,
 }
 
@@ -83,24 +83,24 @@ pub struct Disk {
     pub mount: String,
     /// Its size.
     pub size_gb: f64,
-    /// What is taken.
+    /// The part that is taken.
     pub used_gb: f64,
 }
 
-/// What a container, or any control group, leaves to this process.
+/// The part that a container, or any control group, leaves to this process.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Container {
-    /// Whether there is a container around this process.
+    /// True if there is a container around this process.
     pub detected: bool,
     /// Which kind: `docker`, `podman`, `kubernetes`, `lxc` …
     pub kind: Option<String>,
-    /// How many processors' worth of time it may use.
+    /// The processors' worth of time that it may use.
     pub cpu_limit: Option<f64>,
-    /// How much memory it may use.
+    /// The memory that it may use.
     pub memory_limit_gb: Option<f64>,
 }
 
-/// What this machine is made of.
+/// Reads the hardware of this machine.
 pub fn hardware(machine: &MachineEnvironment) -> Hardware {
     #[cfg(target_os = "linux")]
     {

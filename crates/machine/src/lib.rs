@@ -9,7 +9,7 @@
 //! package databases and of the kernel's files, which nobody else needs to. And it takes a
 //! driver's library along (NVML), which should touch one place only.
 //!
-//! What it may touch: it reads files, below [`MachineEnvironment::root`] and below the folders that the
+//! It may touch this: it reads files, below [`MachineEnvironment::root`] and below the folders that the
 //! environment names, and never writes one. Whatever it reads may be broken, huge or hostile:
 //! files and listings are bounded, what cannot be understood is left out and counted, and
 //! nothing panics.

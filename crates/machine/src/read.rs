@@ -12,13 +12,13 @@ use rustix::fs::{Mode, OFlags};
 /// The largest of the small files (release notes, kernel values, metadata), in bytes.
 const MAX_SMALL_BYTES: u64 = 1_048_576;
 
-/// What is read at once, in bytes.
+/// The bytes that are read at once.
 const PAGE_BYTES: usize = 4_096;
 
-/// How many entries of a folder are looked at.
+/// The number of entries of a folder that are looked at.
 pub(crate) const MAX_FOLDER_ENTRIES: usize = 100_000;
 
-/// Why a file was not read.
+/// The reason why a file was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadError {
     /// There is none.

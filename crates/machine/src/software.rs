@@ -1,4 +1,4 @@
-//! What runs on the machine: the system, Python, and packages.
+//! The software of the machine: the system, Python, and packages.
 //!
 //! Everything is read from where package managers keep their books; no program is run. Each
 //! source is a file in this folder, and says nothing where it is not in use.
@@ -25,7 +25,7 @@ pub use self::{
 };
 use crate::MachineEnvironment;
 
-/// What runs on the machine.
+/// The software of the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Software {
     /// The name and version of the system, as it calls itself.
@@ -48,15 +48,15 @@ pub struct Software {
 pub struct PackageSource {
     /// Its name.
     pub source: &'static str,
-    /// Whether its books were read.
+    /// The result of reading its database.
     pub state: SourceState,
-    /// How many packages it has, whether they were asked for or not.
+    /// The number of packages that it has, whether they were asked for or not.
     pub packages: usize,
-    /// How many entries were left out: broken, or beyond the limit.
+    /// The number of entries that were left out: broken, or beyond the limit.
     pub skipped: usize,
 }
 
-/// Whether the books of a package manager were read.
+/// The result of reading the database of a package manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceState {
@@ -73,7 +73,7 @@ pub enum SourceState {
 /// Reads the books of a package manager, where it is in use.
 type PackageReader<'a> = dyn Fn(&mut Collector) -> Option<SourceState> + 'a;
 
-/// What runs on this machine.
+/// Reads the software of this machine.
 pub fn software(machine: &MachineEnvironment, selection: &Selection) -> Software {
     let (os_version, kernel) = system::read(machine);
     let python = python::find(machine);

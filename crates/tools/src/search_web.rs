@@ -93,7 +93,7 @@ impl SearchWeb {
             );
         let response = service
             .client
-            .send(request.judged(judge), &call.stop)
+            .send(request.with_body_filter(judge), &call.stop)
             .await
             .map_err(|error| failure::unanswered(&error, &self.settings))?;
         if response.status.is_success() {

@@ -1,11 +1,11 @@
-//! How work on a file fails, in the few ways that a tool can tell apart.
+//! Errors of work on files, in the few ways that a tool can tell apart.
 
 use std::borrow::Cow;
 use std::io;
 
 use rustix::io::Errno;
 
-/// Why a file below a [`FileTree`](super::Tree) was not read, listed or written.
+/// The reason why a file below a [`FileTree`](super::FileTree) was not read, listed or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// There is nothing of that name.
@@ -44,7 +44,7 @@ pub enum FileError {
     /// The file has its new content, and the disk did not say that it has it too.
     #[error("it was written, but it is not known to be on the disk ({})", .0.kind())]
     Unforced(io::Error),
-    /// What the operating system says.
+    /// Any other error of the operating system.
     #[error(transparent)]
     Io(io::Error),
 }
@@ -55,12 +55,12 @@ impl FileError {
         Self::Denied(reason.into())
     }
 
-    /// Whether the operating system does not let us.
+    /// True if the operating system does not let us.
     pub fn is_forbidden(&self) -> bool {
         matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::PermissionDenied)
     }
 
-    /// Whether there is no room.
+    /// True if there is no room.
     pub fn is_full(&self) -> bool {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         matches!(self, Self::Io(error)

@@ -13,9 +13,9 @@ use super::leftovers::Sweeper;
 use super::resolve::PathResolver;
 use super::{FileError, Links, PathError, Resolver, SafePath};
 
-/// How many writes can go on at once without one having to wait for another by chance.
+/// The number of writes that can go on at once without one having to wait for another by chance.
 const LOCKS: usize = 64;
-/// How long a write that waits for another one looks away, at first and at most.
+/// The pause of a write that waits for another one, at first and at most.
 const SHORTEST_PAUSE: Duration = Duration::from_micros(100);
 const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
@@ -62,7 +62,7 @@ pub(super) struct Root {
     way: PathResolver,
 }
 
-/// What tells a file or folder from all others of this machine.
+/// Device and inode, which tell a file or folder from all others of this machine.
 pub(super) type FileId = (u64, u64);
 
 #[allow(clippy::unnecessary_cast, reason = "shorter on some processors")]

@@ -1,4 +1,4 @@
-//! What may be read and written at all: regular files of ordinary file systems.
+//! The files that may be read and written at all: regular ones of ordinary file systems.
 
 use std::os::fd::AsFd;
 
@@ -32,7 +32,7 @@ const OF_THE_KERNEL: &[u64] = &[
     0x4341_5d53, // smackfs
 ];
 
-/// Whether a file system of this type belongs to the kernel.
+/// True if a file system of this type belongs to the kernel.
 #[allow(clippy::cast_sign_loss, reason = "the type is a bit pattern, signed on some processors")]
 #[allow(clippy::useless_conversion, clippy::cast_lossless, reason = "shorter on some processors")]
 pub(super) fn is_of_the_kernel(file_system: rustix::fs::FsWord) -> bool {

@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
 
 use super::{plain_name, remove};
 
-/// How many entries a folder may have to be listed.
+/// The number of entries that a folder may have to be listed.
 pub const MAX_ENTRIES: usize = 100_000;
 
 /// Only this user: a call's files are nobody else's business.
@@ -32,18 +32,18 @@ pub struct Folder {
 pub struct FolderEntry {
     /// The name, which a tool chose and which need not be text.
     pub name: OsString,
-    /// What it names.
+    /// The thing that it names.
     pub kind: EntryKind,
 }
 
-/// What a name in a folder stands for.
+/// The thing that a name in a folder stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.
     Regular {
         /// Its length.
         bytes: u64,
-        /// How many names it has; with more than one, some may lie outside the folder.
+        /// The number of names that it has; with more than one, some may lie outside the folder.
         links: u64,
     },
     /// A folder.
@@ -134,7 +134,7 @@ impl Folder {
         remove::tree(&self.dir, name)
     }
 
-    /// What is in the folder, sorted by name. Fails beyond [`MAX_ENTRIES`].
+    /// The entries of the folder, sorted by name. Fails beyond [`MAX_ENTRIES`].
     pub fn entries(&self) -> io::Result<Vec<FolderEntry>> {
         let mut entries = Vec::new();
         for found in self.dir.entries()? {

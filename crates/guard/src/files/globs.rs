@@ -1,6 +1,6 @@
 //! Which paths of a tree may be opened, by globs of the operator's.
 //!
-//! What is denied counts before what is allowed, and errs on the side of denying: case does not
+//! A denial counts before a permission, and errs on the side of denying: case does not
 //! matter, a denied folder takes everything below it along, and a glob that is one name means that
 //! name at any depth. What is allowed is taken literally.
 
@@ -8,7 +8,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::SafePath;
 
-/// What may be opened and what not.
+/// Globs of paths that may be opened, and of paths that may not.
 #[derive(Debug, Clone)]
 pub struct Globs {
     allow: GlobSet,
@@ -54,7 +54,7 @@ impl Globs {
         Ok(Self { allow: built(allowed)?, deny: built(denied)? })
     }
 
-    /// Whether the path may be opened. The folder itself never may.
+    /// True if the path may be opened. The folder itself never may.
     pub fn allow(&self, path: &SafePath) -> bool {
         let whole = path.as_str();
         let ends = whole.match_indices('/').map(|(end, _)| end).chain([whole.len()]);
@@ -63,7 +63,7 @@ impl Globs {
     }
 }
 
-/// Whether the text is a glob that can match something.
+/// Checks that the text is a glob that can match something.
 pub fn check_glob(glob: &str) -> Result<(), GlobError> {
     let refuse = |reason: &str| {
         Err(GlobError { glob: glob.chars().take(100).collect(), reason: reason.to_owned() })

@@ -32,19 +32,19 @@ use super::{
     plain_name,
 };
 
-/// How long another program may keep the file locked.
+/// The time that another program may keep the file locked.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 /// The pause between two tries for a lock.
 const LOCK_PAUSE: Duration = Duration::from_millis(2);
-/// How often a file that is exchanged just as it is locked is opened again.
+/// The number of tries to open a file that is exchanged just as it is locked.
 const MAX_EXCHANGES: usize = 100;
 /// Like any file of the repository that it lies in: what the user's umask leaves of this.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
 const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
-/// How much is read at a time to count lines.
+/// The bytes that are read at a time to count lines.
 const CHUNK_BYTES: usize = 131_072;
 
-/// Why an entry was not written.
+/// The reason why an entry was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
     /// It would become two.
@@ -53,7 +53,7 @@ pub enum LedgerError {
     /// A link, a pipe, a device, a folder.
     #[error("`{0}` is not a regular file")]
     NotRegular(String),
-    /// What is written here would also be written somewhere else.
+    /// The file has a second name, so that it would be changed there too.
     #[error("`{0}` is a file with more than one name (hard links)")]
     Linked(String),
     /// Another program does not let go.
@@ -61,7 +61,7 @@ pub enum LedgerError {
     Locked {
         /// The file.
         name: String,
-        /// How long was waited.
+        /// The time that was waited.
         wait: Duration,
     },
     /// The file has as many entries of the last hour as it may.

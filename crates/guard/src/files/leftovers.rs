@@ -14,9 +14,9 @@ use super::replace::is_temporary;
 
 /// After this time nobody can still be writing to a temporary file.
 const OLD: Duration = Duration::from_hours(1);
-/// How often a folder is looked through, at most.
+/// The number of times that a folder is looked through at most.
 const INTERVAL: Duration = OLD;
-/// How many names of a folder are looked at.
+/// The number of names of a folder that are looked at.
 const MAX_NAMES: usize = 10_000;
 /// Of how many folders we remember when they were looked through.
 const MAX_FOLDERS: usize = 1_024;

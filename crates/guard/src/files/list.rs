@@ -1,4 +1,4 @@
-//! What lies in a folder, and what lies below it.
+//! Listing a folder, and walking through all that lies below it.
 
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
@@ -16,32 +16,32 @@ use super::{FileError, FileTree, MAX_ENTRIES, SafePath};
 pub struct ListingEntry {
     /// The name.
     pub name: String,
-    /// What it stands for; a symbolic link is one, wherever it leads.
+    /// The status of the entry; a symbolic link is one, wherever it leads.
     pub status: FileStatus,
 }
 
-/// What lies in a folder.
+/// The entries of a folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FolderListing {
     /// The first entries by name.
     pub entries: Vec<ListingEntry>,
-    /// How many there are, as far as they were counted.
+    /// The number of entries, as far as they were counted.
     pub total: usize,
-    /// How many more there are that no path can name: no text, invisible characters and the like.
+    /// The number of further entries that no path can name: no text, invisible characters and the like.
     pub unnameable: usize,
-    /// Whether the folder holds more than [`MAX_ENTRIES`], so that not all were counted.
+    /// True if the folder holds more than [`MAX_ENTRIES`], so that not all were counted.
     pub uncounted: bool,
 }
 
-/// What came of a walk.
+/// The result of a walk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WalkSummary {
-    /// How many files were visited.
+    /// The number of files that were visited.
     pub files: usize,
-    /// How many entries could not be: links, pipes, names that no path has, folders that are too deep
+    /// The number of entries that could not be: links, pipes, names that no path has, folders that are too deep
     /// or not ours to open.
     pub passed_over: usize,
-    /// Whether it ended before it had seen everything.
+    /// True if it ended before it had seen everything.
     pub cut: bool,
 }
 
@@ -173,7 +173,7 @@ impl FileWalk<'_> {
     }
 }
 
-/// What a folder holds, read through a handle of its own: the one that is given serves only to find
+/// Reads a folder through a handle of its own: the one that is given serves only to find
 /// things by.
 pub(super) fn read_folder(folder: &OwnedFd) -> rustix::io::Result<Dir> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;

@@ -3,7 +3,7 @@
 /// The longest name that common file systems take.
 const MAX_NAME_BYTES: usize = 255;
 
-/// Why a text is not one plain file name.
+/// The reason why a text is not one plain file name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// There is nothing.
@@ -23,7 +23,7 @@ pub enum NameError {
     Dots,
 }
 
-/// Whether `name` is one plain file name: 1 to 255 bytes, no `/`, `\`, NUL or other control
+/// Checks that `name` is one plain file name: 1 to 255 bytes, no `/`, `\`, NUL or other control
 /// character, not `.` or `..`.
 pub fn plain_name(name: &str) -> Result<(), NameError> {
     if name.is_empty() {

@@ -12,10 +12,10 @@ use super::replace;
 pub const MAX_PATH_BYTES: usize = 4_095;
 /// The longest name in a path, in bytes: what common file systems take.
 pub const MAX_NAME_BYTES: usize = 255;
-/// How many names a path may have.
+/// The number of names that a path may have.
 pub const MAX_DEPTH: usize = 64;
 
-/// Why a text is not the path of a file.
+/// The reason why a text is not the path of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// There is nothing.
@@ -64,7 +64,7 @@ pub enum PathError {
 pub struct SafePath {
     /// The names, joined by `/`; empty for the folder itself.
     names: String,
-    /// Whether it was written so that only a folder can be meant.
+    /// True if it was written so that only a folder can be meant.
     folder: bool,
 }
 
@@ -149,12 +149,12 @@ impl SafePath {
         Self::of_names(&whole)
     }
 
-    /// Whether it is the folder itself.
+    /// True if it is the folder itself.
     pub fn is_root(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// Whether it was written so that only a folder can be meant, with a final `/` or `.`.
+    /// True if it was written so that only a folder can be meant, with a final `/` or `.`.
     pub fn names_a_folder(&self) -> bool {
         self.folder
     }
@@ -205,7 +205,7 @@ fn check_name(name: &str, is_first: bool) -> Result<(), PathError> {
     Ok(())
 }
 
-/// Whether a character changes what is seen without being seen itself. What a person approves must be
+/// True if a character changes what is seen without being seen itself. What a person approves must be
 /// what is opened, so no path contains one.
 fn is_invisible(character: char) -> bool {
     matches!(character,

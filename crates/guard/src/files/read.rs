@@ -19,14 +19,14 @@ const READING: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOC
 pub struct OpenFile {
     /// The file.
     pub file: File,
-    /// What it was when it was opened.
+    /// Its status when it was opened.
     pub status: FileStatus,
 }
 
-/// What a path leads to.
+/// The status of what a path leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileStatus {
-    /// What it is.
+    /// The kind of thing.
     pub kind: FileKind,
     /// Its length; 0 for what is not a file.
     pub bytes: u64,
@@ -36,7 +36,7 @@ pub struct FileStatus {
     pub mode: u32,
 }
 
-/// What a name stands for.
+/// The kind of thing that a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file.
@@ -73,7 +73,7 @@ impl FileTree {
         self.open(path)?.read_text(limit)
     }
 
-    /// What the path leads to. Says nothing of what must not be opened.
+    /// The status of what the path leads to. Says nothing of what must not be opened.
     pub fn stat(&self, path: &SafePath) -> Result<FileStatus, FileError> {
         let handle = self.open_root()?.open(path, OFlags::PATH)?;
         require_ordinary_place(&handle)?;

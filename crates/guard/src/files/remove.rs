@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use rustix::path::Arg;
 
-/// What the owner needs in order to list a folder and to remove from it.
+/// The permissions that the owner needs in order to list a folder and to remove from it.
 const OWNER_ALL: u32 = 0o700;
 
 /// Removes what is called `name` in `parent`; a missing one is fine.

@@ -20,7 +20,7 @@ use super::file_types::{require_ordinary_place, require_regular};
 use super::read::OpenFile;
 use super::{FileError, FileTree, SafePath, rights};
 
-/// How the names of temporary files begin. No caller may use such a name.
+/// The prefix of the names of temporary files. No caller may use such a name.
 pub const TEMPORARY_PREFIX: &str = ".toolgate-tmp-";
 
 /// For new folders and files; what the process masks is taken away.
@@ -29,12 +29,12 @@ const FILE_MODE: u32 = 0o644;
 /// For new content that takes the place of a file which perhaps only its owner may read.
 const PRIVATE_MODE: u32 = 0o600;
 
-/// What a write did.
+/// The result of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteOutcome {
-    /// How many bytes the file has now.
+    /// The number of bytes that the file has now.
     pub bytes: u64,
-    /// Whether there was no such file before.
+    /// True if there was no such file before.
     pub created: bool,
 }
 
@@ -98,14 +98,14 @@ impl FileTree {
     }
 }
 
-/// Whether a name is kept for our temporary files, in upper case too: some file systems do not tell
+/// True if a name is kept for our temporary files, in upper case too: some file systems do not tell
 /// the difference.
 pub(super) fn is_reserved(name: &str) -> bool {
     let beginning = name.as_bytes().get(..TEMPORARY_PREFIX.len());
     beginning.is_some_and(|bytes| bytes.eq_ignore_ascii_case(TEMPORARY_PREFIX.as_bytes()))
 }
 
-/// Whether it is the very name of a temporary file of ours.
+/// True if it is the very name of a temporary file of ours.
 pub(super) fn is_temporary(name: &str) -> bool {
     let end = name.strip_prefix(TEMPORARY_PREFIX).map(str::as_bytes);
     end.is_some_and(|end| {
@@ -121,7 +121,7 @@ pub(super) fn file_name(path: &SafePath) -> Result<(SafePath, &str), FileError> 
     path.split().ok_or(FileError::IsADirectory)
 }
 
-/// What would be replaced, unless it is something that must not be.
+/// The file that would be replaced, unless it is something that must not be.
 pub(super) fn replaceable(folder: &OwnedFd, name: &str) -> Result<Option<Stat>, FileError> {
     let stat = match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => return Ok(None),

@@ -12,10 +12,10 @@ use rustix::io::Errno;
 
 use super::{SafePath, step_resolver};
 
-/// How often the kernel may say that the tree changed under it before we go step by step.
+/// The number of times that the kernel may say that the tree changed under it before we go step by step.
 const MAX_TRIES: usize = 16;
 
-/// What becomes of symbolic links on the way.
+/// The rule for symbolic links in a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Links {
     /// They are followed as long as they stay in the folder. One with an absolute target never is.
@@ -24,7 +24,7 @@ pub enum Links {
     Refused,
 }
 
-/// Who resolves a path.
+/// The way in which a path is resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resolver {
     /// The kernel, in one call.
@@ -34,7 +34,7 @@ pub enum Resolver {
 }
 
 impl Resolver {
-    /// Who would resolve paths on this machine.
+    /// The way in which paths are resolved on this machine.
     pub fn of_this_machine() -> io::Result<Self> {
         let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
         Ok(Self::detect(root.as_fd()))

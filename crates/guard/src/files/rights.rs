@@ -1,4 +1,4 @@
-//! Who may read and write a file that takes another's place: nobody more than before.
+//! The rights on a file that takes another's place: nobody has more than before.
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -15,7 +15,7 @@ use super::FileError;
 const ACL: &str = "system.posix_acl_access";
 /// The largest value that Linux keeps there, in bytes.
 const MAX_ACL_BYTES: usize = 65_536;
-/// What is kept of a replaced file's mode: a file with new content must not run as its owner.
+/// The bits of a replaced file's mode that are kept: a file with new content must not run as its owner.
 const KEPT_MODE: u32 = 0o777;
 /// The part of it that is the owner's.
 const OWNER_MODE: u32 = 0o700;
@@ -67,7 +67,7 @@ pub(super) fn take_over(
     Ok(())
 }
 
-/// What a file of another group can be for all: what both the old group and all others had, because
+/// The rights of all others on a file of another group: those that both the old group and all others had, because
 /// any of them may be in either now.
 fn without_group(mode: u32) -> u32 {
     let both = mode & (mode >> 3) & 0o007;

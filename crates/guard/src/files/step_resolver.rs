@@ -13,9 +13,9 @@ use rustix::io::{Errno, Result};
 
 use super::{Links, SafePath, file_types};
 
-/// How many symbolic links one path may lead through: as many as the kernel allows.
+/// The number of symbolic links that one path may lead through: as many as the kernel allows.
 const MAX_LINKS: usize = 40;
-/// How many folders may be held open on the way: those of a path and of what its links add.
+/// The number of folders that may be held open on the way: those of a path and of what its links add.
 const MAX_OPEN: usize = 256;
 
 /// Opens what the path leads to.

@@ -1,4 +1,4 @@
-//! What a write would do, for a person who is asked before it does.
+//! A preview of a write, for a person who is asked before it happens.
 //!
 //! It goes the same way as the write, so that what is shown is what would happen: it changes nothing,
 //! and fails where the write would.
@@ -14,7 +14,7 @@ use super::read::OpenFile;
 use super::replace::{file_name, replaceable, require_folder};
 use super::{FileError, FileTree, SafePath};
 
-/// What stands where a file would be written.
+/// The thing that stands where a file would be written.
 #[derive(Debug)]
 pub enum WriteTarget {
     /// Nothing: the file would be new.
@@ -26,7 +26,7 @@ pub enum WriteTarget {
 }
 
 impl FileTree {
-    /// What [`FileTree::write`] would replace. Fails where it would, as far as that can be told.
+    /// The file that [`FileTree::write`] would replace. Fails where it would, as far as that can be told.
     pub fn look_to_replace(&self, path: &SafePath) -> Result<WriteTarget, FileError> {
         let (parent, name) = file_name(path)?;
         let Some(folder) = find_folder(&*self.open_root()?, &parent)? else {

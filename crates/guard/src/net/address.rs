@@ -36,7 +36,7 @@ const SPECIAL_V6: [([u16; 2], u32, &str); 3] = [
     ([0x3fff, 0x0000], 20, "documentation"),
 ];
 
-/// What makes this address one that nothing may be fetched from; nothing for a public one.
+/// The special purpose of an address that nothing may be fetched from; nothing for a public one.
 pub fn special(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => special_v4(address),

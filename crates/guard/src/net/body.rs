@@ -24,7 +24,7 @@ use super::{
 
 /// By how much an encoded body may be larger than what comes out of it.
 const ENCODING_SLACK_BYTES: usize = 65_536;
-/// How much is decoded at once, in bytes, before others have their turn: well below a millisecond.
+/// The bytes that are decoded at once, before others have their turn: well below a millisecond.
 const PIECE_BYTES: usize = 65_536;
 
 /// A body that was read.

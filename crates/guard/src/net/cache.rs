@@ -16,7 +16,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 
 use super::redirect::Hop;
 
-/// How many answers are kept.
+/// The number of answers that are kept.
 const MAX_ENTRIES: usize = 1_000;
 /// The part of all bytes that one answer may take.
 const LARGEST_PART: usize = 4;
@@ -27,7 +27,7 @@ const OVERHEAD_BYTES: usize = 512;
 /// Headers that our requests have always the same way, so that an answer may depend on them.
 const SAME_ALWAYS: [&str; 3] = ["accept", "accept-encoding", "user-agent"];
 
-/// What is kept.
+/// The answers that are kept.
 pub(super) struct Cache {
     max_bytes: usize,
     kept: Mutex<CacheState>,
@@ -51,11 +51,11 @@ pub(super) struct CacheEntry {
     pub(super) body: Bytes,
     fresh_until: Instant,
     used: u64,
-    /// What it counts for in the sum of all bytes.
+    /// Its share of the sum of all bytes.
     size: usize,
 }
 
-/// What the cache has for a request.
+/// The result of looking for a request in the cache.
 pub(super) enum CacheLookup {
     /// Nothing, and nothing will be kept.
     Never,
@@ -171,14 +171,14 @@ fn size((url, accept): &CacheKey, headers: &HeaderMap, body: &Bytes) -> usize {
     body.len() + headers.iter().map(of_header).sum::<usize>() + of_key + OVERHEAD_BYTES
 }
 
-/// Whether nothing in a request is the caller's own.
+/// True if nothing in a request is the caller's own.
 fn is_plain(hop: &Hop) -> bool {
     hop.method == Method::GET
         && hop.body.is_empty()
         && hop.headers.keys().all(|name| name == header::ACCEPT)
 }
 
-/// Whether an answer is for everybody who asks as we do.
+/// True if an answer is for everybody who asks as we do.
 fn may_keep(headers: &HeaderMap) -> bool {
     let varies = words(headers, &header::VARY);
     !headers.contains_key(header::SET_COOKIE)
@@ -186,7 +186,7 @@ fn may_keep(headers: &HeaderMap) -> bool {
         && !directives(headers).iter().any(|word| matches!(word.as_str(), "no-store" | "private"))
 }
 
-/// How long an answer is fresh; nothing if it could never be used again.
+/// The time that an answer is fresh; nothing if it could never be used again.
 fn freshness(headers: &HeaderMap) -> Option<Duration> {
     let directives = directives(headers);
     let is_marked =
@@ -226,6 +226,7 @@ mod tests {
             url: url::Url::parse(&format!("https://example.com/{number}")).unwrap(),
             headers: HeaderMap::new(),
             body: Bytes::new(),
+            redirects: 0,
         }
     }
 
@@ -234,7 +235,7 @@ mod tests {
         HeaderMap::from_iter([(header::ETAG, mark)])
     }
 
-    /// What an answer takes is known when it goes, too, whatever its server has said in between.
+    /// The size of an answer is known when it goes, too, whatever its server has said in between.
     #[test]
     fn the_sum_of_all_bytes_stays_right() {
         let cache = Cache::new(100_000);

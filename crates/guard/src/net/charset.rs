@@ -1,6 +1,6 @@
 //! From bytes to text.
 //!
-//! Who says what a text is encoded in, in the order in which they are believed: its byte order mark,
+//! The encoding of a text is named by, in the order in which they are believed: its byte order mark,
 //! the `Content-Type`, the text itself (an XML declaration, a `meta` element), and at last a guess
 //! from the bytes, for which what is valid UTF-8 is UTF-8. Bytes that are wrong become U+FFFD, never
 //! an error. The labels are those of the Encoding standard, so UTF-7 is not among them.
@@ -11,12 +11,12 @@ use bytes::Bytes;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-/// How much of a text is looked at to guess its encoding, in bytes.
+/// The part of a text that is looked at to guess its encoding, in bytes.
 const GUESSED_FROM_BYTES: usize = 262_144;
-/// How much of a text is looked at to see whether it can be UTF-16, in bytes.
+/// The part of a text that is looked at to see whether it can be UTF-16, in bytes.
 const PROBE_BYTES: usize = 1_024;
 
-/// What a text is written in, which decides where it can name its encoding.
+/// The format of a text, which decides where it can name its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextFormat {
     /// HTML: in a `meta` element, or an XML declaration.
@@ -66,7 +66,7 @@ pub fn decode_owned(bytes: Bytes, content_type: Option<&str>, kind: TextFormat) 
         .unwrap_or_else(|wrong| decode(wrong.as_bytes(), content_type, kind))
 }
 
-/// What the text is encoded in.
+/// The encoding of the text.
 pub fn detect(bytes: &[u8], content_type: Option<&str>, kind: TextFormat) -> &'static Encoding {
     if let Some((encoding, _)) = Encoding::for_bom(bytes) {
         return encoding;
@@ -99,7 +99,7 @@ fn is_utf_16(encoding: &'static Encoding) -> bool {
     encoding == UTF_16LE || encoding == UTF_16BE
 }
 
-/// Whether a text is called UTF-16 and has no such bytes.
+/// True if a text is called UTF-16 and has no such bytes.
 fn is_lie(encoding: &'static Encoding, bytes: &[u8]) -> bool {
     let probe = &bytes[..bytes.len().min(PROBE_BYTES)];
     is_utf_16(encoding) && probe.is_ascii() && !probe.contains(&0) && !probe.is_empty()
@@ -126,7 +126,7 @@ fn parameter(content_type: &str) -> Option<String> {
     })
 }
 
-/// Whether a `Content-Type` says that the text is UTF-16 or UTF-32, where zero bytes are no wonder.
+/// True if a `Content-Type` says that the text is UTF-16 or UTF-32, where zero bytes are no wonder.
 pub(super) fn names_wide(content_type: Option<&str>) -> bool {
     let label = content_type.and_then(parameter).unwrap_or_default().to_ascii_lowercase();
     label.starts_with("utf-16") || label.starts_with("utf16") || label.starts_with("utf-32")

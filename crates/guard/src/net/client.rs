@@ -73,12 +73,6 @@ impl HttpClient {
     }
 }
 
-/// Where a request has come to, and how.
-struct Place {
-    hop: Hop,
-    redirects: usize,
-}
-
 impl ClientInner {
     /// Follows a request from hop to hop. Each is checked before anything is sent.
     async fn follow(
@@ -86,40 +80,38 @@ impl ClientInner {
         request: &HttpRequest,
         robots: Option<&Robots>,
     ) -> Result<HttpResponse, NetError> {
-        let hop = Hop::first(request, self.rules.check(&request.url)?);
-        let mut place = Place { hop, redirects: 0 };
+        let mut hop = Hop::first(request, self.rules.check(&request.url)?);
         loop {
-            let redirects = place.redirects;
+            let redirects = hop.redirects;
             let at_hop = |error: NetError| NetError { redirects, ..error };
             if let Some(robots) = robots {
-                self.obey(robots, &place.hop.url).await.map_err(at_hop)?;
+                self.obey(robots, &hop.url).await.map_err(at_hop)?;
             }
-            match self.step(request, &place).await.map_err(at_hop)? {
+            match self.step(request, &hop).await.map_err(at_hop)? {
                 HopResult::Done(response) => return Ok(response),
                 HopResult::On(status, headers, incoming) => {
-                    let next = place.hop.next(&self.rules, status, &headers);
+                    let next = hop.next(&self.rules, status, &headers);
                     let next =
                         next.map_err(|error| NetError { redirects: redirects + 1, ..error })?;
                     let Some(next) = next else {
-                        let read = self.read(request, &place, status, headers, incoming);
+                        let read = self.read(request, &hop, status, headers, incoming);
                         return read.await.map_err(at_hop);
                     };
-                    place = Place { hop: next, redirects: redirects + 1 };
+                    hop = next;
                 }
             }
-            if place.redirects > self.rules.max_redirects {
+            if hop.redirects > self.rules.max_redirects {
                 let message = format!("more than {} redirects", self.rules.max_redirects);
                 let error = NetError::new(NetErrorReason::RedirectLimit, message);
-                return Err(NetError { redirects: place.redirects, ..error });
+                return Err(NetError { redirects: hop.redirects, ..error });
             }
         }
     }
 
     /// One hop: from what is kept, or from the network.
-    async fn step(&self, request: &HttpRequest, place: &Place) -> Result<HopResult, NetError> {
-        let hop = &place.hop;
+    async fn step(&self, request: &HttpRequest, hop: &Hop) -> Result<HopResult, NetError> {
         let answer = match self.cache.find(hop) {
-            CacheLookup::Fresh(entry) => return kept(request, place, entry).map(HopResult::Done),
+            CacheLookup::Fresh(entry) => return kept(request, hop, entry).map(HopResult::Done),
             CacheLookup::Stale(asking) => {
                 let mut asked = hop.clone();
                 asked.headers.extend(asking);
@@ -127,7 +119,7 @@ impl ClientInner {
                 if answer.status() != StatusCode::NOT_MODIFIED {
                     answer
                 } else if let Some(entry) = self.cache.refresh(hop, answer.headers()) {
-                    return kept(request, place, entry).map(HopResult::Done);
+                    return kept(request, hop, entry).map(HopResult::Done);
                 } else {
                     // It had to make room for another one in the meantime.
                     self.sender.exchange(hop).await?
@@ -143,7 +135,7 @@ impl ClientInner {
     async fn read(
         &self,
         request: &HttpRequest,
-        place: &Place,
+        hop: &Hop,
         status: StatusCode,
         headers: HeaderMap,
         incoming: Incoming,
@@ -151,7 +143,7 @@ impl ClientInner {
         let body = if is_wanted(request, status, &headers)? {
             let max_bytes = request.limits.max_body_bytes;
             let body = body::read(incoming, &headers, max_bytes, self.idle_timeout).await?;
-            self.cache.keep(&place.hop, status, &headers, &body.bytes);
+            self.cache.keep(hop, status, &headers, &body.bytes);
             body
         } else {
             body::ReadBody { bytes: Bytes::new(), wire_bytes: 0 }
@@ -159,10 +151,10 @@ impl ClientInner {
         Ok(HttpResponse {
             status,
             headers,
-            url: place.hop.url.clone(),
+            url: hop.url.clone(),
             body: body.bytes,
             wire_bytes: body.wire_bytes,
-            redirects: place.redirects,
+            redirects: hop.redirects,
             from_cache: false,
         })
     }
@@ -183,7 +175,7 @@ impl ClientInner {
     }
 }
 
-/// What came of a hop.
+/// The result of one hop.
 enum HopResult {
     /// The answer was there.
     Done(HttpResponse),
@@ -191,13 +183,13 @@ enum HopResult {
     On(StatusCode, HeaderMap, Incoming),
 }
 
-/// Whether the body of an answer is read.
+/// True if the body of an answer is read.
 fn is_wanted(
     request: &HttpRequest,
     status: StatusCode,
     headers: &HeaderMap,
 ) -> Result<bool, NetError> {
-    let choice = request.judge.as_ref().map(|judge| judge.choose(status, headers));
+    let choice = request.body_filter.as_ref().map(|filter| filter.choose(status, headers));
     match choice.unwrap_or(BodyAction::Read) {
         BodyAction::Read => Ok(true),
         BodyAction::Skip => Ok(false),
@@ -211,7 +203,7 @@ fn is_wanted(
 }
 
 /// An answer that was kept, for this request.
-fn kept(request: &HttpRequest, place: &Place, entry: CacheEntry) -> Result<HttpResponse, NetError> {
+fn kept(request: &HttpRequest, hop: &Hop, entry: CacheEntry) -> Result<HttpResponse, NetError> {
     let status = StatusCode::OK;
     let wanted = is_wanted(request, status, &entry.headers)?;
     if wanted && entry.body.len() > request.limits.max_body_bytes {
@@ -219,11 +211,11 @@ fn kept(request: &HttpRequest, place: &Place, entry: CacheEntry) -> Result<HttpR
     }
     Ok(HttpResponse {
         status,
-        url: place.hop.url.clone(),
+        url: hop.url.clone(),
         body: if wanted { entry.body } else { Bytes::new() },
         headers: entry.headers,
         wire_bytes: 0,
-        redirects: place.redirects,
+        redirects: hop.redirects,
         from_cache: true,
     })
 }

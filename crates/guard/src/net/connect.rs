@@ -24,12 +24,12 @@ use super::{
     tls::Tls,
 };
 
-/// How long an address has before the next one is tried beside it (RFC 8305).
+/// The time that an address has before the next one is tried beside it (RFC 8305).
 const HEAD_START: Duration = Duration::from_millis(250);
-/// How many addresses of a name are tried. All are judged.
+/// The number of addresses of a name that are tried. All are judged.
 const MAX_TRIED: usize = 8;
 
-/// How many connections of a client may be open and kept for another request. Further ones are
+/// The number of connections of a client that may be open and kept for another request. Further ones are
 /// closed after their first: hosts are many, and what this process can hold open is not.
 const MAX_KEPT: usize = 256;
 

@@ -9,13 +9,13 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
 
 use super::{NetError, NetErrorReason};
 
-/// What we ask for.
+/// The encodings that we ask for.
 pub(super) const ACCEPTED: &str = "gzip, br, zstd, deflate";
-/// How many encodings may lie upon each other. More than one is odd, more than two an attack.
+/// The number of encodings that may lie upon each other. More than one is odd, more than two an attack.
 const MAX_ENCODINGS: usize = 2;
 /// The largest window of zstd, as a power of two: 8 MiB, what RFC 8878 asks of every decoder.
 const MAX_ZSTD_WINDOW_LOG: u32 = 23;
-/// How much an inner decoder hands to an outer one at once, in bytes.
+/// The bytes that an inner decoder hands to an outer one at once.
 const BETWEEN_BYTES: usize = 16_384;
 
 /// A body on its way through decoders.
@@ -91,7 +91,7 @@ fn buffered(decoder: impl tokio::io::AsyncRead + Send + Unpin + 'static) -> Deco
     Box::new(BufReader::with_capacity(BETWEEN_BYTES, decoder))
 }
 
-/// Whether these bytes begin with the head of zlib (RFC 1950).
+/// True if these bytes begin with the head of zlib (RFC 1950).
 fn is_zlib(start: &[u8]) -> bool {
     let deflate = start[0] & 0x0f == 8 && start[0] >> 4 <= 7;
     match start.get(1) {

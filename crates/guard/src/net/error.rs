@@ -1,4 +1,4 @@
-//! Why something was not fetched.
+//! Failures of a fetch.
 
 use std::fmt;
 
@@ -73,7 +73,7 @@ impl NetErrorReason {
         }
     }
 
-    /// Whether nothing was sent because the rules forbid it, as against something that went wrong.
+    /// True if nothing was sent because the rules forbid it, as against something that went wrong.
     pub fn is_refusal(self) -> bool {
         matches!(
             self,
@@ -102,9 +102,9 @@ impl fmt::Display for NetErrorReason {
 pub struct NetError {
     /// The kind.
     pub reason: NetErrorReason,
-    /// What a person reads.
+    /// The text for a person.
     pub message: String,
-    /// How many redirects had been followed, or were about to be, when it happened. Zero: the URL
+    /// The number of redirects that had been followed, or were about to be, when it happened. Zero: the URL
     /// that was asked for is at fault.
     pub redirects: usize,
     /// More, for the operator alone: the address, the system's own words.
@@ -125,7 +125,7 @@ impl NetError {
         Self::new(NetErrorReason::Cancelled, "the call was cancelled")
     }
 
-    /// Whether it happened on the way that a redirect led, not at the URL that was asked for.
+    /// True if it happened on the way that a redirect led, not at the URL that was asked for.
     pub fn on_redirect(&self) -> bool {
         self.redirects > 0
     }
@@ -135,9 +135,9 @@ impl NetError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{value}`: {problem}")]
 pub struct SetupError {
-    /// What was given.
+    /// The value that was given.
     pub value: String,
-    /// What is wrong with it.
+    /// The problem with it.
     pub problem: String,
 }
 

@@ -28,15 +28,15 @@ use super::{
 
 /// The least that hyper takes as the size of a head, in bytes.
 pub(super) const LEAST_HEADER_BYTES: usize = 8_192;
-/// How long an unused connection is kept.
+/// The time that an unused connection is kept.
 const IDLE_CONNECTION: Duration = Duration::from_mins(1);
-/// How much an HTTP/2 peer may send ahead of us reading, in bytes.
+/// The bytes that an HTTP/2 peer may send ahead of us reading.
 const HTTP2_WINDOW_BYTES: u32 = 1_048_576;
-/// Into how many parts the patience with a silent peer is cut: after one an HTTP/2 peer is asked
+/// Into how many parts the timeout with a silent peer is cut: after one an HTTP/2 peer is asked
 /// whether it is still there, and after another one a connection without a reply is given up, so
 /// that there is time left to make the request on a new one.
-const PARTS_OF_PATIENCE: u32 = 4;
-/// How many answers "there is more to come" (1xx) may precede an answer.
+const IDLE_TIMEOUT_PARTS: u32 = 4;
+/// The number of answers "there is more to come" (1xx) that may precede an answer.
 pub(super) const MAX_INFORMATIONAL: usize = 16;
 
 /// Sends requests over connections that are made when they are needed and kept for a while.
@@ -64,8 +64,8 @@ impl RequestSender {
             .http2_initial_connection_window_size(HTTP2_WINDOW_BYTES)
             // Many requests share such a connection, and one that died in silence would take all
             // of them along, again and again.
-            .http2_keep_alive_interval(settings.idle_timeout / PARTS_OF_PATIENCE)
-            .http2_keep_alive_timeout(settings.idle_timeout / PARTS_OF_PATIENCE)
+            .http2_keep_alive_interval(settings.idle_timeout / IDLE_TIMEOUT_PARTS)
+            .http2_keep_alive_timeout(settings.idle_timeout / IDLE_TIMEOUT_PARTS)
             .build(Connector::new(settings, rules));
         let user_agent = HeaderValue::from_str(&settings.user_agent);
         Self {
@@ -154,7 +154,7 @@ impl RequestSender {
         NetError::new(NetErrorReason::HeaderLimit, message)
     }
 
-    /// What an error of the pool means.
+    /// The failure that an error of the pool means.
     fn failed(&self, error: &PoolError) -> RequestFailure {
         let mut cause: Option<&(dyn Error + 'static)> = Some(error);
         while let Some(one) = cause {
@@ -205,10 +205,10 @@ pub(super) fn uri(url: &Url) -> Result<Uri, NetError> {
     })
 }
 
-/// What went wrong before there was a head.
+/// A failure before there was a head.
 struct RequestFailure {
     error: NetError,
-    /// Whether a kept connection was closed before a byte of the answer.
+    /// True if a kept connection was closed before a byte of the answer.
     stale: bool,
 }
 
@@ -218,7 +218,7 @@ impl From<NetError> for RequestFailure {
     }
 }
 
-/// Whether it happened on a connection that had carried an answer.
+/// True if it happened on a connection that had carried an answer.
 fn was_used(error: &PoolError) -> bool {
     let mut extensions = http::Extensions::new();
     if let Some(connection) = error.connect_info() {

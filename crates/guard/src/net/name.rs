@@ -30,7 +30,7 @@ const LOCAL_NAMES: [&str; 13] = [
     "alt",
 ];
 
-/// What is wrong with a name, if DNS cannot carry it.
+/// The problem with a name that DNS cannot carry.
 pub(super) fn impossible(name: &str) -> Option<&'static str> {
     let name = without_dot(name);
     if name.len() > MAX_NAME_BYTES {
@@ -49,7 +49,7 @@ pub(super) fn impossible(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether a name can only mean something here.
+/// True if a name can only mean something here.
 pub(super) fn is_local(name: &str) -> bool {
     let name = without_dot(name);
     !name.contains('.') || LOCAL_NAMES.iter().any(|local| name == *local || is_below(name, local))
@@ -105,7 +105,7 @@ impl DomainPattern {
         Ok(Self { name: plain(&host), below })
     }
 
-    /// Whether a host, in the form that [`plain`] gives it, is meant.
+    /// True if a host, in the form that [`plain`] gives it, is meant.
     pub(super) fn matches(&self, host: &str) -> bool {
         if self.below { is_below(host, &self.name) } else { host == self.name }
     }

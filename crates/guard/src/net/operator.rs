@@ -1,8 +1,8 @@
-//! What an operator writes of a service of his own: where it is, and which variable holds its key.
+//! Checks of an operator's settings for a service: its address, and the variable that holds its key.
 
 use url::Url;
 
-/// What is wrong with the address of a service, to be read after its name; nothing where it can be used.
+/// The problem with the address of a service, to be read after its name; nothing where it can be used.
 pub fn base_url_problem(base_url: &str) -> Option<&'static str> {
     let Ok(url) = Url::parse(base_url) else { return Some("is no URL") };
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -14,7 +14,7 @@ pub fn base_url_problem(base_url: &str) -> Option<&'static str> {
     (url.query().is_some() || url.fragment().is_some()).then_some("ends with its path")
 }
 
-/// What is wrong with the name of a variable that holds a key. A key by mistake is not repeated.
+/// The problem with the name of a variable that holds a key. A key by mistake is not repeated.
 pub fn key_variable_problem(name: &str) -> Option<&'static str> {
     let is_name = name.bytes().all(|one| one.is_ascii_alphanumeric() || one == b'_')
         && !name.starts_with(|one: char| one.is_ascii_digit());

@@ -10,7 +10,7 @@ const BAD_PORTS: [u16; 83] = [
     6668, 6669, 6679, 6697, 10080,
 ];
 
-/// Whether browsers refuse to fetch from this port.
+/// True if browsers refuse to fetch from this port.
 pub fn is_bad(port: u16) -> bool {
     BAD_PORTS.binary_search(&port).is_ok()
 }

@@ -21,6 +21,8 @@ pub(super) struct Hop {
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+    /// The number of redirects before it.
+    pub(super) redirects: usize,
 }
 
 impl Hop {
@@ -30,6 +32,7 @@ impl Hop {
             url,
             headers: request.headers.clone(),
             body: request.body.clone(),
+            redirects: 0,
         }
     }
 
@@ -46,7 +49,7 @@ impl Hop {
         let Some(location) = location(headers)? else { return Ok(None) };
         let url = rules.check_redirect(&self.url, &location)?;
         let crosses = url.origin() != self.url.origin();
-        let mut next = Self { url, ..self.clone() };
+        let mut next = Self { url, redirects: self.redirects + 1, ..self.clone() };
         let keeps_method = matches!(status.as_u16(), 307 | 308)
             || matches!(self.method, Method::GET | Method::HEAD);
         if !keeps_method {

@@ -1,4 +1,4 @@
-//! What is asked for, and what comes back.
+//! A request, its limits, and its response.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -21,12 +21,12 @@ pub struct HttpRequest {
     /// Headers beside those that every request has. They are not carried to another origin, except
     /// for `Accept`.
     pub headers: HeaderMap,
-    /// What is sent along.
+    /// The body.
     pub body: Bytes,
     /// Its bounds.
     pub limits: RequestLimits,
-    /// What becomes of the body of the answer, decided by its head; all are read where there is none.
-    pub judge: Option<BodyFilter>,
+    /// Decides by the head of the response what is done with its body; all are read where there is none.
+    pub body_filter: Option<BodyFilter>,
 }
 
 /// The bounds of one request.
@@ -44,7 +44,7 @@ impl Default for RequestLimits {
     }
 }
 
-/// What is done with the body of an answer.
+/// A decision about the body of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyAction {
     /// It is read.
@@ -62,11 +62,11 @@ type Decision = dyn Fn(StatusCode, &HeaderMap) -> BodyAction + Send + Sync;
 pub struct BodyFilter(Arc<Decision>);
 
 impl BodyFilter {
-    /// A judge who decides like this.
+    /// A filter that decides like this.
     pub fn new(
-        judge: impl Fn(StatusCode, &HeaderMap) -> BodyAction + Send + Sync + 'static,
+        decide: impl Fn(StatusCode, &HeaderMap) -> BodyAction + Send + Sync + 'static,
     ) -> Self {
-        Self(Arc::new(judge))
+        Self(Arc::new(decide))
     }
 
     pub(super) fn choose(&self, status: StatusCode, headers: &HeaderMap) -> BodyAction {
@@ -89,7 +89,7 @@ impl HttpRequest {
             headers: HeaderMap::new(),
             body: Bytes::new(),
             limits: RequestLimits::default(),
-            judge: None,
+            body_filter: None,
         }
     }
 
@@ -109,10 +109,10 @@ impl HttpRequest {
         self
     }
 
-    /// The same with a judge.
+    /// The same with a filter for bodies.
     #[must_use]
-    pub fn judged(mut self, judge: BodyFilter) -> Self {
-        self.judge = Some(judge);
+    pub fn with_body_filter(mut self, filter: BodyFilter) -> Self {
+        self.body_filter = Some(filter);
         self
     }
 }
@@ -128,11 +128,11 @@ pub struct HttpResponse {
     pub url: Url,
     /// The body, decompressed.
     pub body: Bytes,
-    /// How many bytes of body came over the wire.
+    /// The number of bytes of body that came over the wire.
     pub wire_bytes: u64,
-    /// How many redirects were followed.
+    /// The number of redirects that were followed.
     pub redirects: usize,
-    /// Whether it was kept from an earlier request.
+    /// True if it was kept from an earlier request.
     pub from_cache: bool,
 }
 

@@ -4,7 +4,7 @@ use std::{future::Future, io, net::IpAddr, pin::Pin, sync::Arc};
 
 use tokio::sync::Semaphore;
 
-/// How many names the system is asked about at once. Each question holds a thread until it is
+/// The number of names that the system is asked about at once. Each question holds a thread until it is
 /// answered, whoever has stopped waiting for it.
 const MAX_LOOKUPS: usize = 64;
 

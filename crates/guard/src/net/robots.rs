@@ -14,23 +14,23 @@ use url::Url;
 use super::{HttpResponse, NetError, NetErrorReason};
 use file::RobotsFile;
 
-/// How we are called in such files.
+/// Our name in such files.
 const PRODUCT: &str = "toolgate";
 /// The largest file that is read, in bytes. The RFC asks for half of it.
 pub(super) const MAX_FILE_BYTES: usize = 1_048_576;
-/// How long a file is believed, and how long its absence.
+/// The time that a file is believed, and the time that its absence is.
 const KEPT_FOR: Duration = Duration::from_hours(24);
-/// How long a site that could not be asked is left alone.
+/// The time that a site that could not be asked is left alone.
 const UNREACHABLE_FOR: Duration = Duration::from_mins(5);
-/// How many sites are remembered.
+/// The number of sites that are remembered.
 const MAX_SITES: usize = 256;
-/// How much of all of their rules, in bytes.
+/// The largest sum of their rules, in bytes.
 const MAX_KEPT_BYTES: usize = 16_777_216;
-/// What is looked at where calls are answered: so many bytes of a file, or as much work with its
+/// The work that is done where calls are answered: so many bytes of a file, or as much work with its
 /// rules as comparing so many bytes. The rest is done elsewhere.
 const LITTLE_BYTES: usize = 65_536;
 
-/// What sites have asked for.
+/// The `robots.txt` files of the sites that were asked lately.
 #[derive(Default)]
 pub(super) struct Robots {
     sites: Mutex<HashMap<String, RobotsSite>>,
@@ -42,7 +42,7 @@ struct RobotsSite {
 }
 
 impl Robots {
-    /// What is remembered of the site of this URL.
+    /// The file of the site of this URL, if it is remembered.
     pub(super) fn known(&self, url: &Url) -> Option<Arc<RobotsFile>> {
         let sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
         let site = sites.get(&origin(url)).filter(|site| site.until > Instant::now())?;
@@ -97,7 +97,7 @@ pub(super) fn address(url: &Url) -> Option<Url> {
     url.join("/robots.txt").ok()
 }
 
-/// Whether a site cannot be reached at all, so that it makes no difference what is fetched from it.
+/// True if a site cannot be reached at all, so that it makes no difference what is fetched from it.
 pub(super) fn is_out_of_reach(error: &NetError) -> bool {
     let of_the_host = matches!(
         error.reason,

@@ -1,4 +1,4 @@
-//! What a client may reach, and the check of a URL against it.
+//! The hosts that a client may reach, and the check of a URL against them.
 
 use url::{Host, Url};
 
@@ -7,10 +7,10 @@ use super::{DomainPattern, HostPort, NetError, NetErrorReason, SetupError, addre
 /// The longest URL, in bytes. Browsers and servers agree on far less.
 pub const MAX_URL_BYTES: usize = 16_384;
 
-/// How many redirects are followed unless the operator says otherwise.
+/// The number of redirects that are followed unless the operator says otherwise.
 pub const DEFAULT_MAX_REDIRECTS: usize = 5;
 
-/// What a client may reach. Every hop of a request is held to it, and so is every address.
+/// The hosts that a client may reach. Every hop of a request is held to it, and so is every address.
 #[derive(Debug, Clone)]
 pub struct NetRules {
     /// The hosts that may be reached; every public one where the list is empty.
@@ -20,9 +20,9 @@ pub struct NetRules {
     pub private_hosts: Vec<HostPort>,
     /// The ports that may be reached; where the list is empty all but those of other services.
     pub allowed_ports: Vec<u16>,
-    /// Whether a redirect may lead from `https` to `http`.
+    /// True if a redirect may lead from `https` to `http`.
     pub allow_downgrade: bool,
-    /// How many redirects are followed.
+    /// The number of redirects that are followed.
     pub max_redirects: usize,
 }
 
@@ -113,7 +113,7 @@ impl NetRules {
         Ok(url)
     }
 
-    /// Whether the operator lists this host, in its plain form, with this port.
+    /// True if the operator lists this host, in its plain form, with this port.
     pub(super) fn is_private_host(&self, host: &str, port: u16) -> bool {
         self.private_hosts.iter().any(|listed| listed.is(host, port))
     }
@@ -155,7 +155,7 @@ fn bad_scheme() -> NetError {
     NetError::new(NetErrorReason::BadScheme, "only http and https are fetched")
 }
 
-/// Whether a text that is no URL begins like one of another scheme.
+/// True if a text that is no URL begins like one of another scheme.
 fn has_other_scheme(text: &str) -> bool {
     let text = text.trim_matches(|c: char| c <= ' ');
     let Some((scheme, _)) = text.split_once(':') else { return false };

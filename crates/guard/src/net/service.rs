@@ -49,17 +49,17 @@ use super::{
 pub use headers::ServiceHeaders;
 pub use response::{ResponseBody, ServiceResponse};
 
-/// How many redirects within the service are followed.
+/// The number of redirects within the service that are followed.
 const MAX_REDIRECTS: usize = 5;
 
-/// What the owner of a service decides.
+/// The settings of a client for one service.
 #[derive(Clone)]
 pub struct ServiceSettings {
-    /// How long it may take to resolve the name, connect and agree on encryption.
+    /// The time that it may take to resolve the name, connect and agree on encryption.
     pub connect_timeout: Duration,
     /// The largest head of an answer, in bytes; at least 8,192.
     pub max_header_bytes: usize,
-    /// How many unused connections are kept.
+    /// The number of unused connections that are kept.
     pub max_idle_connections: usize,
     /// The `User-Agent` of every request.
     pub user_agent: String,
@@ -90,10 +90,10 @@ pub struct ServiceRequest<'a> {
     pub headers: &'a ServiceHeaders,
     /// Further ones, of this request alone.
     pub extra: &'a [(http::HeaderName, HeaderValue)],
-    /// What is sent along.
+    /// The body.
     pub body: Bytes,
-    /// How long the exchange may take, to the end of the answer.
-    pub patience: Duration,
+    /// The time that the exchange may take, to the end of the answer.
+    pub timeout: Duration,
 }
 
 /// Reaches one origin. Cheap to clone; clones share connections.
@@ -107,9 +107,9 @@ struct Origin {
     rules: NetRules,
     connector: Connector,
     pool: Arc<Pool>,
-    /// Whether connections are encrypted, so that the other side may want HTTP/2.
+    /// True if connections are encrypted, so that the other side may want HTTP/2.
     encrypted: bool,
-    /// Whether it turned out that it does not.
+    /// True if it turned out that it does not.
     one_by_one: AtomicBool,
     http2: http2::Http2Connection,
     /// Held while it is not known whether one connection is enough for all.
@@ -193,7 +193,7 @@ impl ServiceClient {
     /// where nothing of the first one was written, or where it is one without effects (`GET`). One
     /// that went to a connection which was closed at that moment fails with [`NetErrorReason::Stale`].
     pub async fn send(&self, request: &ServiceRequest<'_>) -> Result<ServiceResponse, NetError> {
-        let deadline = Deadline::after(request.patience);
+        let deadline = Deadline::after(request.timeout);
         let answer = self.origin.exchange(&self.place, request, &deadline).await?;
         if answer.status.is_redirection() {
             return self.follow(request, answer, &deadline).await;
@@ -230,7 +230,7 @@ impl ServiceClient {
     }
 }
 
-/// How an exchange goes out.
+/// A connection that carries an exchange.
 enum ServiceConnection {
     Http1(Box<Http1Connection>),
     Http2(hyper::client::conn::http2::SendRequest<Full<Bytes>>),

@@ -1,36 +1,36 @@
-//! What the owner of a client decides.
+//! The settings of a client.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use super::{NetRules, Resolve, SystemResolver};
 
-/// How we call ourselves. The operator can add where to complain.
+/// Our name for servers. The operator can add where to complain.
 pub const USER_AGENT: &str =
     concat!("Toolgate/", env!("CARGO_PKG_VERSION"), " (+tool gateway; fetches on request)");
 
-/// What a client does, beside the limits that each request brings.
+/// The settings of a client, beside the limits that each request brings.
 #[derive(Clone)]
 pub struct HttpClientSettings {
-    /// What may be reached.
+    /// The hosts that may be reached.
     pub rules: NetRules,
-    /// How long it may take to resolve a name, connect and agree on encryption, for each hop.
+    /// The time that it may take to resolve a name, connect and agree on encryption, for each hop.
     pub connect_timeout: Duration,
-    /// How long the other side may be silent.
+    /// The time that the other side may be silent.
     pub idle_timeout: Duration,
     /// The largest head of an answer, in bytes; at least 8,192.
     pub max_header_bytes: usize,
-    /// How many headers an answer may have.
+    /// The number of headers that an answer may have.
     pub max_headers: usize,
-    /// How many unused connections are kept for each host.
+    /// The number of unused connections that are kept for each host.
     pub max_idle_per_host: usize,
     /// The `User-Agent` of every request.
     pub user_agent: String,
     /// Files of certificates (PEM) that are trusted beside those of the machine.
     pub extra_ca: Vec<PathBuf>,
-    /// Whether `robots.txt` is obeyed. Off by default: it is meant for crawlers, which choose their
+    /// True if `robots.txt` is obeyed. Off by default: it is meant for crawlers, which choose their
     /// pages themselves, and a fetch here is of one page that somebody asked for.
     pub robots: bool,
-    /// How many bytes of answers are kept for another request; none where it is 0.
+    /// The number of bytes of answers that are kept for another request; none where it is 0.
     pub cache_bytes: usize,
     /// A folder that is asked instead of the network: for trying tools out. Below it is a folder
     /// for each host, with the files that it serves.

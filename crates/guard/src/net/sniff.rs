@@ -1,15 +1,15 @@
-//! Whether bytes are text at all, whatever their sender calls them.
+//! Tells text from binary data, whatever its sender calls it.
 
 use super::charset;
 
-/// How much is looked at, in bytes.
+/// The bytes that are looked at.
 const LOOKED_AT_BYTES: usize = 8_192;
-/// How many bytes of text there must be for each control character.
+/// The number of bytes of text that there must be for each control character.
 const TEXT_FOR_A_CONTROL: usize = 200;
-/// How many control characters are forgiven in any text.
+/// The number of control characters that are forgiven in any text.
 const FORGIVEN_CONTROLS: usize = 2;
 
-/// What files begin with, and what they are.
+/// The first bytes of binary formats, and the name of each.
 const MAGIC: [(&[u8], &str); 34] = [
     (b"%PDF-", "a PDF document"),
     (b"\x89PNG\r\n\x1a\n", "an image"),
@@ -47,7 +47,7 @@ const MAGIC: [(&[u8], &str); 34] = [
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an office document"),
 ];
 
-/// What these bytes are, if they are no text. UTF-16 may have zero bytes if a byte order mark or the
+/// The format of these bytes, if they are no text. UTF-16 may have zero bytes if a byte order mark or the
 /// `Content-Type` says that it is UTF-16.
 pub fn looks_binary(bytes: &[u8], content_type: Option<&str>) -> Option<&'static str> {
     if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {

@@ -16,7 +16,7 @@ use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::io::DuplexStream;
 
-/// How much of an answer lies between the two sides, in bytes.
+/// The part of an answer that lies between the two sides, in bytes.
 const PIPE_BYTES: usize = 65_536;
 
 /// A connection to a host of the folder.

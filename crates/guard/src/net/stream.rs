@@ -18,7 +18,7 @@ use hyper_util::{
 use tokio::{io::DuplexStream, net::TcpStream, sync::OwnedSemaphorePermit};
 use tokio_rustls::client::TlsStream;
 
-/// Whether a connection has carried an answer before.
+/// A flag: the connection has carried an answer before.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ReuseMark(Arc<AtomicBool>);
 
@@ -39,7 +39,7 @@ pub(super) struct NetStream {
     pub(super) place: Option<OwnedSemaphorePermit>,
 }
 
-/// What a connection runs over.
+/// The transport of a connection.
 pub(super) enum NetTransport {
     /// As it is.
     Plain(TokioIo<TcpStream>),

@@ -1,4 +1,4 @@
-//! What the three processes say to each other, over a socket that is the helper's standard input.
+//! The messages of the three processes, over a socket that is the helper's standard input.
 //!
 //! Down goes one message with the tool's three standard streams as descriptors; up come
 //! [`ProcessReport`]s, the beginning and the end, and then the end of the stream. The socket carries a third meaning for free: it closes
@@ -22,7 +22,7 @@ pub(super) const MAX_REPORT_BYTES: u64 = 4096;
 
 const STREAMS: usize = 3;
 
-/// How it went.
+/// A message about a start or an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ProcessReport {

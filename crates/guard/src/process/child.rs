@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use tokio::net::unix::pipe;
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::supervised::Supervised;
@@ -13,13 +12,13 @@ use super::{ExitReason, SandboxLevel};
 /// A running command, started by [`Spawner::open`](super::Spawner::open). Dropping it kills it and
 /// everything that it started; so does the end of this process, however it ends.
 ///
-/// What it writes has to be read, or it waits.
+/// Its output has to be read, or it waits.
 pub struct Child {
-    /// What the command reads. Dropping it is the end of its input.
+    /// The command's standard input. Dropping it is the end of its input.
     pub stdin: Option<pipe::Sender>,
-    /// What the command writes.
+    /// The command's standard output.
     pub stdout: Option<pipe::Receiver>,
-    /// What the command writes for people.
+    /// The command's standard error.
     pub stderr: Option<pipe::Receiver>,
     supervised: Supervised,
     sandbox: Option<SandboxLevel>,
@@ -49,7 +48,7 @@ impl Child {
         }
     }
 
-    /// How much of the sandbox the kernel gave; nothing where none was asked for.
+    /// The part of the sandbox that the kernel gave; nothing where none was asked for.
     pub fn sandbox(&self) -> Option<SandboxLevel> {
         self.sandbox
     }
@@ -61,13 +60,13 @@ impl Child {
         self.until(&CancellationToken::new()).await
     }
 
-    /// Ends the command: its input ends, and what is left of it after `patience` is killed. When this
+    /// Ends the command: its input ends, and what is left of it after `timeout` is killed. When this
     /// returns, everything that it started is gone.
     ///
-    /// Whoever took `stdin` has to drop it first, or the patience is in vain.
-    pub async fn close(mut self, patience: Duration) -> ExitReason {
+    /// The caller that took `stdin` has to drop it first, or the timeout is in vain.
+    pub async fn close(mut self, timeout: Duration) -> ExitReason {
         drop(self.stdin.take());
-        if let Ok(ending) = timeout(patience, self.ended()).await {
+        if let Ok(ending) = tokio::time::timeout(timeout, self.ended()).await {
             return ending;
         }
         let stop = CancellationToken::new();

@@ -1,4 +1,4 @@
-//! The tool below a supervisor or a keeper: its start, its end, and everything that it leaves.
+//! The tool below a supervisor, detached or not: its start, its end, and everything that it leaves.
 #![allow(clippy::disallowed_types, reason = "this is part of the supervised way to start a child")]
 
 use std::ffi::OsString;
@@ -15,9 +15,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::channel::{self, MAX_REPORT_BYTES, ProcessReport};
 use super::descendants::kill_descendants;
 
-/// How long killed processes may take to disappear. One that hangs in the kernel must not hold the
+/// The time that killed processes may take to disappear. One that hangs in the kernel must not hold the
 /// call for ever; it holds a `SIGKILL` and runs no more of its code.
-const CLEARING_PATIENCE: Duration = Duration::from_secs(5);
+const CLEARING_TIMEOUT: Duration = Duration::from_secs(5);
 /// Between two looks at whether they are gone.
 const CLEARING_PAUSE: Duration = Duration::from_millis(1);
 
@@ -26,7 +26,7 @@ pub(super) struct SupervisedCommand {
     pid: Pid,
     /// Says what became of the sandbox, and why the tool could not be executed; closes when it was.
     start: tokio::net::UnixStream,
-    /// What it has said so far.
+    /// The bytes that it has said so far.
     words: Vec<u8>,
     /// It will say no more.
     begun: bool,
@@ -82,9 +82,9 @@ impl SupervisedCommand {
         Ok(SupervisedCommand { pid, start, words: Vec::new(), begun: false, ended: None, signals })
     }
 
-    /// Whether the tool itself still runs.
+    /// True if the tool itself still runs.
     pub(super) fn is_running(&mut self) -> bool {
-        self.reap() == Left::Some && self.ended.is_none()
+        self.reap() && self.ended.is_none()
     }
 
     /// Waits for whatever happens next. Cancel-safe.
@@ -137,26 +137,27 @@ impl SupervisedCommand {
     /// Kills and reaps until no child is left. Every descendant is one, sooner or later: this process
     /// inherits the orphans.
     pub(super) fn clear(&mut self) {
-        let deadline = Instant::now() + CLEARING_PATIENCE;
-        while self.reap() == Left::Some && Instant::now() < deadline {
+        let deadline = Instant::now() + CLEARING_TIMEOUT;
+        while self.reap() && Instant::now() < deadline {
             kill_descendants(getpid());
             std::thread::sleep(CLEARING_PAUSE);
         }
     }
 
-    /// Takes note of all children that ended: the tool itself, and orphans that it left.
-    pub(super) fn reap(&mut self) -> Left {
+    /// Takes note of all children that ended: the tool itself, and orphans that it left. True if this
+    /// process has more children, running or not.
+    pub(super) fn reap(&mut self) -> bool {
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) if pid == self.pid => self.ended = Some(status),
                 Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
-                Ok(None) => return Left::Some,
-                Err(_) => return Left::None,
+                Ok(None) => return true,
+                Err(_) => return false,
             }
         }
     }
 
-    /// How it ended. That it began is told before that, if it was not yet.
+    /// The report about its end. That it began is told before that, if it was not yet.
     pub(super) async fn report(
         mut self,
         channel: Option<&mut tokio::net::UnixStream>,
@@ -186,7 +187,7 @@ impl SupervisedCommand {
     }
 }
 
-/// What a supervisor waits for.
+/// An event that a supervisor waits for.
 pub(super) enum SupervisorEvent {
     /// The tool runs.
     Begun(ProcessReport),
@@ -196,11 +197,4 @@ pub(super) enum SupervisorEvent {
     Heard(Option<u8>),
     /// Somebody wants all of it to end.
     Asked,
-}
-
-/// Whether this process has children, running or not.
-#[derive(PartialEq, Eq)]
-pub(super) enum Left {
-    Some,
-    None,
 }

@@ -20,7 +20,7 @@ use super::{ProcessSandbox, ResourceLimits};
 /// Between the soft limit of processor time, which tells the tool by `SIGXCPU`, and the hard one.
 const CPU_GRACE_SECONDS: u64 = 1;
 
-/// What the tool is held to.
+/// The limits and the sandbox of a command.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Confinement {
     pub(super) limits: ResourceLimits,

@@ -7,7 +7,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 
 use super::process_table::{self, Process};
 
-/// How often a tree is looked at again. Each round catches what was forked during the one before;
+/// The number of times that a tree is looked at again. Each round catches what was forked during the one before;
 /// a tree that is frozen grows no more, so that a handful is enough even for a fork bomb.
 const MAX_ROUNDS: usize = 100;
 

@@ -12,7 +12,7 @@ use tokio::io::AsyncWriteExt;
 use tokio_util::sync::CancellationToken;
 
 use super::confine::Confinement;
-use super::detached_supervisor::{DetachedOptions, LET_GO};
+use super::detached_supervisor::{DETACH, DetachedOptions};
 use super::supervised::Supervised;
 use super::{ExitReason, Identity, Launch, Spawner, StartError};
 
@@ -26,13 +26,13 @@ pub struct DetachedLaunch {
     pub lock: File,
     /// Where what it prints goes: an absolute path, beside which there will be another one.
     pub log: PathBuf,
-    /// How much of that is kept: the latest.
+    /// The bytes of the log that are kept: the latest.
     pub max_log_bytes: u64,
-    /// How long it has to end by itself when it is asked to, before it is killed.
-    pub patience: Duration,
+    /// The time that it has to end by itself when it is asked to, before it is killed.
+    pub timeout: Duration,
 }
 
-/// A command started by [`Spawner::keep`]. It runs, and is this process's own until
+/// A command started by [`Spawner::start_detached`]. It runs, and is this process's own until
 /// [`let_go`](Kept::let_go): dropping it kills it and everything that it started, and so does the end of
 /// this process, however it ends.
 pub struct DetachedChild {
@@ -42,30 +42,33 @@ pub struct DetachedChild {
 
 impl Spawner {
     /// Starts a command that is to outlive this process. It runs when this returns.
-    pub async fn keep(&self, keep: DetachedLaunch) -> Result<DetachedChild, StartError> {
-        let path = super::spawner::check(&keep.launch)?;
-        let started = self.with_keeper(&keep, &path);
+    pub async fn start_detached(
+        &self,
+        detached: DetachedLaunch,
+    ) -> Result<DetachedChild, StartError> {
+        let path = super::spawner::check(&detached.launch)?;
+        let started = self.with_supervisor(&detached, &path);
         let (mut supervised, identity) =
             started.map_err(|source| StartError::Supervisor { source })?;
-        supervised.started(&keep.launch.program.to_string_lossy()).await?;
+        supervised.started(&detached.launch.program.to_string_lossy()).await?;
         Ok(DetachedChild { supervised, identity })
     }
 
-    fn with_keeper(
+    fn with_supervisor(
         &self,
-        keep: &DetachedLaunch,
+        detached: &DetachedLaunch,
         program: &std::path::Path,
     ) -> io::Result<(Supervised, Identity)> {
-        let launch = &keep.launch;
-        let orders = DetachedOptions {
+        let launch = &detached.launch;
+        let options = DetachedOptions {
             confinement: Confinement { limits: launch.limits, sandbox: launch.sandbox.clone() },
-            log: keep.log.clone(),
-            max_log_bytes: keep.max_log_bytes,
-            patience: keep.patience,
+            log: detached.log.clone(),
+            max_log_bytes: detached.max_log_bytes,
+            timeout: detached.timeout,
         };
-        let lock = Stdio::from(OwnedFd::from(keep.lock.try_clone()?));
-        let orders = serde_json::to_string(&orders)?;
-        let supervised = self.helper(super::KEEP, &orders, program, launch, lock)?.0;
+        let lock = Stdio::from(OwnedFd::from(detached.lock.try_clone()?));
+        let options = serde_json::to_string(&options)?;
+        let supervised = self.helper(super::KEEP, &options, program, launch, lock)?.0;
         let identity = supervised.identity().ok_or(io::ErrorKind::NotFound)?;
         Ok((supervised, identity))
     }
@@ -80,7 +83,7 @@ impl DetachedChild {
     /// Waits until the command ended and everything that it started is gone. Cancel-safe, until it
     /// has returned.
     pub async fn ended(&mut self) -> ExitReason {
-        // It did start, so that only a keeper that lost its way is left, and it takes all with it.
+        // It did start, so that only a supervisor that lost its way is left, and it takes all with it.
         let killed = ExitReason::Signalled(rustix::process::Signal::KILL.as_raw());
         self.supervised.ending("", &CancellationToken::new()).await.unwrap_or(killed)
     }
@@ -93,8 +96,8 @@ impl DetachedChild {
     }
 
     /// Lets it run on by itself: from here on it outlives this process.
-    pub async fn let_go(mut self) -> io::Result<()> {
-        self.supervised.channel.write_all(&[LET_GO]).await?;
+    pub async fn detach(mut self) -> io::Result<()> {
+        self.supervised.channel.write_all(&[DETACH]).await?;
         // Read before the end of the channel, which is then no news to it.
         self.supervised.forget();
         Ok(())

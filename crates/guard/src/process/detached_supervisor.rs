@@ -18,20 +18,20 @@ use tokio::net::{UnixStream, unix::pipe};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::channel::{self, ProcessReport, StartStep};
-use super::command::{Left, SupervisedCommand, SupervisorEvent};
+use super::command::{SupervisedCommand, SupervisorEvent};
 use super::confine::Confinement;
 use super::descendants::signal_descendants;
 use super::log_ring::LogRing;
 
-/// What the server says when it lets go.
-pub(super) const LET_GO: u8 = b'g';
+/// The byte by which the server lets go.
+pub(super) const DETACH: u8 = b'g';
 
-/// How much output is read at once.
+/// The bytes of output that are read at once.
 const CHUNK_BYTES: usize = 65_536;
-/// How long output is read on after everything that could have written it is gone.
-const DRAIN_PATIENCE: Duration = Duration::from_millis(500);
+/// The time that output is read on after everything that could have written it is gone.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// How a command is kept.
+/// The options of a detached command.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct DetachedOptions {
     pub(super) confinement: Confinement,
@@ -39,17 +39,17 @@ pub(super) struct DetachedOptions {
     pub(super) log: PathBuf,
     pub(super) max_log_bytes: u64,
     /// Between the gentle signal and the other one.
-    pub(super) patience: Duration,
+    pub(super) timeout: Duration,
 }
 
-/// Arguments: the orders as JSON, the program, its arguments. Standard input is the channel, and
+/// Arguments: the options as JSON, the program, its arguments. Standard input is the channel, and
 /// standard output the file whose lock is held.
 pub(super) fn main(arguments: impl Iterator<Item = OsString>) -> ! {
-    let kept = channel::take_from_stdin().and_then(|channel| {
+    let supervised = channel::take_from_stdin().and_then(|channel| {
         let lock = channel::take_from_stdout()?;
         run(channel, &lock, arguments)
     });
-    std::process::exit(i32::from(kept.is_err()))
+    std::process::exit(i32::from(supervised.is_err()))
 }
 
 fn run(
@@ -59,14 +59,14 @@ fn run(
 ) -> io::Result<()> {
     // Out of reach of the terminal that it was started from.
     let _ = setsid();
-    let orders = arguments.next().ok_or(io::ErrorKind::InvalidInput)?;
-    let orders: DetachedOptions = serde_json::from_str(orders.to_str().unwrap_or_default())?;
+    let options = arguments.next().ok_or(io::ErrorKind::InvalidInput)?;
+    let options: DetachedOptions = serde_json::from_str(options.to_str().unwrap_or_default())?;
     channel.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut channel = UnixStream::from_std(channel)?;
-        match DetachedSupervisor::start(&orders, arguments) {
-            Ok(keeper) => keeper.keep(channel).await,
+        match DetachedSupervisor::start(&options, arguments) {
+            Ok(supervisor) => supervisor.supervise(channel).await,
             Err(error) => {
                 let report = ProcessReport::not_started(StartStep::Prepare, &error);
                 channel.write_all(&report.to_json()).await
@@ -78,30 +78,30 @@ fn run(
 struct DetachedSupervisor {
     tool: SupervisedCommand,
     output: CommandOutput,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl DetachedSupervisor {
     fn start(
-        orders: &DetachedOptions,
+        options: &DetachedOptions,
         arguments: impl Iterator<Item = OsString>,
     ) -> io::Result<DetachedSupervisor> {
-        let log = LogRing::begin(orders.log.clone(), orders.max_log_bytes)?;
+        let log = LogRing::begin(options.log.clone(), options.max_log_bytes)?;
         let (output, theirs) = io::pipe()?;
         let nothing = std::fs::File::open("/dev/null")?;
         let streams = [nothing.as_fd(), theirs.as_fd(), theirs.as_fd()];
-        let confinement = serde_json::to_string(&orders.confinement)?;
+        let confinement = serde_json::to_string(&options.confinement)?;
         let tool = SupervisedCommand::start(
             &streams,
             std::iter::once(confinement.into()).chain(arguments),
         )?;
         let output = pipe::Receiver::from_owned_fd(output.into())?;
         let output = CommandOutput { pipe: Some(output), log };
-        Ok(DetachedSupervisor { tool, output, patience: orders.patience })
+        Ok(DetachedSupervisor { tool, output, timeout: options.timeout })
     }
 
     /// Stays until the command ended by itself or has to, and clears up.
-    async fn keep(mut self, channel: UnixStream) -> io::Result<()> {
+    async fn supervise(mut self, channel: UnixStream) -> io::Result<()> {
         let mut channel = Some(channel);
         while self.tool.is_running() {
             let event = tokio::select! {
@@ -113,7 +113,7 @@ impl DetachedSupervisor {
                 (SupervisorEvent::Begun(started), Some(channel)) => {
                     let _ = channel.write_all(&started.to_json()).await;
                 }
-                (SupervisorEvent::Heard(Some(LET_GO)), _) => channel = None,
+                (SupervisorEvent::Heard(Some(DETACH)), _) => channel = None,
                 (SupervisorEvent::Heard(_), _) => break,
                 (SupervisorEvent::Asked, _) => {
                     self.end_gently().await;
@@ -123,7 +123,7 @@ impl DetachedSupervisor {
             }
         }
         self.tool.clear();
-        let _ = timeout(DRAIN_PATIENCE, self.output.rest()).await;
+        let _ = timeout(DRAIN_TIMEOUT, self.output.rest()).await;
         let report = self.tool.report(channel.as_mut()).await;
         self.output.log.write(last_words(report).as_bytes());
         match channel {
@@ -132,11 +132,11 @@ impl DetachedSupervisor {
         }
     }
 
-    /// Asks everything below to end, and waits for that as long as there is patience.
+    /// Asks everything below to end, and waits for that as long as there is timeout.
     async fn end_gently(&mut self) {
         signal_descendants(getpid(), Signal::TERM);
-        let deadline = Instant::now() + self.patience;
-        while self.tool.reap() == Left::Some {
+        let deadline = Instant::now() + self.timeout;
+        while self.tool.reap() {
             tokio::select! {
                 _ = self.tool.next(None) => {}
                 () = self.output.more() => {}
@@ -146,7 +146,7 @@ impl DetachedSupervisor {
     }
 }
 
-/// What the command prints, on its way to the log.
+/// The output of the command, on its way to the log.
 struct CommandOutput {
     pipe: Option<pipe::Receiver>,
     log: LogRing,
@@ -170,7 +170,7 @@ impl CommandOutput {
     }
 }
 
-/// How it ended, for whoever reads the log.
+/// The last line of the log: how the command ended.
 fn last_words(report: ProcessReport) -> String {
     let how = match report {
         ProcessReport::Exited(code) => format!("it ended with exit code {code}"),

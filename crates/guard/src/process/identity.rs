@@ -27,7 +27,7 @@ impl Identity {
         (process.alive && process.identity().1 == self.started).then_some(process)
     }
 
-    /// Whether it still runs.
+    /// True if it still runs.
     pub fn is_alive(&self) -> bool {
         self.process().is_some()
     }

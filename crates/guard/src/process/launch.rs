@@ -1,4 +1,4 @@
-//! What to run, within which limits, and how it ended.
+//! A command, its limits, and its end.
 
 use std::ffi::OsString;
 use std::io;
@@ -19,20 +19,20 @@ pub struct Launch {
     pub env: Vec<(String, String)>,
     /// The folder that the command starts in.
     pub cwd: PathBuf,
-    /// What the command can read from its standard input, which then ends.
+    /// The bytes on its standard input, which then ends.
     pub stdin: Vec<u8>,
-    /// What the kernel holds each of its processes to.
+    /// The limits that the kernel enforces on each of its processes.
     pub limits: ResourceLimits,
     /// The files that it can reach; all that we can where there is none.
     pub sandbox: Option<ProcessSandbox>,
-    /// How much of standard output is kept.
+    /// The bytes of standard output that are kept.
     pub max_stdout_bytes: u64,
-    /// How much of standard error is kept.
+    /// The bytes of standard error that are kept.
     pub max_stderr_bytes: u64,
 }
 
 impl Launch {
-    /// How much of each output is kept unless the caller says otherwise.
+    /// The bytes of each output that are kept unless the caller says otherwise.
     pub const DEFAULT_OUTPUT_BYTES: u64 = 1_000_000;
 
     /// A command without arguments, environment or input, within the default limits.
@@ -80,15 +80,15 @@ impl Default for ResourceLimits {
 /// A command that ran and is gone, with everything that it started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// How the command itself ended.
+    /// The end of the command itself.
     pub ending: ExitReason,
-    /// What it and its descendants wrote to standard output.
+    /// The standard output of it and its descendants.
     pub stdout: Captured,
-    /// What they wrote to standard error, without the lines that the caller consumed.
+    /// Their standard error, without the lines that the caller consumed.
     pub stderr: Captured,
 }
 
-/// How a command ended.
+/// The way in which a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitReason {
     /// It exited with this code.
@@ -104,11 +104,11 @@ pub enum ExitReason {
 pub struct Captured {
     /// The first bytes, up to the limit.
     pub bytes: Vec<u8>,
-    /// How many bytes after that were read and not kept.
+    /// The number of bytes after that, which were read and not kept.
     pub dropped: u64,
 }
 
-/// Why a command did not start. Nothing of it has run.
+/// The reason why a command did not start. Nothing of it has run.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// There is no such program.
@@ -136,7 +136,7 @@ pub enum StartError {
     WorkFolder {
         /// The folder that the launch named.
         path: PathBuf,
-        /// What happened when it was looked at.
+        /// The error of looking at it.
         source: io::Error,
     },
     /// A variable that no environment can hold.
@@ -150,7 +150,7 @@ pub enum StartError {
     SandboxPath {
         /// The path that the sandbox named.
         path: PathBuf,
-        /// What happened when it was looked at.
+        /// The error of looking at it.
         source: io::Error,
     },
     /// The sandbox is required, and the kernel has none.
@@ -161,13 +161,13 @@ pub enum StartError {
     /// The sandbox could not be set up.
     #[error("the sandbox could not be set up")]
     Sandbox {
-        /// What failed.
+        /// The error.
         source: io::Error,
     },
     /// Our own part of starting a command failed.
     #[error("the command's supervisor could not be started")]
     Supervisor {
-        /// What failed.
+        /// The error.
         source: io::Error,
     },
 }

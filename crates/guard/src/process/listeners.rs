@@ -1,4 +1,4 @@
-//! Who listens on which TCP port of this machine, read from `/proc`.
+//! The sockets that listen on TCP ports of this machine, read from `/proc`.
 
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ const HEARD: [&str; 4] = [
 pub struct Listener {
     /// Its port.
     pub port: u16,
-    /// Whether it hears who connects to 127.0.0.1.
+    /// True if it hears who connects to 127.0.0.1.
     pub on_loopback: bool,
     inode: u64,
 }

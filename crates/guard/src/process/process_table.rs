@@ -12,12 +12,12 @@ pub(super) struct Process {
     pub(super) session: i32,
     /// Clock ticks since boot. With the number it names a process for good: numbers are used again.
     started: u64,
-    /// Whether it can still run code; a zombie cannot.
+    /// True if it can still run code; a zombie cannot.
     pub(super) alive: bool,
 }
 
 impl Process {
-    /// What tells this process from a later one with the same number.
+    /// The pair that tells this process from a later one with the same number.
     pub(super) fn identity(&self) -> (Pid, u64) {
         (self.pid, self.started)
     }

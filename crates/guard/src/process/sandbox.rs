@@ -11,14 +11,14 @@ use rustix::io::Errno;
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use serde::{Deserialize, Serialize};
 
-/// How a process says that there is no Landlock here.
+/// The error by which a process says that there is no Landlock here.
 pub(super) const NO_LANDLOCK: Errno = Errno::OPNOTSUPP;
 
-/// What the kernel is asked for. Newer ones know more rights, and older ones less, which is then
+/// The version of Landlock that is asked for. Newer ones know more rights, and older ones less, which is then
 /// told as [`SandboxLevel::Partly`].
 const ASKED: ABI = ABI::V6;
 
-/// What every program needs to run at all: programs, libraries, and what describes the machine.
+/// The paths that every program needs to run at all: programs, libraries, and what describes the machine.
 /// They can be read and executed. In `/proc` the kernel shows nothing more of processes outside of the
 /// sandbox than everybody can see.
 const SYSTEM_FOLDERS: [&str; 14] = [
@@ -52,7 +52,7 @@ pub struct ProcessSandbox {
     pub read: Vec<PathBuf>,
     /// Folders and files that can be read, executed and changed.
     pub write: Vec<PathBuf>,
-    /// Whether a command must not start where the kernel has no Landlock.
+    /// True if a command must not start where the kernel has no Landlock.
     pub required: bool,
 }
 
@@ -62,7 +62,7 @@ impl Default for ProcessSandbox {
     }
 }
 
-/// How much of a sandbox a kernel could give.
+/// The part of a sandbox that a kernel could give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxLevel {

@@ -22,9 +22,9 @@ use super::confine::Confinement;
 use super::supervised::Supervised;
 use super::{Finished, Launch, ProcessSandbox, StartError, channel, program};
 
-/// How long the outputs are read on after the tool and all its descendants are gone. They end by then
+/// The time that the outputs are read on after the tool and all its descendants are gone. They end by then
 /// unless the tool handed them to a process that is not its own.
-const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Starts commands under supervision. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -75,7 +75,7 @@ impl Spawner {
             let mut ending = pin!(supervised.ending(&program, stop));
             tokio::select! {
                 ending = &mut ending => {
-                    let _ = timeout(DRAIN_PATIENCE, moving).await;
+                    let _ = timeout(DRAIN_TIMEOUT, moving).await;
                     ending
                 }
                 // It closed its streams, and may run on.

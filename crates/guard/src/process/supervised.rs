@@ -15,16 +15,16 @@ use super::descendants::{kill_descendants, kill_session};
 use super::sandbox::NO_LANDLOCK;
 use super::{ExitReason, Identity, SandboxLevel, StartError};
 
-/// How long the supervisor may take to clear up after it was told to stop, before we do it for it.
-const STOP_PATIENCE: Duration = Duration::from_secs(1);
-/// How long it may take to exit after its last word.
-const EXIT_PATIENCE: Duration = Duration::from_secs(1);
+/// The time that the supervisor may take to clear up after it was told to stop, before we do it for it.
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
+/// The time that it may take to exit after its last word.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A running supervisor with a tool below it.
 pub(super) struct Supervised {
     child: Child,
     pub(super) channel: UnixStream,
-    /// What it has said so far.
+    /// The bytes that it has said so far.
     words: Vec<u8>,
     gone: bool,
 }
@@ -116,7 +116,7 @@ impl Supervised {
     /// Tells the supervisor to clear up, and does it itself if that takes too long.
     async fn stop(&mut self) {
         let _ = self.channel.shutdown().await;
-        if timeout(STOP_PATIENCE, self.last_word()).await.is_err() {
+        if timeout(STOP_TIMEOUT, self.last_word()).await.is_err() {
             tracing::warn!("a supervisor did not clear up in time; its tree was killed");
             self.destroy();
         }
@@ -127,7 +127,7 @@ impl Supervised {
         if let (false, Some(pid)) = (cleared_up, self.pid()) {
             kill_session(pid);
         }
-        let status = timeout(EXIT_PATIENCE, self.child.wait()).await;
+        let status = timeout(EXIT_TIMEOUT, self.child.wait()).await;
         if status.is_err() {
             self.signal(Signal::KILL);
         }

@@ -38,16 +38,16 @@ impl Place {
             lock: self.lock().unwrap(),
             log: self.0.path().join("log"),
             max_log_bytes: 4_000,
-            patience: Duration::from_secs(1),
+            timeout: Duration::from_secs(1),
         };
-        within(spawner().keep(keep)).await
+        within(spawner().start_detached(keep)).await
     }
 
     /// Lets go of a command, which then is on its own.
     async fn let_go(&self, launch: Launch) -> Identity {
         let kept = self.keep(launch).await.unwrap();
         let identity = kept.identity();
-        kept.let_go().await.unwrap();
+        kept.detach().await.unwrap();
         identity
     }
 
@@ -102,7 +102,7 @@ async fn it_may_end_gently_and_is_killed_when_it_does_not() {
     let began = Instant::now();
     identity.ask_to_end();
     place.free().await;
-    assert!(began.elapsed() >= Duration::from_secs(1), "the patience was used");
+    assert!(began.elapsed() >= Duration::from_secs(1), "the timeout was used");
     assert_eq!(mark.running(), Vec::<String>::new());
 }
 

@@ -1,28 +1,28 @@
-//! What answers consist of, and how much of a difference is one.
+//! The parts of an answer, and the tolerance of each.
 
 use serde_json::Value;
 
 use super::BaselineError;
 
-/// How far the frequency of a processor may move, as a share of the larger of both. Where it is
+/// The tolerance of a processor's frequency, as a share of the larger of both. Where it is
 /// the present one, it follows the load and the heat.
 pub const FREQUENCY_TOLERANCE: f64 = 0.2;
 
-/// How far used and free memory may move, as a share of all of it.
+/// The tolerance of used and free memory, as a share of all of it.
 pub const RAM_USED_TOLERANCE: f64 = 0.5;
 
-/// How far the used space of a disk may move, as a share of its size.
+/// The tolerance of the used space of a disk, as a share of its size.
 pub const DISK_USED_TOLERANCE: f64 = 0.2;
 
-/// How far a size may move, as a share of the larger of both: kernels and drivers set aside a
+/// The tolerance of a size, as a share of the larger of both: kernels and drivers set aside a
 /// little more or less from one version to the next.
 pub const SIZE_TOLERANCE: f64 = 0.01;
 
-/// How many packages, and how many elements of another list, a baseline may have.
+/// The numbers of packages, and of elements of another list, that a baseline may have.
 pub(super) const MAX_PACKAGES: usize = 200_000;
 pub(super) const MAX_ELEMENTS: usize = 10_000;
 
-/// What a value is.
+/// The type of a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ValueType {
     Text,
@@ -32,7 +32,7 @@ pub(super) enum ValueType {
     Flag,
 }
 
-/// How much of a difference is one.
+/// The difference up to which two values are the same.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Tolerance {
     /// Any.
@@ -150,12 +150,12 @@ impl BaselinePart {
         }
     }
 
-    /// Whether the seed has it: an answer is known by these, and one that is missing was added.
+    /// True if the seed has it: an answer is known by these, and one that is missing was added.
     pub(super) fn is_of_seed(&self) -> bool {
         !matches!(self, BaselinePart::Extra(..) | BaselinePart::About(..))
     }
 
-    /// Whether a value is what such an answer has here.
+    /// Checks that a value has the type that such an answer has here.
     pub(super) fn check(&self, value: &Value) -> Result<(), BaselineError> {
         let name = self.name();
         let wrong = |expected| BaselineError::Shape { pointer: format!("/{name}"), expected };

@@ -15,7 +15,7 @@ pub(super) fn split(package: &str) -> (&str, &str) {
 /// The versions of a package, each with its place in the list.
 type Versions<'a> = Vec<(usize, &'a str)>;
 
-/// What became of packages: a version that went and another that came are one change.
+/// Compares packages: a version that went and another that came are one change.
 pub(super) fn compare(old: &[Value], new: &[Value], path: &str, changes: &mut MachineChanges) {
     let (mut before, after) = (by_name(old), by_name(new));
     let (mut added, mut removed, mut modified) = (Vec::new(), Vec::new(), Vec::new());

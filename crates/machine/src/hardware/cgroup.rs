@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use super::mounts::{Mount, below};
 use crate::{MachineEnvironment, read};
 
-/// How many groups around this one are looked at.
+/// The number of groups around this one that are looked at.
 const MAX_DEPTH: usize = 64;
 
 /// From here on version 1 means that there is no limit; it says so with the largest whole page.
 const NO_LIMIT_BYTES: u64 = 1 << 62;
 
-/// What the control groups allow.
+/// The limits of control groups.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct CgroupLimits {
     /// Processors' worth of time.
@@ -25,7 +25,7 @@ pub(super) struct CgroupLimits {
     pub memory: Option<u64>,
 }
 
-/// What the control groups allow this process.
+/// The limits that control groups set for this process.
 pub(super) fn read(machine: &MachineEnvironment, mounts: &[Mount], groups: &str) -> CgroupLimits {
     let mut allowed = CgroupLimits::default();
     for line in groups.lines() {

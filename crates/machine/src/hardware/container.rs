@@ -1,15 +1,15 @@
-//! Whether there is a container around this process, and what it leaves to it.
+//! The container around this process, if there is one, and what it leaves to it.
 
 use super::{Container, cgroup, gib, mounts::Mount, round};
 use crate::{MachineEnvironment, read};
 
-/// What a container's own word for itself may have, in characters.
+/// The longest word of a container for itself, in characters.
 const MAX_KIND_CHARACTERS: usize = 64;
 
-/// Whether a part of the path of a control group is one of a kind of container.
+/// True if a part of the path of a control group is one of a kind of container.
 type IsPartOf = fn(&str) -> bool;
 
-/// What the names of control groups tell. In order: a pod is a container of something else as well.
+/// The kinds of containers by the names of control groups. In order: a pod is a container of something else as well.
 const GROUPS: &[(&str, IsPartOf)] = &[
     ("kubernetes", |part| {
         // `kubepods`, `kubepods.slice`, `kubelet-kubepods-burstable-pod1.slice`

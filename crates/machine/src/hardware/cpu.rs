@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use super::Cpu;
 use crate::{MachineEnvironment, read};
 
-/// How many processors the kernel can have.
+/// The number of processors that the kernel can have.
 const MAX_CPUS: usize = 8_192;
 
-/// How much of `/proc/cpuinfo` is read, in bytes: the first processor is in it. The kernel asks
+/// The bytes of `/proc/cpuinfo` that are read: the first processor is in it. The kernel asks
 /// every processor whose lines are read.
 const CPUINFO_BYTES: u64 = 4_096;
 
@@ -24,7 +24,7 @@ pub(super) fn read(machine: &MachineEnvironment) -> Cpu {
     Cpu { cores, threads, frequency_mhz: frequency(machine).unwrap_or(0) }
 }
 
-/// How many of the processors are no sibling of an earlier one.
+/// The number of processors that are no sibling of an earlier one.
 fn cores(machine: &MachineEnvironment, online: &[usize]) -> Option<usize> {
     let mut siblings = HashSet::new();
     let mut cores = 0;

@@ -8,7 +8,7 @@ use std::{
 use super::{Disk, gib, mounts::Mount};
 use crate::MachineEnvironment;
 
-/// How many file systems are listed.
+/// The number of file systems that are listed.
 const MAX_DISKS: usize = 1_024;
 
 /// Images that programs and discs come in; they are full by nature.
@@ -71,7 +71,7 @@ fn is_root(mount: &Mount) -> bool {
     mount.point == Path::new("/")
 }
 
-/// Whether a file system is on a disk of this machine. The root always is one, whatever it is:
+/// True if a file system is on a disk of this machine. The root always is one, whatever it is:
 /// in a container it is an overlay. What comes over a network is not this machine's, and asking
 /// for its size waits for as long as its server is away.
 fn is_local(mount: &Mount) -> bool {
@@ -87,7 +87,7 @@ fn is_local(mount: &Mount) -> bool {
         && kind != "devtmpfs"
 }
 
-/// What two mounts of the same file system share. Subvolumes have numbers of their own, and
+/// The key that two mounts of the same file system share. Subvolumes have numbers of their own, and
 /// share their device.
 fn identity(mount: &Mount) -> &str {
     if mount.source.starts_with("/dev/") && mount.source != "/dev/root" {

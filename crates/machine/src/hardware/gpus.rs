@@ -12,7 +12,7 @@ use nvml_wrapper::Nvml;
 use super::{Gpu, gib};
 use crate::{MachineEnvironment, read};
 
-/// How many are listed.
+/// The number of cards that are listed.
 const MAX_GPUS: usize = 64;
 
 /// The name under which the driver installs its library; the one without a number comes with
@@ -30,7 +30,7 @@ pub(super) fn read(machine: &MachineEnvironment) -> Vec<Gpu> {
     gpus
 }
 
-/// What NVIDIA's driver says. Its library is opened anew each time: to hold it open would keep
+/// The cards that NVIDIA's driver lists. Its library is opened anew each time: to hold it open would keep
 /// the cards awake, and break when the driver is renewed.
 fn nvidia(machine: &MachineEnvironment) -> Vec<Gpu> {
     // Opening a library is searching for it; where there is no driver, that is spared.
@@ -55,7 +55,7 @@ fn ask_driver() -> Option<Vec<Gpu>> {
     Some(gpus.collect())
 }
 
-/// What the driver lists in `/proc`, where its library cannot be opened.
+/// The cards that the driver lists in `/proc`, where its library cannot be opened.
 fn listed_by_driver(machine: &MachineEnvironment) -> Vec<Gpu> {
     let version = read::text(&machine.at("proc/driver/nvidia/version"));
     let driver_version = version.as_deref().and_then(driver_version);

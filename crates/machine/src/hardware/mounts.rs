@@ -1,4 +1,4 @@
-//! What is mounted where: `/proc/self/mountinfo`.
+//! The mounted file systems: `/proc/self/mountinfo`.
 
 use std::{
     ffi::OsString,
@@ -16,13 +16,13 @@ const MAX_BYTES: u64 = 33_554_432;
 pub(super) struct Mount {
     /// The number of the device, as `major:minor`.
     pub device: String,
-    /// What of the file system is mounted.
+    /// The folder of the file system that is mounted.
     pub root: PathBuf,
     /// Where.
     pub point: PathBuf,
     /// The type of the file system.
     pub kind: String,
-    /// What is mounted: a device, or any word.
+    /// The source of the mount: a device, or any word.
     pub source: String,
     /// The options of the file system; for a control group, its controllers.
     pub options: String,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Selection;
 
-/// How many packages of one source are listed.
+/// The number of packages of one source that are listed.
 const MAX_PACKAGES: usize = 20_000;
 
 /// The longest name, and the longest version, in bytes.
@@ -61,7 +61,7 @@ impl<'a> Collector<'a> {
         self.skipped += 1;
     }
 
-    /// How many packages the present source has, and how many entries were left out.
+    /// The number of packages of the present source, and of entries that were left out.
     pub(super) fn counts(&self) -> (usize, usize) {
         (self.taken, self.skipped)
     }

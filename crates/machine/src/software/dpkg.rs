@@ -39,7 +39,7 @@ struct Paragraph<'a> {
     name: Option<&'a [u8]>,
     version: Option<&'a [u8]>,
     status: Option<&'a [u8]>,
-    /// Whether there was anything but empty lines.
+    /// True if there was anything but empty lines.
     begun: bool,
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{SourceState, collect::Collector, folded, python::Python};
 use crate::{MachineEnvironment, read};
 
-/// How many folders of packages are looked into.
+/// The number of folders of packages that are looked into.
 const MAX_FOLDERS: usize = 64;
 
 /// Where Pythons of the system keep their libraries.

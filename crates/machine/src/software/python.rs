@@ -21,7 +21,7 @@ pub(super) struct Python {
     is_found: bool,
     exact: Option<String>,
     series: Option<String>,
-    /// Whether a package of the system has it.
+    /// True if a package of the system has it.
     is_packaged: bool,
     /// The folders that it has packages in, as `lib/python3.11/site-packages`.
     pub prefixes: Vec<PathBuf>,
@@ -68,12 +68,12 @@ pub(super) fn find(machine: &MachineEnvironment) -> Python {
     Python::default()
 }
 
-/// Whether a shell would start it, and not look on.
+/// True if a shell would start it, and not look on.
 fn can_be_started(program: &Path) -> bool {
     program.is_file() && rustix::fs::access(program, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// What a program on the path starts; nothing where it hands on to the next one.
+/// The Python that a program on the path starts; nothing where it hands on to the next one.
 fn started_by(machine: &MachineEnvironment, program: &Path) -> Option<Python> {
     let folder = program.parent()?;
     if folder.file_name()? == "shims"
@@ -103,7 +103,7 @@ fn environment(prefix: &Path) -> Option<Python> {
     })
 }
 
-/// What pyenv starts: the version that its environment or its file names.
+/// The Python that pyenv starts: the version that its environment or its file names.
 fn pyenv(machine: &MachineEnvironment, root: &Path) -> Option<Python> {
     let global = || read::text(&root.join("version"));
     let names = machine.pyenv_version.clone().or_else(global).unwrap_or_default();

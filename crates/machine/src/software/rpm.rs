@@ -18,17 +18,17 @@ const FOLDERS: &[&str] = &["usr/lib/sysimage/rpm", "var/lib/rpm"];
 /// The names of the older databases.
 const OLDER: &[&str] = &["Packages.db", "Packages"];
 
-/// How much of a header is read, in bytes. Name and version are at its beginning; the lists of
+/// The part of a header that is read, in bytes. Name and version are at its beginning; the lists of
 /// files, which make it large, are not.
 const HEADER_BYTES: usize = 16_384;
 
 /// The largest row that is looked at, in bytes. Others make the database unreadable.
 const MAX_ROW_BYTES: i32 = 67_108_864;
 
-/// How many rows are looked at. Beyond as many as are listed they are only counted.
+/// The number of rows that are looked at. Beyond as many as are listed they are only counted.
 const MAX_ROWS: i64 = 200_000;
 
-/// How many steps SQLite may take, in units of [`STEPS`]: a hostile schema could take for ever.
+/// The number of steps that SQLite may take, in units of [`STEPS`]: a hostile schema could take for ever.
 const MAX_STEPS: u32 = 1_000;
 const STEPS: i32 = 10_000;
 

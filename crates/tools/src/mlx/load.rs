@@ -117,7 +117,7 @@ impl Load {
         // Held until the last word is written down: by then the keeper may be gone, and with it the other one.
         let _held = lock.try_clone().map_err(|error| failure::state(&error))?;
         let keep = self.keep(place, model, lock).map_err(|error| failure::state(&error))?;
-        let mut kept = match Spawner::of_this_program().keep(keep).await {
+        let mut kept = match Spawner::of_this_program().start_detached(keep).await {
             Ok(kept) => kept,
             Err(error) => {
                 let message =
@@ -150,7 +150,7 @@ impl Load {
         record.phase = Phase::Ready;
         record.since = self.clock.now().0;
         let left = match place.write(&record) {
-            Ok(()) => kept.let_go().await,
+            Ok(()) => kept.detach().await,
             Err(error) => {
                 kept.kill().await;
                 Err(error)
@@ -185,7 +185,7 @@ impl Load {
             lock,
             log: place.log_path(),
             max_log_bytes: self.settings.max_log_bytes,
-            patience: Duration::from_millis(self.settings.stop_patience_ms),
+            timeout: Duration::from_millis(self.settings.stop_patience_ms),
         })
     }
 

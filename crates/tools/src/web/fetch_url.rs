@@ -40,7 +40,8 @@ impl FetchUrl {
 
     async fn fetch(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let url = call.text("url");
-        let request = HttpRequest::get(url).within(self.limits).judged(self.judge.clone());
+        let request =
+            HttpRequest::get(url).within(self.limits).with_body_filter(self.judge.clone());
         let response = self.client.send(request, &call.stop).await;
         let response = response.map_err(|error| failure::fetching(url, &error, self.max_bytes))?;
         if !response.status.is_success() {

@@ -48,7 +48,7 @@ impl WebFetch {
     async fn fetch(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let url = call.text("url");
         let wanted = self.wanted(call);
-        let request = HttpRequest::get(url).within(self.limits).judged(judge());
+        let request = HttpRequest::get(url).within(self.limits).with_body_filter(judge());
         let response = self.client.send(request, &call.stop).await;
         let response = response.map_err(|error| unfetched(url, &error))?;
         if !response.status.is_success() {

@@ -17,11 +17,11 @@ use crate::files::{Folder, file_types::require_regular};
 
 const HOUR_MS: i64 = 3_600_000;
 const RECORD_BYTES: u64 = 16;
-/// How many superfluous bytes are kept before they are removed.
+/// The superfluous bytes that are kept before they are removed.
 const SLACK_BYTES: u64 = 65_536;
 const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
 
-/// How many entries a file takes in an hour.
+/// The number of entries that a file takes in an hour.
 pub struct HourlyLimit {
     folder: PathBuf,
     max: u32,

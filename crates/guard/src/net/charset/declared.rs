@@ -1,9 +1,9 @@
-//! What a text says of its own encoding.
+//! The encoding that a text itself names.
 
-/// How far into a page a `meta` element is looked for, in bytes. Browsers stop at 1,024 and begin
+/// The bytes of a page in which a `meta` element is looked for. Browsers stop at 1,024 and begin
 /// anew when they meet one later; looking further comes to the same.
 const META_WITHIN_BYTES: usize = 65_536;
-/// How far an XML declaration may reach, in bytes.
+/// The longest XML declaration, in bytes.
 const DECLARATION_BYTES: usize = 512;
 
 /// Elements whose content is text, however much it looks like elements.

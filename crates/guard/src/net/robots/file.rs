@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-/// How many rules are kept; more are for a site that has lost count.
+/// The number of rules that are kept; more are for a site that has lost count.
 const MAX_RULES: usize = 10_000;
 
 /// The rules for us.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct RobotsFile {
     rules: Vec<RobotsRule>,
-    /// Why it is not known, where it is not.
+    /// The reason why it is not known, where it is not.
     unread: Option<String>,
 }
 
@@ -25,7 +25,7 @@ impl RobotsFile {
         Self::default()
     }
 
-    /// What cannot be read refuses everything, for this reason.
+    /// A file that cannot be read refuses everything, for this reason.
     pub(super) fn refuse_all(why: String) -> Self {
         let all = RobotsRule { allow: false, pattern: "/".to_owned() };
         Self { rules: vec![all], unread: Some(why) }
@@ -35,12 +35,12 @@ impl RobotsFile {
         self.unread.as_deref()
     }
 
-    /// How many rules there are.
+    /// The number of rules that there are.
     pub(super) fn rules(&self) -> usize {
         self.rules.len()
     }
 
-    /// How much memory they take.
+    /// The memory that they take, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let of_rules = self.rules.iter().map(|rule| rule.pattern.capacity()).sum::<usize>();
         of_rules + self.rules.len() * size_of::<RobotsRule>()
@@ -86,7 +86,7 @@ impl RobotsFile {
         Self { rules: if named { ours } else { all }, unread: None }
     }
 
-    /// Whether a path with its query may be fetched: the longest rule that fits decides, and where
+    /// True if a path with its query may be fetched: the longest rule that fits decides, and where
     /// two are as long the one that allows.
     pub(super) fn allows(&self, path: &str) -> bool {
         let path = normal(path);
@@ -98,7 +98,7 @@ impl RobotsFile {
     }
 }
 
-/// Whether a name in the file is that of the product, whatever version stands behind it.
+/// True if a name in the file is that of the product, whatever version stands behind it.
 fn is_named(value: &str, product: &str) -> bool {
     let end = value
         .find(|one: char| !one.is_ascii_alphabetic() && one != '-' && one != '_')
@@ -129,7 +129,7 @@ fn normal(path: &str) -> String {
     normal
 }
 
-/// Whether a path begins as the pattern says.
+/// True if a path begins as the pattern says.
 fn fits(pattern: &str, path: &str) -> bool {
     let (pattern, to_the_end) = match pattern.strip_suffix('$') {
         Some(pattern) => (pattern, true),

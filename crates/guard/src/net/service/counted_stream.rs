@@ -17,7 +17,7 @@ use tokio::{
 use tokio_rustls::client::TlsStream;
 use tokio_util::either::Either;
 
-/// How many bytes came in since it was last set to nothing.
+/// The number of bytes that came in since it was last set to nothing.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ByteCount(Arc<AtomicUsize>);
 

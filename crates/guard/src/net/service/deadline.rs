@@ -14,15 +14,15 @@ use crate::net::{NetError, NetErrorReason};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deadline {
     pub(super) at: Instant,
-    pub(super) patience: Duration,
+    pub(super) timeout: Duration,
 }
 
 impl Deadline {
     /// So long from now.
-    pub(super) fn after(patience: Duration) -> Self {
+    pub(super) fn after(timeout: Duration) -> Self {
         // A time that no clock has is one that never comes.
         let far = Duration::from_hours(24 * 365);
-        Self { at: Instant::now() + patience.min(far), patience }
+        Self { at: Instant::now() + timeout.min(far), timeout }
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -30,7 +30,7 @@ impl Deadline {
     }
 
     pub(super) fn missed(&self) -> NetError {
-        let message = format!("not done within {} s", self.patience.as_secs_f64());
+        let message = format!("not done within {} s", self.timeout.as_secs_f64());
         NetError::new(NetErrorReason::Timeout, message)
     }
 }

@@ -1,10 +1,10 @@
-//! What went wrong, in our words.
+//! Errors of hyper in our words.
 
 use std::error::Error;
 
 use crate::net::{NetError, NetErrorReason};
 
-/// How many headers an answer may have: as many as hyper has room for without asking for more.
+/// The number of headers that an answer may have: as many as hyper has room for without asking for more.
 pub(super) const MAX_HEADERS: usize = 100;
 
 /// An error of hyper before there was an answer.

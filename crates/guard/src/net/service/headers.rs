@@ -37,7 +37,7 @@ impl fmt::Debug for ServiceHeaders {
 }
 
 impl ServiceHeaders {
-    /// What every request to this address has.
+    /// Prepares the headers of every request to this address.
     pub(super) fn prepare(
         url: &Url,
         user_agent: &str,
@@ -99,7 +99,7 @@ impl ServiceHeaders {
     }
 }
 
-/// Whether a caller may say what this header is.
+/// True if a caller may say what this header is.
 pub(super) fn may_be_set(name: &HeaderName) -> bool {
     !OURS.contains(name)
 }

@@ -32,14 +32,14 @@ use super::{
 };
 use crate::net::NetError;
 
-/// How much more than one head may come in before there is an answer, as a multiple of the largest:
+/// The bytes that may come in before there is a response, as a multiple of the largest head:
 /// heads that say "there is more to come" (1xx) are not counted by hyper.
 const HEADS_BEFORE_AN_ANSWER: usize = 2;
 
-/// What a request of this client has as its body.
+/// A request with its body.
 pub(super) type OutgoingMessage = Request<Full<Bytes>>;
 
-/// Why there is no answer.
+/// A failure before there was a response.
 pub(super) enum ExchangeError {
     /// The connection was closed before anything was written.
     Unsent,
@@ -54,7 +54,7 @@ pub(super) struct Http1Connection {
     connection: Option<Connection<TokioIo<CountedStream>, Full<Bytes>>>,
     count: ByteCount,
     alarm: DeadlineTimer,
-    /// Whether it has carried an answer before.
+    /// True if it has carried an answer before.
     used: bool,
     /// Since when nobody uses it.
     pub(super) idle_since: Instant,
@@ -146,7 +146,7 @@ impl Http1Connection {
         self.alarm.poll(deadline, context)
     }
 
-    /// Whether it can be used again. From here on it wakes nobody.
+    /// True if it can be used again. From here on it wakes nobody.
     pub(super) fn is_ready(&mut self) -> bool {
         self.drive(&mut Context::from_waker(Waker::noop()));
         self.connection.is_some() && self.sender.is_ready()

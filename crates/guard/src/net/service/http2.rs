@@ -27,7 +27,7 @@ use super::{
 };
 use crate::net::{NetError, NetErrorReason, exchange::MAX_INFORMATIONAL};
 
-/// How much the other side may send ahead of us reading, in bytes.
+/// The bytes that the other side may send ahead of us reading.
 const WINDOW_BYTES: u32 = 1_048_576;
 /// After how much silence the other side is asked whether it is still there, and how long that
 /// question may take. One that died in silence would take all exchanges along.

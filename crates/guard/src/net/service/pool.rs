@@ -9,9 +9,9 @@ use tokio::time::Instant;
 
 use super::http1::Http1Connection;
 
-/// How long an unused connection is kept.
+/// The time that an unused connection is kept.
 const KEPT_FOR: Duration = Duration::from_mins(1);
-/// How often somebody looks for connections that were kept long enough, or that the other side has
+/// The pause between two looks for connections that were kept long enough, or that the other side has
 /// closed.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 

@@ -1,4 +1,4 @@
-//! What comes back: a head, and a body that is read whole or piece by piece.
+//! A response: a head, and a body that is read whole or piece by piece.
 
 use std::{
     fmt,
@@ -23,9 +23,9 @@ use crate::net::{NetError, NetErrorReason, body::too_large};
 
 /// After how many pieces the clock is looked at, although there is always another one.
 const PIECES_BETWEEN_LOOKS: usize = 16;
-/// How much of an answer that nobody wants is taken so that its connection can be used again.
+/// The bytes of an unwanted body that are read so that its connection can be used again.
 const MAX_UNWANTED_BYTES: usize = 65_536;
-/// How long that may take.
+/// The time that this may take.
 const UNWANTED: Duration = Duration::from_secs(2);
 
 /// An answer. Its status may be any.
@@ -48,7 +48,7 @@ pub struct ResponseBody {
     pieces: usize,
 }
 
-/// What it comes by.
+/// The connection that it comes by.
 pub(super) enum Carrier {
     /// A connection of its own, which is driven here and then kept for the next one.
     Http1(Box<Http1Connection>, Arc<Pool>),
@@ -74,8 +74,8 @@ impl ResponseBody {
     }
 
     /// From now on it may take so long, or for ever.
-    pub fn set_patience(&mut self, patience: Option<Duration>) {
-        self.deadline = patience.map(Deadline::after);
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) {
+        self.deadline = timeout.map(Deadline::after);
     }
 
     /// The next piece; nothing at the end. Cancel-safe.
@@ -127,7 +127,7 @@ impl ResponseBody {
         if matches!(self.carrier, Carrier::Http1(..))
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
-            self.set_patience(Some(UNWANTED));
+            self.set_timeout(Some(UNWANTED));
             runtime.spawn(self.read_all(MAX_UNWANTED_BYTES));
         }
     }

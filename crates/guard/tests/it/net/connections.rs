@@ -151,7 +151,7 @@ async fn a_judge_decides_before_the_body_comes() {
     let client = direct(&server);
     for (choice, expected) in [(BodyAction::Skip, "ok"), (BodyAction::Refuse, "bad_type")] {
         let judge = BodyFilter::new(move |_, _| choice);
-        let request = HttpRequest::get(server.url("/endless")).judged(judge);
+        let request = HttpRequest::get(server.url("/endless")).with_body_filter(judge);
         let result = client.send(request, &CancellationToken::new()).await;
         assert_eq!(word(&result), expected);
         assert!(result.is_err() || result.unwrap().body.is_empty());

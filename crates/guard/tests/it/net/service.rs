@@ -25,15 +25,15 @@ fn service(url: &str) -> ServiceClient {
 async fn send(
     service: &ServiceClient,
     method: Method,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<ServiceResponse, NetError> {
     let headers = service.headers().clone();
     let body = if method == Method::POST { Bytes::from_static(b"{}") } else { Bytes::new() };
-    service.send(&ServiceRequest { method, headers: &headers, extra: &[], body, patience }).await
+    service.send(&ServiceRequest { method, headers: &headers, extra: &[], body, timeout }).await
 }
 
-async fn post(service: &ServiceClient, patience: Duration) -> Result<String, NetError> {
-    let answer = send(service, Method::POST, patience).await?;
+async fn post(service: &ServiceClient, timeout: Duration) -> Result<String, NetError> {
+    let answer = send(service, Method::POST, timeout).await?;
     let bytes = answer.body.read_all(1_000_000).await?;
     Ok(String::from_utf8(bytes.to_vec()).unwrap())
 }
@@ -360,7 +360,7 @@ async fn headers_of_one_request_are_sent_unless_they_are_about_framing() {
         headers: &headers,
         extra: &extra,
         body: Bytes::from_static(b"{}"),
-        patience: LONG,
+        timeout: LONG,
     };
     service.send(&request).await.unwrap();
     let heard = &peer.heard()[0];

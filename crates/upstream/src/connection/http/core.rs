@@ -172,10 +172,10 @@ impl Core {
         manner: &Manner,
         extra: &[(HeaderName, HeaderValue)],
         body: Bytes,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<ServiceResponse, NetError> {
         let headers = &manner.headers;
-        let request = ServiceRequest { method: Method::POST, headers, extra, body, patience };
+        let request = ServiceRequest { method: Method::POST, headers, extra, body, timeout };
         service.send(&request).await
     }
 
@@ -183,7 +183,7 @@ impl Core {
     pub(super) async fn get(
         &self,
         last_event: Option<&str>,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<ServiceResponse, NetError> {
         let mut headers = self.manner().headers.clone();
         headers.set(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
@@ -195,7 +195,7 @@ impl Core {
             headers: &headers,
             extra: &extra,
             body: Bytes::new(),
-            patience,
+            timeout,
         };
         self.service.send(&request).await
     }
@@ -216,7 +216,7 @@ impl Core {
                 headers: &manner.headers,
                 extra: &[],
                 body: Bytes::new(),
-                patience: FAREWELL.min(self.connect_timeout),
+                timeout: FAREWELL.min(self.connect_timeout),
             };
             // A server need not let us; it will forget us by itself.
             let _ = self.service.send(&request).await;

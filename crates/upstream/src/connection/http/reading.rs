@@ -55,7 +55,7 @@ impl Reading {
 
     /// From now on it may take so long, or for ever.
     pub(super) fn set_patience(&mut self, patience: Option<Duration>) {
-        self.body.set_patience(patience);
+        self.body.set_timeout(patience);
     }
 
     /// By which the stream can be taken up again, and how long to wait before that.
