@@ -1,6 +1,6 @@
 //! What is asked.
 
-use contract::unseen::has_no_shape;
+use contract::invisible::has_no_shape;
 use gate::{Caller, Recording, RequestId};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;

@@ -12,7 +12,7 @@
 //! - [`translation`] rewrites a schema of an older dialect in 2020-12; [`closed_schema`] refuses
 //!   undeclared properties.
 //! - [`render`] makes everything that describes a tool to somebody else: the REST
-//!   descriptor, the MCP listing, OpenAPI 3.1, the Markdown reference.
+//!   descriptor, the MCP listing, the Markdown reference.
 //! - [`json`] reads JSON strictly; [`canonical`] writes it in one form only.
 //!
 //! ```
@@ -36,6 +36,7 @@ pub mod dialect;
 pub mod document;
 pub mod formats;
 mod graph;
+pub mod invisible;
 pub mod json;
 pub mod limits;
 pub mod lint;
@@ -47,7 +48,6 @@ pub mod render;
 mod schema;
 pub mod subschemas;
 pub mod translation;
-pub mod unseen;
 mod violation;
 
 pub use complexity::{MAX_CHECKS, MAX_STEPS, MAX_VALUE_DEPTH};

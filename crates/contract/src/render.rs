@@ -2,7 +2,6 @@
 //!
 //! - [`descriptor`]: what `GET /v1/tools` says of a tool.
 //! - [`mcp`]: what `tools/list` says of it.
-//! - [`openapi`]: the whole HTTP interface, `OpenAPI` 3.1.
 //! - [`markdown`]: the reference page.
 //! - [`output`]: the schema of what a caller gets.
 //! - [`rows`]: a schema as the rows of a table, for pages of other kinds.
@@ -15,13 +14,12 @@ pub mod descriptor;
 mod fixtures;
 pub mod markdown;
 pub mod mcp;
-pub mod openapi;
 pub mod output;
 mod references;
 
 pub use markdown::{Row, rows};
-pub use references::each_reference;
 pub(crate) use references::encode;
+pub use references::{each_reference, relocate};
 
 use crate::{
     Contract, Status,
@@ -30,7 +28,7 @@ use crate::{
 
 /// The standard codes that a tool call can end with whatever its contract declares.
 /// The others belong to other routes, or to the tools that declare them.
-pub(crate) const CALL_CODES: &[StandardCode] = &[
+pub const CALL_CODES: &[StandardCode] = &[
     codes::INVALID_REQUEST,
     codes::INVALID_INPUT,
     codes::UNAUTHORIZED,
@@ -51,7 +49,7 @@ pub(crate) const CALL_CODES: &[StandardCode] = &[
 ];
 
 /// The tools that are served, by name.
-fn served<'a>(contracts: impl Iterator<Item = &'a Contract>) -> Vec<&'a Contract> {
+pub fn served<'a>(contracts: impl Iterator<Item = &'a Contract>) -> Vec<&'a Contract> {
     let mut served: Vec<_> =
         contracts.filter(|contract| contract.status == Status::Active).collect();
     served.sort_by(|one, other| one.name.cmp(&other.name));

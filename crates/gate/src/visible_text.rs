@@ -1,7 +1,7 @@
 //! Text of others, for the eyes of a person who decides: what would steer a terminal, turn a line
 //! around or not be seen at all is shown and not obeyed.
 
-use contract::unseen::has_no_shape;
+use contract::invisible::has_no_shape;
 
 /// The text in its lines.
 pub fn visible(text: &str) -> String {

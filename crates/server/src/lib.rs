@@ -13,3 +13,4 @@ mod rest;
 pub use app::{App, ServerSettings, ServerToken};
 pub use ask_service::{AskReply, AskRequest, AskService};
 pub use http::{accept::serve, identity::OPERATOR};
+pub use rest::openapi;

@@ -10,7 +10,7 @@ mod events;
 pub(crate) mod execute;
 mod health;
 mod jobs;
-mod openapi;
+pub mod openapi;
 mod path;
 mod quarantine;
 mod tools;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use contract::unseen::only_hides;
+use contract::invisible::only_hides;
 use icu_normalizer::ComposingNormalizerBorrowed;
 
 /// How many characters are looked at to tell text from anything else.

@@ -1,7 +1,7 @@
 //! One spelling for what reads the same: composed characters, one space for every run of spaces,
 //! nothing that cannot be seen. And the way back to what was really written.
 
-use contract::unseen::has_no_shape;
+use contract::invisible::has_no_shape;
 use icu_normalizer::{ComposingNormalizerBorrowed, properties::CanonicalCombiningClassMapBorrowed};
 
 /// Stands for a line end in a folded text.

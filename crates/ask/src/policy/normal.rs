@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use contract::unseen::has_no_shape;
+use contract::invisible::has_no_shape;
 use icu_normalizer::ComposingNormalizerBorrowed;
 
 /// A text as rules see it: compatibility forms composed (NFKC), nothing that cannot be seen, no

@@ -10,7 +10,7 @@ use crate::{Contract, LargeOutput};
 
 /// The schema of what a caller gets: the result, or where the contract says so what points to one
 /// that was too large. `home` is where the schema stands (`#` for a document of its own).
-pub(super) fn served<'a>(contract: &'a Contract, home: &str) -> Cow<'a, Value> {
+pub fn served<'a>(contract: &'a Contract, home: &str) -> Cow<'a, Value> {
     let own = &contract.output_schema;
     if contract.large_output == LargeOutput::Refuse {
         return match home {

@@ -13,7 +13,7 @@ use crate::violation::escape;
 
 /// The schema as it reads at `home` (`#` for a document of its own,
 /// `#/components/schemas/x` for a part of one).
-pub(super) fn relocate(schema: &Value, home: &str) -> Value {
+pub fn relocate(schema: &Value, home: &str) -> Value {
     let mut schema = schema.clone();
     let mut index = Index::default();
     walk(&mut schema, "", "", &mut |schema, pointer, base| index.read(schema, pointer, base));

@@ -1,19 +1,19 @@
 //! `/docs`: the API for people, made from the contracts and without anything from outside.
 //!
 //! The page is rendered once for each catalogue and reads well without its script; that
-//! only adds a filter, copying, and forms that call a tool. [`html`] is the only way onto
-//! the page, [`page`] is the whole, [`tool`] a tool with its tables in [`fields`], [`routes`]
-//! everything else that the server answers to.
+//! only adds a filter, copying, and forms that call a tool. [`page`] is the whole, [`tool`] a tool
+//! with its [`tables`], [`routes`] everything else that the server answers to. Text of a contract
+//! is [`untrusted`], its descriptions are [`markdown`].
 
-mod fields;
-mod html;
+mod markdown;
 mod page;
-mod prose;
 mod routes;
 mod sample;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod tool;
+mod untrusted;
 
 use std::sync::{Arc, LazyLock};
 
@@ -68,7 +68,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, headers: HeaderMap) -> Res
     let bytes = documents.page(|catalogue| {
         let openapi: Value =
             serde_json::from_slice(&documents.openapi().0.bytes).unwrap_or_default();
-        let facts = page::Facts {
+        let facts = page::PageFacts {
             version: app.settings.version,
             bearer: !app.settings.tokens.is_empty(),
             ceilings: app.gate.ceilings(),

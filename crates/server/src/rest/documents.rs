@@ -3,10 +3,13 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use contract::{Contract, Limits, render::openapi};
+use contract::{Contract, Limits};
 use gate::Catalogue;
 
-use crate::ServerSettings;
+use crate::{
+    ServerSettings,
+    rest::openapi::{OpenApiSettings, document},
+};
 
 /// The documents of one catalogue.
 pub(crate) struct Documents {
@@ -68,9 +71,9 @@ impl Documents {
         self.openapi.get_or_init(|| {
             let contracts: Vec<&Contract> =
                 self.catalogue.tools().map(|tool| &*tool.contract).collect();
-            let document = openapi::document(
+            let document = document(
                 &contracts,
-                &openapi::Settings {
+                &OpenApiSettings {
                     version: self.settings.version,
                     max_body_bytes: self.settings.max_body_bytes as u64,
                     server_url: None,

@@ -1,7 +1,7 @@
 //! Text out of a search result, as text: without markup, in one line, with nothing in it that
 //! cannot be seen.
 
-use contract::unseen::{is_direction_mark, only_hides};
+use contract::invisible::{is_direction_mark, only_hides};
 
 use super::markup::{self, Piece};
 

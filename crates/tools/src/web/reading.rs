@@ -3,7 +3,7 @@
 mod feed;
 mod plain;
 
-use contract::unseen::only_hides;
+use contract::invisible::only_hides;
 use extract::Format;
 use guard::net::Url;
 

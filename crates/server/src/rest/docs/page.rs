@@ -1,21 +1,21 @@
-//! The page as a whole: the way in, the index, the toolsets, what all of them share.
+//! The page as a whole: the header, the index, the toolsets, what all of them share.
 
 use contract::Limits;
 use gate::{Catalogue, Toolset};
+use maud::{DOCTYPE, Markup, html};
 use serde_json::Value;
 
 use super::{
-    fields,
-    html::{Html, encoded},
-    prose, routes,
+    markdown, routes,
     sample::SERVER,
-    tool,
+    tables, tool,
+    untrusted::{Untrusted, encoded},
 };
 
-/// What the page must know beside the tools.
-pub(super) struct Facts<'a> {
+/// Facts that the page needs beside the tools.
+pub(super) struct PageFacts<'a> {
     pub version: &'a str,
-    /// Whether callers must show a token.
+    /// Whether callers need a token.
     pub bearer: bool,
     /// The most that a request may ask for.
     pub ceilings: &'a Limits,
@@ -23,213 +23,182 @@ pub(super) struct Facts<'a> {
     pub openapi: &'a Value,
 }
 
-/// A gate: two posts and what lies across. As a link, so that no browser asks for a file.
+/// A gate: two posts and a bar across. As a link, so that no browser asks for a file.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' \
     viewBox='0 0 16 16'%3E%3Cpath d='M2 2h3v12H2zM11 2h3v12h-3zM5 7h6v2H5z' \
     fill='%232f7d6b'/%3E%3C/svg%3E";
 
 /// The page for this catalogue.
-pub(super) fn render(catalogue: &Catalogue, facts: &Facts) -> String {
-    let mut html = Html::document();
-    html.element("html", &[("lang", "en")], |html| {
-        html.element("head", &[], head);
-        html.element("body", &[], |html| {
-            html.leaf("a", &[("class", "skip"), ("href", "#content")], "Skip to the tools");
-            html.element("header", &[("class", "top")], |html| top(html, catalogue, facts));
-            html.element("nav", &[("class", "index"), ("aria-label", "Index")], |html| {
-                index(html, catalogue);
-            });
-            html.element("main", &[("id", "content")], |html| {
-                calling(html, facts);
-                for (name, toolset) in catalogue.toolsets() {
-                    section(html, catalogue, name, toolset, facts);
+pub(super) fn render(catalogue: &Catalogue, facts: &PageFacts) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "Toolgate API" }
+                link rel="icon" href=(ICON);
+                link rel="stylesheet" href="docs/page.css";
+                script src="docs/page.js" defer {}
+            }
+            body {
+                a.skip href="#content" { "Skip to the tools" }
+                header.top { (top(catalogue, facts)) }
+                nav.index aria-label="Index" { (index(catalogue)) }
+                main #content {
+                    (calling(facts))
+                    @for (name, toolset) in catalogue.toolsets() {
+                        (section(catalogue, name, toolset, facts))
+                    }
+                    (shared(facts))
                 }
-                shared(html, facts);
-            });
-        });
-    });
-    html.into_string()
+            }
+        }
+    };
+    page.into_string()
 }
 
-fn head(html: &mut Html) {
-    html.void("meta", &[("charset", "utf-8")]);
-    html.void("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
-    html.void("meta", &[("name", "color-scheme"), ("content", "light dark")]);
-    html.leaf("title", &[], "Toolgate API");
-    html.void("link", &[("rel", "icon"), ("href", ICON)]);
-    html.void("link", &[("rel", "stylesheet"), ("href", "docs/page.css")]);
-    html.leaf("script", &[("src", "docs/page.js"), ("defer", "")], "");
-}
-
-fn top(html: &mut Html, catalogue: &Catalogue, facts: &Facts) {
-    html.element("h1", &[], |html| {
-        html.text("Toolgate ");
-        html.leaf("span", &[("class", "version")], facts.version);
-    });
+fn top(catalogue: &Catalogue, facts: &PageFacts) -> Markup {
     let tools = counted(catalogue.len(), "tool");
     let toolsets = counted(catalogue.toolsets().count(), "toolset");
-    html.leaf("p", &[("class", "note")], &format!("{tools} in {toolsets}"));
-    html.element("nav", &[("aria-label", "Documents")], |html| {
-        for link in ["openapi.json", "openapi.yaml", "v1/tools", "metrics"] {
-            html.leaf("a", &[("href", link)], &format!("/{link}"));
-            html.text(" ");
+    html! {
+        h1 { "Toolgate " span.version { (facts.version) } }
+        p.note { (tools) " in " (toolsets) }
+        nav aria-label="Documents" {
+            @for link in ["openapi.json", "openapi.yaml", "v1/tools", "metrics"] {
+                a href=(link) { "/" (link) } " "
+            }
         }
-    });
+    }
 }
 
 fn counted(count: usize, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
-fn index(html: &mut Html, catalogue: &Catalogue) {
-    // The script shows it: without it, it would do nothing.
-    html.element("p", &[("class", "filter"), ("hidden", "")], |html| {
-        html.leaf("label", &[("for", "filter"), ("class", "unseen")], "Filter the tools");
-        html.void(
-            "input",
-            &[
-                ("id", "filter"),
-                ("type", "search"),
-                ("placeholder", "Filter ( / )"),
-                ("autocomplete", "off"),
-                ("spellcheck", "false"),
-            ],
-        );
-        html.leaf("span", &[("class", "note"), ("role", "status")], "");
-    });
-    html.element("ul", &[], |html| {
-        entry(html, "#calling", "Calling a tool");
-        for (name, toolset) in catalogue.toolsets() {
-            html.element("li", &[("class", "toolset")], |html| {
-                let link = format!("#{}", encoded(&toolset_anchor(name)));
-                html.leaf("a", &[("href", &link)], name);
-                html.element("ul", &[], |html| {
-                    for name in &toolset.tools {
-                        let link = format!("#{}", encoded(&tool::anchor(name)));
-                        html.element("li", &[("data-tool", name)], |html| {
-                            html.element("a", &[("href", &link)], |html| html.code(name));
-                        });
-                    }
-                });
-            });
+fn index(catalogue: &Catalogue) -> Markup {
+    html! {
+        // The script shows it: without it, it would do nothing.
+        p.filter hidden {
+            label.unseen for="filter" { "Filter the tools" }
+            input #filter type="search" placeholder="Filter ( / )" autocomplete="off" spellcheck="false";
+            span.note role="status" {}
         }
-        entry(html, "#standard-errors", "Standard errors");
-        entry(html, "#routes", "Other routes");
-    });
-}
-
-fn entry(html: &mut Html, link: &str, text: &str) {
-    html.element("li", &[], |html| html.leaf("a", &[("href", link)], text));
+        ul {
+            li { a href="#calling" { "Calling a tool" } }
+            @for (name, toolset) in catalogue.toolsets() {
+                li.toolset {
+                    a href={ "#" (encoded(&toolset_anchor(name))) } { (Untrusted(name)) }
+                    ul {
+                        @for name in &toolset.tools {
+                            li data-tool=(Untrusted(name)) {
+                                a href={ "#" (encoded(&tool::anchor(name))) } { code { (Untrusted(name)) } }
+                            }
+                        }
+                    }
+                }
+            }
+            li { a href="#standard-errors" { "Standard errors" } }
+            li { a href="#routes" { "Other routes" } }
+        }
+    }
 }
 
 fn toolset_anchor(name: &str) -> String {
     format!("toolset-{name}")
 }
 
-/// What holds for every tool, said once.
-fn calling(html: &mut Html, facts: &Facts) {
-    html.element("section", &[("id", "calling")], |html| {
-        html.leaf("h2", &[], "Calling a tool");
-        prose::blocks(
-            html,
-            "Every tool has a contract. A call runs only if its arguments match it, and a result \
-             is handed over only if it does too. There are two ways to call:",
-        );
-        html.table("routes", &["Route", "Body and answer"], |html| {
-            for (path, text) in [
-                (
-                    "/v1/tools/{tool}",
-                    "`{\"args\": {…}}` is answered with `{\"tool\", \"ok\": true, \"result\"}` \
-                     or `{\"tool\", \"ok\": false, \"error\", \"code\"}`.",
-                ),
-                (
-                    "/v1/tools/execute",
-                    "`{\"tool\", \"input\": {…}, \"context\": {\"limits\": {…}}}` is always \
-                     recorded as a job and always answered with a `ToolResult`, errors included.",
-                ),
-            ] {
-                html.element("tr", &[], |html| {
-                    html.element("th", &[("scope", "row")], |html| {
-                        html.leaf("span", &[("class", "method")], "POST");
-                        html.text(" ");
-                        html.code(path);
-                    });
-                    html.element("td", &[], |html| prose::inline(html, text));
-                });
+/// The rules of a call that hold for every tool.
+fn calling(facts: &PageFacts) -> Markup {
+    let ways = [
+        (
+            "/v1/tools/{tool}",
+            "`{\"args\": {…}}` is answered with `{\"tool\", \"ok\": true, \"result\"}` \
+             or `{\"tool\", \"ok\": false, \"error\", \"code\"}`.",
+        ),
+        (
+            "/v1/tools/execute",
+            "`{\"tool\", \"input\": {…}, \"context\": {\"limits\": {…}}}` is always \
+             recorded as a job and always answered with a `ToolResult`, errors included.",
+        ),
+    ];
+    html! {
+        section #calling {
+            h2 { "Calling a tool" }
+            p {
+                "Every tool has a contract. A call runs only if its arguments match it, and a \
+                 result is returned only if it matches too. There are two ways to call:"
             }
-        });
-        prose::blocks(
-            html,
-            "The HTTP status is that of the error code, 200 otherwise. A call with an \
-             `Idempotency-Key` runs once, however often it is sent. Every answer carries an \
-             `X-Request-Id`; the same id is in the journal.",
-        );
-        if facts.bearer {
-            token(html);
-        }
-        html.element("p", &[("class", "note")], |html| {
-            html.text("The commands on this page call ");
-            html.leaf("code", &[("class", "server")], SERVER);
-            html.text(".");
-        });
-    });
-}
-
-/// Where the server wants a token, the script needs one. It stays in the page.
-fn token(html: &mut Html) {
-    prose::blocks(html, "This server wants a token: send `Authorization: Bearer …`.");
-    html.element("p", &[("class", "bar token"), ("hidden", "")], |html| {
-        html.leaf("label", &[("for", "token")], "Token for “Try it”");
-        html.text(" ");
-        html.void("input", &[("id", "token"), ("type", "password"), ("autocomplete", "off")]);
-        html.leaf("span", &[("class", "note")], "Kept until the page is left.");
-    });
-}
-
-fn section(html: &mut Html, catalogue: &Catalogue, name: &str, set: &Toolset, facts: &Facts) {
-    let id = toolset_anchor(name);
-    html.element("section", &[("class", "toolset"), ("id", &id)], |html| {
-        html.leaf("h2", &[], name);
-        html.element("p", &[("class", "note")], |html| {
-            let one = encoded(name);
-            html.text("The whole toolset: ");
-            let link = format!("v1/tools?toolset={one}");
-            html.element("a", &[("href", &link)], |html| html.code(&format!("GET /{link}")));
-            html.text(" lists it");
-            // A tool of the same name is meant before the toolset.
-            if catalogue.find(name).is_none() {
-                html.text(", ");
-                html.code(&format!("POST /v1/tools/{one}"));
-                html.text(" calls the tool that ");
-                html.code("args.command");
-                html.text(" names");
-                if let Some(default) = &set.default {
-                    html.text(", or else ");
-                    html.code(default);
+            (tables::table("routes", &["Route", "Body and answer"], &html! {
+                @for (path, text) in ways {
+                    tr {
+                        th scope="row" { span.method { "POST" } " " code { (path) } }
+                        td { (markdown::inline(text)) }
+                    }
                 }
+            }))
+            p {
+                "The HTTP status is that of the error code, 200 otherwise. A call with an "
+                code { "Idempotency-Key" } " runs once, however often it is sent. Every answer carries an "
+                code { "X-Request-Id" } "; the same id is in the journal."
             }
-            html.text(".");
-        });
-        for tool in set.tools.iter().filter_map(|name| catalogue.find(name)) {
-            tool::write(html, tool, facts);
+            @if facts.bearer { (token()) }
+            p.note { "The commands on this page call " code.server { (SERVER) } "." }
         }
-    });
+    }
 }
 
-fn shared(html: &mut Html, facts: &Facts) {
-    html.element("section", &[("id", "standard-errors")], |html| {
-        html.leaf("h2", &[], "Standard errors");
-        html.leaf("p", &[], "Any route may answer with these, whatever a contract declares.");
-        fields::standard_errors(html);
-    });
-    html.element("section", &[("id", "routes")], |html| {
-        html.leaf("h2", &[], "Other routes");
-        prose::blocks(
-            html,
-            "Errors outside a tool call have the shape \
-             `{\"error\": {\"code\", \"message\", \"details\"}}`. Bodies and answers of every \
-             route are in the OpenAPI document.",
-        );
-        routes::table(html, facts.openapi);
-    });
+/// The field for the token that the script needs. The token stays in the page.
+fn token() -> Markup {
+    html! {
+        p { "This server needs a token: send " code { "Authorization: Bearer …" } "." }
+        p.bar.token hidden {
+            label for="token" { "Token for “Try it”" } " "
+            input #token type="password" autocomplete="off";
+            span.note { "Kept until the page is left." }
+        }
+    }
+}
+
+fn section(catalogue: &Catalogue, name: &str, set: &Toolset, facts: &PageFacts) -> Markup {
+    let one = encoded(name);
+    let link = format!("v1/tools?toolset={one}");
+    html! {
+        section.toolset id=(Untrusted(&toolset_anchor(name))) {
+            h2 { (Untrusted(name)) }
+            p.note {
+                "The whole toolset: " a href=(link) { code { "GET /" (link) } } " lists it"
+                // A tool of the same name is meant before the toolset.
+                @if catalogue.find(name).is_none() {
+                    ", " code { "POST /v1/tools/" (one) } " calls the tool that "
+                    code { "args.command" } " names"
+                    @if let Some(default) = &set.default { ", or else " code { (Untrusted(default)) } }
+                }
+                "."
+            }
+            @for tool in set.tools.iter().filter_map(|name| catalogue.find(name)) {
+                (tool::article(tool, facts))
+            }
+        }
+    }
+}
+
+fn shared(facts: &PageFacts) -> Markup {
+    html! {
+        section #standard-errors {
+            h2 { "Standard errors" }
+            p { "Any route may answer with these, whatever a contract declares." }
+            (tables::standard_errors())
+        }
+        section #routes {
+            h2 { "Other routes" }
+            p {
+                "Errors outside a tool call have the shape "
+                code { "{\"error\": {\"code\", \"message\", \"details\"}}" }
+                ". Bodies and answers of every route are in the OpenAPI document."
+            }
+            (routes::table(facts.openapi))
+        }
+    }
 }

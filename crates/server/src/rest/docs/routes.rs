@@ -1,9 +1,10 @@
 //! The routes that are there whatever the tools are, as the `OpenAPI` document has them:
 //! a route that is added there is on the page too.
 
+use maud::{Markup, html};
 use serde_json::Value;
 
-use super::{html::Html, prose};
+use super::{markdown, tables};
 
 /// The words of `OpenAPI` for what can be done to a path.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
@@ -20,51 +21,47 @@ struct Route<'a> {
 }
 
 /// The table of the routes in this document.
-pub(super) fn table(html: &mut Html, openapi: &Value) {
+pub(super) fn table(openapi: &Value) -> Markup {
     let mut routes = routes(openapi);
     // In the order in which the document lists its groups; those that it forgot come last.
     let groups: Vec<&str> = tags(openapi).collect();
     routes.sort_by_key(|route| {
         groups.iter().position(|group| *group == route.group).unwrap_or(groups.len())
     });
-    html.table("routes", &["Route", "What it is for"], |html| {
-        let mut group = "";
-        for route in &routes {
-            if route.group != group {
-                group = route.group;
-                html.element("tr", &[("class", "group")], |html| {
-                    html.leaf("th", &[("scope", "rowgroup"), ("colspan", "2")], group);
-                });
+    let rows = html! {
+        @for group in routes.chunk_by(|one, next| one.group == next.group) {
+            @if let Some(Route { group, .. }) = group.first().filter(|one| !one.group.is_empty()) {
+                tr.group { th scope="rowgroup" colspan="2" { (group) } }
             }
-            row(html, route);
+            @for route in group { (row(route)) }
         }
-    });
+    };
+    tables::table("routes", &["Route", "What it is for"], &rows)
 }
 
-fn row(html: &mut Html, route: &Route) {
-    html.element("tr", &[], |html| {
-        html.element("th", &[("scope", "row")], |html| {
-            html.leaf("span", &[("class", "method")], &route.method.to_uppercase());
-            html.text(" ");
-            // What can be opened is a link; relative, as the server may lie below a path.
-            let opens = route.method == "get" && !route.path.contains('{');
-            match route.path.strip_prefix('/').filter(|_| opens) {
-                Some(link) => html.element("a", &[("href", link)], |html| html.code(route.path)),
-                None => html.code(route.path),
-            }
-        });
-        html.element("td", &[], |html| {
-            prose::inline(html, &route.about);
-            if !route.query.is_empty() {
-                html.text(" Query: ");
-                for (index, name) in route.query.iter().enumerate() {
-                    html.text(if index > 0 { ", " } else { "" });
-                    html.code(name);
+fn row(route: &Route) -> Markup {
+    // What can be opened is a link; relative, as the server may lie below a path.
+    let opens = route.method == "get" && !route.path.contains('{');
+    let link = route.path.strip_prefix('/').filter(|_| opens);
+    html! {
+        tr {
+            th scope="row" {
+                span.method { (route.method.to_uppercase()) } " "
+                @if let Some(link) = link {
+                    a href=(link) { code { (route.path) } }
+                } @else {
+                    code { (route.path) }
                 }
-                html.text(".");
             }
-        });
-    });
+            td {
+                (markdown::inline(&route.about))
+                @for (index, name) in route.query.iter().enumerate() {
+                    (if index > 0 { ", " } else { " Query: " }) code { (name) }
+                }
+                @if !route.query.is_empty() { "." }
+            }
+        }
+    }
 }
 
 fn routes(openapi: &Value) -> Vec<Route<'_>> {
@@ -110,17 +107,17 @@ fn query<'a>(openapi: &'a Value, operation: &'a Value) -> Vec<&'a str> {
 
 /// A summary has no full stop, a description may say more.
 fn sentences(summary: &str, description: &str) -> String {
-    let text = format!("{summary}. {}", prose::one_line(description));
+    let text = format!("{summary}. {}", markdown::one_line(description));
     text.trim_end().to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contract::render::openapi;
+    use crate::rest::openapi::{self, OpenApiSettings};
 
     fn document() -> Value {
-        let settings = openapi::Settings {
+        let settings = OpenApiSettings {
             version: "1",
             max_body_bytes: 1,
             server_url: None,

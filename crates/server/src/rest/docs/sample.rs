@@ -5,7 +5,7 @@ use std::fmt::Write;
 use contract::Contract;
 use serde_json::{Map, Value, json};
 
-use super::html::{encoded, is_hidden};
+use super::untrusted::{encoded, is_hidden};
 
 /// Where the server is taken to be; the script of the page puts its own address there.
 pub(super) const SERVER: &str = "http://127.0.0.1:8000/";

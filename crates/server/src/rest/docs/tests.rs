@@ -24,7 +24,7 @@ fn rendered(contracts: &[&str], bearer: bool) -> String {
         let contract = contract::read::trusted(text).unwrap();
         Tool::new(contract, Arc::new(NeverCalled), &Limits::default()).unwrap()
     });
-    let facts = page::Facts {
+    let facts = page::PageFacts {
         version: "1.2.3",
         bearer,
         ceilings: &Limits::default_ceilings(),
@@ -73,14 +73,14 @@ fn a_tool_is_told_whole() {
         "<p>Use <code>a|b</code> for either.</p>",
         "<td>The words. Not empty.</td>",
         "<code><span class=\"above\">sites[].</span>host</code>",
-        "<code>search_failed</code></th>\n<td>502</td>",
+        "<code>search_failed</code></th><td>502</td>",
         "10 s <span class=\"badge\">set by the contract</span>",
         ", or else <code>search.web</code>.",
         "curl http://127.0.0.1:8000/v1/tools/search.web \\\n",
-        "-d &#39;{&quot;args&quot;:{&quot;query&quot;:&quot;it&#39;\\&#39;&#39;s&quot;}}&#39;",
+        "-d '{&quot;args&quot;:{&quot;query&quot;:&quot;it'\\''s&quot;}}'",
         "{&quot;tool&quot;:&quot;search.web&quot;,&quot;input&quot;:{",
         "<form method=\"post\" action=\"v1/tools/search.web\">",
-        ">{\n  &quot;query&quot;: &quot;it&#39;s&quot;\n}</textarea>",
+        ">{\n  &quot;query&quot;: &quot;it's&quot;\n}</textarea>",
         "<code>payload_too_large</code>",
         "<a href=\"healthz\"><code>/healthz</code></a>",
     ] {
@@ -101,7 +101,7 @@ fn a_token_is_asked_for_where_the_server_wants_one() {
 #[test]
 fn nothing_in_a_contract_acts_on_the_page() {
     const EVIL: &str =
-        "</textarea></code><script>alert('1')</script><img src=x onerror=\"1\"> & `<b>`";
+        "</textarea></code><script>alert('1')</script><img src=x onerror=\"1\"> & `<b>`\u{202e}";
     let schema = json!({
         "type": "object",
         "required": [EVIL],
@@ -132,10 +132,11 @@ fn nothing_in_a_contract_acts_on_the_page() {
     });
     let page = rendered(&[&contract.to_string(), SEARCH], false);
     assert_eq!(page.matches("<script").count(), 1, "only its own script is on the page");
-    for markup in ["<img", "<b>", "onerror=\"", "alert('1')"] {
+    for markup in ["<img", "<b>", "onerror=\"", "<script>alert"] {
         assert!(!page.contains(markup), "{markup} got through");
     }
-    assert!(page.contains("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"));
+    assert!(page.contains("&lt;script&gt;alert('1')&lt;/script&gt;"));
+    assert!(!page.contains('\u{202e}') && page.contains("⟨U+202E⟩"), "hidden characters are shown");
     for name in ["article", "textarea", "code", "table", "details", "section", "pre"] {
         let (open, close) = (format!("<{name}"), format!("</{name}>"));
         assert_eq!(page.matches(&open).count(), page.matches(&close).count(), "{name}");

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use contract::{Approval, Contract, Example, LargeOutput, Stability, render::output};
 use gate::Tool;
+use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
 use super::{
-    fields,
-    html::{Html, encoded},
-    page::Facts,
-    prose, sample,
+    markdown,
+    page::PageFacts,
+    sample, tables,
+    untrusted::{Untrusted, encoded},
 };
 
 /// Where a tool is on the page. Toolsets start with `toolset-`, so the two never meet.
@@ -28,154 +29,142 @@ pub(super) fn words(contract: &Contract) -> String {
     let mut words = vec![&*contract.name, title(contract), &contract.toolset];
     words.extend(contract.tags.iter().map(String::as_str));
     words.extend([contract.effects.word(), contract.stability.word()]);
-    let about = prose::one_line(&contract.description);
+    let about = markdown::one_line(&contract.description);
     words.push(&about);
     words.join(" ").to_lowercase()
 }
 
 /// Everything about one tool.
-pub(super) fn write(html: &mut Html, tool: &Tool, facts: &Facts) {
+pub(super) fn article(tool: &Tool, facts: &PageFacts) -> Markup {
     let contract = &*tool.contract;
     let (id, find) = (anchor(&contract.name), words(contract));
-    let attributes = [("class", "tool"), ("id", &*id), ("data-find", &*find)];
-    html.element("article", &attributes, |html| {
-        html.element("header", &[], |html| head(html, contract));
-        html.element("div", &[("class", "about")], |html| {
-            prose::blocks(html, &contract.description);
-            html.leaf("h4", &[], "Input");
-            let none = "The tool takes no arguments.";
-            fields::values(html, &contract.input_schema, "the input", none);
-            html.leaf("h4", &[], "Output");
-            fields::values(html, &contract.output_schema, "the result", "An object.");
-            if contract.large_output == LargeOutput::Artifact {
-                prose::blocks(html, output::LARGE);
+    html! {
+        article.tool id=(Untrusted(&id)) data-find=(Untrusted(&find)) {
+            header { (head(contract)) }
+            div.about {
+                (markdown::blocks(&contract.description))
+                h4 { "Input" }
+                (tables::values(&contract.input_schema, "the input", "The tool takes no arguments."))
+                h4 { "Output" }
+                (tables::values(&contract.output_schema, "the result", "An object."))
+                @if contract.large_output == LargeOutput::Artifact { (markdown::blocks(output::LARGE)) }
+                h4 { "Errors" }
+                (tables::errors(contract))
+                (tables::limits(tool, facts.ceilings))
             }
-            html.leaf("h4", &[], "Errors");
-            fields::errors(html, contract);
-            fields::limits(html, tool, facts.ceilings);
-        });
-        html.element("div", &[("class", "calls")], |html| {
-            examples(html, contract, facts);
-            try_it(html, contract);
-        });
-    });
+            div.calls {
+                (examples(contract, facts))
+                (try_it(contract))
+            }
+        }
+    }
 }
 
-fn head(html: &mut Html, contract: &Contract) {
-    let link = format!("#{}", encoded(&anchor(&contract.name)));
-    html.element("h3", &[], |html| {
-        html.leaf("a", &[("href", &link)], title(contract));
-        if contract.title.is_some() {
-            html.text(" ");
-            html.code(&contract.name);
+fn head(contract: &Contract) -> Markup {
+    let stability = match contract.stability {
+        Stability::Stable => "badge good",
+        Stability::Experimental => "badge",
+        Stability::Deprecated => "badge warn",
+    };
+    let effects = if contract.effects.changes_the_world() { "badge warn" } else { "badge" };
+    let (approval, word) = match contract.approval {
+        Approval::Never => ("badge", "never"),
+        Approval::Required => ("badge warn", "required"),
+    };
+    html! {
+        h3 {
+            a href={ "#" (encoded(&anchor(&contract.name))) } { (Untrusted(title(contract))) }
+            @if contract.title.is_some() { " " code { (Untrusted(&contract.name)) } }
         }
-    });
-    html.element("ul", &[("class", "badges"), ("aria-label", "Properties")], |html| {
-        let mut badge = |class, text: &str| html.leaf("li", &[("class", class)], text);
-        badge(
-            match contract.stability {
-                Stability::Stable => "badge good",
-                Stability::Experimental => "badge",
-                Stability::Deprecated => "badge warn",
-            },
-            contract.stability.word(),
-        );
-        let changes = contract.effects.changes_the_world();
-        badge(
-            if changes { "badge warn" } else { "badge" },
-            &format!("effects: {}", contract.effects.word()),
-        );
-        match contract.approval {
-            Approval::Never => badge("badge", "approval: never"),
-            Approval::Required => badge("badge warn", "approval: required"),
+        ul.badges aria-label="Properties" {
+            li class=(stability) { (contract.stability.word()) }
+            li class=(effects) { "effects: " (contract.effects.word()) }
+            li class=(approval) { "approval: " (word) }
+            li.plain { "version " (Untrusted(&contract.version)) }
+            @for tag in contract.tags.iter().collect::<BTreeSet<_>>() {
+                li.plain { "#" (Untrusted(tag)) }
+            }
         }
-        badge("plain", &format!("version {}", contract.version));
-        for tag in contract.tags.iter().collect::<BTreeSet<_>>() {
-            badge("plain", &format!("#{tag}"));
-        }
-    });
+    }
 }
 
 /// The good calls first, the first of them open. An answer that the gate must stop
 /// teaches a caller nothing.
-fn examples(html: &mut Html, contract: &Contract, facts: &Facts) {
+fn examples(contract: &Contract, facts: &PageFacts) -> Markup {
     let mut shown: Vec<&Example> =
         contract.examples.iter().filter(|example| example.bad_output.is_none()).collect();
     shown.sort_by_key(|example| !example.is_good());
-    html.leaf("h4", &[], if shown.is_empty() { "Call" } else { "Examples" });
-    if shown.is_empty() {
-        commands(html, &contract.name, &sample::arguments(contract), facts);
-    }
-    for (index, example) in shown.into_iter().enumerate() {
-        let open: &[_] = if index == 0 { &[("open", "")] } else { &[] };
-        html.element("details", open, |html| {
-            html.element("summary", &[], |html| {
-                html.text(&prose::one_line(&example.title));
-                if let Some(error) = &example.error {
-                    html.text(" ");
-                    html.leaf("code", &[("class", "badge warn")], error);
+    html! {
+        @if shown.is_empty() {
+            h4 { "Call" }
+            (commands(&contract.name, &sample::arguments(contract), facts))
+        } @else {
+            h4 { "Examples" }
+        }
+        @for (index, example) in shown.into_iter().enumerate() {
+            details open[index == 0] {
+                summary {
+                    (Untrusted(&markdown::one_line(&example.title)))
+                    @if let Some(error) = &example.error {
+                        " " code.badge.warn { (Untrusted(error)) }
+                    }
                 }
-            });
-            if let Some(notes) = &example.notes {
-                prose::blocks(html, notes);
+                @if let Some(notes) = &example.notes { (markdown::blocks(notes)) }
+                (commands(&contract.name, &example.input, facts))
+                @if let Some(output) = &example.output {
+                    (listing("Result", &sample::printed(output)))
+                }
             }
-            commands(html, &contract.name, &example.input, facts);
-            if let Some(output) = &example.output {
-                html.listing("Result", &sample::printed(output));
-            }
-        });
+        }
     }
 }
 
 /// Both ways to make a call.
-fn commands(html: &mut Html, tool: &str, input: &Map<String, Value>, facts: &Facts) {
+fn commands(tool: &str, input: &Map<String, Value>, facts: &PageFacts) -> Markup {
     let call = (sample::path(tool), json!({ "args": input }));
     let execute = (sample::EXECUTE.to_owned(), json!({ "tool": tool, "input": input }));
-    for (path, body) in [call, execute] {
-        html.listing(&format!("POST /{path}"), &sample::curl(&path, &body, facts.bearer));
+    html! {
+        @for (path, body) in [call, execute] {
+            (listing(&format!("POST /{path}"), &sample::curl(&path, &body, facts.bearer)))
+        }
+    }
+}
+
+/// A block of code that can be copied.
+fn listing(label: &str, text: &str) -> Markup {
+    html! {
+        figure.listing {
+            figcaption { (label) }
+            // It scrolls, so the keyboard must reach it.
+            pre tabindex="0" { code { (Untrusted(text)) } }
+        }
     }
 }
 
 /// A form that only the script can send; without it, it is not there.
-fn try_it(html: &mut Html, contract: &Contract) {
+fn try_it(contract: &Contract) -> Markup {
     let id = format!("arguments-{}", contract.name);
-    let action = sample::path(&contract.name);
-    html.element("details", &[("class", "try"), ("hidden", "")], |html| {
-        html.leaf("summary", &[], "Try it");
-        html.element("form", &[("method", "post"), ("action", &action)], |html| {
-            html.element("label", &[("for", &id)], |html| {
-                html.text("Arguments of ");
-                html.code(&contract.name);
-                html.text(", as JSON");
-            });
-            let text = sample::editable(&sample::arguments(contract));
-            let rows = text.lines().count().clamp(3, 16).to_string();
-            let attributes = [
-                ("id", &*id),
-                ("rows", &*rows),
-                ("spellcheck", "false"),
-                ("autocomplete", "off"),
-                ("autocapitalize", "off"),
-            ];
-            html.leaf("textarea", &attributes, &text);
-            html.element("p", &[("class", "bar")], |html| {
-                html.leaf("button", &[("type", "submit")], "Run");
-                html.text(" ");
-                html.leaf("span", &[("class", "note")], warning(contract));
-            });
-            html.leaf("p", &[("class", "status"), ("role", "status")], "");
-            html.element(
-                "pre",
-                &[("class", "answer"), ("tabindex", "0"), ("hidden", "")],
-                |html| {
-                    html.code("");
-                },
-            );
-        });
-    });
+    let text = sample::editable(&sample::arguments(contract));
+    let rows = text.lines().count().clamp(3, 16);
+    html! {
+        details.try hidden {
+            summary { "Try it" }
+            form method="post" action=(sample::path(&contract.name)) {
+                label for=(Untrusted(&id)) {
+                    "Arguments of " code { (Untrusted(&contract.name)) } ", as JSON"
+                }
+                textarea id=(Untrusted(&id)) rows=(rows) spellcheck="false" autocomplete="off" autocapitalize="off" {
+                    (Untrusted(&text))
+                }
+                p.bar { button type="submit" { "Run" } " " span.note { (warning(contract)) } }
+                p.status role="status" {}
+                pre.answer tabindex="0" hidden { code {} }
+            }
+        }
+    }
 }
 
-/// What whoever presses the button should know.
+/// The effect of pressing the button.
 fn warning(contract: &Contract) -> &'static str {
     match (contract.approval, contract.effects.changes_the_world()) {
         (Approval::Required, _) => "A real call. It is refused until a person agrees to it.",

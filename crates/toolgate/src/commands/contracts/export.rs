@@ -4,9 +4,10 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 use contract::{
     Contract, document,
-    render::{markdown, mcp, openapi},
+    render::{markdown, mcp},
 };
 use serde_json::{Value, json};
+use server::openapi::{self, OpenApiSettings};
 
 use crate::{
     Exit, commands,
@@ -85,7 +86,7 @@ impl Export {
             }
             (Format::Openapi, _) => printer.json(&openapi::document(
                 contracts,
-                &openapi::Settings {
+                &OpenApiSettings {
                     version: env!("CARGO_PKG_VERSION"),
                     max_body_bytes: settings.server.max_body_bytes as u64,
                     server_url: None,

@@ -27,7 +27,7 @@ const DEVIATIONS: &[(&str, &str, &str, &str)] = &[
 ];
 
 fn document(name: &str) -> String {
-    root().join("crates/contract/tests/data").join(name).display().to_string()
+    root().join("crates/workbench/tests/data").join(name).display().to_string()
 }
 
 /// Every change that breaks a document's word.

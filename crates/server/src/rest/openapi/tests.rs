@@ -2,13 +2,11 @@ use std::{collections::BTreeSet, fmt::Write};
 
 use serde_json::{Map, Value, json};
 
-use super::{Settings, document};
-use crate::{
-    Contract, Limits, Schema,
-    render::{descriptor::descriptor, fixtures, references::target},
-};
+use contract::{Contract, Limits, Schema, read, render::descriptor::descriptor};
 
-const SETTINGS: Settings = Settings {
+use super::{OpenApiSettings, document};
+
+const SETTINGS: OpenApiSettings = OpenApiSettings {
     version: "1.0",
     max_body_bytes: 2_000_000,
     server_url: None,
@@ -16,12 +14,36 @@ const SETTINGS: Settings = Settings {
     ceilings: Limits::default_ceilings(),
 };
 
+/// Three tools that are served, not sorted, and one that is only planned: the fixtures of `contract::render`.
+fn contracts() -> Vec<Contract> {
+    macro_rules! fixture {
+        ($name:literal) => {
+            include_str!(concat!("../../../../contract/src/render/fixtures/", $name, ".yaml"))
+        };
+    }
+    let clock = fixture!("clock");
+    let planned = clock.replace("name: clock", "name: calendar\nstatus: planned");
+    [fixture!("search"), fixture!("note"), clock, &planned]
+        .map(|text| read::trusted(text).unwrap())
+        .into()
+}
+
+fn named(name: &str) -> Contract {
+    contracts().into_iter().find(|contract| contract.name == name).unwrap()
+}
+
+/// Where a reference of the form `#/…` leads.
+fn target<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
+    let pointer = percent_encoding::percent_decode_str(reference.strip_prefix('#')?);
+    document.pointer(&pointer.decode_utf8().ok()?)
+}
+
 fn built() -> Value {
     build(&SETTINGS)
 }
 
-fn build(settings: &Settings) -> Value {
-    let contracts = fixtures::contracts();
+fn build(settings: &OpenApiSettings) -> Value {
+    let contracts = contracts();
     document(&contracts.iter().collect::<Vec<_>>(), settings)
 }
 
@@ -141,7 +163,7 @@ fn operations_have_names_of_their_own() {
 
 #[test]
 fn every_answer_carries_the_request_id() {
-    let document = build(&Settings { bearer: true, ..SETTINGS });
+    let document = build(&OpenApiSettings { bearer: true, ..SETTINGS });
     for (name, operation) in operations(&document) {
         for (status, response) in operation["responses"].as_object().unwrap() {
             let headers = &resolved(&document, response)["headers"];
@@ -208,7 +230,7 @@ fn the_routes_are_these() {
 
 #[test]
 fn the_order_of_the_contracts_does_not_matter() {
-    let contracts = fixtures::contracts();
+    let contracts = contracts();
     let forward: Vec<&Contract> = contracts.iter().collect();
     let backward: Vec<&Contract> = contracts.iter().rev().collect();
     assert_eq!(
@@ -227,8 +249,11 @@ fn a_token_is_asked_for_where_the_server_wants_one() {
         assert_eq!(operation["responses"].get("401").is_some(), operator, "{name}");
     }
 
-    let closed =
-        build(&Settings { bearer: true, server_url: Some("https://tools.example"), ..SETTINGS });
+    let closed = build(&OpenApiSettings {
+        bearer: true,
+        server_url: Some("https://tools.example"),
+        ..SETTINGS
+    });
     assert_eq!(closed["security"], json!([{ "bearer": [] }]));
     assert_eq!(closed["servers"], json!([{ "url": "https://tools.example" }]));
     assert_eq!(closed["components"]["securitySchemes"]["bearer"]["scheme"], "bearer");
@@ -323,10 +348,10 @@ fn a_call_that_must_be_approved_leads_to_its_approval() {
 
 #[test]
 fn a_request_may_ask_for_what_the_server_allows() {
-    let contracts = fixtures::contracts();
+    let contracts = contracts();
     let contracts: Vec<&Contract> = contracts.iter().collect();
     let ceilings = Limits { timeout_ms: 100, ..Limits::default_ceilings() };
-    let document = document(&contracts, &Settings { ceilings, ..SETTINGS });
+    let document = document(&contracts, &OpenApiSettings { ceilings, ..SETTINGS });
     let body = request(&document, "/v1/tools/execute");
     let asks =
         |timeout: u64| json!({ "tool": "x", "context": { "limits": { "timeout_ms": timeout } } });
@@ -383,14 +408,14 @@ fn an_error_has_a_code_of_its_status() {
 
 #[test]
 fn a_contract_may_have_a_word_of_its_own_for_bad_arguments() {
-    let mut clock = fixtures::named("clock");
+    let mut clock = named("clock");
     clock.errors = serde_json::from_value(json!([
         { "code": "invalid_zone", "http_status": 422, "replaces": "invalid_input" },
     ]))
     .unwrap();
     let own = &descriptor(&clock)["errors"][0];
     assert_eq!(own["replaces"], "invalid_input");
-    let others = fixtures::contracts();
+    let others = contracts();
     let mut contracts: Vec<_> = others.iter().filter(|one| one.name != "clock").collect();
     contracts.push(&clock);
     let document = document(&contracts, &SETTINGS);
@@ -458,7 +483,7 @@ fn a_toolset_is_called_by_command_or_by_default() {
 
 #[test]
 fn a_tool_cannot_take_the_place_of_a_route() {
-    let mut contract = fixtures::named("clock");
+    let mut contract = named("clock");
     contract.name = "execute".into();
     let document = document(&[&contract], &SETTINGS);
     assert_eq!(operation(&document, "post", "/v1/tools/execute")["operationId"], "execute");
@@ -468,7 +493,7 @@ fn a_tool_cannot_take_the_place_of_a_route() {
 #[test]
 fn a_descriptor_matches_its_schema() {
     let document = built();
-    for contract in fixtures::contracts() {
+    for contract in contracts() {
         let path = "/v1/tools/{tool}";
         let schema = answer(&document, path, "get", "200");
         assert_eq!(schema.violations(&descriptor(&contract)), [], "{}", contract.name);

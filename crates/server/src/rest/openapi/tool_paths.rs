@@ -1,33 +1,30 @@
-//! A path for every tool and every toolset.
+//! A path for every tool and every toolset, made from the contracts.
 
 use std::collections::BTreeMap;
 
+use contract::{Approval, Contract, Example, Stability, codes, render::CALL_CODES};
 use serde_json::{Map, Value, json};
 
 use super::{
-    approvals, listing,
-    operation::{
-        Operation, Paths, asks_to_retry, json_content, json_response, response, schema,
-        with_header, word,
-    },
+    NOUNS,
+    operations::{Paths, word},
     toolsets,
 };
-use crate::{Approval, Contract, Example, Stability, codes, render::CALL_CODES};
+
+/// The path of any tool. What a tool's own path says is a copy of it with the tool's schemas.
+pub(super) const ANY_TOOL: &str = "/v1/tools/{tool}";
+const JSON: &str = "application/json";
 
 /// How many tools the routes that call any tool show an example of. The rest is shown at
 /// the tools' own paths.
 const MAX_EXAMPLES: usize = 8;
 
-/// What an answer with the status 203 is.
-pub(super) const RELEASED: &str =
-    "An answer that broke the tool's contract, and that a person has released.";
-
 /// The errors that a call can end with: code and description, by status.
 pub(super) type CallErrors<'a> = BTreeMap<u16, Vec<(&'a str, &'a str)>>;
 
-pub(super) fn paths(paths: &mut Paths, contracts: &[&Contract]) {
+/// Adds the paths of the tools and toolsets.
+pub(super) fn add(paths: &mut Paths, contracts: &[&Contract]) {
     let bearer = paths.bearer();
-    paths.add("/v1/tools/{tool}", "post", any_tool(contracts, bearer));
     for contract in contracts {
         let path = format!("/v1/tools/{}", contract.name);
         // A route of our own wins over a tool of that name.
@@ -44,65 +41,86 @@ pub(super) fn paths(paths: &mut Paths, contracts: &[&Contract]) {
     }
 }
 
-fn any_tool(contracts: &[&Contract], bearer: bool) -> Operation {
-    let body = json!({
-        "type": "object",
-        "properties": {
-            "args": { "type": "object", "description": "The arguments, as the tool's input schema says." },
-            "approval_id": approvals::given(),
-        },
-        "additionalProperties": false,
-    });
-    let result = json!({ "description": "The result, which matches the tool's output schema." });
-    let operation = Operation::new("call_tool", "Tools", "Calls a tool by its path")
-        .description(
-            "What `POST` on a path of this form does, also for tools that came after this \
-             document was read. Each tool has a path of its own with its schemas.",
-        )
-        .parameter("Tool")
-        .parameter("IdempotencyKey")
-        .body(body, Map::new())
-        .response(200, done(success(&json!({ "type": "string" }), &result), Map::new()));
-    with_errors(operation, contracts, bearer)
+/// A fixed operation with what it takes from the contracts: examples, and errors of calls.
+pub(super) fn with_contracts(
+    mut operation: Value,
+    contracts: &[&Contract],
+    paths: &Paths,
+) -> Value {
+    match operation["operationId"].as_str() {
+        Some("call_tool") => add_errors(&mut operation, contracts, paths.bearer()),
+        Some("execute") => {
+            set_examples(&mut operation["requestBody"], requests(contracts));
+            for (status, codes) in errors(contracts, paths.bearer()) {
+                let codes: Vec<_> = codes.iter().map(|(code, _)| format!("`{code}`")).collect();
+                let shape = if asks_to_retry(status) { "ToolResultLater" } else { "ToolResult" };
+                operation["responses"][status.to_string()] = json!({
+                    "$ref": format!("#/components/responses/{shape}"),
+                    "description": format!("The call failed: {}.", codes.join(", ")),
+                });
+            }
+        }
+        Some("create_job") => {
+            let mut examples = requests(contracts);
+            // One of them shows how to wait.
+            if let Some(first) = examples.values_mut().next() {
+                first["value"]["mode"] = json!("sync");
+            }
+            set_examples(&mut operation["requestBody"], examples);
+        }
+        _ => {}
+    }
+    operation
 }
 
-fn describe(contract: &Contract) -> Operation {
+/// A copy of an operation of [`ANY_TOOL`] for a path of its own.
+fn copy_of(method: &str, identifier: &str, tag: &str, summary: &str) -> Value {
+    let any = NOUNS.iter().find_map(|noun| noun["paths"].get(ANY_TOOL));
+    let mut operation = any.map(|item| item[method].clone()).unwrap_or_default();
+    operation["operationId"] = json!(identifier);
+    operation["tags"] = json!([tag]);
+    operation["summary"] = json!(summary);
+    // The path names the tool already.
+    if let Some(Value::Array(parameters)) = operation.get_mut("parameters") {
+        parameters.retain(|one| one["$ref"] != "#/components/parameters/Tool");
+    }
+    operation
+}
+
+fn describe(contract: &Contract) -> Value {
     let identifier = format!("describe_{}", contract.name);
     let summary = format!("The contract of `{}`", contract.name);
-    listing::describe(&identifier, &contract.toolset, &summary)
+    let mut operation = copy_of("get", &identifier, &contract.toolset, &summary);
+    // Unlike the path of any tool this one is never a toolset's, which can be called and not shown.
+    operation["x-errors"] = json!([404]);
+    operation
 }
 
-fn tool(contract: &Contract, bearer: bool) -> Operation {
+fn tool(contract: &Contract, bearer: bool) -> Value {
     let name = &contract.name;
-    let body = json!({
-        "type": "object",
-        "properties": {
-            "args": schema(&format!("{name}.input")),
-            "approval_id": approvals::given(),
-        },
-        "additionalProperties": false,
-    });
-    let body = with_required(body, needs_arguments(contract));
+    let schema = |part: &str| json!({ "$ref": format!("#/components/schemas/{name}.{part}") });
+    let summary = contract.title.as_ref().unwrap_or(name);
+    let mut operation = copy_of("post", &format!("call_{name}"), &contract.toolset, summary);
+    operation["description"] = json!(contract.description);
+    if contract.stability == Stability::Deprecated {
+        operation["deprecated"] = json!(true);
+    }
+    set_call(&mut operation, name, schema("input"), needs_arguments(contract), schema("output"));
     let asked = good_examples(contract)
         .into_iter()
         .map(|example| (example.title.as_str(), example, json!({ "args": example.input })));
+    set_examples(&mut operation["requestBody"], examples(asked));
     let answered = good_examples(contract).into_iter().filter_map(|example| {
         let output = example.output.as_ref()?;
         let answer = json!({ "tool": name, "ok": true, "result": output });
         Some((example.title.as_str(), example, answer))
     });
-    let success = success(&exactly(name), &schema(&format!("{name}.output")));
-    let summary = contract.title.as_ref().unwrap_or(name);
-    let operation = Operation::new(&format!("call_{name}"), &contract.toolset, summary)
-        .description(&contract.description)
-        .deprecated(contract.stability == Stability::Deprecated)
-        .parameter("IdempotencyKey")
-        .body(body, examples(asked))
-        .response(200, done(success, examples(answered)));
-    with_errors(operation, &[contract], bearer)
+    set_examples(&mut operation["responses"]["200"], examples(answered));
+    add_errors(&mut operation, &[contract], bearer);
+    operation
 }
 
-fn toolset_call(toolset: &str, tools: &[&Contract], bearer: bool) -> Operation {
+fn toolset_call(toolset: &str, tools: &[&Contract], bearer: bool) -> Value {
     let default = tools.iter().find(|tool| tool.toolset_default);
     let names: Vec<_> = tools.iter().map(|tool| &tool.name).collect();
     let otherwise =
@@ -118,29 +136,49 @@ fn toolset_call(toolset: &str, tools: &[&Contract], bearer: bool) -> Operation {
     if default.is_none() {
         arguments["required"] = json!(["command"]);
     }
-    let body = json!({
-        "type": "object",
-        "properties": { "args": arguments, "approval_id": approvals::given() },
-        "additionalProperties": false,
-    });
-    let body = with_required(body, default.is_none_or(|tool| needs_arguments(tool)));
+    let summary = format!("A tool of `{toolset}`");
+    let mut operation = copy_of("post", &format!("call_{toolset}"), toolset, &summary);
+    if let Value::Object(fields) = &mut operation {
+        fields.shift_remove("description");
+    }
+    let needed = default.is_none_or(|tool| needs_arguments(tool));
     let result = json!({ "description": "The result of the picked tool." });
-    let success = success(&exactly(toolset), &result);
+    set_call(&mut operation, toolset, arguments, needed, result);
     let asked = first_examples(tools).map(|(name, example)| {
         let mut arguments = Map::from_iter([("command".to_owned(), json!(name))]);
         arguments.extend(example.input.clone());
         (name, example, json!({ "args": arguments }))
     });
-    let summary = format!("A tool of `{toolset}`");
-    let operation = Operation::new(&format!("call_{toolset}"), toolset, &summary)
-        .parameter("IdempotencyKey")
-        .body(body, examples(asked))
-        .response(200, done(success, Map::new()));
-    with_errors(operation, tools, bearer)
+    set_examples(&mut operation["requestBody"], examples(asked));
+    add_errors(&mut operation, tools, bearer);
+    operation
+}
+
+/// Puts the schemas of a tool into a copy of the operation that calls any tool.
+fn set_call(operation: &mut Value, name: &str, arguments: Value, needed: bool, result: Value) {
+    let body = &mut operation["requestBody"]["content"][JSON]["schema"];
+    body["properties"]["args"] = arguments;
+    if needed {
+        body["required"] = json!(["args"]);
+    }
+    let success = &mut operation["responses"]["200"]["content"][JSON]["schema"]["properties"];
+    success["tool"] = json!({ "type": "string", "const": name });
+    success["result"] = result;
+}
+
+fn set_examples(carrier: &mut Value, examples: Map<String, Value>) {
+    if !examples.is_empty() {
+        carrier["content"][JSON]["examples"] = Value::Object(examples);
+    }
+}
+
+/// Whether a response of that status says when to try again.
+fn asks_to_retry(status: u16) -> bool {
+    matches!(status, 429 | 503)
 }
 
 /// Calls of some of the tools, for the routes that take the tool's name in the body.
-pub(super) fn requests(contracts: &[&Contract]) -> Map<String, Value> {
+fn requests(contracts: &[&Contract]) -> Map<String, Value> {
     examples(
         first_examples(contracts).map(|(name, example)| {
             (name, example, json!({ "tool": name, "input": example.input }))
@@ -151,61 +189,6 @@ pub(super) fn requests(contracts: &[&Contract]) -> Map<String, Value> {
 fn needs_arguments(contract: &Contract) -> bool {
     let required = contract.input_schema.get("required").and_then(Value::as_array);
     required.is_some_and(|required| !required.is_empty())
-}
-
-fn with_required(mut body: Value, arguments: bool) -> Value {
-    if arguments {
-        body["required"] = json!(["args"]);
-    }
-    body
-}
-
-fn exactly(text: &str) -> Value {
-    json!({ "type": "string", "const": text })
-}
-
-/// What a call is answered with whose answer a person has released.
-pub(super) fn released() -> Value {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "tool": { "type": "string" },
-            "ok": { "type": "boolean", "const": true },
-            "result": { "description": "What the tool answered, unchecked." },
-            "job_id": schema("JobId"),
-            "released": { "type": "boolean", "const": true },
-            "quarantine_id": schema("QuarantineId"),
-        },
-        "required": ["tool", "ok", "result", "released", "quarantine_id"],
-        "additionalProperties": false,
-    });
-    with_header(json_response(RELEASED, schema), "Idempotency-Replayed")
-}
-
-fn done(success: Value, examples: Map<String, Value>) -> Value {
-    let response = response("The result.", json_content(success, examples));
-    with_header(response, "Idempotency-Replayed")
-}
-
-fn success(tool: &Value, result: &Value) -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "tool": tool,
-            "ok": { "type": "boolean", "const": true },
-            "result": result,
-            "artifacts": { "type": "array", "items": schema("Artifact") },
-            "job_id": schema("JobId"),
-            "spilled": { "type": "boolean", "const": true, "description": "The result is an artifact." },
-            "contract_warnings": {
-                "type": "array",
-                "items": { "type": "object" },
-                "description": "What broke the contract and passed.",
-            },
-        },
-        "required": ["tool", "ok", "result"],
-        "additionalProperties": false,
-    })
 }
 
 /// The good examples by title.
@@ -267,21 +250,25 @@ pub(super) fn errors<'a>(contracts: &[&'a Contract], bearer: bool) -> CallErrors
     errors
 }
 
-fn with_errors(mut operation: Operation, contracts: &[&Contract], bearer: bool) -> Operation {
+fn add_errors(operation: &mut Value, contracts: &[&Contract], bearer: bool) {
     let standard = errors(&[], bearer);
-    operation = operation.response(203, json!({ "$ref": "#/components/responses/Released" }));
     let asks = contracts.iter().any(|contract| contract.approval == Approval::Required);
     for (status, codes) in errors(contracts, bearer) {
-        let failed = if asks && status == codes::APPROVAL_REQUIRED.http_status {
-            approvals::asked(error_response(status, &codes))
-        } else if standard.get(&status) == Some(&codes) {
+        let needs_approval = asks && status == codes::APPROVAL_REQUIRED.http_status;
+        let mut failed = if standard.get(&status) == Some(&codes) && !needs_approval {
             json!({ "$ref": format!("#/components/responses/CallError{status}") })
         } else {
             error_response(status, &codes)
         };
-        operation = operation.response(status, failed);
+        // The answer names the approval that now waits.
+        if needs_approval {
+            for next in ["get_approval", "decide_approval"] {
+                let id = json!({ "id": "$response.body#/details/approval_id" });
+                failed["links"][next] = json!({ "operationId": next, "parameters": id });
+            }
+        }
+        operation["responses"][status.to_string()] = failed;
     }
-    operation
 }
 
 /// The answer to a call that ended with one of these codes.
@@ -306,7 +293,14 @@ pub(super) fn error_response(status: u16, codes: &[(&str, &str)]) -> Value {
         "required": ["tool", "ok", "error", "code"],
         "additionalProperties": false,
     });
-    let response = json_response(&lines.join("\n"), schema);
-    let response = with_header(response, "Idempotency-Replayed");
-    if asks_to_retry(status) { with_header(response, "Retry-After") } else { response }
+    let header = |name: &str| json!({ "$ref": format!("#/components/headers/{name}") });
+    let mut response = json!({
+        "description": lines.join("\n"),
+        "headers": { "Idempotency-Replayed": header("Idempotency-Replayed") },
+        "content": { JSON: { "schema": schema } },
+    });
+    if asks_to_retry(status) {
+        response["headers"]["Retry-After"] = header("Retry-After");
+    }
+    response
 }
