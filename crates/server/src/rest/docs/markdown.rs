@@ -16,8 +16,8 @@ pub(super) fn blocks(text: &str) -> Markup {
 /// The text of all blocks, on one line.
 pub(super) fn inline(text: &str) -> Markup {
     let is_inline = |event: &Event| match event {
-        Event::Start(tag) => is_inline_tag(&tag.to_end()),
-        Event::End(tag) => is_inline_tag(tag),
+        Event::Start(tag) => is_inline_tag(tag.to_end()),
+        Event::End(tag) => is_inline_tag(*tag),
         // A block of code has its markup from `harmless`.
         Event::Html(_) | Event::Rule => false,
         _ => true,
@@ -37,7 +37,7 @@ fn render<'a>(events: impl Iterator<Item = Event<'a>>) -> Markup {
     PreEscaped(page)
 }
 
-fn is_inline_tag(tag: &TagEnd) -> bool {
+fn is_inline_tag(tag: TagEnd) -> bool {
     matches!(tag, TagEnd::Emphasis | TagEnd::Strong | TagEnd::Link)
 }
 

@@ -58,7 +58,8 @@ impl Paths {
         let open = operation["security"] == json!([]);
         let operator = operation["security"] == json!([{ "operator": [] }]);
         let Value::Object(fields) = operation else { return };
-        if !operator && !(open && self.bearer) {
+        let states_its_own = operator || (open && self.bearer);
+        if !states_its_own {
             fields.shift_remove("security");
         }
         for parameter in
