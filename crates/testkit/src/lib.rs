@@ -31,5 +31,5 @@ pub use peer::{Act, Heard, Peer};
 pub use raw::Raw;
 pub use shell::{Shell, Spoken};
 pub use upstream::{Asked, Reply, Upstream};
-pub use wait::eventually;
+pub use wait::{eventually, until};
 pub use world::World;

@@ -17,3 +17,15 @@ pub async fn eventually<T, F: Future<Output = Option<T>>>(
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
+
+/// The same for tests that are not asynchronous.
+pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + Duration::from_mins(1);
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(Instant::now() < end, "in a minute it did not happen that {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 /// The largest file or stdin that is read, in bytes.
 const MAX_BYTES: u64 = 67_108_864;
 
-/// The arguments that the words spell.
+/// Parses the arguments.
 pub fn parse(words: &[String]) -> anyhow::Result<Map<String, Value>> {
     let mut arguments = Map::new();
     for word in words {
@@ -28,7 +28,7 @@ pub fn parse(words: &[String]) -> anyhow::Result<Map<String, Value>> {
             continue;
         }
         let Some((name, text)) = word.split_once('=') else {
-            bail!("`{word}` is no argument; write name=text, name:=json, or - for stdin");
+            bail!("`{word}` is not an argument; write name=text, name:=json, or - for stdin");
         };
         match name.strip_suffix(':') {
             Some(name) => {
@@ -98,12 +98,12 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn errors_are_named() {
         let check = |words: &[&str], part: &str| {
             let error = parse(words).unwrap_err();
             assert!(error.contains(part), "{error}");
         };
-        check(&["hello"], "`hello` is no argument");
+        check(&["hello"], "`hello` is not an argument");
         check(&["n:=two"], "`n` is not JSON");
         check(&["n=1", "n:=2"], "`n` is given twice");
         check(&["text=@/does/not/exist"], "cannot read `/does/not/exist`");

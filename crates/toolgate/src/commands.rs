@@ -26,35 +26,35 @@ use crate::{
     Exit,
     printer::Printer,
     settings::{FileErrors, Flags, Loaded},
-    wiring::{self, Bound},
+    wiring::{self, BoundTool},
 };
 
-/// What to do. The words of each are those of its struct, short and long: a comment here would take the
-/// place of both.
+/// The commands. A new one is a file in `commands/`, a variant here and a line in `run`. Its help is the comment on
+/// its struct: a comment on a variant would replace that.
 #[derive(Subcommand)]
 pub enum Command {
-    Serve(serve::Serve),
-    Mcp(mcp::Mcp),
-    Tools(tools::Tools),
-    Call(call::Call),
+    Serve(serve::ServeCommand),
+    Mcp(mcp::McpCommand),
+    Tools(tools::ToolsCommand),
+    Call(call::CallCommand),
     Ask(ask::AskCommand),
     Trace(trace::TraceCommand),
-    Eval(eval::Eval),
-    Approvals(approvals::Approvals),
-    Mlx(mlx::Mlx),
-    Upstream(upstream::Upstream),
+    Eval(eval::EvalCommand),
+    Approvals(approvals::ApprovalsCommand),
+    Mlx(mlx::MlxCommand),
+    Upstream(upstream::UpstreamCommand),
     Lock(lock::LockCommand),
-    Probe(probe::Probe),
-    Quarantine(quarantine::Quarantine),
-    Config(config::Config),
-    Doctor(doctor::Doctor),
-    Init(init::Init),
-    Contracts(contracts::Contracts),
-    Completions(completions::Completions),
+    Probe(probe::ProbeCommand),
+    Quarantine(quarantine::QuarantineCommand),
+    Config(config::ConfigCommand),
+    Doctor(doctor::DoctorCommand),
+    Init(init::InitCommand),
+    Contracts(contracts::ContractsCommand),
+    Completions(completions::CompletionsCommand),
 }
 
 impl Command {
-    /// Does it.
+    /// Runs the command.
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         match self {
             Command::Serve(serve) => serve.run(flags, printer),
@@ -80,7 +80,7 @@ impl Command {
 }
 
 /// Loads settings and contracts that have no mistakes.
-fn ready(flags: &Flags) -> anyhow::Result<(Loaded, Vec<Bound>)> {
+fn ready(flags: &Flags) -> anyhow::Result<(Loaded, Vec<BoundTool>)> {
     let loaded = flags.load()?;
     let contracts = wiring::contracts(&loaded)?;
     let mut errors = contracts.diagnostics;
@@ -91,14 +91,14 @@ fn ready(flags: &Flags) -> anyhow::Result<(Loaded, Vec<Bound>)> {
     Ok((loaded, contracts.bound))
 }
 
-/// Refuses a data folder that was named and in which nothing was ever kept: to whoever only looks, a slip of the
-/// pen would read as good news. One that nobody named may not have been needed yet.
-fn is_not_in_vain(loaded: &Loaded) -> anyhow::Result<()> {
-    match loaded.named_in_vain() {
+/// Refuses a data folder that was named and was never used: a typing error would look like an empty list. The
+/// default one may not have been needed yet.
+fn require_used_data_dir(loaded: &Loaded) -> anyhow::Result<()> {
+    match loaded.unused_data_dir() {
         Some(folder) if folder.exists() => {
-            bail!("`{}` is no data folder: nothing was ever kept there", folder.display())
+            bail!("`{}` is not a data folder of Toolgate", folder.display())
         }
-        Some(folder) => bail!("there is no data folder `{}`", folder.display()),
+        Some(folder) => bail!("the data folder `{}` does not exist", folder.display()),
         None => Ok(()),
     }
 }

@@ -1,9 +1,8 @@
 //! The examples of contracts, run as tests through the real gate.
 //!
-//! Built-in tools work in a folder of the example's own, with the files that it names, and not
-//! in the operator's. A good call must succeed, with the shown output where one is shown; a bad call must be
-//! refused with its code; a bad answer, put into the mouth of a stand-in for the tool,
-//! must be stopped.
+//! A built-in tool works in a folder of the example with the files that it names. A good call must succeed, with the
+//! shown output if there is one; a bad call must be refused with its code; a bad output, returned by a stand-in for
+//! the tool, must be stopped.
 
 use std::{path::Path, sync::Arc};
 
@@ -19,41 +18,41 @@ use store::DataFolder;
 
 use crate::{
     settings::Loaded,
-    wiring::{self, Bound},
+    wiring::{self, BoundTool},
 };
 
-/// What came of one example.
+/// The result of one example.
 #[derive(Debug, Serialize)]
 pub struct ExampleResult {
     /// The tool.
     pub tool: String,
-    /// What the example shows.
+    /// The title of the example.
     pub title: String,
-    /// What went otherwise than shown.
+    /// The difference to what the example shows.
     pub problem: Option<String>,
 }
 
-/// Runs every example of every contract in a folder that is thrown away.
-pub async fn run(bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Vec<ExampleResult>> {
+/// Runs every example of every contract in a temporary folder.
+pub async fn run(bound: Vec<BoundTool>, loaded: &Loaded) -> anyhow::Result<Vec<ExampleResult>> {
     let folder = tempfile::tempdir()?;
     let mut results = Vec::new();
-    for Bound { contract, provider } in bound {
+    for BoundTool { contract, provider } in bound {
         for (index, example) in contract.examples.iter().enumerate() {
             let mut contract = contract.clone();
             if contract.run.is_none() || example.bad_output.is_some() {
-                // It touches nothing but a folder that is thrown away: nobody has to be asked.
+                // It touches only a temporary folder, so no approval is needed.
                 contract.approval = Approval::Never;
             }
             let data = folder.path().join(format!("{}-{index}", contract.name));
             let provider: Arc<dyn Provider> = match &example.bad_output {
-                Some(value) => Arc::new(Saying(value.clone())),
+                Some(value) => Arc::new(FixedOutput(value.clone())),
                 None if contract.run.is_some() => provider.clone(),
                 None => built_in(&contract.name, example, loaded, &data.join("files"))?,
             };
             let needs_approval = contract.approval == Approval::Required
                 && !example.error.as_deref().is_some_and(|code| contract.is_input_error(code));
             let tool = contract.name.clone();
-            let outcome = call(Bound { contract, provider }, example, loaded, &data).await?;
+            let outcome = call(BoundTool { contract, provider }, example, loaded, &data).await?;
             results.push(ExampleResult {
                 tool,
                 title: example.title.clone(),
@@ -64,7 +63,7 @@ pub async fn run(bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Vec<Examp
     Ok(results)
 }
 
-/// The tool of the binary, at work in a folder with the files of the example.
+/// A built-in tool that works in a folder with the files of the example.
 fn built_in(
     name: &str,
     example: &Example,
@@ -86,23 +85,23 @@ fn built_in(
 }
 
 async fn call(
-    bound: Bound,
+    bound: BoundTool,
     example: &Example,
     loaded: &Loaded,
     data: &Path,
 ) -> anyhow::Result<Outcome> {
     let tool = bound.contract.name.clone();
     let catalogue = wiring::catalogue(vec![bound], loaded)?;
-    let kept = wiring::gate(catalogue, loaded, DataFolder::open(data)?, None)?;
+    let opened = wiring::gate(catalogue, loaded, DataFolder::open(data)?, None)?;
     let input = Value::Object(example.input.clone());
-    let request_id = RequestId::new(kept.gate.clock().now());
+    let request_id = RequestId::new(opened.gate.clock().now());
     let call = Call::new(tool, input, Door::Cli, Caller::named("examples"), request_id);
-    Ok(kept.gate.call(call.recording(Recording::Always)).await)
+    Ok(opened.gate.call(call.recording(Recording::Always)).await)
 }
 
 fn problem(needs_approval: bool, example: &Example, outcome: &Outcome) -> Option<String> {
     let code = outcome.code();
-    // Nobody is there to approve: such a call gets no further than that.
+    // There is nobody to approve it.
     let expected = if needs_approval {
         codes::APPROVAL_REQUIRED.code
     } else if example.bad_output.is_some() {
@@ -120,7 +119,7 @@ fn problem(needs_approval: bool, example: &Example, outcome: &Outcome) -> Option
     (!is_same(&got, shown)).then(|| format!("expected the output {shown}, got {got}"))
 }
 
-/// Whether two values are one to JSON Schema: `2` and `2.0` are.
+/// True for values that are equal to JSON Schema, such as `2` and `2.0`.
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => {
@@ -139,10 +138,10 @@ fn is_same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// A provider that says what it was told to say.
-struct Saying(Value);
+/// A provider with a fixed output.
+struct FixedOutput(Value);
 
-impl Provider for Saying {
+impl Provider for FixedOutput {
     fn run<'a>(&'a self, _: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async { Ok(ToolOutput::new(self.0.clone())) })
     }

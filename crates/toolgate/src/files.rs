@@ -1,4 +1,4 @@
-//! Files that are written as a whole or not at all, and read up to a limit.
+//! Files that are written whole or not at all, and read up to a limit.
 
 use std::{
     io::{Read, Write},
@@ -7,58 +7,59 @@ use std::{
 
 use anyhow::{Context, bail};
 
-/// The largest file that a person names to be read, in bytes.
+/// The largest file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 20;
 
-/// Writes a file that was not there.
+/// Writes a new file.
 pub fn write_new(file: &Path, text: &str) -> anyhow::Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let wrote = written(folder.unwrap_or(Path::new(".")), text)
+    let wrote = folder_of(file)
+        .and_then(|folder| temporary_file(folder, text))
         .and_then(|temporary| temporary.persist_noclobber(file).map_err(|error| error.error));
-    wrote
-        .map(|_| ())
-        .map_err(without_path)
-        .with_context(|| format!("cannot write `{}`", file.display()))
+    wrote.map(|_| ()).map_err(without_path).with_context(|| cannot_write(file))
 }
 
-/// Writes a file over what was there: it stays behind its links and keeps its rights, and what is no
-/// file, such as `/dev/stdout`, is written to.
+/// Replaces a file. Links to it and its permissions stay; what is not a regular file, such as `/dev/stdout`, is
+/// written to.
 pub fn replace(file: &Path, text: &str) -> anyhow::Result<()> {
-    upstream::replace(file, text.as_bytes())
+    folder_of(file)
+        .and_then(|_| upstream::replace(file, text.as_bytes()))
         .map_err(without_path)
-        .with_context(|| format!("cannot write `{}`", file.display()))
+        .with_context(|| cannot_write(file))
 }
 
-/// Says why a file cannot be written, before anything is done for it. What is there already is left to its writer.
+/// Checks that a file can be written, before the work for it is done. An existing file is not checked.
 pub fn can_be_written(file: &Path) -> anyhow::Result<()> {
     if file.exists() {
         return Ok(());
     }
+    let tried = folder_of(file).and_then(tempfile::tempfile_in);
+    tried.map(|_| ()).map_err(without_path).with_context(|| cannot_write(file))
+}
+
+fn cannot_write(file: &Path) -> String {
+    format!("cannot write `{}`", file.display())
+}
+
+/// The folder of a file. It must exist.
+fn folder_of(file: &Path) -> std::io::Result<&Path> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    tempfile::tempfile_in(folder.unwrap_or(Path::new(".")))
-        .map(|_| ())
-        .map_err(without_path)
-        .with_context(|| format!("cannot write `{}`", file.display()))
+    let folder = folder.unwrap_or(Path::new("."));
+    folder.metadata().map(|_| folder)
 }
 
-/// What went wrong, without the name of a temporary file that nobody asked for. It stands behind what the system said.
+/// The error without the path of a temporary file, which `tempfile` adds and nobody asked for.
 pub fn without_path(error: std::io::Error) -> std::io::Error {
-    let text = error.to_string();
-    match text.split_once(" at path ") {
-        Some((said, _)) if error.get_ref().is_some() => std::io::Error::new(error.kind(), said),
-        _ => error,
-    }
+    if error.get_ref().is_some() { error.kind().into() } else { error }
 }
 
-/// Makes a file that only this user may read, where there is none: what is written over it keeps its rights. Where that
-/// cannot be done, writing it says why.
-pub fn make_private(file: &Path) {
+/// Creates a file that only this user may read, if there is none. If that fails, writing it will report why.
+pub fn create_private(file: &Path) {
     use std::os::unix::fs::OpenOptionsExt;
     let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
 }
 
-/// A file with that text, yet without its name.
-fn written(folder: &Path, text: &str) -> std::io::Result<tempfile::NamedTempFile> {
+/// A temporary file with that text.
+fn temporary_file(folder: &Path, text: &str) -> std::io::Result<tempfile::NamedTempFile> {
     let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
     temporary.write_all(text.as_bytes())?;
     temporary.as_file().sync_all()?;
@@ -66,13 +67,13 @@ fn written(folder: &Path, text: &str) -> std::io::Result<tempfile::NamedTempFile
     Ok(temporary)
 }
 
-/// What people edit is for everybody to read, unlike other temporary files.
+/// Lets everybody read a file that people edit; temporary files are private.
 fn set_readable(file: &std::fs::File) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     file.set_permissions(std::fs::Permissions::from_mode(0o644))
 }
 
-/// The text of a file that a person named.
+/// Reads a file that a person named.
 pub fn read(file: &Path) -> anyhow::Result<String> {
     let shown = file.display();
     let unreadable = || format!("cannot read `{shown}`");

@@ -1,17 +1,17 @@
-//! Logs: to stderr, for people or for programs.
+//! Starts the log on stderr.
 
 use tracing_subscriber::EnvFilter;
 
-use crate::settings::{Log, LogFormat};
+use crate::settings::{LogFormat, LogSection};
 
-/// Begins to log as the settings say.
-pub fn start(settings: &Log) -> anyhow::Result<()> {
+/// Starts logging with these settings.
+pub fn start(settings: &LogSection) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&settings.level)
         .map_err(|error| anyhow::anyhow!("log.level `{}`: {error}", settings.level))?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
-        // It would tell on stderr that stderr is gone, and panic.
+        // It would panic if stderr is closed.
         .log_internal_errors(false);
     match settings.format {
         LogFormat::Human => {

@@ -2,15 +2,15 @@
 
 mod arguments;
 mod commands;
-mod doors;
 mod examples;
 mod files;
 mod logging;
 mod printer;
+mod server_settings;
 mod servers;
 mod settings;
 mod sources;
-mod starting;
+mod start_checks;
 mod wiring;
 
 use std::process::ExitCode;
@@ -43,8 +43,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let printer = Printer::new();
     match arguments.command.run(&arguments.common, &printer) {
-        Ok(_) if printer::lost() => {
-            printer.error(&anyhow::anyhow!("stdout could not be written to"));
+        Ok(_) if printer::write_failed() => {
+            printer.error(&anyhow::anyhow!("cannot write to stdout"));
             Exit::Unknown.into()
         }
         Ok(exit) => exit.into(),

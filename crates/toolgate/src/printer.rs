@@ -1,8 +1,7 @@
 //! The one printer: data on stdout, words on stderr, colour only on a terminal.
 //!
-//! Much of what is printed is in the words of others: of servers, of programs, of files. Whatever could
-//! command a terminal or hide something from a reader is written out here, in one place, except in JSON
-//! and in documents for other programs.
+//! Much of what is printed was written by others: servers, programs, files. Characters that could control a
+//! terminal or hide something are escaped here, in one place, except in JSON and in documents for other programs.
 
 use std::{
     io::{IsTerminal, Write},
@@ -15,24 +14,24 @@ use serde::Serialize;
 
 use crate::settings::FileErrors;
 
-/// Prints.
+/// Prints for people and for programs.
 pub struct Printer {
     colour: bool,
 }
 
 impl Printer {
-    /// A printer that knows whether it prints to a terminal.
+    /// A printer that uses colour on a terminal.
     pub fn new() -> Self {
         let wanted = anstream::AutoStream::choice(&std::io::stderr());
         Self { colour: std::io::stderr().is_terminal() && wanted != anstream::ColorChoice::Never }
     }
 
-    /// A line of data.
+    /// Prints a line of data.
     pub fn data(&self, text: impl AsRef<str>) {
         print_line(&visible(text.as_ref()));
     }
 
-    /// A document that another program may read: as it is, unless a person is looking.
+    /// Prints a document that another program may read: unchanged, unless stdout is a terminal.
     pub fn document(&self, text: impl AsRef<str>) {
         if std::io::stdout().is_terminal() {
             self.data(text);
@@ -41,7 +40,7 @@ impl Printer {
         }
     }
 
-    /// Data as JSON, indented for people.
+    /// Prints data as indented JSON.
     pub fn json(&self, value: &impl Serialize) {
         let text = serde_json::to_string_pretty(value).unwrap_or_default();
         if std::io::stdout().is_terminal() {
@@ -51,12 +50,12 @@ impl Printer {
         }
     }
 
-    /// A line for the person.
+    /// Prints a line for people, on stderr.
     pub fn say(&self, text: impl AsRef<str>) {
         say_line(&visible(text.as_ref()));
     }
 
-    /// The error that ended a command, with all causes; mistakes in files are shown in place.
+    /// Prints the error that ended a command, with all causes; errors in files are shown in place.
     pub fn error(&self, error: &anyhow::Error) {
         if let Some(FileErrors(diagnostics)) = error.downcast_ref() {
             self.diagnostics(diagnostics);
@@ -71,7 +70,7 @@ impl Printer {
         say_line(&format!("{on}error{off}: {}", visible(&format!("{error:#}"))));
     }
 
-    /// What is wrong in files; true if something is refused.
+    /// Prints errors and warnings about files; true if there is an error.
     pub fn diagnostics(&self, diagnostics: &[Diagnostic]) -> bool {
         for diagnostic in diagnostics {
             say_line(&rendered(diagnostic, self.colour));
@@ -80,7 +79,7 @@ impl Printer {
         diagnostics.iter().any(|one| one.severity == Severity::Error)
     }
 
-    /// Columns, as wide as their widest cell; the last one may be of any width.
+    /// Prints columns, as wide as their widest cell.
     pub fn table(&self, header: &[&str], rows: &[Vec<String>]) {
         let whole = |row: &Vec<String>| row.iter().map(|cell| visible_line(cell)).collect();
         let rows: Vec<Vec<String>> = rows.iter().map(whole).collect();
@@ -122,19 +121,25 @@ fn escaped_json(json: &str) -> String {
     text
 }
 
-/// Whether something could not be printed, and not because whoever reads has gone: that is no reason to fail.
-static LOST: AtomicBool = AtomicBool::new(false);
+/// True if a write to stdout failed, unless the reader is gone (`BrokenPipe`): that is not a failure.
+static WRITE_FAILED: AtomicBool = AtomicBool::new(false);
 
-/// Whether not all that was printed has arrived.
-pub fn lost() -> bool {
-    LOST.load(Ordering::Relaxed)
+/// True if something could not be written to stdout.
+pub fn write_failed() -> bool {
+    WRITE_FAILED.load(Ordering::Relaxed)
+}
+
+/// A number with its noun: `1 error`, `2 errors`.
+pub fn counted(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }
 
 fn print_line(text: &str) {
     if let Err(error) = writeln!(std::io::stdout(), "{text}")
         && error.kind() != std::io::ErrorKind::BrokenPipe
     {
-        LOST.store(true, Ordering::Relaxed);
+        WRITE_FAILED.store(true, Ordering::Relaxed);
     }
 }
 
@@ -142,7 +147,7 @@ fn say_line(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// A diagnostic with nothing in it that could deceive but our own colours.
+/// A diagnostic in which every control character is escaped but our own colours.
 fn rendered(diagnostic: &Diagnostic, colour: bool) -> String {
     let mut safe = diagnostic.clone();
     safe.file = visible(&safe.file);

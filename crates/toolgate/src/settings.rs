@@ -5,15 +5,16 @@ pub mod environment;
 mod errors;
 mod load;
 mod log;
+pub mod mcp_servers;
+pub mod mlx_host;
 mod model;
-pub mod model_host;
-pub mod pasted;
 mod reference;
 
 pub use errors::{FileErrors, SettingsError};
 pub use load::{Flags, Loaded, schema};
-pub use log::{Log, LogFormat};
+pub use log::{LogFormat, LogSection};
 pub use model::{
-    AllowlistSetting, ApprovalRule, Durability, Policy, Require, Server, Settings, Token,
+    AllowlistSetting, ApprovalRule, PolicySection, Require, ServerSection, Settings,
+    StoreDurability, TokenEntry,
 };
 pub use reference::markdown;

@@ -1,4 +1,4 @@
-//! From settings to a catalogue, and from a catalogue to a gate.
+//! Makes a catalogue from the settings, and a gate from a catalogue.
 
 mod apart;
 pub mod asking;
@@ -25,39 +25,38 @@ use guard::process::Spawner;
 use store::{DataFolder, DataFolderLock, LocalBlobs, Sqlite};
 use tools::command::Command;
 
-use crate::settings::{Durability, Loaded, SettingsError, model_host};
+use crate::settings::{Loaded, SettingsError, StoreDurability, mlx_host};
 
-/// A contract and what runs it.
-pub struct Bound {
+/// A contract and the provider that runs it.
+pub struct BoundTool {
     /// The contract.
     pub contract: Contract,
-    /// What runs it.
+    /// The provider.
     pub provider: Arc<dyn Provider>,
 }
 
-/// The contracts that the settings ask for, and all that is wrong or could be better.
-pub struct Contracts {
-    /// Those that can be served.
-    pub bound: Vec<Bound>,
-    /// What is wrong or could be better.
+/// The contracts of the settings, with errors and warnings.
+pub struct LoadedContracts {
+    /// The contracts that can be served.
+    pub bound: Vec<BoundTool>,
+    /// Errors and warnings.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads the contracts of the binary and those of the user, and refuses settings that would give an agent
-/// what is ours.
-pub fn contracts(loaded: &Loaded) -> anyhow::Result<Contracts> {
+/// Loads the built-in and the user's contracts, and refuses settings that would give an agent our own files.
+pub fn contracts(loaded: &Loaded) -> anyhow::Result<LoadedContracts> {
     let contracts = gathered(loaded)?;
     apart(&contracts.bound, loaded)?;
     Ok(contracts)
 }
 
-/// Refuses settings that would give an agent what is ours.
-pub fn apart(bound: &[Bound], loaded: &Loaded) -> anyhow::Result<()> {
+/// Refuses settings that would give an agent our own files.
+pub fn apart(bound: &[BoundTool], loaded: &Loaded) -> anyhow::Result<()> {
     apart::check(bound, loaded)
 }
 
-/// The contracts alone.
-pub fn gathered(loaded: &Loaded) -> anyhow::Result<Contracts> {
+/// Loads the contracts without that check.
+pub fn gathered(loaded: &Loaded) -> anyhow::Result<LoadedContracts> {
     let mut bound = Vec::new();
     let mut diagnostics = Vec::new();
     let settings = loaded.tools();
@@ -80,13 +79,13 @@ pub fn gathered(loaded: &Loaded) -> anyhow::Result<Contracts> {
             Some(command) => {
                 let trouble = command.trouble();
                 diagnostics.extend(trouble.map(|words| document.warning("/run/0", words)));
-                bound.push(Bound { contract: contract.clone(), provider: Arc::new(command) });
+                bound.push(BoundTool { contract: contract.clone(), provider: Arc::new(command) });
             }
             None if contract.status == Status::Planned => {}
             None => diagnostics.push(
                 document
-                    .error("/name", "nothing runs this tool")
-                    .hint("add `run: [program, arguments…]`, or `status: planned`"),
+                    .error("/name", "no command runs this tool")
+                    .hint("add `run: [program, argument]` or `status: planned`"),
             ),
         }
         documents.push((contract, document));
@@ -100,7 +99,7 @@ pub fn gathered(loaded: &Loaded) -> anyhow::Result<Contracts> {
                 documents.insert(0, (contract.clone(), document));
             }
         }
-        bound.push(Bound { contract, provider: tool.provider });
+        bound.push(BoundTool { contract, provider: tool.provider });
     }
     let together: Vec<_> =
         documents.iter().map(|(contract, document)| (contract, document)).collect();
@@ -109,15 +108,14 @@ pub fn gathered(loaded: &Loaded) -> anyhow::Result<Contracts> {
     enable(&mut bound, loaded)?;
     asking::check_allowed(loaded, &bound)?;
     if !settings.mlx.is_local() {
-        // Those of the other machine have their names.
-        bound
-            .retain(|one| one.contract.toolset != model_host::MLXCTL || one.contract.run.is_some());
+        // The tools of the other machine have these names.
+        bound.retain(|one| one.contract.toolset != mlx_host::MLXCTL || one.contract.run.is_some());
     }
-    Ok(Contracts { bound, diagnostics })
+    Ok(LoadedContracts { bound, diagnostics })
 }
 
-/// Leaves only the toolsets that the settings name.
-fn enable(bound: &mut Vec<Bound>, loaded: &Loaded) -> anyhow::Result<()> {
+/// Keeps only the toolsets that the settings name.
+fn enable(bound: &mut Vec<BoundTool>, loaded: &Loaded) -> anyhow::Result<()> {
     let Some(enabled) = &loaded.settings.tools.enable else { return Ok(()) };
     for (index, toolset) in enabled.iter().enumerate() {
         let known = bound.iter().map(|one| one.contract.toolset.as_str());
@@ -177,9 +175,9 @@ pub fn contract_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 }
 
 /// The tools of these contracts.
-pub fn tools(bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Vec<Arc<Tool>>> {
+pub fn tools(bound: Vec<BoundTool>, loaded: &Loaded) -> anyhow::Result<Vec<Arc<Tool>>> {
     let defaults = loaded.settings.limits.defaults();
-    let tools = bound.into_iter().map(|Bound { contract, provider }| {
+    let tools = bound.into_iter().map(|BoundTool { contract, provider }| {
         let name = contract.name.clone();
         Tool::new(contract, provider, &defaults)
             .map(Arc::new)
@@ -188,14 +186,14 @@ pub fn tools(bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Vec<Arc<Tool>
     tools.collect()
 }
 
-/// The same as a catalogue.
-pub fn catalogue(bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Catalogue> {
+/// A catalogue of these contracts.
+pub fn catalogue(bound: Vec<BoundTool>, loaded: &Loaded) -> anyhow::Result<Catalogue> {
     Ok(Catalogue::of(tools(bound, loaded)?, HashMap::new()))
 }
 
-/// What a gate keeps things in.
-pub struct Kept {
-    /// The folder of it all.
+/// A gate and what it is opened on.
+pub struct OpenGate {
+    /// The data folder.
     pub data: DataFolder,
     /// The artifacts.
     pub blobs: LocalBlobs,
@@ -209,11 +207,11 @@ pub fn gate(
     loaded: &Loaded,
     data: DataFolder,
     lock: Option<&DataFolderLock>,
-) -> anyhow::Result<Kept> {
+) -> anyhow::Result<OpenGate> {
     let settings = &loaded.settings;
     let durability = match settings.store.durability {
-        Durability::Process => store::Durability::Process,
-        Durability::Power => store::Durability::Power,
+        StoreDurability::Process => store::Durability::Process,
+        StoreDurability::Power => store::Durability::Power,
     };
     let database = data.database();
     let opened = Sqlite::open(&database, durability).and_then(|sqlite| match lock {
@@ -243,5 +241,5 @@ pub fn gate(
             release_valid: Duration::from_millis(settings.quarantine.release_valid_ms),
         },
     });
-    Ok(Kept { data, blobs, gate: Arc::new(gate) })
+    Ok(OpenGate { data, blobs, gate: Arc::new(gate) })
 }

@@ -1,4 +1,4 @@
-//! `toolgate approvals`: what agents want to do, and your word on it.
+//! `toolgate approvals`: lists calls that wait for approval, and decides on them.
 
 mod show;
 mod watch;
@@ -16,25 +16,25 @@ use crate::{
     Exit, commands,
     printer::Printer,
     settings::Flags,
-    wiring::{self, Kept},
+    wiring::{self, OpenGate},
 };
 
-/// How many requests are listed.
+/// The most requests that are listed.
 const MAX_LISTED: usize = 200;
-/// What the journal calls a decision that was made here.
+/// The name in the journal for decisions made here.
 const BY: &str = "operator (terminal)";
 
-/// See which calls wait for your approval, and decide
+/// List calls that wait for approval, and approve or refuse them
 ///
-/// Works on the data folder, whether or not a server runs on it: a job that waits goes on by
-/// itself, and an agent that was told to wait makes its call again. Whoever can write the data
-/// folder is the operator.
+/// Works on the data folder, with or without a running server. After a decision a waiting job
+/// continues by itself; an agent repeats its call. Everybody who can write to the data folder is
+/// the operator.
 #[derive(Args)]
-pub struct Approvals {
+pub struct ApprovalsCommand {
     /// Print JSON
     #[arg(long, global = true)]
     json: bool,
-    /// List those that are decided or over too
+    /// Also list requests that are decided or expired
     #[arg(long)]
     all: bool,
     #[command(subcommand)]
@@ -43,16 +43,16 @@ pub struct Approvals {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Show a request: the arguments, and what the call would do
+    /// Show a request: its arguments, and what the call would do
     Show {
         /// The id of the request
         id: String,
     },
-    /// Let a call run, once
+    /// Approve a call: it may run once
     Approve {
         /// The id of the request
         id: String,
-        /// Why, for the journal
+        /// Reason, for the journal
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
@@ -60,50 +60,49 @@ enum Command {
     Refuse {
         /// The id of the request
         id: String,
-        /// Why; the agent reads it
+        /// Reason; the agent sees it
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Wait for requests and ask about each of them, until you end it
+    /// Wait for requests and ask about each of them, until Ctrl-C
     Watch,
 }
 
-impl Approvals {
+impl ApprovalsCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let loaded = flags.load()?;
-        commands::is_not_in_vain(&loaded)?;
+        commands::require_used_data_dir(&loaded)?;
         if !loaded.has_data()
             && !loaded.data_dir().is_file()
-            && let Some(answer) = self.nothing(printer)?
+            && let Some(answer) = self.no_data(printer)?
         {
             return Ok(answer);
         }
         let data = DataFolder::open(&loaded.data_dir())?;
-        // Nothing is called here: a contract with a mistake keeps nobody from deciding.
-        let kept = wiring::gate(Catalogue::default(), &loaded, data, None)?;
+        // Nothing is called here, so contracts with errors do not matter.
+        let opened = wiring::gate(Catalogue::default(), &loaded, data, None)?;
         let runtime = commands::runtime()?;
         match &self.command {
-            None => runtime.block_on(self.list(&kept, printer)),
-            Some(Command::Show { id }) => runtime.block_on(self.show(&kept, id, printer)),
+            None => runtime.block_on(self.list(&opened, printer)),
+            Some(Command::Show { id }) => runtime.block_on(self.show(&opened, id, printer)),
             Some(Command::Approve { id, reason }) => {
-                runtime.block_on(self.decide(&kept, id, true, reason.clone(), printer))
+                runtime.block_on(self.decide(&opened, id, true, reason.clone(), printer))
             }
             Some(Command::Refuse { id, reason }) => {
-                runtime.block_on(self.decide(&kept, id, false, reason.clone(), printer))
+                runtime.block_on(self.decide(&opened, id, false, reason.clone(), printer))
             }
-            Some(Command::Watch) => runtime.block_on(watch::watch(&kept, printer)),
+            Some(Command::Watch) => runtime.block_on(watch::watch(&opened, printer)),
         }
     }
 
-    /// Nothing was ever kept, so nobody ever asked, and to look is no reason to make a data folder. Whoever
-    /// watches waits for what is to come.
-    fn nothing(&self, printer: &Printer) -> anyhow::Result<Option<Exit>> {
+    /// The output for a data folder that was never used, without creating one. `watch` creates it and waits.
+    fn no_data(&self, printer: &Printer) -> anyhow::Result<Option<Exit>> {
         Ok(match &self.command {
             None => {
                 if self.json {
                     printer.json(&json!({ "approvals": [], "next_cursor": null }));
                 } else {
-                    printer.say("nothing waits for an approval");
+                    printer.say("no call is waiting for approval");
                 }
                 Some(Exit::Ok)
             }
@@ -114,34 +113,35 @@ impl Approvals {
         })
     }
 
-    async fn list(&self, kept: &Kept, printer: &Printer) -> anyhow::Result<Exit> {
+    async fn list(&self, opened: &OpenGate, printer: &Printer) -> anyhow::Result<Exit> {
         let state = (!self.all).then_some(ApprovalState::Waiting);
-        let now = kept.gate.clock().now();
+        let now = opened.gate.clock().now();
         let filter =
             ApprovalFilter { state, cursor: None, oldest_first: false, limit: MAX_LISTED + 1 };
-        let mut approvals = kept.gate.store().approvals(filter, now).await?;
+        let mut approvals = opened.gate.store().approvals(filter, now).await?;
         let more = approvals.len() > MAX_LISTED;
         approvals.truncate(MAX_LISTED);
         if self.json {
             let next = approvals.last().filter(|_| more).map(|one| &one.id);
             printer.json(&json!({ "approvals": approvals, "next_cursor": next }));
         } else if approvals.is_empty() {
-            printer.say("nothing waits for an approval");
+            printer.say("no call is waiting for approval");
         } else {
             show::list(&approvals, now, printer);
             if more {
                 printer.say(format!(
-                    "these are the newest {MAX_LISTED}; `GET /v1/approvals` has the older ones, \
-                     and `approvals watch` begins with the oldest"
+                    "these are the newest {MAX_LISTED}; `GET /v1/approvals` lists older ones, \
+                     `toolgate approvals watch` starts with the oldest"
                 ));
             }
         }
         Ok(Exit::Ok)
     }
 
-    async fn show(&self, kept: &Kept, id: &str, printer: &Printer) -> anyhow::Result<Exit> {
+    async fn show(&self, opened: &OpenGate, id: &str, printer: &Printer) -> anyhow::Result<Exit> {
         let id = self::id(id)?;
-        let Some(approval) = kept.gate.store().approval(&id, kept.gate.clock().now()).await? else {
+        let Some(approval) = opened.gate.store().approval(&id, opened.gate.clock().now()).await?
+        else {
             return Ok(unknown(&id, printer));
         };
         if self.json {
@@ -154,7 +154,7 @@ impl Approvals {
 
     async fn decide(
         &self,
-        kept: &Kept,
+        opened: &OpenGate,
         id: &str,
         approve: bool,
         reason: Option<String>,
@@ -162,10 +162,10 @@ impl Approvals {
     ) -> anyhow::Result<Exit> {
         let id = self::id(id)?;
         if reason.as_ref().is_some_and(|words| words.chars().count() > MAX_REASON_CHARACTERS) {
-            bail!("--reason must be a text of at most {MAX_REASON_CHARACTERS} characters");
+            bail!("--reason is longer than {MAX_REASON_CHARACTERS} characters");
         }
         let verdict = ApprovalDecision { approve, by: BY.into(), reason };
-        Ok(match kept.gate.decide(&id, verdict).await? {
+        Ok(match opened.gate.decide(&id, verdict).await? {
             DecisionResult::Unknown => unknown(&id, printer),
             DecisionResult::Done(approval) => {
                 if self.json {
@@ -177,8 +177,7 @@ impl Approvals {
                 Exit::Ok
             }
             DecisionResult::TooLate(approval) => {
-                printer
-                    .say(format!("{id} is {} and can no more be decided", approval.state.word()));
+                printer.say(format!("{id} is already {}", approval.state.word()));
                 Exit::Failed
             }
         })
@@ -190,7 +189,7 @@ fn unknown(id: &ApprovalId, printer: &Printer) -> Exit {
     Exit::Failed
 }
 
-/// The id that a person typed.
+/// Parses the id that a person typed.
 pub(super) fn id(text: &str) -> anyhow::Result<ApprovalId> {
     match ApprovalId::parse(text.trim()) {
         Some(id) => Ok(id),

@@ -20,7 +20,7 @@ use crate::{
     printer::Printer,
     settings::Flags,
     wiring::{
-        self, Kept,
+        self, OpenGate,
         asking::{self, Told},
         upstreams::{self, Which},
     },
@@ -135,7 +135,7 @@ impl AskCommand {
 /// All that a question needs: a gate, whoever answers, and upstreams that are yet to be reached.
 pub(super) struct Prepared {
     pub ask: Ask,
-    pub kept: Kept,
+    pub kept: OpenGate,
     pub plan: upstream::Plan,
     pub fixed: Vec<Arc<Tool>>,
     /// Says that somebody uses the data folder.
@@ -205,7 +205,7 @@ fn write_trace(file: &std::path::Path, trace: &ask::Trace) -> anyhow::Result<Str
     let file = if file.is_dir() { file.join(trace.file_name()) } else { file.to_owned() };
     let mut text = serde_json::to_string_pretty(trace)?;
     text.push('\n');
-    files::make_private(&file);
+    files::create_private(&file);
     files::replace(&file, &text).context("--trace")?;
     Ok(file.display().to_string())
 }

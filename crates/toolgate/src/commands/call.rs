@@ -1,4 +1,4 @@
-//! `toolgate call`: the gate from a terminal.
+//! `toolgate call`: calls a tool from a terminal.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -21,55 +21,55 @@ use crate::{
 /// Call a tool
 ///
 /// The call takes the same path as one over HTTP, is recorded as a job, and its artifacts
-/// are kept in the data folder. A server need not be running.
+/// are kept in the data folder. No server is needed.
 #[derive(Args)]
-pub struct Call {
-    /// The name of the tool
+pub struct CallCommand {
+    /// Name of the tool
     tool: String,
     /// name=text, name:=json, name=@file, or - for a JSON object on stdin
     arguments: Vec<String>,
-    /// Print the whole result, with metrics and artifacts, as JSON
+    /// Print the full result as JSON, with metrics and artifacts
     #[arg(long)]
     json: bool,
-    /// How long the call may take, in milliseconds
+    /// Timeout of the call, in milliseconds
     #[arg(long, value_name = "MS")]
     timeout_ms: Option<u64>,
-    /// The approval that the operator gave for this call
+    /// Id of the approval for this call
     #[arg(long, value_name = "ID")]
     approval: Option<String>,
 }
 
-impl Call {
+impl CallCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let (loaded, bound) = commands::ready(flags)?;
         let input = Value::Object(arguments::parse(&self.arguments)?);
         let fixed = wiring::tools(bound, &loaded)?;
-        // It is started in any case: what it lists then is what is called.
+        // A lazy upstream is started too: what it lists now is what is called.
         let plan = upstreams::plan_to_look(&loaded, Which::Of(&self.tool), &fixed)?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         let data = DataFolder::open(&loaded.data_dir())?;
         let _visit = data.visit()?;
-        let kept = wiring::gate(catalogue, &loaded, data, None)?;
+        let opened = wiring::gate(catalogue, &loaded, data, None)?;
         let limits = match self.timeout_ms {
             None => contract::LimitOverrides::default(),
             Some(milliseconds) => contract::LimitOverrides::from_request(
                 &json!({ "timeout_ms": milliseconds }),
-                kept.gate.ceilings(),
+                opened.gate.ceilings(),
             )
             .map_err(|violations| anyhow::anyhow!(contract::Violation::list(&violations)))?,
         };
         let approval = self.approval.as_deref().map(commands::approvals::id).transpose()?;
-        let call = self.call(&kept.gate, input, limits, approval);
+        let call = self.call(&opened.gate, input, limits, approval);
         let outcome = commands::runtime()?.block_on(async {
-            let host = upstreams::start(&kept.gate, plan, fixed).await;
-            let outcome = match unreached(&host, &kept.gate, &self.tool) {
+            let host = upstreams::start(&opened.gate, plan, fixed).await;
+            let outcome = match unreachable_upstream(&host, &opened.gate, &self.tool) {
                 Some(why) => Err(why),
-                None => Ok(until_stopped(&kept.gate, call).await),
+                None => Ok(until_stopped(&opened.gate, call).await),
             };
             host.stop().await;
             outcome
         })?;
-        Ok(self.print(&outcome, &kept, printer))
+        Ok(self.print(&outcome, &opened, printer))
     }
 
     fn call(
@@ -86,7 +86,7 @@ impl Call {
             .approval(approval)
     }
 
-    fn print(&self, outcome: &Outcome, kept: &wiring::Kept, printer: &Printer) -> Exit {
+    fn print(&self, outcome: &Outcome, opened: &wiring::OpenGate, printer: &Printer) -> Exit {
         if self.json {
             let whole: Value =
                 serde_json::from_str(outcome.tool_result().get()).unwrap_or_default();
@@ -97,10 +97,10 @@ impl Call {
                 if !self.json {
                     let value: Value = serde_json::from_str(output.json.get()).unwrap_or_default();
                     printer.json(&value);
-                    self.name_artifacts(outcome, kept, printer);
+                    self.name_artifacts(outcome, opened, printer);
                 }
                 if let Some(id) = &outcome.flags.released {
-                    printer.say(format!("released: {id} breaks the contract of {}", self.tool));
+                    printer.say(format!("warning: this result broke the contract of {} and was released from quarantine ({id})", self.tool));
                 }
                 Exit::Ok
             }
@@ -111,7 +111,7 @@ impl Call {
                     printer.say(stderr);
                 }
                 printer.say(format!("{}: {}", failure.code, failure.message));
-                // Whoever has the command line is the operator, and an internal error is theirs to mend.
+                // Who has the command line is the operator, who has to fix an internal error.
                 if let Some(words) = failure
                     .operator
                     .as_ref()
@@ -127,19 +127,19 @@ impl Call {
         }
     }
 
-    fn name_artifacts(&self, outcome: &Outcome, kept: &wiring::Kept, printer: &Printer) {
+    fn name_artifacts(&self, outcome: &Outcome, opened: &wiring::OpenGate, printer: &Printer) {
         let Some(job) = &outcome.job_id else { return };
         for artifact in &outcome.artifacts {
-            let path = kept.data.path().join("artifacts").join(job.as_str()).join(&artifact.name);
+            let path = opened.data.path().join("artifacts").join(job.as_str()).join(&artifact.name);
             printer.say(format!("artifact {} ({} bytes)", path.display(), artifact.bytes));
         }
         for (count, why) in outcome.files_not_kept() {
             let files = if count == 1 { "file was" } else { "files were" };
-            printer.say(format!("{count} {files} not kept: {why}"));
+            printer.say(format!("{count} {files} not opened: {why}"));
         }
     }
 
-    /// `n=2` is a text; where a number was wanted, say how to write one.
+    /// Hints about what to do next, such as `n:=2` where `n=2` was typed for a number.
     fn hints(&self, failure: &gate::Failure) -> Vec<String> {
         let violations =
             failure.details.as_ref().and_then(|details| details["violations"].as_array());
@@ -158,12 +158,12 @@ impl Call {
             .collect();
         if let Some(id) = failure.approval.as_ref() {
             hints.push(format!(
-                "hint: `toolgate approvals approve {id}`, then the same call with --approval {id}"
+                "hint: run `toolgate approvals approve {id}`, then repeat the call with --approval {id}"
             ));
         }
         let quarantined = |all: &Value| all["quarantine_id"].as_str().map(str::to_owned);
         if let Some(id) = failure.details.as_ref().and_then(quarantined) {
-            hints.push(format!("hint: `toolgate quarantine show {id}`"));
+            hints.push(format!("hint: `toolgate quarantine show {id}` shows the result"));
         }
         if failure.code == contract::codes::CONTRACT_CHANGED.code {
             hints.push("hint: `toolgate lock diff` shows the change".into());
@@ -175,8 +175,8 @@ impl Call {
     }
 }
 
-/// Why nobody can say whether there is such a tool: the upstream that it would be of cannot be reached.
-fn unreached(host: &Host, gate: &Gate, tool: &str) -> Option<anyhow::Error> {
+/// The error if the upstream of the tool cannot be reached, so that nothing is known of the tool.
+fn unreachable_upstream(host: &Host, gate: &Gate, tool: &str) -> Option<anyhow::Error> {
     if gate.catalogue().find(tool).is_some() {
         return None;
     }

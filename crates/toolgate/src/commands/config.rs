@@ -1,4 +1,4 @@
-//! `toolgate config`: the settings, looked at without changing anything.
+//! `toolgate config`: checks and prints the settings, without changing anything.
 
 mod check;
 mod rules;
@@ -12,22 +12,22 @@ use crate::{
     settings::{self, FileErrors, Flags, Loaded},
 };
 
-/// Look at the settings
+/// Check and print the settings
 #[derive(Args)]
-pub struct Config {
+pub struct ConfigCommand {
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check the settings and every contract that they name
+    /// Check the settings and all contracts
     Check {
-        /// Print what was found as JSON
+        /// Print the findings as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Print the settings as they are after all overrides
+    /// Print the settings that are in effect, with all overrides
     Show,
     /// Print the JSON Schema of the settings file
     Schema {
@@ -35,23 +35,23 @@ enum Command {
         #[arg(long)]
         markdown: bool,
     },
-    /// Print which questions `toolgate ask` refuses
+    /// Print the rules for questions that `toolgate ask` refuses
     Rules {
-        /// Print them with their patterns, as JSON
+        /// Print the rules with their patterns, as JSON
         #[arg(long)]
         json: bool,
-        /// Print a reference page of those that come with Toolgate
+        /// Print a reference page of the built-in rules
         #[arg(long, conflicts_with = "json")]
         markdown: bool,
     },
 }
 
-impl Config {
+impl ConfigCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         match &self.command {
             Command::Check { json } => check::run(flags, printer, *json),
             Command::Show => show(flags, printer, |loaded| {
-                let own = settings::model_host::without(&loaded.settings);
+                let own = settings::mlx_host::without(&loaded.settings);
                 printer.json(&without_null(serde_json::to_value(own)?));
                 Ok(Exit::Ok)
             }),
@@ -89,13 +89,13 @@ fn show(
     }
 }
 
-/// Settings as they can be written into a file, where a key that has no value is left out.
+/// Settings as they can be written to a file: keys without a value are left out.
 fn without_null(mut value: Value) -> Value {
     match &mut value {
         Value::Object(fields) => {
             fields.retain(|_, field| !field.is_null());
             for (name, field) in fields {
-                // In a schema null is a value like others.
+                // In a schema null is a value.
                 if !matches!(name.as_str(), "input_schema" | "output_schema") {
                     *field = without_null(field.take());
                 }

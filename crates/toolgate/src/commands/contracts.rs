@@ -31,7 +31,7 @@ const STARTER: &str = include_str!("../starter/contract.yaml");
 /// sections for tools, or `self`: what is served here. `SOURCE#NAME` is one upstream, toolset or tool of
 /// it. A program that speaks MCP is given after `--`.
 #[derive(Args)]
-pub struct Contracts {
+pub struct ContractsCommand {
     #[command(subcommand)]
     command: Command,
 }
@@ -71,7 +71,7 @@ enum Command {
     Export(export::Export),
 }
 
-impl Contracts {
+impl ContractsCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         match &self.command {
             Command::New { name, folder } => new(name, folder, printer),

@@ -1,12 +1,10 @@
-//! `toolgate doctor`: whether a server would run here, and what to mend if not.
-//!
-//! It looks at the things that make a start or a first call fail, and changes none of them.
+//! `toolgate doctor`: checks whether a server can run here, without changing anything.
 
-mod kept;
+mod data;
 mod llm;
 mod machine;
 mod mlx;
-mod place;
+mod network;
 mod search;
 mod upstreams;
 
@@ -17,70 +15,70 @@ use serde_json::json;
 
 use crate::{
     Exit, commands,
-    printer::Printer,
+    printer::{Printer, counted},
     settings::{self, FileErrors, Flags, Loaded},
-    wiring::{self, Bound},
+    wiring::{self, BoundTool},
 };
 
-/// Look for what would keep a server from running
+/// Check whether a server can run here, and say what to fix
 #[derive(Args)]
-pub struct Doctor {
-    /// Print what was found as JSON
+pub struct DoctorCommand {
+    /// Print the findings as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// How it is with one thing.
+/// The state of one thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
-    /// As it should be.
+pub enum FindingState {
+    /// It works.
     Ok,
-    /// Something will not work, or not as well; the rest does.
+    /// Something does not work; the server starts.
     Warning,
-    /// A server does not start, or does not do what it is set to.
+    /// The server does not start, or not as it is set up.
     Problem,
 }
 
-impl State {
+impl FindingState {
     fn word(self) -> &'static str {
         match self {
-            State::Ok => "ok",
-            State::Warning => "warning",
-            State::Problem => "problem",
+            FindingState::Ok => "ok",
+            FindingState::Warning => "warning",
+            FindingState::Problem => "problem",
         }
     }
 }
 
-/// What was found out about one thing.
+/// The result of one check.
 #[derive(Debug, Serialize)]
-pub struct Finding {
-    /// What was looked at.
+pub struct DoctorFinding {
+    /// The thing that was checked.
     pub subject: &'static str,
-    /// How it is.
-    pub state: State,
-    /// What was found, in a sentence.
+    /// Its state.
+    pub state: FindingState,
+    /// The finding, in a sentence.
     pub message: String,
-    /// How to mend it.
+    /// The next step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-impl Finding {
-    fn new(subject: &'static str, state: State, message: impl Into<String>) -> Self {
+impl DoctorFinding {
+    fn new(subject: &'static str, state: FindingState, message: impl Into<String>) -> Self {
         Self { subject, state, message: message.into(), hint: None }
     }
 
     fn ok(subject: &'static str, message: impl Into<String>) -> Self {
-        Self::new(subject, State::Ok, message)
+        Self::new(subject, FindingState::Ok, message)
     }
 
     fn warning(subject: &'static str, message: impl Into<String>) -> Self {
-        Self::new(subject, State::Warning, message)
+        Self::new(subject, FindingState::Warning, message)
     }
 
     fn problem(subject: &'static str, message: impl Into<String>) -> Self {
-        Self::new(subject, State::Problem, message)
+        Self::new(subject, FindingState::Problem, message)
     }
 
     fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -89,20 +87,20 @@ impl Finding {
     }
 }
 
-impl Doctor {
+impl DoctorCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let findings = examine(flags)?;
-        let sick = findings.iter().any(|one| one.state == State::Problem);
+        let failed = findings.iter().any(|one| one.state == FindingState::Problem);
         if self.json {
-            printer.json(&json!({ "ok": !sick, "findings": findings }));
+            printer.json(&json!({ "ok": !failed, "findings": findings }));
         } else {
             show(&findings, printer);
         }
-        Ok(if sick { Exit::Failed } else { Exit::Ok })
+        Ok(if failed { Exit::Failed } else { Exit::Ok })
     }
 }
 
-fn show(findings: &[Finding], printer: &Printer) {
+fn show(findings: &[DoctorFinding], printer: &Printer) {
     for one in findings {
         printer.data(format!("{:8} {}: {}", one.state.word(), one.subject, one.message));
         if let Some(hint) = &one.hint {
@@ -110,14 +108,17 @@ fn show(findings: &[Finding], printer: &Printer) {
         }
     }
     let count = |state| findings.iter().filter(|one| one.state == state).count();
-    match (count(State::Problem), count(State::Warning)) {
-        (0, 0) => printer.say("all is well"),
-        (problems, warnings) => printer.say(format!("{problems} to mend, {warnings} to know")),
+    match (count(FindingState::Problem), count(FindingState::Warning)) {
+        (0, 0) => printer.say("no problems found"),
+        (problems, warnings) => {
+            let problems = counted(problems, "problem");
+            printer.say(format!("{problems}, {}", counted(warnings, "warning")));
+        }
     }
 }
 
-/// Looks at everything that can be looked at: without settings there is little.
-fn examine(flags: &Flags) -> anyhow::Result<Vec<Finding>> {
+/// Runs all checks; without valid settings only those of the machine.
+fn examine(flags: &Flags) -> anyhow::Result<Vec<DoctorFinding>> {
     let (first, loaded) = loaded(flags);
     let mut findings = vec![first];
     let runtime = commands::runtime()?;
@@ -125,13 +126,13 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<Finding>> {
         if let Some(loaded) = &loaded {
             let (contracts, bound) = contracts(loaded);
             findings.push(contracts);
-            findings.push(place::data_folder(&loaded.data_dir()));
-            findings.extend(kept::database(&loaded.data_dir()));
-            findings.extend(kept::secrets(&loaded.data_dir()));
-            findings.extend(kept::journal(loaded));
+            findings.push(data::data_folder(&loaded.data_dir()));
+            findings.extend(data::database(&loaded.data_dir()));
+            findings.extend(data::secrets(&loaded.data_dir()));
+            findings.extend(data::journal(loaded));
             findings.extend(environment(loaded, &bound));
-            findings.extend(place::tokens(&loaded.settings.server));
-            findings.push(place::listen(&loaded.settings.server).await);
+            findings.extend(network::tokens(&loaded.settings.server));
+            findings.push(network::listen(&loaded.settings.server).await);
             findings.push(machine::supervisor().await);
             findings.push(machine::paths());
             findings.extend(search::service(&bound, loaded).await);
@@ -146,64 +147,71 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-fn loaded(flags: &Flags) -> (Finding, Option<Loaded>) {
+fn loaded(flags: &Flags) -> (DoctorFinding, Option<Loaded>) {
     const SUBJECT: &str = "settings";
     match flags.load() {
         Ok(loaded) => {
             let from = match &loaded.file {
                 Some(file) => format!("read from `{}`", file.display()),
-                None => "there is no file: these are the defaults".to_owned(),
+                None => "no settings file; the defaults apply".to_owned(),
             };
             let finding = match loaded.remarks.len() {
-                0 => Finding::ok(SUBJECT, from),
-                remarks => Finding::warning(SUBJECT, format!("{from}, with {remarks} remarks"))
-                    .hint("`toolgate config check` shows them"),
+                0 => DoctorFinding::ok(SUBJECT, from),
+                remarks => DoctorFinding::warning(
+                    SUBJECT,
+                    format!("{from}; {}", counted(remarks, "warning")),
+                )
+                .hint("`toolgate config check` shows them"),
             };
             (finding, Some(loaded))
         }
         Err(error) => {
-            let finding = Finding::problem(SUBJECT, format!("{error:#}"));
-            let hint = "`toolgate config check` shows all of them in their places";
+            let finding = DoctorFinding::problem(SUBJECT, format!("{error:#}"));
+            let hint = "`toolgate config check` shows every error in its place";
             (if error.is::<FileErrors>() { finding.hint(hint) } else { finding }, None)
         }
     }
 }
 
-/// Variables that somebody set to set something, and that set nothing.
-fn environment(loaded: &Loaded, bound: &[Bound]) -> Option<Finding> {
+/// Environment variables that look like settings and are not.
+fn environment(loaded: &Loaded, bound: &[BoundTool]) -> Option<DoctorFinding> {
     let unknown = settings::environment::unknown(loaded, bound);
     let first = unknown.first()?;
     let message = match unknown.len() {
         1 => first.message.clone(),
         several => format!("{}, and {} more", first.message, several - 1),
     };
-    let finding = Finding::warning("environment", message);
+    let finding = DoctorFinding::warning("environment", message);
     Some(match &first.hint {
         Some(hint) => finding.hint(hint),
         None => finding,
     })
 }
 
-fn contracts(loaded: &Loaded) -> (Finding, Vec<Bound>) {
+fn contracts(loaded: &Loaded) -> (DoctorFinding, Vec<BoundTool>) {
     const SUBJECT: &str = "contracts";
     let contracts = match wiring::contracts(loaded) {
         Ok(contracts) => contracts,
-        Err(error) => return (Finding::problem(SUBJECT, format!("{error:#}")), Vec::new()),
+        Err(error) => return (DoctorFinding::problem(SUBJECT, format!("{error:#}")), Vec::new()),
     };
     let errors = contracts.diagnostics.iter().filter(|one| one.severity == Severity::Error);
     let (errors, all) = (errors.count(), contracts.diagnostics.len());
     let count = contracts.bound.len();
     let hint = "`toolgate config check` shows them in their places";
     let finding = match (errors, all) {
-        (0, 0) => Finding::ok(SUBJECT, format!("{count} tools")),
+        (0, 0) => DoctorFinding::ok(SUBJECT, counted(count, "tool")),
         (0, all) => {
             let first = contracts.diagnostics.first();
             let first = first.map(|one| format!("{}: {}", one.file, one.message));
             let first = first.unwrap_or_default();
-            let message = format!("{count} tools, {all} could be better, first: {first}");
-            Finding::warning(SUBJECT, message).hint(hint)
+            let message = format!(
+                "{}, {}, the first: {first}",
+                counted(count, "tool"),
+                counted(all, "warning")
+            );
+            DoctorFinding::warning(SUBJECT, message).hint(hint)
         }
-        (errors, _) => Finding::problem(SUBJECT, format!("{errors} to mend")).hint(hint),
+        (errors, _) => DoctorFinding::problem(SUBJECT, counted(errors, "error")).hint(hint),
     };
     (finding, contracts.bound)
 }

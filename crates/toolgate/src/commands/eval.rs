@@ -27,7 +27,7 @@ use crate::{
 /// must be refused, the quotes. Exits with 1 if a call was made that should not have been, a quote is not in
 /// its result, or too little of it was right, and with 2 if a run failed.
 #[derive(Args)]
-pub struct Eval {
+pub struct EvalCommand {
     /// The cases, as YAML or JSON
     file: PathBuf,
     /// Only cases whose names begin like this
@@ -41,7 +41,7 @@ pub struct Eval {
     json: bool,
 }
 
-impl Eval {
+impl EvalCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let Some(cases) = self.cases(printer)? else { return Ok(Exit::Unknown) };
         let Prepared { ask, kept, plan, fixed, visit: _visit } = Prepared::new(flags)?;

@@ -7,21 +7,21 @@ use clap::Args;
 
 use crate::{Exit, files::write_new, printer::Printer};
 
-/// Everything that can be set, commented out, with its default.
+/// All settings, commented out, with their defaults.
 const STARTER: &str = include_str!("../starter/toolgate.yaml");
 
 /// Write a commented settings file to start from
 #[derive(Args)]
-pub struct Init {
+pub struct InitCommand {
     /// Where to write it
     #[arg(default_value = "toolgate.yaml")]
     file: PathBuf,
 }
 
-impl Init {
+impl InitCommand {
     pub fn run(&self, printer: &Printer) -> anyhow::Result<Exit> {
         if self.file.exists() {
-            bail!("`{}` is there already", self.file.display());
+            bail!("`{}` already exists", self.file.display());
         }
         write_new(&self.file, STARTER)?;
         printer.say(format!("wrote {}", self.file.display()));

@@ -1,4 +1,4 @@
-//! `toolgate mcp`: every tool to an MCP client that starts us.
+//! `toolgate mcp`: serves MCP on stdin and stdout.
 
 mod pipe;
 
@@ -14,8 +14,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use upstream::Host;
 
 use crate::{
-    Exit, commands, doors, logging,
+    Exit, commands, logging,
     printer::Printer,
+    server_settings,
     settings::{Flags, Loaded},
     wiring::{
         self,
@@ -24,21 +25,21 @@ use crate::{
     },
 };
 
-/// Answer an MCP client on stdin and stdout
+/// Serve MCP on stdin and stdout
 ///
-/// Ends when stdin is closed. Nothing but the protocol is written to stdout; logs go to
-/// stderr. A server may run on the same data folder.
+/// Ends when stdin is closed. Only the protocol is written to stdout; logs go to stderr. A server
+/// may run on the same data folder.
 #[derive(Args)]
-pub struct Mcp {
-    /// Serve the tools of one toolset, under its name
+pub struct McpCommand {
+    /// Serve only the tools of this toolset, under its name
     #[arg(long, value_name = "NAME")]
     toolset: Option<String>,
-    /// Print what to paste into a client's configuration, and end
+    /// Print the configuration for a client, and exit
     #[arg(long, value_name = "CLIENT")]
     print_config: Option<ClientKind>,
 }
 
-/// Whose configuration.
+/// A client with its own format of configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ClientKind {
     Claude,
@@ -47,7 +48,7 @@ enum ClientKind {
     Generic,
 }
 
-impl Mcp {
+impl McpCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let (loaded, bound) = commands::ready(flags)?;
         let fixed = wiring::tools(bound, &loaded)?;
@@ -72,12 +73,12 @@ impl Mcp {
         logging::start(&loaded.settings.log)?;
         let data = DataFolder::open(&loaded.data_dir())?;
         let _visit = data.visit()?;
-        let kept = wiring::gate(catalogue, &loaded, data, None)?;
-        // One client, one conversation: a message that hops between threads takes twice as long.
+        let opened = wiring::gate(catalogue, &loaded, data, None)?;
+        // One client: a message that hops between threads takes twice as long.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
-            let host = upstreams::start(&kept.gate, plan, fixed).await;
-            let served = self.serve(&loaded, &kept, &host).await;
+            let host = upstreams::start(&opened.gate, plan, fixed).await;
+            let served = self.serve(&loaded, &opened, &host).await;
             host.stop().await;
             served
         })?;
@@ -85,7 +86,7 @@ impl Mcp {
         Ok(Exit::Ok)
     }
 
-    /// The upstreams that this client can see anything of.
+    /// The upstreams that this client can use.
     fn which(&self) -> Which<'_> {
         self.toolset.as_deref().map_or(Which::All, Which::One)
     }
@@ -93,13 +94,13 @@ impl Mcp {
     async fn serve(
         &self,
         loaded: &Loaded,
-        kept: &wiring::Kept,
+        opened: &wiring::OpenGate,
         host: &Arc<Host>,
     ) -> anyhow::Result<()> {
-        let settings = doors::settings(loaded, &kept.data, Vec::new())?;
-        let jobs = Jobs::visiting(kept.gate.clone(), doors::jobs(loaded));
+        let settings = server_settings::settings(loaded, &opened.data, Vec::new())?;
+        let jobs = Jobs::visiting(opened.gate.clone(), server_settings::jobs(loaded));
         let library = Arc::new(Shelves::new(host.clone()));
-        let app = App::with_library(kept.gate.clone(), jobs, settings, library);
+        let app = App::with_library(opened.gate.clone(), jobs, settings, library);
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
         let stop = async move {
@@ -113,19 +114,18 @@ impl Mcp {
         Ok(())
     }
 
-    /// How a client starts us. Every path is whole: a client starts its servers from
-    /// wherever it happens to be.
+    /// The command that a client starts us with. Every path is absolute: a client may start its servers in any folder.
     fn config(&self, kind: ClientKind, flags: &Flags, loaded: &Loaded) -> anyhow::Result<Value> {
         let whole = |path: PathBuf| {
             std::path::absolute(&path)
                 .map(|path| path.display().to_string())
-                .with_context(|| format!("cannot tell where `{}` is", path.display()))
+                .with_context(|| format!("cannot make `{}` an absolute path", path.display()))
         };
-        let program = std::env::current_exe().context("cannot tell where this program is")?;
+        let program = std::env::current_exe().context("cannot find the path of this program")?;
         let mut arguments = vec!["mcp".to_owned()];
         match flags.file() {
             Some(file) => arguments.extend(["--config".to_owned(), whole(file)?]),
-            // A client may start us in a folder of somebody else's, whose settings could start anything.
+            // A client may start us in any folder, whose settings could start any program.
             None => arguments.push("--no-config".to_owned()),
         }
         arguments.extend(["--data-dir".to_owned(), whole(loaded.data_dir())?]);
@@ -149,7 +149,7 @@ impl Mcp {
 }
 
 impl ClientKind {
-    /// Where the block goes.
+    /// The file that the block belongs in.
     fn place(self) -> &'static str {
         match self {
             ClientKind::Claude => {

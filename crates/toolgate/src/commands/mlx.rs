@@ -1,4 +1,4 @@
-//! `toolgate mlx`: the model servers of this machine, and how they are.
+//! `toolgate mlx`: shows the model servers of this machine.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -6,28 +6,28 @@ use tools::mlx::{Health, PORTS, Server, State, status};
 
 use crate::{Exit, commands, printer::Printer, settings::Flags};
 
-/// Show the model servers that `mlx.load` has started, and how they are
+/// Show the model servers that `mlx.load` started
 ///
-/// Works on the data folder, whether or not a server of Toolgate runs on it. Models are loaded and unloaded by
+/// Works on the data folder, with or without a running server. To load and unload models, use
 /// `toolgate call mlx.load` and `toolgate call mlx.unload`.
 #[derive(Args)]
-pub struct Mlx {
+pub struct MlxCommand {
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// List the ports with their models, health, since when, and the end of each log
-    Status(Status),
+    /// List ports, models, health, start times and the last lines of each log
+    Status(StatusArguments),
 }
 
 #[derive(Args)]
-struct Status {
-    /// Only this port
+struct StatusArguments {
+    /// Show only this port
     #[arg(value_parser = port)]
     port: Option<u16>,
-    /// How many of the last lines of each log are shown
+    /// Number of log lines to show for each server
     #[arg(long, value_name = "NUMBER", default_value_t = 5)]
     lines: usize,
     /// Print JSON
@@ -35,23 +35,23 @@ struct Status {
     json: bool,
 }
 
-impl Mlx {
+impl MlxCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let Command::Status(asked) = &self.command;
         let loaded = flags.load()?;
         let settings = loaded.tools().mlx;
         if !settings.is_local() {
             let host = &settings.host;
-            // The same program with the same settings, asked something else.
+            // The same program with the same settings.
             let words = settings.host_command.iter().take_while(|word| *word != "mcp");
             let words: Vec<&str> = words.map(String::as_str).collect();
             printer.say(format!(
-                "models are served on `{host}` (tools.mlx.host): `ssh {host} {} mlx status`",
+                "models are served on `{host}` (tools.mlx.host); run `ssh {host} {} mlx status`",
                 words.join(" ")
             ));
             return Ok(Exit::Unknown);
         }
-        commands::is_not_in_vain(&loaded)?;
+        commands::require_used_data_dir(&loaded)?;
         let ports = PORTS.filter(|port| asked.port.is_none_or(|only| *port == only));
         let servers = commands::runtime()?.block_on(status(&settings, ports, asked.lines))?;
         if asked.json {
@@ -59,17 +59,17 @@ impl Mlx {
         } else {
             show(&servers, printer);
         }
-        Ok(if servers.iter().any(is_ill) { Exit::Failed } else { Exit::Ok })
+        Ok(if servers.iter().any(is_failing) { Exit::Failed } else { Exit::Ok })
     }
 }
 
 fn port(text: &str) -> Result<u16, String> {
     let port = text.parse().ok().filter(|port| PORTS.contains(port));
-    port.ok_or_else(|| format!("must be one of {} to {}", PORTS.start(), PORTS.end()))
+    port.ok_or_else(|| format!("must be a port from {} to {}", PORTS.start(), PORTS.end()))
 }
 
-/// Whether something is not as somebody wanted it.
-fn is_ill(server: &Server) -> bool {
+/// True if the server failed, ended or does not answer.
+fn is_failing(server: &Server) -> bool {
     let silent = server.health.as_ref().is_some_and(|health| !health.is_well());
     silent || matches!(server.state, State::Ended | State::Failed)
 }

@@ -29,7 +29,7 @@ use crate::{
 /// schemas take, at the boundaries, and with values that have one defect each. Exit code 0 if nothing
 /// failed, 1 if something did, 2 if nothing can be said.
 #[derive(Args)]
-pub struct Probe {
+pub struct ProbeCommand {
     /// The id of an upstream of the settings, or an address
     #[arg(value_name = "ID | URL", conflicts_with_all = ["ourselves", "command"])]
     server: Option<String>,
@@ -80,7 +80,7 @@ pub struct Probe {
     command: Vec<String>,
 }
 
-impl Probe {
+impl ProbeCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let options = self.options()?;
         let report = if self.ourselves {

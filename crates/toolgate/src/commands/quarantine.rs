@@ -1,7 +1,7 @@
-//! `toolgate quarantine`: answers that broke their contract, and what to do about them.
+//! `toolgate quarantine`: lists results that broke their contract, and releases or adopts them.
 
 mod adopt;
-mod marked;
+mod annotated;
 mod show;
 
 use anyhow::bail;
@@ -21,20 +21,20 @@ use crate::{
     Exit, commands,
     printer::Printer,
     settings::Flags,
-    wiring::{self, Kept},
+    wiring::{self, OpenGate},
 };
 
-/// How many entries are listed.
+/// The most entries that are listed.
 const MAX_LISTED: usize = 200;
-/// What the journal calls a decision that was made here.
+/// The name in the journal for decisions made here.
 const BY: &str = "operator (terminal)";
 
-/// See which answers broke their contract, and decide what becomes of them
+/// List results that broke their contract, and release or adopt them
 ///
-/// Works on the data folder, whether or not a server runs on it. Whoever can write the data folder
-/// is the operator.
+/// Works on the data folder, with or without a running server. Everybody who can write to the data
+/// folder is the operator.
 #[derive(Args)]
-pub struct Quarantine {
+pub struct QuarantineCommand {
     /// Print JSON
     #[arg(long, global = true)]
     json: bool,
@@ -44,80 +44,80 @@ pub struct Quarantine {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List what is quarantined, newest first
-    List(List),
-    /// Show an answer, and where it breaks the contract
+    /// List quarantined results, newest first
+    List(ListArguments),
+    /// Show a result, and where it breaks its contract
     Show {
         /// The id of the entry
         id: String,
     },
-    /// Let the caller have an answer: once, when the same call is made again
+    /// Release a result to its caller: once, when the same call is made again
     Release {
         /// The id of the entry
         id: String,
-        /// Why, for the journal
+        /// Reason, for the journal
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Make the contract of the tool wide enough for an answer
+    /// Widen the contract of the tool so that it accepts a result
     ///
-    /// Writes overlays/SERVER/TOOL.yaml for a tool of an upstream, and overlays/TOOLSET/TOOL.yaml
-    /// for one of your own, for you to edit. A running server takes the first by itself, and the second
-    /// when it starts again.
+    /// Writes an overlay, a file that changes a contract: overlays/SERVER/TOOL.yaml for a tool of an
+    /// upstream, overlays/TOOLSET/TOOL.yaml for a tool of your own. A running server reloads the
+    /// first; restart it for the second.
     Adopt {
         /// The id of the entry
         id: String,
-        /// Why, for the journal
+        /// Reason, for the journal
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
 }
 
 #[derive(Args, Default)]
-struct List {
-    /// Only in this state: held, passed, released, delivered or adopted
+struct ListArguments {
+    /// Show only this state: held, passed, released, delivered or adopted
     #[arg(long, value_name = "STATE", value_parser = state)]
     status: Option<QuarantineState>,
-    /// Only answers of this tool
+    /// Show only results of this tool
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
-    /// Only answers to this caller
+    /// Show only results for this caller
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
-    /// Only those older than this one
+    /// Show only entries older than this one
     #[arg(long, value_name = "ID", value_parser = id)]
     cursor: Option<String>,
 }
 
-impl Quarantine {
+impl QuarantineCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let loaded = flags.load()?;
-        commands::is_not_in_vain(&loaded)?;
+        commands::require_used_data_dir(&loaded)?;
         if !loaded.has_data() && !loaded.data_dir().is_file() {
-            return self.nothing(printer);
+            return self.no_data(printer);
         }
         let data = DataFolder::open(&loaded.data_dir())?;
-        // Nothing is called here: a contract with a mistake keeps nobody from looking.
-        let kept = wiring::gate(Catalogue::default(), &loaded, data, None)?;
+        // Nothing is called here, so contracts with errors do not matter.
+        let opened = wiring::gate(Catalogue::default(), &loaded, data, None)?;
         let runtime = commands::runtime()?;
         match &self.command {
-            None => runtime.block_on(self.list(&kept, &List::default(), printer)),
-            Some(Command::List(list)) => runtime.block_on(self.list(&kept, list, printer)),
-            Some(Command::Show { id }) => runtime.block_on(self.show(&kept, id, printer)),
+            None => runtime.block_on(self.list(&opened, &ListArguments::default(), printer)),
+            Some(Command::List(list)) => runtime.block_on(self.list(&opened, list, printer)),
+            Some(Command::Show { id }) => runtime.block_on(self.show(&opened, id, printer)),
             Some(Command::Release { id, reason }) => {
                 let decision = decision(reason.as_ref())?;
-                runtime.block_on(self.release(&kept, id, decision, printer))
+                runtime.block_on(self.release(&opened, id, decision, printer))
             }
             Some(Command::Adopt { id, reason }) => {
                 let decision = decision(reason.as_ref())?;
-                let adopting = adopt::adopt(self.json, &kept, id, decision, flags, printer);
+                let adopting = adopt::adopt(self.json, &opened, id, decision, flags, printer);
                 runtime.block_on(adopting)
             }
         }
     }
 
-    /// Nothing was ever kept, and to look is no reason to make a data folder.
-    fn nothing(&self, printer: &Printer) -> anyhow::Result<Exit> {
+    /// The output for a data folder that was never used, without creating one.
+    fn no_data(&self, printer: &Printer) -> anyhow::Result<Exit> {
         match &self.command {
             None | Some(Command::List(_)) => {
                 self.print(&[], None, printer);
@@ -133,17 +133,22 @@ impl Quarantine {
         if self.json {
             printer.json(&json!({ "entries": entries, "next_cursor": next }));
         } else if entries.is_empty() {
-            printer.say("nothing of that is quarantined");
+            printer.say("no quarantined results");
         } else {
             show::list(entries, printer);
             if let Some(next) = next {
-                printer.say(format!("there are more: --cursor {next}"));
+                printer.say(format!("for older entries use --cursor {next}"));
             }
         }
     }
 
-    async fn list(&self, kept: &Kept, list: &List, printer: &Printer) -> anyhow::Result<Exit> {
-        let now = kept.gate.clock().now();
+    async fn list(
+        &self,
+        opened: &OpenGate,
+        list: &ListArguments,
+        printer: &Printer,
+    ) -> anyhow::Result<Exit> {
+        let now = opened.gate.clock().now();
         let filter = QuarantineFilter {
             state: list.status,
             tool: list.tool.clone(),
@@ -151,7 +156,7 @@ impl Quarantine {
             cursor: list.cursor.clone(),
             limit: MAX_LISTED + 1,
         };
-        let mut entries = kept.gate.store().all_quarantined(filter, now).await?;
+        let mut entries = opened.gate.store().all_quarantined(filter, now).await?;
         let more = entries.len() > MAX_LISTED;
         entries.truncate(MAX_LISTED);
         let next = entries.last().filter(|_| more).map(|one| one.id.clone());
@@ -159,9 +164,10 @@ impl Quarantine {
         Ok(Exit::Ok)
     }
 
-    async fn show(&self, kept: &Kept, id: &str, printer: &Printer) -> anyhow::Result<Exit> {
+    async fn show(&self, opened: &OpenGate, id: &str, printer: &Printer) -> anyhow::Result<Exit> {
         let id = given(id)?;
-        let Some(entry) = kept.gate.store().quarantined(&id, kept.gate.clock().now()).await? else {
+        let Some(entry) = opened.gate.store().quarantined(&id, opened.gate.clock().now()).await?
+        else {
             return Ok(unknown(&id, printer));
         };
         if self.json {
@@ -174,27 +180,27 @@ impl Quarantine {
 
     async fn release(
         &self,
-        kept: &Kept,
+        opened: &OpenGate,
         id: &str,
         decision: ReleaseDecision,
         printer: &Printer,
     ) -> anyhow::Result<Exit> {
         let id = given(id)?;
-        Ok(match kept.gate.release(&id, decision).await? {
+        Ok(match opened.gate.release(&id, decision).await? {
             ReleaseResult::Unknown => unknown(&id, printer),
             ReleaseResult::Refused(_, why) => {
                 printer.say(format!("{id} cannot be released: {why}"));
                 Exit::Failed
             }
             ReleaseResult::Done(entry) => {
-                // From when this is said, every server on the folder knows it.
+                // Every server on the folder knows it once this is printed.
                 tokio::time::sleep(NOTICED_AFTER).await;
                 if self.json {
                     printer.json(&entry);
                 } else {
                     let until = entry.expires_at.unwrap_or(entry.created_at);
                     printer.data(format!(
-                        "released: {id}, to {} who calls {} with the same arguments until {until}",
+                        "released {id}: {} gets it with the same call of {} before {until}",
                         gate::visible_text::visible_line(&entry.caller),
                         entry.tool
                     ));
@@ -207,13 +213,13 @@ impl Quarantine {
 
 fn decision(reason: Option<&String>) -> anyhow::Result<ReleaseDecision> {
     if reason.is_some_and(|words| words.chars().count() > MAX_REASON_CHARACTERS) {
-        bail!("--reason must be a text of at most {MAX_REASON_CHARACTERS} characters");
+        bail!("--reason is longer than {MAX_REASON_CHARACTERS} characters");
     }
     Ok(ReleaseDecision { by: BY.into(), reason: reason.cloned() })
 }
 
 fn unknown(id: &str, printer: &Printer) -> Exit {
-    printer.say(format!("nothing is quarantined as {id}"));
+    printer.say(format!("there is no quarantined result {id}"));
     Exit::Failed
 }
 
@@ -229,10 +235,10 @@ fn id(text: &str) -> Result<String, String> {
     if QuarantineSummary::is_id(text) {
         return Ok(text.to_owned());
     }
-    Err(format!("`{text}` is not the id of a quarantined answer; `toolgate quarantine` lists them"))
+    Err(format!("`{text}` is not the id of a quarantined result; `toolgate quarantine` lists them"))
 }
 
-/// The id that a person typed.
+/// Parses the id that a person typed.
 fn given(text: &str) -> anyhow::Result<String> {
     id(text).map_err(anyhow::Error::msg)
 }

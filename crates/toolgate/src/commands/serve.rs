@@ -1,4 +1,4 @@
-//! `toolgate serve`: answers calls over HTTP until it is told to stop.
+//! `toolgate serve`: serves REST and MCP over HTTP until it is stopped.
 
 use std::{collections::HashMap, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -20,10 +20,11 @@ use tokio_util::sync::CancellationToken;
 use upstream::Host;
 
 use crate::{
-    Exit, commands, doors, logging,
+    Exit, commands, logging,
     printer::Printer,
+    server_settings,
     settings::{self, Flags, Loaded, environment},
-    starting,
+    start_checks,
     wiring::{
         self,
         asking::Asking,
@@ -32,11 +33,11 @@ use crate::{
     },
 };
 
-/// Answer calls over HTTP
+/// Serve tools over HTTP: REST and MCP
 #[derive(Args)]
-pub struct Serve {}
+pub struct ServeCommand {}
 
-impl Serve {
+impl ServeCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let (loaded, bound) = commands::ready(flags)?;
         printer.diagnostics(&loaded.remarks);
@@ -48,45 +49,45 @@ impl Serve {
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         let data = DataFolder::open(&loaded.data_dir())?;
         let lock = data.lock()?;
-        let kept = wiring::gate(catalogue, &loaded, data, Some(&lock))?;
+        let opened = wiring::gate(catalogue, &loaded, data, Some(&lock))?;
         let runtime = commands::runtime()?;
         runtime.block_on(async {
             let listener = bind(&loaded.settings.server.listen, tokens.is_empty()).await?;
-            let host = upstreams::start(&kept.gate, plan, fixed).await;
-            let served = serve(&loaded, &kept, &host, listener, tokens, printer).await;
+            let host = upstreams::start(&opened.gate, plan, fixed).await;
+            let served = serve(&loaded, &opened, &host, listener, tokens, printer).await;
             host.stop().await;
             served
         })?;
         runtime.shutdown_timeout(Duration::from_secs(1));
-        // The lock goes last: what the store still holds is written while it is ours.
+        // The lock goes last: the store writes what it still holds while we have it.
         Ok(Exit::Ok)
     }
 }
 
 async fn serve(
     loaded: &Loaded,
-    kept: &wiring::Kept,
+    opened: &wiring::OpenGate,
     host: &Arc<Host>,
     listener: TcpListener,
     tokens: Vec<ServerToken>,
     printer: &Printer,
 ) -> anyhow::Result<()> {
-    let gate = kept.gate.clone();
+    let gate = opened.gate.clone();
     let address = listener.local_addr()?;
-    // Calls of the command line on the same folder are not ours to clear away.
-    let alone = kept.data.is_alone();
+    // Work folders of command lines on the same data folder must stay.
+    let alone = opened.data.is_alone();
     let left = if alone {
-        kept.blobs.clear_work().context("cannot clear the work folder")?;
-        kept.blobs.jobs().context("cannot read the artifact folder")?
+        opened.blobs.clear_work().context("cannot clear the work folder")?;
+        opened.blobs.jobs().context("cannot read the artifact folder")?
     } else {
         Vec::new()
     };
-    let jobs = Jobs::start(gate.clone(), doors::jobs(loaded), alone).await?;
+    let jobs = Jobs::start(gate.clone(), server_settings::jobs(loaded), alone).await?;
     tokio::spawn(remove_orphans(gate.clone(), left));
     sweep(gate.clone(), loaded);
-    let settings = doors::settings(loaded, &kept.data, tokens)?;
+    let settings = server_settings::settings(loaded, &opened.data, tokens)?;
     let library = Arc::new(Shelves::new(host.clone()));
-    let asks = Arc::new(Asking::new(loaded, &gate, &kept.data)?);
+    let asks = Arc::new(Asking::new(loaded, &gate, &opened.data)?);
     let app = App::with(gate.clone(), jobs, settings, library, asks);
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone())?;
@@ -98,34 +99,36 @@ async fn serve(
     );
     let version = env!("CARGO_PKG_VERSION");
     printer.data(format!("toolgate {version} listens on http://{address} with {tools} tools"));
-    printer.say(format!("data in {}; stop with Ctrl-C", kept.data.path().display()));
+    printer.say(format!("data in {}; stop with Ctrl-C", opened.data.path().display()));
     server::serve(app, listener, stop).await;
     gate.journal().event(gate.clock().now(), "server_stopped", json!({}));
     Ok(())
 }
 
-/// The tokens that the settings name, out of the environment.
+/// The tokens that the settings name, from the environment.
 fn tokens(loaded: &Loaded) -> anyhow::Result<Vec<ServerToken>> {
     let server = &loaded.settings.server;
-    if let Some(obstacle) = starting::tokens(server).first() {
-        bail!("{}", obstacle.message);
+    if let Some(error) = start_checks::tokens(server).first() {
+        bail!("{}", error.message);
     }
-    let token = |token: &settings::Token| ServerToken {
+    let token = |token: &settings::TokenEntry| ServerToken {
         name: token.name.clone(),
-        sha256: Sha256::digest(starting::secret(token).as_bytes()).into(),
+        sha256: Sha256::digest(start_checks::secret(token).as_bytes()).into(),
     };
     Ok(server.tokens.iter().map(token).collect())
 }
 
-/// Without credentials only this machine may call.
+/// Binds the address. Without tokens only a loopback address is allowed.
 async fn bind(listen: &str, open: bool) -> anyhow::Result<TcpListener> {
     let addresses: Vec<SocketAddr> = tokio::net::lookup_host(listen)
         .await
-        .with_context(|| format!("server.listen: `{listen}` is no address and port"))?
+        .with_context(|| {
+            format!("server.listen: `{listen}` is not an address like 127.0.0.1:8000")
+        })?
         .collect();
     if open && !addresses.iter().all(|address| address.ip().is_loopback()) {
         bail!(
-            "server.listen: `{listen}` can be reached from other machines; set server.tokens, or \
+            "server.listen: `{listen}` is reachable from other machines; set `server.tokens`, or \
              listen on 127.0.0.1"
         );
     }
@@ -134,8 +137,7 @@ async fn bind(listen: &str, open: bool) -> anyhow::Result<TcpListener> {
         .with_context(|| format!("server.listen: cannot listen on {listen}"))
 }
 
-/// Of the artifacts that were there at the start, those whose job was never written down
-/// belong to nobody.
+/// Removes artifacts from before the start whose job was never recorded.
 async fn remove_orphans(gate: Arc<gate::Gate>, left: Vec<gate::JobId>) {
     for id in left {
         if let Ok(None) = gate.store().job(&id).await {
@@ -157,18 +159,18 @@ fn sweep(gate: Arc<gate::Gate>, loaded: &Loaded) {
     tokio::spawn(async move { retention::keep_sweeping(&gate, retention, every).await });
 }
 
-/// The first signal asks, the second does not.
+/// Stops gently at the first signal, at once at the second.
 fn stop_on_signal(stop: CancellationToken) -> anyhow::Result<()> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::spawn(async move {
-        for patience in [true, false] {
+        for gently in [true, false] {
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
-            if patience {
-                tracing::info!("stopping; once more to stop at once");
+            if gently {
+                tracing::info!("stopping; send the signal again to stop at once");
                 stop.cancel();
             } else {
                 std::process::exit(130);

@@ -1,4 +1,4 @@
-//! `toolgate tools`: what is served.
+//! `toolgate tools`: lists the tools that are served.
 
 use clap::{Args, Subcommand};
 use contract::{
@@ -19,7 +19,7 @@ use crate::{
 
 /// List the tools that are served, or show one
 #[derive(Args)]
-pub struct Tools {
+pub struct ToolsCommand {
     /// Print JSON
     #[arg(long, global = true)]
     json: bool,
@@ -31,12 +31,12 @@ pub struct Tools {
 enum Command {
     /// Show the contract of a tool
     Show {
-        /// The name of the tool
+        /// Name of the tool
         tool: String,
     },
 }
 
-impl Tools {
+impl ToolsCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let (loaded, bound) = commands::ready(flags)?;
         let fixed = wiring::tools(bound, &loaded)?;
@@ -111,7 +111,7 @@ impl Tools {
     }
 }
 
-/// As much of a description as tells one tool from another.
+/// The first sentence of a description.
 fn first_sentence(description: &str) -> &str {
     let line = description.lines().next().unwrap_or_default();
     line.find(". ").map_or(line, |end| &line[..=end])

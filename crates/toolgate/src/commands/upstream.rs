@@ -21,7 +21,7 @@ use crate::{
 
 /// List the upstream servers and how they are, or take them over from another client
 #[derive(Args)]
-pub struct Upstream {
+pub struct UpstreamCommand {
     /// Print JSON
     #[arg(long, global = true)]
     json: bool,
@@ -44,7 +44,7 @@ enum Command {
     },
 }
 
-impl Upstream {
+impl UpstreamCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         match &self.command {
             Command::List { id } => self.list(id.as_deref(), flags, printer),

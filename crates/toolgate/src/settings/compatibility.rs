@@ -1,18 +1,18 @@
-//! Settings files of other systems, read as far as they mean something here.
+//! Settings files of other systems.
 //!
-//! Unknown keys are mistakes, except in a file that says whose it is: `compatibility: adam` is
-//! for an `adam.yaml` that other programs read too.
+//! Unknown keys are errors, except in a file with `compatibility: adam`: that is an `adam.yaml` that other programs
+//! read too.
 
 use contract::{Diagnostic, Document};
 use serde_json::{Value, json};
 
 use super::schema;
 
-/// What Adam's own server section has beside ours.
+/// Keys of the server section that only Adam has.
 const ADAM_SERVER: [&str; 4] = ["host", "port", "cors_enabled", "auth"];
 
-/// Rewrites a document into our own settings. What has no meaning here is left out, with a
-/// remark; what would silently mean less safety is refused.
+/// Rewrites a document into our own settings. Keys without a meaning here are ignored, with a warning; what would
+/// silently be less safe is refused.
 pub fn apply(document: &mut Document) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     match document.value().get("compatibility").and_then(Value::as_str) {
         Some("adam") => adam(document),
@@ -25,7 +25,7 @@ fn adam(document: &mut Document) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     let mut remarks = Vec::new();
     let mut refused = Vec::new();
     for key in foreign_keys(document.value()) {
-        let message = format!("`{key}` has no meaning for Toolgate and is left out");
+        let message = format!("`{key}` is not a setting of Toolgate and is ignored");
         remarks.push(document.warning(&format!("/{key}"), message));
         document.remove(&[&key]);
     }
@@ -36,16 +36,16 @@ fn adam(document: &mut Document) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
         Err((key, message)) => refused.push(document.error(&format!("/server/{key}"), message)),
     }
     if server["cors_enabled"] == json!(true) {
-        let message = "pages of other origins stay shut out; list those that may call under \
-                       `server.allowed_origins`";
+        let message = "`cors_enabled` is ignored: other origins may call only if \
+                       `server.allowed_origins` lists them";
         remarks.push(document.warning("/server/cors_enabled", message));
     }
     let auth = &server["auth"];
     if !auth.is_null() && auth["enabled"] != json!(false) {
         // Leaving it out would open the server to everybody who can reach it.
-        let message = "a token in the file is not taken over";
-        let hint = "name an environment variable: `tokens: [{ name: ui, token_env: ADAM_TOKEN }]`, \
-                    and `auth: { enabled: false }`";
+        let message = "`auth` is not supported: tokens must not be in the file";
+        let hint = "set `tokens: [{ name: ui, token_env: ADAM_TOKEN }]` and \
+                    `auth: { enabled: false }`";
         refused.push(document.error("/server/auth", message).hint(hint));
     }
     for key in ADAM_SERVER {
@@ -54,7 +54,7 @@ fn adam(document: &mut Document) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     if refused.is_empty() { Ok(remarks) } else { Err(refused) }
 }
 
-/// Sections that are not ours. One that is nearly called like one of ours is a mistake and stays.
+/// Sections that are not ours. One with nearly the name of one of ours is a typing error and stays.
 fn foreign_keys(value: &Value) -> Vec<String> {
     let schema = schema();
     let known: Vec<&str> = schema["properties"]
@@ -79,16 +79,16 @@ fn listen(server: &Value) -> Result<Option<String>, (&'static str, &'static str)
     let host = match host {
         Value::Null => "127.0.0.1",
         Value::String(host) if !host.is_empty() => host,
-        _ => return Err(("host", "is an address or a name")),
+        _ => return Err(("host", "`host` must be an address or a host name")),
     };
     let port = match port {
         Value::Null => 8_000,
         port => port
             .as_u64()
             .filter(|port| u16::try_from(*port).is_ok())
-            .ok_or(("port", "is a number from 0 to 65535"))?,
+            .ok_or(("port", "`port` must be a number from 0 to 65535"))?,
     };
-    // An address of the sixth version has colons of its own.
+    // An IPv6 address has colons of its own.
     Ok(Some(if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }))
 }
 
@@ -148,10 +148,13 @@ mod tests {
     fn what_would_open_the_server_is_refused() {
         for auth in ["{ enabled: true, token: x }", "{ token: x }"] {
             let text = format!("compatibility: adam\nserver: {{ auth: {auth} }}\n");
-            assert_eq!(applied(&text).unwrap_err(), ["a token in the file is not taken over"]);
+            assert_eq!(
+                applied(&text).unwrap_err(),
+                ["`auth` is not supported: tokens must not be in the file"]
+            );
         }
         let refused = applied("compatibility: adam\nserver: { port: 70000 }\n").unwrap_err();
-        assert_eq!(refused, ["is a number from 0 to 65535"]);
+        assert_eq!(refused, ["`port` must be a number from 0 to 65535"]);
     }
 
     #[test]

@@ -1,17 +1,17 @@
-//! Variables of the environment that look like settings of ours and are none.
+//! Environment variables that look like settings and are not.
 
 use contract::{Diagnostic, Severity};
 use serde_json::Value;
 
 use super::{Loaded, load::PREFIX, schema};
-use crate::wiring::Bound;
+use crate::wiring::BoundTool;
 
-/// Those that are read by their whole names.
-const OWN: [&str; 3] = ["TOOLGATE_CONFIG", "TOOLGATE_LISTEN", "TOOLGATE_DATA_DIR"];
+/// Variables with names of their own.
+const NAMED: [&str; 3] = ["TOOLGATE_CONFIG", "TOOLGATE_LISTEN", "TOOLGATE_DATA_DIR"];
 
-/// What is set and does nothing. A name with `__` is a setting, and was refused before if there is none of
-/// that name; one that the settings or a contract mention is the operator's own.
-pub fn unknown(loaded: &Loaded, bound: &[Bound]) -> Vec<Diagnostic> {
+/// Warnings about variables that do nothing. A name with `__` is a setting, and an unknown one was refused before;
+/// one that the settings or a contract mention is the operator's own.
+pub fn unknown(loaded: &Loaded, bound: &[BoundTool]) -> Vec<Diagnostic> {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let passed_on = |name: &str| {
         let entries = bound.iter().flat_map(|one| &one.contract.env);
@@ -19,7 +19,7 @@ pub fn unknown(loaded: &Loaded, bound: &[Bound]) -> Vec<Diagnostic> {
     };
     let is_unknown = |name: &String| {
         name.strip_prefix(PREFIX).is_some_and(|path| !path.contains("__"))
-            && !OWN.contains(&name.as_str())
+            && !NAMED.contains(&name.as_str())
             && !loaded.mentions(name)
             && !passed_on(name)
     };
@@ -29,21 +29,20 @@ pub fn unknown(loaded: &Loaded, bound: &[Bound]) -> Vec<Diagnostic> {
     }
     names.sort();
     let known = known();
-    let told = names.iter().map(|name| {
-        let message = format!("the variable `{name}` sets nothing");
+    let warnings = names.iter().map(|name| {
+        let message = format!("the environment variable `{name}` is not a setting");
         let found = Diagnostic::new(Severity::Warning, "environment", &"".into(), 0..0, message);
         match meant(name, &known) {
             Some(near) => found.hint(format!("did you mean `{near}`?")),
             None => {
-                found.hint("a setting such as `server.listen` is set by `TOOLGATE_SERVER__LISTEN`")
+                found.hint("the setting `server.listen`, for example, is `TOOLGATE_SERVER__LISTEN`")
             }
         }
     });
-    told.collect()
+    warnings.collect()
 }
 
-/// The name that was probably meant: most often a `_` is missing. What all names begin with makes none of them
-/// alike.
+/// The name that was probably meant: most often a `_` is missing. The common prefix does not count.
 fn meant<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
     let plain = |name: &str| name.replace("__", "_").to_uppercase();
     let own = |name: &'a String| name.strip_prefix(PREFIX).unwrap_or(name);
@@ -56,10 +55,10 @@ fn meant<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
     same.or_else(near).map(String::as_str)
 }
 
-/// Every name that sets something.
+/// The names of all settings.
 fn known() -> Vec<String> {
     let schema = schema();
-    let mut all: Vec<String> = OWN.iter().map(|name| (*name).to_owned()).collect();
+    let mut all: Vec<String> = NAMED.iter().map(|name| (*name).to_owned()).collect();
     for (name, section) in schema["properties"].as_object().into_iter().flatten() {
         let prefix = format!("{PREFIX}{}", name.to_uppercase());
         below(resolved(section, &schema), &schema, &prefix, &mut all);
@@ -67,7 +66,7 @@ fn known() -> Vec<String> {
     all
 }
 
-/// The names of what is in a section, and in its sections.
+/// Adds the names of a section and of those in it.
 fn below(section: &Value, root: &Value, prefix: &str, all: &mut Vec<String>) {
     for (name, property) in section["properties"].as_object().into_iter().flatten() {
         let name = format!("{prefix}__{}", name.to_uppercase());
@@ -76,7 +75,7 @@ fn below(section: &Value, root: &Value, prefix: &str, all: &mut Vec<String>) {
     }
 }
 
-/// What stands behind a reference.
+/// The target of a `$ref`.
 fn resolved<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
     let target = schema["$ref"].as_str();
     target.and_then(|place| root.pointer(place.trim_start_matches('#'))).unwrap_or(schema)

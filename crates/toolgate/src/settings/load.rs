@@ -1,4 +1,4 @@
-//! From the file, the environment and the flags to the settings.
+//! Loads the settings from the file, the environment and the flags.
 
 use std::{
     path::{Path, PathBuf},
@@ -10,29 +10,29 @@ use clap::Args;
 use contract::{Diagnostic, Document, Severity, Violation};
 use serde_json::Value;
 
-use super::{FileErrors, Settings, SettingsError, compatibility, model_host, pasted};
+use super::{FileErrors, Settings, SettingsError, compatibility, mcp_servers, mlx_host};
 
-/// The file that is read where none is named.
+/// The file that is read if no other is named.
 const DEFAULT_FILE: &str = "toolgate.yaml";
-/// What every data folder has that was ever used.
+/// The file that every used data folder has.
 const DATABASE: &str = "toolgate.db";
-/// Environment variables that begin like this set one setting each:
+/// The prefix of environment variables that set one setting each:
 /// `TOOLGATE_SERVER__MAX_BODY_BYTES=1000` is `server.max_body_bytes: 1000`.
 pub(super) const PREFIX: &str = "TOOLGATE_";
 
-/// What every command takes.
+/// The options of every command.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Flags {
-    /// The settings file [default: ./toolgate.yaml if there is one]
+    /// Settings file [default: ./toolgate.yaml, if it exists]
     #[arg(long, global = true, value_name = "FILE", env = "TOOLGATE_CONFIG")]
     pub config: Option<PathBuf>,
-    /// Read no settings file, whatever lies here or `TOOLGATE_CONFIG` names
+    /// Read no settings file: neither ./toolgate.yaml nor the one in `TOOLGATE_CONFIG`
     #[arg(long, global = true)]
     pub no_config: bool,
-    /// Address and port, in place of server.listen
+    /// Address and port to listen on, instead of `server.listen`
     #[arg(long, global = true, value_name = "ADDRESS", env = "TOOLGATE_LISTEN")]
     pub listen: Option<String>,
-    /// The folder that holds everything, in place of `data_dir`
+    /// Data folder, instead of `data_dir`
     #[arg(long, global = true, value_name = "FOLDER", env = "TOOLGATE_DATA_DIR")]
     pub data_dir: Option<PathBuf>,
 }
@@ -41,11 +41,11 @@ pub struct Flags {
 pub struct Loaded {
     /// The settings.
     pub settings: Settings,
-    /// What the file has that means nothing here.
+    /// Warnings about parts of the file that are ignored.
     pub remarks: Vec<Diagnostic>,
     /// The file that they were read from, if there is one.
     pub file: Option<PathBuf>,
-    /// The file as it was read, to say where something stands.
+    /// The file as it was read, to show places in it.
     document: Document,
     /// The file as text.
     text: String,
@@ -56,18 +56,18 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// A path of the settings, from where it starts.
+    /// A path in the settings, resolved from the folder of the file.
     pub fn path(&self, path: &str) -> PathBuf {
-        // Taken apart and put together again it is without the `./` of the settings.
+        // Without the `./` that it may begin with.
         self.base.join(path).components().collect()
     }
 
-    /// A remark on a place in the file.
+    /// A warning at a place in the file.
     pub fn warning(&self, pointer: &str, message: impl Into<String>) -> Diagnostic {
         self.document.warning(pointer, message)
     }
 
-    /// Something that is wrong at a place in the file.
+    /// An error at a place in the file.
     pub fn error(&self, pointer: &str, message: impl Into<String>) -> Diagnostic {
         self.document.error(pointer, message)
     }
@@ -78,22 +78,22 @@ impl Loaded {
         self.error(pointer, format!("{error:#}"))
     }
 
-    /// Whether the file mentions a word anywhere.
+    /// True if the file contains this text anywhere.
     pub fn mentions(&self, word: &str) -> bool {
         self.text.contains(word)
     }
 
-    /// The data folder that was named on the command line or in the environment, if nothing was ever kept there.
-    pub fn named_in_vain(&self) -> Option<&Path> {
+    /// The data folder that was named on the command line or in the environment, if it was never used.
+    pub fn unused_data_dir(&self) -> Option<&Path> {
         self.data_dir.as_deref().filter(|_| !self.has_data())
     }
 
-    /// Whether something was ever kept in the data folder.
+    /// True if the data folder was ever used.
     pub fn has_data(&self) -> bool {
         self.data_dir().join(DATABASE).exists()
     }
 
-    /// Where everything is kept.
+    /// The data folder.
     pub fn data_dir(&self) -> PathBuf {
         self.data_dir.clone().unwrap_or_else(|| self.path(&self.settings.data_dir))
     }
@@ -107,7 +107,7 @@ impl Loaded {
             repo: tools.repo.clone(),
             memory: tools.memory.clone(),
             sys_audit: tools.sys_audit.clone(),
-            mlx: model_host::filled_in(&tools.mlx),
+            mlx: mlx_host::expanded(&tools.mlx),
             transcript: tools.transcript.clone(),
             llm: self.settings.llm.clone(),
             web_fetch: tools.web_fetch.clone(),
@@ -131,12 +131,13 @@ impl Flags {
         let file = self.file();
         let (name, text) = match &file {
             Some(file) => {
-                let bytes = std::fs::read(file)
-                    .with_context(|| format!("cannot read the settings `{}`", file.display()))?;
+                let bytes = std::fs::read(file).with_context(|| {
+                    format!("cannot read the settings file `{}`", file.display())
+                })?;
                 let name = file.display().to_string();
                 match String::from_utf8(bytes) {
                     Ok(text) => (name, text),
-                    Err(error) => return Err(FileErrors(vec![no_text(&name, &error)]).into()),
+                    Err(error) => return Err(FileErrors(vec![not_utf8(&name, &error)]).into()),
                 }
             }
             None => ("defaults".to_owned(), "{}".to_owned()),
@@ -148,7 +149,7 @@ impl Flags {
         let mut document =
             Document::parse(&name, &text).map_err(|diagnostic| FileErrors(vec![*diagnostic]))?;
         let mut remarks = compatibility::apply(&mut document).map_err(FileErrors)?;
-        let (left_out, mut refused) = pasted::apply(&mut document);
+        let (left_out, mut refused) = mcp_servers::apply(&mut document);
         remarks.extend(left_out);
         refused.extend(mistakes(&mut document));
         if !refused.is_empty() {
@@ -160,7 +161,7 @@ impl Flags {
             // The file was fine before, so it is the environment that is not.
             anyhow::bail!("{}: {words}", place.trim_start_matches('/'));
         }
-        if let Err(error) = model_host::add(&mut settings) {
+        if let Err(error) = mlx_host::add(&mut settings) {
             let error = document.error("/tools/mlx/host", format!("{error:#}"));
             return Err(FileErrors(vec![error]).into());
         }
@@ -171,7 +172,7 @@ impl Flags {
             .unwrap_or(Path::new("."));
         let base = base
             .canonicalize()
-            .with_context(|| format!("cannot find the folder `{}`", base.display()))?;
+            .with_context(|| format!("cannot open the folder `{}`", base.display()))?;
         Ok(Loaded {
             settings,
             remarks,
@@ -200,7 +201,7 @@ impl Flags {
         if let Some(listen) = &self.listen {
             document.set(&["server", "listen"], Value::String(listen.clone()));
         }
-        let schema = contract::Schema::compile(&schema()).context("the settings' own schema")?;
+        let schema = contract::Schema::compile(&schema()).context("the schema of the settings")?;
         let violations = schema.violations(document.value());
         if !violations.is_empty() {
             // The file was fine before, so it is the environment that is not.
@@ -210,23 +211,23 @@ impl Flags {
     }
 }
 
-/// A file that is no text, shown at the first byte that is none.
-fn no_text(name: &str, error: &std::string::FromUtf8Error) -> Diagnostic {
+/// A file that is not UTF-8, shown at the first wrong byte.
+fn not_utf8(name: &str, error: &std::string::FromUtf8Error) -> Diagnostic {
     let at = error.utf8_error().valid_up_to();
     let text: Arc<str> = String::from_utf8_lossy(error.as_bytes()).into();
-    let message = "the settings are not UTF-8 text";
+    let message = "the settings file is not UTF-8 text";
     Diagnostic::new(Severity::Error, name, &text, at..at + 1, message)
         .hint("save the file as UTF-8")
 }
 
-/// Everything that keeps a document from being settings, in one run.
+/// All errors of the file, in one run.
 fn mistakes(document: &mut Document) -> Vec<Diagnostic> {
     let mut refused = Vec::new();
     if document.value().get("allowlist").is_some_and(Value::is_null) {
         // Left out it would allow everything, which is the opposite of what an empty one looks like.
         let found = document.key_error("/allowlist", "`allowlist` has no value");
         let hint =
-            "`allowlist: {}` allows nothing; without the key all that is admitted may be called";
+            "`allowlist: {}` allows no tools; without the key all admitted tools are allowed";
         refused.push(found.hint(hint));
         document.remove(&["allowlist"]);
     }
@@ -240,7 +241,7 @@ fn mistakes(document: &mut Document) -> Vec<Diagnostic> {
             }
         }
     };
-    // Where something is refused, the rest of the same section may only look wrong.
+    // In a section with an error, the rest may only look wrong.
     let section = |place: &str| place.split('/').take(3).collect::<Vec<_>>().join("/");
     let sections: Vec<String> = places.iter().map(|place| section(place)).collect();
     let upstream_is_gone = places.iter().any(|place| section(place) == **place);

@@ -1,4 +1,4 @@
-//! What the server says on stderr, and how much of it.
+//! The log: format and level.
 
 use std::str::FromStr;
 
@@ -6,45 +6,45 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
-/// The levels, from little to much.
+/// The levels, from least to most.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
-/// What the server says on stderr.
+/// The log, on stderr.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Log {
-    /// For people or for programs.
+pub struct LogSection {
+    /// Format of the log.
     pub format: LogFormat,
     /// `error`, `warn`, `info`, `debug`, `trace` or `off`, or a filter of `tracing`: `info,hyper=warn`.
     pub level: String,
 }
 
-impl Default for Log {
+impl Default for LogSection {
     fn default() -> Self {
         Self { format: LogFormat::default(), level: "info".into() }
     }
 }
 
-/// For people or for programs.
+/// Format of the log.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// A line for people.
+    /// Lines for people.
     #[default]
     Human,
-    /// A JSON object a line.
+    /// One JSON object a line.
     Json,
 }
 
-impl Log {
-    /// What the schema cannot see: the key, and what is wrong.
+impl LogSection {
+    /// Errors that the schema cannot see: the key, and the message.
     ///
-    /// To a filter a bare word is the name of a module of which everything is said, and of the others
-    /// nothing: a slip in a level would switch the log off. So a bare word has to be a level.
+    /// In a filter a bare word is a module of which everything is logged, and nothing of the others: a typing error
+    /// in a level would switch the log off. So a bare word must be a level.
     pub fn mistakes(&self) -> Vec<(String, String)> {
         let mistake = |words: String| vec![("level".to_owned(), words)];
         if self.level.trim().is_empty() {
-            return mistake(format!("a level is missing; {}", allowed()));
+            return mistake(format!("the level is empty; {}", allowed()));
         }
         for part in parts(&self.level) {
             let word = part.trim();
@@ -54,19 +54,19 @@ impl Log {
             let word: String = word.chars().take(64).collect();
             let near = contract::nearest(&word.to_lowercase(), LEVELS.into_iter());
             let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            return mistake(format!("`{word}` is no level{near}; {}", allowed()));
+            return mistake(format!("`{word}` is not a log level{near}; {}", allowed()));
         }
         match EnvFilter::try_new(&self.level) {
             Ok(_) => Vec::new(),
-            Err(error) => mistake(format!("this is no filter ({error}); {}", allowed())),
+            Err(error) => mistake(format!("not a log filter ({error}); {}", allowed())),
         }
     }
 }
 
-/// What may stand there.
+/// The allowed values.
 fn allowed() -> String {
     let levels = LEVELS.map(|level| format!("`{level}`")).join(", ");
-    format!("write one of {levels}, or a filter such as `info,hyper=warn`")
+    format!("use {levels} or a filter such as `info,hyper=warn`")
 }
 
 /// The parts of a filter. Commas in brackets are part of one.
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn mistakes(level: &str) -> Vec<String> {
-        let log = Log { level: level.into(), ..Log::default() };
+        let log = LogSection { level: level.into(), ..LogSection::default() };
         log.mistakes().into_iter().map(|(_, words)| words).collect()
     }
 
@@ -112,12 +112,12 @@ mod tests {
     #[test]
     fn a_word_that_is_no_level_is_told() {
         for (level, words) in [
-            ("loud", "`loud` is no level;"),
+            ("loud", "`loud` is not a log level;"),
             ("debgu", "did you mean `debug`?"),
             ("warning", "did you mean `warn`?"),
-            ("info,hyper", "`hyper` is no level"),
-            ("info,hyper=loud", "this is no filter"),
-            (" ", "a level is missing"),
+            ("info,hyper", "`hyper` is not a log level"),
+            ("info,hyper=loud", "not a log filter"),
+            (" ", "the level is empty"),
             ("", "`off`, `error`, `warn`, `info`, `debug`, `trace`"),
         ] {
             let found = mistakes(level);

@@ -1,5 +1,5 @@
-//! Every setting, its default and what it means. The schema and the reference page are
-//! made from these types.
+//! All settings: a new one is a field here, with its default. The schema and the reference page are made from these
+//! types and their comments.
 
 use std::collections::BTreeMap;
 
@@ -9,99 +9,99 @@ use serde::{Deserialize, Serialize};
 use tools::settings::{FileIo, Memory, Mlx, Repo, Search, SysAudit, Transcript, WebFetch};
 use upstream::settings::{Allowlist, Upstream};
 
-use super::{log::Log, model_host};
+use super::{log::LogSection, mlx_host};
 
 /// The settings of a server.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Whose file this is, if other programs read it too: their sections are then left out
-    /// instead of refused, and `server.host` and `server.port` are taken.
+    /// Another system that reads this file too. Its sections are then ignored instead of refused, and `server.host` and
+    /// `server.port` are used.
     pub compatibility: Option<Compatibility>,
     /// The HTTP server.
-    pub server: Server,
-    /// Where everything is kept.
+    pub server: ServerSection,
+    /// The data folder: database, artifacts, journal, operator token.
     pub data_dir: String,
     /// Folders or files of your own contracts.
     pub contracts: Vec<String>,
-    /// The defaults of every call.
+    /// Default limits of calls.
     pub limits: CallLimits,
-    /// What the process of a command may use.
+    /// Limits of the process of a command.
     pub process_limits: ProcessLimits,
-    /// Which tools are served.
-    pub tools: Tools,
-    /// The language model that tools may ask: an endpoint that has `/chat/completions`.
+    /// The tools that are served, and their settings.
+    pub tools: ToolsSection,
+    /// The language model: an OpenAI-compatible endpoint with `/chat/completions`.
     pub llm: llm::Settings,
-    /// Questions that are answered with at most one call of a tool.
+    /// `toolgate ask`: questions that are answered by at most one tool call.
     pub ask: ask::Settings,
-    /// Which calls a person must approve.
-    pub policy: Policy,
-    /// Other people's MCP servers, by an id of your choice. Their tools are served as `id__tool`.
+    /// Calls that a person must approve.
+    pub policy: PolicySection,
+    /// Other MCP servers, by an id of your choice. Their tools are served as `id__tool`.
     pub upstreams: BTreeMap<String, Upstream>,
-    /// Which tools of upstreams may be called: `{ id: [tool, …], other: "*" }`, or the path of a file that
-    /// says so. Of an upstream that it does not name, none; where it is left out, all that are admitted.
+    /// Upstream tools that may be called: `{ id: [tool, …], other: "*" }`, or the path of a file with that. An upstream
+    /// that is not listed has none. Without this setting all admitted tools may be called.
     pub allowlist: Option<AllowlistSetting>,
     /// The file that pins the contracts of upstreams.
     pub lock: String,
-    /// The folder of what you add to the tools of upstreams (`id/tool.yaml`), and of output schemas for
-    /// contracts of your own (`toolset/tool.yaml`).
+    /// The folder of overlays: files that change the contracts of upstream tools (`id/tool.yaml`) or the output schemas
+    /// of your own (`toolset/tool.yaml`).
     pub overlays: String,
-    /// What a person may do about results that broke their contract.
-    pub quarantine: Quarantine,
-    /// The MCP doors.
-    pub mcp: Mcp,
-    /// Calls that run by themselves.
-    pub jobs: Jobs,
-    /// How long finished jobs are kept.
-    pub retention: Retention,
+    /// Results that broke their contract.
+    pub quarantine: QuarantineSection,
+    /// MCP over stdio and HTTP.
+    pub mcp: McpSection,
+    /// Calls that run in the background.
+    pub jobs: JobsSection,
+    /// How long jobs and other records are kept.
+    pub retention: RetentionSection,
     /// The database.
-    pub store: Store,
-    /// The record of what happened.
-    pub journal: Journal,
-    /// What the server says on stderr.
-    pub log: Log,
+    pub store: StoreSection,
+    /// The journal: one JSON line for each call.
+    pub journal: JournalSection,
+    /// The log, on stderr.
+    pub log: LogSection,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
             compatibility: None,
-            server: Server::default(),
+            server: ServerSection::default(),
             data_dir: "./data".into(),
             contracts: Vec::new(),
             limits: CallLimits::default(),
             process_limits: ProcessLimits::default(),
-            tools: Tools::default(),
+            tools: ToolsSection::default(),
             llm: llm::Settings::default(),
             ask: ask::Settings::default(),
-            policy: Policy::default(),
+            policy: PolicySection::default(),
             upstreams: BTreeMap::new(),
             allowlist: None,
             lock: "./toolgate.lock".into(),
             overlays: "./overlays".into(),
-            quarantine: Quarantine::default(),
-            mcp: Mcp::default(),
-            jobs: Jobs::default(),
-            retention: Retention::default(),
-            store: Store::default(),
-            journal: Journal::default(),
-            log: Log::default(),
+            quarantine: QuarantineSection::default(),
+            mcp: McpSection::default(),
+            jobs: JobsSection::default(),
+            retention: RetentionSection::default(),
+            store: StoreSection::default(),
+            journal: JournalSection::default(),
+            log: LogSection::default(),
         }
     }
 }
 
-/// Which tools of upstreams may be called, or the file that says so.
+/// Upstream tools that may be called, or a file that lists them.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum AllowlistSetting {
-    /// Here.
+    /// In the settings file.
     Here(Allowlist),
-    /// In a file.
+    /// In a file of its own.
     File(String),
 }
 
 impl Settings {
-    /// What the schema cannot see: the place of each mistake, and what is wrong.
+    /// Errors that the schema cannot see: the place of each, and the message.
     pub fn mistakes(&self) -> Vec<(String, String)> {
         let tools = self.tools.mistakes().into_iter();
         let mut all: Vec<_> =
@@ -134,7 +134,7 @@ impl Settings {
         if let Some(AllowlistSetting::Here(list)) = &self.allowlist {
             let is_there = |id: &String| {
                 self.upstreams.contains_key(id)
-                    || id == model_host::MLXCTL && model_host::is_meant(self)
+                    || id == mlx_host::MLXCTL && mlx_host::is_remote(self)
             };
             for id in list.keys().filter(|id| !is_there(id)) {
                 all.push((format!("/allowlist/{id}"), format!("there is no upstream `{id}`")));
@@ -155,39 +155,38 @@ pub enum Compatibility {
 /// The HTTP server.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Server {
-    /// Address and port. Anything but loopback wants `tokens`.
+pub struct ServerSection {
+    /// Address and port. An address that is not loopback needs `tokens`.
     pub listen: String,
     /// The largest request body, in bytes.
     #[schemars(range(min = 1, max = 1_073_741_824_u64))]
     pub max_body_bytes: usize,
-    /// How many calls run at once; more are answered with 429.
+    /// The most calls that run at once; more get 429.
     #[schemars(range(min = 1, max = 65_536))]
     pub max_concurrency: usize,
-    /// How many connections are open at once; more wait.
+    /// The most open connections; more wait.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_connections: usize,
-    /// How long a client may take to send the head of a request, in milliseconds.
+    /// Timeout for the headers of a request, in milliseconds.
     #[schemars(range(min = 1))]
     pub header_timeout_ms: u64,
-    /// How long a client may take to send a body, in milliseconds.
+    /// Timeout for the body of a request, in milliseconds.
     #[schemars(range(min = 1))]
     pub body_timeout_ms: u64,
-    /// How long a connection may do nothing, or a client take nothing of an answer, in
-    /// milliseconds.
+    /// Timeout of an idle connection, and of a client that does not read its response, in milliseconds.
     #[schemars(range(min = 1))]
     pub idle_timeout_ms: u64,
-    /// How long running calls may take to end when the server stops, in milliseconds.
+    /// The time that running calls get to finish when the server stops, in milliseconds.
     pub drain_timeout_ms: u64,
-    /// Names that the server answers to, beside addresses and `localhost`.
+    /// Host names that the server accepts, besides addresses and `localhost`.
     pub allowed_hosts: Vec<String>,
-    /// Origins of web pages that may call, beside the server's own.
+    /// Origins of web pages that may call, besides the server's own.
     pub allowed_origins: Vec<String>,
-    /// Who may call. Where there are none, everybody who can reach the server may.
-    pub tokens: Vec<Token>,
+    /// Callers and their tokens. Without tokens, everybody who can reach the server may call.
+    pub tokens: Vec<TokenEntry>,
 }
 
-impl Default for Server {
+impl Default for ServerSection {
     fn default() -> Self {
         Self {
             listen: "127.0.0.1:8000".into(),
@@ -208,8 +207,8 @@ impl Default for Server {
 /// A caller and its bearer token.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Token {
-    /// What the journal calls the caller.
+pub struct TokenEntry {
+    /// Name of the caller, in the journal.
     #[schemars(length(min = 1, max = 64))]
     pub name: String,
     /// The environment variable that holds the token.
@@ -217,23 +216,23 @@ pub struct Token {
     pub token_env: String,
 }
 
-/// The defaults of every call; a contract may set its own.
+/// Default limits of calls; a contract may set its own.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CallLimits {
-    /// How long a call may take, in milliseconds (30000).
+    /// Timeout of a call, in milliseconds (30000).
     #[schemars(range(min = 1))]
     pub timeout_ms: Option<u64>,
-    /// How much of what a tool prints is kept, in bytes (1000000).
+    /// The most bytes of stdout that are kept (1000000).
     #[schemars(range(min = 1))]
     pub max_stdout_bytes: Option<u64>,
-    /// How much of what a tool prints as errors is kept, in bytes (1000000).
+    /// The most bytes of stderr that are kept (1000000).
     #[schemars(range(min = 1))]
     pub max_stderr_bytes: Option<u64>,
     /// The largest artifact that is kept, in bytes (25000000).
     #[schemars(range(min = 1))]
     pub max_artifact_bytes: Option<u64>,
-    /// How many artifacts of a call are kept (64).
+    /// The most artifacts of a call that are kept (64).
     #[schemars(range(min = 1))]
     pub max_artifacts: Option<u64>,
     /// The length of a summary, in characters (280).
@@ -242,12 +241,12 @@ pub struct CallLimits {
     /// The largest result, in bytes of JSON (5242880).
     #[schemars(range(min = 1))]
     pub max_output_bytes: Option<u64>,
-    /// The most that a request may ask for.
+    /// The highest limits that a request may ask for.
     pub ceilings: LimitOverrides,
 }
 
 impl CallLimits {
-    /// The limits of a call that asks for nothing.
+    /// The limits of a call that sets none.
     pub fn defaults(&self) -> Limits {
         Limits::default().with(&LimitOverrides {
             timeout_ms: self.timeout_ms,
@@ -260,19 +259,19 @@ impl CallLimits {
         })
     }
 
-    /// The most that a request may ask for.
+    /// The highest limits that a request may ask for.
     pub fn ceilings(&self) -> Limits {
         Limits::default_ceilings().with(&self.ceilings)
     }
 }
 
-/// Which tools are served.
+/// The tools that are served.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Tools {
-    /// The toolsets to serve; all where this is left out.
+pub struct ToolsSection {
+    /// The toolsets to serve. Default: all.
     pub enable: Option<Vec<String>>,
-    /// What may be fetched from the web.
+    /// Fetching from the web.
     pub web_fetch: WebFetch,
     /// The service that searches the web.
     pub search: Search,
@@ -286,12 +285,12 @@ pub struct Tools {
     pub mlx: Mlx,
     /// How transcripts are cleaned.
     pub transcript: Transcript,
-    /// What the audit of this machine looks at.
+    /// The audit of this machine.
     pub sys_audit: SysAudit,
 }
 
-impl Tools {
-    /// What the schema cannot see: the key and the place in its list, and what is wrong.
+impl ToolsSection {
+    /// Errors that the schema cannot see: the place of each, and the message.
     pub fn mistakes(&self) -> Vec<(String, String)> {
         let below = |section: &str, mistakes: Vec<(String, String)>| {
             let section = section.to_owned();
@@ -305,31 +304,31 @@ impl Tools {
     }
 }
 
-/// Which calls a person must approve.
+/// Calls that a person must approve.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Policy {
-    /// Rules; the first that fits a tool decides, and where none does its contract.
+pub struct PolicySection {
+    /// Rules. The first that matches a tool decides; without a match its contract does.
     pub approval: Vec<ApprovalRule>,
-    /// How long a request waits for a person, in milliseconds.
+    /// The time that a request waits for a decision, in milliseconds.
     #[schemars(range(min = 1_000, max = 31_536_000_000_u64))]
     pub approval_wait_ms: u64,
-    /// How long a decision is good once it is made, in milliseconds.
+    /// The time that a decision is valid, in milliseconds.
     #[schemars(range(min = 1_000, max = 31_536_000_000_u64))]
     pub approval_valid_ms: u64,
-    /// How many requests may wait at once; more are answered with 429.
+    /// The most requests that wait at once; more get 429.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_waiting_approvals: u64,
-    /// How many of them may be of one caller.
+    /// The most requests of one caller that wait at once.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_waiting_approvals_per_caller: u64,
-    /// Whether an MCP client on stdin and stdout is trusted to ask the person in front of it.
+    /// Trust an MCP client on stdin and stdout to ask its user for approval.
     pub stdio_clients_ask: bool,
-    /// Whether an MCP client over HTTP is.
+    /// Trust an MCP client over HTTP to ask its user for approval.
     pub http_clients_ask: bool,
 }
 
-impl Default for Policy {
+impl Default for PolicySection {
     fn default() -> Self {
         Self {
             approval: Vec::new(),
@@ -343,7 +342,7 @@ impl Default for Policy {
     }
 }
 
-/// Which tools a rule is for, and what it asks. What it names must all fit.
+/// A rule: the tools that it is about, all conditions together, and what it requires.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApprovalRule {
@@ -356,61 +355,59 @@ pub struct ApprovalRule {
     /// The tools with these effects.
     #[serde(default)]
     pub effects: Option<Effects>,
-    /// Whether a person must approve every call of them.
+    /// `always`: every call needs approval. `never`: none does.
     pub require: Require,
 }
 
-/// Whether a person must approve.
+/// What a rule requires.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Require {
-    /// Every call.
+    /// Every call needs approval.
     Always,
-    /// No call, whatever the contract says.
+    /// No call needs approval, whatever the contract says.
     Never,
 }
 
-/// What a person may do about results that broke their contract.
+/// Results that broke their contract.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Quarantine {
-    /// How long a released result waits for its caller to make the call again, in milliseconds.
+pub struct QuarantineSection {
+    /// The time that a released result waits for its caller to repeat the call, in milliseconds.
     #[schemars(range(min = 1_000, max = 31_536_000_000_u64))]
     pub release_valid_ms: u64,
 }
 
-impl Default for Quarantine {
+impl Default for QuarantineSection {
     fn default() -> Self {
         Self { release_valid_ms: 3_600_000 }
     }
 }
 
-/// The MCP doors.
+/// MCP over stdio and HTTP.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Mcp {
-    /// How many entries a page of a listing has.
+pub struct McpSection {
+    /// The entries of a page of a listing.
     #[schemars(range(min = 1, max = 100_000))]
     pub page_size: usize,
-    /// For how long a client may keep a listing, in milliseconds.
+    /// The time that a client may cache a listing, in milliseconds.
     pub list_ttl_ms: u64,
-    /// How many sessions of clients of 2025-11-25 and older there are at once. A new one takes
-    /// the place of the one that was idle for longest.
+    /// The most sessions of legacy clients (2025-11-25 and older). A new one replaces the one that was idle longest.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_sessions: usize,
-    /// How long such a session may do nothing before it is forgotten, in milliseconds.
+    /// Timeout of an idle session, in milliseconds.
     #[schemars(range(min = 1_000))]
     pub session_idle_ms: u64,
-    /// How long a call may take before a client that knows tasks is handed one, in
-    /// milliseconds.
+    /// The time after which a call becomes a task, for clients that support tasks, in milliseconds.
     #[schemars(range(min = 1))]
     pub task_after_ms: u64,
-    /// How long a client may take to answer a question of a tool, in milliseconds.
+    /// Timeout for the answer to a question of a tool, in milliseconds.
     #[schemars(range(min = 1))]
     pub answer_timeout_ms: u64,
 }
 
-impl Default for Mcp {
+impl Default for McpSection {
     fn default() -> Self {
         Self {
             page_size: 250,
@@ -423,50 +420,49 @@ impl Default for Mcp {
     }
 }
 
-/// Calls that run by themselves.
+/// Calls that run in the background.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Jobs {
-    /// How many jobs may wait; more are answered with 429.
+pub struct JobsSection {
+    /// The most jobs that wait; more get 429.
     #[schemars(range(min = 1))]
     pub max_queued: usize,
-    /// How many jobs run at once.
+    /// The most jobs that run at once.
     #[schemars(range(min = 1, max = 65_536))]
     pub max_running: usize,
-    /// How long a job waits for the answer to a question before it is cancelled, in
-    /// milliseconds.
+    /// The time that a job waits for the answer to a question before it is cancelled, in milliseconds.
     #[schemars(range(min = 1))]
     pub input_timeout_ms: u64,
 }
 
-impl Default for Jobs {
+impl Default for JobsSection {
     fn default() -> Self {
         Self { max_queued: 1_000, max_running: 16, input_timeout_ms: 900_000 }
     }
 }
 
-/// How long finished jobs are kept.
+/// How long jobs and other records are kept.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Retention {
-    /// For so many days.
+pub struct RetentionSection {
+    /// Days that finished jobs are kept.
     #[schemars(range(min = 1))]
     pub max_age_days: u64,
-    /// So many of them.
+    /// The most finished jobs that are kept.
     #[schemars(range(min = 1))]
     pub max_jobs: u64,
-    /// With so many bytes of artifacts in all.
+    /// The most bytes of artifacts that are kept.
     pub max_artifact_bytes: u64,
-    /// So many answers in quarantine.
+    /// The most quarantined results that are kept.
     pub max_quarantined: u64,
-    /// So many approvals, beside those that wait or may still be used.
+    /// The most approvals that are kept, besides those that wait or are still valid.
     pub max_approvals: u64,
-    /// How often the old ones are removed, in seconds.
+    /// The time between two removals of old records, in seconds.
     #[schemars(range(min = 1))]
     pub sweep_interval_s: u64,
 }
 
-impl Default for Retention {
+impl Default for RetentionSection {
     fn default() -> Self {
         Self {
             max_age_days: 30,
@@ -482,38 +478,37 @@ impl Default for Retention {
 /// The database.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Store {
-    /// What an acknowledged write survives.
-    pub durability: Durability,
+pub struct StoreSection {
+    /// What an acknowledged write survives: `process` or `power`.
+    pub durability: StoreDurability,
 }
 
 /// What an acknowledged write survives.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Durability {
-    /// The death of the process at any moment. After a power failure the last moments
-    /// may be missing.
+pub enum StoreDurability {
+    /// A crash of the process. After a power failure the last writes may be missing.
     #[default]
     Process,
-    /// Also a power failure; every answer waits for the disk.
+    /// Also a power failure; every response waits for the disk.
     Power,
 }
 
-/// The record of what happened.
+/// The journal: one JSON line for each call.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Journal {
-    /// The file; `journal.jsonl` in the data folder where this is left out.
+pub struct JournalSection {
+    /// The file. Default: `journal.jsonl` in the data folder.
     pub path: Option<String>,
-    /// Put aside when it has grown to so many bytes.
+    /// The size in bytes at which the file is rotated.
     #[schemars(range(min = 4_096))]
     pub max_bytes: u64,
-    /// How many of those are kept.
+    /// The most rotated files that are kept.
     #[schemars(range(min = 1, max = 1_000))]
     pub max_files: u32,
 }
 
-impl Default for Journal {
+impl Default for JournalSection {
     fn default() -> Self {
         Self { path: None, max_bytes: 67_108_864, max_files: 5 }
     }

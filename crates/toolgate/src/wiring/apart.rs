@@ -9,14 +9,14 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::bail;
 use guard::files::{Globs, SafePath};
 
-use super::Bound;
+use super::BoundTool;
 use crate::settings::{Loaded, SettingsError};
 
 /// What lies in the data folder and must not be read.
 const OURS: [&str; 4] = ["operator.token", "state.key", "toolgate.db", "journal.jsonl"];
 
 /// Refuses settings that would give an agent our own files.
-pub fn check(bound: &[Bound], loaded: &Loaded) -> anyhow::Result<()> {
+pub fn check(bound: &[BoundTool], loaded: &Loaded) -> anyhow::Result<()> {
     let tools = loaded.tools();
     let serves = |tool: &str| bound.iter().any(|one| one.contract.name == tool);
     let data = whole(&loaded.data_dir())?;

@@ -16,8 +16,8 @@ use server::{AskReply, AskRequest, AskService};
 use store::DataFolder;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::{Bound, exists};
-use crate::{doors::OPERATOR_TOKEN, settings::Loaded};
+use super::{BoundTool, exists};
+use crate::{server_settings::OPERATOR_TOKEN, settings::Loaded};
 
 /// Whoever answers questions through this gate.
 pub fn ask(loaded: &Loaded, gate: &Arc<Gate>, data: &DataFolder) -> anyhow::Result<Ask> {
@@ -39,11 +39,11 @@ fn secrets(loaded: &Loaded, data: &DataFolder) -> Vec<String> {
 }
 
 /// A name in `ask.allow` that nobody has would let nothing in, and somebody meant something. What upstreams offer is not known yet.
-pub fn check_allowed(loaded: &Loaded, bound: &[Bound]) -> anyhow::Result<()> {
+pub fn check_allowed(loaded: &Loaded, bound: &[BoundTool]) -> anyhow::Result<()> {
     for (index, name) in loaded.settings.ask.allow.iter().enumerate() {
         let id = name.split_once("__").or_else(|| name.split_once('.')).map(|(id, _)| id);
         let is_upstreams = id.is_some_and(|id| loaded.settings.upstreams.contains_key(id));
-        let is_it = |one: &Bound| {
+        let is_it = |one: &BoundTool| {
             *name == one.contract.name
                 || *name == format!("{}.{}", one.contract.toolset, one.contract.name)
         };

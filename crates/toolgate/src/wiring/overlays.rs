@@ -16,7 +16,7 @@ use contract::{Diagnostic, Document, Schema, Severity};
 use serde_json::Value;
 use upstream::{Latest, names, settings::Overlay};
 
-use super::Bound;
+use super::BoundTool;
 use crate::settings::{Loaded, SettingsError};
 
 /// What is put over the tools of an upstream, by their own names.
@@ -204,7 +204,7 @@ fn over(below: &Overlay, above: &Overlay) -> anyhow::Result<Overlay> {
 
 /// Puts the overlays that there are over contracts of the user's own; tells what is wrong with all
 /// overlays, those of upstreams too.
-pub fn apply(bound: &mut [Bound], loaded: &Loaded) -> anyhow::Result<Vec<Diagnostic>> {
+pub fn apply(bound: &mut [BoundTool], loaded: &Loaded) -> anyhow::Result<Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
     for id in loaded.settings.upstreams.keys() {
         diagnostics.extend(read(loaded, id)?.1);
@@ -231,7 +231,7 @@ pub fn apply(bound: &mut [Bound], loaded: &Loaded) -> anyhow::Result<Vec<Diagnos
             }
         }
         let own = bound.iter_mut().filter(|one| one.contract.toolset == toolset);
-        for Bound { contract, .. } in own {
+        for BoundTool { contract, .. } in own {
             for one in written.iter().filter(|one| is_for(one, &contract.name)) {
                 match checked(one, &contract.name) {
                     Ok(Some(schema)) => contract.output_schema = schema,

@@ -1,27 +1,27 @@
-//! What the operator's policy makes of the contracts.
+//! Applies the approval policy to contracts.
 
 use std::time::Duration;
 
 use contract::{Approval, Contract};
 use gate::approvals::ApprovalSettings;
 
-use super::{Bound, exists};
-use crate::settings::{ApprovalRule, Policy, Require, Settings, SettingsError};
+use super::{BoundTool, exists};
+use crate::settings::{ApprovalRule, PolicySection, Require, Settings, SettingsError};
 
-/// Applies the rules: the first that fits a tool decides whether its calls need an approval. From
-/// here on the contract says so, in every listing and to the gate.
-pub fn apply(bound: &mut [Bound], settings: &Settings) -> Result<(), SettingsError> {
+/// Applies the rules: the first that matches a tool decides whether its calls need approval. The contract is changed,
+/// so that listings and the gate agree.
+pub fn apply(bound: &mut [BoundTool], settings: &Settings) -> Result<(), SettingsError> {
     for (index, rule) in settings.policy.approval.iter().enumerate() {
         check(&format!("/policy/approval/{index}"), rule, bound, settings)?;
     }
-    for Bound { contract, .. } in bound {
+    for BoundTool { contract, .. } in bound {
         adjust(contract, &settings.policy);
     }
     Ok(())
 }
 
 /// Applies the rules to one contract.
-pub fn adjust(contract: &mut Contract, policy: &Policy) {
+pub fn adjust(contract: &mut Contract, policy: &PolicySection) {
     if let Some(rule) = policy.approval.iter().find(|rule| fits(rule, contract)) {
         contract.approval = match rule.require {
             Require::Always => Approval::Required,
@@ -36,19 +36,19 @@ fn fits(rule: &ApprovalRule, contract: &Contract) -> bool {
         && rule.effects.is_none_or(|effects| effects == contract.effects)
 }
 
-/// A rule that fits nothing by mistake would leave a tool unguarded.
+/// Refuses a rule that matches nothing: a typing error would leave a tool unguarded.
 fn check(
     pointer: &str,
     rule: &ApprovalRule,
-    bound: &[Bound],
+    bound: &[BoundTool],
     settings: &Settings,
 ) -> Result<(), SettingsError> {
     if rule.tool.is_none() && rule.toolset.is_none() && rule.effects.is_none() {
         let message = "a rule needs a `tool`, a `toolset` or `effects`";
         return Err(SettingsError::new(pointer, message));
     }
-    if is_upstreams(rule, settings) {
-        // What it offers is not known yet.
+    if is_about_upstream(rule, settings) {
+        // Its tools are not known yet.
         return Ok(());
     }
     if let Some(tool) = &rule.tool {
@@ -69,15 +69,15 @@ fn check(
     Ok(())
 }
 
-/// Whether a rule is for something of an upstream.
-fn is_upstreams(rule: &ApprovalRule, settings: &Settings) -> bool {
+/// True if a rule is about an upstream.
+fn is_about_upstream(rule: &ApprovalRule, settings: &Settings) -> bool {
     let is_one = |id: &str| settings.upstreams.contains_key(id);
     let of_one = |tool: &String| tool.split_once("__").is_some_and(|(id, _)| is_one(id));
     rule.tool.as_ref().is_some_and(of_one) || rule.toolset.as_ref().is_some_and(|id| is_one(id))
 }
 
-/// How the gate handles approvals.
-pub fn approvals(policy: &Policy) -> ApprovalSettings {
+/// The settings of approvals for the gate.
+pub fn approvals(policy: &PolicySection) -> ApprovalSettings {
     ApprovalSettings {
         wait: Duration::from_millis(policy.approval_wait_ms),
         valid: Duration::from_millis(policy.approval_valid_ms),

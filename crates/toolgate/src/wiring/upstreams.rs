@@ -18,7 +18,7 @@ use upstream::{
 };
 
 use super::{overlays, policy, target};
-use crate::settings::{AllowlistSetting, Loaded, SettingsError, model_host};
+use crate::settings::{AllowlistSetting, Loaded, SettingsError, mlx_host};
 
 /// How long further changes are waited for before the catalogue is made anew: a hundred upstreams
 /// that start together should not make it a hundred times.
@@ -191,8 +191,8 @@ fn allowlist(loaded: &Loaded) -> anyhow::Result<Option<Allowlist>> {
         let message = format!("`{}`: there is no upstream `{id}`", file.display());
         return Err(SettingsError::new("/allowlist", message).into());
     }
-    if model_host::is_meant(&loaded.settings) {
-        list.entry(model_host::MLXCTL.into()).or_insert(Allowed::All(Star::Star));
+    if mlx_host::is_remote(&loaded.settings) {
+        list.entry(mlx_host::MLXCTL.into()).or_insert(Allowed::All(Star::Star));
     }
     Ok(Some(list))
 }

@@ -108,75 +108,67 @@ async fn a_body_that_is_no_object_or_not_there_is_refused_by_every_door() {
 }
 
 #[tokio::test]
-async fn execute_refuses_fields_of_the_wrong_type_and_keys_it_does_not_know() {
+async fn fields_of_the_wrong_type_and_unknown_keys_are_refused() {
+    const NO_OBJECT: &[&str] = &["null", "5", "true", "[]", "\"x\""];
+    const NO_TOOL: &[&str] = &["null", "5", "true", "[]", "{}", "\"\"", "\"  \""];
+    const NO_WAIT: &[&str] = &["null", "0", "-1", "1.5", "\"5\"", "120001", "1e99"];
     let world = start("").await;
-    for tool in ["null", "5", "true", "[]", "{}", "\"\"", "\"  \""] {
-        let body = format!(r#"{{"tool":{tool},"input":{{}}}}"#);
-        let words = "tool must be a non-empty string.";
-        check(&world, EXECUTE, body, (400, "invalid_request"), words).await;
-    }
-    for wrong in ["null", "5", "true", "[]", "\"x\""] {
-        for (field, words) in [
-            (format!(r#""input":{wrong}"#), "`input` must be an object"),
-            (format!(r#""context":{wrong}"#), "`context` must be an object"),
-            (format!(r#""context":{{"limits":{wrong}}}"#), "must be an object of limits"),
-        ] {
-            let body = format!(r#"{{"tool":"echo_json",{field}}}"#);
-            check(&world, EXECUTE, body, (400, "invalid_request"), words).await;
-        }
-    }
-    for (body, words) in [
-        (r#"{"input":{}}"#, "Missing required field: tool."),
-        (r#"{"tool":"echo_json","inputs":{}}"#, "did you mean `input`?"),
-        (r#"{"tool":"echo_json","args":{}}"#, "`/args` is not a known key"),
-        (r#"{"tool":"echo_json","mode":"sync"}"#, "`/mode` is not a known key"),
-        (r#"{"tool":"echo_json","context":{"limit":{}}}"#, "did you mean `limits`?"),
-    ] {
-        check(&world, EXECUTE, body, (400, "invalid_request"), words).await;
-    }
-    assert_eq!(jobs(&world).await, 0);
-    let unknown = r#"{"tool":"echo_jsom"}"#;
-    check(&world, EXECUTE, unknown, (404, "unknown_tool"), "Unsupported tool: echo_jsom.").await;
-}
-
-#[tokio::test]
-async fn the_simple_envelope_refuses_fields_of_the_wrong_type_and_keys_it_does_not_know() {
-    let world = start("").await;
-    for wrong in ["null", "5", "true", "[]", "\"x\""] {
-        let body = format!(r#"{{"args":{wrong}}}"#);
-        check(&world, SIMPLE, body, (400, "invalid_request"), "`args` must be an object").await;
-    }
-    for body in [r#"{"message":"hi"}"#, r#"{"args":{"message":"hi"},"input":{}}"#] {
-        check(&world, SIMPLE, body, (400, "invalid_request"), "go into `args`").await;
-    }
-    for path in ["/v1/tools/nope", "/v1/tools/%FF", "/v1/tools/..%2f..", "/v1/tools/%20"] {
-        let answer = world.raw("POST", path, &[("content-length", "0")]).await;
-        refused(path, &answer, (400, "invalid_request"), "missing a JSON body");
-        check(&world, path, "{}", (404, "unknown_tool"), "Unsupported tool").await;
-    }
-}
-
-#[tokio::test]
-async fn jobs_refuse_fields_of_the_wrong_type_and_keys_they_do_not_know() {
-    let world = start("").await;
-    for (field, wrong, words) in [
-        ("mode", &["null", "5", "[]", "\"later\"", "\"\""][..], "mode must be `async` or `sync`"),
-        ("wait_ms", &["null", "0", "-1", "1.5", "\"5\"", "120001", "1e99"], "from 1 to 120000"),
-        ("input", &["null", "5", "[]", "\"x\""], "`input` must be an object"),
-        ("limits", &["null", "5", "[]", "\"x\""], "must be an object of limits"),
-        ("context", &["null", "5", "[]", "\"x\""], "`context` must be an object"),
-        ("wait", &["5"], "did you mean `wait_ms`?"),
-        ("tool_name", &["\"echo_json\""], "`/tool_name` is not a known key"),
+    for (door, body, wrong, words) in [
+        (EXECUTE, r#"{"tool":_,"input":{}}"#, NO_TOOL, "tool must be a non-empty string."),
+        (EXECUTE, r#"{"input":{}}"#, &[""], "Missing required field: tool."),
+        (EXECUTE, r#"{"tool":"echo_json","input":_}"#, NO_OBJECT, "`input` must be an object"),
+        (EXECUTE, r#"{"tool":"echo_json","context":_}"#, NO_OBJECT, "`context` must be an object"),
+        (
+            EXECUTE,
+            r#"{"tool":"echo_json","context":{"limits":_}}"#,
+            NO_OBJECT,
+            "an object of limits",
+        ),
+        (EXECUTE, r#"{"tool":"echo_json","inputs":{}}"#, &[""], "did you mean `input`?"),
+        (EXECUTE, r#"{"tool":"echo_json","args":{}}"#, &[""], "`/args` is not a known key"),
+        (EXECUTE, r#"{"tool":"echo_json","mode":"sync"}"#, &[""], "`/mode` is not a known key"),
+        (
+            EXECUTE,
+            r#"{"tool":"echo_json","context":{"limit":{}}}"#,
+            &[""],
+            "did you mean `limits`?",
+        ),
+        (SIMPLE, r#"{"args":_}"#, NO_OBJECT, "`args` must be an object"),
+        (SIMPLE, r#"{"message":"hi"}"#, &[""], "`args`"),
+        (SIMPLE, r#"{"args":{"message":"hi"},"input":{}}"#, &[""], "`args`"),
+        (JOBS, "{}", &[""], "tool must be a non-empty string."),
+        (
+            JOBS,
+            r#"{"tool":"echo_json","mode":_}"#,
+            &["null", "5", "[]", "\"later\"", "\"\""],
+            "`async` or `sync`",
+        ),
+        (JOBS, r#"{"tool":"echo_json","wait_ms":_}"#, NO_WAIT, "from 1 to 120000"),
+        (JOBS, r#"{"tool":"echo_json","input":_}"#, NO_OBJECT, "`input` must be an object"),
+        (JOBS, r#"{"tool":"echo_json","limits":_}"#, NO_OBJECT, "must be an object of limits"),
+        (JOBS, r#"{"tool":"echo_json","context":_}"#, NO_OBJECT, "`context` must be an object"),
+        (JOBS, r#"{"tool":"echo_json","wait":5}"#, &[""], "did you mean `wait_ms`?"),
+        (JOBS, r#"{"tool":"echo_json","tool_name":"x"}"#, &[""], "`/tool_name` is not a known key"),
     ] {
         for wrong in wrong {
-            let body = format!(r#"{{"tool":"echo_json","{field}":{wrong}}}"#);
-            check(&world, JOBS, body, (400, "invalid_request"), words).await;
+            let body = body.replace(":_", &format!(":{wrong}"));
+            check(&world, door, body, (400, "invalid_request"), words).await;
         }
     }
-    check(&world, JOBS, "{}", (400, "invalid_request"), "tool must be a non-empty string.").await;
-    check(&world, JOBS, r#"{"tool":"nope"}"#, (404, "unknown_tool"), "Unsupported tool: nope.")
-        .await;
     assert_eq!(jobs(&world).await, 0);
+    for (door, body) in [
+        (EXECUTE, r#"{"tool":"echo_jsom"}"#),
+        (JOBS, r#"{"tool":"nope"}"#),
+        ("/v1/tools/nope", "{}"),
+        ("/v1/tools/%FF", "{}"),
+        ("/v1/tools/..%2f..", "{}"),
+        ("/v1/tools/%20", "{}"),
+    ] {
+        check(&world, door, body, (404, "unknown_tool"), "Unsupported tool").await;
+        // The body is read first.
+        let answer = world.raw("POST", door, &[("content-length", "0")]).await;
+        refused(door, &answer, (400, "invalid_request"), "missing a JSON body");
+    }
 }
 
 #[tokio::test]
@@ -278,7 +270,7 @@ async fn whoever_sends_a_hundred_megabytes_can_still_read_the_refusal() {
         }
         refused(SIMPLE, &raw.answer().await, (413, "payload_too_large"), "payload_too_large");
     }
-    let most = crate::bad_commands::peak_bytes(&world);
+    let most = crate::bad_messages::peak_bytes(world.pid());
     assert!(most < 100 * 1_024 * 1_024, "the server took {most} bytes");
     lives(&world).await;
 }
@@ -383,43 +375,53 @@ fn a_tool_named_execute_is_refused_at_the_start() {
 }
 
 #[tokio::test]
-async fn a_foreign_host_or_origin_is_refused() {
+async fn a_foreign_host_or_origin_is_refused_at_every_door() {
     let world =
         start("server: { allowed_hosts: [Gate.example], allowed_origins: ['https://ui.example'] }")
             .await;
-    let own = format!("127.0.0.1:{}", world.port());
-    let own_origin = format!("http://{own}");
+    let own_origin = format!("http://127.0.0.1:{}", world.port());
     let named = format!("http://localhost:{}", world.port());
-    let host = "does not answer to that Host";
-    let origin = "pages of that Origin may not call";
     for (headers, refusal) in [
-        (&[("host", "evil.example")][..], Some(host)),
-        (&[("host", "evil.example:8000")], Some(host)),
-        (&[("host", "127.0.0.1.evil.example")], Some(host)),
-        (&[("host", "localhost:port")], Some(host)),
-        (&[("host", "user@127.0.0.1")], Some(host)),
-        (&[("host", "")], Some(host)),
-        (&[("origin", "http://evil.example")], Some(origin)),
-        (&[("origin", "null")], Some(origin)),
-        (&[("origin", "http://127.0.0.1:1")], Some(origin)),
-        (&[("origin", &*named)], Some(origin)),
-        (&[("origin", &*own_origin)], None),
-        (&[("origin", "https://ui.example")], None),
-        (&[("host", &named[7..]), ("origin", &*named)], None),
-        (&[("host", "[::1]:8000")], None),
-        (&[("host", "gate.example:80")], None),
+        (&[("host", "evil.example")][..], "Host"),
+        (&[("host", "evil.example:8000")], "Host"),
+        (&[("host", "127.0.0.1.evil.example")], "Host"),
+        (&[("host", "localhost:port")], "Host"),
+        (&[("host", "user@127.0.0.1")], "Host"),
+        (&[("host", "")], "Host"),
+        (&[("origin", "http://evil.example")], "Origin"),
+        (&[("origin", "null")], "Origin"),
+        (&[("origin", "http://127.0.0.1:1")], "Origin"),
+        (&[("origin", "é")], "Origin"),
+        (&[("origin", &*named)], "Origin"),
+        (&[("origin", &*own_origin)], ""),
+        (&[("origin", "https://ui.example")], ""),
+        (&[("host", &named[7..]), ("origin", &*named)], ""),
+        (&[("host", "[::1]:8000")], ""),
+        (&[("host", "gate.example:80")], ""),
     ] {
-        for door in [EXECUTE, SIMPLE, JOBS] {
-            let answer =
-                world.raw("POST", door, &[headers, &[("content-length", "0")]].concat()).await;
-            match refusal {
-                Some(words) => refused(door, &answer, (403, "not_allowed"), words),
-                // It came as far as its body.
-                None => refused(door, &answer, (400, "invalid_request"), "missing a JSON body"),
+        for (method, path) in [
+            ("POST", EXECUTE),
+            ("POST", SIMPLE),
+            ("POST", JOBS),
+            ("GET", JOBS),
+            ("POST", "/mcp"),
+            ("GET", "/mcp"),
+            ("DELETE", "/mcp"),
+            ("POST", "/mcp/autosage"),
+        ] {
+            let all =
+                [headers, &[("content-length", "0"), ("accept", "text/event-stream")]].concat();
+            let answer = world.raw(method, path, &all).await;
+            let context = format!("{method} {path} {headers:?}: {}", answer.text());
+            if refusal.is_empty() {
+                assert_ne!(answer.status, 403, "{context}");
+            } else if path.starts_with("/mcp") {
+                assert_eq!(answer.status, 403, "{context}");
+                assert_eq!(answer.json()["error"]["data"]["code"], "not_allowed", "{context}");
+            } else {
+                refused(path, &answer, (403, "not_allowed"), refusal);
             }
         }
-        let answer = world.raw("GET", JOBS, headers).await;
-        assert_eq!(answer.status, if refusal.is_some() { 403 } else { 200 }, "{headers:?}");
     }
 }
 

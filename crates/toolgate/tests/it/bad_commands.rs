@@ -7,13 +7,6 @@ use testkit::{Answer, World, eventually};
 
 use crate::{BINARY, command, with_commands};
 
-/// The most memory that the server ever took, in bytes.
-pub fn peak_bytes(world: &World) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", world.pid())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1_024
-}
-
 /// Seconds that no other process on this machine sleeps for.
 fn unique_sleep(number: u32) -> String {
     format!("9{}.{number:03}", std::process::id())
@@ -151,7 +144,7 @@ async fn a_gigabyte_of_output_takes_no_memory() {
         let summary = format!("{tool} succeeded. [limits: stderr truncated]");
         assert_eq!(result["summary"], summary);
     }
-    let most = peak_bytes(&world);
+    let most = crate::bad_messages::peak_bytes(world.pid());
     assert!(most < 200 * 1_024 * 1_024, "the server took {most} bytes");
 }
 

@@ -1,6 +1,6 @@
 //! `toolgate doctor`: what it finds, and what it says about it.
 
-mod kept;
+mod data;
 
 use serde_json::{Value, json};
 use testkit::{Reply, Upstream, World};
@@ -46,7 +46,7 @@ fn a_fresh_folder_is_well_and_stays_as_it_is() {
     assert!(stdout.starts_with("ok       settings: read from `toolgate.yaml`\n"), "{stdout}");
     assert!(stdout.contains("warning  search: no search service is configured\n"), "{stdout}");
     assert!(stdout.contains("`tools.search.base_url`"), "{stdout}");
-    assert_eq!(stderr, "0 to mend, 1 to know\n");
+    assert_eq!(stderr, "0 problems, 1 warning\n");
 }
 
 #[test]
@@ -57,11 +57,11 @@ fn mistakes_in_files_are_told() {
     check(&world, "contracts", "problem", "missing");
     let world = World::new(BINARY, "contracts: [ ./broken.yaml ]\n");
     world.write("broken.yaml", "name: broken\n");
-    check(&world, "contracts", "problem", "to mend");
+    check(&world, "contracts", "problem", "errors");
     let world = World::new(BINARY, "data_dir: toolgate.yaml\n");
     check(&world, "data folder", "problem", "cannot be written");
     let world = World::new(BINARY, "data_dir: toolgate.yaml/below\n");
-    check(&world, "data folder", "problem", "cannot be made");
+    check(&world, "data folder", "problem", "cannot be created");
 }
 
 #[test]
@@ -71,14 +71,14 @@ fn the_address_is_looked_at() {
     let address = taken.local_addr().unwrap().to_string();
     let (code, stdout, _) = world.cli(&["doctor", "--listen", &address]);
     assert_eq!(code, 0, "{stdout}");
-    assert!(stdout.contains(&format!("warning  listen address: {address} is taken")), "{stdout}");
+    assert!(stdout.contains(&format!("warning  listen address: {address} is in use")), "{stdout}");
     let (code, stdout, _) = world.cli(&["doctor", "--listen", "0.0.0.0:0"]);
     assert_eq!(code, 1, "{stdout}");
     assert!(stdout.contains("set `server.tokens`, or listen on 127.0.0.1"), "{stdout}");
     let world = World::new(BINARY, "server: { tokens: [ { name: ada, token_env: ADA } ] }\n");
-    check(&world, "tokens", "problem", "`ADA` must hold at least 16 characters");
+    check(&world, "tokens", "problem", "`ADA` must have at least 16 characters");
     let world = world.with_env("ADA", "a-token-that-is-long-enough");
-    check(&world, "tokens", "ok", "1 are set");
+    check(&world, "tokens", "ok", "1 token set");
 }
 
 fn searching(upstream: &Upstream, provider: &str, more: &str) -> World {

@@ -53,51 +53,45 @@ fn the_reference_of_the_rules() {
     is_current("docs/reference/ask-rules.md", &said(&["config", "rules", "--markdown"]));
 }
 
+/// Options that every command has. They are shown once.
+const GLOBAL: [&str; 5] = ["--config", "--no-config", "--listen", "--data-dir", "-h, --help"];
+
 #[test]
 fn the_reference_of_the_command_line() {
-    let commands: &[&[&str]] = &[
-        &[],
-        &["serve"],
-        &["mcp"],
-        &["tools"],
-        &["tools", "show"],
-        &["call"],
-        &["ask"],
-        &["trace"],
-        &["trace", "show"],
-        &["eval"],
-        &["approvals"],
-        &["quarantine"],
-        &["quarantine", "list"],
-        &["quarantine", "show"],
-        &["quarantine", "release"],
-        &["quarantine", "adopt"],
-        &["probe"],
-        &["config"],
-        &["config", "check"],
-        &["config", "show"],
-        &["config", "schema"],
-        &["config", "rules"],
-        &["doctor"],
-        &["init"],
-        &["contracts"],
-        &["contracts", "new"],
-        &["contracts", "lint"],
-        &["contracts", "diff"],
-        &["contracts", "test"],
-        &["contracts", "infer"],
-        &["contracts", "export"],
-        &["completions"],
-    ];
     let mut page = String::from(
-        "# Command line\n\nExit codes: 0 done, 1 the answer is no, 2 we could not tell.\n",
+        "# Command line\n\nExit codes:\n\n- 0: done\n- 1: the tool failed, or the file has errors\n\
+         - 2: wrong usage, or something that the command needs could not be read\n\n\
+         Every command takes the options of `toolgate` itself.\n",
     );
-    for command in commands {
-        let mut arguments = command.to_vec();
-        arguments.push("--help");
-        let help = said(&arguments);
-        let name = [&["toolgate"], *command].concat().join(" ");
-        page.push_str(&format!("\n## `{name}`\n\n```text\n{}\n```\n", help.trim_end()));
-    }
+    add_help(&[], &mut page);
     is_current("docs/reference/cli.md", &page);
+}
+
+/// Adds the help of a command and of those below it.
+fn add_help(command: &[&str], page: &mut String) {
+    let help = said(&[command, &["--help"]].concat());
+    let shown = if command.is_empty() { help.clone() } else { without_global(&help) };
+    let name = [&["toolgate"], command].concat().join(" ");
+    page.push_str(&format!("\n## `{name}`\n\n```text\n{}\n```\n", shown.trim_end()));
+    let below = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    for line in below.take_while(|line| !line.is_empty()) {
+        let name = line.split_whitespace().next().unwrap_or_default();
+        // A description that is longer than its line goes on below, further in.
+        if !line.starts_with("   ") && name != "help" {
+            add_help(&[command, &[name]].concat(), page);
+        }
+    }
+}
+
+/// Leaves out the entries of options that every command has.
+fn without_global(help: &str) -> String {
+    let mut skips = false;
+    let kept = help.lines().filter(|line| {
+        let option = line.trim_start();
+        if option.starts_with('-') {
+            skips = GLOBAL.iter().any(|global| option.starts_with(global));
+        }
+        !skips
+    });
+    kept.map(|line| format!("{}\n", line.trim_end())).collect()
 }

@@ -191,32 +191,6 @@ async fn the_lists_of_the_repository_are_settings() {
     assert_eq!((status, code.as_str(), words.as_str()), expected);
 }
 
-#[test]
-fn mistakes_in_the_lists_are_shown_where_they_stand() {
-    let settings = "tools:\n  repo:\n    allow: [ 'docs/**', 'a[' ]\n    deny:\n      - /etc/**\n  memory:\n    files: []\n";
-    let (code, _, shown) = World::new(BINARY, settings).cli(&["config", "check"]);
-    assert_eq!(code, 1);
-    for part in [
-        "error: `a[` is not a glob: unclosed character class",
-        "toolgate.yaml:3:25",
-        "error: `/etc/**` begins with `/`; globs start at the folder itself",
-        "toolgate.yaml:5:9",
-        "2 to mend",
-    ] {
-        assert!(shown.contains(part), "{part}\n{shown}");
-    }
-    let world = World::new(BINARY, "").with_env("TOOLGATE_TOOLS__REPO__DENY", "['a[']");
-    let (code, _, shown) = world.cli(&["config", "check"]);
-    assert_eq!(code, 2);
-    assert!(shown.contains("`a[` is not a glob"), "{shown}");
-    // Only files that the contract knows can be memory.
-    let settings = "tools: { memory: { files: [ decisions.jsonl, notes.jsonl ] } }\n";
-    let (code, _, shown) = World::new(BINARY, settings).cli(&["config", "check"]);
-    assert_eq!(code, 1);
-    let words = "must be one of \"progress_log.jsonl\", \"decisions.jsonl\"";
-    assert!(shown.contains(words) && shown.contains("toolgate.yaml:1:46"), "{shown}");
-}
-
 /// What is wrong with the request itself, in the shapes of our doors; the server goes on.
 #[tokio::test]
 async fn requests_that_name_no_tool_l30_to_l32() {

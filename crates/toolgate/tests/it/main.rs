@@ -31,6 +31,7 @@ mod listing;
 mod mcp;
 mod mcp_questions;
 mod mcp_tasks;
+mod messages;
 mod mlx;
 mod quarantine;
 mod search_web;

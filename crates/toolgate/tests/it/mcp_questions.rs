@@ -144,13 +144,8 @@ fn greeting() -> Value {
 }
 
 fn poll(client: &mut Piped, get: &Value, status: &str) -> Value {
-    let mut task = Value::Null;
-    for _ in 0..200 {
-        task = client.ask(9, "tasks/get", get)["result"].clone();
-        if task["status"] == status {
-            return task;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    panic!("not {status}: {task}");
+    testkit::until(&format!("the task is {status}"), || {
+        let task = client.ask(9, "tasks/get", get)["result"].clone();
+        (task["status"] == status).then_some(task)
+    })
 }

@@ -141,9 +141,5 @@ fn settings(more: &str) -> String {
 }
 
 fn wait_until(what: &str, holds: impl Fn() -> bool) {
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
-    while !holds() {
-        assert!(std::time::Instant::now() < end, "waited in vain until {what}");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    testkit::until(what, || holds().then_some(()));
 }

@@ -67,12 +67,12 @@ fn to_look_makes_no_data_folder() {
     let id = "q_00000000000000000000000000";
     let approval = "apr_00000000000000000000000000";
     for (arguments, expected, words) in [
-        (&["quarantine"][..], 0, "nothing of that is quarantined"),
+        (&["quarantine"][..], 0, "no quarantined results"),
         (&["quarantine", "list", "--json"][..], 0, "\"entries\": []"),
-        (&["quarantine", "show", id][..], 1, "nothing is quarantined as"),
-        (&["quarantine", "release", id][..], 1, "nothing is quarantined as"),
-        (&["quarantine", "adopt", id][..], 1, "nothing is quarantined as"),
-        (&["approvals"][..], 0, "nothing waits for an approval"),
+        (&["quarantine", "show", id][..], 1, "there is no quarantined result"),
+        (&["quarantine", "release", id][..], 1, "there is no quarantined result"),
+        (&["quarantine", "adopt", id][..], 1, "there is no quarantined result"),
+        (&["approvals"][..], 0, "no call is waiting for approval"),
         (&["approvals", "show", approval][..], 1, "there is no approval"),
     ] {
         let (code, stdout, stderr) = world.cli(arguments);

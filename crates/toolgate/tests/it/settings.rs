@@ -1,103 +1,55 @@
-//! Settings and contracts: mistakes are shown in place, all at once, and nothing starts.
+//! Settings that are valid, and what overrides them. Those that are not are in `messages/settings.rs`.
 
-mod checked;
-mod variables;
-
+use serde_json::{Value, json};
 use testkit::World;
 
 use crate::BINARY;
 
-fn check(settings: &str, files: &[(&str, &str)]) -> (i32, String) {
-    let world = World::new(BINARY, settings);
-    for (path, text) in files {
-        world.write(path, text);
-    }
-    let (code, _, stderr) = world.cli(&["config", "check"]);
+/// Exit code and JSON of `config check`.
+fn checked(world: &World) -> (i32, Value) {
+    let (code, stdout, stderr) = world.cli(&["config", "check", "--json"]);
+    let checked =
+        serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
     assert!(!world.folder().join("data").exists(), "checking changes nothing");
-    (code, stderr)
+    (code, checked)
 }
 
 #[test]
-fn every_mistake_is_shown_where_it_stands() {
-    let (code, shown) = check(
-        "server:\n  lisen: \"127.0.0.1:1\"\n  max_body_bytes: many\nlimits: { timeout_ms: 0 }\nretension: {}\n",
-        &[],
-    );
-    assert_eq!(code, 1);
-    for part in [
-        "error: unknown key `lisen`",
-        "toolgate.yaml:2:3",
-        "hint: did you mean `listen`?",
-        "`/server/max_body_bytes` must be a whole number",
-        "toolgate.yaml:3:19",
-        "`/limits/timeout_ms` must be at least 1",
-        "unknown key `retension`",
-        "did you mean `retention`?",
-        "4 to mend",
+fn valid_settings_have_no_findings() {
+    for settings in [
+        "server: { listen: \"localhost:0\" }\n",
+        "server: { listen: \"[::1]:0\" }\n",
+        "journal: { path: ./journal.jsonl }\n",
+        "journal: { path: ./data/own.jsonl }\n",
+        "log: { level: \"warn,hyper=off\" }\n",
+        "log: { level: off }\n",
+        "# comments alone\n",
+        "tools: { file_io: { root: ./data/files/notes } }\n",
+        "tools: { file_io: { root: ./notes } }\n",
+        "tools: { enable: [ autosage ], file_io: { root: . } }\n",
+        "tools: { repo: { allow: [ \"**\" ], deny: [ \"data/**\" ] } }\n",
     ] {
-        assert!(shown.contains(part), "{part}\n{shown}");
+        let (code, checked) = checked(&World::new(BINARY, settings));
+        assert_eq!((code, &checked["starts"]), (0, &true.into()), "{settings}{checked}");
+        assert_eq!(checked["diagnostics"], json!([]), "{settings}");
     }
 }
 
 #[test]
-fn yaml_that_is_none_and_keys_twice_are_shown() {
-    let (code, shown) = check("server: [1\n", &[]);
-    assert_eq!(code, 1);
-    assert!(shown.contains("toolgate.yaml"), "{shown}");
-    let (code, shown) = check("data_dir: a\ndata_dir: b\n", &[]);
-    assert_eq!(code, 1);
-    assert!(
-        shown.contains("`data_dir` is there twice") && shown.contains("toolgate.yaml:2"),
-        "{shown}"
-    );
-}
-
-const BROKEN: &str = "name: broken
-description: TODO
-version: \"1\"
-stability: stabel
-toolset: mine
-effects: none
-run: [cat]
-input_schema: { type: object, properties: {}, required: [] }
-output_schema: { type: object }
-";
-
-#[test]
-fn contracts_are_judged_with_the_settings() {
-    let (code, shown) = check("contracts: [ ./c ]\n", &[("c/broken.yaml", BROKEN)]);
-    assert_eq!(code, 1);
-    assert!(shown.contains("broken.yaml:4:12"), "{shown}");
-    assert!(
-        shown.contains("must be one of \"stable\", \"experimental\", \"deprecated\""),
-        "{shown}"
-    );
-    let mended = BROKEN.replace("stabel", "stable");
-    let (code, shown) = check("contracts: [ ./c ]\n", &[("c/broken.yaml", &mended)]);
-    assert_eq!(code, 1);
-    for part in [
-        "`TODO` is a placeholder",
-        "the input is open",
-        "add `additionalProperties: false`",
-        "no example shows a call that succeeds",
-    ] {
-        assert!(shown.contains(part), "{part}\n{shown}");
-    }
-}
-
-#[test]
-fn names_that_clash_or_are_reserved_are_refused() {
-    let world = World::new(BINARY, "contracts: [ ./contracts ]\n");
-    crate::command(&world, "hello", "cat", "");
-    crate::command(&world, "execute", "cat", "");
-    crate::command(&world, "autosage", "cat", "");
-    let (code, _, shown) = world.cli(&["config", "check"]);
-    assert_eq!(code, 1);
-    assert!(shown.contains("the name `hello` is already taken"), "{shown}");
-    assert!(shown.contains("the name `execute` is reserved"), "{shown}");
-    assert!(shown.contains("`autosage` is the name of a tool"), "{shown}");
-    let (code, stdout, _) = world.cli(&["serve", "--listen", "127.0.0.1:0"]);
-    assert_eq!((code, stdout.as_str()), (2, ""));
+fn a_token_that_is_not_set_here_may_be_set_elsewhere() {
+    let settings =
+        "server:\n  listen: \"0.0.0.0:0\"\n  tokens:\n    - name: ada\n      token_env: ADA\n";
+    let world = World::new(BINARY, settings);
+    let (code, found) = checked(&world);
+    assert_eq!((code, &found["ok"], &found["starts"]), (0, &json!(true), &json!(false)), "{found}");
+    assert_eq!(found["diagnostics"][0]["line"], 5, "{found}");
+    assert_eq!(world.cli(&["serve"]).0, 2);
+    let world = world.with_env("ADA", "a-token-that-is-long-enough");
+    assert_eq!(checked(&world).1["starts"], true);
+    // A host name is resolved only where the server runs.
+    let (code, found) = checked(&World::new(BINARY, "server: { listen: \"tools.example:80\" }\n"));
+    assert_eq!((code, &found["starts"]), (0, &json!(true)), "{found}");
+    assert_eq!(found["diagnostics"][0]["severity"], "warning", "{found}");
 }
 
 #[test]
@@ -107,70 +59,28 @@ fn the_environment_overrides_the_file() {
     let (code, stdout, _) = world.cli(&["config", "show"]);
     assert_eq!(code, 0);
     assert!(stdout.contains("\"max_body_bytes\": 20"), "{stdout}");
-    let world = World::new(BINARY, "").with_env("TOOLGATE_SERVER__MAX_BODY_BITES", "20");
-    let (code, _, stderr) = world.cli(&["config", "show"]);
-    assert_eq!(code, 2);
-    assert!(stderr.contains("TOOLGATE_SERVER__MAX_BODY_BITES"), "{stderr}");
-    assert!(stderr.contains("did you mean `max_body_bytes`?"), "{stderr}");
+}
+
+#[tokio::test]
+async fn a_server_warns_of_a_variable_that_is_no_setting_and_starts() {
+    let mut world = World::new(BINARY, "").with_env("TOOLGATE_LOG_LEVEL", "debug");
+    world.run().await;
+    assert!(world.stderr().contains("did you mean `TOOLGATE_LOG__LEVEL`?"), "{}", world.stderr());
 }
 
 #[test]
-fn other_machines_are_not_let_in_without_credentials() {
-    let world = World::new(BINARY, "");
-    let (code, _, stderr) = world.cli(&["serve", "--listen", "0.0.0.0:0"]);
-    assert_eq!(code, 2);
-    assert!(stderr.contains("set server.tokens"), "{stderr}");
-    let world = World::new(BINARY, "server: { tokens: [ { name: ada, token_env: NO_SUCH } ] }\n");
-    let (code, _, stderr) = world.cli(&["serve", "--listen", "0.0.0.0:0"]);
-    assert_eq!(code, 2);
-    assert!(stderr.contains("`NO_SUCH`"), "{stderr}");
-}
-
-#[test]
-fn toolsets_that_do_not_exist_are_named() {
-    let world = World::new(BINARY, "tools: { enable: [ autosag ] }\n");
-    let (code, _, stderr) = world.cli(&["tools"]);
-    assert_eq!(code, 2);
-    assert!(stderr.contains("did you mean `autosage`?"), "{stderr}");
-}
-
-#[test]
-fn what_is_ours_does_not_lie_where_an_agent_reaches() {
-    let file_io = |root: &str| format!("tools: {{ file_io: {{ root: {root} }} }}\n");
-    let elsewhere = |rest: &str| format!("data_dir: /tmp/elsewhere\n{rest}");
-    for (settings, words) in [
-        (file_io("."), "contains the data folder"),
-        (file_io("./nope/.."), "contains the data folder"),
-        (file_io("./data/work"), "is inside the data folder"),
-        (elsewhere(&file_io(".")), "contains the memory folder"),
-        (elsewhere(&file_io(".claude/memory/x")), "is inside the memory folder"),
-        (
-            elsewhere("tools: { memory: { dir: /tmp/m }, file_io: { root: . } }\n"),
-            "contains the settings file",
-        ),
-        (
-            elsewhere("journal: { path: ./a/b.log }\ntools: { file_io: { root: ./a } }\n"),
-            "contains the journal",
-        ),
-        (
-            elsewhere("contracts: [ ./c/d ]\ntools: { file_io: { root: ./c } }\n"),
-            "contains contracts",
-        ),
-        ("tools: { repo: { allow: [ \"**\" ] } }\n".into(), "let an agent read `data/operator"),
-        (file_io("\"~/notes\""), "is not expanded"),
-        (file_io("toolgate.yaml"), "is not a folder"),
-    ] {
-        let (code, shown) = check(&settings, &[("c/d/.keep", "")]);
-        assert_eq!(code, 2, "{settings}{shown}");
-        assert!(shown.contains(words), "{settings}{words}\n{shown}");
-    }
-    for settings in [
-        file_io("./data/files/notes"),
-        file_io("./notes"),
-        "tools: { enable: [ autosage ], file_io: { root: . } }\n".into(),
-        "tools: { repo: { allow: [ \"**\" ], deny: [ \"data/**\" ] } }\n".into(),
-    ] {
-        let (code, shown) = check(&settings, &[]);
-        assert_eq!(code, 0, "{settings}{shown}");
-    }
+fn variables_that_are_used_elsewhere_get_no_warning() {
+    let world = World::new(
+        BINARY,
+        "contracts: [ ./contracts ]\nserver: { tokens: [ { name: ada, token_env: TOOLGATE_TOKEN } ] }\n",
+    );
+    crate::command(&world, "mine", "cat", "env: [ TOOLGATE_MINE ]");
+    let world = world
+        .with_env("TOOLGATE_TOKEN", "a-token-that-is-long-enough")
+        .with_env("TOOLGATE_MINE", "1")
+        .with_env("TOOLGATE_DATA_DIR", "./data")
+        .with_env("TOOLGATE_LOG__LEVEL", "warn")
+        .with_env("MY_TOOLGATE_FOO", "1");
+    let (code, found) = checked(&world);
+    assert_eq!((code, &found["diagnostics"]), (0, &json!([])), "{found}");
 }

@@ -8,7 +8,7 @@ use gate::LogLevel;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::{Map, Value, json};
 
-use crate::questions::Asked;
+use crate::questions::FixtureQuestion;
 
 /// Everything that is served.
 #[derive(Debug, Deserialize)]
@@ -54,13 +54,13 @@ impl Fixture {
 pub struct ToolData {
     contract: Map<String, Value>,
     /// One after the other, until one ends the call.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScriptStep>,
 }
 
 /// One step of a tool.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Step {
+pub enum ScriptStep {
     /// Says how far it has come.
     Progress { fraction: f64, message: String },
     /// Logs a line.
@@ -74,11 +74,11 @@ pub enum Step {
     /// Does nothing for as many seconds as this argument says, with a word of progress.
     SleepSeconds(String),
     /// Asks all of this.
-    Ask(BTreeMap<String, Asked>),
+    Ask(BTreeMap<String, FixtureQuestion>),
     /// Asks what of this the client can answer.
-    AskWhatCanBeAnswered(BTreeMap<String, Asked>),
+    AskWhatCanBeAnswered(BTreeMap<String, FixtureQuestion>),
     /// Lets the server say that a listing has changed.
-    Change(Listing),
+    Change(ChangedListing),
     /// Ends with these content blocks.
     Result(Vec<Value>),
     /// Ends with an error that the contract declares.
@@ -90,7 +90,7 @@ pub enum Step {
 /// What is listed and can change.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Listing {
+pub enum ChangedListing {
     Tools,
     Prompts,
 }
@@ -103,12 +103,12 @@ pub struct PromptData {
     pub prompt: Value,
     /// What it wants to know first.
     #[serde(default)]
-    pub ask: BTreeMap<String, Asked>,
+    pub ask: BTreeMap<String, FixtureQuestion>,
     /// What it yields.
     pub messages: Value,
     /// What may stand in an argument.
     #[serde(default)]
-    pub completions: Completions,
+    pub completions: CompletionData,
 }
 
 /// A resource.
@@ -131,11 +131,11 @@ pub struct TemplateData {
     pub contents: Value,
     /// What may stand in a variable.
     #[serde(default)]
-    pub completions: Completions,
+    pub completions: CompletionData,
 }
 
 /// What may stand in an argument, by its name.
-pub type Completions = BTreeMap<String, Vec<String>>;
+pub type CompletionData = BTreeMap<String, Vec<String>>;
 
 fn level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LogLevel, D::Error> {
     let word = String::deserialize(deserializer)?;

@@ -8,14 +8,14 @@ use server::mcp::{Completing, Library, LibraryError};
 use tokio::sync::watch;
 
 use crate::{
-    data::{Completions, PromptData},
+    data::{CompletionData, PromptData},
     questions::questions,
-    stage::Stage,
+    shared::SharedFixture,
     template, uri,
 };
 
 /// The prompts and resources of the data.
-pub struct Shelf(pub Arc<Stage>);
+pub struct Shelf(pub Arc<SharedFixture>);
 
 impl Shelf {
     fn find(&self, name: &str) -> Result<&PromptData, LibraryError> {
@@ -63,7 +63,7 @@ impl Shelf {
         Err(LibraryError::Unknown)
     }
 
-    fn completions(&self, reference: &Value) -> Option<&Completions> {
+    fn completions(&self, reference: &Value) -> Option<&CompletionData> {
         let fixture = &self.0.fixture;
         let text = |key: &str| reference.get(key).and_then(Value::as_str);
         match text("type")? {
@@ -141,7 +141,7 @@ mod tests {
     use crate::data::Fixture;
 
     fn shelf() -> Shelf {
-        Shelf(Stage::new(Fixture::load().unwrap()))
+        Shelf(SharedFixture::new(Fixture::load().unwrap()))
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod data;
 mod library;
 mod questions;
 mod script;
-mod stage;
+mod shared;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -34,7 +34,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
-use crate::{data::Fixture, library::Shelf, stage::Stage, wiring::House};
+use crate::{data::Fixture, library::Shelf, shared::SharedFixture, wiring::House};
 
 /// Serve what the MCP conformance suite wants to meet
 #[derive(Parser)]
@@ -59,8 +59,8 @@ fn main() -> anyhow::Result<()> {
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
         .init();
-    let stage = Stage::new(Fixture::load()?);
-    let house = House::build(stage)?;
+    let shared = SharedFixture::new(Fixture::load()?);
+    let house = House::build(shared)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         if arguments.stdio { speak(&house).await } else { serve(&house, arguments.listen).await }
@@ -73,7 +73,7 @@ fn main() -> anyhow::Result<()> {
 async fn app(house: &House) -> anyhow::Result<Arc<App>> {
     let gate = house.gate.clone();
     let jobs = Jobs::start(gate.clone(), wiring::jobs(), true).await?;
-    let library = Arc::new(Shelf(house.stage.clone()));
+    let library = Arc::new(Shelf(house.shared.clone()));
     Ok(App::with_library(gate, jobs, wiring::doors(), library))
 }
 

@@ -11,7 +11,7 @@ use crate::template;
 /// A question.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Asked {
+pub enum FixtureQuestion {
     /// To the person: a form.
     Form { message: String, schema: Value },
     /// To the model: the parameters of `sampling/createMessage`.
@@ -20,21 +20,21 @@ pub enum Asked {
     Roots,
 }
 
-impl Asked {
+impl FixtureQuestion {
     fn question(&self, scope: &Value) -> InputRequest {
         match self {
-            Asked::Form { message, schema } => {
+            FixtureQuestion::Form { message, schema } => {
                 InputRequest::form(&template::fill(message, scope), schema)
             }
-            Asked::Sampling(parameters) => {
+            FixtureQuestion::Sampling(parameters) => {
                 InputRequest::sampling(template::render(parameters, scope))
             }
-            Asked::Roots => InputRequest::roots(),
+            FixtureQuestion::Roots => InputRequest::roots(),
         }
     }
 }
 
 /// The questions, with the places in their texts filled.
-pub fn questions(asked: &BTreeMap<String, Asked>, scope: &Value) -> InputRequests {
+pub fn questions(asked: &BTreeMap<String, FixtureQuestion>, scope: &Value) -> InputRequests {
     asked.iter().map(|(name, asked)| (name.clone(), asked.question(scope))).collect()
 }

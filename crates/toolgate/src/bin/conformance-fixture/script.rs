@@ -7,51 +7,53 @@ use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    data::Step,
+    data::ScriptStep,
     questions::questions,
-    stage::Stage,
+    shared::SharedFixture,
     template::{self, fill},
 };
 
 /// The steps of a tool.
 pub struct Script {
-    steps: Vec<Step>,
-    stage: Arc<Stage>,
+    steps: Vec<ScriptStep>,
+    shared: Arc<SharedFixture>,
 }
 
 impl Script {
     /// A tool that takes these steps.
-    pub fn new(steps: Vec<Step>, stage: Arc<Stage>) -> Self {
-        Self { steps, stage }
+    pub fn new(steps: Vec<ScriptStep>, shared: Arc<SharedFixture>) -> Self {
+        Self { steps, shared }
     }
 
     async fn play(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let mut replies = Map::new();
         for step in &self.steps {
-            let scope = self.stage.fixture.scope(&call.input, &replies);
+            let scope = self.shared.fixture.scope(&call.input, &replies);
             match step {
-                Step::Progress { fraction, message } => call.progress(Some(*fraction), message),
-                Step::Log { level, data } => call.log(*level, template::render(data, &scope)),
-                Step::SleepMs(time) => sleep(call, Duration::from_millis(*time)).await?,
-                Step::SleepSeconds(argument) => work(call, argument).await?,
-                Step::Ask(asked) => replies = call.ask_all(questions(asked, &scope))?.clone(),
-                Step::AskWhatCanBeAnswered(asked) => {
+                ScriptStep::Progress { fraction, message } => {
+                    call.progress(Some(*fraction), message)
+                }
+                ScriptStep::Log { level, data } => call.log(*level, template::render(data, &scope)),
+                ScriptStep::SleepMs(time) => sleep(call, Duration::from_millis(*time)).await?,
+                ScriptStep::SleepSeconds(argument) => work(call, argument).await?,
+                ScriptStep::Ask(asked) => replies = call.ask_all(questions(asked, &scope))?.clone(),
+                ScriptStep::AskWhatCanBeAnswered(asked) => {
                     let mut questions = questions(asked, &scope);
                     questions.retain(|_, question| call.capabilities().allows(question.kind));
                     replies = call.ask_all(questions)?.clone();
                 }
-                Step::Change(listing) => self.stage.change(*listing).map_err(|error| {
+                ScriptStep::Change(listing) => self.shared.change(*listing).map_err(|error| {
                     ToolError::internal("the listing could not change", format!("{error:#}"))
                 })?,
-                Step::Result(blocks) => {
+                ScriptStep::Result(blocks) => {
                     let blocks: Value =
                         blocks.iter().map(|block| template::render(block, &scope)).collect();
                     return Ok(ToolOutput::new(json!({ "content": blocks })));
                 }
-                Step::Fail { code, message } => {
+                ScriptStep::Fail { code, message } => {
                     return Err(ToolError::new(code, fill(message, &scope)));
                 }
-                Step::Break(message) => {
+                ScriptStep::Break(message) => {
                     return Err(ToolError::internal(message, "the fixture was asked to break"));
                 }
             }

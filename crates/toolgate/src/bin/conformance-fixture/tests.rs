@@ -7,8 +7,8 @@ use gate::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    data::{Fixture, Step},
-    stage::Stage,
+    data::{Fixture, ScriptStep},
+    shared::SharedFixture,
     wiring::House,
 };
 
@@ -16,7 +16,7 @@ const EVERYBODY: InputCapabilities =
     InputCapabilities { elicitation: true, sampling: true, roots: true };
 
 fn house() -> House {
-    House::build(Stage::new(Fixture::load().unwrap())).unwrap()
+    House::build(SharedFixture::new(Fixture::load().unwrap())).unwrap()
 }
 
 fn call(house: &House, tool: &str, input: Value) -> Call {
@@ -61,21 +61,21 @@ async fn every_tool_ends_as_its_contract_says() {
         "json_schema_2020_12_tool" => json!({ "email": "ada@example.com" }),
         _ => json!({}),
     };
-    for data in &house.stage.fixture.tools {
+    for data in &house.shared.fixture.tools {
         if data
             .steps
             .iter()
-            .any(|step| matches!(step, Step::Ask(_) | Step::AskWhatCanBeAnswered(_)))
+            .any(|step| matches!(step, ScriptStep::Ask(_) | ScriptStep::AskWhatCanBeAnswered(_)))
         {
             continue;
         }
-        let contract = house.stage.fixture.contract(data).unwrap();
+        let contract = house.shared.fixture.contract(data).unwrap();
         let tool = contract.name.as_str();
         let outcome = house.gate.call(call(&house, tool, arguments(tool))).await;
         let code = outcome.result.as_ref().err().map(|failure| failure.code.to_string());
         let expected = data.steps.iter().find_map(|step| match step {
-            Step::Fail { code, .. } => Some(code.clone()),
-            Step::Break(_) => Some("internal".to_owned()),
+            ScriptStep::Fail { code, .. } => Some(code.clone()),
+            ScriptStep::Break(_) => Some("internal".to_owned()),
             _ => None,
         });
         assert_eq!(code, expected, "{tool}: {outcome:?}");
@@ -157,7 +157,7 @@ async fn a_tool_that_is_stopped_ends() {
 #[tokio::test]
 async fn a_listing_can_change_and_stays_the_same() {
     let house = house();
-    let (mut tools, mut prompts) = (house.gate.changes(), house.stage.prompt_changes());
+    let (mut tools, mut prompts) = (house.gate.changes(), house.shared.prompt_changes());
     let before = house.gate.catalogue().len();
     answered(&house, "test_trigger_tool_change", json!({}), &Map::new()).await;
     assert!(tools.has_changed().unwrap() && !prompts.has_changed().unwrap());

@@ -8,7 +8,7 @@ use gate::{Gate, GateParts, Journal, SystemClock, jobs::JobsSettings};
 use store::{DataFolder, DataFolderLock, Durability, LocalBlobs, Sqlite};
 use tempfile::TempDir;
 
-use crate::stage::Stage;
+use crate::shared::SharedFixture;
 
 /// After this time a call is handed out as a task. It lies between the tools that are to be
 /// waited for (at most 100 ms) and the one that is not (1 s).
@@ -17,14 +17,14 @@ const TASK_AFTER: Duration = Duration::from_millis(200);
 /// A gate, and the folder that it keeps things in.
 pub struct House {
     pub gate: Arc<Gate>,
-    pub stage: Arc<Stage>,
+    pub shared: Arc<SharedFixture>,
     lock: DataFolderLock,
     folder: TempDir,
 }
 
 impl House {
-    /// A gate on a fresh folder, with the tools of this stage.
-    pub fn build(stage: Arc<Stage>) -> anyhow::Result<Self> {
+    /// A gate on a fresh folder, with the tools of this shared.
+    pub fn build(shared: Arc<SharedFixture>) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("conformance-fixture-").tempdir()?;
         let data = DataFolder::open(folder.path())?;
         let lock = data.lock()?;
@@ -33,7 +33,7 @@ impl House {
             .context("cannot open the database")?;
         let blobs = LocalBlobs::open(data.path(), Durability::Process)?;
         let gate = Arc::new(Gate::new(GateParts {
-            catalogue: stage.catalogue()?,
+            catalogue: shared.catalogue()?,
             store: Arc::new(sqlite),
             blobs: Arc::new(blobs),
             journal: Journal::open(&data.path().join("journal.jsonl"), 10_000_000, 2)?,
@@ -43,15 +43,15 @@ impl House {
             approvals: gate::approvals::ApprovalSettings::default(),
             quarantine: gate::quarantine::QuarantineSettings::default(),
         }));
-        stage.set(&gate);
-        Ok(Self { gate, stage, lock, folder })
+        shared.set(&gate);
+        Ok(Self { gate, shared, lock, folder })
     }
 
     /// Removes the folder.
     pub fn tear_down(self) -> anyhow::Result<()> {
-        let Self { gate, stage, lock, folder } = self;
+        let Self { gate, shared, lock, folder } = self;
         // What the store still holds is written while the folder is ours.
-        drop((gate, stage));
+        drop((gate, shared));
         drop(lock);
         folder.close().context("cannot remove the folder")
     }

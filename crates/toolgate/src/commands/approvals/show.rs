@@ -1,4 +1,4 @@
-//! Requests on a terminal.
+//! Prints approval requests.
 
 use gate::{
     Approval, Timestamp,
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::printer::Printer;
 
-/// How much of the arguments a line of the list has, in characters.
+/// The most characters of the arguments in a line of the list.
 const MAX_ARGUMENTS: usize = 60;
 
-/// A line for each.
+/// Prints a line for each.
 pub fn list(approvals: &[Approval], now: Timestamp, printer: &Printer) {
     let rows: Vec<_> = approvals
         .iter()
@@ -26,12 +26,12 @@ pub fn list(approvals: &[Approval], now: Timestamp, printer: &Printer) {
             ]
         })
         .collect();
-    printer.table(&["APPROVAL", "STATUS", "TOOL", "CALLER", "ASKED", "ARGUMENTS"], &rows);
+    printer.table(&["APPROVAL", "STATUS", "TOOL", "CALLER", "REQUESTED", "ARGUMENTS"], &rows);
 }
 
-/// All of it, for the person who decides.
+/// Prints everything about a request.
 pub fn one(approval: &Approval, printer: &Printer) {
-    // Some of it is in the words of others.
+    // Some of it was written by others.
     let say = |name: &str, text: &str| {
         printer.data(format!("{name:<10} {}", visible_line(text)));
     };
@@ -42,8 +42,8 @@ pub fn one(approval: &Approval, printer: &Printer) {
     if let Some(job) = &approval.job_id {
         say("job", job.as_str());
     }
-    say("asked", &approval.created_at.to_string());
-    say("good until", &approval.expires_at.to_string());
+    say("requested", &approval.created_at.to_string());
+    say("expires", &approval.expires_at.to_string());
     if let Some(by) = &approval.decided_by {
         say("decided by", by);
     }
@@ -56,15 +56,15 @@ pub fn one(approval: &Approval, printer: &Printer) {
             let value: Value = serde_json::from_str(input.get()).unwrap_or_default();
             printer.data(visible(&serde_json::to_string_pretty(&value).unwrap_or_default()));
         }
-        None => printer.data("(not kept)"),
+        None => printer.data("(not stored)"),
     }
     if let Some(preview) = &approval.preview {
-        printer.data(format!("\nwhat it would do, as things were when it asked\n{preview}"));
+        printer.data(format!("\npreview, made when the call was requested\n{preview}"));
     }
 }
 
 fn shortened(approval: &Approval) -> String {
-    let Some(input) = &approval.input else { return "(`approvals show` has them)".into() };
+    let Some(input) = &approval.input else { return "(see `approvals show`)".into() };
     let mut text: String = visible_line(input.get()).chars().take(MAX_ARGUMENTS + 1).collect();
     if text.chars().count() > MAX_ARGUMENTS {
         text.pop();
@@ -73,7 +73,7 @@ fn shortened(approval: &Approval) -> String {
     text
 }
 
-/// How long ago, for people.
+/// A duration for people: `5 min ago`.
 fn ago(milliseconds: i64) -> String {
     match milliseconds.max(0) / 1_000 {
         seconds @ 0..60 => format!("{seconds} s ago"),

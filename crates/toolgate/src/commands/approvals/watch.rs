@@ -20,54 +20,54 @@ use tokio::{
 };
 
 use super::{BY, MAX_LISTED, show};
-use crate::{Exit, printer::Printer, wiring::Kept};
+use crate::{Exit, printer::Printer, wiring::OpenGate};
 
-/// How often to look for new requests.
-const LOOK: Duration = Duration::from_millis(500);
+/// The time between two looks for new requests.
+const INTERVAL: Duration = Duration::from_millis(500);
 
-/// How many lines are read before they are needed.
+/// The most lines that are read ahead.
 const MAX_LINES: usize = 1_000;
 
-/// What a person types.
-enum Typed {
+/// The decision that a person types.
+enum TypedDecision {
     Decide(bool, Option<String>),
     Later,
     Quit,
     Unclear,
 }
 
-/// Asks until stdin ends, the person has enough, or Ctrl-C.
-pub async fn watch(kept: &Kept, printer: &Printer) -> anyhow::Result<Exit> {
+/// Asks until stdin ends, the person quits, or Ctrl-C.
+pub async fn watch(opened: &OpenGate, printer: &Printer) -> anyhow::Result<Exit> {
     let mut interrupted = signal(SignalKind::interrupt())?;
-    let mut lines = Lines::of_stdin();
+    let mut lines = TypedLines::of_stdin();
     let mut left = HashSet::new();
-    printer.say("waiting for requests; Ctrl-C ends");
+    printer.say("waiting for requests; press Ctrl-C to stop");
     loop {
-        let now = kept.gate.clock().now();
-        let Some(next) = next(kept, &left).await? else {
-            if lines.are_over() {
+        let now = opened.gate.clock().now();
+        let Some(next) = next(opened, &left).await? else {
+            if lines.have_ended() {
                 return Ok(Exit::Ok);
             }
             tokio::select! {
-                () = tokio::time::sleep(LOOK) => continue,
+                () = tokio::time::sleep(INTERVAL) => continue,
                 _ = interrupted.recv() => return Ok(Exit::Ok),
             }
         };
-        // The list has not all of it.
-        let Some(next) = kept.gate.store().approval(&next.id, now).await? else { continue };
+        // The list does not have all of it.
+        let Some(next) = opened.gate.store().approval(&next.id, now).await? else { continue };
         let typed = tokio::select! {
             typed = ask(&next, &mut lines, printer) => typed?,
-            _ = interrupted.recv() => Typed::Quit,
+            _ = interrupted.recv() => TypedDecision::Quit,
         };
         match typed {
-            Typed::Quit => return Ok(Exit::Ok),
-            Typed::Later => {
+            TypedDecision::Quit => return Ok(Exit::Ok),
+            TypedDecision::Later => {
                 left.insert(next.id);
             }
-            Typed::Unclear => {}
-            Typed::Decide(approve, reason) => {
+            TypedDecision::Unclear => {}
+            TypedDecision::Decide(approve, reason) => {
                 let verdict = ApprovalDecision { approve, by: BY.into(), reason };
-                let told = match kept.gate.decide(&next.id, verdict).await? {
+                let told = match opened.gate.decide(&next.id, verdict).await? {
                     DecisionResult::Done(approval) => approval.state.word().to_owned(),
                     DecisionResult::TooLate(approval) => {
                         format!("already {}", approval.state.word())
@@ -80,13 +80,13 @@ pub async fn watch(kept: &Kept, printer: &Printer) -> anyhow::Result<Exit> {
     }
 }
 
-/// What has waited longest of what is not left for later.
-async fn next(kept: &Kept, left: &HashSet<ApprovalId>) -> anyhow::Result<Option<Approval>> {
+/// The oldest waiting request that is not left for later.
+async fn next(opened: &OpenGate, left: &HashSet<ApprovalId>) -> anyhow::Result<Option<Approval>> {
     let mut cursor = None;
     loop {
         let state = Some(ApprovalState::Waiting);
         let filter = ApprovalFilter { state, cursor, oldest_first: true, limit: MAX_LISTED };
-        let waiting = kept.gate.store().approvals(filter, kept.gate.clock().now()).await?;
+        let waiting = opened.gate.store().approvals(filter, opened.gate.clock().now()).await?;
         cursor = waiting.last().map(|one| one.id.clone());
         if let Some(next) = waiting.into_iter().find(|one| !left.contains(&one.id)) {
             return Ok(Some(next));
@@ -97,39 +97,43 @@ async fn next(kept: &Kept, left: &HashSet<ApprovalId>) -> anyhow::Result<Option<
     }
 }
 
-async fn ask(approval: &Approval, lines: &mut Lines, printer: &Printer) -> anyhow::Result<Typed> {
+async fn ask(
+    approval: &Approval,
+    lines: &mut TypedLines,
+    printer: &Printer,
+) -> anyhow::Result<TypedDecision> {
     show::one(approval, printer);
     lines.forget_typed_ahead();
     printer.say("\napprove? [y]es, [n]o, n because…, [l]ater, [q]uit");
     let line = lines.read.recv().await.transpose()?;
-    // Nobody there is not a yes.
-    Ok(line.map_or(Typed::Quit, |line| read(line.trim())))
+    // No answer is not an approval.
+    Ok(line.map_or(TypedDecision::Quit, |line| read(line.trim())))
 }
 
-/// The lines of stdin. They are read by a thread of their own: one that the runtime waits for
-/// would keep the command alive until somebody presses return once more.
-struct Lines {
+/// The lines of stdin, read by a thread of their own: a thread of the runtime would keep the command alive until
+/// somebody presses return once more.
+struct TypedLines {
     read: mpsc::Receiver<std::io::Result<String>>,
-    by_hand: bool,
-    /// Whether there will be no more of them.
+    interactive: bool,
+    /// True once stdin has ended.
     over: Arc<AtomicBool>,
 }
 
-impl Lines {
+impl TypedLines {
     fn of_stdin() -> Self {
         let (sender, read) = mpsc::channel(MAX_LINES);
-        let by_hand = std::io::stdin().is_terminal();
+        let interactive = std::io::stdin().is_terminal();
         let over = Arc::new(AtomicBool::new(false));
         let ended = over.clone();
         std::thread::spawn(move || {
             for line in std::io::stdin().lock().lines() {
                 let line = match line {
-                    // What is no text decides nothing.
+                    // What is not text decides nothing.
                     Err(error) if error.kind() == ErrorKind::InvalidData => Ok(String::new()),
                     line => line,
                 };
-                let gone = if by_hand {
-                    // More than can be kept was typed ahead, and is not meant for anything.
+                let gone = if interactive {
+                    // What was typed ahead beyond the limit is dropped.
                     matches!(sender.try_send(line), Err(TrySendError::Closed(_)))
                 } else {
                     sender.blocking_send(line).is_err()
@@ -140,29 +144,29 @@ impl Lines {
             }
             ended.store(true, Ordering::SeqCst);
         });
-        Self { read, by_hand, over }
+        Self { read, interactive, over }
     }
 
-    /// A key that was pressed before a request could be seen was not meant for it.
+    /// Drops what was typed before the request was shown: it was not meant for it.
     fn forget_typed_ahead(&mut self) {
-        while self.by_hand && self.read.try_recv().is_ok() {}
+        while self.interactive && self.read.try_recv().is_ok() {}
     }
 
-    /// Whether stdin has ended. Lines that are left were for requests that did not come.
-    fn are_over(&self) -> bool {
+    /// True if stdin has ended. Lines that are left were for requests that did not come.
+    fn have_ended(&self) -> bool {
         self.over.load(Ordering::SeqCst)
     }
 }
 
-fn read(line: &str) -> Typed {
+fn read(line: &str) -> TypedDecision {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let reason = Some(rest.trim().to_owned()).filter(|words| !words.is_empty());
     match word.to_lowercase().as_str() {
-        "y" | "yes" => Typed::Decide(true, reason),
-        "n" | "no" => Typed::Decide(false, reason),
-        "l" | "later" => Typed::Later,
-        "q" | "quit" => Typed::Quit,
+        "y" | "yes" => TypedDecision::Decide(true, reason),
+        "n" | "no" => TypedDecision::Decide(false, reason),
+        "l" | "later" => TypedDecision::Later,
+        "q" | "quit" => TypedDecision::Quit,
         // Pressing return, or a word that means neither, decides nothing.
-        _ => Typed::Unclear,
+        _ => TypedDecision::Unclear,
     }
 }

@@ -1,65 +1,71 @@
-//! `toolgate config check`: everything that can be said of the settings before a server starts.
+//! `toolgate config check`: finds all errors of the settings without starting a server.
 
 use contract::{Diagnostic, Severity};
 use serde_json::json;
 
 use crate::{
     Exit,
-    printer::Printer,
+    printer::{Printer, counted},
     settings::{FileErrors, Flags, Loaded, environment},
-    starting::{self, Sure},
+    start_checks::{self, Certainty},
     wiring::{
         self,
         upstreams::{self, Which},
     },
 };
 
-/// What was found.
+/// The findings.
 #[derive(Default)]
-struct Checked {
+struct SettingsReport {
     diagnostics: Vec<Diagnostic>,
-    /// How many tools there are.
+    /// The number of tools.
     tools: usize,
-    /// Whether a server would not start where we are, though the settings are fine.
-    stays_down: bool,
-    /// Whether it is not the settings file that is wrong, so that nobody can judge it.
+    /// True if a server cannot start here, though the settings are valid.
+    cannot_start: bool,
+    /// True if something else than the file is wrong, so that the file cannot be judged.
     unclear: bool,
 }
 
-/// Checks them, and says so.
+/// Checks the settings and prints the findings.
 pub fn run(flags: &Flags, printer: &Printer, as_json: bool) -> anyhow::Result<Exit> {
     let checked = match flags.load() {
         Ok(loaded) => checked(&loaded),
         Err(error) => match error.downcast::<FileErrors>() {
-            Ok(FileErrors(diagnostics)) => Checked { diagnostics, ..Checked::default() },
+            Ok(FileErrors(diagnostics)) => {
+                SettingsReport { diagnostics, ..SettingsReport::default() }
+            }
             // A program that asked for JSON gets some, whatever is wrong.
             Err(error) if as_json => {
                 let file = flags.file().map_or_else(String::new, |file| file.display().to_string());
                 let message = format!("{error:#}");
                 let found = Diagnostic::new(Severity::Error, &file, &"".into(), 0..0, message);
-                Checked { diagnostics: vec![found], unclear: true, ..Checked::default() }
+                SettingsReport {
+                    diagnostics: vec![found],
+                    unclear: true,
+                    ..SettingsReport::default()
+                }
             }
             Err(error) => return Err(error),
         },
     };
-    let Checked { diagnostics, tools, stays_down, unclear } = checked;
+    let SettingsReport { diagnostics, tools, cannot_start, unclear } = checked;
     let errors = diagnostics.iter().filter(|one| one.severity == Severity::Error).count();
     if as_json {
-        let starts = errors == 0 && !stays_down;
+        let starts = errors == 0 && !cannot_start;
         printer.json(&json!({
             "ok": errors == 0, "starts": starts, "tools": tools, "diagnostics": diagnostics,
         }));
     } else {
         printer.diagnostics(&diagnostics);
-        let remarks = diagnostics.len();
-        printer.say(match (errors, remarks) {
-            (0, 0) => format!("the settings are fine: {tools} tools"),
-            (0, _) if stays_down => format!(
-                "the settings can be used, but `toolgate serve` would not start here: {tools} \
-                 tools, {remarks} to know"
+        let warnings = counted(diagnostics.len() - errors, "warning");
+        let tools = counted(tools, "tool");
+        printer.say(match errors {
+            0 if diagnostics.is_empty() => format!("the settings are valid: {tools}"),
+            0 if cannot_start => format!(
+                "the settings are valid, but `toolgate serve` cannot start here: {tools}, {warnings}"
             ),
-            (0, _) => format!("the settings can be used: {tools} tools, {remarks} to know"),
-            (errors, _) => format!("{errors} to mend"),
+            0 => format!("the settings are valid: {tools}, {warnings}"),
+            _ => format!("{}, {warnings}", counted(errors, "error")),
         });
     }
     Ok(match (unclear, errors) {
@@ -69,11 +75,12 @@ pub fn run(flags: &Flags, printer: &Printer, as_json: bool) -> anyhow::Result<Ex
     })
 }
 
-fn checked(loaded: &Loaded) -> Checked {
-    let mut found = Checked { diagnostics: loaded.remarks.clone(), ..Checked::default() };
-    let obstacles = starting::obstacles(loaded);
-    found.stays_down = obstacles.iter().any(|one| one.sure == Sure::Here);
-    found.diagnostics.extend(obstacles.iter().map(|one| one.diagnostic(loaded)));
+fn checked(loaded: &Loaded) -> SettingsReport {
+    let mut found =
+        SettingsReport { diagnostics: loaded.remarks.clone(), ..SettingsReport::default() };
+    let start_errors = start_checks::start_errors(loaded);
+    found.cannot_start = start_errors.iter().any(|one| one.certainty == Certainty::Here);
+    found.diagnostics.extend(start_errors.iter().map(|one| one.diagnostic(loaded)));
     found.diagnostics.extend(upstreams::mistakes(loaded));
     let contracts = match wiring::gathered(loaded) {
         Ok(contracts) => contracts,
@@ -87,11 +94,11 @@ fn checked(loaded: &Loaded) -> Checked {
     found.diagnostics.extend(contracts.diagnostics);
     if let Err(error) = wiring::apart(&contracts.bound, loaded) {
         found.diagnostics.push(loaded.place(&error));
-        // What lies where is the machine's to say, and not the file's.
+        // That depends on the folders of this machine, not on the file.
         found.unclear = true;
     }
     if found.diagnostics.iter().all(|one| one.severity != Severity::Error) {
-        // What a server would be started with, without starting anything.
+        // What a server would start, without starting it.
         let planned = wiring::tools(contracts.bound, loaded)
             .and_then(|fixed| upstreams::plan(loaded, Which::All, &fixed).map(|_| ()));
         if let Err(error) = planned {

@@ -1,16 +1,16 @@
-//! The language model that tools may ask.
+//! The language model.
 
-use super::Finding;
+use super::DoctorFinding;
 use crate::settings::Loaded;
 
-/// Whether it can be asked, where one is configured.
-pub(super) async fn endpoint(loaded: &Loaded) -> Option<Finding> {
+/// Checks that the model answers, if one is configured.
+pub(super) async fn endpoint(loaded: &Loaded) -> Option<DoctorFinding> {
     const SUBJECT: &str = "language model";
     let found = llm::diagnose(&loaded.tools().llm).await?;
     let finding = if found.usable {
-        Finding::ok(SUBJECT, found.message)
+        DoctorFinding::ok(SUBJECT, found.message)
     } else {
-        Finding::problem(SUBJECT, found.message)
+        DoctorFinding::problem(SUBJECT, found.message)
     };
     Some(match found.hint {
         Some(hint) => finding.hint(hint),

@@ -1,4 +1,4 @@
-//! What the machine lets us do.
+//! Checks of the machine: supervised processes, and paths that stay inside their folders.
 
 use guard::{
     files::Resolver,
@@ -6,33 +6,37 @@ use guard::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::Finding;
+use super::DoctorFinding;
 
-/// Whether commands can be started under supervision: shown by starting one that does nothing.
-pub(super) async fn supervisor() -> Finding {
+/// Checks that commands can be supervised, by starting one that does nothing.
+pub(super) async fn supervisor() -> DoctorFinding {
     const SUBJECT: &str = "supervisor";
     let launch = Launch::new("true", std::env::temp_dir());
     match Spawner::of_this_program().run(launch, &CancellationToken::new(), None).await {
         Ok(finished) if finished.ending == ExitReason::Exited(0) => {
-            Finding::ok(SUBJECT, "commands are started and cleared away")
+            DoctorFinding::ok(SUBJECT, "commands can be started, and are cleaned up")
         }
         Ok(finished) => {
-            Finding::problem(SUBJECT, format!("`true` ended with {:?}", finished.ending))
+            DoctorFinding::problem(SUBJECT, format!("`true` ended with {:?}", finished.ending))
         }
-        Err(error) => Finding::problem(SUBJECT, format!("commands cannot be started: {error}"))
-            .hint("`/proc` must be there, and processes must be allowed"),
+        Err(error) => {
+            DoctorFinding::problem(SUBJECT, format!("commands cannot be started: {error}"))
+                .hint("mount `/proc`, and allow new processes")
+        }
     }
 }
 
-/// Whether the kernel keeps paths inside their folders.
-pub(super) fn paths() -> Finding {
+/// Checks how paths are kept inside their folders.
+pub(super) fn paths() -> DoctorFinding {
     const SUBJECT: &str = "paths";
     match Resolver::of_this_machine() {
-        Ok(Resolver::Kernel) => Finding::ok(SUBJECT, "the kernel keeps them inside (openat2)"),
-        Ok(Resolver::Steps) => Finding::ok(
+        Ok(Resolver::Kernel) => {
+            DoctorFinding::ok(SUBJECT, "kept inside their folders by the kernel (openat2)")
+        }
+        Ok(Resolver::Steps) => DoctorFinding::ok(
             SUBJECT,
-            "they are kept inside name by name: this kernel, or a filter, does not know openat2",
+            "kept inside their folders name by name: openat2 is not available",
         ),
-        Err(error) => Finding::problem(SUBJECT, format!("the root cannot be opened: {error}")),
+        Err(error) => DoctorFinding::problem(SUBJECT, format!("cannot open `/`: {error}")),
     }
 }

@@ -1,20 +1,20 @@
 //! The model servers behind `mlx.load`.
 
-use super::Finding;
-use crate::{settings::Loaded, wiring::Bound};
+use super::DoctorFinding;
+use crate::{settings::Loaded, wiring::BoundTool};
 
-/// Whether models could be loaded, where the tool is served and the settings speak of models.
-pub(super) fn servers(bound: &[Bound], loaded: &Loaded) -> Option<Finding> {
+/// Checks that models can be loaded, if the tool is served and models are configured.
+pub(super) fn servers(bound: &[BoundTool], loaded: &Loaded) -> Option<DoctorFinding> {
     const SUBJECT: &str = "models";
     if !bound.iter().any(|one| one.contract.name == "mlx.load") {
         return None;
     }
     let found = tools::mlx::diagnose(&loaded.tools().mlx)?;
     Some(if found.problems.is_empty() {
-        Finding::ok(SUBJECT, found.message)
+        DoctorFinding::ok(SUBJECT, found.message)
     } else {
-        Finding::warning(SUBJECT, found.problems.join("; ")).hint(
-            "`tools.mlx` names programs and models; `toolgate mlx status` has the logs of servers",
+        DoctorFinding::warning(SUBJECT, found.problems.join("; ")).hint(
+            "check the programs and models in `tools.mlx`; `toolgate mlx status` shows the logs of servers",
         )
     })
 }

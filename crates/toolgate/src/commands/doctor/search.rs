@@ -1,20 +1,20 @@
 //! The service behind `search.web`.
 
-use super::Finding;
-use crate::{settings::Loaded, wiring::Bound};
+use super::DoctorFinding;
+use crate::{settings::Loaded, wiring::BoundTool};
 
-/// Whether searches will be answered, where the tool is served at all.
-pub(super) async fn service(bound: &[Bound], loaded: &Loaded) -> Option<Finding> {
+/// Checks that the service answers, if the tool is served.
+pub(super) async fn service(bound: &[BoundTool], loaded: &Loaded) -> Option<DoctorFinding> {
     const SUBJECT: &str = "search";
     if !bound.iter().any(|one| one.contract.name == "search.web") {
         return None;
     }
     let found = tools::search_web::diagnose(&loaded.tools().search).await;
     let finding = match (found.usable, found.configured) {
-        (true, _) => Finding::ok(SUBJECT, found.message),
-        (false, true) => Finding::problem(SUBJECT, found.message),
-        // Many do without.
-        (false, false) => Finding::warning(SUBJECT, found.message),
+        (true, _) => DoctorFinding::ok(SUBJECT, found.message),
+        (false, true) => DoctorFinding::problem(SUBJECT, found.message),
+        // A search service is optional.
+        (false, false) => DoctorFinding::warning(SUBJECT, found.message),
     };
     Some(match found.hint {
         Some(hint) => finding.hint(hint),

@@ -1,22 +1,23 @@
-//! Other people's MCP servers.
+//! The upstreams.
 
 use upstream::{Host, Phase, Report};
 
-use super::Finding;
+use super::DoctorFinding;
 use crate::{
+    printer::counted,
     settings::Loaded,
     wiring::{
-        self, Bound,
+        self, BoundTool,
         upstreams::{self, Which},
     },
 };
 
 const SUBJECT: &str = "upstreams";
-/// How many rejected tools of one server are told one by one.
-const MAX_TOLD: usize = 5;
+/// The most rejected tools of one server that are reported one by one.
+const MAX_REPORTED: usize = 5;
 
-/// Whether each can be reached, and what is not served of it.
-pub(super) async fn servers(bound: Vec<Bound>, loaded: &Loaded) -> Vec<Finding> {
+/// Checks that each can be reached, and reports tools that are not served.
+pub(super) async fn servers(bound: Vec<BoundTool>, loaded: &Loaded) -> Vec<DoctorFinding> {
     if loaded.settings.upstreams.is_empty() {
         return Vec::new();
     }
@@ -24,7 +25,7 @@ pub(super) async fn servers(bound: Vec<Bound>, loaded: &Loaded) -> Vec<Finding> 
         .and_then(|fixed| upstreams::plan_to_look(loaded, Which::All, &fixed));
     let plan = match planned {
         Ok(plan) => plan,
-        Err(error) => return vec![Finding::problem(SUBJECT, format!("{error:#}"))],
+        Err(error) => return vec![DoctorFinding::problem(SUBJECT, format!("{error:#}"))],
     };
     let pinned = plan.lock.is_some();
     let host = Host::start(plan);
@@ -33,58 +34,61 @@ pub(super) async fn servers(bound: Vec<Bound>, loaded: &Loaded) -> Vec<Finding> 
     host.stop().await;
     let mut findings: Vec<_> = reports.iter().flat_map(about).collect();
     if !pinned {
-        let message = "nothing is pinned: a server that changes its tools goes unnoticed";
+        let message = "no tools are pinned: changes of upstream tools go unnoticed";
         findings.push(
-            Finding::warning(SUBJECT, message).hint("`toolgate lock` pins what is there now"),
+            DoctorFinding::warning(SUBJECT, message)
+                .hint("run `toolgate lock` to pin the tools as they are now"),
         );
     }
     findings
 }
 
-fn about(report: &Report) -> Vec<Finding> {
+fn about(report: &Report) -> Vec<DoctorFinding> {
     let id = &report.id;
     let mut findings = vec![match &report.phase {
-        Phase::Disabled => Finding::ok(SUBJECT, format!("{id} is turned off")),
+        Phase::Disabled => DoctorFinding::ok(SUBJECT, format!("{id} is disabled")),
         Phase::Down { error } => {
-            Finding::problem(SUBJECT, format!("{id}: {error}")).hint(mend(error))
+            DoctorFinding::problem(SUBJECT, format!("{id}: {error}")).hint(hint(error))
         }
         _ => {
             let protocol = report.protocol.as_deref().unwrap_or("the lock");
-            let message = format!("{id}: {} tools, by {protocol}", report.tools.len());
-            Finding::ok(SUBJECT, message)
+            let message = format!("{id}: {} ({protocol})", counted(report.tools.len(), "tool"));
+            DoctorFinding::ok(SUBJECT, message)
         }
     }];
-    for one in report.rejected.iter().take(MAX_TOLD) {
+    for one in report.rejected.iter().take(MAX_REPORTED) {
         let message = format!("{id}.{} is not served: {}", one.tool, one.message);
-        findings.push(Finding::warning(SUBJECT, message).hint(&*one.fix));
+        findings.push(DoctorFinding::warning(SUBJECT, message).hint(&*one.fix));
     }
-    let more = report.rejected.len().saturating_sub(MAX_TOLD);
+    let more = report.rejected.len().saturating_sub(MAX_REPORTED);
     if more > 0 {
         let message = format!("{id}: {more} more tools are not served");
         let hint = format!("`toolgate upstream list {id}` shows all of them");
-        findings.push(Finding::warning(SUBJECT, message).hint(hint));
+        findings.push(DoctorFinding::warning(SUBJECT, message).hint(hint));
     }
     for remark in &report.remarks {
-        findings
-            .push(Finding::warning(SUBJECT, format!("{id}.{}: {}", remark.tool, remark.message)));
+        findings.push(DoctorFinding::warning(
+            SUBJECT,
+            format!("{id}.{}: {}", remark.tool, remark.message),
+        ));
     }
     findings
 }
 
-/// What to do about a server that cannot be reached.
-fn mend(error: &str) -> &'static str {
+/// The next step for a server that cannot be reached.
+fn hint(error: &str) -> &'static str {
     let says = |word: &str| error.contains(word);
     if says("environment variable") {
-        "set it where the server is started, or give it a default: `${NAME:-text}`"
+        "set it in the environment of the server, or give it a default: `${NAME:-text}`"
     } else if says("was not found") {
-        "install the program, or name it by its whole path in `command`"
+        "install the program, or write its full path in `command`"
     } else if says("401") || says("403") {
-        "look at `headers`: the server wants credentials, or others"
+        "check the credentials in `headers`"
     } else if says("connect_timeout_ms") {
-        "a first start may have to download: start it once by hand, or raise `connect_timeout_ms`"
+        "the first start may download files: start it once by hand, or raise `connect_timeout_ms`"
     } else if says("refused") || says("cannot connect") {
-        "start the server, or look at the address in `url`"
+        "start the server, or correct the address in `url`"
     } else {
-        "start it by hand with the same command, and look at what it says"
+        "run the same command by hand to see its output"
     }
 }

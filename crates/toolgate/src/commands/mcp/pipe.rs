@@ -1,5 +1,4 @@
-//! Stdin and stdout without a thread between: as pipes or sockets, which is what clients
-//! connect, and otherwise as whatever they are.
+//! Stdin and stdout as pipes or sockets, without a thread between: that is what clients connect.
 
 use std::{
     io,
@@ -14,22 +13,22 @@ use tokio::{
     net::{self, unix::pipe},
 };
 
-/// What kind of thing a descriptor is.
-enum Kind {
+/// The kind of a file descriptor.
+enum StreamKind {
     Pipe(OwnedFd),
     Socket(OwnedFd),
     Other,
 }
 
-fn kind(descriptor: impl AsFd) -> io::Result<Kind> {
+fn stream_kind(descriptor: impl AsFd) -> io::Result<StreamKind> {
     let file = std::fs::File::from(descriptor.as_fd().try_clone_to_owned()?);
     let kind = file.metadata()?.file_type();
     Ok(if kind.is_fifo() {
-        Kind::Pipe(file.into())
+        StreamKind::Pipe(file.into())
     } else if kind.is_socket() {
-        Kind::Socket(file.into())
+        StreamKind::Socket(file.into())
     } else {
-        Kind::Other
+        StreamKind::Other
     })
 }
 
@@ -39,20 +38,20 @@ fn socket(descriptor: OwnedFd) -> io::Result<net::UnixStream> {
     net::UnixStream::from_std(stream)
 }
 
-/// Where messages come from.
+/// Opens stdin.
 pub fn input() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
-    Ok(match kind(io::stdin())? {
-        Kind::Pipe(descriptor) => Box::new(pipe::Receiver::from_owned_fd(descriptor)?),
-        Kind::Socket(descriptor) => Box::new(socket(descriptor)?),
-        Kind::Other => Box::new(tokio::io::stdin()),
+    Ok(match stream_kind(io::stdin())? {
+        StreamKind::Pipe(descriptor) => Box::new(pipe::Receiver::from_owned_fd(descriptor)?),
+        StreamKind::Socket(descriptor) => Box::new(socket(descriptor)?),
+        StreamKind::Other => Box::new(tokio::io::stdin()),
     })
 }
 
-/// Where messages go.
+/// Opens stdout.
 pub fn output() -> io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
-    Ok(match kind(io::stdout())? {
-        Kind::Pipe(descriptor) => Box::new(pipe::Sender::from_owned_fd(descriptor)?),
-        Kind::Socket(descriptor) => Box::new(socket(descriptor)?),
-        Kind::Other => Box::new(tokio::io::stdout()),
+    Ok(match stream_kind(io::stdout())? {
+        StreamKind::Pipe(descriptor) => Box::new(pipe::Sender::from_owned_fd(descriptor)?),
+        StreamKind::Socket(descriptor) => Box::new(socket(descriptor)?),
+        StreamKind::Other => Box::new(tokio::io::stdout()),
     })
 }

@@ -22,7 +22,7 @@ use self::{stage::Stage, trial::Trial};
 use crate::{
     commands,
     settings::{Flags, Loaded},
-    wiring::Bound,
+    wiring::BoundTool,
 };
 
 /// Probes our own tools.
@@ -71,7 +71,7 @@ fn blank(options: &Options) -> Report {
 }
 
 /// Leaves only the tools that are meant.
-fn choose(bound: &mut Vec<Bound>, names: &[String]) -> anyhow::Result<()> {
+fn choose(bound: &mut Vec<BoundTool>, names: &[String]) -> anyhow::Result<()> {
     for name in names {
         let known = || bound.iter().map(|one| one.contract.name.as_str());
         if !known().any(|known| known == name) {

@@ -1,4 +1,4 @@
-//! Makes the contract of a tool wide enough for an answer that broke it.
+//! Widens the contract of a tool so that it accepts a result that broke it.
 
 use std::path::PathBuf;
 
@@ -14,40 +14,40 @@ use crate::{
     printer::Printer,
     settings::{Flags, Loaded},
     wiring::{
-        self, Bound, Kept, overlays,
+        self, BoundTool, OpenGate, overlays,
         upstreams::{self, Which},
     },
 };
 
-/// The contract that an answer broke.
-struct Broken {
-    /// The upstream or the toolset.
+/// The contract that a result broke.
+struct BrokenContract {
+    /// The upstream or toolset.
     group: String,
     /// The tool's own name there.
     tool: String,
-    /// What it promises now.
+    /// Its output schema.
     schema: Value,
 }
 
 /// Writes the overlay, and marks the entry as adopted.
 pub async fn adopt(
     as_json: bool,
-    kept: &Kept,
+    opened: &OpenGate,
     id: &str,
     decision: ReleaseDecision,
     flags: &Flags,
     printer: &Printer,
 ) -> anyhow::Result<Exit> {
     let id = given(id)?;
-    let Some(entry) = kept.gate.store().quarantined(&id, kept.gate.clock().now()).await? else {
+    let Some(entry) = opened.gate.store().quarantined(&id, opened.gate.clock().now()).await? else {
         return Ok(unknown(&id, printer));
     };
     let summary = &entry.summary;
     if !summary.whole {
-        bail!("only the beginning of {id} was kept: there is no telling what it was");
+        bail!("{id} was too large to be stored whole, so no schema can be made for it");
     }
     if summary.violations.is_empty() {
-        bail!("no schema would let {id} pass: {}", summary.reason);
+        bail!("no schema can accept {id}: {}", summary.reason);
     }
     let (loaded, bound) = commands::ready(flags)?;
     let broken = match own(&summary.tool, &bound, &loaded)? {
@@ -55,16 +55,16 @@ pub async fn adopt(
         None => of_upstream(&summary.tool, bound, &loaded).await?,
     };
     let payload: Value =
-        serde_json::from_str(entry.payload.get()).context("the answer is not JSON any more")?;
+        serde_json::from_str(entry.payload.get()).context("the stored result is not JSON")?;
     let wide = widen::widen(&broken.schema, &payload).map_err(|error| {
-        anyhow::anyhow!("the output schema of `{}` {error}: edit it", summary.tool)
+        anyhow::anyhow!("the output schema of `{}` {error}; edit it by hand", summary.tool)
     })?;
     if wide.changes.is_empty() {
-        printer.say(format!("the contract of `{}` takes {id} as it is", summary.tool));
+        printer.say(format!("the contract of `{}` already accepts {id}", summary.tool));
         return Ok(Exit::Failed);
     }
     let file = write(&loaded, &broken, wide.schema, &id)?;
-    kept.gate.adopt(&id, decision).await?;
+    opened.gate.adopt(&id, decision).await?;
     if as_json {
         let shown = file.display().to_string();
         printer.json(&json!({ "id": id, "file": shown, "changes": wide.changes }));
@@ -74,16 +74,21 @@ pub async fn adopt(
             printer.say(change);
         }
         printer.say(if loaded.settings.upstreams.contains_key(&broken.group) {
-            "a running server takes it by itself"
+            "a running server reloads it"
         } else {
-            "it holds from the next start of the server on"
+            "restart the server to use it"
         });
     }
     Ok(Exit::Ok)
 }
 
-/// Writes the overlay; whatever else it says already stays.
-fn write(loaded: &Loaded, broken: &Broken, schema: Value, id: &str) -> anyhow::Result<PathBuf> {
+/// Writes the overlay; what it says besides the output schema stays.
+fn write(
+    loaded: &Loaded,
+    broken: &BrokenContract,
+    schema: Value,
+    id: &str,
+) -> anyhow::Result<PathBuf> {
     let (file, before) = overlays::place(loaded, &broken.group, &broken.tool)?;
     let overlay = Overlay {
         tool: Some(broken.tool.clone()),
@@ -91,34 +96,40 @@ fn write(loaded: &Loaded, broken: &Broken, schema: Value, id: &str) -> anyhow::R
         ..before.unwrap_or_default()
     };
     let origin =
-        format!("Wide enough for {id}, by `toolgate quarantine adopt`. Edit it as you like.");
+        format!("Accepts {id}. Written by `toolgate quarantine adopt`; edit it as you like.");
     overlays::write(&file, &overlays::to_text(&overlay, &origin))?;
     Ok(file)
 }
 
-/// The contract of a tool that is not an upstream's, if it is one that the operator may change.
-fn own(name: &str, bound: &[Bound], loaded: &Loaded) -> anyhow::Result<Option<Broken>> {
+/// The contract of a user's own tool; built-in ones cannot be changed.
+fn own(name: &str, bound: &[BoundTool], loaded: &Loaded) -> anyhow::Result<Option<BrokenContract>> {
     let Some(tool) = bound.iter().find(|one| one.contract.name == name) else { return Ok(None) };
     let settings = loaded.tools();
     let is_built_in = tools::built_in(&settings).iter().any(|tool| {
         contract::read::trusted(tool.contract).is_ok_and(|contract| contract.name == name)
     });
     if is_built_in {
-        bail!("`{name}` is built in: its contract is not changed, and its answer is a bug of ours");
+        bail!(
+            "`{name}` is built in and its contract cannot be changed; please report this result as a bug"
+        );
     }
-    Ok(Some(Broken {
+    Ok(Some(BrokenContract {
         group: tool.contract.toolset.clone(),
         tool: name.to_owned(),
         schema: tool.contract.output_schema.clone(),
     }))
 }
 
-/// The contract of a tool of an upstream, as it is now: the server is asked.
-async fn of_upstream(name: &str, bound: Vec<Bound>, loaded: &Loaded) -> anyhow::Result<Broken> {
+/// The contract of an upstream tool, as the server lists it now.
+async fn of_upstream(
+    name: &str,
+    bound: Vec<BoundTool>,
+    loaded: &Loaded,
+) -> anyhow::Result<BrokenContract> {
     let fixed = wiring::tools(bound, loaded)?;
     let plan = upstreams::plan_to_look(loaded, Which::Of(name), &fixed)?;
     if plan.upstreams.is_empty() {
-        bail!("there is no tool `{name}` any more");
+        bail!("there is no longer a tool `{name}`");
     }
     let host = Host::start(plan);
     host.settled().await;
@@ -128,24 +139,24 @@ async fn of_upstream(name: &str, bound: Vec<Bound>, loaded: &Loaded) -> anyhow::
     found.with_context(|| why_not.unwrap_or_default())
 }
 
-fn served_by(member: &Member, name: &str) -> Option<Broken> {
+fn served_by(member: &Member, name: &str) -> Option<BrokenContract> {
     let tool = member.tools().into_iter().find(|tool| tool.contract.name == name)?;
     let own = member.own_name(name)?;
-    Some(Broken {
+    Some(BrokenContract {
         group: member.id.clone(),
         tool: own,
-        // In 2020-12, whatever the server wrote it in.
+        // In 2020-12, whichever dialect the server uses.
         schema: tool.contract.output_schema.clone(),
     })
 }
 
-/// Why an upstream does not serve a tool.
+/// The reason why an upstream does not serve a tool.
 fn why_not(member: &Member, name: &str) -> String {
     if let upstream::Phase::Down { error } = member.phase() {
         return format!("the upstream `{}` cannot be reached: {error}", member.id);
     }
     match member.rejected().into_iter().find(|one| one.served_as == name) {
         Some(rejected) => format!("`{name}` is not served: {}; {}", rejected.message, rejected.fix),
-        None => format!("there is no tool `{name}` any more"),
+        None => format!("there is no longer a tool `{name}`"),
     }
 }

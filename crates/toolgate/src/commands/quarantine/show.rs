@@ -1,4 +1,4 @@
-//! Quarantined answers on a terminal.
+//! Prints quarantined results.
 
 use gate::{
     quarantine::{QuarantineEntry, QuarantineSummary},
@@ -6,13 +6,13 @@ use gate::{
 };
 use serde_json::Value;
 
-use super::marked;
+use super::annotated;
 use crate::printer::Printer;
 
-/// How much of what is wrong a line of the list has, in characters.
+/// The most characters of the problem in a line of the list.
 const MAX_PROBLEM: usize = 80;
 
-/// A line for each.
+/// Prints a line for each.
 pub fn list(entries: &[QuarantineSummary], printer: &Printer) {
     let rows: Vec<_> = entries
         .iter()
@@ -27,13 +27,13 @@ pub fn list(entries: &[QuarantineSummary], printer: &Printer) {
             ]
         })
         .collect();
-    printer.table(&["ENTRY", "STATUS", "TOOL", "CALLER", "KEPT", "PROBLEM"], &rows);
+    printer.table(&["ENTRY", "STATUS", "TOOL", "CALLER", "STORED", "PROBLEM"], &rows);
 }
 
-/// All of it, for the person who decides.
+/// Prints everything about an entry.
 pub fn one(entry: &QuarantineEntry, printer: &Printer) {
     let summary = &entry.summary;
-    // Some of it is in the words of others.
+    // Some of it was written by others.
     let say = |name: &str, text: &str| {
         printer.data(format!("{name:<10} {}", visible_line(text)));
     };
@@ -46,7 +46,7 @@ pub fn one(entry: &QuarantineEntry, printer: &Printer) {
         say("job", job);
     }
     say("arguments", &format!("sha256 {}", summary.input_sha256));
-    say("kept", &summary.created_at.to_string());
+    say("stored", &summary.created_at.to_string());
     if let (Some(by), Some(at)) = (&summary.decided_by, summary.decided_at) {
         say("decided by", &format!("{by}, {at}"));
     }
@@ -54,7 +54,7 @@ pub fn one(entry: &QuarantineEntry, printer: &Printer) {
         say("reason", reason);
     }
     if let Some(until) = summary.expires_at {
-        say("good until", &until.to_string());
+        say("expires", &until.to_string());
     }
     if let Some(at) = summary.delivered_at {
         say("delivered", &at.to_string());
@@ -69,9 +69,9 @@ pub fn one(entry: &QuarantineEntry, printer: &Printer) {
             printer.data(format!("  {}", visible_line(&line)));
         }
     }
-    printer.data("\nanswer");
+    printer.data("\nresult");
     let payload: Value = serde_json::from_str(entry.payload.get()).unwrap_or_default();
-    for line in marked::lines(&payload, &summary.violations) {
+    for line in annotated::lines(&payload, &summary.violations) {
         printer.data(line);
     }
 }

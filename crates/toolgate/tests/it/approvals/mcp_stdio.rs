@@ -237,14 +237,10 @@ fn a_client_that_leaves_while_it_is_asked_has_said_nothing() {
 /// The task, once it is no longer working.
 fn ended(client: &mut Piped, id: &Value) -> Value {
     let get = json!({ "taskId": id, "_meta": meta(&json!({ "extensions": { TASKS: {} } })) });
-    for _ in 0..500 {
+    testkit::until("the task ends", || {
         let task = client.ask(9, "tasks/get", &get)["result"].clone();
-        if task["status"] != "working" {
-            return task;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    panic!("the task works for ever");
+        (task["status"] != "working").then_some(task)
+    })
 }
 
 /// A world whose `marks` is always a task.
@@ -302,12 +298,9 @@ fn a_task_of_a_client_that_is_gone_asks_no_more() {
 
 /// The approval that waits.
 fn waits(world: &World) -> String {
-    for _ in 0..200 {
+    testkit::until("an approval waits", || {
         let all = approvals(world);
-        if let Some(one) = all.iter().find(|one| one["status"] == "waiting") {
-            return one["id"].as_str().unwrap().to_owned();
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    panic!("nothing waits");
+        let one = all.iter().find(|one| one["status"] == "waiting")?;
+        Some(one["id"].as_str().unwrap().to_owned())
+    })
 }

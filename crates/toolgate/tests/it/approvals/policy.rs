@@ -3,39 +3,7 @@
 use serde_json::json;
 use testkit::World;
 
-use super::{closed, open, runs};
-
-fn fails(settings: &str, words: &[&str]) {
-    for arguments in [&["serve", "--listen", "127.0.0.1:0"][..], &["call", "hello"]] {
-        let (code, stdout, stderr) = closed(settings).cli(arguments);
-        assert!(code == 1 || code == 2, "{settings}: {code} {stderr}");
-        assert_eq!(stdout, "", "{settings}");
-        for words in words {
-            assert!(stderr.contains(words), "{settings}: no `{words}` in {stderr}");
-        }
-    }
-}
-
-#[test]
-fn a_rule_that_fits_nothing_stops_the_server() {
-    let rule = |rule: &str| format!("policy: {{ approval: [ {{ {rule} }} ] }}\n");
-    fails(&rule("tool: mark, require: always"), &["no tool `mark`", "did you mean `marks`?"]);
-    fails(&rule("toolset: command, require: always"), &["no toolset `command`", "`commands`"]);
-    fails(&rule("tool: zzzzzzzzzzzz, require: never"), &["no tool `zzzzzzzzzzzz`"]);
-    fails(&rule("require: always"), &["policy.approval", "`tool`, a `toolset` or `effects`"]);
-    fails(&rule("tool: marks"), &["require"]);
-    fails(&rule("tool: marks, require: sometimes"), &["require", "always"]);
-    fails(&rule("tools: marks, require: always"), &["tools", "tool"]);
-    fails(&rule("effects: destroy, require: always"), &["effects"]);
-    fails(
-        &rule("tool: hello, effects: write, require: always"),
-        &["no tool matches all of the rule for `hello`"],
-    );
-    fails(
-        &rule("tool: hello, toolset: commands, require: always"),
-        &["no tool matches all of the rule for `hello`"],
-    );
-}
+use super::{open, runs};
 
 /// The code of a call of `hello`.
 async fn hello(world: &World) -> String {

@@ -50,11 +50,7 @@ fn everything_that_a_server_started_ends_with_it() {
         all.filter(|entry| is_one(entry.as_ref().unwrap().path())).count()
     };
     // A program that has just been started has no command line for a moment.
-    let end = std::time::Instant::now() + std::time::Duration::from_mins(1);
-    while sleeps() != 1 {
-        assert!(std::time::Instant::now() < end, "it has started nothing");
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    testkit::until("it has started a program", || (sleeps() == 1).then_some(()));
     studio.unload(port).unwrap();
     assert_eq!(sleeps(), 0);
     studio.nothing_is_left(port);

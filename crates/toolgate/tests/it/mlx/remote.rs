@@ -115,38 +115,6 @@ async fn while_the_other_machine_is_off_its_tools_are_not_unknown() {
 }
 
 #[test]
-fn what_can_be_told_from_the_settings_is() {
-    for (text, part) in [
-        ("tools: { mlx: { host: -oProxyCommand=sh } }", "must be `local` or where `ssh` goes to"),
-        ("tools: { mlx: { launch: [ serve ] } }", "nothing says `{port}`"),
-        ("tools: { mlx: { launch: [ \"\", \"{port}\" ] } }", "its first word is the program"),
-        ("tools: { mlx: { env: { \"A=B\": c } } }", "an environment cannot hold that"),
-        ("tools: { mlx: { host: \"${H}\" } }", "must be `local` or where `ssh` goes to"),
-        ("tools: { mlx: { models: { a: nothing } } }", "must be a path"),
-        (
-            "upstreams: { a: { command: x, tools: { t: { serve_as: execute } } } }",
-            "kept for others",
-        ),
-        ("upstreams: { a: { command: x, tools: { t: { serve_as: b__t } } } }", "kept for others"),
-        (
-            "upstreams:\n  a: { command: x, tools: { t: { serve_as: same } } }\n  \
-             b: { command: x, tools: { u: { serve_as: same } } }",
-            "a.t is served as `same` already",
-        ),
-        ("tools: { mlx: { models: { a: -x } } }", "must be a path"),
-        ("tools: { mlx: { allow: [ \"a[\" ] } }", "allow"),
-        (
-            "tools: { mlx: { host: studio } }\nupstreams: { mlxctl: { command: x } }",
-            "one of them is enough",
-        ),
-    ] {
-        let world = World::new(BINARY, text);
-        let (code, _, stderr) = world.cli(&["tools"]);
-        assert!(code == 2 && stderr.contains(part), "{text}: {stderr}");
-    }
-}
-
-#[test]
 fn a_connection_that_is_lost_while_a_model_loads_leaves_nothing_there() {
     let studio = Studio::new();
     let mini = Mini::new(&studio, SSH);

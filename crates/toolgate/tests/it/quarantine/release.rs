@@ -52,7 +52,7 @@ async fn a_terminal_releases_while_a_server_runs() {
     let id = stopped(&world, &json!("a")).await;
     let (code, stdout, stderr) = world.cli(&["quarantine", "release", &id, "--reason", "fine"]);
     assert_eq!(code, 0, "{stderr}");
-    let start = format!("released: {id}, to local who calls wrong with the same arguments until ");
+    let start = format!("released {id}: local gets it with the same call of wrong before ");
     assert!(stdout.starts_with(&start), "{stdout}");
     // At once: the command waited until every server knew.
     let answer = world.execute(&json!({ "tool": "wrong", "input": { "value": "a" } })).await;
@@ -70,14 +70,8 @@ async fn a_terminal_releases_while_a_server_runs() {
     let event = world.journal().into_iter().find(|line| line["event"] == "quarantine_released");
     let event = event.unwrap();
     assert_eq!((&event["by"], &event["reason"]), (&json!("operator (terminal)"), &json!("fine")));
-    let (code, _, stderr) = world.cli(&["quarantine", "release", "q_00000000000000000000000000"]);
-    assert_eq!(
-        (code, stderr.as_str()),
-        (1, "nothing is quarantined as q_00000000000000000000000000\n")
-    );
-    let (code, _, stderr) = world.cli(&["quarantine", "show", "nonsense"]);
-    assert_eq!(code, 2);
-    assert!(stderr.contains("is not the id of a quarantined answer"), "{stderr}");
+    assert_eq!(world.cli(&["quarantine", "release", "q_00000000000000000000000000"]).0, 1);
+    assert_eq!(world.cli(&["quarantine", "show", "nonsense"]).0, 2);
 }
 
 #[tokio::test]
@@ -232,6 +226,6 @@ fn a_terminal_shows_what_is_wrong_beside_its_place() {
     assert_eq!(world.cli(&["quarantine", "release", id]).0, 0);
     let (code, stdout, stderr) = world.cli(&["call", "wrong"]);
     assert_eq!((code, json_of(&stdout)), (0, json!({ "answers": [1, null] })));
-    assert_eq!(stderr, format!("released: {id} breaks the contract of wrong\n"));
+    assert!(stderr.contains("broke the contract of wrong") && stderr.contains(id), "{stderr}");
     assert_eq!(runs(&world), 1);
 }

@@ -37,13 +37,12 @@ async fn an_adopted_answer_passes_from_then_on() {
     let (code, stdout, stderr) = stage.world.cli(&["quarantine", "adopt", &id]);
     assert_eq!(code, 0, "{stderr}");
     assert!(stdout.trim_end().ends_with("overlays/up/act.yaml"), "{stdout}");
-    for expected in
-        ["`/text`: may also be null", "may have `more`", "a running server takes it by itself"]
+    for expected in ["`/text`: may also be null", "may have `more`", "a running server reloads it"]
     {
         assert!(stderr.contains(expected), "{stderr}");
     }
     let (code, _, stderr) = stage.world.cli(&["quarantine", "adopt", &id]);
-    assert_eq!((code, stderr), (1, format!("the contract of `up__act` takes {id} as it is\n")));
+    assert_eq!((code, stderr), (1, format!("the contract of `up__act` already accepts {id}\n")));
     let stage = stage.run().await;
     for (word, expected) in
         [("odd", json!({ "text": null, "more": 1 })), ("x", json!({ "text": "fine" }))]

@@ -48,7 +48,7 @@ fn files_are_read_as_editors_and_agents_write_them() {
         "projects": { "/home/me/p": { "mcpServers": { "c": { "command": "y", "alwaysAllow": ["t"] } } } } });
     let (code, said) = import(&world, &agent.to_string());
     assert_eq!(code, 0, "{said}");
-    assert!(said.contains("c: `alwaysAllow` is left out"), "{said}");
+    assert!(said.contains("c: `alwaysAllow` is ignored"), "{said}");
     let upstreams = &settings(&world)["upstreams"];
     assert_eq!(upstreams["b"]["enabled"], false);
     assert_eq!(upstreams["c"]["cwd"], "/home/me/p");
@@ -95,8 +95,7 @@ fn a_block_can_be_pasted_as_it_is() {
     let world = World::new(crate::BINARY, &format!("upstreams: {{{block}\n  }}\n"));
     let (code, _, stderr) = world.cli(&["config", "check"]);
     assert_eq!(code, 0, "{stderr}");
-    for words in ["`autoApprove` is left out", "`timeout_ms` says", "toolgate.yaml:2", "2 to know"]
-    {
+    for words in ["`autoApprove` is ignored", "use `timeout_ms`", "toolgate.yaml:2", "2 warnings"] {
         assert!(stderr.contains(words), "{words}: {stderr}");
     }
     let upstreams = &settings(&world)["upstreams"];

@@ -61,7 +61,7 @@ fn another_clients_configuration_is_taken_over() {
     let (code, stdout, stderr) = world.cli(&["upstream", "import", "claude.json"]);
     assert_eq!(code, 0, "{stderr}");
     assert!(stdout.contains("took My-Server") && stdout.contains("took off"), "{stdout}");
-    for words in ["looks like a secret", "`autoApprove` is left out", "broken: not taken"] {
+    for words in ["looks like a secret", "`autoApprove` is ignored", "broken: not taken"] {
         assert!(stderr.contains(words), "{words}: {stderr}");
     }
     let settings = std::fs::read_to_string(world.folder().join("toolgate.yaml")).unwrap();

@@ -104,7 +104,7 @@ fn what_a_server_would_refuse_is_told_by_the_check() {
     assert_eq!(code, 1);
     // Of both kinds in one run.
     assert!(
-        stderr.contains("the schema") && stderr.contains("`lisen`") && stderr.contains("2 to mend"),
+        stderr.contains("the schema") && stderr.contains("`lisen`") && stderr.contains("2 errors"),
         "{stderr}"
     );
     let world =

@@ -19,7 +19,7 @@ use crate::{
     commands,
     settings::Loaded,
     wiring::{
-        self, Kept, overlays,
+        self, OpenGate, overlays,
         upstreams::{self, Which},
     },
 };
@@ -133,7 +133,7 @@ struct Wanted<'a> {
     timeout_ms: u64,
 }
 
-async fn call(kept: &Kept, member: &Member, wanted: &Wanted<'_>) -> anyhow::Result<Gathered> {
+async fn call(kept: &OpenGate, member: &Member, wanted: &Wanted<'_>) -> anyhow::Result<Gathered> {
     let (id, tool, overlay) = (&member.id, wanted.tool, wanted.overlay);
     let Some(offer) = member.listed() else {
         match member.phase() {

@@ -17,9 +17,9 @@ use upstream::connection::{
 
 use super::{pipe::Pipe, switch::Switch};
 use crate::{
-    doors,
+    server_settings,
     settings::Loaded,
-    wiring::{self, Bound},
+    wiring::{self, BoundTool},
 };
 
 /// A tool, and what runs it.
@@ -60,18 +60,18 @@ pub struct Stage {
 impl Stage {
     /// Opens all doors.
     pub async fn set(
-        bound: Vec<Bound>,
+        bound: Vec<BoundTool>,
         loaded: &Loaded,
         patience: Duration,
     ) -> anyhow::Result<Self> {
         let mut actors = Vec::new();
         let mut switched = Vec::new();
-        for Bound { mut contract, provider } in bound {
+        for BoundTool { mut contract, provider } in bound {
             let switch = Switch::new();
             let needs_approval = contract.approval == Approval::Required;
             contract.approval = Approval::Never;
             let command = contract.run.is_some().then_some(provider);
-            switched.push(Bound { contract: contract.clone(), provider: switch.clone() });
+            switched.push(BoundTool { contract: contract.clone(), provider: switch.clone() });
             actors.push(Actor { contract, command, needs_approval, switch });
         }
         let catalogue = wiring::catalogue(switched, loaded)?;
@@ -79,8 +79,8 @@ impl Stage {
         let lock = data.lock()?;
         let kept = wiring::gate(catalogue, loaded, data, Some(&lock))?;
         let gate = kept.gate.clone();
-        let jobs = Jobs::start(gate.clone(), doors::jobs(loaded), true).await?;
-        let settings = doors::settings(loaded, &kept.data, Vec::new())?;
+        let jobs = Jobs::start(gate.clone(), server_settings::jobs(loaded), true).await?;
+        let settings = server_settings::settings(loaded, &kept.data, Vec::new())?;
         let app = App::new(gate.clone(), jobs, settings);
         let listener = TcpListener::bind("127.0.0.1:0").await.context("cannot listen")?;
         let base = format!("http://{}", listener.local_addr()?);

@@ -4,7 +4,7 @@ use contract::Document;
 use serde_json::{Map, Value, json};
 use upstream::{settings::Upstream, variables};
 
-use crate::settings::pasted;
+use crate::settings::mcp_servers;
 
 /// What another client's entry may have that means the same here.
 const SAME: &[&str] =
@@ -41,7 +41,7 @@ pub fn translated(
 ) -> Result<Map<String, Value>, String> {
     let Value::Object(entry) = entry else { return Err("it is no JSON object".into()) };
     let mut own = entry.clone();
-    told.extend(pasted::translate(&mut own).into_iter().map(|(_, words)| words));
+    told.extend(mcp_servers::translate(&mut own).into_iter().map(|(_, words)| words));
     let unknown: Vec<String> =
         own.keys().filter(|key| !SAME.contains(&key.as_str())).cloned().collect();
     for key in unknown {

@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use serde_json::{Map, Value};
 
-use crate::settings::pasted::WRAPPERS;
+use crate::settings::mcp_servers::WRAPPERS;
 
 /// A server as another client has it.
 #[derive(Debug, Clone, PartialEq)]

@@ -36,7 +36,7 @@ fn what_was_kept_and_is_fine_is_said_to_be() {
 fn a_database_that_cannot_be_opened_is_told() {
     let world = World::new(BINARY, "");
     world.write("data/toolgate.db", "garbage");
-    sick(&world, "database", "it is no database");
+    sick(&world, "database", "not a SQLite database");
     let world = World::new(BINARY, "");
     world.write("data/toolgate.db/x", "a folder");
     sick(&world, "database", "cannot open the database");
@@ -74,7 +74,11 @@ fn secrets_that_are_none_are_told() {
 
 #[test]
 fn a_journal_that_cannot_be_written_is_told() {
-    sick(&World::new(BINARY, "journal: { path: /nope/x }\n"), "journal", "no folder `/nope`");
+    sick(
+        &World::new(BINARY, "journal: { path: /nope/x }\n"),
+        "journal",
+        "the folder `/nope` does not exist",
+    );
     sick(&World::new(BINARY, "journal: { path: /proc/x }\n"), "journal", "cannot write `/proc/x`");
     let world = World::new(BINARY, "");
     world.write("data/journal.jsonl/x", "a folder");
@@ -88,5 +92,5 @@ fn a_journal_that_cannot_be_written_is_told() {
 fn a_name_that_is_ours_is_told() {
     let settings = "server: { tokens: [ { name: stdio, token_env: ADA } ] }\n";
     let world = World::new(BINARY, settings).with_env("ADA", "a-token-that-is-long-enough");
-    sick(&world, "tokens", "the name `stdio` is taken");
+    sick(&world, "tokens", "the name `stdio` is reserved");
 }

@@ -1,4 +1,4 @@
-//! From settings to the settings of the doors.
+//! Makes the settings of the HTTP and MCP servers from the settings file.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use store::DataFolder;
 
 use crate::settings::Loaded;
 
-/// The file that holds the key of what MCP clients carry for us.
+/// The file of the key that seals the state which MCP clients carry.
 pub const STATE_KEY: &str = "state.key";
 
-/// The file that holds the operator's credential.
+/// The file of the operator's token.
 pub const OPERATOR_TOKEN: &str = "operator.token";
 
-/// The settings of the doors.
+/// The settings of the HTTP server.
 pub fn settings(
     loaded: &Loaded,
     data: &DataFolder,
@@ -56,7 +56,7 @@ fn mcp(loaded: &Loaded, key: [u8; 32]) -> mcp::Settings {
     }
 }
 
-/// The bounds of the queue.
+/// The limits of the job queue.
 pub fn jobs(loaded: &Loaded) -> JobsSettings {
     let jobs = &loaded.settings.jobs;
     JobsSettings {

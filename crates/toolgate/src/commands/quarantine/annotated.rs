@@ -1,53 +1,53 @@
-//! A value line by line, with what is wrong beside its place.
+//! Prints a JSON value with its violations beside the lines that they are about.
 
 use std::collections::BTreeMap;
 
 use gate::{quarantine::StoredViolation, visible_text::visible_line};
 use serde_json::Value;
 
-/// How many lines are shown.
+/// The most lines that are shown.
 const MAX_LINES: usize = 500;
-/// How many parts of a list or an object are shown, beside those in which something is wrong.
+/// The most items of an array or object that are shown, besides those with violations.
 const MAX_PARTS: usize = 20;
-/// How much of a text is shown, in characters.
+/// The most characters of a text that are shown.
 const MAX_TEXT: usize = 200;
 
-/// The lines: `>` stands before those where something is wrong, and what it is behind them.
+/// The lines. One with a violation begins with `>` and ends with the violation.
 pub fn lines(value: &Value, violations: &[StoredViolation]) -> Vec<String> {
-    let mut page = Page { marks: BTreeMap::new(), lines: Vec::new(), left_out: false };
+    let mut page = AnnotatedValue { marks: BTreeMap::new(), lines: Vec::new(), left_out: false };
     for violation in violations {
         page.mark(value, violation);
     }
-    page.value(value, &Place::default(), "", "");
+    page.value(value, &ValueLocation::default(), "", "");
     if page.left_out {
-        page.lines.push("  … (--json has all of it)".into());
+        page.lines.push("  … (--json shows all of it)".into());
     }
     page.lines
 }
 
-struct Page {
-    /// What is wrong, by the pointer of what is there.
+struct AnnotatedValue {
+    /// The violations, by the pointer of the value that they are shown at.
     marks: BTreeMap<String, Vec<String>>,
     lines: Vec<String>,
     left_out: bool,
 }
 
-/// Where a part stands.
+/// Pointer and depth of a part of the value.
 #[derive(Default)]
-struct Place {
+struct ValueLocation {
     pointer: String,
     depth: usize,
 }
 
-impl Place {
+impl ValueLocation {
     fn part(&self, key: &str) -> Self {
         let key = key.replace('~', "~0").replace('/', "~1");
         Self { pointer: format!("{}/{key}", self.pointer), depth: self.depth + 1 }
     }
 }
 
-impl Page {
-    /// What is missing is marked where it should be.
+impl AnnotatedValue {
+    /// Adds a violation. One of a missing value is shown at its parent.
     fn mark(&mut self, value: &Value, violation: &StoredViolation) {
         let mut pointer = violation.pointer.as_str();
         while value.pointer(pointer).is_none() {
@@ -61,8 +61,8 @@ impl Page {
         self.marks.entry(pointer.to_owned()).or_default().push(words);
     }
 
-    /// Whether something is wrong in that place or below it.
-    fn leads_to_mark(&self, pointer: &str) -> bool {
+    /// True if there is a violation at the pointer or below.
+    fn has_mark(&self, pointer: &str) -> bool {
         let below = format!("{pointer}/");
         self.marks.contains_key(pointer)
             || self
@@ -72,7 +72,7 @@ impl Page {
                 .is_some_and(|(one, _)| one.starts_with(&below))
     }
 
-    fn line(&mut self, place: &Place, text: &str, own: bool) {
+    fn line(&mut self, place: &ValueLocation, text: &str, own: bool) {
         if self.lines.len() >= MAX_LINES {
             self.left_out = true;
             return;
@@ -86,7 +86,7 @@ impl Page {
         self.lines.push(format!("{sign} {indent}{}", visible_line(&format!("{text}{words}"))));
     }
 
-    fn value(&mut self, value: &Value, place: &Place, before: &str, after: &str) {
+    fn value(&mut self, value: &Value, place: &ValueLocation, before: &str, after: &str) {
         match value {
             Value::Array(items) if !items.is_empty() => {
                 self.line(place, &format!("{before}["), true);
@@ -107,20 +107,20 @@ impl Page {
     fn parts<'a>(
         &mut self,
         parts: impl Iterator<Item = (String, Option<&'a str>, &'a Value)>,
-        place: &Place,
+        place: &ValueLocation,
     ) {
         let all: Vec<_> = parts.collect();
         let (last, mut skipped) = (all.len() - 1, 0);
         let note = |page: &mut Self, skipped: &mut usize| {
             if *skipped > 0 {
-                let inside = Place { pointer: String::new(), depth: place.depth + 1 };
+                let inside = ValueLocation { pointer: String::new(), depth: place.depth + 1 };
                 page.line(&inside, &format!("… {skipped} more"), false);
                 (*skipped, page.left_out) = (0, true);
             }
         };
         for (index, (step, key, item)) in all.into_iter().enumerate() {
             let part = place.part(&step);
-            if index >= MAX_PARTS && !self.leads_to_mark(&part.pointer) {
+            if index >= MAX_PARTS && !self.has_mark(&part.pointer) {
                 skipped += 1;
                 continue;
             }

@@ -8,22 +8,22 @@ use gate::{Catalogue, Gate, Tool};
 use tokio::sync::watch;
 
 use crate::{
-    data::{Fixture, Listing},
+    data::{ChangedListing, Fixture},
     script::Script,
 };
 
 /// What the tools share.
-pub struct Stage {
+pub struct SharedFixture {
     /// What is served.
     pub fixture: Fixture,
-    /// Known once the gate is made; its tools hold the stage, so it is not kept alive here.
+    /// Known once the gate is made; its tools hold the shared, so it is not kept alive here.
     gate: OnceLock<Weak<Gate>>,
     /// Counts how often the prompts have changed.
     prompts: watch::Sender<u64>,
 }
 
-impl Stage {
-    /// A stage for this data.
+impl SharedFixture {
+    /// A shared for this data.
     pub fn new(fixture: Fixture) -> Arc<Self> {
         Arc::new(Self { fixture, gate: OnceLock::new(), prompts: watch::Sender::new(0) })
     }
@@ -42,19 +42,19 @@ impl Stage {
 
     /// From now on a change of the tools is one of this gate.
     pub fn set(&self, gate: &Arc<Gate>) {
-        // A second gate would have a stage of its own.
+        // A second gate would have a shared of its own.
         let _ = self.gate.set(Arc::downgrade(gate));
     }
 
     /// Lets the server believe that a listing has changed. What is listed stays the same, so
     /// that whatever is tested next finds it.
-    pub fn change(self: &Arc<Self>, listing: Listing) -> anyhow::Result<()> {
+    pub fn change(self: &Arc<Self>, listing: ChangedListing) -> anyhow::Result<()> {
         match listing {
-            Listing::Tools => {
+            ChangedListing::Tools => {
                 let gate = self.gate.get().and_then(Weak::upgrade).context("there is no gate")?;
                 gate.replace_catalogue(self.catalogue()?);
             }
-            Listing::Prompts => self.prompts.send_modify(|count| *count += 1),
+            ChangedListing::Prompts => self.prompts.send_modify(|count| *count += 1),
         }
         Ok(())
     }

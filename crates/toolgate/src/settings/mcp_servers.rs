@@ -1,27 +1,26 @@
-//! Entries of another client's `mcpServers`, as they are pasted under `upstreams` or imported: what means the
-//! same here is written as it is written here.
+//! Entries of another client's `mcpServers`, pasted under `upstreams` or imported: translated into our settings.
 
 use contract::{Diagnostic, Document};
 use serde_json::{Map, Value, json};
 
-/// Keys of other clients, and why they mean nothing here. Whatever narrows what may be called is not
-/// among them: to leave it out would allow more than was meant.
+/// Keys of other clients that are ignored, and why. A key that restricts what may be called is not among them:
+/// ignoring it would allow more than was meant.
 const FOREIGN: &[(&str, &str)] = &[
-    ("autoApprove", ASKED),
-    ("alwaysAllow", ASKED),
-    ("trust", ASKED),
-    ("timeout", "`timeout_ms` says here how long a call may take"),
-    ("description", NOTHING),
-    ("gallery", NOTHING),
-    ("icon", NOTHING),
-    ("metadata", NOTHING),
-    ("name", NOTHING),
-    ("note", NOTHING),
-    ("version", NOTHING),
+    ("autoApprove", APPROVAL),
+    ("alwaysAllow", APPROVAL),
+    ("trust", APPROVAL),
+    ("timeout", "use `timeout_ms` for the timeout of a call"),
+    ("description", UNUSED),
+    ("gallery", UNUSED),
+    ("icon", UNUSED),
+    ("metadata", UNUSED),
+    ("name", UNUSED),
+    ("note", UNUSED),
+    ("version", UNUSED),
 ];
-const ASKED: &str = "`policy` says here which calls a person must approve";
-const NOTHING: &str = "it means nothing here";
-/// Words for transports that others use.
+const APPROVAL: &str = "use `policy` to say which calls need approval";
+const UNUSED: &str = "Toolgate has no such setting";
+/// Names of transports in other clients, and ours.
 const TRANSPORTS: &[(&str, &str)] = &[
     ("streamableHttp", "streamable-http"),
     ("streamable_http", "streamable-http"),
@@ -29,15 +28,15 @@ const TRANSPORTS: &[(&str, &str)] = &[
     ("local", "stdio"),
     ("remote", "http"),
 ];
-/// What the servers are kept under elsewhere.
+/// Keys that hold the servers in files of other clients.
 pub const WRAPPERS: [&str; 2] = ["mcpServers", "servers"];
 
-/// Writes an entry as it is written here. What is left out is told: the key, and why.
+/// Translates an entry. Returns each key that is ignored, and why.
 pub fn translate(entry: &mut Map<String, Value>) -> Vec<(String, String)> {
     let mut left = Vec::new();
     for (key, why) in FOREIGN {
         if entry.shift_remove(*key).is_some_and(|value| !is_empty(&value)) {
-            left.push(((*key).to_owned(), format!("`{key}` is left out: {why}")));
+            left.push(((*key).to_owned(), format!("`{key}` is ignored: {why}")));
         }
     }
     if let Some(Value::String(kind)) = entry.get_mut("type")
@@ -87,15 +86,14 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Writes all upstreams of the settings as they are written here: remarks on what is left out, and
-/// what is wrong.
+/// Translates all upstreams of the settings. Returns warnings about ignored keys, and errors.
 pub fn apply(document: &mut Document) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
     let (mut remarks, mut refused) = (Vec::new(), Vec::new());
     for wrapper in WRAPPERS {
         if !holds_servers(document.value().get(wrapper)) {
             continue;
         }
-        let message = format!("`{wrapper}` is called `upstreams` here");
+        let message = format!("`{wrapper}` is not a setting of Toolgate; rename it to `upstreams`");
         refused.push(document.key_error(&format!("/{wrapper}"), message));
         document.remove(&[wrapper]);
     }
@@ -106,10 +104,11 @@ pub fn apply(document: &mut Document) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
         if !holds_servers(upstreams.get(wrapper)) {
             continue;
         }
-        let message = format!("the servers of `{wrapper}` stand under `upstreams` themselves");
+        let message = format!("`{wrapper}` must not be inside `upstreams`");
         let found = document.key_error(&format!("/upstreams/{wrapper}"), message);
-        refused
-            .push(found.hint(format!("leave out the line `{wrapper}` and the braces around it")));
+        refused.push(
+            found.hint(format!("put the servers directly under `upstreams`, without `{wrapper}`")),
+        );
         upstreams.shift_remove(wrapper);
     }
     for (id, entry) in &mut upstreams {
@@ -122,7 +121,7 @@ pub fn apply(document: &mut Document) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
     (remarks, refused)
 }
 
-/// Whether these are servers by name, and no server.
+/// True for an object of servers by name, false for one server.
 fn holds_servers(value: Option<&Value>) -> bool {
     let Some(Value::Object(all)) = value else { return false };
     let is_server =
@@ -152,7 +151,7 @@ mod tests {
             "enabled": false });
         assert_eq!(value, json!({ "a": a, "b": { "type": "streamable-http", "url": "http://b" } }));
         assert_eq!((remarks.len(), refused.len()), (1, 0), "{remarks:?} {refused:?}");
-        assert!(remarks[0].contains("`autoApprove` is left out"), "{remarks:?}");
+        assert!(remarks[0].contains("`autoApprove` is ignored"), "{remarks:?}");
     }
 
     #[test]

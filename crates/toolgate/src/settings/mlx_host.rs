@@ -1,5 +1,5 @@
-//! `tools.mlx.host`: models that are served on another machine. The tools are then those of the Toolgate
-//! over there, which is an upstream like any other, under the names and the contracts that they have here.
+//! `tools.mlx.host`: models that are served on another machine. The Toolgate there becomes an upstream, whose tools
+//! have the names and contracts that they have here.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -12,22 +12,22 @@ use upstream::{
 
 use super::{AllowlistSetting, Settings};
 
-/// The id of the upstream, and the toolset that it takes the place of.
+/// The id of the upstream, and the toolset that it replaces.
 pub const MLXCTL: &str = "mlxctl";
 
-/// `ssh` asks nobody for a password, does not wait for a machine that is not there, and notices when one is gone.
+/// `ssh` must not ask for a password, nor wait long for a machine that does not answer.
 const SSH_OPTIONS: [&str; 4] =
     ["BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=10", "ServerAliveCountMax=3"];
 
-/// Adds the upstream that `tools.mlx.host` means, if it means one.
+/// Adds the upstream for `tools.mlx.host`, if it is set.
 pub fn add(settings: &mut Settings) -> anyhow::Result<()> {
-    if !is_meant(settings) {
+    if !is_remote(settings) {
         return Ok(());
     }
-    let upstream = reached(&settings.tools.mlx)?;
+    let upstream = ssh_upstream(&settings.tools.mlx)?;
     if settings.upstreams.insert(MLXCTL.into(), upstream).is_some() {
         anyhow::bail!(
-            "tools.mlx.host: there is an upstream `{MLXCTL}` already; one of them is enough"
+            "tools.mlx.host: there is already an upstream `{MLXCTL}`; remove one of them"
         );
     }
     if let Some(AllowlistSetting::Here(list)) = &mut settings.allowlist {
@@ -36,24 +36,24 @@ pub fn add(settings: &mut Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether there is such an upstream.
-pub fn is_meant(settings: &Settings) -> bool {
+/// True if models are served on another machine.
+pub fn is_remote(settings: &Settings) -> bool {
     let enabled = settings.tools.enable.as_ref();
     let wanted = enabled.is_none_or(|toolsets| toolsets.iter().any(|name| name == MLXCTL));
     !settings.tools.mlx.is_local() && wanted
 }
 
-/// The settings as they could stand in a file: without what follows from others.
+/// The settings without the upstream that `add` adds.
 pub fn without(settings: &Settings) -> Settings {
     let mut own = settings.clone();
-    if is_meant(settings) {
+    if is_remote(settings) {
         own.upstreams.remove(MLXCTL);
     }
     own
 }
 
-/// With the variables of our environment in that of model servers. One that is not set is left out.
-pub fn filled_in(settings: &Mlx) -> Mlx {
+/// Expands variables in the environment of model servers. One that is not set is left out.
+pub fn expanded(settings: &Mlx) -> Mlx {
     let mut filled = settings.clone();
     filled.env = settings
         .env
@@ -66,10 +66,10 @@ pub fn filled_in(settings: &Mlx) -> Mlx {
     filled
 }
 
-fn reached(settings: &Mlx) -> anyhow::Result<Upstream> {
+fn ssh_upstream(settings: &Mlx) -> anyhow::Result<Upstream> {
     let options = SSH_OPTIONS.iter().flat_map(|option| ["-o".to_owned(), (*option).to_owned()]);
     let target = ["--".to_owned(), settings.host.clone()];
-    // The shell over there reads these words, and nothing that a caller wrote.
+    // The remote shell reads these words, and nothing that a caller wrote.
     let words = settings.host_command.iter().map(|word| quoted(word));
     let mut env = BTreeMap::new();
     if let Ok(agent) = std::env::var("SSH_AUTH_SOCK") {
@@ -84,7 +84,7 @@ fn reached(settings: &Mlx) -> anyhow::Result<Upstream> {
     })
 }
 
-/// The contracts of the tools are those that are built in here, whatever the other side says.
+/// Overlays that hold the tools to the built-in contracts, whatever the other side says.
 fn overlays() -> anyhow::Result<BTreeMap<String, Overlay>> {
     let mut all = BTreeMap::new();
     for tool in tools::built_in(&tools::Settings::default()) {
@@ -104,7 +104,7 @@ fn overlays() -> anyhow::Result<BTreeMap<String, Overlay>> {
     (!all.is_empty()).then_some(all).context("there is no toolset for models")
 }
 
-/// A word that a POSIX shell reads as itself, but for the home folder over there.
+/// Quotes a word for a POSIX shell, except a leading `~/`.
 fn quoted(word: &str) -> String {
     if let Some(rest) = word.strip_prefix("~/").filter(|rest| !rest.is_empty()) {
         return format!("~/{}", quoted(rest));

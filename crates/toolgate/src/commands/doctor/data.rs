@@ -1,0 +1,166 @@
+//! Checks of the data folder: that it can be written, and that what is in it can be used.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Read},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use store::{DataFolder, DataFolderError, Durability, Sqlite};
+
+use super::DoctorFinding;
+use crate::{
+    server_settings::{OPERATOR_TOKEN, STATE_KEY},
+    settings::Loaded,
+    start_checks,
+};
+
+/// The first bytes of every SQLite database.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// The largest database that is copied and opened, in bytes; of a larger one only the first bytes are checked.
+const MAX_COPIED_BYTES: u64 = 256 << 20;
+/// The number of attempts: a server may write while the copy is made.
+const ATTEMPTS: usize = 3;
+/// The time between two attempts.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Checks that the data folder can be written. It is not created.
+pub(super) fn data_folder(path: &Path) -> DoctorFinding {
+    const SUBJECT: &str = "data folder";
+    const HINT: &str = "set `data_dir` or --data-dir to another folder, or make this one writable";
+    let shown = path.display();
+    if path.exists() {
+        return match DataFolder::open(path) {
+            Ok(_) => DoctorFinding::ok(SUBJECT, format!("`{shown}` can be written")),
+            // The message says what to do.
+            Err(error @ DataFolderError::NotOurs { .. }) => {
+                DoctorFinding::problem(SUBJECT, error.to_string())
+            }
+            Err(error) => {
+                let error = anyhow::Error::from(error);
+                DoctorFinding::problem(SUBJECT, format!("{error:#}")).hint(HINT)
+            }
+        };
+    }
+    let above = path.ancestors().find(|above| above.exists()).unwrap_or(Path::new("."));
+    match tempfile::tempfile_in(above) {
+        Ok(_) => {
+            DoctorFinding::ok(SUBJECT, format!("`{shown}` will be created at the first start"))
+        }
+        Err(error) => {
+            let message = format!("`{shown}` cannot be created in `{}`: {error}", above.display());
+            DoctorFinding::problem(SUBJECT, message).hint(HINT)
+        }
+    }
+}
+
+/// Checks that the database can be opened, if there is one. A copy is opened, because opening may change the file.
+pub(super) fn database(folder: &Path) -> Option<DoctorFinding> {
+    const SUBJECT: &str = "database";
+    let file = folder.join("toolgate.db");
+    // A broken link exists too.
+    file.symlink_metadata().ok()?;
+    let shown = file.display();
+    let mut told = opened(&file);
+    for _ in 1..ATTEMPTS {
+        if told.is_ok() {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+        told = opened(&file);
+    }
+    Some(match told {
+        Ok(()) => DoctorFinding::ok(SUBJECT, format!("`{shown}` can be opened")),
+        Err(error) => {
+            let message = format!("cannot open the database `{shown}`: {error:#}");
+            let hint = "restore the data folder from a backup, or move the file away to start with an empty database";
+            DoctorFinding::problem(SUBJECT, message).hint(hint)
+        }
+    })
+}
+
+fn opened(file: &Path) -> anyhow::Result<()> {
+    let mut begin = Vec::new();
+    // A server needs to write to it.
+    let mut kept = OpenOptions::new().read(true).write(true).open(file)?;
+    kept.by_ref().take(MAGIC.len() as u64).read_to_end(&mut begin)?;
+    // A new database begins as an empty file.
+    if begin.is_empty() {
+        return Ok(());
+    }
+    anyhow::ensure!(begin == MAGIC, "it is not a SQLite database");
+    if kept.metadata()?.len() > MAX_COPIED_BYTES {
+        return Ok(());
+    }
+    let folder = tempfile::tempdir()?;
+    let copy = folder.path().join("copy.db");
+    copied(file, &copy)?;
+    match copied(&beside(file), &beside(&copy)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
+    }
+    Sqlite::open(&copy, Durability::Process)?;
+    Ok(())
+}
+
+/// The write-ahead log of a database.
+fn beside(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push("-wal");
+    name.into()
+}
+
+/// Copies a file. The folder of copies can be read only by this user.
+fn copied(from: &Path, to: &Path) -> io::Result<()> {
+    let mut from = File::open(from)?;
+    io::copy(&mut from, &mut File::create_new(to)?).map(|_| ())
+}
+
+/// Checks the secrets in the data folder, if there are any.
+pub(super) fn secrets(folder: &Path) -> Option<DoctorFinding> {
+    const SUBJECT: &str = "secrets";
+    let there = |name: &str| folder.join(name).exists();
+    if !there(OPERATOR_TOKEN) && !there(STATE_KEY) {
+        return None;
+    }
+    // Errors of the folder itself are reported by `data_folder`.
+    let data = DataFolder::open(folder).ok()?;
+    let token = there(OPERATOR_TOKEN).then(|| data.token(OPERATOR_TOKEN).map(|_| ()));
+    let key = there(STATE_KEY).then(|| data.key(STATE_KEY).map(|_| ()));
+    Some(match token.unwrap_or(Ok(())).and(key.unwrap_or(Ok(()))) {
+        Ok(()) => DoctorFinding::ok(SUBJECT, "the secrets in the data folder are valid"),
+        Err(error) => DoctorFinding::problem(SUBJECT, format!("{:#}", anyhow::Error::from(error))),
+    })
+}
+
+/// Checks that the journal can be written, if it exists or the settings name it. It is not created.
+pub(super) fn journal(loaded: &Loaded) -> Option<DoctorFinding> {
+    const SUBJECT: &str = "journal";
+    if let Some(error) = start_checks::journal(loaded) {
+        let finding = DoctorFinding::problem(SUBJECT, error.message);
+        return Some(match error.hint {
+            Some(hint) => finding.hint(hint),
+            None => finding,
+        });
+    }
+    let path = match &loaded.settings.journal.path {
+        Some(path) => loaded.path(path),
+        None => loaded.data_dir().join("journal.jsonl"),
+    };
+    let shown = path.display();
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let tried = if path.exists() {
+        OpenOptions::new().read(true).append(true).open(&path).map(|_| ())
+    } else if loaded.settings.journal.path.is_some() && folder.is_dir() {
+        tempfile::tempfile_in(folder).map(|_| ())
+    } else {
+        // It is created with the data folder.
+        return None;
+    };
+    Some(match tried {
+        Ok(()) => DoctorFinding::ok(SUBJECT, format!("`{shown}` can be written")),
+        Err(error) => DoctorFinding::problem(SUBJECT, format!("cannot write `{shown}`: {error}"))
+            .hint("set `journal.path` to another file, or make this one writable"),
+    })
+}

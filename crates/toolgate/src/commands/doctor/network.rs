@@ -1,0 +1,69 @@
+//! Checks of the address that a server listens on, and of the tokens of callers.
+
+use std::net::SocketAddr;
+
+use tokio::net::TcpListener;
+
+use super::DoctorFinding;
+use crate::{
+    printer::counted,
+    settings::ServerSection,
+    start_checks::{self, Certainty},
+};
+
+/// Checks that every token that the settings name is set. The tokens themselves are not shown.
+pub(super) fn tokens(server: &ServerSection) -> Option<DoctorFinding> {
+    const SUBJECT: &str = "tokens";
+    if server.tokens.is_empty() {
+        return None;
+    }
+    let found = start_checks::tokens(server);
+    if let Some(first) = found.iter().find(|one| one.certainty == Certainty::Everywhere) {
+        return Some(DoctorFinding::problem(SUBJECT, &first.message).hint("choose another name"));
+    }
+    let missing: Vec<_> = server
+        .tokens
+        .iter()
+        .filter(|token| start_checks::is_missing(token))
+        .map(|token| format!("`{}`", token.token_env))
+        .collect();
+    Some(if missing.is_empty() {
+        DoctorFinding::ok(SUBJECT, format!("{} set", counted(server.tokens.len(), "token")))
+    } else {
+        let message = format!("{} must have at least 16 characters", missing.join(", "));
+        DoctorFinding::problem(SUBJECT, message).hint("set it in the environment of the server")
+    })
+}
+
+/// Checks that the address is free, and that a server may listen on it.
+pub(super) async fn listen(server: &ServerSection) -> DoctorFinding {
+    const SUBJECT: &str = "listen address";
+    let listen = &server.listen;
+    let addresses: Vec<SocketAddr> = match tokio::net::lookup_host(listen).await {
+        Ok(addresses) => addresses.collect(),
+        Err(error) => {
+            let message = format!("`{listen}` is not an address like 127.0.0.1:8000: {error}");
+            return DoctorFinding::problem(SUBJECT, message).hint("correct `server.listen`");
+        }
+    };
+    let is_open = addresses.iter().any(|address| !address.ip().is_loopback());
+    if is_open && server.tokens.is_empty() {
+        let message = format!("{listen} is reachable from other machines, and no tokens are set");
+        return DoctorFinding::problem(SUBJECT, message)
+            .hint("set `server.tokens`, or listen on 127.0.0.1");
+    }
+    match TcpListener::bind(&*addresses).await {
+        Ok(_) => DoctorFinding::ok(SUBJECT, format!("{listen} is free")),
+        // Most likely it is our own server, and that is fine.
+        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+            let message =
+                format!("{listen} is in use, by a running Toolgate server or another program");
+            DoctorFinding::warning(SUBJECT, message)
+                .hint("choose another address with `server.listen` or --listen")
+        }
+        Err(error) => {
+            DoctorFinding::problem(SUBJECT, format!("cannot listen on {listen}: {error}"))
+                .hint("choose another address with `server.listen` or --listen")
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Errors that keep a server from starting, found without starting one or creating anything.
+
+use std::{net::SocketAddr, path::Path};
+
+use contract::Diagnostic;
+
+use crate::settings::{Loaded, ServerSection, TokenEntry};
+
+/// Caller names that Toolgate uses itself.
+const RESERVED_CALLERS: &[&str] = &[server::OPERATOR, "local", "cli", "stdio"];
+/// The shortest token, in bytes.
+const MIN_TOKEN_BYTES: usize = 16;
+
+/// Where an error keeps a server from starting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Certainty {
+    /// On every machine.
+    Everywhere,
+    /// Here. Elsewhere other environment variables may be set.
+    Here,
+    /// Only the machine that it runs on can tell, by resolving a name.
+    Maybe,
+}
+
+/// An error that keeps a server from starting.
+pub struct StartError {
+    /// The setting, as a JSON pointer.
+    pointer: String,
+    /// The error.
+    pub message: String,
+    /// The next step.
+    pub hint: Option<&'static str>,
+    /// Where it holds.
+    pub certainty: Certainty,
+}
+
+impl StartError {
+    fn new(pointer: impl Into<String>, message: String) -> Self {
+        Self { pointer: pointer.into(), message, hint: None, certainty: Certainty::Everywhere }
+    }
+
+    fn hint(mut self, hint: &'static str) -> Self {
+        self.hint = Some(hint);
+        self
+    }
+
+    fn certainty(mut self, certainty: Certainty) -> Self {
+        self.certainty = certainty;
+        self
+    }
+
+    /// The same at its place in the settings file: an error of the file, or a warning about this machine.
+    pub fn diagnostic(&self, loaded: &Loaded) -> Diagnostic {
+        let found = match self.certainty {
+            Certainty::Everywhere => loaded.error(&self.pointer, &self.message),
+            Certainty::Here | Certainty::Maybe => loaded.warning(&self.pointer, &self.message),
+        };
+        match self.hint {
+            Some(hint) => found.hint(hint),
+            None => found,
+        }
+    }
+}
+
+/// All errors of the settings that keep a server from starting.
+pub fn start_errors(loaded: &Loaded) -> Vec<StartError> {
+    let server = &loaded.settings.server;
+    let all = listen(server).into_iter().chain(tokens(server));
+    all.chain(journal(loaded)).collect()
+}
+
+/// An address that cannot be listened on, or that other machines could reach without a token. A name is not
+/// resolved: only the machine that the server runs on can do that.
+fn listen(server: &ServerSection) -> Option<StartError> {
+    const POINTER: &str = "/server/listen";
+    let listen = &server.listen;
+    if let Ok(address) = listen.parse::<SocketAddr>() {
+        let is_open = !address.ip().is_loopback() && server.tokens.is_empty();
+        return is_open.then(|| {
+            let message = format!("server.listen: `{listen}` is reachable from other machines");
+            StartError::new(POINTER, message).hint("set `server.tokens`, or listen on 127.0.0.1")
+        });
+    }
+    let name = listen.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok());
+    match name {
+        Some((name, _)) if is_host_name(name) => {
+            let is_doubtful = server.tokens.is_empty() && !name.eq_ignore_ascii_case("localhost");
+            is_doubtful.then(|| {
+                let message = format!(
+                    "server.listen: without `server.tokens` a server starts only if `{name}` \
+                     resolves to a loopback address"
+                );
+                StartError::new(POINTER, message).certainty(Certainty::Maybe)
+            })
+        }
+        _ => {
+            let message =
+                format!("server.listen: `{listen}` is not an address like 127.0.0.1:8000");
+            Some(StartError::new(POINTER, message))
+        }
+    }
+}
+
+/// True for a text that can be a host name.
+fn is_host_name(text: &str) -> bool {
+    let fits = |one: char| one.is_ascii_alphanumeric() || "-._".contains(one);
+    !text.is_empty() && text.len() <= 253 && text.chars().all(fits)
+}
+
+/// Tokens that cannot be used, one by one.
+pub fn tokens(server: &ServerSection) -> Vec<StartError> {
+    let mut found = Vec::new();
+    for (index, token) in server.tokens.iter().enumerate() {
+        let TokenEntry { name, token_env } = token;
+        // Approvals and idempotency keys belong to a caller, so no caller may have the name of another door.
+        if RESERVED_CALLERS.contains(&name.as_str()) {
+            let message = format!("server.tokens: the name `{name}` is reserved");
+            found.push(StartError::new(format!("/server/tokens/{index}/name"), message));
+        }
+        if is_missing(token) {
+            let message = format!(
+                "server.tokens: the environment variable `{token_env}` of `{name}` must have at \
+                 least {MIN_TOKEN_BYTES} characters"
+            );
+            let pointer = format!("/server/tokens/{index}/token_env");
+            let hint = "set it in the environment of `toolgate serve`";
+            found.push(StartError::new(pointer, message).hint(hint).certainty(Certainty::Here));
+        }
+    }
+    found
+}
+
+/// The token of a caller; empty if it is not set.
+pub fn secret(token: &TokenEntry) -> String {
+    std::env::var(&token.token_env).unwrap_or_default().trim().to_owned()
+}
+
+/// True if the token of a caller is not set or too short.
+pub fn is_missing(token: &TokenEntry) -> bool {
+    secret(token).len() < MIN_TOKEN_BYTES
+}
+
+/// A journal file that cannot be created. The data folder is created first, so it may be in there.
+pub fn journal(loaded: &Loaded) -> Option<StartError> {
+    const POINTER: &str = "/journal/path";
+    let path = loaded.path(loaded.settings.journal.path.as_ref()?);
+    let shown = path.display();
+    if path.is_dir() {
+        let message = format!("journal.path: `{shown}` is a folder");
+        return Some(StartError::new(POINTER, message).hint("name a file in that folder"));
+    }
+    if path.exists() {
+        return None;
+    }
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    if folder.is_dir() || folder == loaded.data_dir() {
+        return None;
+    }
+    let message = format!("journal.path: the folder `{}` does not exist", folder.display());
+    Some(StartError::new(POINTER, message).hint("create the folder, or choose another file"))
+}
