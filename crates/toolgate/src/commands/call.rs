@@ -135,7 +135,7 @@ impl CallCommand {
         }
         for (count, why) in outcome.files_not_kept() {
             let files = if count == 1 { "file was" } else { "files were" };
-            printer.say(format!("{count} {files} not opened: {why}"));
+            printer.say(format!("{count} {files} not kept: {why}"));
         }
     }
 

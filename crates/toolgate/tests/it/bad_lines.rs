@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use testkit::{
     World, eventually,
     mcp::{Piped, meta, request},
+    until,
 };
 
 use crate::{
@@ -176,8 +177,8 @@ fn whatever_is_damaged_the_next_line_is_answered() {
     assert_eq!(server.close(), (0, vec![]));
 }
 
-#[tokio::test]
-async fn a_client_may_leave_so_many_requests_open_and_no_more() {
+#[test]
+fn a_client_may_leave_so_many_requests_open_and_no_more() {
     const MOST: i64 = 256;
     let world = world();
     let mut server = Piped::start(&world, &[]);
@@ -195,11 +196,10 @@ async fn a_client_may_leave_so_many_requests_open_and_no_more() {
     // One that is given up makes room.
     server.tell(&cancelled(&json!(0)));
     // It counts until it has ended.
-    eventually("there is room", async || {
+    until("there is room", || {
         server.tell(&hello(MOST));
         (server.heard()["result"]["isError"] == false).then_some(())
-    })
-    .await;
+    });
     // At the end each of them is answered.
     let (exit, said) = server.close();
     assert_eq!((exit, said.len()), (0, 255));

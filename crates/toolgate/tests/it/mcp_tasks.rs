@@ -56,7 +56,7 @@ async fn a_door_to_one_toolset_starts_no_task_of_another() {
     let last = runs_last(&world).await;
     assert_eq!(marks(&world), 0);
     let jobs = world.get("/v1/jobs").await.json();
-    assert_eq!((&jobs["jobs"][0]["job_id"], &jobs["jobs"][1]), (&last, &Value::Null), "{jobs}");
+    assert_eq!((&jobs["jobs"][0]["id"], &jobs["jobs"][1]), (&last, &Value::Null), "{jobs}");
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn tasks_of_a_client_that_is_gone_never_run() {
     let last = runs_last(&world).await;
     assert_eq!(marks(&world), 0);
     let jobs = world.get("/v1/jobs").await.json();
-    for job in jobs["jobs"].as_array().unwrap().iter().filter(|job| job["job_id"] != last) {
+    for job in jobs["jobs"].as_array().unwrap().iter().filter(|job| job["id"] != last) {
         assert!(["cancelled", "interrupted"].contains(&job["status"].as_str().unwrap()), "{job}");
     }
 }

@@ -46,8 +46,16 @@ fn steady(world: &World, text: &str) -> String {
         .replace(folder.to_str().unwrap(), "[folder]")
         .replace(world.folder().to_str().unwrap(), "[folder]")
         .replace(&format!("127.0.0.1:{}", world.port()), "127.0.0.1:[port]");
-    for prefix in ["job_", "req_", "apr_", "q_"] {
+    for prefix in ["job_", "req_", "apr_", "q_", "trace_"] {
         text = without_ids(&text, prefix);
+    }
+    // The JSON of an error also stands as text in a JSON string.
+    for quote in ["\"", "\\\""] {
+        let key = format!("{quote}expires_at{quote}:{quote}");
+        if let Some((before, after)) = text.split_once(&key) {
+            let (_, rest) = after.split_once(quote).unwrap_or_default();
+            text = format!("{before}{key}[time]{quote}{rest}");
+        }
     }
     text
 }

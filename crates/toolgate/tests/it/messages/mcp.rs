@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::{
     World,
-    mcp::{Legacy, Piped, meta},
+    mcp::{Piped, meta},
 };
 
 use super::{Messages, steady};
@@ -89,11 +89,6 @@ async fn mcp() {
     }
     let answer = world.post("/mcp/nobody", list).await;
     messages.add("POST /mcp/nobody", &format!("{}\n{}", answer.status, printed(&answer.json())));
-    let again = Legacy::open(&world).await;
-    let opened = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": "2025-11-25", "capabilities": {} } });
-    let answer = again.post(&opened.to_string()).await;
-    messages
-        .add("initialize in a session", &format!("{}\n{}", answer.status, printed(&answer.json())));
     messages.check("mcp");
 }
 

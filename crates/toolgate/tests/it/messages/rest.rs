@@ -24,7 +24,6 @@ const CASES: &[Case<'_>] = &[
     ("GET", JOBS, &[("origin", "http://evil.example")], ""),
     ("GET", "/v1/approvals", &[], ""),
     ("GET", "/v1/approvals", &[("authorization", "Bearer wrong")], ""),
-    ("GET", "/v1/quarantine", &[("authorization", "Basic wrong")], ""),
     // Bodies.
     ("POST", EXECUTE, &[], ""),
     ("POST", "/v1/tools/hello", &[], ""),
@@ -68,8 +67,13 @@ const CASES: &[Case<'_>] = &[
     ("POST", "/v1/tools/broken", &[], "{}"),
     ("POST", "/v1/tools/garbage", &[], "{}"),
     ("POST", "/v1/tools/guarded", &[], "{}"),
-    ("POST", "/v1/tools/guarded", &[("approval-id", "x")], "{}"),
-    ("POST", "/v1/tools/guarded", &[("approval-id", "apr_00000000000000000000000000")], "{}"),
+    ("POST", "/v1/tools/guarded", &[], "{\"args\":{},\"approval_id\":\"x\"}"),
+    (
+        "POST",
+        "/v1/tools/guarded",
+        &[],
+        "{\"args\":{},\"approval_id\":\"apr_00000000000000000000000000\"}",
+    ),
     ("POST", EXECUTE, &[], "{\"tool\":\"slow\",\"context\":{\"limits\":{\"timeout_ms\":50}}}"),
     ("POST", "/v1/tools/a__tool", &[], "{}"),
     // Jobs, artifacts, quarantine, questions.

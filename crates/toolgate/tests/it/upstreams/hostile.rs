@@ -87,7 +87,7 @@ async fn a_line_of_a_hundred_megabytes_takes_no_memory() {
     let before = crate::bad_messages::resident_bytes(stage.world.pid());
     let (status, answer) = call(&stage, &args()).await;
     assert!(status >= 500, "{answer}");
-    let peak = crate::bad_commands::peak_bytes(&stage.world);
+    let peak = crate::bad_messages::peak_bytes(stage.world.pid());
     assert!(peak < before + 64 * 1_024 * 1_024, "{peak} after {before}");
     // What it says afterwards is heard again.
     stage.script("bad", &one("act", &said("fine")));
