@@ -31,7 +31,7 @@ impl Script {
             let scope = self.shared.fixture.scope(&call.input, &replies);
             match step {
                 ScriptStep::Progress { fraction, message } => {
-                    call.progress(Some(*fraction), message)
+                    call.progress(Some(*fraction), message);
                 }
                 ScriptStep::Log { level, data } => call.log(*level, template::render(data, &scope)),
                 ScriptStep::SleepMs(time) => sleep(call, Duration::from_millis(*time)).await?,
