@@ -25,6 +25,7 @@ mod rules;
 mod tests;
 mod turn;
 mod unicode;
+mod word_lists;
 
 use std::{collections::HashSet, ops::Range};
 

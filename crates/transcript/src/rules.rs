@@ -3,8 +3,6 @@
 //! The steps work on [`token::WordToken`]s: pieces of the turn between spaces. A step marks what goes; it never
 //! changes letters, except that a sentence may get its capital and its full stop.
 
-mod abbreviations;
-mod classes;
 mod fillers;
 mod language;
 mod loops;
@@ -13,7 +11,6 @@ mod phrases;
 mod sentences;
 mod stutters;
 mod token;
-mod word_lists;
 
 pub(super) use language::Language;
 pub(super) use sentences::{TextStyle, is_end};

@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn anything_at_all_is_survived(piece in "\\PC{0,200}", answer in "\\PC{0,300}") {
+    fn no_sign_is_added_or_moved_whatever_is_answered(piece in "\\PC{0,200}", answer in "\\PC{0,300}") {
         // Signs that are neither letters nor marks are all there, in their order.
         let signs = |text: &str| text.chars().filter(|one| !one.is_whitespace() && !".,;!?…。，、！？；؟،؛۔।॥։¿¡".contains(*one)).flat_map(char::to_lowercase).collect::<String>();
         if let Ok(text) = verify(&piece, &answer, false, SentenceCut::default()) {

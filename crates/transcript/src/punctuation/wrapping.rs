@@ -3,62 +3,14 @@
 //! Only what fails the check as it came is looked at in this way, so that a speaker may say "here is the
 //! text:" too.
 
+use crate::word_lists::COMMON;
+
 /// How many wrappings are taken off.
 const MAX_WRAPPINGS: usize = 6;
 /// The longest label, in bytes.
 const MAX_LABEL_BYTES: usize = 160;
 /// What stands before and after code.
 const FENCE: &str = "```";
-
-/// What a label is made of.
-const LABEL: &[&str] = &[
-    "a",
-    "added",
-    "and",
-    "answer",
-    "are",
-    "as",
-    "below",
-    "breaks",
-    "capital",
-    "capitalization",
-    "certainly",
-    "clean",
-    "cleaned",
-    "corrected",
-    "course",
-    "edited",
-    "final",
-    "formatted",
-    "here",
-    "here's",
-    "here’s",
-    "is",
-    "letters",
-    "of",
-    "ok",
-    "okay",
-    "output",
-    "paragraph",
-    "proper",
-    "punctuated",
-    "punctuation",
-    "restored",
-    "result",
-    "revised",
-    "sure",
-    "text",
-    "the",
-    "transcript",
-    "transcription",
-    "up",
-    "version",
-    "with",
-    "your",
-];
-/// What a label must name.
-const NAMED: &[&str] =
-    &["answer", "output", "result", "text", "transcript", "transcription", "version"];
 
 /// The answer without what stands around it.
 pub(super) fn bare(answer: &str) -> &str {
@@ -130,11 +82,10 @@ fn without_label(text: &str) -> &str {
     let is_apart = |one: char| !one.is_alphanumeric() && !matches!(one, '\'' | '’');
     let mut names = false;
     for word in label.split(is_apart).filter(|word| !word.is_empty()) {
-        let word = word.to_lowercase();
-        if !LABEL.contains(&word.as_str()) {
+        if !COMMON.label_words.contains(word) {
             return text;
         }
-        names |= NAMED.contains(&word.as_str());
+        names |= COMMON.label_names.contains(word);
     }
     if names { rest } else { text }
 }

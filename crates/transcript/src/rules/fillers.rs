@@ -1,11 +1,11 @@
 //! Sounds that fill a pause (`um`), and asides that say nothing between two commas (`, you know,`).
 
 use super::{
-    language::{Evidence, Language},
+    language::{LanguageEvidence, Language},
     sentences,
     token::{self, StopMark, TokenFlag, WordToken, same_letters},
-    word_lists::{ALSO_SAID, BEFORE_LIKE, SOUNDS, asides, sounds},
 };
+use crate::word_lists::{self, COMMON, WordList};
 
 /// How many words on each side say which language a sound is in.
 const NEIGHBOURS: usize = 10;
@@ -22,9 +22,10 @@ pub(super) fn remove(tokens: &mut Vec<WordToken>, language: Language) {
         }
     }
     token::sweep(tokens);
-    if !asides(language).is_empty() {
+    let asides = word_lists::of(language).asides();
+    if !asides.is_empty() {
         for index in 1..tokens.len() {
-            let length = aside(tokens, index, language);
+            let length = aside(tokens, index, &asides);
             if length == 0 {
                 continue;
             }
@@ -59,9 +60,9 @@ fn is_filler(
     {
         return false;
     }
-    let is_in = |list: &[&str]| list.iter().any(|sound| same_letters(sound, word));
-    let is_sound = is_in(SOUNDS);
-    if !is_sound && !is_in(sounds(language)) {
+    let is_in = |list: &WordList| list.iter().any(|sound| same_letters(sound, word));
+    let is_sound = is_in(&COMMON.sounds);
+    if !is_sound && !is_in(&word_lists::of(language).sounds) {
         return false;
     }
     is_spelled_as_sound(tokens, index, before, is_sound)
@@ -144,7 +145,7 @@ fn is_meant(tokens: &[WordToken], index: usize, before: Option<usize>) -> bool {
     let with_another = joins
         && tokens
             .get(index + 2)
-            .is_some_and(|other| ALSO_SAID.iter().any(|sound| other.is_word(sound)));
+            .is_some_and(|other| COMMON.also_said.iter().any(|sound| other.is_word(sound)));
     let begins = before.is_none_or(|at| sentences::ends(&tokens[at]));
     let word = tokens[index].word();
     // `Mmm, that is good`, `Eh, tú, ven`
@@ -157,7 +158,7 @@ fn is_meant(tokens: &[WordToken], index: usize, before: Option<usize>) -> bool {
 
 /// Whether the words around a sound are of the language that has it. A text may be in two languages.
 fn is_said_in(tokens: &[WordToken], index: usize, language: Language) -> bool {
-    let mut evidence = Evidence::default();
+    let mut evidence = LanguageEvidence::default();
     let from = index.saturating_sub(NEIGHBOURS);
     let to = (index + 1 + NEIGHBOURS).min(tokens.len());
     for (at, token) in tokens[from..to].iter().enumerate() {
@@ -196,7 +197,7 @@ fn take_out(tokens: &mut [WordToken], index: usize, before: Option<usize>) {
 }
 
 /// How many tokens the aside has that begins here, between two commas.
-fn aside(tokens: &[WordToken], index: usize, language: Language) -> usize {
+fn aside(tokens: &[WordToken], index: usize, asides: &[Vec<&str>]) -> usize {
     let before = &tokens[index - 1];
     if !before.text.ends_with(',')
         || before.is(TokenFlag::Gone)
@@ -206,7 +207,7 @@ fn aside(tokens: &[WordToken], index: usize, language: Language) -> usize {
     {
         return 0;
     }
-    let is_here = |words: &&&[&str]| {
+    let is_here = |words: &&Vec<&str>| {
         let Some(said) = tokens.get(index..index + words.len()) else { return false };
         let is_last = |at: usize| at + 1 == words.len();
         said.iter().zip(words.iter()).enumerate().all(|(at, (token, word))| {
@@ -216,7 +217,7 @@ fn aside(tokens: &[WordToken], index: usize, language: Language) -> usize {
                 && token.after() == if is_last(at) { "," } else { "" }
         })
     };
-    let length = asides(language).iter().find(is_here).map_or(0, |words| words.len());
+    let length = asides.iter().find(is_here).map_or(0, |words| words.len());
     if length > 0 && is_turn(tokens, index, length) { 0 } else { length }
 }
 
@@ -227,7 +228,7 @@ fn is_turn(tokens: &[WordToken], index: usize, length: usize) -> bool {
     let before = &tokens[index - 1];
     let Some(next) = tokens.get(index + length) else { return false };
     if same_letters(tokens[index].word(), "like") {
-        return !BEFORE_LIKE.iter().any(|word| same_letters(before.word(), word));
+        return !word_lists::of(Language::English).before_like.iter().any(|word| same_letters(before.word(), word));
     }
     let has_digit = |token: &WordToken| token.text.contains(|one: char| one.is_numeric());
     let said_before = &tokens[index.saturating_sub(FAR)..index];

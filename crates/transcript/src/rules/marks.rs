@@ -4,115 +4,11 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2, memchr3_iter};
 
+use crate::word_lists::COMMON;
+
 /// The longest mark, in bytes.
 const MAX_MARK_BYTES: usize = 80;
 
-/// What is heard. In square brackets one of these is enough as the last word: `[gentle music]`.
-const HEARD: &[&str] = &[
-    "aplausos",
-    "applaudissements",
-    "applaus",
-    "applause",
-    "barking",
-    "barks",
-    "beep",
-    "beeping",
-    "beeps",
-    "blank_audio",
-    "cheering",
-    "cheers",
-    "chuckle",
-    "chuckles",
-    "chuckling",
-    "clapping",
-    "claps",
-    "cough",
-    "coughing",
-    "coughs",
-    "crosstalk",
-    "exhales",
-    "gasp",
-    "gasps",
-    "gelächter",
-    "groans",
-    "heiterkeit",
-    "inhales",
-    "klatschen",
-    "lachen",
-    "lacht",
-    "laugh",
-    "laughing",
-    "laughs",
-    "laughter",
-    "music",
-    "musik",
-    "musique",
-    "música",
-    "no_speech",
-    "rires",
-    "risas",
-    "rit",
-    "ríe",
-    "screaming",
-    "screams",
-    "sighing",
-    "sighs",
-    "silence_audio",
-    "sneezes",
-    "sniffs",
-    "snorts",
-    "toux",
-];
-/// What is heard as well, where every other word says so: `[phone rings]`, but `[phone number]` stays.
-const PERHAPS_HEARD: &[&str] = &[
-    "ambient",
-    "audience",
-    "audio",
-    "background",
-    "bark",
-    "clears",
-    "click",
-    "clicks",
-    "continues",
-    "cries",
-    "crowd",
-    "crying",
-    "door",
-    "dramatic",
-    "fades",
-    "gentle",
-    "indistinct",
-    "instrumental",
-    "jingle",
-    "loud",
-    "loudly",
-    "nervously",
-    "noise",
-    "noises",
-    "pause",
-    "phone",
-    "playing",
-    "plays",
-    "quietly",
-    "ringing",
-    "rings",
-    "silence",
-    "silencio",
-    "singing",
-    "slams",
-    "soft",
-    "softly",
-    "sound",
-    "sounds",
-    "static",
-    "stops",
-    "theme",
-    "throat",
-    "upbeat",
-    "wind",
-];
-/// Words between those of a mark: `[laughter and applause]`.
-const BETWEEN: &[&str] = &["and", "en", "et", "im", "in", "the", "und", "y"];
 /// The most words of a mark that has others than the above.
 const MAX_OTHER_WORDS: usize = 4;
 
@@ -179,22 +75,16 @@ fn is_mark(inside: &str, is_square: bool) -> bool {
     let mut ends_heard = false;
     for word in inside.split([' ', ',', '/']).filter(|word| !word.is_empty()) {
         words += 1;
-        let is_heard = is_one_of(HEARD, word);
+        let word = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+        let is_heard = COMMON.heard.contains(word);
         heard += usize::from(is_heard);
-        let is_perhaps = !is_heard && is_one_of(PERHAPS_HEARD, word);
+        let is_perhaps = !is_heard && COMMON.perhaps_heard.contains(word);
         perhaps += usize::from(is_perhaps);
-        between += usize::from(is_one_of(BETWEEN, word));
+        between += usize::from(COMMON.between_heard.contains(word));
         ends_heard = is_heard || (is_perhaps && ends_heard);
     }
     if words == heard + perhaps + between && heard + perhaps > 0 {
         return true;
     }
     is_square && ends_heard && between == 0 && words <= MAX_OTHER_WORDS
-}
-
-fn is_one_of(list: &[&str], word: &str) -> bool {
-    let word = word.trim_matches(|letter: char| !letter.is_alphanumeric());
-    list.iter().any(|one| {
-        one.eq_ignore_ascii_case(word) || (!word.is_ascii() && *one == word.to_lowercase())
-    })
 }

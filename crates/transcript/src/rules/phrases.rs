@@ -1,11 +1,11 @@
 //! Phrases that were begun twice (`in the in the morning`).
 
 use super::{
-    classes::{self, WordClass},
-    language::Language,
+    language::{Language, is_on_list},
     stutters::{begins, is_free, pass_on},
     token::{self, TokenFlag, WordToken},
 };
+use crate::word_lists::WordClass;
 
 /// The longest phrase that is looked for, in words.
 const MAX_PHRASE: usize = 4;
@@ -38,7 +38,7 @@ fn is_begun_twice(tokens: &[WordToken], index: usize, length: usize, language: L
         return false;
     }
     let second = &tokens[index..index + length];
-    let is = |token: &WordToken, class: WordClass| classes::is(token, class, language);
+    let is = |token: &WordToken, class: WordClass| is_on_list(token, class, language);
     let hesitates = second[0].is(TokenFlag::Hesitates);
     let last = length - 1;
     let begins = begins((index - length).checked_sub(1).map(|at| &tokens[at]));
@@ -73,7 +73,7 @@ fn is_begun_twice(tokens: &[WordToken], index: usize, length: usize, language: L
 /// Phrases that are said twice on purpose.
 fn is_meant(tokens: &[WordToken], index: usize, length: usize, language: Language) -> bool {
     let (first, last) = (&tokens[index - length], &tokens[index - 1]);
-    let is = |token: &WordToken, class: WordClass| classes::is(token, class, language);
+    let is = |token: &WordToken, class: WordClass| is_on_list(token, class, language);
     // `he said he said nothing`, `I know I know`
     if length == 2 && is(last, WordClass::SaidAgain) {
         return true;

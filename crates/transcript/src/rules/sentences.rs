@@ -1,11 +1,10 @@
 //! Where sentences begin and end, and what is done about a text that does not say so.
 
 use super::{
-    abbreviations::is_abbreviation,
-    language::{Evidence, Language},
+    language::{LanguageEvidence, Language},
     token::{self, StopMark, TokenFlag, WordToken},
 };
-use crate::turn::Turn;
+use crate::{turn::Turn, word_lists::COMMON};
 
 /// How many words are looked at to guess the language.
 const SAMPLE_WORDS: usize = 4_000;
@@ -26,7 +25,7 @@ pub(crate) struct TextStyle {
 impl TextStyle {
     /// Looks at all turns.
     pub(crate) fn of(turns: &[Turn]) -> Self {
-        let mut evidence = Evidence::default();
+        let mut evidence = LanguageEvidence::default();
         let (mut words, mut ends, mut capitals) = (0_usize, 0_usize, false);
         for turn in turns.iter().filter(|turn| !turn.verbatim) {
             capitals |= turn.text.chars().any(char::is_uppercase);
@@ -128,6 +127,14 @@ pub(crate) fn is_end(piece: &str) -> bool {
         }
         None => false,
     }
+}
+
+/// Whether a full stop behind this word is part of it: an abbreviation, or one letter as in `J. Smith`.
+fn is_abbreviation(word: &str) -> bool {
+    let mut letters = word.chars();
+    let is_initial = letters.next().is_some_and(char::is_uppercase) && letters.next().is_none();
+    let is_listed = || COMMON.abbreviations.iter().any(|one| one.eq_ignore_ascii_case(word));
+    is_initial && word != "I" || is_listed()
 }
 
 /// The full stop that belongs behind this token, if one does. Nothing is put behind an address.

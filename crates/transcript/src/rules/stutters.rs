@@ -1,11 +1,11 @@
 //! Words that were begun twice, and words that were cut off (`th- the`).
 
 use super::{
-    classes::{self, WordClass},
-    language::Language,
+    language::{Language, is_on_list},
     phrases,
     token::{self, TokenFlag, WordToken, same_letters},
 };
+use crate::word_lists::WordClass;
 
 /// The longest part of a word that was cut off, in letters.
 const MAX_FRAGMENT: usize = 8;
@@ -90,7 +90,7 @@ fn is_stutter(tokens: &[WordToken], start: usize, end: usize, language: Language
     if !last.after().is_empty() || last.stop.is_some() || is_letter(first, language) {
         return false;
     }
-    let is = |class: WordClass| classes::is(first, class, language);
+    let is = |class: WordClass| is_on_list(first, class, language);
     let has_comma = run.iter().any(|token| token.after() == ",");
     let before = start.checked_sub(1).map(|at| &tokens[at]);
     if tokens[start + 1..=end].iter().all(|token| token.is(TokenFlag::Hesitates)) {
@@ -100,7 +100,7 @@ fn is_stutter(tokens: &[WordToken], start: usize, end: usize, language: Language
     }
     // `my sister and I, I must admit`
     let joins = has_comma
-        && before.is_some_and(|token| classes::is(token, WordClass::Link, language))
+        && before.is_some_and(|token| is_on_list(token, WordClass::Link, language))
         && ["i", "ich"].into_iter().any(|word| first.is_word(word));
     (is(WordClass::Stutter) && !joins && !(has_comma && is(WordClass::WithoutComma)))
         || (end - start + 1 >= THRICE && !has_comma && is(WordClass::Thrice))
@@ -131,7 +131,7 @@ fn is_contracted(tokens: &[WordToken], index: usize, language: Language) -> bool
         && is_free(second)
         && !second.is(TokenFlag::Breaks)
         && first.stop.is_none()
-        && classes::is(first, WordClass::Contracted, language)
+        && is_on_list(first, WordClass::Contracted, language)
 }
 
 /// Letters are spelled out in capitals: `A A A battery`.
