@@ -18,7 +18,7 @@ pub async fn report(round: Duration) -> anyhow::Result<()> {
     let server = start::floor()?;
     let host = format!("127.0.0.1:{}", server.port());
     let folder = tempfile::tempdir()?;
-    let mut settings = tools::Settings::default();
+    let mut settings = tools::ToolSettings::default();
     settings.web_fetch.allow_private_hosts.push(host.clone());
     let gate = in_process::gate(folder.path(), &settings)?;
     let toolgate = toolgate(&host)?;

@@ -13,7 +13,7 @@ use store::{Durability, LocalBlobs, Sqlite};
 const CALLS: u32 = 200_000;
 
 /// A gate on a folder that is thrown away.
-pub fn gate(folder: &Path, settings: &tools::Settings) -> anyhow::Result<Arc<Gate>> {
+pub fn gate(folder: &Path, settings: &tools::ToolSettings) -> anyhow::Result<Arc<Gate>> {
     let mut tools = Vec::new();
     for built_in in tools::built_in(settings) {
         let contract = contract::read::trusted(built_in.contract).map_err(anyhow::Error::msg)?;
@@ -35,7 +35,7 @@ pub fn gate(folder: &Path, settings: &tools::Settings) -> anyhow::Result<Arc<Gat
 /// Microseconds a call.
 pub fn report() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let gate = gate(folder.path(), &tools::Settings::default())?;
+    let gate = gate(folder.path(), &tools::ToolSettings::default())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut best = f64::INFINITY;
     for _ in 0..3 {

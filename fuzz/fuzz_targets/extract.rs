@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|html: &str| {
-    for format in [extract::Format::Text, extract::Format::Markdown] {
+    for format in [extract::PageFormat::Text, extract::PageFormat::Markdown] {
         let page = extract::read(html, url::Url::parse("https://example.com/a/").ok().as_ref(), format);
         assert_eq!(page.text.trim(), page.text);
     }

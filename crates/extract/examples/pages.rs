@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn page(html: &str, url: Option<&Url>) -> Value {
     let began = std::time::Instant::now();
-    let page = extract::read(html, url, extract::Format::Text);
+    let page = extract::read(html, url, extract::PageFormat::Text);
     json!({
         "clean_text": page.text,
         "title": page.title,

@@ -4,7 +4,7 @@ mod hidden;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::dom::{Data, Id, Step, Tag, Tree};
+use crate::dom::{DomTree, NodeData, NodeId, Tag, WalkStep};
 
 /// The most blocks that are looked at; what comes after them is left out. A block takes two
 /// kilobytes while it is judged.
@@ -15,14 +15,14 @@ const SAMPLE: usize = 30;
 
 /// A run of text.
 #[derive(Debug, Default)]
-pub(crate) struct Block {
+pub(crate) struct TextBlock {
     /// The element that it stands in.
-    pub(crate) node: Id,
+    pub(crate) node: NodeId,
     /// What a reader sees, white space collapsed; `\n` for a break, `\t` between cells.
     pub(crate) text: String,
     /// Its first and its last piece of text in the tree.
-    pub(crate) from: Id,
-    pub(crate) to: Id,
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
     pub(crate) chars: u32,
     pub(crate) words: u32,
     pub(crate) link_chars: u32,
@@ -37,18 +37,18 @@ pub(crate) struct Block {
 }
 
 /// The blocks of a page.
-pub(crate) struct Blocks {
-    pub(crate) list: Vec<Block>,
+pub(crate) struct TextBlocks {
+    pub(crate) list: Vec<TextBlock>,
     /// How often each text stands on the page.
     pub(crate) copies: Vec<u32>,
 }
 
 /// Cuts a page into blocks.
-pub(crate) fn cut(tree: &Tree) -> Blocks {
+pub(crate) fn cut(tree: &DomTree) -> TextBlocks {
     let (mut list, skipped) = pass(tree, &HashSet::new());
     // A page may hide most of what it has until its scripts have run.
     let seen = list.iter().map(|block| block.chars as usize).sum::<usize>();
-    let shown_later: HashSet<Id> =
+    let shown_later: HashSet<NodeId> =
         skipped.into_iter().filter(|id| is_news(&list, seen, &tree.text(*id))).collect();
     if !shown_later.is_empty() {
         (list, _) = pass(tree, &shown_later);
@@ -58,11 +58,11 @@ pub(crate) fn cut(tree: &Tree) -> Blocks {
         *counts.entry(&block.text).or_default() += 1;
     }
     let copies = list.iter().map(|block| counts[&*block.text]).collect();
-    Blocks { list, copies }
+    TextBlocks { list, copies }
 }
 
 /// Whether a text is more than all that is seen, and not the same once more.
-fn is_news(list: &[Block], seen: usize, text: &str) -> bool {
+fn is_news(list: &[TextBlock], seen: usize, text: &str) -> bool {
     let chars: Vec<char> = text.chars().collect();
     if chars.len() <= seen {
         return false;
@@ -78,13 +78,13 @@ fn is_news(list: &[Block], seen: usize, text: &str) -> bool {
 }
 
 /// The blocks, and what was left out because it is hidden. Some is shown all the same.
-fn pass(tree: &Tree, shown: &HashSet<Id>) -> (Vec<Block>, Vec<Id>) {
-    let mut cutter = Cutter {
+fn pass(tree: &DomTree, shown: &HashSet<NodeId>) -> (Vec<TextBlock>, Vec<NodeId>) {
+    let mut cutter = BlockCutter {
         tree,
         shown,
         skipped: Vec::new(),
         list: Vec::new(),
-        open: Block::default(),
+        open: TextBlock::default(),
         blank: false,
         breaks: 0,
         links: 0,
@@ -95,17 +95,17 @@ fn pass(tree: &Tree, shown: &HashSet<Id>) -> (Vec<Block>, Vec<Id>) {
         label: 0,
         rows: Vec::new(),
     };
-    tree.walk(Id::DOCUMENT, |step| cutter.step(step));
+    tree.walk(NodeId::DOCUMENT, |step| cutter.step(step));
     cutter.close();
     (cutter.list, cutter.skipped)
 }
 
-struct Cutter<'a> {
-    tree: &'a Tree,
-    shown: &'a HashSet<Id>,
-    skipped: Vec<Id>,
-    list: Vec<Block>,
-    open: Block,
+struct BlockCutter<'a> {
+    tree: &'a DomTree,
+    shown: &'a HashSet<NodeId>,
+    skipped: Vec<NodeId>,
+    list: Vec<TextBlock>,
+    open: TextBlock,
     /// Whether white space came since the last word.
     blank: bool,
     breaks: u32,
@@ -116,15 +116,15 @@ struct Cutter<'a> {
     button: u32,
     label: u32,
     /// Rows that are one block each.
-    rows: Vec<Id>,
+    rows: Vec<NodeId>,
 }
 
-impl Cutter<'_> {
-    fn step(&mut self, step: Step) -> bool {
+impl BlockCutter<'_> {
+    fn step(&mut self, step: WalkStep) -> bool {
         match step {
-            Step::Enter(id) => self.enter(id),
-            Step::Leave(id) => {
-                if let Data::Element(element) = &self.tree.node(id).data {
+            WalkStep::Enter(id) => self.enter(id),
+            WalkStep::Leave(id) => {
+                if let NodeData::Element(element) = &self.tree.node(id).data {
                     self.leave(id, element.tag);
                 }
                 true
@@ -132,10 +132,10 @@ impl Cutter<'_> {
         }
     }
 
-    fn enter(&mut self, id: Id) -> bool {
+    fn enter(&mut self, id: NodeId) -> bool {
         match &self.tree.node(id).data {
-            Data::Text(text) => self.add(id, text),
-            Data::Element(element) => {
+            NodeData::Text(text) => self.add(id, text),
+            NodeData::Element(element) => {
                 let tag = element.tag;
                 if tag.is_never_shown() || self.list.len() >= MAX_BLOCKS {
                     return false;
@@ -180,7 +180,7 @@ impl Cutter<'_> {
         true
     }
 
-    fn leave(&mut self, id: Id, tag: Tag) {
+    fn leave(&mut self, id: NodeId, tag: Tag) {
         match tag {
             Tag::Tr if self.rows.last() == Some(&id) => {
                 self.open.is_row = true;
@@ -211,7 +211,7 @@ impl Cutter<'_> {
         self.breaks = 0;
     }
 
-    fn add(&mut self, id: Id, text: &str) {
+    fn add(&mut self, id: NodeId, text: &str) {
         if self.pre > 0 {
             self.add_lines(id, text);
             return;
@@ -241,7 +241,7 @@ impl Cutter<'_> {
     }
 
     /// Text whose white space counts.
-    fn add_lines(&mut self, id: Id, text: &str) {
+    fn add_lines(&mut self, id: NodeId, text: &str) {
         if self.open.text.is_empty() && text.trim().is_empty() {
             return;
         }
@@ -252,7 +252,7 @@ impl Cutter<'_> {
         }
     }
 
-    fn begin(&mut self, id: Id) {
+    fn begin(&mut self, id: NodeId) {
         if self.open.text.is_empty() {
             let holder = self.tree.ancestors(id).find(|above| {
                 let tag = self.tree.tag(*above);
@@ -261,7 +261,7 @@ impl Cutter<'_> {
                     None => tag.is_block(),
                 }
             });
-            self.open.node = holder.unwrap_or(Id::DOCUMENT);
+            self.open.node = holder.unwrap_or(NodeId::DOCUMENT);
             self.open.from = id;
         }
         self.open.to = id;
@@ -289,7 +289,7 @@ impl Cutter<'_> {
         self.breaks = 0;
         if self.open.text.is_empty() {
             // What an empty block noted is not the next one's.
-            self.open = Block { links: self.links, ..Block::default() };
+            self.open = TextBlock { links: self.links, ..TextBlock::default() };
             return;
         }
         let mut block = std::mem::take(&mut self.open);
@@ -302,13 +302,13 @@ impl Cutter<'_> {
 }
 
 /// Whether the cells of a row hold nothing but short text, so that the row is one block.
-fn is_row(tree: &Tree, row: Id) -> bool {
+fn is_row(tree: &DomTree, row: NodeId) -> bool {
     let (mut simple, mut chars, mut cells) = (true, 0_usize, 0);
     tree.walk(row, |step| {
-        let Step::Enter(id) = step else { return true };
+        let WalkStep::Enter(id) = step else { return true };
         match &tree.node(id).data {
-            Data::Text(text) => chars += text.trim().len(),
-            Data::Element(element) => match element.tag {
+            NodeData::Text(text) => chars += text.trim().len(),
+            NodeData::Element(element) => match element.tag {
                 Tag::Td | Tag::Th => cells += 1,
                 Tag::Table
                 | Tag::Article

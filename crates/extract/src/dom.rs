@@ -1,35 +1,35 @@
 //! A page as a tree: nodes in one vector, linked by number.
 
-mod sink;
+mod builder;
+mod long_tags;
 mod tag;
-mod tame;
 
 use html5ever::tendril::StrTendril;
 
-pub(crate) use sink::parse;
+pub(crate) use builder::parse;
 pub(crate) use tag::Tag;
 
 /// The number of a node; by default that of the document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Id(pub(crate) u32);
+pub(crate) struct NodeId(pub(crate) u32);
 
-impl Id {
+impl NodeId {
     /// No node.
-    pub(crate) const NONE: Id = Id(u32::MAX);
+    pub(crate) const NONE: NodeId = NodeId(u32::MAX);
     /// The document itself.
-    pub(crate) const DOCUMENT: Id = Id(0);
+    pub(crate) const DOCUMENT: NodeId = NodeId(0);
 
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 
     pub(crate) fn is_some(self) -> bool {
-        self != Id::NONE
+        self != NodeId::NONE
     }
 }
 
 #[derive(Debug)]
-pub(crate) enum Data {
+pub(crate) enum NodeData {
     Document,
     Element(Box<Element>),
     Text(StrTendril),
@@ -52,47 +52,47 @@ impl Element {
 }
 
 #[derive(Debug)]
-pub(crate) struct Node {
-    pub(crate) parent: Id,
-    pub(crate) first: Id,
-    pub(crate) last: Id,
-    pub(crate) previous: Id,
-    pub(crate) next: Id,
+pub(crate) struct DomNode {
+    pub(crate) parent: NodeId,
+    pub(crate) first: NodeId,
+    pub(crate) last: NodeId,
+    pub(crate) previous: NodeId,
+    pub(crate) next: NodeId,
     pub(crate) depth: u32,
-    pub(crate) data: Data,
+    pub(crate) data: NodeData,
 }
 
 /// A page.
 #[derive(Debug)]
-pub(crate) struct Tree {
-    pub(crate) nodes: Vec<Node>,
+pub(crate) struct DomTree {
+    pub(crate) nodes: Vec<DomNode>,
 }
 
 /// What a walk comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
-    Enter(Id),
-    Leave(Id),
+pub(crate) enum WalkStep {
+    Enter(NodeId),
+    Leave(NodeId),
 }
 
-impl Tree {
-    pub(crate) fn node(&self, id: Id) -> &Node {
+impl DomTree {
+    pub(crate) fn node(&self, id: NodeId) -> &DomNode {
         &self.nodes[id.index()]
     }
 
-    pub(crate) fn element(&self, id: Id) -> Option<&Element> {
+    pub(crate) fn element(&self, id: NodeId) -> Option<&Element> {
         match &self.node(id).data {
-            Data::Element(element) => Some(element),
+            NodeData::Element(element) => Some(element),
             _ => None,
         }
     }
 
     /// What kind of element it is; `Other` where it is none.
-    pub(crate) fn tag(&self, id: Id) -> Tag {
+    pub(crate) fn tag(&self, id: NodeId) -> Tag {
         self.element(id).map_or(Tag::Other, |element| element.tag)
     }
 
-    pub(crate) fn children(&self, id: Id) -> impl Iterator<Item = Id> {
+    pub(crate) fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
         let mut next = self.node(id).first;
         std::iter::from_fn(move || {
             let this = next;
@@ -104,7 +104,7 @@ impl Tree {
     }
 
     /// The elements above a node, the nearest first.
-    pub(crate) fn ancestors(&self, id: Id) -> impl Iterator<Item = Id> {
+    pub(crate) fn ancestors(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
         let mut next = self.node(id).parent;
         std::iter::from_fn(move || {
             let this = next;
@@ -117,15 +117,15 @@ impl Tree {
 
     /// Goes through everything below a node, and it itself, in the order of the page. Where
     /// `enter` says no, nothing below is looked at. However deep a page is, no call is.
-    pub(crate) fn walk(&self, root: Id, mut visit: impl FnMut(Step) -> bool) {
+    pub(crate) fn walk(&self, root: NodeId, mut visit: impl FnMut(WalkStep) -> bool) {
         let mut at = root;
         loop {
-            if visit(Step::Enter(at)) && self.node(at).first.is_some() {
+            if visit(WalkStep::Enter(at)) && self.node(at).first.is_some() {
                 at = self.node(at).first;
                 continue;
             }
             loop {
-                visit(Step::Leave(at));
+                visit(WalkStep::Leave(at));
                 if at == root {
                     return;
                 }
@@ -140,12 +140,12 @@ impl Tree {
     }
 
     /// All text below a node, with white space as one blank.
-    pub(crate) fn text(&self, root: Id) -> String {
+    pub(crate) fn text(&self, root: NodeId) -> String {
         let mut text = String::new();
         self.walk(root, |step| {
-            let Step::Enter(id) = step else { return true };
+            let WalkStep::Enter(id) = step else { return true };
             match &self.node(id).data {
-                Data::Text(piece) => {
+                NodeData::Text(piece) => {
                     for word in piece.split_whitespace() {
                         if !text.is_empty() && !text.ends_with(' ') {
                             text.push(' ');
@@ -154,7 +154,7 @@ impl Tree {
                     }
                     true
                 }
-                Data::Element(element) => !element.tag.is_never_shown(),
+                NodeData::Element(element) => !element.tag.is_never_shown(),
                 _ => true,
             }
         });

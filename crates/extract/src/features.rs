@@ -4,79 +4,84 @@
 //! authors called that, what stands beside it, and what kind of page it is on.
 
 mod address;
+mod element_names;
 mod elements;
-mod lexicon;
 mod outline;
-mod page;
+mod page_features;
 pub(crate) mod patterns;
 mod phrases;
 mod roots;
-mod scribe;
+mod row_writer;
 mod tags;
-pub(crate) mod text;
-mod words;
+pub(crate) mod text_stats;
+mod word_groups;
 
 use url::Url;
 
 use crate::{
-    blocks::{Block, Blocks},
-    dom::Tree,
-    head::Head,
+    blocks::{TextBlock, TextBlocks},
+    dom::DomTree,
+    head::HeadMetadata,
 };
-use outline::Outline;
-use patterns::Patterns;
-use scribe::Scribe;
-use text::Look;
+use outline::PageOutline;
+use patterns::BlockPatterns;
+use row_writer::RowWriter;
+use text_stats::TextStats;
 
 /// How many levels above a block are described one by one.
 const LEVELS: usize = 6;
 /// The farthest that an element above a block is looked for, in levels.
 const FAR: usize = 24;
 
-pub(crate) use page::words as words_of;
+pub(crate) use page_features::words as words_of;
 
 /// The rows of a page, one after the other.
-pub(crate) struct Rows {
+pub(crate) struct FeatureRows {
     pub(crate) values: Vec<f32>,
     pub(crate) width: usize,
-    pub(crate) patterns: Patterns,
+    pub(crate) patterns: BlockPatterns,
     /// Of each block, what it stands in besides the content.
-    pub(crate) apart: Vec<Apart>,
-    pub(crate) nature: Nature,
+    pub(crate) apart: Vec<BlockSurroundings>,
+    pub(crate) nature: PageNature,
 }
 
 /// Whether a block stands among comments, or in a part that is around the content by its tag.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Apart {
+pub(crate) struct BlockSurroundings {
     pub(crate) comments: bool,
     pub(crate) margin: bool,
 }
 
 /// What a page says that it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Nature {
+pub(crate) struct PageNature {
     pub(crate) article: bool,
     pub(crate) forum: bool,
 }
 
-impl Rows {
+impl FeatureRows {
     pub(crate) fn row(&self, index: usize) -> &[f32] {
         &self.values[index * self.width..(index + 1) * self.width]
     }
 }
 
-pub(crate) fn of(tree: &Tree, blocks: &Blocks, head: &Head, url: Option<&Url>) -> Rows {
+pub(crate) fn of(
+    tree: &DomTree,
+    blocks: &TextBlocks,
+    head: &HeadMetadata,
+    url: Option<&Url>,
+) -> FeatureRows {
     let list = &blocks.list;
     // A copy of a page still says where it belongs.
     let url = head.home.as_ref().or(url);
-    let looks: Vec<Look> = list.iter().map(|block| text::look(&block.text)).collect();
+    let looks: Vec<TextStats> = list.iter().map(|block| text_stats::look(&block.text)).collect();
     let elements = elements::gather(tree, list, &looks);
-    let page = page::look(tree, list, &looks, &elements, head, url);
+    let page = page_features::look(tree, list, &looks, &elements, head, url);
     let phrases: Vec<u64> = list.iter().map(|block| phrases::of(&block.text)).collect();
     let roots = roots::find(tree, list, &elements);
     let patterns = patterns::of(tree, list, &looks);
-    let outline = Outline::of(tree, list, &looks, &elements);
-    let scribe = Scribe {
+    let outline = PageOutline::of(tree, list, &looks, &elements);
+    let scribe = RowWriter {
         tree,
         blocks,
         looks: &looks,
@@ -88,7 +93,7 @@ pub(crate) fn of(tree: &Tree, blocks: &Blocks, head: &Head, url: Option<&Url>) -
         page: &page,
     };
     let mut values = Vec::new();
-    let mut seen = Seen::default();
+    let mut seen = PrecedingBlocks::default();
     for index in 0..list.len() {
         scribe.write(index, &seen, &mut values);
         if index == 0 {
@@ -98,12 +103,12 @@ pub(crate) fn of(tree: &Tree, blocks: &Blocks, head: &Head, url: Option<&Url>) -
     }
     let width = if list.is_empty() { 0 } else { values.len() / list.len() };
     let apart = list.iter().map(|block| scribe.apart(block)).collect();
-    Rows { values, width, patterns, apart, nature: page::nature(head, url) }
+    FeatureRows { values, width, patterns, apart, nature: page_features::nature(head, url) }
 }
 
 /// What came before a block.
 #[derive(Default)]
-struct Seen {
+struct PrecedingBlocks {
     chars: u32,
     long_chars: u32,
     /// The last heading: where it stands, its level and its phrases.
@@ -113,8 +118,8 @@ struct Seen {
     related: Option<usize>,
 }
 
-impl Seen {
-    fn add(&mut self, index: usize, block: &Block, heading: u8, phrases: u64) {
+impl PrecedingBlocks {
+    fn add(&mut self, index: usize, block: &TextBlock, heading: u8, phrases: u64) {
         if heading > 0 {
             self.heading = Some((index, heading, phrases));
         }

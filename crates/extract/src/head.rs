@@ -3,7 +3,7 @@
 use serde_json::Value;
 use url::Url;
 
-use crate::dom::{Data, Id, Step, Tag, Tree};
+use crate::dom::{DomTree, NodeData, NodeId, Tag, WalkStep};
 
 /// How much JSON-LD is read of one page, in bytes.
 const MAX_JSON_BYTES: usize = 1_048_576;
@@ -12,7 +12,7 @@ const MAX_THINGS: usize = 2_000;
 
 /// The head of a page.
 #[derive(Debug, Default)]
-pub(crate) struct Head {
+pub(crate) struct HeadMetadata {
     /// `title`, `og:title` and the like, in the order of the page.
     pub(crate) titles: Vec<String>,
     pub(crate) description: Option<String>,
@@ -28,11 +28,11 @@ pub(crate) struct Head {
     pub(crate) unread: Vec<String>,
 }
 
-pub(crate) fn read(tree: &Tree) -> Head {
-    let mut head = Head::default();
+pub(crate) fn read(tree: &DomTree) -> HeadMetadata {
+    let mut head = HeadMetadata::default();
     let mut budget = MAX_JSON_BYTES;
-    tree.walk(Id::DOCUMENT, |step| {
-        let Step::Enter(id) = step else { return true };
+    tree.walk(NodeId::DOCUMENT, |step| {
+        let WalkStep::Enter(id) = step else { return true };
         let Some(element) = tree.element(id) else { return true };
         match element.tag {
             Tag::Html => head.lang = element.attribute("lang").map(str::to_owned),
@@ -105,16 +105,16 @@ fn at_home(text: &str) -> Option<Url> {
     Url::parse(text.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
 }
 
-fn text_of(tree: &Tree, id: Id) -> String {
+fn text_of(tree: &DomTree, id: NodeId) -> String {
     tree.children(id)
         .filter_map(|child| match &tree.node(child).data {
-            Data::Text(text) => Some(&**text),
+            NodeData::Text(text) => Some(&**text),
             _ => None,
         })
         .collect()
 }
 
-impl Head {
+impl HeadMetadata {
     /// The content of the first `meta` of this name.
     pub(crate) fn meta(&self, name: &str) -> Option<&str> {
         self.metas.iter().find(|(known, _)| known == name).map(|(_, content)| &**content)

@@ -1,5 +1,4 @@
-//! What a reader wants of a web page: its text without what stands around it, its title, its
-//! author, its date and its language.
+//! Reads a web page: its text without what stands around it, its title, author, date and language.
 //!
 //! Text in, values out: nothing here reaches out, waits or remembers. However deep or broken a
 //! page is, no call is deep and nothing panics.
@@ -7,29 +6,31 @@
 // Counts become numbers for the model here, and none of them is so large that it would matter.
 #![allow(clippy::cast_precision_loss)]
 
-mod about;
 mod blocks;
+pub mod date;
 mod dom;
 mod features;
 mod head;
-mod judge;
-mod keep;
-mod model;
+mod metadata;
 mod render;
+mod scoring;
+mod selection;
 #[doc(hidden)]
 pub mod training;
+mod tree_model;
 
-pub use render::Format;
+use metadata::MetadataSource;
+pub use render::PageFormat;
 use url::Url;
 
-/// What a page says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
-    /// What it is called.
+/// The content and the metadata of a page.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExtractedPage {
+    /// Its title.
     pub title: Option<String>,
-    /// Who wrote it.
+    /// Its author.
     pub byline: Option<String>,
-    /// When it was published: RFC 3339, or a date.
+    /// The time of its publication: RFC 3339, or a date.
     pub published_at: Option<String>,
     /// Its language, as `de` or `de-AT`.
     pub lang: Option<String>,
@@ -38,35 +39,33 @@ pub struct Page {
 }
 
 /// All text of a piece of HTML, whatever it is.
-pub fn all(html: &str, url: Option<&Url>, format: Format) -> String {
+pub fn all(html: &str, url: Option<&Url>, format: PageFormat) -> String {
     let tree = dom::parse(html);
     let blocks = blocks::cut(&tree);
     render::render(&tree, &blocks, &vec![true; blocks.list.len()], format, url)
 }
 
 /// Reads a page that came from this address.
-pub fn read(html: &str, url: Option<&Url>, format: Format) -> Page {
+pub fn read(html: &str, url: Option<&Url>, format: PageFormat) -> ExtractedPage {
     let tree = dom::parse(html);
     let head = head::read(&tree);
     let blocks = blocks::cut(&tree);
     let rows = features::of(&tree, &blocks, &head, url);
-    let judgement = judge::judge(&tree, &blocks, &rows);
-    let kept = keep::choose(&tree, &blocks, &rows, &judgement);
+    let scores = scoring::score(&tree, &blocks, &rows);
+    let kept = selection::choose(&tree, &blocks, &rows, &scores);
     let text = render::render(&tree, &blocks, &kept, format, url);
-    let about = about::find(&about::Source {
+    let source = MetadataSource {
         tree: &tree,
         head: &head,
         blocks: &blocks,
         belongs: &kept,
         url,
         text: &text,
-        around_title: about::around_title(&tree, &blocks),
-    });
-    Page {
-        title: about.title,
-        byline: about.byline,
-        published_at: about.published_at,
-        lang: about.lang,
-        text,
-    }
+        around_title: metadata::around_title(&tree, &blocks),
+    };
+    let title = metadata::title::find(&source);
+    let byline = metadata::byline::find(&source, title.as_deref());
+    let published_at = metadata::published::find(&source);
+    let lang = metadata::language::find(&source);
+    ExtractedPage { title, byline, published_at, lang, text }
 }

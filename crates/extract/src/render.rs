@@ -5,8 +5,8 @@ mod inline;
 use url::Url;
 
 use crate::{
-    blocks::{Block, Blocks},
-    dom::{Id, Tag, Tree},
+    blocks::{TextBlock, TextBlocks},
+    dom::{DomTree, NodeId, Tag},
 };
 
 /// How deep lists are shown to lie in each other.
@@ -14,7 +14,7 @@ const MAX_INDENT: usize = 8;
 
 /// How the content is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Format {
+pub enum PageFormat {
     /// Lines, with a dash before what stands in a list.
     #[default]
     Text,
@@ -24,44 +24,43 @@ pub enum Format {
 
 /// What a block is to a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum BlockShape {
     Plain,
     Heading(u8),
-    Item { indent: usize, number: Option<u32>, list: Id },
-    Row(Id),
+    Item { indent: usize, number: Option<u32>, list: NodeId },
+    Row(NodeId),
     Code,
 }
 
 pub(crate) fn render(
-    tree: &Tree,
-    blocks: &Blocks,
+    tree: &DomTree,
+    blocks: &TextBlocks,
     kept: &[bool],
-    format: Format,
+    format: PageFormat,
     base: Option<&Url>,
 ) -> String {
     let mut text = String::new();
-    let mut before: Option<Shape> = None;
+    let mut before: Option<BlockShape> = None;
     for (block, _) in blocks.list.iter().zip(kept).filter(|(_, kept)| **kept) {
         let shape = shape(tree, block);
         if let Some(before) = before {
             let close = match (before, shape) {
-                (Shape::Item { .. }, Shape::Item { .. }) => true,
-                (Shape::Row(one), Shape::Row(other)) => one == other,
+                (BlockShape::Item { .. }, BlockShape::Item { .. }) => true,
+                (BlockShape::Row(one), BlockShape::Row(other)) => one == other,
                 _ => false,
             };
             text.push_str(if close { "\n" } else { "\n\n" });
         }
-        let quoted = format == Format::Markdown
+        let quoted = format == PageFormat::Markdown
             && tree
                 .ancestors(block.node)
                 .chain([block.node])
                 .any(|id| tree.tag(id) == Tag::Blockquote);
         let start = text.len();
         match format {
-            Format::Text => write_text(block, shape, &mut text),
-            Format::Markdown => {
-                let first_row =
-                    !matches!(before, Some(Shape::Row(table)) if shape == Shape::Row(table));
+            PageFormat::Text => write_text(block, shape, &mut text),
+            PageFormat::Markdown => {
+                let first_row = !matches!(before, Some(BlockShape::Row(table)) if shape == BlockShape::Row(table));
                 write_markdown(tree, block, shape, first_row, base, &mut text);
             }
         }
@@ -75,41 +74,41 @@ pub(crate) fn render(
     text.trim().to_owned()
 }
 
-fn shape(tree: &Tree, block: &Block) -> Shape {
+fn shape(tree: &DomTree, block: &TextBlock) -> BlockShape {
     if block.is_row {
         let table = tree.ancestors(block.node).find(|id| tree.tag(*id) == Tag::Table);
-        return Shape::Row(table.unwrap_or(Id::DOCUMENT));
+        return BlockShape::Row(table.unwrap_or(NodeId::DOCUMENT));
     }
     let tag = tree.tag(block.node);
     if tag.heading() > 0 {
-        return Shape::Heading(tag.heading());
+        return BlockShape::Heading(tag.heading());
     }
     if tag == Tag::Pre {
-        return Shape::Code;
+        return BlockShape::Code;
     }
     // The first block of an item carries its mark.
     let item = std::iter::once(block.node)
         .chain(tree.ancestors(block.node))
         .take(4)
         .find(|id| tree.tag(*id) == Tag::Li);
-    let Some(item) = item else { return Shape::Plain };
+    let Some(item) = item else { return BlockShape::Plain };
     let is_first =
         item == block.node || tree.node(item).first.is_some() && leads(tree, item, block.node);
     let mut lists = tree.ancestors(item).filter(|id| matches!(tree.tag(*id), Tag::Ul | Tag::Ol));
-    let list = lists.next().unwrap_or(Id::DOCUMENT);
+    let list = lists.next().unwrap_or(NodeId::DOCUMENT);
     if !is_first {
-        return Shape::Plain;
+        return BlockShape::Plain;
     }
     let number = (tree.tag(list) == Tag::Ol).then(|| {
         let before = tree.children(list).take_while(|id| *id != item);
         let items = before.filter(|id| tree.tag(*id) == Tag::Li).count();
         u32::try_from(items + 1).unwrap_or(u32::MAX)
     });
-    Shape::Item { indent: lists.count().min(MAX_INDENT), number, list }
+    BlockShape::Item { indent: lists.count().min(MAX_INDENT), number, list }
 }
 
 /// Whether a block is the first thing in an item.
-fn leads(tree: &Tree, item: Id, node: Id) -> bool {
+fn leads(tree: &DomTree, item: NodeId, node: NodeId) -> bool {
     let mut at = node;
     while at != item {
         let mut before = tree.node(at).previous;
@@ -120,16 +119,16 @@ fn leads(tree: &Tree, item: Id, node: Id) -> bool {
             before = tree.node(before).previous;
         }
         at = tree.node(at).parent;
-        if at == Id::NONE {
+        if at == NodeId::NONE {
             return false;
         }
     }
     true
 }
 
-fn write_text(block: &Block, shape: Shape, text: &mut String) {
+fn write_text(block: &TextBlock, shape: BlockShape, text: &mut String) {
     match shape {
-        Shape::Item { indent, number, .. } => {
+        BlockShape::Item { indent, number, .. } => {
             text.push_str(&"  ".repeat(indent));
             match number {
                 Some(number) => text.push_str(&format!("{number}. ")),
@@ -142,15 +141,15 @@ fn write_text(block: &Block, shape: Shape, text: &mut String) {
 }
 
 fn write_markdown(
-    tree: &Tree,
-    block: &Block,
-    shape: Shape,
+    tree: &DomTree,
+    block: &TextBlock,
+    shape: BlockShape,
     first_row: bool,
     base: Option<&Url>,
     text: &mut String,
 ) {
     match shape {
-        Shape::Code => {
+        BlockShape::Code => {
             // A fence that the text itself does not have.
             let mut fence = "```".to_owned();
             while block.text.contains(&fence) {
@@ -158,7 +157,7 @@ fn write_markdown(
             }
             text.push_str(&format!("{fence}\n{}\n{fence}", block.text));
         }
-        Shape::Row(_) => {
+        BlockShape::Row(_) => {
             let cells: Vec<_> = block
                 .text
                 .split('\t')
@@ -169,11 +168,11 @@ fn write_markdown(
                 text.push_str(&format!("\n|{}", " --- |".repeat(cells.len())));
             }
         }
-        Shape::Heading(level) => {
+        BlockShape::Heading(level) => {
             text.push_str(&format!("{} ", "#".repeat(usize::from(level))));
             text.push_str(&inline::render(tree, block, base).replace('\n', " "));
         }
-        Shape::Item { indent, number, .. } => {
+        BlockShape::Item { indent, number, .. } => {
             text.push_str(&"  ".repeat(indent));
             match number {
                 Some(number) => text.push_str(&format!("{number}. ")),
@@ -181,6 +180,6 @@ fn write_markdown(
             }
             text.push_str(&inline::render(tree, block, base));
         }
-        Shape::Plain => text.push_str(&inline::render(tree, block, base)),
+        BlockShape::Plain => text.push_str(&inline::render(tree, block, base)),
     }
 }

@@ -3,7 +3,7 @@
 use url::Url;
 
 /// A page as the model sees it.
-pub struct Sheet {
+pub struct TrainingSheet {
     /// The text of each block.
     pub texts: Vec<String>,
     /// The numbers of each block.
@@ -15,13 +15,13 @@ pub struct Sheet {
 }
 
 /// The blocks of a page and what is known of them.
-pub fn sheet(html: &str, url: Option<&Url>) -> Sheet {
+pub fn sheet(html: &str, url: Option<&Url>) -> TrainingSheet {
     let tree = crate::dom::parse(html);
     let head = crate::head::read(&tree);
     let blocks = crate::blocks::cut(&tree);
     let rows = crate::features::of(&tree, &blocks, &head, url);
     let list = &blocks.list;
-    Sheet {
+    TrainingSheet {
         texts: list.iter().map(|block| block.text.clone()).collect(),
         rows: (0..list.len()).map(|index| rows.row(index).to_vec()).collect(),
         above: list

@@ -1,15 +1,15 @@
 //! Pages of every kind, written for this: what is read of them.
 
-use extract::{Format, Page, read};
+use extract::{ExtractedPage, PageFormat, read};
 use url::Url;
 
-fn page(body: &str) -> Page {
+fn page(body: &str) -> ExtractedPage {
     let url = Url::parse("https://example.com/2023/11/06/title").ok();
-    read(body, url.as_ref(), Format::Text)
+    read(body, url.as_ref(), PageFormat::Text)
 }
 
 fn markdown(body: &str) -> String {
-    read(body, Url::parse("https://example.com/a/").ok().as_ref(), Format::Markdown).text
+    read(body, Url::parse("https://example.com/a/").ok().as_ref(), PageFormat::Markdown).text
 }
 
 const LONG: &str = "The river rose by two metres in a single night, and by the morning the lower part of the town, with its \
@@ -64,7 +64,7 @@ fn comments_are_read_where_there_is_nothing_else() {
     assert!(!article.contains("Grace thinks"), "{article}");
     let thread = format!("<title>Was it that bad?</title><h1>Was it that bad?</h1>{below}");
     let url = Url::parse("https://forum.example.com/topic/7").ok();
-    let thread = read(&thread, url.as_ref(), Format::Text).text;
+    let thread = read(&thread, url.as_ref(), PageFormat::Text).text;
     for name in ["Ada", "Grace", "Alan", "Edsger"] {
         assert!(thread.contains(&format!("{name} thinks")), "{name}: {thread}");
     }

@@ -23,7 +23,7 @@ use gate::{
 };
 use guard::process::Spawner;
 use store::{DataFolder, DataFolderLock, LocalBlobs, Sqlite};
-use tools::command::Command;
+use tools::command::CommandTool;
 
 use crate::settings::{Loaded, SettingsError, StoreDurability, mlx_host};
 
@@ -75,7 +75,7 @@ pub fn gathered(loaded: &Loaded) -> anyhow::Result<LoadedContracts> {
         };
         let folder = file.parent().unwrap_or(Path::new("."));
         let limits = &loaded.settings.process_limits;
-        match Command::new(&contract, folder, limits, spawner.clone()) {
+        match CommandTool::new(&contract, folder, limits, spawner.clone()) {
             Some(command) => {
                 let trouble = command.trouble();
                 diagnostics.extend(trouble.map(|words| document.warning("/run/0", words)));

@@ -7,7 +7,7 @@
 //!   `{"error": {"code": …, "message": …}}`.
 //! - A line `{"progress": 0.4, "message": …}` on stderr is a progress report.
 
-mod answer;
+mod output;
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use guard::process::{ExitReason, Finished, Launch, ResourceLimits, Spawner, Star
 use serde_json::Value;
 
 /// A tool that is a program.
-pub struct Command {
+pub struct CommandTool {
     spawner: Spawner,
     program: String,
     arguments: Vec<String>,
@@ -25,7 +25,7 @@ pub struct Command {
     limits: ProcessLimits,
 }
 
-impl Command {
+impl CommandTool {
     /// The command that a contract names with `run`. `{contract_dir}` in it, and a program
     /// with a relative path, start at the folder of the contract.
     pub fn new(
@@ -104,7 +104,7 @@ impl Command {
     }
 }
 
-impl Provider for Command {
+impl Provider for CommandTool {
     fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(self.launch(call))
     }
@@ -141,14 +141,14 @@ fn not_started(error: &StartError) -> ToolError {
 fn judge(call: &RunningCall, finished: &Finished) -> Result<ToolOutput, ToolError> {
     let stderr = captured(&finished.stderr);
     match finished.ending {
-        ExitReason::Exited(0) => answer::read(call, &finished.stdout, stderr),
+        ExitReason::Exited(0) => output::read(call, &finished.stdout, stderr),
         ExitReason::Exited(code) => {
             let message = format!("the command exited with status {code}");
-            Err(answer::failure(&finished.stdout, stderr, code, message))
+            Err(output::failure(&finished.stdout, stderr, code, message))
         }
         ExitReason::Signalled(signal) => {
             let message = format!("the command was ended by signal {signal}");
-            Err(answer::failure(&finished.stdout, stderr, 128 + signal, message))
+            Err(output::failure(&finished.stdout, stderr, 128 + signal, message))
         }
         ExitReason::Stopped => {
             let mut error = ToolError::new(codes::CANCELLED.code, "the command was stopped");

@@ -3,14 +3,14 @@
 use gate::{RunningCall, ToolError, ToolOutput};
 use serde_json::json;
 
-use crate::whole::whole;
+use crate::integer;
 
 pub(crate) fn run(call: &RunningCall) -> Result<ToolOutput, ToolError> {
     let message = call.text("message").trim();
     if message.is_empty() {
         return Err(ToolError::invalid_input("message must be a non-empty string."));
     }
-    let count = call.input.get("n").and_then(whole).unwrap_or(1);
+    let count = integer::argument(call, "n").unwrap_or(1);
     let bytes = (message.len() as u64).saturating_mul(count);
     if bytes > call.limits.max_output_bytes {
         return Err(ToolError::invalid_input("message is too long to be repeated that often."));

@@ -18,7 +18,7 @@ use gate::{RunningCall, ToolError};
 use guard::files::{FileError, FileKind, FileTree, SafePath};
 use serde_json::Value;
 
-use crate::{printed_size::AROUND_BYTES, settings::FileIo};
+use crate::{integer, json_size::AROUND_BYTES, settings::FileIoSettings};
 
 pub(crate) use edit_file::EditFile;
 pub(crate) use list_dir::ListDir;
@@ -28,14 +28,14 @@ pub(crate) use stat::Stat;
 pub(crate) use write_file::WriteFile;
 
 /// The agent's folder and what the operator decided about it.
-pub(crate) struct Files {
+pub(crate) struct AgentFolder {
     tree: FileTree,
-    settings: FileIo,
+    settings: FileIoSettings,
 }
 
-impl Files {
+impl AgentFolder {
     /// The folder of the settings. It is opened, and made if it is missing, when a tool is called.
-    pub(crate) fn new(settings: &FileIo) -> Arc<Self> {
+    pub(crate) fn new(settings: &FileIoSettings) -> Arc<Self> {
         // Settings that were not placed name no folder; then there is nothing to open.
         let root = settings.root.clone().unwrap_or_default();
         Arc::new(Self { tree: FileTree::new(root).create_root(), settings: settings.clone() })
@@ -58,7 +58,7 @@ async fn off_thread<T: Send + 'static>(
 
 /// A whole number that the contract guarantees.
 fn number(call: &RunningCall, name: &str) -> usize {
-    let number = call.input.get(name).and_then(contract::limits::whole_number).unwrap_or_default();
+    let number = integer::argument(call, name).unwrap_or_default();
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
@@ -84,12 +84,12 @@ fn time(time: Option<SystemTime>) -> Value {
 
 /// The beginning of a list that fits into a result, so that a result which is merely long does not
 /// end in quarantine.
-struct Fitting {
+struct BoundedList {
     items: Vec<Value>,
     bytes_left: u64,
 }
 
-impl Fitting {
+impl BoundedList {
     fn new(max_output_bytes: u64, around: usize) -> Self {
         let bytes_left = max_output_bytes.saturating_sub(AROUND_BYTES + around as u64);
         Self { items: Vec::new(), bytes_left }

@@ -7,22 +7,22 @@ pub mod command;
 mod echo_json;
 mod file_io;
 mod hello;
+mod integer;
+mod json_size;
 pub mod mlx;
-mod printed_size;
 mod read_repo_file;
 pub mod search_web;
 pub mod settings;
 mod sys_audit;
 mod transcript_clean;
 mod web;
-mod whole;
 mod write_memory_entry;
 mod write_text_artifact;
 
 use std::sync::Arc;
 
 use gate::{BoxFuture, Clock, Provider, RunningCall, SystemClock, ToolError, ToolOutput};
-pub use settings::Settings;
+pub use settings::ToolSettings;
 pub use write_memory_entry::WriteMemoryEntry;
 
 /// A tool that is part of the binary.
@@ -43,23 +43,23 @@ macro_rules! tool {
 }
 
 /// Every tool that is part of the binary. Nothing is opened or made before a tool is called.
-pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
+pub fn built_in(settings: &ToolSettings) -> Vec<BuiltIn> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let files = file_io::Files::new(&settings.file_io);
+    let files = file_io::AgentFolder::new(&settings.file_io);
     // One pool and one cache for both views of the web.
     let web = guard::net::HttpClient::new(&settings.web_fetch.client());
     let key_packages = sys_audit::key_packages(&settings.sys_audit);
     vec![
         tool!("diff_baseline", sys_audit::DiffBaseline(key_packages.clone())),
-        tool!("echo_json", Pure(echo_json::run)),
+        tool!("echo_json", PureTool(echo_json::run)),
         tool!("edit_file", file_io::EditFile(files.clone())),
         tool!("fetch_url", web::FetchUrl::new(&settings.web_fetch, web.clone())),
-        tool!("hello", Pure(hello::run)),
+        tool!("hello", PureTool(hello::run)),
         tool!("list_dir", file_io::ListDir(files.clone())),
         tool!("list_hardware", sys_audit::ListHardware),
         tool!("list_software", sys_audit::ListSoftware(key_packages)),
-        tool!("mlx.load", mlx::Load::new(&settings.mlx, &clock)),
-        tool!("mlx.unload", mlx::Unload::new(&settings.mlx)),
+        tool!("mlx.load", mlx::MlxLoad::new(&settings.mlx, &clock)),
+        tool!("mlx.unload", mlx::MlxUnload::new(&settings.mlx)),
         tool!("read_file", file_io::ReadFile(files.clone())),
         tool!("read_repo_file", read_repo_file::ReadRepoFile::new(&settings.repo)),
         tool!("search.web", search_web::SearchWeb::new(&settings.search, &clock)),
@@ -77,9 +77,9 @@ pub fn built_in(settings: &Settings) -> Vec<BuiltIn> {
 }
 
 /// A tool that computes its answer from its arguments and waits for nothing.
-struct Pure(fn(&RunningCall) -> Result<ToolOutput, ToolError>);
+struct PureTool(fn(&RunningCall) -> Result<ToolOutput, ToolError>);
 
-impl Provider for Pure {
+impl Provider for PureTool {
     fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move { (self.0)(call) })
     }

@@ -11,19 +11,19 @@ mod health;
 mod load;
 mod log;
 mod model;
-mod place;
+mod port_folder;
 mod ports;
 mod ready;
-mod stand_in;
+mod simulated;
 mod status;
 mod unload;
 
-pub use diagnosis::{Diagnosis, diagnose};
-pub use health::Health;
-pub(crate) use load::Load;
+pub use diagnosis::{MlxDiagnosis, diagnose};
+pub use health::ModelServerHealth;
+pub(crate) use load::MlxLoad;
 pub use ports::PORTS;
-pub use status::{Server, State, status};
-pub(crate) use unload::Unload;
+pub use status::{ModelServer, ModelServerState, status};
+pub(crate) use unload::MlxUnload;
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ const BEGINNING_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The port that the contract has let pass, however it is written.
 fn port_of(call: &RunningCall) -> Result<u16, ToolError> {
-    let port = call.input.get("port").and_then(crate::whole::whole);
+    let port = crate::integer::argument(call, "port");
     let port = port.and_then(|port| u16::try_from(port).ok());
     // For a call that is not held to its contract.
     port.filter(|port| ports::PORTS.contains(port)).ok_or_else(|| {

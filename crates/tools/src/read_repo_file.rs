@@ -6,7 +6,7 @@ use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::{FileError, FileTree, GlobError, Globs, Links, SafePath};
 use serde_json::json;
 
-use crate::{printed_size::json_bytes, settings::Repo};
+use crate::{json_size::json_bytes, settings::RepoSettings};
 
 pub(crate) struct ReadRepoFile {
     tree: Arc<FileTree>,
@@ -16,7 +16,7 @@ pub(crate) struct ReadRepoFile {
 }
 
 impl ReadRepoFile {
-    pub(crate) fn new(settings: &Repo) -> Self {
+    pub(crate) fn new(settings: &RepoSettings) -> Self {
         Self {
             // A link could give a secret a second name, so there may be none.
             tree: Arc::new(FileTree::new(&settings.root).links(Links::Refused)),
@@ -67,31 +67,31 @@ fn path(text: &str) -> Option<SafePath> {
 }
 
 /// Why there is no content.
-enum Refusal {
+enum RepoReadError {
     /// It had so many bytes when it was opened.
     Larger(u64),
     File(FileError),
 }
 
-fn content(tree: &FileTree, path: &SafePath, max: u64) -> Result<String, Refusal> {
-    let opened = tree.open(path).map_err(Refusal::File)?;
+fn content(tree: &FileTree, path: &SafePath, max: u64) -> Result<String, RepoReadError> {
+    let opened = tree.open(path).map_err(RepoReadError::File)?;
     if opened.status.bytes > max {
-        return Err(Refusal::Larger(opened.status.bytes));
+        return Err(RepoReadError::Larger(opened.status.bytes));
     }
-    opened.read_text(max).map_err(Refusal::File)
+    opened.read_text(max).map_err(RepoReadError::File)
 }
 
 fn not_allowed(path: &str) -> ToolError {
     ToolError::new("path_not_allowed", format!("Path not allowed: {path}"))
 }
 
-fn failed(path: &str, refusal: Refusal, max: u64) -> ToolError {
+fn failed(path: &str, refusal: RepoReadError, max: u64) -> ToolError {
     let error = match refusal {
-        Refusal::Larger(bytes) => {
+        RepoReadError::Larger(bytes) => {
             let message = format!("File too large: {bytes} bytes (max {max})");
             return ToolError::new("too_large", message);
         }
-        Refusal::File(error) => error,
+        RepoReadError::File(error) => error,
     };
     match error {
         FileError::NotFound | FileError::NotADirectory => {

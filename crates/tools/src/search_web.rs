@@ -3,12 +3,12 @@
 //! What comes back is text of strangers by way of a service of somebody's own. Nothing of it is
 //! passed on that was not looked at: the number of results, their addresses, the text in them.
 
-mod clean;
 mod date;
 mod diagnosis;
 mod failure;
 mod listing;
 mod markup;
+mod plain_text;
 mod results;
 mod service;
 
@@ -18,27 +18,27 @@ use gate::{BoxFuture, Clock, Provider, RunningCall, ToolError, ToolOutput};
 use guard::net::{BodyAction, BodyFilter, HttpRequest, HttpResponse};
 use serde_json::json;
 
-use crate::{printed_size::printed, settings::Search, whole::whole};
-pub use diagnosis::{Diagnosis, diagnose};
+use crate::{integer, json_size::printed, settings::SearchSettings};
+pub use diagnosis::{SearchDiagnosis, diagnose};
 use results::SearchResult;
-use service::Service;
+use service::SearchService;
 
 pub(crate) struct SearchWeb {
-    settings: Search,
+    settings: SearchSettings,
     clock: Arc<dyn Clock>,
     /// Made when it is first asked.
-    service: OnceLock<Result<Option<Service>, String>>,
+    service: OnceLock<Result<Option<SearchService>, String>>,
 }
 
 impl SearchWeb {
-    pub(crate) fn new(settings: &Search, clock: &Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(settings: &SearchSettings, clock: &Arc<dyn Clock>) -> Self {
         Self { settings: settings.clone(), clock: clock.clone(), service: OnceLock::new() }
     }
 
     async fn search(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let query = call.text("query").trim();
         self.check(query)?;
-        let wanted = call.input.get("max_results").and_then(whole);
+        let wanted = integer::argument(call, "max_results");
         let wanted = wanted.and_then(|number| usize::try_from(number).ok());
         let max_results = wanted.unwrap_or(self.settings.max_results);
         let service = self.service()?;
@@ -72,8 +72,8 @@ impl SearchWeb {
         Ok(())
     }
 
-    fn service(&self) -> Result<&Service, ToolError> {
-        match self.service.get_or_init(|| Service::new(&self.settings)) {
+    fn service(&self) -> Result<&SearchService, ToolError> {
+        match self.service.get_or_init(|| SearchService::new(&self.settings)) {
             Ok(Some(service)) => Ok(service),
             Ok(None) => Err(failure::not_configured()),
             Err(problem) => Err(failure::misconfigured(problem)),
@@ -82,7 +82,7 @@ impl SearchWeb {
 
     async fn ask(
         &self,
-        service: &Service,
+        service: &SearchService,
         request: HttpRequest,
         call: &RunningCall,
     ) -> Result<HttpResponse, ToolError> {
@@ -193,7 +193,7 @@ mod tests {
             prop_assert!(results.len() <= max_results);
             for one in &results {
                 for text in [&one.title, &one.snippet] {
-                    prop_assert!(!text.chars().any(|one| one.is_control() || clean::is_hidden(one)));
+                    prop_assert!(!text.chars().any(|one| one.is_control() || plain_text::is_hidden(one)));
                     prop_assert_eq!(text.trim(), text);
                     prop_assert!(!text.contains("  "));
                 }

@@ -6,37 +6,37 @@ mod web_fetch;
 
 use std::path::{Path, PathBuf};
 
-pub use mlx::Mlx;
+pub use mlx::MlxSettings;
 pub(crate) use mlx::is_repository;
 use schemars::JsonSchema;
-pub use search::{Search, SearchProvider, SearchToolIn};
+pub use search::{SearchProvider, SearchSettings, SearchToolIn};
 use serde::{Deserialize, Serialize};
-pub use web_fetch::WebFetch;
+pub use web_fetch::WebFetchSettings;
 
 /// The settings of all built-in tools, with paths that start at the root of the machine.
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
+pub struct ToolSettings {
     /// `search.web`.
-    pub search: Search,
+    pub search: SearchSettings,
     /// `read_file`, `write_file` and their neighbours.
-    pub file_io: FileIo,
+    pub file_io: FileIoSettings,
     /// `read_repo_file`.
-    pub repo: Repo,
+    pub repo: RepoSettings,
     /// `write_memory_entry`.
-    pub memory: Memory,
+    pub memory: MemorySettings,
     /// `mlx.load` and `mlx.unload`.
-    pub mlx: Mlx,
+    pub mlx: MlxSettings,
     /// `list_hardware`, `list_software`, `diff_baseline`.
-    pub sys_audit: SysAudit,
+    pub sys_audit: SysAuditSettings,
     /// `transcript.clean`.
-    pub transcript: Transcript,
+    pub transcript: TranscriptSettings,
     /// The language model that tools may ask.
     pub llm: llm::Settings,
     /// `fetch_url` and its neighbours.
-    pub web_fetch: WebFetch,
+    pub web_fetch: WebFetchSettings,
 }
 
-impl Settings {
+impl ToolSettings {
     /// The same with every path made whole: relative ones start at `base`, and what the
     /// operator does not place lies in `data`.
     #[must_use]
@@ -60,14 +60,16 @@ impl Settings {
     pub fn within(mut self, folder: &Path) -> Self {
         self.file_io.root = Some(folder.to_owned());
         folder.clone_into(&mut self.repo.root);
-        self.memory.dir = folder.join(Memory::default().dir);
+        self.memory.dir = folder.join(MemorySettings::default().dir);
         self.memory.times_dir = folder.join("data/memory");
-        self.mlx = Mlx { dir: folder.join("mlx"), stand_in: true, ..Mlx::default() };
-        self.search = Search::of_examples(folder);
+        self.mlx =
+            MlxSettings { dir: folder.join("mlx"), stand_in: true, ..MlxSettings::default() };
+        self.search = SearchSettings::of_examples(folder);
         // What a model would answer cannot be foreseen.
         self.transcript.mode = TranscriptMode::Rules;
         // Not under the operator's rules: what is shown is what the tool does without any.
-        self.web_fetch = WebFetch { stand_in: Some(folder.to_owned()), ..WebFetch::default() };
+        self.web_fetch =
+            WebFetchSettings { stand_in: Some(folder.to_owned()), ..WebFetchSettings::default() };
         self
     }
 }
@@ -75,7 +77,7 @@ impl Settings {
 /// The folder that an agent may read and write.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct FileIo {
+pub struct FileIoSettings {
     /// The folder; `files` in the data folder where this is left out.
     pub root: Option<PathBuf>,
     /// The largest file that is read, in bytes.
@@ -92,7 +94,7 @@ pub struct FileIo {
     pub max_search_bytes: u64,
 }
 
-impl Default for FileIo {
+impl Default for FileIoSettings {
     fn default() -> Self {
         Self {
             root: None,
@@ -107,7 +109,7 @@ impl Default for FileIo {
 /// The repository that an agent may read from.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Repo {
+pub struct RepoSettings {
     /// The folder of the repository.
     pub root: PathBuf,
     /// Globs of what may be read. `*` stays within a name, `**` is any number of folders.
@@ -120,7 +122,7 @@ pub struct Repo {
     pub max_bytes: u64,
 }
 
-impl Default for Repo {
+impl Default for RepoSettings {
     fn default() -> Self {
         let all = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect();
         Self {
@@ -139,7 +141,7 @@ impl Default for Repo {
     }
 }
 
-impl Repo {
+impl RepoSettings {
     /// The globs that mean nothing: the key and the place in its list, and what is wrong.
     pub fn mistakes(&self) -> Vec<(String, String)> {
         let mut mistakes = Vec::new();
@@ -157,7 +159,7 @@ impl Repo {
 /// The memory that an agent may append to.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Memory {
+pub struct MemorySettings {
     /// The folder of the memory files.
     pub dir: PathBuf,
     /// The files in it that may be appended to: some of the two that the contract knows.
@@ -194,7 +196,7 @@ impl MemoryFile {
     }
 }
 
-impl Default for Memory {
+impl Default for MemorySettings {
     fn default() -> Self {
         Self {
             dir: PathBuf::from(".claude/memory"),
@@ -209,7 +211,7 @@ impl Default for Memory {
 /// How transcripts are cleaned.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Transcript {
+pub struct TranscriptSettings {
     /// Whether a language model adds punctuation to what the rules leave.
     pub mode: TranscriptMode,
     /// The largest text that is cleaned, in bytes of UTF-8.
@@ -221,7 +223,7 @@ pub struct Transcript {
     pub max_chunk_characters: usize,
 }
 
-impl Default for Transcript {
+impl Default for TranscriptSettings {
     fn default() -> Self {
         Self {
             mode: TranscriptMode::default(),
@@ -231,7 +233,7 @@ impl Default for Transcript {
     }
 }
 
-impl Transcript {
+impl TranscriptSettings {
     /// What is wrong beyond the schema: where, and in what words.
     pub fn mistakes(&self, llm: &llm::Settings) -> Vec<(String, String)> {
         let lacks_model = self.mode == TranscriptMode::Model && llm.base_url.is_none();
@@ -254,14 +256,14 @@ pub enum TranscriptMode {
 /// What the audit of this machine looks at.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct SysAudit {
+pub struct SysAuditSettings {
     /// The packages that are listed where not all are asked for, whichever package manager has
     /// them. A name may end with `*`.
     #[schemars(length(max = 1_000), inner(length(min = 1, max = 200)))]
     pub key_packages: Vec<String>,
 }
 
-impl Default for SysAudit {
+impl Default for SysAuditSettings {
     fn default() -> Self {
         let names = machine::DEFAULT_KEY_PACKAGES.iter();
         Self { key_packages: names.map(|name| (*name).to_owned()).collect() }

@@ -18,10 +18,10 @@ pub(crate) use list_software::ListSoftware;
 use machine::KeyPackages;
 use serde::Serialize;
 
-use crate::{printed_size::printed, settings::SysAudit};
+use crate::{json_size::printed, settings::SysAuditSettings};
 
 /// The packages that the operator wants to see.
-pub(crate) fn key_packages(settings: &SysAudit) -> Arc<KeyPackages> {
+pub(crate) fn key_packages(settings: &SysAuditSettings) -> Arc<KeyPackages> {
     Arc::new(KeyPackages::new(&settings.key_packages))
 }
 

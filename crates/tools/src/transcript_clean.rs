@@ -7,7 +7,7 @@ use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use serde_json::{Map, Value, json};
 use transcript::{CleanTranscript, punctuation::ModelCounts};
 
-use crate::settings::{Transcript as Settings, TranscriptMode};
+use crate::settings::{TranscriptMode, TranscriptSettings as Settings};
 
 /// Texts up to this size take less time than handing them to another thread is worth.
 const SMALL_BYTES: usize = 16_384;

@@ -2,13 +2,13 @@
 //!
 //! One file for each tool. All of them go out through `guard::net`.
 
+mod content_kind;
 mod failure;
 mod fetch_url;
-mod kind;
-mod page;
-mod place;
-mod reading;
-mod types;
+mod page_output;
+mod page_text;
+mod redacted_url;
+mod refused_types;
 mod web_fetch;
 
 pub(crate) use fetch_url::FetchUrl;

@@ -7,7 +7,7 @@ use gate::{BoxFuture, Clock, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::{HourlyLimit, Ledger, LedgerError};
 use serde_json::json;
 
-use crate::settings::{Memory, MemoryFile};
+use crate::settings::{MemoryFile, MemorySettings};
 
 /// How long an entry that is being written is waited for after the call was to stop. The gate waits
 /// a little longer for the answer.
@@ -21,7 +21,7 @@ pub struct WriteMemoryEntry {
 
 impl WriteMemoryEntry {
     /// The tool with these settings, counting the entries of an hour by this clock.
-    pub fn new(settings: &Memory, clock: &Arc<dyn Clock>) -> Self {
+    pub fn new(settings: &MemorySettings, clock: &Arc<dyn Clock>) -> Self {
         let ledger = |file: &MemoryFile| {
             let clock = clock.clone();
             let limit = HourlyLimit::new(

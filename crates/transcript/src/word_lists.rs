@@ -25,9 +25,8 @@ impl WordList {
     /// Whether a word is in the list, whatever its case.
     pub(crate) fn contains(&self, word: &str) -> bool {
         let is_ascii = word.is_ascii();
-        let is_same = |one: &str| {
-            one.eq_ignore_ascii_case(word) || (!is_ascii && one == word.to_lowercase())
-        };
+        let is_same =
+            |one: &str| one.eq_ignore_ascii_case(word) || (!is_ascii && one == word.to_lowercase());
         self.iter().any(is_same)
     }
 }

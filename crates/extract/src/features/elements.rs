@@ -6,10 +6,10 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-use super::{text::Look, words};
+use super::{element_names, text_stats::TextStats};
 use crate::{
-    blocks::Block,
-    dom::{Data, Id, Step, Tag, Tree},
+    blocks::TextBlock,
+    dom::{DomTree, NodeData, NodeId, Tag, WalkStep},
 };
 
 /// A block of so many words with few links is running text.
@@ -17,7 +17,7 @@ pub(super) const LONG_WORDS: u32 = 12;
 
 /// Sums over all blocks in an element.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Sums {
+pub(super) struct ElementSums {
     pub(super) blocks: u32,
     pub(super) chars: u32,
     pub(super) words: u32,
@@ -30,8 +30,8 @@ pub(super) struct Sums {
     pub(super) items: u32,
 }
 
-impl Sums {
-    fn add(&mut self, other: &Sums) {
+impl ElementSums {
+    fn add(&mut self, other: &ElementSums) {
         self.blocks += other.blocks;
         self.chars += other.chars;
         self.words += other.words;
@@ -51,46 +51,46 @@ impl Sums {
 
 /// How an element stands among its siblings.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Place {
+pub(super) struct SiblingPosition {
     pub(super) index: u32,
     pub(super) siblings: u32,
     /// How many of them look like it.
     pub(super) alike: u32,
 }
 
-pub(super) struct Elements {
-    pub(super) sums: Vec<Sums>,
+pub(super) struct ElementTable {
+    pub(super) sums: Vec<ElementSums>,
     pub(super) names: Vec<u64>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<SiblingPosition>,
     /// What each looks like, as a number; nothing of what is not shown.
     pub(super) looks: Vec<Option<u64>>,
     /// Scores as a reader's eye would give them: where the running text is.
     pub(super) scores: Vec<f32>,
-    pub(super) best: Id,
+    pub(super) best: NodeId,
 }
 
 pub(super) fn ratio(part: u32, whole: u32) -> f32 {
     if whole == 0 { 0.0 } else { part as f32 / whole as f32 }
 }
 
-pub(super) fn is_long(block: &Block) -> bool {
+pub(super) fn is_long(block: &TextBlock) -> bool {
     block.words >= LONG_WORDS && block.link_chars * 3 < block.chars
 }
 
-pub(super) fn gather(tree: &Tree, blocks: &[Block], looks: &[Look]) -> Elements {
+pub(super) fn gather(tree: &DomTree, blocks: &[TextBlock], looks: &[TextStats]) -> ElementTable {
     let count = tree.nodes.len();
-    let mut elements = Elements {
-        sums: vec![Sums::default(); count],
+    let mut elements = ElementTable {
+        sums: vec![ElementSums::default(); count],
         names: vec![0; count],
-        places: vec![Place::default(); count],
+        places: vec![SiblingPosition::default(); count],
         looks: vec![None; count],
         scores: vec![0.0; count],
-        best: Id::NONE,
+        best: NodeId::NONE,
     };
     for (block, look) in blocks.iter().zip(looks) {
         let tag = tree.tag(block.node);
         let long = is_long(block);
-        elements.sums[block.node.index()].add(&Sums {
+        elements.sums[block.node.index()].add(&ElementSums {
             blocks: 1,
             chars: block.chars,
             words: block.words,
@@ -117,23 +117,23 @@ pub(super) fn gather(tree: &Tree, blocks: &[Block], looks: &[Look]) -> Elements 
     elements
 }
 
-impl Elements {
+impl ElementTable {
     /// Every element has what its children have; its names and its place are noted on the way.
-    fn sum_up(&mut self, tree: &Tree) {
+    fn sum_up(&mut self, tree: &DomTree) {
         let mut alike: HashMap<u64, u32> = HashMap::new();
         let mut best = 0.0;
-        tree.walk(Id::DOCUMENT, |step| match step {
-            Step::Enter(id) => {
-                if let Data::Element(element) = &tree.node(id).data {
+        tree.walk(NodeId::DOCUMENT, |step| match step {
+            WalkStep::Enter(id) => {
+                if let NodeData::Element(element) = &tree.node(id).data {
                     if element.tag.is_never_shown() || element.tag == Tag::Br {
                         return false;
                     }
-                    self.names[id.index()] = words::of(element);
+                    self.names[id.index()] = element_names::of(element);
                 }
                 self.note_places(tree, id, &mut alike);
                 true
             }
-            Step::Leave(id) => {
+            WalkStep::Leave(id) => {
                 let (sums, parent) = (self.sums[id.index()], tree.node(id).parent);
                 let score = &mut self.scores[id.index()];
                 *score *= 1.0 - sums.link_density();
@@ -149,7 +149,7 @@ impl Elements {
         });
     }
 
-    fn note_places(&mut self, tree: &Tree, parent: Id, alike: &mut HashMap<u64, u32>) {
+    fn note_places(&mut self, tree: &DomTree, parent: NodeId, alike: &mut HashMap<u64, u32>) {
         alike.clear();
         let mut count = 0;
         for child in tree.children(parent) {
@@ -162,7 +162,8 @@ impl Elements {
         let mut index = 0;
         for child in tree.children(parent) {
             if let Some(hash) = self.looks[child.index()] {
-                self.places[child.index()] = Place { index, siblings: count, alike: alike[&hash] };
+                self.places[child.index()] =
+                    SiblingPosition { index, siblings: count, alike: alike[&hash] };
                 index += 1;
             }
         }
@@ -170,7 +171,7 @@ impl Elements {
 }
 
 /// Two elements of the same kind with the same classes look alike.
-fn looks_like(tree: &Tree, id: Id) -> Option<u64> {
+fn looks_like(tree: &DomTree, id: NodeId) -> Option<u64> {
     let element = tree.element(id)?;
     if element.tag.is_never_shown() || element.tag == Tag::Br {
         return None;

@@ -4,14 +4,14 @@
 use std::collections::HashMap;
 
 use super::{
-    elements::{Elements, Sums, ratio},
+    element_names,
+    elements::{ElementSums, ElementTable, ratio},
     roots::says_content,
-    text::Look,
-    words,
+    text_stats::TextStats,
 };
 use crate::{
-    blocks::Block,
-    dom::{Data, Element, Id, Step, Tag, Tree},
+    blocks::TextBlock,
+    dom::{DomTree, Element, NodeData, NodeId, Tag, WalkStep},
 };
 
 /// How many numbers there are for a block.
@@ -19,16 +19,16 @@ const WIDTH: usize = 30;
 
 /// Groups of names of what stands around content, as long as it is small.
 const AROUND: u64 = NEVER
-    | words::bits(&[
+    | element_names::bits(&[
         "comment", "related", "popular", "promo", "login", "search", "toc", "print", "hidden",
     ]);
 /// Those of them that are content on no kind of page.
 const NEVER: u64 =
-    words::bits(&["footer", "nav", "breadcrumb", "share", "newsletter", "cookie", "popup"]);
+    element_names::bits(&["footer", "nav", "breadcrumb", "share", "newsletter", "cookie", "popup"]);
 
 /// What is left when everything around it is taken away.
 #[derive(Clone, Copy, Default)]
-struct Cut {
+struct TrimmedTree {
     structure: bool,
     never: bool,
     around: bool,
@@ -36,7 +36,7 @@ struct Cut {
 
 /// Elements of the same kind beside each other.
 #[derive(Clone, Copy, Default)]
-struct Crowd {
+struct SiblingGroup {
     members: u32,
     words: u32,
     chars: u32,
@@ -46,27 +46,32 @@ struct Crowd {
     headings: u32,
 }
 
-pub(super) struct Outline {
-    cuts: Vec<Cut>,
-    main: Id,
+pub(super) struct PageOutline {
+    cuts: Vec<TrimmedTree>,
+    main: NodeId,
     /// The crowd with the most words that each element is in, and which one.
-    crowds: Vec<(u32, Id)>,
-    all: Vec<Crowd>,
+    crowds: Vec<(u32, NodeId)>,
+    all: Vec<SiblingGroup>,
     /// What is left of the page, and of its main part.
-    left: [Sums; 2],
+    left: [ElementSums; 2],
     money: [u32; 2],
     largest: u32,
 }
 
-impl Outline {
-    pub(super) fn of(tree: &Tree, blocks: &[Block], looks: &[Look], elements: &Elements) -> Self {
+impl PageOutline {
+    pub(super) fn of(
+        tree: &DomTree,
+        blocks: &[TextBlock],
+        looks: &[TextStats],
+        elements: &ElementTable,
+    ) -> Self {
         let main = main(tree, elements);
         let mut outline = Self {
-            cuts: vec![Cut::default(); tree.nodes.len()],
+            cuts: vec![TrimmedTree::default(); tree.nodes.len()],
             main,
-            crowds: vec![(0, Id::NONE); tree.nodes.len()],
-            all: vec![Crowd::default()],
-            left: [Sums::default(); 2],
+            crowds: vec![(0, NodeId::NONE); tree.nodes.len()],
+            all: vec![SiblingGroup::default()],
+            left: [ElementSums::default(); 2],
             money: [0; 2],
             largest: 0,
         };
@@ -87,13 +92,14 @@ impl Outline {
     }
 
     /// What each element stands in.
-    fn cut(&mut self, tree: &Tree, elements: &Elements) {
-        let whole = elements.sums[Id::DOCUMENT.index()].chars;
-        tree.walk(Id::DOCUMENT, |step| {
-            let Step::Enter(id) = step else { return true };
+    fn cut(&mut self, tree: &DomTree, elements: &ElementTable) {
+        let whole = elements.sums[NodeId::DOCUMENT.index()].chars;
+        tree.walk(NodeId::DOCUMENT, |step| {
+            let WalkStep::Enter(id) = step else { return true };
             let parent = tree.node(id).parent;
-            let mut cut = if parent.is_some() { self.cuts[parent.index()] } else { Cut::default() };
-            if let Data::Element(element) = &tree.node(id).data {
+            let mut cut =
+                if parent.is_some() { self.cuts[parent.index()] } else { TrimmedTree::default() };
+            if let NodeData::Element(element) = &tree.node(id).data {
                 let small = elements.sums[id.index()].chars * 2 < whole;
                 let holder = matches!(
                     element.tag,
@@ -112,11 +118,11 @@ impl Outline {
     }
 
     /// Finds the crowds, and for every element the largest that it is in.
-    fn crowd(&mut self, tree: &Tree, elements: &Elements, money: &[u32]) {
+    fn crowd(&mut self, tree: &DomTree, elements: &ElementTable, money: &[u32]) {
         let mut here: HashMap<u64, u32> = HashMap::new();
-        tree.walk(Id::DOCUMENT, |step| {
-            let Step::Enter(parent) = step else { return true };
-            let Some(element) = tree.element(parent) else { return parent == Id::DOCUMENT };
+        tree.walk(NodeId::DOCUMENT, |step| {
+            let WalkStep::Enter(parent) = step else { return true };
+            let Some(element) = tree.element(parent) else { return parent == NodeId::DOCUMENT };
             if element.tag.is_never_shown() {
                 return false;
             }
@@ -132,7 +138,7 @@ impl Outline {
                 }
                 let Some(hash) = elements.looks[child.index()] else { continue };
                 let number = *here.entry(hash).or_insert_with(|| {
-                    self.all.push(Crowd::default());
+                    self.all.push(SiblingGroup::default());
                     u32::try_from(self.all.len() - 1).unwrap_or(0)
                 });
                 let crowd = &mut self.all[number as usize];
@@ -158,7 +164,7 @@ impl Outline {
         });
     }
 
-    fn count(&mut self, tree: &Tree, block: &Block, look: &Look) {
+    fn count(&mut self, tree: &DomTree, block: &TextBlock, look: &TextStats) {
         let cut = self.cuts[block.node.index()];
         if cut.structure || cut.never {
             return;
@@ -183,8 +189,8 @@ impl Outline {
         }
     }
 
-    fn is_inside(&self, tree: &Tree, block: &Block) -> bool {
-        self.main == Id::DOCUMENT
+    fn is_inside(&self, tree: &DomTree, block: &TextBlock) -> bool {
+        self.main == NodeId::DOCUMENT
             || std::iter::once(block.node)
                 .chain(tree.ancestors(block.node))
                 .any(|id| id == self.main)
@@ -192,9 +198,9 @@ impl Outline {
 
     pub(super) fn write(
         &self,
-        tree: &Tree,
-        block: &Block,
-        elements: &Elements,
+        tree: &DomTree,
+        block: &TextBlock,
+        elements: &ElementTable,
         row: &mut Vec<f32>,
     ) {
         let yes = |is: bool| if is { 1.0 } else { 0.0 };
@@ -202,7 +208,7 @@ impl Outline {
         let begin = row.len();
         let cut = self.cuts[block.node.index()];
         let inside = self.is_inside(tree, block);
-        let whole = elements.sums[Id::DOCUMENT.index()];
+        let whole = elements.sums[NodeId::DOCUMENT.index()];
         let [page, main] = self.left;
         row.extend([
             yes(cut.structure),
@@ -211,7 +217,7 @@ impl Outline {
             yes(inside),
             yes(inside && !cut.structure && !cut.never),
             yes(inside && !cut.structure && !cut.around),
-            yes(self.main != Id::DOCUMENT),
+            yes(self.main != NodeId::DOCUMENT),
             log(main.words),
             log(main.blocks),
             main.link_density(),
@@ -228,7 +234,7 @@ impl Outline {
         ]);
         let (number, member) = self.crowds[block.node.index()];
         let crowd = self.all[number as usize];
-        if number == 0 || member == Id::NONE {
+        if number == 0 || member == NodeId::NONE {
             row.extend([-1.0; 10]);
         } else {
             row.extend([
@@ -271,10 +277,10 @@ fn frames(element: &Element) -> bool {
 }
 
 /// What calls itself the main part: by its tag or role, or by its name.
-fn main(tree: &Tree, elements: &Elements) -> Id {
-    let mut best = (Id::DOCUMENT, 0, 0_u8);
+fn main(tree: &DomTree, elements: &ElementTable) -> NodeId {
+    let mut best = (NodeId::DOCUMENT, 0, 0_u8);
     for (index, node) in tree.nodes.iter().enumerate() {
-        let Data::Element(element) = &node.data else { continue };
+        let NodeData::Element(element) = &node.data else { continue };
         let rank = if element.tag == Tag::Main || element.attribute("role") == Some("main") {
             2
         } else {
@@ -282,7 +288,7 @@ fn main(tree: &Tree, elements: &Elements) -> Id {
         };
         let chars = elements.sums[index].chars;
         if rank > 0 && chars >= 100 && (rank, chars) > (best.2, best.1) {
-            best = (Id(u32::try_from(index).unwrap_or(u32::MAX)), chars, rank);
+            best = (NodeId(u32::try_from(index).unwrap_or(u32::MAX)), chars, rank);
         }
     }
     best.0

@@ -5,10 +5,10 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-use super::text::Look;
+use super::text_stats::TextStats;
 use crate::{
-    blocks::Block,
-    dom::{Id, Tag, Tree},
+    blocks::TextBlock,
+    dom::{DomTree, NodeId, Tag},
 };
 
 /// How far up blocks that are nearly alike have to be the same, in levels.
@@ -18,7 +18,7 @@ const FINE_LEVELS: usize = 12;
 
 /// Sums over blocks that are made alike.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Group {
+pub(crate) struct PatternGroup {
     pub(crate) count: u32,
     pub(crate) words: u32,
     pub(crate) chars: u32,
@@ -29,21 +29,21 @@ pub(crate) struct Group {
 
 /// Which blocks are alike.
 #[derive(Debug, Default)]
-pub(crate) struct Kind {
+pub(crate) struct BlockPattern {
     /// The group of each block.
     pub(crate) of: Vec<u32>,
-    pub(crate) groups: Vec<Group>,
+    pub(crate) groups: Vec<PatternGroup>,
 }
 
 /// Which blocks are alike, and which nearly.
 #[derive(Debug, Default)]
-pub(crate) struct Patterns {
-    pub(crate) fine: Kind,
-    pub(crate) coarse: Kind,
+pub(crate) struct BlockPatterns {
+    pub(crate) fine: BlockPattern,
+    pub(crate) coarse: BlockPattern,
 }
 
-pub(crate) fn of(tree: &Tree, blocks: &[Block], looks: &[Look]) -> Patterns {
-    let mut patterns = Patterns::default();
+pub(crate) fn of(tree: &DomTree, blocks: &[TextBlock], looks: &[TextStats]) -> BlockPatterns {
+    let mut patterns = BlockPatterns::default();
     let (mut fine, mut coarse) = (HashMap::new(), HashMap::new());
     for (index, (block, look)) in blocks.iter().zip(looks).enumerate() {
         for (kind, known, levels, classes) in [
@@ -55,7 +55,7 @@ pub(crate) fn of(tree: &Tree, blocks: &[Block], looks: &[Look]) -> Patterns {
             let group = *known.entry(hash).or_insert(next);
             if group == next {
                 let first = u32::try_from(index).unwrap_or(u32::MAX);
-                kind.groups.push(Group { first, ..Group::default() });
+                kind.groups.push(PatternGroup { first, ..PatternGroup::default() });
             }
             kind.of.push(group);
             let sums = &mut kind.groups[group as usize];
@@ -70,7 +70,7 @@ pub(crate) fn of(tree: &Tree, blocks: &[Block], looks: &[Look]) -> Patterns {
 }
 
 /// The elements above a block, as one number.
-fn path(tree: &Tree, id: Id, levels: usize, classes: bool) -> u64 {
+fn path(tree: &DomTree, id: NodeId, levels: usize, classes: bool) -> u64 {
     let mut hasher = DefaultHasher::new();
     for above in std::iter::once(id).chain(tree.ancestors(id)).take(levels) {
         let Some(element) = tree.element(above) else { break };

@@ -1,9 +1,9 @@
 //! Where the content of a page as a whole seems to lie, by several rules of thumb.
 
-use super::elements::{Elements, is_long};
+use super::elements::{ElementTable, is_long};
 use crate::{
-    blocks::Block,
-    dom::{Element, Id, Tag, Tree},
+    blocks::TextBlock,
+    dom::{DomTree, Element, NodeId, Tag},
 };
 
 /// Groups of names that speak against what is in them, as long as it is below the root.
@@ -13,18 +13,18 @@ pub(super) const AGAINST: [usize; 24] =
 pub(super) const COUNT: usize = 3;
 
 /// Elements that may hold all of the content; `Id::NONE` where a rule finds none.
-pub(super) struct Roots {
-    pub(super) all: [Id; COUNT],
+pub(super) struct ContentRoots {
+    pub(super) all: [NodeId; COUNT],
 }
 
-pub(super) fn find(tree: &Tree, blocks: &[Block], elements: &Elements) -> Roots {
+pub(super) fn find(tree: &DomTree, blocks: &[TextBlock], elements: &ElementTable) -> ContentRoots {
     let weights = weigh(tree, blocks, elements);
     let semantic = semantic(tree, elements, &weights);
-    Roots { all: [semantic, descend(tree, &weights, 0.8), descend(tree, &weights, 0.55)] }
+    ContentRoots { all: [semantic, descend(tree, &weights, 0.8), descend(tree, &weights, 0.55)] }
 }
 
 /// How much every element holds of what may be content.
-fn weigh(tree: &Tree, blocks: &[Block], elements: &Elements) -> Vec<f32> {
+fn weigh(tree: &DomTree, blocks: &[TextBlock], elements: &ElementTable) -> Vec<f32> {
     let mut weights = vec![0.0_f32; tree.nodes.len()];
     for block in blocks {
         let chars = block.chars as f32;
@@ -38,7 +38,7 @@ fn weigh(tree: &Tree, blocks: &[Block], elements: &Elements) -> Vec<f32> {
                     || (elements.names[id.index()] & OUTSIDE != 0
                         && !matches!(element.tag, Tag::Body | Tag::Html | Tag::Main | Tag::Article)
                         && elements.sums[id.index()].chars * 2
-                            < elements.sums[Id::DOCUMENT.index()].chars)
+                            < elements.sums[NodeId::DOCUMENT.index()].chars)
             })
         });
         if outside {
@@ -53,7 +53,7 @@ fn weigh(tree: &Tree, blocks: &[Block], elements: &Elements) -> Vec<f32> {
 
 /// Names of what no content is looked for in.
 const OUTSIDE: u64 =
-    super::words::bits(&["comment", "footer", "nav", "related", "cookie", "popup"]);
+    super::element_names::bits(&["comment", "footer", "nav", "related", "cookie", "popup"]);
 
 fn is_navigation(element: &Element) -> bool {
     matches!(
@@ -63,17 +63,17 @@ fn is_navigation(element: &Element) -> bool {
 }
 
 /// The smallest element that says that it is the content, and holds most of it.
-fn semantic(tree: &Tree, elements: &Elements, weights: &[f32]) -> Id {
-    let total = weights[Id::DOCUMENT.index()];
-    let mut best = (Id::NONE, f32::MAX);
+fn semantic(tree: &DomTree, elements: &ElementTable, weights: &[f32]) -> NodeId {
+    let total = weights[NodeId::DOCUMENT.index()];
+    let mut best = (NodeId::NONE, f32::MAX);
     for (index, node) in tree.nodes.iter().enumerate() {
-        let crate::dom::Data::Element(element) = &node.data else { continue };
+        let crate::dom::NodeData::Element(element) = &node.data else { continue };
         if weights[index] < 0.5 * total || !says_content(element) {
             continue;
         }
         let chars = elements.sums[index].chars as f32;
         if chars < best.1 {
-            best = (Id(u32::try_from(index).unwrap_or(u32::MAX)), chars);
+            best = (NodeId(u32::try_from(index).unwrap_or(u32::MAX)), chars);
         }
     }
     best.0
@@ -129,9 +129,9 @@ pub(super) fn says_content(element: &Element) -> bool {
 }
 
 /// Goes down from the body for as long as one child holds so much of it all.
-fn descend(tree: &Tree, weights: &[f32], share: f32) -> Id {
-    let total = weights[Id::DOCUMENT.index()];
-    let mut at = Id::DOCUMENT;
+fn descend(tree: &DomTree, weights: &[f32], share: f32) -> NodeId {
+    let total = weights[NodeId::DOCUMENT.index()];
+    let mut at = NodeId::DOCUMENT;
     loop {
         let next = tree
             .children(at)

@@ -3,21 +3,22 @@
 use url::Url;
 
 use crate::{
-    blocks::Block,
-    dom::{Data, Id, Step, Tag, Tree},
+    blocks::TextBlock,
+    dom::{DomTree, NodeData, NodeId, Tag, WalkStep},
 };
 
-pub(super) fn render(tree: &Tree, block: &Block, base: Option<&Url>) -> String {
-    let mut writer = Writer { text: String::new(), blank: false, inside: false, open: Vec::new() };
+pub(super) fn render(tree: &DomTree, block: &TextBlock, base: Option<&Url>) -> String {
+    let mut writer =
+        InlineWriter { text: String::new(), blank: false, inside: false, open: Vec::new() };
     tree.walk(block.node, |step| {
         match step {
-            Step::Enter(id) => {
+            WalkStep::Enter(id) => {
                 if id == block.from {
                     writer.inside = true;
                 }
                 match &tree.node(id).data {
-                    Data::Text(text) if writer.inside => writer.words(text),
-                    Data::Element(element) => {
+                    NodeData::Text(text) if writer.inside => writer.words(text),
+                    NodeData::Element(element) => {
                         if element.tag.is_never_shown() {
                             return false;
                         }
@@ -26,7 +27,7 @@ pub(super) fn render(tree: &Tree, block: &Block, base: Option<&Url>) -> String {
                     _ => {}
                 }
             }
-            Step::Leave(id) => {
+            WalkStep::Leave(id) => {
                 writer.leave(id);
                 if id == block.to {
                     writer.inside = false;
@@ -40,20 +41,20 @@ pub(super) fn render(tree: &Tree, block: &Block, base: Option<&Url>) -> String {
 }
 
 /// A mark that was opened: by which element, where, and how it ends.
-struct Open {
-    by: Id,
+struct OpenMark {
+    by: NodeId,
     at: usize,
     end: String,
 }
 
-struct Writer {
+struct InlineWriter {
     text: String,
     blank: bool,
     inside: bool,
-    open: Vec<Open>,
+    open: Vec<OpenMark>,
 }
 
-impl Writer {
+impl InlineWriter {
     fn words(&mut self, text: &str) {
         if text.starts_with(char::is_whitespace) {
             self.blank = true;
@@ -72,7 +73,7 @@ impl Writer {
         self.blank = text.ends_with(char::is_whitespace);
     }
 
-    fn enter(&mut self, tree: &Tree, id: Id, base: Option<&Url>) {
+    fn enter(&mut self, tree: &DomTree, id: NodeId, base: Option<&Url>) {
         let Some(element) = tree.element(id) else { return };
         let (begin, end) = match element.tag {
             Tag::Br if self.inside => {
@@ -97,10 +98,10 @@ impl Writer {
         }
         self.blank = false;
         self.text.push_str(begin);
-        self.open.push(Open { by: id, at: self.text.len(), end });
+        self.open.push(OpenMark { by: id, at: self.text.len(), end });
     }
 
-    fn leave(&mut self, id: Id) {
+    fn leave(&mut self, id: NodeId) {
         if self.open.last().is_some_and(|open| open.by == id)
             && let Some(open) = self.open.pop()
         {
@@ -108,7 +109,7 @@ impl Writer {
         }
     }
 
-    fn end(&mut self, open: &Open) {
+    fn end(&mut self, open: &OpenMark) {
         if self.text.len() <= open.at {
             // Nothing came: the mark goes.
             let begin = open.at

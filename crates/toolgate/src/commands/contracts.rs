@@ -92,7 +92,7 @@ fn new(name: &str, folder: &Path, printer: &Printer) -> anyhow::Result<Exit> {
         let first = diagnostics.first().map(|one| one.message.clone()).unwrap_or_default();
         bail!("`{name}` cannot be the name of a tool: {first}");
     }
-    let built_in = tools::built_in(&tools::Settings::default());
+    let built_in = tools::built_in(&tools::ToolSettings::default());
     let is_taken = |tool: &tools::BuiltIn| {
         read::trusted(tool.contract).is_ok_and(|contract| contract.name == name)
     };

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use tools::mlx::{Health, PORTS, Server, State, status};
+use tools::mlx::{ModelServer, ModelServerHealth, ModelServerState, PORTS, status};
 
 use crate::{Exit, commands, printer::Printer, settings::Flags};
 
@@ -69,21 +69,21 @@ fn port(text: &str) -> Result<u16, String> {
 }
 
 /// True if the server failed, ended or does not answer.
-fn is_failing(server: &Server) -> bool {
+fn is_failing(server: &ModelServer) -> bool {
     let silent = server.health.as_ref().is_some_and(|health| !health.is_well());
-    silent || matches!(server.state, State::Ended | State::Failed)
+    silent || matches!(server.state, ModelServerState::Ended | ModelServerState::Failed)
 }
 
-fn show(servers: &[Server], printer: &Printer) {
+fn show(servers: &[ModelServer], printer: &Printer) {
     if servers.is_empty() {
         printer.say("no model is loaded");
         return;
     }
-    let row = |server: &Server| {
+    let row = |server: &ModelServer| {
         vec![
             server.port.to_string(),
             server.state.word().to_owned(),
-            server.health.as_ref().map_or("-".into(), Health::words),
+            server.health.as_ref().map_or("-".into(), ModelServerHealth::words),
             server.since.map_or("-".into(), |since| since.to_string()),
             server.model.clone().or(server.process.clone()).unwrap_or_default(),
         ]

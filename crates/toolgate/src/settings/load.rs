@@ -99,9 +99,9 @@ impl Loaded {
     }
 
     /// The settings of the built-in tools.
-    pub fn tools(&self) -> tools::Settings {
+    pub fn tools(&self) -> tools::ToolSettings {
         let tools = &self.settings.tools;
-        tools::Settings {
+        tools::ToolSettings {
             search: tools.search.clone(),
             file_io: tools.file_io.clone(),
             repo: tools.repo.clone(),

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use anyhow::Context;
-use tools::settings::Mlx;
+use tools::settings::MlxSettings;
 use upstream::{
     settings::{Allowed, Overlay, Star, Upstream},
     variables,
@@ -53,7 +53,7 @@ pub fn without(settings: &Settings) -> Settings {
 }
 
 /// Expands variables in the environment of model servers. One that is not set is left out.
-pub fn expanded(settings: &Mlx) -> Mlx {
+pub fn expanded(settings: &MlxSettings) -> MlxSettings {
     let mut filled = settings.clone();
     filled.env = settings
         .env
@@ -66,7 +66,7 @@ pub fn expanded(settings: &Mlx) -> Mlx {
     filled
 }
 
-fn ssh_upstream(settings: &Mlx) -> anyhow::Result<Upstream> {
+fn ssh_upstream(settings: &MlxSettings) -> anyhow::Result<Upstream> {
     let options = SSH_OPTIONS.iter().flat_map(|option| ["-o".to_owned(), (*option).to_owned()]);
     let target = ["--".to_owned(), settings.host.clone()];
     // The remote shell reads these words, and nothing that a caller wrote.
@@ -87,7 +87,7 @@ fn ssh_upstream(settings: &Mlx) -> anyhow::Result<Upstream> {
 /// Overlays that hold the tools to the built-in contracts, whatever the other side says.
 fn overlays() -> anyhow::Result<BTreeMap<String, Overlay>> {
     let mut all = BTreeMap::new();
-    for tool in tools::built_in(&tools::Settings::default()) {
+    for tool in tools::built_in(&tools::ToolSettings::default()) {
         let contract = contract::read::trusted(tool.contract).map_err(anyhow::Error::msg)?;
         if contract.toolset == MLXCTL {
             let overlay = Overlay {

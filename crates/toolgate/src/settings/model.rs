@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use contract::{Effects, LimitOverrides, Limits, ProcessLimits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tools::settings::{FileIo, Memory, Mlx, Repo, Search, SysAudit, Transcript, WebFetch};
+use tools::settings::{
+    FileIoSettings, MemorySettings, MlxSettings, RepoSettings, SearchSettings, SysAuditSettings,
+    TranscriptSettings, WebFetchSettings,
+};
 use upstream::settings::{Allowlist, Upstream};
 
 use super::{log::LogSection, mlx_host};
@@ -272,21 +275,21 @@ pub struct ToolsSection {
     /// The toolsets to serve. Default: all.
     pub enable: Option<Vec<String>>,
     /// Fetching from the web.
-    pub web_fetch: WebFetch,
+    pub web_fetch: WebFetchSettings,
     /// The service that searches the web.
-    pub search: Search,
+    pub search: SearchSettings,
     /// The folder that an agent may read and write.
-    pub file_io: FileIo,
+    pub file_io: FileIoSettings,
     /// The repository that an agent may read from.
-    pub repo: Repo,
+    pub repo: RepoSettings,
     /// The memory that an agent may append to.
-    pub memory: Memory,
+    pub memory: MemorySettings,
     /// The model servers that agents may start and stop.
-    pub mlx: Mlx,
+    pub mlx: MlxSettings,
     /// How transcripts are cleaned.
-    pub transcript: Transcript,
+    pub transcript: TranscriptSettings,
     /// The audit of this machine.
-    pub sys_audit: SysAudit,
+    pub sys_audit: SysAuditSettings,
 }
 
 impl ToolsSection {

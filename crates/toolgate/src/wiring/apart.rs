@@ -75,7 +75,11 @@ fn protected(loaded: &Loaded) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
 }
 
 /// A repository often holds the data folder; its lists must not let anybody read it.
-fn repository(root: &Path, repo: &tools::settings::Repo, data: &Path) -> Result<(), SettingsError> {
+fn repository(
+    root: &Path,
+    repo: &tools::settings::RepoSettings,
+    data: &Path,
+) -> Result<(), SettingsError> {
     let Ok(below) = data.strip_prefix(root) else { return Ok(()) };
     let Ok(globs) = Globs::new(&repo.allow, &repo.deny) else { return Ok(()) };
     for name in OURS {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use gate::ToolError;
 use similar::TextDiff;
 
-use crate::printed_size::{AROUND_BYTES, MAX_GROWTH};
+use crate::json_size::{AROUND_BYTES, MAX_GROWTH};
 
 /// The longest diff, in bytes.
 pub(super) const MAX_DIFF_BYTES: usize = 65_536;
@@ -17,7 +17,7 @@ const MAX_LINES: usize = 200_000;
 const MAX_TIME: Duration = Duration::from_millis(500);
 
 /// A diff, perhaps only its beginning.
-pub(super) struct Diff {
+pub(super) struct UnifiedDiff {
     pub text: String,
     pub is_cut: bool,
 }
@@ -29,7 +29,7 @@ pub(super) fn room(max_output_bytes: u64) -> usize {
 }
 
 /// What has to be done to `old` to make it `new`. Without `old` the file is new.
-pub(super) fn unified(old: Option<&str>, new: &str, path: &str, max_bytes: usize) -> Diff {
+pub(super) fn unified(old: Option<&str>, new: &str, path: &str, max_bytes: usize) -> UnifiedDiff {
     let before = old.unwrap_or_default();
     let is_too_long = is_too_long(before, new);
     let mut text = if is_too_long {
@@ -47,7 +47,7 @@ pub(super) fn unified(old: Option<&str>, new: &str, path: &str, max_bytes: usize
     if is_cut {
         text.truncate(text.floor_char_boundary(max_bytes));
     }
-    Diff { text, is_cut }
+    UnifiedDiff { text, is_cut }
 }
 
 fn is_too_long(old: &str, new: &str) -> bool {
@@ -62,7 +62,7 @@ fn line_ends(text: &str) -> usize {
 
 /// The diff for a person who is asked to approve it.
 pub(super) fn shown(old: Option<&str>, new: &str, path: &str) -> String {
-    let Diff { text, is_cut } = unified(old, new, path, MAX_DIFF_BYTES);
+    let UnifiedDiff { text, is_cut } = unified(old, new, path, MAX_DIFF_BYTES);
     let mut shown = match old {
         None => format!("new file, {} bytes\n", new.len()),
         Some(old) if old == new => return "the file stays as it is".to_owned(),

@@ -7,19 +7,19 @@ use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::FileError;
 use serde_json::json;
 
-use super::{Files, diff, failure, flag, off_thread, write_file::fits};
+use super::{AgentFolder, diff, failure, flag, off_thread, write_file::fits};
 
-pub(crate) struct EditFile(pub(crate) Arc<Files>);
+pub(crate) struct EditFile(pub(crate) Arc<AgentFolder>);
 
 impl Provider for EditFile {
     fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        let (files, edit, stop) = (self.0.clone(), Edit::of(call), call.stop.clone());
+        let (files, edit, stop) = (self.0.clone(), EditRequest::of(call), call.stop.clone());
         let max_diff_bytes = diff::room(call.limits.max_output_bytes);
         Box::pin(off_thread(move || edit.run(&files, max_diff_bytes, &|| !stop.is_cancelled())))
     }
 
     fn preview<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Option<String>> {
-        let (files, edit) = (self.0.clone(), Edit::of(call));
+        let (files, edit) = (self.0.clone(), EditRequest::of(call));
         Box::pin(async move {
             let shown = off_thread(move || edit.preview(&files)).await;
             Some(shown.unwrap_or_else(|error| diff::would_fail(&error)))
@@ -28,7 +28,7 @@ impl Provider for EditFile {
 }
 
 /// What is asked for.
-struct Edit {
+struct EditRequest {
     path: String,
     old: String,
     new: String,
@@ -36,30 +36,30 @@ struct Edit {
 }
 
 /// A file with its passages replaced.
-struct Edited {
+struct EditedFile {
     text: String,
     replacements: usize,
 }
 
 /// How an edit fails: at the file, or at its text.
-enum Wrong {
+enum EditError {
     File(FileError),
     Text(Box<ToolError>),
 }
 
-impl Wrong {
+impl EditError {
     fn text(error: ToolError) -> Self {
         Self::Text(Box::new(error))
     }
 }
 
-impl From<FileError> for Wrong {
+impl From<FileError> for EditError {
     fn from(error: FileError) -> Self {
         Self::File(error)
     }
 }
 
-impl Edit {
+impl EditRequest {
     fn of(call: &RunningCall) -> Self {
         Self {
             path: call.text("path").to_owned(),
@@ -71,15 +71,15 @@ impl Edit {
 
     fn run(
         &self,
-        files: &Files,
+        files: &AgentFolder,
         max_diff_bytes: usize,
         go_on: &dyn Fn() -> bool,
     ) -> Result<ToolOutput, ToolError> {
         let limit = files.settings.max_read_bytes;
-        let changed = files.path(&self.path).map_err(Wrong::File).and_then(|path| {
+        let changed = files.path(&self.path).map_err(EditError::File).and_then(|path| {
             files.tree.edit(&path, limit, go_on, |text| {
-                let Edited { text: new, replacements } =
-                    self.apply(text, files).map_err(Wrong::text)?;
+                let EditedFile { text: new, replacements } =
+                    self.apply(text, files).map_err(EditError::text)?;
                 let diff = diff::unified(Some(text), &new, path.as_str(), max_diff_bytes);
                 let bytes = new.len();
                 Ok((new, (bytes, replacements, diff)))
@@ -98,17 +98,17 @@ impl Edit {
         Ok(answer)
     }
 
-    fn preview(&self, files: &Files) -> Result<String, ToolError> {
-        let shown = files.path(&self.path).map_err(Wrong::File).and_then(|path| {
+    fn preview(&self, files: &AgentFolder) -> Result<String, ToolError> {
+        let shown = files.path(&self.path).map_err(EditError::File).and_then(|path| {
             let text = files.tree.look_to_edit(&path, files.settings.max_read_bytes)?;
-            let new = self.apply(&text, files).map_err(Wrong::text)?.text;
+            let new = self.apply(&text, files).map_err(EditError::text)?.text;
             Ok(diff::shown(Some(&text), &new, path.as_str()))
         });
         shown.map_err(|wrong| self.failure(wrong))
     }
 
     /// The new text, which is built only once it is known to be no larger than the operator allows.
-    fn apply(&self, text: &str, files: &Files) -> Result<Edited, ToolError> {
+    fn apply(&self, text: &str, files: &AgentFolder) -> Result<EditedFile, ToolError> {
         if self.old == self.new {
             return Err(ToolError::invalid_input("`old_text` and `new_text` are the same"));
         }
@@ -132,23 +132,23 @@ impl Edit {
         // At most the whole text is taken out; what is put in may be anything.
         let kept = text.len().saturating_sub(replacements.saturating_mul(self.old.len()));
         fits(files, kept.saturating_add(replacements.saturating_mul(self.new.len())))?;
-        Ok(Edited { text: text.replacen(&self.old, &self.new, replacements), replacements })
+        Ok(EditedFile { text: text.replacen(&self.old, &self.new, replacements), replacements })
     }
 
-    fn failure(&self, wrong: Wrong) -> ToolError {
+    fn failure(&self, wrong: EditError) -> ToolError {
         match wrong {
-            Wrong::Text(error) => *error,
-            Wrong::File(FileError::Changed) => ToolError::new(
+            EditError::Text(error) => *error,
+            EditError::File(FileError::Changed) => ToolError::new(
                 codes::CONFLICT.code,
                 "the file was changed by somebody else meanwhile; nothing was written",
             ),
-            Wrong::File(
+            EditError::File(
                 error @ (FileError::NotFound
                 | FileError::NotADirectory
                 | FileError::NotText
                 | FileError::TooLarge { .. }),
             ) => failure::reading(&self.path, &error),
-            Wrong::File(error) => failure::writing(&self.path, &error),
+            EditError::File(error) => failure::writing(&self.path, &error),
         }
     }
 }
@@ -163,11 +163,11 @@ fn is_after(text: &str, part: &str, first: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::FileIo;
+    use crate::settings::FileIoSettings;
 
     fn apply(text: &str, old: &str, new: &str, everywhere: bool) -> Result<String, String> {
-        let edit = Edit { path: "x".into(), old: old.into(), new: new.into(), everywhere };
-        let files = Files::new(&FileIo::default());
+        let edit = EditRequest { path: "x".into(), old: old.into(), new: new.into(), everywhere };
+        let files = AgentFolder::new(&FileIoSettings::default());
         edit.apply(text, &files).map(|edited| edited.text).map_err(|error| error.code)
     }
 

@@ -6,9 +6,9 @@ use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::{FileError, FolderListing, ListingEntry, SafePath};
 use serde_json::{Value, json};
 
-use super::{Files, Fitting, failure, number, off_thread, time, word};
+use super::{AgentFolder, BoundedList, failure, number, off_thread, time, word};
 
-pub(crate) struct ListDir(pub(crate) Arc<Files>);
+pub(crate) struct ListDir(pub(crate) Arc<AgentFolder>);
 
 impl Provider for ListDir {
     fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
@@ -23,7 +23,11 @@ impl Provider for ListDir {
     }
 }
 
-fn list(files: &Files, path: &str, max: usize) -> Result<(SafePath, FolderListing), FileError> {
+fn list(
+    files: &AgentFolder,
+    path: &str,
+    max: usize,
+) -> Result<(SafePath, FolderListing), FileError> {
     let path = files.path(path)?;
     let listing = files.tree.list(&path, max)?;
     Ok((path, listing))
@@ -31,7 +35,7 @@ fn list(files: &Files, path: &str, max: usize) -> Result<(SafePath, FolderListin
 
 fn answer(path: &SafePath, listing: &FolderListing, max_output_bytes: u64) -> ToolOutput {
     // Of what a path consists of, only a quotation mark grows, and to two bytes.
-    let mut fitting = Fitting::new(max_output_bytes, 2 * path.as_str().len());
+    let mut fitting = BoundedList::new(max_output_bytes, 2 * path.as_str().len());
     let _ = listing.entries.iter().all(|listed| fitting.push(entry(listed)));
     let (entries, count) = (&fitting.items, fitting.items.len());
     let mut answer = ToolOutput::new(json!({

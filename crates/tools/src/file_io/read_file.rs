@@ -6,10 +6,10 @@ use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::FileError;
 use serde_json::{Map, Value, json};
 
-use super::{Files, failure, off_thread};
-use crate::printed_size::json_bytes;
+use super::{AgentFolder, failure, off_thread};
+use crate::json_size::json_bytes;
 
-pub(crate) struct ReadFile(pub(crate) Arc<Files>);
+pub(crate) struct ReadFile(pub(crate) Arc<AgentFolder>);
 
 impl Provider for ReadFile {
     fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
@@ -27,7 +27,7 @@ impl Provider for ReadFile {
     }
 }
 
-fn read(files: &Files, path: &str) -> Result<String, FileError> {
+fn read(files: &AgentFolder, path: &str) -> Result<String, FileError> {
     files.tree.read_text(&files.path(path)?, files.settings.max_read_bytes)
 }
 

@@ -8,7 +8,7 @@ use guard::files::{FileError, FoundFile, WalkSummary};
 use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 
-use super::{Files, Fitting, failure, flag, number, off_thread};
+use super::{AgentFolder, BoundedList, failure, flag, number, off_thread};
 
 /// How large a compiled pattern may be, in bytes: one `\w` takes up to 65536, and the larger the
 /// pattern, the longer each byte of text may take.
@@ -26,15 +26,15 @@ const MAX_LINE_CHARACTERS: usize = 400;
 /// How much of a longer line is shown before the match, in characters.
 const BEFORE_CHARACTERS: usize = 80;
 
-pub(crate) struct SearchText(pub(crate) Arc<Files>);
+pub(crate) struct SearchText(pub(crate) Arc<AgentFolder>);
 
 impl Provider for SearchText {
     fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        let (files, asked) = (self.0.clone(), Asked::of(call));
+        let (files, asked) = (self.0.clone(), TextSearchRequest::of(call));
         let stop = call.stop.clone();
         Box::pin(off_thread(move || {
             // Here, because a pattern takes time to compile, too.
-            let mut search = Search::new(&asked, &files)?;
+            let mut search = TextSearch::new(&asked, &files)?;
             let walked = search
                 .run(&files, &asked.path, &|| !stop.is_cancelled())
                 .map_err(|error| failure::reading(&asked.path, &error))?;
@@ -44,7 +44,7 @@ impl Provider for SearchText {
 }
 
 /// What is asked for.
-struct Asked {
+struct TextSearchRequest {
     path: String,
     query: String,
     is_pattern: bool,
@@ -54,7 +54,7 @@ struct Asked {
     max_output_bytes: u64,
 }
 
-impl Asked {
+impl TextSearchRequest {
     fn of(call: &RunningCall) -> Self {
         Self {
             path: call.text("path").to_owned(),
@@ -69,7 +69,7 @@ impl Asked {
 }
 
 /// A search and what it has found so far.
-struct Search {
+struct TextSearch {
     pattern: Regex,
     include: Option<GlobMatcher>,
     max_matches: usize,
@@ -78,7 +78,7 @@ struct Search {
     bytes_left: u64,
     /// How many were searched since it was asked whether to go on.
     unasked: usize,
-    matches: Fitting,
+    matches: BoundedList,
     searched: usize,
     not_text: usize,
     too_large: usize,
@@ -86,8 +86,8 @@ struct Search {
     is_cut: bool,
 }
 
-impl Search {
-    fn new(asked: &Asked, files: &Files) -> Result<Self, ToolError> {
+impl TextSearch {
+    fn new(asked: &TextSearchRequest, files: &AgentFolder) -> Result<Self, ToolError> {
         Ok(Self {
             pattern: pattern(asked)?,
             include: include(asked)?,
@@ -95,7 +95,7 @@ impl Search {
             max_file_bytes: files.settings.max_read_bytes,
             bytes_left: files.settings.max_search_bytes,
             unasked: 0,
-            matches: Fitting::new(asked.max_output_bytes, 0),
+            matches: BoundedList::new(asked.max_output_bytes, 0),
             searched: 0,
             not_text: 0,
             too_large: 0,
@@ -106,7 +106,7 @@ impl Search {
 
     fn run(
         &mut self,
-        files: &Files,
+        files: &AgentFolder,
         path: &str,
         go_on: &dyn Fn() -> bool,
     ) -> Result<WalkSummary, FileError> {
@@ -216,7 +216,7 @@ impl Search {
     }
 }
 
-fn pattern(asked: &Asked) -> Result<Regex, ToolError> {
+fn pattern(asked: &TextSearchRequest) -> Result<Regex, ToolError> {
     let query = &asked.query;
     let source = if asked.is_pattern { query.clone() } else { regex::escape(query) };
     RegexBuilder::new(&source)
@@ -232,7 +232,7 @@ fn pattern(asked: &Asked) -> Result<Regex, ToolError> {
         })
 }
 
-fn include(asked: &Asked) -> Result<Option<GlobMatcher>, ToolError> {
+fn include(asked: &TextSearchRequest) -> Result<Option<GlobMatcher>, ToolError> {
     let Some(glob) = &asked.include else { return Ok(None) };
     // `*.md` means every such file, wherever it lies, as it does for other programs that search.
     let anywhere = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
@@ -255,10 +255,10 @@ fn window(line: &str, at: usize) -> (&str, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::FileIo;
+    use crate::settings::FileIoSettings;
 
-    fn search(query: &str, is_pattern: bool) -> Search {
-        let asked = Asked {
+    fn search(query: &str, is_pattern: bool) -> TextSearch {
+        let asked = TextSearchRequest {
             path: ".".to_owned(),
             query: query.to_owned(),
             is_pattern,
@@ -267,7 +267,7 @@ mod tests {
             max_matches: 10,
             max_output_bytes: 1_000_000,
         };
-        Search::new(&asked, &Files::new(&FileIo::default())).unwrap()
+        TextSearch::new(&asked, &AgentFolder::new(&FileIoSettings::default())).unwrap()
     }
 
     #[test]

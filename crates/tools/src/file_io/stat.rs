@@ -6,9 +6,9 @@ use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::{FileError, FileKind, FileStatus, SafePath};
 use serde_json::json;
 
-use super::{Files, failure, off_thread, time, word};
+use super::{AgentFolder, failure, off_thread, time, word};
 
-pub(crate) struct Stat(pub(crate) Arc<Files>);
+pub(crate) struct Stat(pub(crate) Arc<AgentFolder>);
 
 impl Provider for Stat {
     fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
@@ -21,7 +21,7 @@ impl Provider for Stat {
     }
 }
 
-fn look(files: &Files, path: &str) -> Result<(SafePath, FileStatus), FileError> {
+fn look(files: &AgentFolder, path: &str) -> Result<(SafePath, FileStatus), FileError> {
     let path = files.path(path)?;
     let status = files.tree.stat(&path)?;
     Ok((path, status))

@@ -6,9 +6,9 @@ use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::{FileError, WriteTarget};
 use serde_json::json;
 
-use super::{Files, diff, failure, off_thread};
+use super::{AgentFolder, diff, failure, off_thread};
 
-pub(crate) struct WriteFile(pub(crate) Arc<Files>);
+pub(crate) struct WriteFile(pub(crate) Arc<AgentFolder>);
 
 impl Provider for WriteFile {
     fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
@@ -45,7 +45,7 @@ impl Provider for WriteFile {
 }
 
 /// Refuses content of so many bytes if that is more than the operator allows.
-pub(super) fn fits(files: &Files, bytes: usize) -> Result<(), ToolError> {
+pub(super) fn fits(files: &AgentFolder, bytes: usize) -> Result<(), ToolError> {
     let limit = files.settings.max_write_bytes;
     if bytes as u64 > limit {
         return Err(failure::too_large(format!(
@@ -55,7 +55,7 @@ pub(super) fn fits(files: &Files, bytes: usize) -> Result<(), ToolError> {
     Ok(())
 }
 
-fn preview(files: &Files, path: &str, content: &str) -> Result<String, FileError> {
+fn preview(files: &AgentFolder, path: &str, content: &str) -> Result<String, FileError> {
     let path = files.path(path)?;
     let bytes = content.len();
     let old = match files.tree.look_to_replace(&path)? {
@@ -80,7 +80,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
-    use crate::settings::FileIo;
+    use crate::settings::FileIoSettings;
 
     #[test]
     fn what_is_shown_is_what_the_call_would_do() {
@@ -92,8 +92,9 @@ mod tests {
         std::fs::write(at("fixed"), "old\n").unwrap();
         std::fs::set_permissions(at("fixed"), std::fs::Permissions::from_mode(0o444)).unwrap();
         std::fs::write(at("binary"), b"\xff").unwrap();
-        let settings = FileIo { root: Some(folder.path().to_owned()), ..FileIo::default() };
-        let files = Files::new(&settings);
+        let settings =
+            FileIoSettings { root: Some(folder.path().to_owned()), ..FileIoSettings::default() };
+        let files = AgentFolder::new(&settings);
         for (path, expected) in [
             ("hard", Ok("-old\n+new")),
             ("link", Err("it is a symbolic link")),

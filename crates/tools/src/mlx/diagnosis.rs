@@ -4,12 +4,12 @@ use std::path::Path;
 
 use guard::process::find_program;
 
-use super::place::{Met, Phase, Place};
+use super::port_folder::{PortFolder, PortOccupant, ServerPhase};
 use super::ports::PORTS;
-use crate::settings::Mlx;
+use crate::settings::MlxSettings;
 
 /// What was found out about the model servers.
-pub struct Diagnosis {
+pub struct MlxDiagnosis {
     /// What works, in a sentence.
     pub message: String,
     /// What does not, in sentences.
@@ -18,8 +18,8 @@ pub struct Diagnosis {
 
 /// Looks at what `mlx.load` would need, without starting anything. Nothing where the operator has not
 /// said a word about models.
-pub fn diagnose(settings: &Mlx) -> Option<Diagnosis> {
-    let untouched = settings.models.is_empty() && settings.launch == Mlx::default().launch;
+pub fn diagnose(settings: &MlxSettings) -> Option<MlxDiagnosis> {
+    let untouched = settings.models.is_empty() && settings.launch == MlxSettings::default().launch;
     let mut problems = Vec::new();
     let program = settings.launch.first().map(String::as_str).unwrap_or_default();
     if let Err(error) = find_program(program.as_ref(), Path::new("/")) {
@@ -33,13 +33,15 @@ pub fn diagnose(settings: &Mlx) -> Option<Diagnosis> {
     }
     let mut loaded = 0;
     for port in PORTS {
-        let Ok(Some(place)) = Place::existing(&settings.dir, port) else { continue };
+        let Ok(Some(place)) = PortFolder::existing(&settings.dir, port) else { continue };
         match place.look() {
-            Ok(Met::Held(_)) => loaded += 1,
-            Ok(Met::Free { left: Some(record), .. }) if record.phase == Phase::Ready => {
+            Ok(PortOccupant::Held(_)) => loaded += 1,
+            Ok(PortOccupant::Free { left: Some(record), .. })
+                if record.phase == ServerPhase::Ready =>
+            {
                 problems.push(format!("the server of `{}` on port {port} has ended", record.model));
             }
-            Ok(Met::Free { .. }) => {}
+            Ok(PortOccupant::Free { .. }) => {}
             Err(error) => problems.push(format!("the state of port {port}: {error}")),
         }
     }
@@ -48,7 +50,7 @@ pub fn diagnose(settings: &Mlx) -> Option<Diagnosis> {
     }
     let names = settings.models.len();
     let message = format!("`{program}` serves them; {names} named, {loaded} loaded");
-    Some(Diagnosis { message, problems })
+    Some(MlxDiagnosis { message, problems })
 }
 
 #[cfg(test)]
@@ -58,7 +60,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_told_and_silence_is_respected() {
         let folder = tempfile::tempdir().unwrap();
-        let mut settings = Mlx { dir: folder.path().to_owned(), ..Mlx::default() };
+        let mut settings = MlxSettings { dir: folder.path().to_owned(), ..MlxSettings::default() };
         assert!(diagnose(&settings).is_none());
         settings.launch = vec!["no-such-server".into(), "{port}".into()];
         settings.models.insert("small".into(), "/no/such/model".into());

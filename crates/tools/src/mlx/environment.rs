@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::settings::Mlx;
+use crate::settings::MlxSettings;
 
 /// The variables of ours that it gets: what programs need to run, and where models are kept.
 const PASSED_ON: [&str; 12] = [
@@ -22,7 +22,7 @@ const PASSED_ON: [&str; 12] = [
 const CACHE: &str = "HF_HUB_CACHE";
 
 /// The whole environment of a model server.
-pub(super) fn of(settings: &Mlx) -> Vec<(String, String)> {
+pub(super) fn of(settings: &MlxSettings) -> Vec<(String, String)> {
     let ours =
         PASSED_ON.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
     let mut all: Vec<(String, String)> = ours.collect();
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn the_operator_has_the_last_word_and_downloads_are_off() {
         let folder = tempfile::tempdir().unwrap();
-        let mut settings = Mlx { dir: folder.path().to_owned(), ..Mlx::default() };
+        let mut settings = MlxSettings { dir: folder.path().to_owned(), ..MlxSettings::default() };
         settings.env.insert("PATH".into(), "/opt/bin".into());
         settings.env.insert("HF_HOME".into(), "/no/such/folder".into());
         let all = of(&settings);

@@ -5,25 +5,25 @@ use serde::Serialize;
 /// What a server says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Health {
+pub enum ModelServerHealth {
     /// The status of its answer to `GET /health`.
     Status(u16),
     /// It does not answer, for this reason.
     Silent(String),
 }
 
-impl Health {
+impl ModelServerHealth {
     /// The same in words.
     pub fn words(&self) -> String {
         match self {
-            Health::Status(status) if self.is_well() => format!("well ({status})"),
-            Health::Status(status) => format!("failing ({status})"),
-            Health::Silent(reason) => format!("silent ({reason})"),
+            ModelServerHealth::Status(status) if self.is_well() => format!("well ({status})"),
+            ModelServerHealth::Status(status) => format!("failing ({status})"),
+            ModelServerHealth::Silent(reason) => format!("silent ({reason})"),
         }
     }
 
     /// Whether nothing is wrong with it. A server may have no such route.
     pub fn is_well(&self) -> bool {
-        matches!(self, Health::Status(200..=299 | 404 | 405))
+        matches!(self, ModelServerHealth::Status(200..=299 | 404 | 405))
     }
 }

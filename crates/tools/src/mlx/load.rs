@@ -9,51 +9,51 @@ use tokio::time::{Instant, sleep};
 
 use super::{
     BEGINNING_PATIENCE, environment, failure,
-    log::{LOG_BYTES, Said, said},
-    model::Model,
-    place::{Met, Phase, Place, Record},
+    log::{FatalLogLine, LOG_BYTES, said},
+    model::LoadableModel,
+    port_folder::{PortFolder, PortOccupant, ServerPhase, ServerRecord},
     port_of, ports,
-    ready::{self, NotReady, Waiting},
-    stand_in,
+    ready::{self, ReadinessError, ReadinessWait},
+    simulated,
 };
-use crate::settings::Mlx;
+use crate::settings::MlxSettings;
 
 /// Between two looks at a server that another call is starting.
 const PAUSE: Duration = Duration::from_millis(100);
 /// How long a server that is there may take to say whether it is well.
 const HEALTH_PATIENCE: Duration = Duration::from_secs(5);
 
-pub(crate) struct Load {
-    settings: Mlx,
+pub(crate) struct MlxLoad {
+    settings: MlxSettings,
     clock: Arc<dyn Clock>,
 }
 
 /// What became of the wish for a port.
-enum Claim {
+enum PortClaim {
     /// Nothing is there.
     Mine(File),
     /// The model is there already.
     Already,
 }
 
-impl Load {
-    pub(crate) fn new(settings: &Mlx, clock: &Arc<dyn Clock>) -> Self {
+impl MlxLoad {
+    pub(crate) fn new(settings: &MlxSettings, clock: &Arc<dyn Clock>) -> Self {
         Self { settings: settings.clone(), clock: clock.clone() }
     }
 
     async fn load(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let port = port_of(call)?;
-        let model = Model::find(&self.settings, call.text("model"))?;
+        let model = LoadableModel::find(&self.settings, call.text("model"))?;
         if self.settings.stand_in {
-            return stand_in::load(&self.settings.dir, port, &model);
+            return simulated::load(&self.settings.dir, port, &model);
         }
         let place =
-            Place::open(&self.settings.dir, port).map_err(|error| failure::state(&error))?;
+            PortFolder::open(&self.settings.dir, port).map_err(|error| failure::state(&error))?;
         let began = Instant::now();
         let deadline = began + Duration::from_millis(self.settings.ready_timeout_ms);
         let lock = match self.claim(call, &place, &model, deadline).await? {
-            Claim::Mine(lock) => lock,
-            Claim::Already => return Ok(already(port, &model)),
+            PortClaim::Mine(lock) => lock,
+            PortClaim::Already => return Ok(already(port, &model)),
         };
         self.start(call, &place, &model, lock, deadline).await?;
         let mut answer = loaded(port, &model);
@@ -66,33 +66,35 @@ impl Load {
     async fn claim(
         &self,
         call: &RunningCall,
-        place: &Place,
-        model: &Model,
+        place: &PortFolder,
+        model: &LoadableModel,
         deadline: Instant,
-    ) -> Result<Claim, ToolError> {
+    ) -> Result<PortClaim, ToolError> {
         let patience = deadline.min(Instant::now() + BEGINNING_PATIENCE);
         loop {
             let port = place.port;
             let waits_until = match place.look().map_err(|error| failure::state(&error))? {
-                Met::Free { lock, .. } if ports::is_free(port) => {
+                PortOccupant::Free { lock, .. } if ports::is_free(port) => {
                     // From here on nothing is known until there is something to know.
                     place.forget();
-                    return Ok(Claim::Mine(lock));
+                    return Ok(PortClaim::Mine(lock));
                 }
-                Met::Free { lock, .. } => {
+                PortOccupant::Free { lock, .. } => {
                     drop(lock);
                     return Err(failure::busy(ports::held_by(port).await));
                 }
-                Met::Held(Some((record, _))) if record.target != model.target => {
+                PortOccupant::Held(Some((record, _))) if record.target != model.target => {
                     return Err(failure::busy(taken(port, &record.model, &record.phase)));
                 }
-                Met::Held(Some((record, _))) => match record.phase {
-                    Phase::Ready => return well(port, model).await.map(|()| Claim::Already),
+                PortOccupant::Held(Some((record, _))) => match record.phase {
+                    ServerPhase::Ready => {
+                        return well(port, model).await.map(|()| PortClaim::Already);
+                    }
                     // The call that loads it may yet fail; then this one has its turn.
-                    Phase::Loading => deadline,
-                    Phase::Unloading | Phase::Failed(_) => patience,
+                    ServerPhase::Loading => deadline,
+                    ServerPhase::Unloading | ServerPhase::Failed(_) => patience,
                 },
-                Met::Held(None) => patience,
+                PortOccupant::Held(None) => patience,
             };
             if Instant::now() >= waits_until {
                 return Err(failure::busy(format!("port {port} is being loaded or unloaded")));
@@ -109,8 +111,8 @@ impl Load {
     async fn start(
         &self,
         call: &RunningCall,
-        place: &Place,
-        model: &Model,
+        place: &PortFolder,
+        model: &LoadableModel,
         lock: File,
         deadline: Instant,
     ) -> Result<(), ToolError> {
@@ -123,13 +125,13 @@ impl Load {
                 let message =
                     "the launch command could not be started (`toolgate mlx status` says why)";
                 let cause = failure::cause(&error);
-                let reason = Phase::Failed(format!("{message}: {cause}"));
+                let reason = ServerPhase::Failed(format!("{message}: {cause}"));
                 let _ = place.write(&self.record(None, model, reason));
                 return Err(ToolError { operator: Some(cause), ..failure::launch(message, "") });
             }
         };
-        let mut record = self.record(Some(kept.identity()), model, Phase::Loading);
-        let waiting = Waiting {
+        let mut record = self.record(Some(kept.identity()), model, ServerPhase::Loading);
+        let waiting = ReadinessWait {
             call,
             port: place.port,
             log: place.log_path(),
@@ -147,7 +149,7 @@ impl Load {
             kept.kill().await;
             return Err(self.failed(place, model, &record, &why).await);
         }
-        record.phase = Phase::Ready;
+        record.phase = ServerPhase::Ready;
         record.since = self.clock.now().0;
         let left = match place.write(&record) {
             Ok(()) => kept.detach().await,
@@ -162,7 +164,12 @@ impl Load {
         })
     }
 
-    fn keep(&self, place: &Place, model: &Model, lock: File) -> std::io::Result<DetachedLaunch> {
+    fn keep(
+        &self,
+        place: &PortFolder,
+        model: &LoadableModel,
+        lock: File,
+    ) -> std::io::Result<DetachedLaunch> {
         let port = place.port.to_string();
         let filled =
             |word: &String| word.replace("{port}", &port).replace("{model}", &model.target);
@@ -189,8 +196,13 @@ impl Load {
         })
     }
 
-    fn record(&self, keeper: Option<Identity>, model: &Model, phase: Phase) -> Record {
-        Record {
+    fn record(
+        &self,
+        keeper: Option<Identity>,
+        model: &LoadableModel,
+        phase: ServerPhase,
+    ) -> ServerRecord {
+        ServerRecord {
             keeper,
             model: model.name.clone(),
             target: model.target.clone(),
@@ -202,36 +214,41 @@ impl Load {
     /// What the caller is told, which is also written down for whoever asks later.
     async fn failed(
         &self,
-        place: &Place,
-        model: &Model,
-        before: &Record,
-        why: &NotReady,
+        place: &PortFolder,
+        model: &LoadableModel,
+        before: &ServerRecord,
+        why: &ReadinessError,
     ) -> ToolError {
-        let unloaded = place.record().is_some_and(|record| record.phase == Phase::Unloading);
+        let unloaded = place.record().is_some_and(|record| record.phase == ServerPhase::Unloading);
         let error = if unloaded {
             failure::launch("it was unloaded while it was loading", "")
         } else {
             self.judge(place, model, why).await
         };
-        let stopped = matches!(why, NotReady::Stopped);
+        let stopped = matches!(why, ReadinessError::Stopped);
         let reason = if stopped { "the call was stopped" } else { &error.message };
-        let record = self.record(before.keeper, model, Phase::Failed(reason.to_owned()));
+        let record = self.record(before.keeper, model, ServerPhase::Failed(reason.to_owned()));
         if unloaded || place.write(&record).is_err() {
             place.forget();
         }
         error
     }
 
-    async fn judge(&self, place: &Place, model: &Model, why: &NotReady) -> ToolError {
+    async fn judge(
+        &self,
+        place: &PortFolder,
+        model: &LoadableModel,
+        why: &ReadinessError,
+    ) -> ToolError {
         let log = place.log(LOG_BYTES);
         let said = match why {
-            NotReady::Said(said) => Some(*said),
-            NotReady::Ended(_) => said(&log, &model.target, true),
-            NotReady::Foreign | NotReady::Late(_) | NotReady::Stopped => None,
+            ReadinessError::Logged(said) => Some(*said),
+            ReadinessError::Ended(_) => said(&log, &model.target, true),
+            ReadinessError::Foreign | ReadinessError::Late(_) | ReadinessError::Stopped => None,
         };
         let name = &model.name;
         match (said, why) {
-            (Some(Said::NoModel), _) => {
+            (Some(FatalLogLine::NoModel), _) => {
                 let hint = if model.path().is_none() && !self.settings.downloads {
                     "; downloads are off (`tools.mlx.downloads`)"
                 } else {
@@ -239,32 +256,32 @@ impl Load {
                 };
                 failure::not_found(format!("the server found no model `{name}` to load{hint}"))
             }
-            (Some(Said::PortBusy), _) | (None, NotReady::Foreign) => {
+            (Some(FatalLogLine::PortBusy), _) | (None, ReadinessError::Foreign) => {
                 failure::busy(ports::held_by(place.port).await)
             }
-            (_, NotReady::Ended(ending)) => failure::launch(failure::ended(*ending), &log),
-            (_, NotReady::Late(seen)) => {
+            (_, ReadinessError::Ended(ending)) => failure::launch(failure::ended(*ending), &log),
+            (_, ReadinessError::Late(seen)) => {
                 let limit = self.settings.ready_timeout_ms;
                 let message =
                     format!("not ready within {limit} ms (`tools.mlx.ready_timeout_ms`): {seen}");
                 failure::launch(message, &log)
             }
-            (_, NotReady::Stopped) => failure::launch("stopped", &log),
-            (_, NotReady::Said(_) | NotReady::Foreign) => {
+            (_, ReadinessError::Stopped) => failure::launch("stopped", &log),
+            (_, ReadinessError::Logged(_) | ReadinessError::Foreign) => {
                 failure::launch(format!("the server could not load `{name}`"), &log)
             }
         }
     }
 }
 
-impl Provider for Load {
+impl Provider for MlxLoad {
     fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(self.load(call))
     }
 }
 
 /// The same model is there, and it had better be well.
-async fn well(port: u16, model: &Model) -> Result<(), ToolError> {
+async fn well(port: u16, model: &LoadableModel) -> Result<(), ToolError> {
     let health = ready::health(port, HEALTH_PATIENCE).await;
     if health.is_well() {
         return Ok(());
@@ -273,25 +290,25 @@ async fn well(port: u16, model: &Model) -> Result<(), ToolError> {
     Err(failure::busy(format!("port {port} has `{name}`, which is {how}; unload it first")))
 }
 
-pub(super) fn loaded(port: u16, model: &Model) -> ToolOutput {
+pub(super) fn loaded(port: u16, model: &LoadableModel) -> ToolOutput {
     answer(format!("loaded {} on {port}", model.short_name()), port, model)
 }
 
-pub(super) fn already(port: u16, model: &Model) -> ToolOutput {
+pub(super) fn already(port: u16, model: &LoadableModel) -> ToolOutput {
     answer(format!("{} is already loaded on {port}", model.short_name()), port, model)
 }
 
-fn answer(message: String, port: u16, model: &Model) -> ToolOutput {
+fn answer(message: String, port: u16, model: &LoadableModel) -> ToolOutput {
     let output = json!({ "ok": true, "message": message, "port": port, "model": model.name });
     ToolOutput { summary: Some(message), ..ToolOutput::new(output) }
 }
 
 /// Who has a port already, in words.
-pub(super) fn taken(port: u16, name: &str, phase: &Phase) -> String {
+pub(super) fn taken(port: u16, name: &str, phase: &ServerPhase) -> String {
     match phase {
-        Phase::Loading => format!("`{name}` is being loaded on port {port}"),
-        Phase::Unloading => format!("`{name}` is being unloaded from port {port}"),
-        Phase::Ready | Phase::Failed(_) => {
+        ServerPhase::Loading => format!("`{name}` is being loaded on port {port}"),
+        ServerPhase::Unloading => format!("`{name}` is being unloaded from port {port}"),
+        ServerPhase::Ready | ServerPhase::Failed(_) => {
             format!("port {port} already has `{name}`; unload it first")
         }
     }

@@ -5,7 +5,7 @@ pub(super) const LOG_BYTES: u64 = 65_536;
 
 /// What a server says of itself that nothing will come of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum FatalLogLine {
     /// There is no such model.
     NoModel,
     /// The port is another's.
@@ -39,7 +39,7 @@ fn is_about_port(line: &str) -> bool {
 
 /// What the end of a log says. `target` is the model as the server was told. As long as a server lives, and has not
 /// said that it is dead, whatever else it says may be about something that it can do without.
-pub(super) fn said(log: &str, target: &str, ended: bool) -> Option<Said> {
+pub(super) fn said(log: &str, target: &str, ended: bool) -> Option<FatalLogLine> {
     let mut heard = None;
     for line in log.lines() {
         let line = line.to_lowercase();
@@ -51,12 +51,12 @@ pub(super) fn said(log: &str, target: &str, ended: bool) -> Option<Said> {
         if NO_MODEL.iter().any(|words| line.contains(words))
             || (line.contains(NO_FILE) && names_it())
         {
-            return Some(Said::NoModel);
+            return Some(FatalLogLine::NoModel);
         }
         if is_about_port(&line) {
-            heard = Some(Said::PortBusy);
+            heard = Some(FatalLogLine::PortBusy);
         } else if is_dead && heard.is_none() {
-            heard = Some(Said::Dead);
+            heard = Some(FatalLogLine::Dead);
         }
     }
     heard
@@ -80,14 +80,17 @@ mod tests {
     fn the_reasons_that_mlx_gives_are_understood() {
         let died = "2026-11-16 10:00:00,000 - ERROR - mlx_lm.server generation thread died: ";
         for (log, expected) in [
-            ("Repo id must be in the form 'repo_name'", Some(Said::NoModel)),
+            ("Repo id must be in the form 'repo_name'", Some(FatalLogLine::NoModel)),
             (
                 "[Errno 2] No such file or directory: '/models/empty/config.json'",
-                Some(Said::NoModel),
+                Some(FatalLogLine::NoModel),
             ),
-            ("Cannot find an appropriate cached snapshot folder for the", Some(Said::NoModel)),
-            ("Model type nosuch not supported.", Some(Said::Dead)),
-            ("[load_safetensors] incomplete download or corrupt file?", Some(Said::Dead)),
+            (
+                "Cannot find an appropriate cached snapshot folder for the",
+                Some(FatalLogLine::NoModel),
+            ),
+            ("Model type nosuch not supported.", Some(FatalLogLine::Dead)),
+            ("[load_safetensors] incomplete download or corrupt file?", Some(FatalLogLine::Dead)),
         ] {
             assert_eq!(
                 said(&format!("Starting\n{died}{log}\n"), "/models/empty", false),
@@ -96,13 +99,13 @@ mod tests {
             );
         }
         let taken = "Traceback\nOSError: [Errno 98] Address already in use\n";
-        assert_eq!(said(taken, "org/x", false), Some(Said::PortBusy));
+        assert_eq!(said(taken, "org/x", false), Some(FatalLogLine::PortBusy));
         let other = "[Errno 2] No such file or directory: '/opt/plugins'\nStarting httpd";
         assert_eq!(said(other, "org/x", true), None);
         // What a living server does without is no reason to end it; one that has ended had its reasons.
         let adapter = "[Errno 2] No such file or directory: '/m/adapter_config.json'";
         assert_eq!(said(adapter, "/m", false), None);
-        assert_eq!(said(adapter, "/m", true), Some(Said::NoModel));
+        assert_eq!(said(adapter, "/m", true), Some(FatalLogLine::NoModel));
         assert_eq!(said("loading test/eaddrinuse", "test/eaddrinuse", false), None);
     }
 

@@ -6,7 +6,7 @@ use gate::ToolError;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::failure;
-use crate::settings::{Mlx, is_repository};
+use crate::settings::{MlxSettings, is_repository};
 
 /// The longest name or path of a model, in bytes.
 const MAX_NAME_BYTES: usize = 1_024;
@@ -15,22 +15,22 @@ const MAX_NAMED: usize = 10;
 
 /// A model that may be loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Model {
+pub(super) struct LoadableModel {
     /// What the caller calls it.
     pub(super) name: String,
     /// What the server is told: an absolute path or a repository id.
     pub(super) target: String,
 }
 
-impl Model {
+impl LoadableModel {
     /// The model that the caller means.
-    pub(super) fn find(settings: &Mlx, name: &str) -> Result<Model, ToolError> {
+    pub(super) fn find(settings: &MlxSettings, name: &str) -> Result<LoadableModel, ToolError> {
         let target = match settings.models.get(name) {
             Some(target) => target.as_str(),
             None if name.len() <= MAX_NAME_BYTES && is_allowed(settings, name) => name,
             None => return Err(failure::not_found(unknown(settings, name))),
         };
-        let model = Model { name: name.to_owned(), target: target.to_owned() };
+        let model = LoadableModel { name: name.to_owned(), target: target.to_owned() };
         match model.path() {
             Some(path) if !path.exists() => {
                 Err(failure::not_found(format!("there is no model at the place of `{name}`")))
@@ -51,7 +51,7 @@ impl Model {
 }
 
 /// Whether a path or repository id may be loaded although the operator has no name for it.
-fn is_allowed(settings: &Mlx, name: &str) -> bool {
+fn is_allowed(settings: &MlxSettings, name: &str) -> bool {
     let is_plain_path = || {
         Path::new(name)
             .components()
@@ -74,7 +74,7 @@ fn globs(patterns: &[String], of_paths: bool) -> GlobSet {
     set.build().unwrap_or_default()
 }
 
-fn unknown(settings: &Mlx, name: &str) -> String {
+fn unknown(settings: &MlxSettings, name: &str) -> String {
     let shown: String = name.chars().take(200).collect();
     let mut known: Vec<String> =
         settings.models.keys().take(MAX_NAMED).map(|name| format!("`{name}`")).collect();
@@ -93,11 +93,12 @@ mod tests {
     use super::*;
 
     fn check(name: &str) -> Result<String, String> {
-        let mut settings = Mlx { allow: vec!["*/*".into(), "/tmp/*".into()], ..Mlx::default() };
+        let mut settings =
+            MlxSettings { allow: vec!["*/*".into(), "/tmp/*".into()], ..MlxSettings::default() };
         settings.models.insert("small".into(), "/usr".into());
         settings.models.insert("gone".into(), "/no/such/model".into());
         settings.models.insert("hub".into(), "org/large-4bit".into());
-        let found = Model::find(&settings, name);
+        let found = LoadableModel::find(&settings, name);
         found.map(|model| model.target).map_err(|error| error.code)
     }
 
@@ -135,8 +136,8 @@ mod tests {
 
     #[test]
     fn messages_say_what_there_is() {
-        let mut settings = Mlx::default();
-        let said = |settings: &Mlx| Model::find(settings, "x").unwrap_err().message;
+        let mut settings = MlxSettings::default();
+        let said = |settings: &MlxSettings| LoadableModel::find(settings, "x").unwrap_err().message;
         assert!(said(&settings).contains("tools.mlx.models"));
         settings.models.insert("small".into(), "org/small".into());
         assert!(said(&settings).ends_with("the server knows `small`"));

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::health::Health;
-use super::log::{LOG_BYTES, Said, said};
+use super::health::ModelServerHealth;
+use super::log::{FatalLogLine, LOG_BYTES, said};
 
 /// Between two looks at a server that is starting. Readiness is seen this much late at most.
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
@@ -27,11 +27,11 @@ const PROGRESS_PAUSE: Duration = Duration::from_secs(2);
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 
 /// Why a server is not ready and will not be.
-pub(super) enum NotReady {
+pub(super) enum ReadinessError {
     /// It ended.
     Ended(ExitReason),
     /// It said so itself.
-    Said(Said),
+    Logged(FatalLogLine),
     /// Somebody else listens on its port.
     Foreign,
     /// It did not answer in time, and this is what was seen of it last.
@@ -41,7 +41,7 @@ pub(super) enum NotReady {
 }
 
 /// What is waited for.
-pub(super) struct Waiting<'a> {
+pub(super) struct ReadinessWait<'a> {
     pub(super) call: &'a RunningCall,
     pub(super) port: u16,
     pub(super) log: PathBuf,
@@ -49,20 +49,20 @@ pub(super) struct Waiting<'a> {
     pub(super) deadline: Instant,
 }
 
-impl Waiting<'_> {
+impl ReadinessWait<'_> {
     /// Waits until the server answers.
-    pub(super) async fn wait(&self, kept: &mut DetachedChild) -> Result<(), NotReady> {
+    pub(super) async fn wait(&self, kept: &mut DetachedChild) -> Result<(), ReadinessError> {
         let identity = kept.identity();
         tokio::select! {
             biased;
-            () = self.call.stop.cancelled() => Err(NotReady::Stopped),
-            ending = kept.ended() => Err(NotReady::Ended(ending)),
+            () = self.call.stop.cancelled() => Err(ReadinessError::Stopped),
+            ending = kept.ended() => Err(ReadinessError::Ended(ending)),
             seen = self.watch(identity) => seen,
         }
     }
 
     /// Looks at the server again and again, and asks it once it listens.
-    async fn watch(&self, identity: Identity) -> Result<(), NotReady> {
+    async fn watch(&self, identity: Identity) -> Result<(), ReadinessError> {
         let began = Instant::now();
         let mut next_word = began + PROGRESS_PAUSE;
         self.call.progress(None, "started; waiting for it to listen");
@@ -70,7 +70,7 @@ impl Waiting<'_> {
             if Instant::now() >= self.deadline {
                 let port = self.port;
                 let seen = tokio::task::spawn_blocking(move || elsewhere(identity, port)).await;
-                return Err(NotReady::Late(seen.unwrap_or_default()));
+                return Err(ReadinessError::Late(seen.unwrap_or_default()));
             }
             if Instant::now() >= next_word {
                 next_word += PROGRESS_PAUSE;
@@ -83,7 +83,7 @@ impl Waiting<'_> {
         tokio::pin!(asking);
         loop {
             tokio::select! {
-                answered = &mut asking => return answered.map_err(NotReady::Late),
+                answered = &mut asking => return answered.map_err(ReadinessError::Late),
                 () = sleep(LOOK_PAUSE) => {}
             }
             // It may find out only now that it has no model, and be silent about it to those who ask.
@@ -100,17 +100,17 @@ impl Waiting<'_> {
     }
 
     /// Whether the server listens on its port.
-    async fn look(&self, identity: Identity) -> Result<bool, NotReady> {
+    async fn look(&self, identity: Identity) -> Result<bool, ReadinessError> {
         let (port, log, target) = (self.port, self.log.clone(), self.target.to_owned());
         let looked = tokio::task::spawn_blocking(move || look(identity, port, &log, &target)).await;
         looked.unwrap_or(Ok(false))
     }
 }
 
-fn look(identity: Identity, port: u16, log: &Path, target: &str) -> Result<bool, NotReady> {
+fn look(identity: Identity, port: u16, log: &Path, target: &str) -> Result<bool, ReadinessError> {
     let log = log_tail(log, LOG_BYTES);
     if let Some(said) = said(&String::from_utf8_lossy(&log), target, false) {
-        return Err(NotReady::Said(said));
+        return Err(ReadinessError::Logged(said));
     }
     let is_heard = |one: &Listener| one.port == port && one.on_loopback;
     if identity.listeners().iter().any(is_heard) {
@@ -119,7 +119,7 @@ fn look(identity: Identity, port: u16, log: &Path, target: &str) -> Result<bool,
     match listeners().iter().any(is_heard) {
         // It may have begun to listen between the two looks.
         true if identity.listeners().iter().any(is_heard) => Ok(true),
-        true => Err(NotReady::Foreign),
+        true => Err(ReadinessError::Foreign),
         false => Ok(false),
     }
 }
@@ -187,8 +187,10 @@ fn is_answer(body: &[u8]) -> bool {
 }
 
 /// Whether a server that was ready still says that it is well.
-pub(super) async fn health(port: u16, patience: Duration) -> Health {
-    status_of(port, patience).await.map_or_else(Health::Silent, Health::Status)
+pub(super) async fn health(port: u16, patience: Duration) -> ModelServerHealth {
+    status_of(port, patience)
+        .await
+        .map_or_else(ModelServerHealth::Silent, ModelServerHealth::Status)
 }
 
 /// The status of `/health`, or what failed.

@@ -7,23 +7,23 @@ use guard::process::listeners;
 use serde::Serialize;
 
 use super::{
-    health::Health,
+    health::ModelServerHealth,
     log::{LOG_BYTES, last_lines},
-    place::{Met, Phase, Place, Record},
+    port_folder::{PortFolder, PortOccupant, ServerPhase, ServerRecord},
     ports, ready,
 };
-use crate::settings::Mlx;
+use crate::settings::MlxSettings;
 
 /// How long a server may take to say whether it is well.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is known of one port.
 #[derive(Debug, Serialize)]
-pub struct Server {
+pub struct ModelServer {
     /// The port.
     pub port: u16,
     /// How it is there.
-    pub state: State,
+    pub state: ModelServerState,
     /// The model, by the name that it was loaded by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -38,7 +38,7 @@ pub struct Server {
     pub since: Option<Timestamp>,
     /// Whether it says that it is well.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub health: Option<Health>,
+    pub health: Option<ModelServerHealth>,
     /// Why it did not come to be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -49,7 +49,7 @@ pub struct Server {
 /// How it is on a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum ModelServerState {
     /// Somebody is about to do something.
     Starting,
     /// A model is being loaded.
@@ -66,32 +66,32 @@ pub enum State {
     Foreign,
 }
 
-impl State {
+impl ModelServerState {
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
-            State::Starting => "starting",
-            State::Loading => "loading",
-            State::Ready => "ready",
-            State::Unloading => "unloading",
-            State::Ended => "ended",
-            State::Failed => "failed",
-            State::Foreign => "foreign",
+            ModelServerState::Starting => "starting",
+            ModelServerState::Loading => "loading",
+            ModelServerState::Ready => "ready",
+            ModelServerState::Unloading => "unloading",
+            ModelServerState::Ended => "ended",
+            ModelServerState::Failed => "failed",
+            ModelServerState::Foreign => "foreign",
         }
     }
 }
 
 /// Every one of these ports on which there is something, with the last `lines` of each log.
 pub async fn status(
-    settings: &Mlx,
+    settings: &MlxSettings,
     ports: impl Iterator<Item = u16>,
     lines: usize,
-) -> io::Result<Vec<Server>> {
+) -> io::Result<Vec<ModelServer>> {
     let found: Result<Vec<_>, _> = ports.map(|port| one(settings, port, lines)).collect();
     // All are asked at once: one that hangs holds nobody up.
     let asked = found?.into_iter().flatten().map(|mut server| {
         tokio::spawn(async move {
-            if server.state == State::Ready {
+            if server.state == ModelServerState::Ready {
                 server.health = Some(ready::health(server.port, PATIENCE).await);
             }
             server
@@ -104,34 +104,34 @@ pub async fn status(
     Ok(all)
 }
 
-fn one(settings: &Mlx, port: u16, lines: usize) -> io::Result<Option<Server>> {
-    let place = Place::existing(&settings.dir, port)?;
+fn one(settings: &MlxSettings, port: u16, lines: usize) -> io::Result<Option<ModelServer>> {
+    let place = PortFolder::existing(&settings.dir, port)?;
     // The lock is let go of at once: whoever loads meanwhile must not wait for somebody who looks.
-    let (record, held) = match place.as_ref().map(Place::look).transpose()? {
-        Some(Met::Held(found)) => (found.map(|(record, _)| record), true),
-        Some(Met::Free { lock, left }) => {
+    let (record, held) = match place.as_ref().map(PortFolder::look).transpose()? {
+        Some(PortOccupant::Held(found)) => (found.map(|(record, _)| record), true),
+        Some(PortOccupant::Free { lock, left }) => {
             drop(lock);
             (left, false)
         }
         None => (None, false),
     };
     if !held && listeners().iter().any(|one| one.port == port) {
-        return Ok(Some(Server {
+        return Ok(Some(ModelServer {
             process: ports::holder_now(port),
-            ..Server::bare(port, State::Foreign)
+            ..ModelServer::bare(port, ModelServerState::Foreign)
         }));
     }
     let Some(place) = place else { return Ok(None) };
     Ok(match record {
-        Some(record) => Some(Server::of(&place, record, held, lines)),
-        None if held => Some(Server::bare(port, State::Starting)),
+        Some(record) => Some(ModelServer::of(&place, record, held, lines)),
+        None if held => Some(ModelServer::bare(port, ModelServerState::Starting)),
         None => None,
     })
 }
 
-impl Server {
-    fn bare(port: u16, state: State) -> Server {
-        Server {
+impl ModelServer {
+    fn bare(port: u16, state: ModelServerState) -> ModelServer {
+        ModelServer {
             port,
             state,
             model: None,
@@ -144,23 +144,25 @@ impl Server {
         }
     }
 
-    fn of(place: &Place, record: Record, held: bool, lines: usize) -> Server {
+    fn of(place: &PortFolder, record: ServerRecord, held: bool, lines: usize) -> ModelServer {
         let (state, reason) = match record.phase {
-            Phase::Failed(reason) => (State::Failed, Some(reason)),
-            Phase::Loading if held => (State::Loading, None),
-            Phase::Ready if held => (State::Ready, None),
-            Phase::Unloading if held => (State::Unloading, None),
-            Phase::Loading => (State::Ended, Some("whoever was loading it went away".to_owned())),
-            Phase::Ready | Phase::Unloading => (State::Ended, None),
+            ServerPhase::Failed(reason) => (ModelServerState::Failed, Some(reason)),
+            ServerPhase::Loading if held => (ModelServerState::Loading, None),
+            ServerPhase::Ready if held => (ModelServerState::Ready, None),
+            ServerPhase::Unloading if held => (ModelServerState::Unloading, None),
+            ServerPhase::Loading => {
+                (ModelServerState::Ended, Some("whoever was loading it went away".to_owned()))
+            }
+            ServerPhase::Ready | ServerPhase::Unloading => (ModelServerState::Ended, None),
         };
-        Server {
+        ModelServer {
             model: Some(record.model),
             target: Some(record.target),
             process: record.keeper.filter(|_| held).map(|keeper| format!("process {}", keeper.pid)),
             since: Some(Timestamp(record.since)),
             reason,
             log: last_lines(&place.log(LOG_BYTES), lines),
-            ..Server::bare(place.port, state)
+            ..ModelServer::bare(place.port, state)
         }
     }
 }

@@ -9,44 +9,44 @@ use tokio::time::{Instant, sleep};
 
 use super::{
     BEGINNING_PATIENCE, failure,
-    place::{Met, Phase, Place, Record},
-    port_of, ports, stand_in,
+    port_folder::{PortFolder, PortOccupant, ServerPhase, ServerRecord},
+    port_of, ports, simulated,
 };
-use crate::settings::Mlx;
+use crate::settings::MlxSettings;
 
 /// Between two looks at whether it is gone.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Beyond the patience of the settings: for the killing, and for clearing up.
 const CLEARING_PATIENCE: Duration = Duration::from_secs(3);
 
-pub(crate) struct Unload {
-    settings: Mlx,
+pub(crate) struct MlxUnload {
+    settings: MlxSettings,
 }
 
-impl Unload {
-    pub(crate) fn new(settings: &Mlx) -> Self {
+impl MlxUnload {
+    pub(crate) fn new(settings: &MlxSettings) -> Self {
         Self { settings: settings.clone() }
     }
 
     async fn unload(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
         let port = port_of(call)?;
         if self.settings.stand_in {
-            return stand_in::unload(&self.settings.dir, port);
+            return simulated::unload(&self.settings.dir, port);
         }
-        let found = Place::existing(&self.settings.dir, port);
+        let found = PortFolder::existing(&self.settings.dir, port);
         let place = found.map_err(|error| failure::state(&error))?;
         let Some(place) = place else { return Err(idle(port).await) };
         let beginning = Instant::now() + BEGINNING_PATIENCE;
         let (record, keeper) = loop {
             match place.look().map_err(|error| failure::state(&error))? {
-                Met::Free { lock, .. } => {
+                PortOccupant::Free { lock, .. } => {
                     place.forget();
                     drop(lock);
                     return Err(idle(port).await);
                 }
-                Met::Held(Some(found)) => break found,
-                Met::Held(None) if Instant::now() < beginning => sleep(PAUSE).await,
-                Met::Held(None) => {
+                PortOccupant::Held(Some(found)) => break found,
+                PortOccupant::Held(None) if Instant::now() < beginning => sleep(PAUSE).await,
+                PortOccupant::Held(None) => {
                     let message = "the server on this port is being started; try again";
                     return Err(ToolError::internal(message, message));
                 }
@@ -54,9 +54,9 @@ impl Unload {
         };
         match self.end(call, &place, record, keeper).await? {
             // Another call has loaded there by now, and the port is that one's.
-            Gone::Followed => Ok(answer(port)),
-            Gone::Free if ports::freed(port).await => Ok(answer(port)),
-            Gone::Free => {
+            UnloadEnd::Followed => Ok(answer(port)),
+            UnloadEnd::Free if ports::freed(port).await => Ok(answer(port)),
+            UnloadEnd::Free => {
                 let message = format!("the server is gone, and {}", ports::held_by(port).await);
                 Err(ToolError::internal(message.clone(), message))
             }
@@ -67,11 +67,11 @@ impl Unload {
     async fn end(
         &self,
         call: &RunningCall,
-        place: &Place,
-        mut record: Record,
+        place: &PortFolder,
+        mut record: ServerRecord,
         keeper: Identity,
-    ) -> Result<Gone, ToolError> {
-        record.phase = Phase::Unloading;
+    ) -> Result<UnloadEnd, ToolError> {
+        record.phase = ServerPhase::Unloading;
         // Only for those who look meanwhile.
         let _ = place.write(&record);
         call.progress(None, "asked it to end");
@@ -81,14 +81,14 @@ impl Unload {
             let deadline = Instant::now() + patience;
             while Instant::now() < deadline {
                 match place.look().map_err(|error| failure::state(&error))? {
-                    Met::Free { lock, .. } => {
+                    PortOccupant::Free { lock, .. } => {
                         place.forget();
                         drop(lock);
-                        return Ok(Gone::Free);
+                        return Ok(UnloadEnd::Free);
                     }
                     // A load that waited for its turn was sooner.
-                    Met::Held(_) if !keeper.is_alive() => return Ok(Gone::Followed),
-                    Met::Held(_) => sleep(PAUSE).await,
+                    PortOccupant::Held(_) if !keeper.is_alive() => return Ok(UnloadEnd::Followed),
+                    PortOccupant::Held(_) => sleep(PAUSE).await,
                 }
             }
             // Its keeper hangs, and does not even kill.
@@ -100,14 +100,14 @@ impl Unload {
 }
 
 /// What came after a server.
-enum Gone {
+enum UnloadEnd {
     /// Nothing.
     Free,
     /// Another one.
     Followed,
 }
 
-impl Provider for Unload {
+impl Provider for MlxUnload {
     fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(self.unload(call))
     }

@@ -1,30 +1,15 @@
 //! The date of a search result. Services write it in many ways; callers get an RFC 3339 time in
 //! UTC, a date, or nothing.
 
+use std::ops::RangeInclusive;
+
 use jiff::{Timestamp, Unit, Zoned, civil::Date, fmt::rfc2822, fmt::strtime};
 
 /// The longest text that is looked at, in bytes.
 const MAX_BYTES: usize = 64;
 
-/// Dates as people and pages write them. With slashes and two numbers nobody knows which is the
-/// month, so those are not here.
-const FORMATS: &[&str] = &[
-    "%Y/%m/%d",
-    "%Y.%m.%d",
-    "%d.%m.%Y",
-    "%B %d, %Y",
-    "%b %d, %Y",
-    "%b. %d, %Y",
-    "%B %d %Y",
-    "%b %d %Y",
-    "%d %B %Y",
-    "%d %b %Y",
-    "%d %B, %Y",
-    "%d-%b-%Y",
-    "%A, %B %d, %Y",
-    "%a, %b %d, %Y",
-    "%a, %d %b %Y",
-];
+/// RFC 3339 has four digits for the year.
+const YEARS: RangeInclusive<i16> = 1_000..=9_999;
 
 /// The time or the date, or nothing where the text is neither.
 pub(super) fn normalised(text: &str, now: Timestamp) -> Option<String> {
@@ -45,9 +30,20 @@ pub(super) fn normalised(text: &str, now: Timestamp) -> Option<String> {
     if let Ok(time) = rfc2822::parse(text) {
         return shown(time.timestamp());
     }
-    let written =
-        FORMATS.iter().find_map(|format| strtime::parse(format, text).ok()?.to_date().ok());
-    written.and_then(in_our_time).or_else(|| relative(text, now))
+    written(text).map(|date| date.to_string()).or_else(|| relative(text, now))
+}
+
+/// A date in words or numbers. With slashes and the year last nobody knows which number is the month.
+fn written(text: &str) -> Option<Date> {
+    if text.find('/').is_some_and(|at| at < 4) {
+        return None;
+    }
+    let date = extract::date::in_text(text, &YEARS)?;
+    // A weekday that is another day's says that one of the two is wrong.
+    let first = text.split([',', ' ']).next()?;
+    let weekday =
+        ["%A", "%a"].iter().find_map(|format| strtime::parse(format, first).ok()?.weekday());
+    weekday.is_none_or(|weekday| weekday == date.weekday()).then_some(date)
 }
 
 /// `20250101`, or seconds or milliseconds since 1970.
@@ -97,9 +93,8 @@ fn utc(time: Timestamp) -> Zoned {
     time.to_zoned(jiff::tz::TimeZone::UTC)
 }
 
-/// RFC 3339 has four digits for the year.
 fn in_our_time(date: Date) -> Option<String> {
-    (1_000..=9_999).contains(&date.year()).then(|| date.to_string())
+    YEARS.contains(&date.year()).then(|| date.to_string())
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    clean,
     failure::HOW_TO_CONFIGURE,
-    service::{NoRequest, Service},
+    plain_text,
+    service::{SearchRequestError, SearchService},
 };
-use crate::settings::{Search, SearchProvider};
+use crate::settings::{SearchProvider, SearchSettings};
 
 /// How many search tools of a service are shown.
 const MAX_SHOWN_TOOLS: usize = 20;
@@ -18,7 +18,7 @@ const MAX_SHOWN_CHARACTERS: usize = 100;
 
 /// How it is with the search service.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagnosis {
+pub struct SearchDiagnosis {
     /// Whether searches will be answered.
     pub usable: bool,
     /// Whether there is a service at all.
@@ -30,12 +30,12 @@ pub struct Diagnosis {
 }
 
 /// Asks the service something that costs nothing. No key is part of what this says.
-pub async fn diagnose(settings: &Search) -> Diagnosis {
-    let service = match Service::new(settings) {
+pub async fn diagnose(settings: &SearchSettings) -> SearchDiagnosis {
+    let service = match SearchService::new(settings) {
         Ok(Some(service)) => service,
         Ok(None) => {
             let none = unusable("no search service is configured", HOW_TO_CONFIGURE);
-            return Diagnosis { configured: false, ..none };
+            return SearchDiagnosis { configured: false, ..none };
         }
         Err(problem) => return unusable(problem, "mend `tools.search`"),
     };
@@ -43,8 +43,12 @@ pub async fn diagnose(settings: &Search) -> Diagnosis {
     let place = format!("{provider} at {}", settings.base_url.as_deref().unwrap_or_default());
     let request = match service.probe() {
         Ok(request) => request,
-        Err(NoRequest::Key(words)) => return unusable(words, "set it where the server is started"),
-        Err(NoRequest::TooLong) => return unusable("the address is too long", "mend `base_url`"),
+        Err(SearchRequestError::Key(words)) => {
+            return unusable(words, "set it where the server is started");
+        }
+        Err(SearchRequestError::TooLong) => {
+            return unusable("the address is too long", "mend `base_url`");
+        }
     };
     match service.client.send(request, &CancellationToken::new()).await {
         Err(error) if error.on_redirect() => {
@@ -62,7 +66,7 @@ pub async fn diagnose(settings: &Search) -> Diagnosis {
     }
 }
 
-fn litellm(place: &str, response: &HttpResponse, settings: &Search) -> Diagnosis {
+fn litellm(place: &str, response: &HttpResponse, settings: &SearchSettings) -> SearchDiagnosis {
     match response.status.as_u16() {
         200 => match (tools(&response.body), &settings.search_tool) {
             (Some(tools), Some(wanted)) if !tools.contains(wanted) => {
@@ -88,7 +92,7 @@ fn litellm(place: &str, response: &HttpResponse, settings: &Search) -> Diagnosis
     }
 }
 
-fn searxng(place: &str, response: &HttpResponse) -> Diagnosis {
+fn searxng(place: &str, response: &HttpResponse) -> SearchDiagnosis {
     match response.status.as_u16() {
         200 | 400 => usable(format!("{place} answers")),
         403 => unusable(
@@ -117,21 +121,22 @@ fn offer(tools: &[String]) -> String {
         return "it has none".into();
     }
     let shown = tools.iter().take(MAX_SHOWN_TOOLS);
-    let shown = shown
-        .map(|name| clean::visible(&name.chars().take(MAX_SHOWN_CHARACTERS).collect::<String>()));
+    let shown = shown.map(|name| {
+        plain_text::visible(&name.chars().take(MAX_SHOWN_CHARACTERS).collect::<String>())
+    });
     let more = if tools.len() > MAX_SHOWN_TOOLS { ", …" } else { "" };
     format!("it has {}{more}", shown.collect::<Vec<_>>().join(", "))
 }
 
-fn failing(place: &str, status: u16) -> Diagnosis {
+fn failing(place: &str, status: u16) -> SearchDiagnosis {
     unusable(format!("{place} answers with status {status}"), "look at its log")
 }
 
-fn usable(message: String) -> Diagnosis {
-    Diagnosis { usable: true, configured: true, message, hint: None }
+fn usable(message: String) -> SearchDiagnosis {
+    SearchDiagnosis { usable: true, configured: true, message, hint: None }
 }
 
-fn unusable(message: impl Into<String>, hint: impl Into<String>) -> Diagnosis {
+fn unusable(message: impl Into<String>, hint: impl Into<String>) -> SearchDiagnosis {
     let hint = Some(hint.into());
-    Diagnosis { usable: false, configured: true, message: message.into(), hint }
+    SearchDiagnosis { usable: false, configured: true, message: message.into(), hint }
 }

@@ -7,8 +7,8 @@ use gate::ToolError;
 use guard::net::{NetError, NetErrorReason};
 use serde_json::json;
 
-use super::service::NoRequest;
-use crate::settings::Search;
+use super::service::SearchRequestError;
+use crate::settings::SearchSettings;
 
 const UPSTREAM_FAILURE: &str = "upstream_failure";
 
@@ -27,15 +27,17 @@ pub(super) fn misconfigured(problem: &str) -> ToolError {
     error
 }
 
-pub(super) fn no_request(why: &NoRequest) -> ToolError {
+pub(super) fn no_request(why: &SearchRequestError) -> ToolError {
     match why {
-        NoRequest::TooLong => ToolError::invalid_input("the query is too long for the service"),
-        NoRequest::Key(words) => failed("not_configured", words),
+        SearchRequestError::TooLong => {
+            ToolError::invalid_input("the query is too long for the service")
+        }
+        SearchRequestError::Key(words) => failed("not_configured", words),
     }
 }
 
 /// The service said no.
-pub(super) fn status(status: u16, settings: &Search) -> ToolError {
+pub(super) fn status(status: u16, settings: &SearchSettings) -> ToolError {
     let mut error = failed("http_status", format!("HTTPStatusError status={status}"));
     error.details = Some(json!({ "reason": "http_status", "status": status }));
     error.operator = Some(format!("{} answered with status {status}", place(settings)));
@@ -48,7 +50,7 @@ pub(super) fn bad_answer(problem: &'static str) -> ToolError {
 }
 
 /// The service said nothing, or not to the end.
-pub(super) fn unanswered(error: &NetError, settings: &Search) -> ToolError {
+pub(super) fn unanswered(error: &NetError, settings: &SearchSettings) -> ToolError {
     let reason = error.reason.word();
     let mut failure = match error.reason {
         NetErrorReason::Timeout => {
@@ -88,7 +90,7 @@ fn failed(reason: &str, message: impl Into<String>) -> ToolError {
     error
 }
 
-fn place(settings: &Search) -> String {
+fn place(settings: &SearchSettings) -> String {
     let title = settings.provider.map_or("the search service", |provider| provider.title());
     format!("{title} at {}", settings.base_url.as_deref().unwrap_or_default())
 }

@@ -16,7 +16,7 @@ const MAX_LOOKED_AT: usize = 1_000;
 
 /// A result as it came, each field the first that is there of its several names.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct RawSearchResult {
     pub(super) title: String,
     pub(super) url: String,
     pub(super) snippet: String,
@@ -25,7 +25,7 @@ pub(super) struct Found {
 }
 
 /// The results, or why there are none.
-pub(super) fn read(body: &[u8]) -> Result<Vec<Found>, &'static str> {
+pub(super) fn read(body: &[u8]) -> Result<Vec<RawSearchResult>, &'static str> {
     let text = std::str::from_utf8(body).map_err(|_| "it is not UTF-8")?;
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
@@ -38,8 +38,8 @@ pub(super) fn read(body: &[u8]) -> Result<Vec<Found>, &'static str> {
     let is_list = |raw: &&RawValue| raw.get().starts_with('[');
     let list = answer.results.filter(is_list).or_else(|| answer.data.filter(is_list));
     let list = list.ok_or("it has no list of results")?;
-    let Entries(entries) = serde_json::from_str(list.get()).map_err(|_| "its list is broken")?;
-    let found: Vec<Found> = entries.iter().filter_map(|entry| found(entry)).collect();
+    let RawEntries(entries) = serde_json::from_str(list.get()).map_err(|_| "its list is broken")?;
+    let found: Vec<RawSearchResult> = entries.iter().filter_map(|entry| found(entry)).collect();
     if found.is_empty() && !entries.is_empty() {
         return Err("its list holds no results");
     }
@@ -57,7 +57,7 @@ struct Envelope<'a> {
 /// The names that LiteLLM, SearXNG and others have for the same thing.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry<'a> {
+struct RawEntry<'a> {
     #[serde(borrow)]
     title: Option<&'a RawValue>,
     name: Option<&'a RawValue>,
@@ -72,16 +72,16 @@ struct Entry<'a> {
     published_date_in_snake_case: Option<&'a RawValue>,
 }
 
-fn found(entry: &RawValue) -> Option<Found> {
+fn found(entry: &RawValue) -> Option<RawSearchResult> {
     if !entry.get().starts_with('{') {
         return None;
     }
-    let entry: Entry = serde_json::from_str(entry.get()).ok()?;
+    let entry: RawEntry = serde_json::from_str(entry.get()).ok()?;
     let text = |names: &[Option<&RawValue>]| {
         let texts = names.iter().flatten().filter_map(|raw| text(raw));
         texts.into_iter().find(|text| !text.trim().is_empty()).unwrap_or_default()
     };
-    Some(Found {
+    Some(RawSearchResult {
         title: text(&[entry.title, entry.name]),
         url: text(&[entry.url, entry.link]),
         snippet: text(&[entry.snippet, entry.description, entry.content]),
@@ -108,13 +108,13 @@ fn text_or_number(raw: &RawValue) -> Option<String> {
 }
 
 /// The first entries of a list; the rest is passed over.
-struct Entries<'a>(Vec<&'a RawValue>);
+struct RawEntries<'a>(Vec<&'a RawValue>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for RawEntries<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct First;
-        impl<'de> Visitor<'de> for First {
-            type Value = Entries<'de>;
+        struct RawEntriesVisitor;
+        impl<'de> Visitor<'de> for RawEntriesVisitor {
+            type Value = RawEntries<'de>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
                 formatter.write_str("a list")
@@ -125,14 +125,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
                 while entries.len() < MAX_LOOKED_AT {
                     match list.next_element()? {
                         Some(entry) => entries.push(entry),
-                        None => return Ok(Entries(entries)),
+                        None => return Ok(RawEntries(entries)),
                     }
                 }
                 while list.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Entries(entries))
+                Ok(RawEntries(entries))
             }
         }
-        deserializer.deserialize_seq(First)
+        deserializer.deserialize_seq(RawEntriesVisitor)
     }
 }
 
@@ -140,7 +140,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
 mod tests {
     use super::*;
 
-    fn first(body: &str) -> Found {
+    fn first(body: &str) -> RawSearchResult {
         let mut found = read(body.as_bytes()).unwrap();
         assert_eq!(found.len(), 1, "{body}");
         found.remove(0)
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn every_service_has_its_own_names() {
-        let expected = Found {
+        let expected = RawSearchResult {
             title: "T".into(),
             url: "https://a.example".into(),
             snippet: "S".into(),

@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{
-    clean::{clean, is_hidden},
     date,
-    listing::Found,
+    listing::RawSearchResult,
+    plain_text::{is_hidden, plain_text},
 };
 
 /// The longest title, in characters.
@@ -29,14 +29,18 @@ pub(super) struct SearchResult {
 }
 
 /// The first so many that can be used, in their order.
-pub(super) fn chosen(found: Vec<Found>, max_results: usize, now: Timestamp) -> Vec<SearchResult> {
+pub(super) fn chosen(
+    found: Vec<RawSearchResult>,
+    max_results: usize,
+    now: Timestamp,
+) -> Vec<SearchResult> {
     let mut seen = HashSet::new();
     let usable = found.into_iter().filter_map(|one| {
         let (url, shown) = address(&one.url)?;
         seen.insert(url).then(|| SearchResult {
-            title: clean(&one.title, MAX_TITLE_CHARACTERS),
+            title: plain_text(&one.title, MAX_TITLE_CHARACTERS),
             url: shown,
-            snippet: clean(&one.snippet, MAX_SNIPPET_CHARACTERS),
+            snippet: plain_text(&one.snippet, MAX_SNIPPET_CHARACTERS),
             date: date::normalised(&one.date, now),
         })
     });
@@ -68,8 +72,8 @@ mod tests {
         "2026-11-15T12:00:00Z".parse().unwrap()
     }
 
-    fn found(title: &str, url: &str) -> Found {
-        Found { title: title.into(), url: url.into(), ..Found::default() }
+    fn found(title: &str, url: &str) -> RawSearchResult {
+        RawSearchResult { title: title.into(), url: url.into(), ..RawSearchResult::default() }
     }
 
     #[test]
@@ -135,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_result_is_clean() {
-        let one = Found {
+        let one = RawSearchResult {
             title: " <b>Rust</b> &amp; more ".into(),
             url: "https://a.example".into(),
             snippet: "line one\nline two".into(),

@@ -7,30 +7,30 @@ use guard::net::{
 };
 use serde_json::json;
 
-use crate::settings::{Search, SearchProvider, SearchToolIn};
+use crate::settings::{SearchProvider, SearchSettings, SearchToolIn};
 
 /// A service that the settings name.
-pub(super) struct Service {
+pub(super) struct SearchService {
     provider: SearchProvider,
     /// Without a slash at its end.
     base: String,
-    settings: Search,
+    settings: SearchSettings,
     /// It reaches this service and nothing else.
     pub(super) client: HttpClient,
 }
 
 /// Why no request was made.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum NoRequest {
+pub(super) enum SearchRequestError {
     /// The query does not fit into one.
     TooLong,
     /// The key is not there, or is none: a sentence for callers and the operator.
     Key(String),
 }
 
-impl Service {
+impl SearchService {
     /// The service, nothing where the settings name none, or what is wrong with them.
-    pub(super) fn new(settings: &Search) -> Result<Option<Self>, String> {
+    pub(super) fn new(settings: &SearchSettings) -> Result<Option<Self>, String> {
         let (Some(provider), Some(base_url)) = (settings.provider, &settings.base_url) else {
             return Ok(None);
         };
@@ -61,7 +61,11 @@ impl Service {
     }
 
     /// The request for a search.
-    pub(super) fn search(&self, query: &str, max_results: usize) -> Result<HttpRequest, NoRequest> {
+    pub(super) fn search(
+        &self,
+        query: &str,
+        max_results: usize,
+    ) -> Result<HttpRequest, SearchRequestError> {
         let request = match self.provider {
             SearchProvider::Litellm => {
                 let mut body = json!({ "query": query, "max_results": max_results });
@@ -86,7 +90,7 @@ impl Service {
     }
 
     /// A request that costs nothing and shows whether the service can be used.
-    pub(super) fn probe(&self) -> Result<HttpRequest, NoRequest> {
+    pub(super) fn probe(&self) -> Result<HttpRequest, SearchRequestError> {
         self.finish(HttpRequest::get(match self.provider {
             SearchProvider::Litellm => self.parsed("/v1/search/tools"),
             // Without a query it says 400, and 403 where it does not speak JSON.
@@ -103,14 +107,14 @@ impl Service {
         Url::parse(&text).expect("the settings were read as a URL, and a path keeps it one")
     }
 
-    fn finish(&self, mut request: HttpRequest) -> Result<HttpRequest, NoRequest> {
+    fn finish(&self, mut request: HttpRequest) -> Result<HttpRequest, SearchRequestError> {
         if request.url.len() > MAX_URL_BYTES {
-            return Err(NoRequest::TooLong);
+            return Err(SearchRequestError::TooLong);
         }
         let json = HeaderValue::from_static("application/json");
         request.headers.insert(header::ACCEPT, json);
         if let Some(name) = &self.settings.api_key_env {
-            let key = key(name).map_err(NoRequest::Key)?;
+            let key = key(name).map_err(SearchRequestError::Key)?;
             request.headers.insert(header::AUTHORIZATION, key);
         }
         Ok(request.within(RequestLimits {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// The model servers that agents may start and stop.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Mlx {
+pub struct MlxSettings {
     /// The program that serves a model, and its arguments; no shell reads them. `{model}` stands for the path or
     /// repository id, `{port}` for the port. Words that begin with `./`, `../` or `~/` are paths and start at the folder of this file or of the user. It stays in the foreground and listens on this machine.
     #[schemars(length(min = 1, max = 1_000))]
@@ -51,7 +51,7 @@ pub struct Mlx {
     pub stand_in: bool,
 }
 
-impl Default for Mlx {
+impl Default for MlxSettings {
     fn default() -> Self {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         Self {
@@ -79,7 +79,7 @@ impl Default for Mlx {
     }
 }
 
-impl Mlx {
+impl MlxSettings {
     /// Whether models are served on this machine.
     pub fn is_local(&self) -> bool {
         self.host == "local"

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The service that searches the web.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Search {
+pub struct SearchSettings {
     /// Which kind of service it is. Where this is left out, there is none.
     #[schemars(with = "SearchProvider")]
     pub provider: Option<SearchProvider>,
@@ -44,7 +44,7 @@ pub struct Search {
     pub stand_in: Option<PathBuf>,
 }
 
-impl Default for Search {
+impl Default for SearchSettings {
     fn default() -> Self {
         Self {
             provider: None,
@@ -92,7 +92,7 @@ pub enum SearchToolIn {
     Body,
 }
 
-impl Search {
+impl SearchSettings {
     /// A service whose answers are files: `search.example/v1/search` below the folder.
     pub(super) fn of_examples(folder: &Path) -> Self {
         Self {
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn half_of_a_service_is_a_mistake() {
         let check = |yaml: serde_json::Value, expected: &[&str]| {
-            let search: Search = serde_json::from_value(yaml).unwrap();
+            let search: SearchSettings = serde_json::from_value(yaml).unwrap();
             let places: Vec<_> = search.mistakes().into_iter().map(|(place, _)| place).collect();
             assert_eq!(places, expected, "{search:?}");
         };

@@ -58,7 +58,7 @@ const BINARY_TYPES: [&str; 45] = [
 /// What may be fetched from the web, and within which limits.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct WebFetch {
+pub struct WebFetchSettings {
     /// Domains that may be reached; every public one where the list is empty. `example.com` is that
     /// host alone, `.example.com` or `*.example.com` the hosts below it.
     pub allowed_domains: Vec<String>,
@@ -116,7 +116,7 @@ pub struct WebFetch {
     pub stand_in: Option<PathBuf>,
 }
 
-impl Default for WebFetch {
+impl Default for WebFetchSettings {
     fn default() -> Self {
         Self {
             allowed_domains: Vec::new(),
@@ -142,7 +142,7 @@ impl Default for WebFetch {
     }
 }
 
-impl WebFetch {
+impl WebFetchSettings {
     /// The entries that mean nothing: the key and the place in its list, and what is wrong.
     pub fn mistakes(&self) -> Vec<(String, String)> {
         let mut mistakes = Vec::new();

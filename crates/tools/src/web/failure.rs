@@ -8,7 +8,7 @@ use gate::ToolError;
 use guard::net::{NetError, NetErrorReason, Url};
 use serde_json::json;
 
-use super::place;
+use super::redacted_url;
 
 /// Bytes in what the seed calls a megabyte.
 const MEGABYTE: u64 = 1_048_576;
@@ -46,7 +46,7 @@ pub(super) fn fetching(url: &str, error: &NetError, max_bytes: u64) -> ToolError
 /// What the operator reads of a page that was not fetched.
 pub(super) fn for_operator(url: &str, error: &NetError) -> String {
     let more = error.operator.as_deref().map(|more| format!(" ({more})")).unwrap_or_default();
-    format!("{}: {}{more}", place::site(url), error.message)
+    format!("{}: {}{more}", redacted_url::site(url), error.message)
 }
 
 /// The body is larger than the operator allows.
@@ -76,6 +76,6 @@ pub(super) fn status(status: u16, url: &Url) -> ToolError {
     let message = format!("Request failed with status code: {status}");
     let mut failure = ToolError::new("request_failed", message);
     failure.details =
-        Some(json!({ "reason": "http_status", "status": status, "url": place::page(url) }));
+        Some(json!({ "reason": "http_status", "status": status, "url": redacted_url::page(url) }));
     failure
 }

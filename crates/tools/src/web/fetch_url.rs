@@ -10,8 +10,8 @@ use guard::net::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{failure, place, types::RefusedTypes};
-use crate::{printed_size::json_bytes, settings::WebFetch};
+use super::{failure, redacted_url, refused_types::RefusedTypes};
+use crate::{json_size::json_bytes, settings::WebFetchSettings};
 
 /// A body above this many bytes is made into text where nobody else has to wait for it.
 const LARGE_BYTES: usize = 65_536;
@@ -24,7 +24,7 @@ pub(crate) struct FetchUrl {
 }
 
 impl FetchUrl {
-    pub(crate) fn new(settings: &WebFetch, client: HttpClient) -> Self {
+    pub(crate) fn new(settings: &WebFetchSettings, client: HttpClient) -> Self {
         let refused = RefusedTypes::new(&settings.refused_types);
         let judge = BodyFilter::new(move |status, headers| {
             if !status.is_success() {
@@ -79,7 +79,7 @@ fn answer(response: HttpResponse, max_output_bytes: u64) -> Result<ToolOutput, T
     if json_bytes(&content, max_output_bytes) > max_output_bytes {
         return Err(failure::too_large(max_output_bytes));
     }
-    let summary = format!("Fetched {} ({bytes} bytes).", place::page(&response.url));
+    let summary = format!("Fetched {} ({bytes} bytes).", redacted_url::page(&response.url));
     // The text is moved, not copied: it may be large.
     let mut result = Map::new();
     result.insert("ok".into(), Value::Bool(true));

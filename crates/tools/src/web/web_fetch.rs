@@ -2,7 +2,7 @@
 
 use std::{fmt::Display, sync::Arc};
 
-use extract::Format;
+use extract::PageFormat;
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::net::{
     BodyAction, BodyFilter, HeaderMap, HttpClient, HttpRequest, NetError, NetErrorReason,
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::{
+    content_kind::ContentKind,
     failure,
     fetch_url::last_type,
-    kind::Kind,
-    page::{self, Wanted},
-    place,
+    page_output::{self, PageRequest},
+    redacted_url,
 };
-use crate::{settings::WebFetch as Settings, whole::whole};
+use crate::{integer, settings::WebFetchSettings};
 
 /// How many pages are read at once for each core; others wait for their turn.
 const READERS_A_CORE: usize = 1;
@@ -34,7 +34,7 @@ pub(crate) struct WebFetch {
 }
 
 impl WebFetch {
-    pub(crate) fn new(settings: &Settings, client: HttpClient) -> Self {
+    pub(crate) fn new(settings: &WebFetchSettings, client: HttpClient) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             client,
@@ -59,23 +59,27 @@ impl WebFetch {
             |error: &dyn Display| ToolError::internal("the tool failed", error.to_string());
         let place = self.readers.clone().acquire_owned().await.map_err(|error| failed(&error))?;
         let read = tokio::task::spawn_blocking(move || {
-            let answer = page::answer(&response, wanted);
+            let answer = page_output::answer(&response, wanted);
             drop(place);
             answer
         });
         read.await.unwrap_or_else(|error| Err(failed(&error)))
     }
 
-    fn wanted(&self, call: &RunningCall) -> Wanted {
+    fn wanted(&self, call: &RunningCall) -> PageRequest {
         let number = |name: &str| {
-            let given = call.input.get(name).and_then(whole);
+            let given = integer::argument(call, name);
             given.map(|number| usize::try_from(number).unwrap_or(usize::MAX))
         };
         let (start, max_chars) = (number("start"), number("max_chars"));
         let is = |name: &str, value: &Value| call.input.get(name) == Some(value);
-        Wanted {
+        PageRequest {
             raw: is("include_raw_html", &Value::Bool(true)),
-            format: if is("format", &json!("markdown")) { Format::Markdown } else { Format::Text },
+            format: if is("format", &json!("markdown")) {
+                PageFormat::Markdown
+            } else {
+                PageFormat::Text
+            },
             paged: start.is_some() || max_chars.is_some(),
             start: start.unwrap_or(0),
             max_chars: max_chars.unwrap_or(usize::MAX).min(self.max_text_chars),
@@ -115,7 +119,7 @@ fn judge() -> BodyFilter {
 fn can_be_read(status: StatusCode, headers: &HeaderMap) -> bool {
     let has_no_body = matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT);
     let content_type = last_type(headers);
-    has_no_body || content_type.is_empty() || Kind::of(&content_type).is_some()
+    has_no_body || content_type.is_empty() || ContentKind::of(&content_type).is_some()
 }
 
 fn unfetched(url: &str, error: &NetError) -> ToolError {
@@ -134,6 +138,6 @@ fn bad_status(status: u16, url: &Url) -> ToolError {
     let mut failure =
         ToolError::new("fetch_failed", format!("the server answered with status {status}"));
     failure.details =
-        Some(json!({ "reason": "http_status", "status": status, "url": place::page(url) }));
+        Some(json!({ "reason": "http_status", "status": status, "url": redacted_url::page(url) }));
     failure
 }

@@ -1,7 +1,7 @@
 //! Sounds that fill a pause (`um`), and asides that say nothing between two commas (`, you know,`).
 
 use super::{
-    language::{LanguageEvidence, Language},
+    language::{Language, LanguageEvidence},
     sentences,
     token::{self, StopMark, TokenFlag, WordToken, same_letters},
 };
@@ -228,7 +228,10 @@ fn is_turn(tokens: &[WordToken], index: usize, length: usize) -> bool {
     let before = &tokens[index - 1];
     let Some(next) = tokens.get(index + length) else { return false };
     if same_letters(tokens[index].word(), "like") {
-        return !word_lists::of(Language::English).before_like.iter().any(|word| same_letters(before.word(), word));
+        return !word_lists::of(Language::English)
+            .before_like
+            .iter()
+            .any(|word| same_letters(before.word(), word));
     }
     let has_digit = |token: &WordToken| token.text.contains(|one: char| one.is_numeric());
     let said_before = &tokens[index.saturating_sub(FAR)..index];

@@ -54,9 +54,9 @@ pub(super) fn is_on_list(token: &WordToken, class: WordClass, language: Language
         Language::KNOWN.map(|language| word_lists::of(language).classes(token::key))
     });
     let index = Language::KNOWN.iter().position(|known| *known == language);
-    index.and_then(|index| INDEX[index].get(&token.key)).is_some_and(|(word, classes)| {
-        classes & class as u16 != 0 && token.is_word(word)
-    })
+    index
+        .and_then(|index| INDEX[index].get(&token.key))
+        .is_some_and(|(word, classes)| classes & class as u16 != 0 && token.is_word(word))
 }
 
 /// The languages of each frequent word, as bits.

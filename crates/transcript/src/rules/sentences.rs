@@ -1,7 +1,7 @@
 //! Where sentences begin and end, and what is done about a text that does not say so.
 
 use super::{
-    language::{LanguageEvidence, Language},
+    language::{Language, LanguageEvidence},
     token::{self, StopMark, TokenFlag, WordToken},
 };
 use crate::{turn::Turn, word_lists::COMMON};

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tools::{
     WriteMemoryEntry,
-    settings::{Memory, MemoryFile},
+    settings::{MemoryFile, MemorySettings},
 };
 
 const CONTRACT: &str = include_str!("../../../../../contracts/write_memory_entry.yaml");
@@ -20,19 +20,19 @@ const CONTRACT: &str = include_str!("../../../../../contracts/write_memory_entry
 struct World {
     folder: tempfile::TempDir,
     clock: Arc<ManualClock>,
-    settings: Memory,
+    settings: MemorySettings,
     gate: Arc<Gate>,
 }
 
 impl World {
-    fn new(change: impl FnOnce(&mut Memory)) -> Self {
+    fn new(change: impl FnOnce(&mut MemorySettings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::default());
         clock.advance_ms(1_767_960_000_000);
-        let mut settings = Memory {
+        let mut settings = MemorySettings {
             dir: folder.path().join(".claude/memory"),
             times_dir: folder.path().join("data/memory"),
-            ..Memory::default()
+            ..MemorySettings::default()
         };
         change(&mut settings);
         let tool = Arc::new(WriteMemoryEntry::new(&settings, &(clock.clone() as Arc<dyn Clock>)));
@@ -356,6 +356,6 @@ async fn a_call_that_stops_while_its_entry_is_written_tells_the_line() {
 fn the_settings_know_the_files_of_the_contract() {
     let contract = contract::read::trusted(CONTRACT).unwrap();
     let known = &contract.input_schema["properties"]["file"]["enum"];
-    let listed: Vec<_> = Memory::default().files.iter().map(|file| file.name()).collect();
+    let listed: Vec<_> = MemorySettings::default().files.iter().map(|file| file.name()).collect();
     assert_eq!(*known, json!(listed));
 }

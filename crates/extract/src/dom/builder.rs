@@ -12,7 +12,7 @@ use html5ever::{
     tree_builder::{ElemName, ElementFlags, NodeOrText, QuirksMode, TreeBuilderOpts, TreeSink},
 };
 
-use super::{Data, Element, Id, Node, Tag, Tree, tame::tame};
+use super::{DomNode, DomTree, Element, NodeData, NodeId, Tag, long_tags::without_long_tags};
 
 /// How deep elements may lie in each other. The parser looks at all that are open for every tag,
 /// so what is deeper costs time without end; browsers stop at 512.
@@ -23,7 +23,7 @@ const MAX_NODES: usize = 3_000_000;
 const CHUNK_BYTES: usize = 16_384;
 
 /// Reads a page. What comes after a limit is left out.
-pub(crate) fn parse(html: &str) -> Tree {
+pub(crate) fn parse(html: &str) -> DomTree {
     let options = ParseOpts {
         tokenizer: TokenizerOpts::default(),
         tree_builder: TreeBuilderOpts {
@@ -33,8 +33,8 @@ pub(crate) fn parse(html: &str) -> Tree {
             ..TreeBuilderOpts::default()
         },
     };
-    let mut parser = parse_document(Sink::new(html.len()), options);
-    let html = tame(html);
+    let mut parser = parse_document(TreeBuilder::new(html.len()), options);
+    let html = without_long_tags(html);
     let mut rest = &*html;
     while !rest.is_empty() {
         let mut end = rest.len().min(CHUNK_BYTES);
@@ -52,16 +52,16 @@ pub(crate) fn parse(html: &str) -> Tree {
     parser.finish()
 }
 
-struct Sink {
-    nodes: RefCell<Vec<Node>>,
+struct TreeBuilder {
+    nodes: RefCell<Vec<DomNode>>,
     too_deep: Cell<bool>,
 }
 
 /// The name of an element of the tree.
 #[derive(Debug)]
-struct Name<'a>(Ref<'a, QualName>);
+struct ElementName<'a>(Ref<'a, QualName>);
 
-impl ElemName for Name<'_> {
+impl ElemName for ElementName<'_> {
     fn ns(&self) -> &Namespace {
         &self.0.ns
     }
@@ -71,22 +71,22 @@ impl ElemName for Name<'_> {
     }
 }
 
-impl Sink {
+impl TreeBuilder {
     fn new(bytes: usize) -> Self {
         let mut nodes = Vec::with_capacity((bytes / 24).clamp(16, 100_000));
-        nodes.push(fresh(Data::Document));
+        nodes.push(fresh(NodeData::Document));
         Self { nodes: RefCell::new(nodes), too_deep: Cell::new(false) }
     }
 
-    fn add(&self, data: Data) -> Id {
+    fn add(&self, data: NodeData) -> NodeId {
         let mut nodes = self.nodes.borrow_mut();
-        let id = Id(u32::try_from(nodes.len()).unwrap_or(u32::MAX - 1));
+        let id = NodeId(u32::try_from(nodes.len()).unwrap_or(u32::MAX - 1));
         nodes.push(fresh(data));
         id
     }
 
     /// Puts a node at the end of another one's children.
-    fn put(&self, parent: Id, child: Id) {
+    fn put(&self, parent: NodeId, child: NodeId) {
         let nodes = &mut *self.nodes.borrow_mut();
         let last = nodes[parent.index()].last;
         let depth = nodes[parent.index()].depth + 1;
@@ -94,7 +94,7 @@ impl Sink {
             self.too_deep.set(true);
         }
         let node = &mut nodes[child.index()];
-        (node.parent, node.previous, node.next, node.depth) = (parent, last, Id::NONE, depth);
+        (node.parent, node.previous, node.next, node.depth) = (parent, last, NodeId::NONE, depth);
         if last.is_some() {
             nodes[last.index()].next = child;
         } else {
@@ -103,9 +103,9 @@ impl Sink {
         nodes[parent.index()].last = child;
     }
 
-    fn put_before(&self, sibling: Id, child: Id) {
+    fn put_before(&self, sibling: NodeId, child: NodeId) {
         let nodes = &mut *self.nodes.borrow_mut();
-        let Node { parent, previous, depth, .. } = nodes[sibling.index()];
+        let DomNode { parent, previous, depth, .. } = nodes[sibling.index()];
         let node = &mut nodes[child.index()];
         (node.parent, node.previous, node.next, node.depth) = (parent, previous, sibling, depth);
         nodes[sibling.index()].previous = child;
@@ -116,10 +116,10 @@ impl Sink {
         }
     }
 
-    fn take_out(&self, id: Id) {
+    fn take_out(&self, id: NodeId) {
         let nodes = &mut *self.nodes.borrow_mut();
-        let Node { parent, previous, next, .. } = nodes[id.index()];
-        if parent == Id::NONE {
+        let DomNode { parent, previous, next, .. } = nodes[id.index()];
+        if parent == NodeId::NONE {
             return;
         }
         if previous.is_some() {
@@ -133,16 +133,16 @@ impl Sink {
             nodes[parent.index()].last = previous;
         }
         let node = &mut nodes[id.index()];
-        (node.parent, node.previous, node.next) = (Id::NONE, Id::NONE, Id::NONE);
+        (node.parent, node.previous, node.next) = (NodeId::NONE, NodeId::NONE, NodeId::NONE);
     }
 
     /// Adds to a text that is there already; whether it was one.
-    fn lengthen(&self, id: Id, text: &StrTendril) -> bool {
-        if id == Id::NONE {
+    fn lengthen(&self, id: NodeId, text: &StrTendril) -> bool {
+        if id == NodeId::NONE {
             return false;
         }
         match &mut self.nodes.borrow_mut()[id.index()].data {
-            Data::Text(before) => {
+            NodeData::Text(before) => {
                 before.push_tendril(text);
                 true
             }
@@ -151,68 +151,78 @@ impl Sink {
     }
 }
 
-fn fresh(data: Data) -> Node {
-    Node {
-        parent: Id::NONE,
-        first: Id::NONE,
-        last: Id::NONE,
-        previous: Id::NONE,
-        next: Id::NONE,
+fn fresh(data: NodeData) -> DomNode {
+    DomNode {
+        parent: NodeId::NONE,
+        first: NodeId::NONE,
+        last: NodeId::NONE,
+        previous: NodeId::NONE,
+        next: NodeId::NONE,
         depth: 0,
         data,
     }
 }
 
-impl TreeSink for Sink {
-    type Handle = Id;
-    type Output = Tree;
-    type ElemName<'a> = Name<'a>;
+impl TreeSink for TreeBuilder {
+    type Handle = NodeId;
+    type Output = DomTree;
+    type ElemName<'a> = ElementName<'a>;
 
-    fn finish(self) -> Tree {
-        Tree { nodes: self.nodes.into_inner() }
+    fn finish(self) -> DomTree {
+        DomTree { nodes: self.nodes.into_inner() }
     }
 
     fn parse_error(&self, _message: Cow<'static, str>) {}
 
-    fn get_document(&self) -> Id {
-        Id::DOCUMENT
+    fn get_document(&self) -> NodeId {
+        NodeId::DOCUMENT
     }
 
-    fn elem_name<'a>(&'a self, target: &'a Id) -> Name<'a> {
-        Name(Ref::map(self.nodes.borrow(), |nodes| match &nodes[target.index()].data {
-            Data::Element(element) => &element.name,
+    fn elem_name<'a>(&'a self, target: &'a NodeId) -> ElementName<'a> {
+        ElementName(Ref::map(self.nodes.borrow(), |nodes| match &nodes[target.index()].data {
+            NodeData::Element(element) => &element.name,
             // The parser promises not to ask.
             _ => unreachable!("only elements have names"),
         }))
     }
 
-    fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _: ElementFlags) -> Id {
+    fn create_element(
+        &self,
+        name: QualName,
+        attributes: Vec<Attribute>,
+        _: ElementFlags,
+    ) -> NodeId {
         let tag = Tag::named(&name);
-        self.add(Data::Element(Box::new(Element { name, tag, attributes })))
+        self.add(NodeData::Element(Box::new(Element { name, tag, attributes })))
     }
 
-    fn create_comment(&self, _text: StrTendril) -> Id {
-        self.add(Data::Other)
+    fn create_comment(&self, _text: StrTendril) -> NodeId {
+        self.add(NodeData::Other)
     }
 
-    fn create_pi(&self, _target: StrTendril, _data: StrTendril) -> Id {
-        self.add(Data::Other)
+    fn create_pi(&self, _target: StrTendril, _data: StrTendril) -> NodeId {
+        self.add(NodeData::Other)
     }
 
-    fn append(&self, parent: &Id, child: NodeOrText<Id>) {
+    fn append(&self, parent: &NodeId, child: NodeOrText<NodeId>) {
         match child {
             NodeOrText::AppendNode(child) => self.put(*parent, child),
             NodeOrText::AppendText(text) => {
                 let last = self.nodes.borrow()[parent.index()].last;
                 if !self.lengthen(last, &text) {
-                    let child = self.add(Data::Text(text));
+                    let child = self.add(NodeData::Text(text));
                     self.put(*parent, child);
                 }
             }
         }
     }
 
-    fn append_based_on_parent_node(&self, element: &Id, previous: &Id, child: NodeOrText<Id>) {
+    fn append_based_on_parent_node(
+        &self,
+        element: &NodeId,
+        previous: &NodeId,
+        child: NodeOrText<NodeId>,
+    ) {
         if self.nodes.borrow()[element.index()].parent.is_some() {
             self.append_before_sibling(element, child);
         } else {
@@ -222,18 +232,18 @@ impl TreeSink for Sink {
 
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
 
-    fn get_template_contents(&self, target: &Id) -> Id {
+    fn get_template_contents(&self, target: &NodeId) -> NodeId {
         // Nobody looks below a template.
         *target
     }
 
-    fn same_node(&self, one: &Id, other: &Id) -> bool {
+    fn same_node(&self, one: &NodeId, other: &NodeId) -> bool {
         one == other
     }
 
     fn set_quirks_mode(&self, _mode: QuirksMode) {}
 
-    fn append_before_sibling(&self, sibling: &Id, child: NodeOrText<Id>) {
+    fn append_before_sibling(&self, sibling: &NodeId, child: NodeOrText<NodeId>) {
         match child {
             NodeOrText::AppendNode(child) => {
                 self.take_out(child);
@@ -242,15 +252,15 @@ impl TreeSink for Sink {
             NodeOrText::AppendText(text) => {
                 let previous = self.nodes.borrow()[sibling.index()].previous;
                 if !self.lengthen(previous, &text) {
-                    let child = self.add(Data::Text(text));
+                    let child = self.add(NodeData::Text(text));
                     self.put_before(*sibling, child);
                 }
             }
         }
     }
 
-    fn add_attrs_if_missing(&self, target: &Id, attributes: Vec<Attribute>) {
-        if let Data::Element(element) = &mut self.nodes.borrow_mut()[target.index()].data {
+    fn add_attrs_if_missing(&self, target: &NodeId, attributes: Vec<Attribute>) {
+        if let NodeData::Element(element) = &mut self.nodes.borrow_mut()[target.index()].data {
             for one in attributes {
                 if !element.attributes.iter().any(|known| known.name == one.name) {
                     element.attributes.push(one);
@@ -259,14 +269,14 @@ impl TreeSink for Sink {
         }
     }
 
-    fn remove_from_parent(&self, target: &Id) {
+    fn remove_from_parent(&self, target: &NodeId) {
         self.take_out(*target);
     }
 
-    fn reparent_children(&self, node: &Id, parent: &Id) {
+    fn reparent_children(&self, node: &NodeId, parent: &NodeId) {
         loop {
             let first = self.nodes.borrow()[node.index()].first;
-            if first == Id::NONE {
+            if first == NodeId::NONE {
                 return;
             }
             self.take_out(first);

@@ -1,40 +1,39 @@
 //! The row of a block, number by number.
 
 use super::{
-    Apart, FAR, LEVELS, Seen,
-    elements::{self, Elements, ratio},
-    outline::Outline,
-    page::{self, Page},
-    patterns::Patterns,
+    BlockSurroundings, FAR, LEVELS, PrecedingBlocks, element_names,
+    elements::{self, ElementTable, ratio},
+    outline::PageOutline,
+    page_features::{self, PageFeatures},
+    patterns::BlockPatterns,
     phrases,
-    roots::{self, Roots},
+    roots::{self, ContentRoots},
     tags,
-    text::Look,
-    words,
+    text_stats::TextStats,
 };
 use crate::{
-    blocks::{Block, Blocks},
-    dom::{Id, Tag, Tree},
+    blocks::{TextBlock, TextBlocks},
+    dom::{DomTree, NodeId, Tag},
 };
 
 /// Writes the rows of a page.
-pub(super) struct Scribe<'a> {
-    pub(super) tree: &'a Tree,
-    pub(super) blocks: &'a Blocks,
-    pub(super) looks: &'a [Look],
+pub(super) struct RowWriter<'a> {
+    pub(super) tree: &'a DomTree,
+    pub(super) blocks: &'a TextBlocks,
+    pub(super) looks: &'a [TextStats],
     pub(super) phrases: &'a [u64],
-    pub(super) patterns: &'a Patterns,
-    pub(super) roots: &'a Roots,
-    pub(super) outline: &'a Outline,
-    pub(super) elements: &'a Elements,
-    pub(super) page: &'a Page,
+    pub(super) patterns: &'a BlockPatterns,
+    pub(super) roots: &'a ContentRoots,
+    pub(super) outline: &'a PageOutline,
+    pub(super) elements: &'a ElementTable,
+    pub(super) page: &'a PageFeatures,
 }
 
 /// What lies between a block and an element above it.
-struct Below {
+struct PathBelow {
     levels: u32,
     /// The child of the element that the block is in.
-    branch: Id,
+    branch: NodeId,
     /// The groups of names on the way.
     against: u64,
     /// Whether there is something on the way that holds no content by its nature.
@@ -49,8 +48,8 @@ fn log(number: u32) -> f32 {
     (number as f32).ln_1p()
 }
 
-impl Scribe<'_> {
-    pub(super) fn write(&self, index: usize, seen: &Seen, row: &mut Vec<f32>) {
+impl RowWriter<'_> {
+    pub(super) fn write(&self, index: usize, seen: &PrecedingBlocks, row: &mut Vec<f32>) {
         let block = &self.blocks.list[index];
         self.text(index, block, row);
         self.position(index, seen, row);
@@ -67,7 +66,7 @@ impl Scribe<'_> {
     }
 
     /// The text itself.
-    fn text(&self, index: usize, block: &Block, row: &mut Vec<f32>) {
+    fn text(&self, index: usize, block: &TextBlock, row: &mut Vec<f32>) {
         let look = &self.looks[index];
         let tag = self.tree.tag(block.node);
         row.extend([
@@ -109,7 +108,7 @@ impl Scribe<'_> {
             f32::from(tags::kind(tag)),
         ]);
         let (mut count, mut in_title, mut in_description) = (0_u32, 0_u32, 0_u32);
-        for mark in page::marks(&block.text).take(60) {
+        for mark in page_features::marks(&block.text).take(60) {
             count += 1;
             in_title += u32::from(self.page.title.binary_search(&mark).is_ok());
             in_description += u32::from(self.page.description.binary_search(&mark).is_ok());
@@ -123,7 +122,7 @@ impl Scribe<'_> {
     }
 
     /// Where on the page it is.
-    fn position(&self, index: usize, seen: &Seen, row: &mut Vec<f32>) {
+    fn position(&self, index: usize, seen: &PrecedingBlocks, row: &mut Vec<f32>) {
         let count = self.blocks.list.len();
         let from =
             |place: Option<usize>| place.map_or(-1_000.0, |place| index as f32 - place as f32);
@@ -139,22 +138,22 @@ impl Scribe<'_> {
         ]);
     }
 
-    pub(super) fn apart(&self, block: &Block) -> Apart {
-        let mut apart = Apart::default();
+    pub(super) fn apart(&self, block: &TextBlock) -> BlockSurroundings {
+        let mut apart = BlockSurroundings::default();
         for id in std::iter::once(block.node).chain(self.tree.ancestors(block.node)).take(FAR) {
             let Some(element) = self.tree.element(id) else { continue };
             apart.margin |= tags::is_margin(element);
             if !matches!(element.tag, Tag::Body | Tag::Html) {
-                apart.comments |= self.elements.names[id.index()] & words::COMMENTS != 0;
+                apart.comments |= self.elements.names[id.index()] & element_names::COMMENTS != 0;
             }
         }
         apart
     }
 
     /// In what it stands, by tag, role and name: how near the nearest of each kind is.
-    fn above(&self, block: &Block, row: &mut Vec<f32>) {
+    fn above(&self, block: &TextBlock, row: &mut Vec<f32>) {
         let mut tags = [0.0_f32; 25];
-        let mut names = [0.0_f32; words::GROUPS];
+        let mut names = [0.0_f32; element_names::GROUPS];
         let chain = std::iter::once(block.node).chain(self.tree.ancestors(block.node));
         for (level, id) in chain.take(FAR).enumerate() {
             let Some(element) = self.tree.element(id) else { continue };
@@ -185,7 +184,7 @@ impl Scribe<'_> {
     }
 
     /// The elements that hold it, one by one.
-    fn levels(&self, block: &Block, row: &mut Vec<f32>) {
+    fn levels(&self, block: &TextBlock, row: &mut Vec<f32>) {
         let mut chain = std::iter::once(block.node).chain(self.tree.ancestors(block.node));
         for _ in 0..LEVELS {
             let Some(id) = chain.next() else {
@@ -210,9 +209,9 @@ impl Scribe<'_> {
     }
 
     /// How it lies to the element that holds the running text.
-    fn best(&self, block: &Block, row: &mut Vec<f32>) {
+    fn best(&self, block: &TextBlock, row: &mut Vec<f32>) {
         let best = self.elements.best;
-        if best == Id::NONE {
+        if best == NodeId::NONE {
             row.extend([-1.0; 5]);
             return;
         }
@@ -229,7 +228,7 @@ impl Scribe<'_> {
                 other = self.tree.node(other).parent;
                 from_best += 1;
             }
-            if one == Id::NONE || other == Id::NONE {
+            if one == NodeId::NONE || other == NodeId::NONE {
                 break;
             }
         }
@@ -244,7 +243,7 @@ impl Scribe<'_> {
     }
 
     /// The nearest element above it that stands among others like it: a card, a posting, a row.
-    fn crowd(&self, block: &Block, row: &mut Vec<f32>) {
+    fn crowd(&self, block: &TextBlock, row: &mut Vec<f32>) {
         let mut chain = std::iter::once(block.node).chain(self.tree.ancestors(block.node));
         let found = chain.by_ref().take(FAR).enumerate().find(|(_, id)| {
             self.elements.places[id.index()].alike >= 3
@@ -273,7 +272,7 @@ impl Scribe<'_> {
     }
 
     /// What it says, and what the heading above it says.
-    fn said(&self, index: usize, seen: &Seen, row: &mut Vec<f32>) {
+    fn said(&self, index: usize, seen: &PrecedingBlocks, row: &mut Vec<f32>) {
         let bits = self.phrases[index];
         row.extend((0..phrases::GROUPS).map(|group| yes(bits & 1 << group != 0)));
         let (place, level, bits) = seen.heading.unwrap_or((0, 0, 0));
@@ -289,10 +288,10 @@ impl Scribe<'_> {
     }
 
     /// How it lies to the elements that seem to hold all of the content.
-    fn rooted(&self, block: &Block, row: &mut Vec<f32>) {
+    fn rooted(&self, block: &TextBlock, row: &mut Vec<f32>) {
         let mut first_inside = None;
         for (place, root) in self.roots.all.into_iter().enumerate() {
-            if root == Id::NONE {
+            if root == NodeId::NONE {
                 row.extend([-1.0; 9]);
                 continue;
             }
@@ -329,8 +328,8 @@ impl Scribe<'_> {
     }
 
     /// What lies between a block and an element above it.
-    fn below(&self, block: &Block, root: Id) -> Option<Below> {
-        let mut below = Below { levels: 0, branch: block.node, against: 0, structure: false };
+    fn below(&self, block: &TextBlock, root: NodeId) -> Option<PathBelow> {
+        let mut below = PathBelow { levels: 0, branch: block.node, against: 0, structure: false };
         let chain = std::iter::once(block.node).chain(self.tree.ancestors(block.node));
         for id in chain {
             if id == root {

@@ -4,7 +4,7 @@
 // Each is a number of the row; a set of flags would be the same with more words.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Look {
+pub(crate) struct TextStats {
     pub(crate) letters: u32,
     pub(crate) upper: u32,
     pub(crate) digits: u32,
@@ -31,8 +31,8 @@ pub(crate) struct Look {
     pub(crate) has_ellipsis_end: bool,
 }
 
-pub(crate) fn look(text: &str) -> Look {
-    let mut look = Look::default();
+pub(crate) fn look(text: &str) -> TextStats {
+    let mut look = TextStats::default();
     let (mut previous, mut word, mut digits) = (' ', 0_u32, 0_u32);
     let mut number = 0_u32;
     for one in text.chars() {
@@ -101,7 +101,7 @@ pub(crate) fn look(text: &str) -> Look {
     look
 }
 
-fn end_word(look: &mut Look, length: u32) {
+fn end_word(look: &mut TextStats, length: u32) {
     if length > 8 {
         look.long_words += 1;
     } else if (1..=3).contains(&length) {

@@ -30,8 +30,8 @@ pub(crate) fn escaped_bytes(byte: u8) -> u64 {
 /// How many bytes a value has as JSON.
 pub(crate) fn printed(value: &impl Serialize) -> serde_json::Result<u64> {
     /// Counts what it is given.
-    struct Count(u64);
-    impl io::Write for Count {
+    struct ByteCounter(u64);
+    impl io::Write for ByteCounter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0 += bytes.len() as u64;
             Ok(bytes.len())
@@ -40,7 +40,7 @@ pub(crate) fn printed(value: &impl Serialize) -> serde_json::Result<u64> {
             Ok(())
         }
     }
-    let mut count = Count(0);
+    let mut count = ByteCounter(0);
     serde_json::to_writer(&mut count, value)?;
     Ok(count.0)
 }

@@ -3,17 +3,21 @@
 use aho_corasick::{AhoCorasick, Match};
 
 /// Words in groups.
-pub(super) struct Lexicon {
+pub(super) struct WordGroups {
     automaton: AhoCorasick,
     /// The group of each word.
     groups: Vec<u8>,
 }
 
-impl Lexicon {
-    pub(super) fn new(table: &[&[&str]]) -> Self {
-        let (mut needles, mut groups) = (Vec::<&str>::new(), Vec::new());
-        for (group, words) in table.iter().enumerate() {
-            needles.extend(*words);
+impl WordGroups {
+    /// The words of each group, in the order of the groups.
+    pub(super) fn new<Words>(table: impl Iterator<Item = Words>) -> Self
+    where
+        Words: Iterator<Item: AsRef<[u8]>>,
+    {
+        let (mut needles, mut groups) = (Vec::new(), Vec::new());
+        for (group, words) in table.enumerate() {
+            needles.extend(words);
             groups.resize(needles.len(), u8::try_from(group).unwrap_or(u8::MAX));
         }
         let automaton = AhoCorasick::builder()
@@ -22,6 +26,11 @@ impl Lexicon {
             // The words are our own.
             .unwrap_or_else(|error| unreachable!("{error}"));
         Self { automaton, groups }
+    }
+
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.groups.last().map_or(0, |last| usize::from(*last) + 1)
     }
 
     /// The groups whose words a text has, a bit each, as far as a rule takes them.

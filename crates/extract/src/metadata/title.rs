@@ -1,6 +1,6 @@
 //! What a page is called.
 
-use super::{Source, tidy};
+use super::{MetadataSource, tidy};
 use crate::{dom::Tag, features::words_of, head::is_a};
 
 /// The longest title, in characters.
@@ -13,7 +13,7 @@ const MAX_HEADINGS: usize = 20;
 const BETWEEN: [&str; 12] =
     [" | ", " - ", " – ", " — ", " :: ", " » ", " « ", " · ", " • ", " › ", " / ", " ~ "];
 
-pub(super) fn find(source: &Source<'_>) -> Option<String> {
+pub(crate) fn find(source: &MetadataSource<'_>) -> Option<String> {
     let head = source.head;
     let headings = headings(source);
     let document = head.titles.first().map(|title| tidy(title));
@@ -71,7 +71,7 @@ fn cut(text: &str) -> String {
 }
 
 /// The large headings that are seen, and after them the next larger ones.
-fn headings(source: &Source<'_>) -> Vec<String> {
+fn headings(source: &MetadataSource<'_>) -> Vec<String> {
     let of = |tag: Tag| {
         source
             .blocks
@@ -105,7 +105,7 @@ fn holds(text: &str, part: &str) -> bool {
     shared * 10 >= part.len() * 8 && part.len() * 4 >= text.len()
 }
 
-fn site(source: &Source<'_>) -> Option<String> {
+fn site(source: &MetadataSource<'_>) -> Option<String> {
     let name = source.head.meta("og:site_name").or_else(|| source.head.meta("application-name"));
     name.map(tidy).or_else(|| {
         let host = source.url?.host_str()?;

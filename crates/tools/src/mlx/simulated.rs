@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 
 use gate::{ToolError, ToolOutput};
 
-use super::{failure, load, model::Model, place::Phase, unload};
+use super::{failure, load, model::LoadableModel, port_folder::ServerPhase, unload};
 
 fn file(dir: &Path, port: u16) -> PathBuf {
     dir.join(port.to_string()).join("model")
 }
 
-pub(super) fn load(dir: &Path, port: u16, model: &Model) -> Result<ToolOutput, ToolError> {
+pub(super) fn load(dir: &Path, port: u16, model: &LoadableModel) -> Result<ToolOutput, ToolError> {
     let file = file(dir, port);
     match std::fs::read_to_string(&file) {
         Ok(there) if there.trim() == model.target => Ok(load::already(port, model)),
-        Ok(there) => Err(failure::busy(load::taken(port, there.trim(), &Phase::Ready))),
+        Ok(there) => Err(failure::busy(load::taken(port, there.trim(), &ServerPhase::Ready))),
         Err(_) => {
             let folder = file.parent().unwrap_or(dir);
             let written =

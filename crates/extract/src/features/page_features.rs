@@ -3,16 +3,16 @@
 use url::Url;
 
 use super::{
-    elements::{Elements, ratio},
-    text::Look,
+    elements::{ElementTable, ratio},
+    text_stats::TextStats,
 };
 use crate::{
-    blocks::Block,
-    dom::{Id, Step, Tag, Tree},
-    head::Head,
+    blocks::TextBlock,
+    dom::{DomTree, NodeId, Tag, WalkStep},
+    head::HeadMetadata,
 };
 
-pub(super) struct Page {
+pub(super) struct PageFeatures {
     pub(super) values: Vec<f32>,
     /// The words of the title and of the description, as marks, in order.
     pub(super) title: Vec<u64>,
@@ -52,16 +52,16 @@ fn in_order(marks: impl Iterator<Item = u64>) -> Vec<u64> {
 }
 
 pub(super) fn look(
-    tree: &Tree,
-    blocks: &[Block],
-    looks: &[Look],
-    elements: &Elements,
-    head: &Head,
+    tree: &DomTree,
+    blocks: &[TextBlock],
+    looks: &[TextStats],
+    elements: &ElementTable,
+    head: &HeadMetadata,
     url: Option<&Url>,
-) -> Page {
-    let all = elements.sums[Id::DOCUMENT.index()];
+) -> PageFeatures {
+    let all = elements.sums[NodeId::DOCUMENT.index()];
     let heading = blocks.iter().position(|block| tree.tag(block.node) == Tag::H1);
-    let is_long = |block: &Block| super::elements::is_long(block);
+    let is_long = |block: &TextBlock| super::elements::is_long(block);
     let mut values = vec![
         (all.blocks as f32).ln_1p(),
         (all.words as f32).ln_1p(),
@@ -86,7 +86,7 @@ pub(super) fn look(
     values.extend(shares(tree, blocks, elements));
     values.extend(head.kinds());
     values.extend(super::address::look(url));
-    Page {
+    PageFeatures {
         values,
         title: in_order(head.titles.iter().flat_map(|title| marks(title))),
         description: in_order(head.description.iter().flat_map(|text| marks(text))),
@@ -99,25 +99,25 @@ pub(super) fn look(
 }
 
 /// What kind of page it says that it is.
-pub(super) fn nature(head: &Head, url: Option<&Url>) -> super::Nature {
+pub(super) fn nature(head: &HeadMetadata, url: Option<&Url>) -> super::PageNature {
     let kinds = head.kinds();
     let (year, forum) = super::address::says(url);
-    super::Nature {
+    super::PageNature {
         article: kinds[0] > 0.0 || kinds[3] > 0.0 || year,
         forum: kinds[6] > 0.0 || forum,
     }
 }
 
 /// How many elements there are of some kinds, and how regular the page is.
-fn counts(tree: &Tree, elements: &Elements) -> [f32; 10] {
+fn counts(tree: &DomTree, elements: &ElementTable) -> [f32; 10] {
     let (mut articles, mut mains, mut forms, mut tables, mut times) =
         (0_u32, 0_u32, 0_u32, 0_u32, 0_u32);
     let (mut codes, mut images) = (0_u32, 0_u32);
     // The largest crowd of elements that look alike and hold running text.
     let (mut crowd, mut crowd_chars) = (0_u32, 0_u32);
     let mut best_article = 0_u32;
-    tree.walk(Id::DOCUMENT, |step| {
-        let Step::Enter(id) = step else { return true };
+    tree.walk(NodeId::DOCUMENT, |step| {
+        let WalkStep::Enter(id) = step else { return true };
         let Some(element) = tree.element(id) else { return true };
         match element.tag {
             Tag::Article => {
@@ -140,7 +140,7 @@ fn counts(tree: &Tree, elements: &Elements) -> [f32; 10] {
         }
         true
     });
-    let all = elements.sums[Id::DOCUMENT.index()];
+    let all = elements.sums[NodeId::DOCUMENT.index()];
     [
         (articles as f32).ln_1p(),
         (mains as f32).min(2.0),
@@ -157,7 +157,7 @@ fn counts(tree: &Tree, elements: &Elements) -> [f32; 10] {
 
 /// How much of the running text stands in elements that are called some way, and how much in none
 /// of many that look alike.
-fn shares(tree: &Tree, blocks: &[Block], elements: &Elements) -> [f32; 8] {
+fn shares(tree: &DomTree, blocks: &[TextBlock], elements: &ElementTable) -> [f32; 8] {
     let (mut named, mut alone, mut all) = ([0_u32; 5], 0_u32, 0_u32);
     let (mut in_main, mut in_article) = (0_u32, 0_u32);
     for block in blocks.iter().filter(|block| super::elements::is_long(block)) {

@@ -15,10 +15,10 @@ const MAX_LEAVES: usize = 32;
 
 /// Judges rows of numbers.
 #[derive(Debug)]
-pub(crate) struct Model {
+pub(crate) struct TreeModel {
     width: usize,
     /// By input, and then by limit.
-    questions: Vec<Question>,
+    questions: Vec<SplitNode>,
     /// Where the questions about each input end.
     ends: Vec<usize>,
     leaves: Vec<f32>,
@@ -27,7 +27,7 @@ pub(crate) struct Model {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Question {
+struct SplitNode {
     limit: f32,
     /// The leaves that are left when the input is more than the limit.
     left: u32,
@@ -35,7 +35,7 @@ struct Question {
 }
 
 /// A question as it is in the file.
-struct Raw {
+struct RawSplit {
     input: usize,
     limit: f32,
     /// The next question where the input is at most the limit, and where it is more; what is
@@ -44,7 +44,7 @@ struct Raw {
     high: i16,
 }
 
-impl Model {
+impl TreeModel {
     /// Reads a model; nothing where the file is none.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let mut rest = bytes;
@@ -56,7 +56,7 @@ impl Model {
         let width = number(4)? as usize;
         let count = u16::try_from(number(4)?).ok()?;
         let (mut leaves, mut trees) = (Vec::new(), Vec::new());
-        let mut asked: Vec<(usize, Question)> = Vec::new();
+        let mut asked: Vec<(usize, SplitNode)> = Vec::new();
         for tree in 0..count {
             let questions = (0..number(2)?)
                 .map(|_| {
@@ -68,16 +68,16 @@ impl Model {
                             .map(|bits| i16::from_le_bytes(bits.to_le_bytes()))
                     };
                     let (low, high) = (side()?, side()?);
-                    (input < width).then_some(Raw { input, limit, low, high })
+                    (input < width).then_some(RawSplit { input, limit, low, high })
                 })
-                .collect::<Option<Vec<Raw>>>()?;
+                .collect::<Option<Vec<RawSplit>>>()?;
             if questions.len() >= MAX_LEAVES {
                 return None;
             }
             for (place, raw) in questions.iter().enumerate() {
                 let left = !below(&questions, place, raw.low)?;
                 below(&questions, place, raw.high)?;
-                asked.push((raw.input, Question { limit: raw.limit, left, tree }));
+                asked.push((raw.input, SplitNode { limit: raw.limit, left, tree }));
             }
             trees.push(leaves.len());
             for _ in 0..=questions.len() {
@@ -96,7 +96,7 @@ impl Model {
     }
 
     /// How sure the model is of each row, from 0 to 1.
-    pub(crate) fn judge<'a>(&self, rows: impl Iterator<Item = &'a [f32]>) -> Vec<f32> {
+    pub(crate) fn score<'a>(&self, rows: impl Iterator<Item = &'a [f32]>) -> Vec<f32> {
         let mut left = vec![u32::MAX; self.trees.len()];
         rows.map(|row| {
             left.fill(u32::MAX);
@@ -123,7 +123,7 @@ impl Model {
 
 /// The leaves that one can come to from a question; nothing where they are not in order, so that a
 /// file cannot send anybody in circles.
-fn below(questions: &[Raw], from: usize, next: i16) -> Option<u32> {
+fn below(questions: &[RawSplit], from: usize, next: i16) -> Option<u32> {
     match usize::try_from(next) {
         Err(_) => {
             let leaf = usize::from((!next).unsigned_abs());
@@ -142,7 +142,7 @@ fn below(questions: &[Raw], from: usize, next: i16) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::Model;
+    use super::TreeModel;
 
     /// One tree: is input 0 at most 1? Then: is input 1 at most 2?
     fn file(low: [i16; 2], high: [i16; 2]) -> Vec<u8> {
@@ -164,10 +164,10 @@ mod tests {
 
     #[test]
     fn every_row_comes_to_its_leaf() {
-        let model = Model::read(&file([1, -1], [-3, -2])).unwrap();
+        let model = TreeModel::read(&file([1, -1], [-3, -2])).unwrap();
         let rows: [[f32; 2]; 4] = [[1.0, 2.0], [1.0, 2.1], [1.1, 0.0], [9.0, 9.0]];
         let sure: Vec<String> = model
-            .judge(rows.iter().map(|row| &row[..]))
+            .score(rows.iter().map(|row| &row[..]))
             .iter()
             .map(|sure| format!("{sure:.2}"))
             .collect();
@@ -178,9 +178,9 @@ mod tests {
     fn a_file_that_is_no_model_is_none() {
         let whole = file([1, -1], [-3, -2]);
         for end in 0..whole.len() {
-            assert!(Model::read(&whole[..end]).is_none(), "{end}");
+            assert!(TreeModel::read(&whole[..end]).is_none(), "{end}");
         }
-        assert!(Model::read(&file([0, -1], [-3, -2])).is_none(), "in circles");
-        assert!(Model::read(&file([1, -1], [-4, -2])).is_none(), "no such leaf");
+        assert!(TreeModel::read(&file([0, -1], [-3, -2])).is_none(), "in circles");
+        assert!(TreeModel::read(&file([1, -1], [-4, -2])).is_none(), "no such leaf");
     }
 }

@@ -5,12 +5,12 @@
 
 use std::sync::LazyLock;
 
-use crate::{blocks::Blocks, dom::Tree, features::Rows, model::Model};
+use crate::{blocks::TextBlocks, dom::DomTree, features::FeatureRows, tree_model::TreeModel};
 
-static FIRST: LazyLock<Option<Model>> =
-    LazyLock::new(|| Model::read(include_bytes!("../model/first.bin")));
-static SECOND: LazyLock<Option<Model>> =
-    LazyLock::new(|| Model::read(include_bytes!("../model/second.bin")));
+static FIRST: LazyLock<Option<TreeModel>> =
+    LazyLock::new(|| TreeModel::read(include_bytes!("../model/first.bin")));
+static SECOND: LazyLock<Option<TreeModel>> =
+    LazyLock::new(|| TreeModel::read(include_bytes!("../model/second.bin")));
 
 /// How many elements around a block are looked at, of those that hold more than the one before.
 const AROUND: usize = 7;
@@ -24,21 +24,21 @@ const FIRST_SHARE: f32 = 0.3;
 const BATCH: usize = 512;
 
 /// How sure it is of each block that it belongs, and from what on it does.
-pub(crate) struct Judgement {
+pub(crate) struct BlockScores {
     pub(crate) sureties: Vec<f32>,
     pub(crate) enough: f32,
 }
 
-pub(crate) fn judge(tree: &Tree, blocks: &Blocks, rows: &Rows) -> Judgement {
+pub(crate) fn score(tree: &DomTree, blocks: &TextBlocks, rows: &FeatureRows) -> BlockScores {
     let list = &blocks.list;
     let weights: Vec<f32> = list.iter().map(|block| tokens(&block.text).max(1) as f32).collect();
     let (Some(first), Some(second)) = (&*FIRST, &*SECOND) else {
-        return Judgement { sureties: vec![1.0; list.len()], enough: 0.5 };
+        return BlockScores { sureties: vec![1.0; list.len()], enough: 0.5 };
     };
     if rows.width != first.width() {
-        return Judgement { sureties: vec![1.0; list.len()], enough: 0.5 };
+        return BlockScores { sureties: vec![1.0; list.len()], enough: 0.5 };
     }
-    let alone = first.judge((0..list.len()).map(|index| rows.row(index)));
+    let alone = first.score((0..list.len()).map(|index| rows.row(index)));
     let context = context(tree, blocks, rows, &weights, &alone);
     let width = rows.width + context.first().map_or(0, Vec::len);
     let mut sureties = Vec::with_capacity(list.len());
@@ -50,7 +50,7 @@ pub(crate) fn judge(tree: &Tree, blocks: &Blocks, rows: &Rows) -> Judgement {
                 whole.extend_from_slice(rows.row(batch * BATCH + place));
                 whole.extend_from_slice(around);
             }
-            sureties.extend(second.judge(whole.chunks_exact(width)));
+            sureties.extend(second.score(whole.chunks_exact(width)));
         }
         for (surety, alone) in sureties.iter_mut().zip(alone) {
             *surety = FIRST_SHARE * alone + (1.0 - FIRST_SHARE) * *surety;
@@ -59,7 +59,7 @@ pub(crate) fn judge(tree: &Tree, blocks: &Blocks, rows: &Rows) -> Judgement {
         sureties = alone;
     }
     let enough = enough(&sureties, &weights);
-    Judgement { sureties, enough }
+    BlockScores { sureties, enough }
 }
 
 /// The number of words, as those count who compare texts.
@@ -89,9 +89,9 @@ fn enough(sureties: &[f32], weights: &[f32]) -> f32 {
 
 /// What was thought of all around a block.
 fn context(
-    tree: &Tree,
-    blocks: &Blocks,
-    rows: &Rows,
+    tree: &DomTree,
+    blocks: &TextBlocks,
+    rows: &FeatureRows,
     weights: &[f32],
     alone: &[f32],
 ) -> Vec<Vec<f32>> {

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use crate::{
-    blocks::{Block, Blocks},
-    dom::{Id, Tag, Tree},
-    features::Rows,
-    judge::Judgement,
+    blocks::{TextBlock, TextBlocks},
+    dom::{DomTree, NodeId, Tag},
+    features::FeatureRows,
+    scoring::BlockScores,
 };
 
 /// A page of so many words is about something besides the comments on it.
@@ -23,13 +23,13 @@ const NEAR: usize = 8;
 const TWICE_WORDS: u32 = 20;
 
 pub(crate) fn choose(
-    tree: &Tree,
-    blocks: &Blocks,
-    rows: &Rows,
-    judgement: &Judgement,
+    tree: &DomTree,
+    blocks: &TextBlocks,
+    rows: &FeatureRows,
+    scores: &BlockScores,
 ) -> Vec<bool> {
     let mut kept: Vec<bool> =
-        judgement.sureties.iter().map(|surety| *surety >= judgement.enough).collect();
+        scores.sureties.iter().map(|surety| *surety >= scores.enough).collect();
     if !kept.contains(&true) {
         // A page that is nothing but what usually stands around content.
         kept.fill(true);
@@ -42,14 +42,14 @@ pub(crate) fn choose(
 }
 
 /// Comments are content where there is nothing else, and so is what stands in a margin.
-fn drop_apart(list: &[Block], rows: &Rows, kept: &mut [bool]) {
+fn drop_apart(list: &[TextBlock], rows: &FeatureRows, kept: &mut [bool]) {
     let share = if rows.nature.article && !rows.nature.forum { 0.0 } else { SUBJECT_SHARE };
     drop_where(list, kept, share, |index| rows.apart[index].comments);
     drop_where(list, kept, CENTRE_SHARE, |index| rows.apart[index].margin);
 }
 
 /// Drops what stands apart, if enough is left then.
-fn drop_where(list: &[Block], kept: &mut [bool], share: f32, apart: impl Fn(usize) -> bool) {
+fn drop_where(list: &[TextBlock], kept: &mut [bool], share: f32, apart: impl Fn(usize) -> bool) {
     let (mut inside, mut outside) = (0, 0);
     for (index, block) in list.iter().enumerate().filter(|(index, _)| kept[*index]) {
         *(if apart(index) { &mut inside } else { &mut outside }) += block.words;
@@ -62,7 +62,7 @@ fn drop_where(list: &[Block], kept: &mut [bool], share: f32, apart: impl Fn(usiz
 }
 
 /// Code, tables, quotes and headings between paragraphs that are kept belong to them.
-fn fill_gaps(tree: &Tree, list: &[Block], kept: &mut [bool]) {
+fn fill_gaps(tree: &DomTree, list: &[TextBlock], kept: &mut [bool]) {
     let mut before: Option<usize> = None;
     for index in 0..list.len() {
         if !kept[index] {
@@ -86,13 +86,13 @@ fn fill_gaps(tree: &Tree, list: &[Block], kept: &mut [bool]) {
 }
 
 /// The nearest element that holds both.
-fn common(tree: &Tree, one: Id, other: Id) -> Id {
-    let above: HashSet<Id> = tree.ancestors(one).collect();
-    tree.ancestors(other).find(|id| above.contains(id)).unwrap_or(Id::DOCUMENT)
+fn common(tree: &DomTree, one: NodeId, other: NodeId) -> NodeId {
+    let above: HashSet<NodeId> = tree.ancestors(one).collect();
+    tree.ancestors(other).find(|id| above.contains(id)).unwrap_or(NodeId::DOCUMENT)
 }
 
 /// Whether a block is in code, a table or a quote that stands near in an element.
-fn is_figure(tree: &Tree, node: Id, holder: Id) -> bool {
+fn is_figure(tree: &DomTree, node: NodeId, holder: NodeId) -> bool {
     let mut figure = false;
     for id in std::iter::once(node).chain(tree.ancestors(node)).take(NEAR) {
         if id == holder {
@@ -108,7 +108,7 @@ fn is_figure(tree: &Tree, node: Id, holder: Id) -> bool {
 }
 
 /// Of a text that stands on the page more than once the first is enough.
-fn drop_copies(blocks: &Blocks, kept: &mut [bool]) {
+fn drop_copies(blocks: &TextBlocks, kept: &mut [bool]) {
     let mut seen = HashSet::new();
     for (index, block) in blocks.list.iter().enumerate() {
         if kept[index] && blocks.copies[index] > 1 && block.words >= TWICE_WORDS {

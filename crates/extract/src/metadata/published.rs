@@ -1,22 +1,20 @@
-//! When a page was published.
-
-mod read;
+//! Finds the date when a page was published.
 
 use serde_json::Value;
 
-use super::{Source, title::ARTICLES};
+use super::{MetadataSource, title::ARTICLES};
 use crate::{
+    date::{self, PublicationTime},
     dom::{Element, Tag},
     head::is_a,
 };
-use read::{Day, Moment};
 
 /// How many short blocks around the title are looked through first for a date in words.
 const NEAR: usize = 30;
 /// How long a block is that may be nothing but a date and a few words, in characters.
 const SHORT: u32 = 160;
 
-pub(super) fn find(source: &Source<'_>) -> Option<String> {
+pub(crate) fn find(source: &MetadataSource<'_>) -> Option<String> {
     let found = of_things(source)
         .or_else(|| of_metas(source, PUBLISHED))
         .or_else(|| of_elements(source))
@@ -27,12 +25,12 @@ pub(super) fn find(source: &Source<'_>) -> Option<String> {
     found.map(|moment| moment.to_string())
 }
 
-fn of_things(source: &Source<'_>) -> Option<Moment> {
+fn of_things(source: &MetadataSource<'_>) -> Option<PublicationTime> {
     let things = &source.head.things;
     let dated = |thing: &Value| {
         ["datePublished", "dateCreated", "uploadDate"]
             .into_iter()
-            .find_map(|key| thing.get(key).and_then(Value::as_str).and_then(read::moment))
+            .find_map(|key| thing.get(key).and_then(Value::as_str).and_then(date::in_attribute))
     };
     things
         .iter()
@@ -45,9 +43,9 @@ fn of_things(source: &Source<'_>) -> Option<Moment> {
 }
 
 /// The date in JSON-LD that is no JSON.
-fn unread(text: &str) -> Option<Moment> {
+fn unread(text: &str) -> Option<PublicationTime> {
     let rest = text.split_once("\"datePublished\"")?.1.trim_start().strip_prefix(':')?;
-    read::moment(rest.trim_start().strip_prefix('"')?.split('"').next()?)
+    date::in_attribute(rest.trim_start().strip_prefix('"')?.split('"').next()?)
 }
 
 const PUBLISHED: &[&str] = &[
@@ -109,23 +107,23 @@ const MODIFIED: &[&str] = &[
     "article:modified",
 ];
 
-fn of_metas(source: &Source<'_>, names: &[&str]) -> Option<Moment> {
+fn of_metas(source: &MetadataSource<'_>, names: &[&str]) -> Option<PublicationTime> {
     names.iter().find_map(|name| {
         source
             .head
             .metas
             .iter()
             .filter(|(known, _)| known == name)
-            .find_map(|(_, content)| read::moment(content))
+            .find_map(|(_, content)| date::in_attribute(content))
     })
 }
 
 /// Elements that say that they hold a date.
-fn of_elements(source: &Source<'_>) -> Option<Moment> {
+fn of_elements(source: &MetadataSource<'_>) -> Option<PublicationTime> {
     let value = |element: &Element| {
         ["datetime", "content", "title", "data-datetime", "data-date"]
             .into_iter()
-            .find_map(|name| element.attribute(name).and_then(read::moment))
+            .find_map(|name| element.attribute(name).and_then(date::in_attribute))
     };
     let rules: [fn(&Element) -> bool; 4] = [
         |element| {
@@ -178,7 +176,7 @@ fn of_elements(source: &Source<'_>) -> Option<Moment> {
             value(element).or_else(|| {
                 let text = super::tidy(&source.tree.text(id));
                 (text.chars().count() <= 160)
-                    .then(|| read::in_text(&text).map(Moment::from))
+                    .then(|| date::in_page(&text).map(PublicationTime::from))
                     .flatten()
             })
         });
@@ -190,16 +188,16 @@ fn of_elements(source: &Source<'_>) -> Option<Moment> {
 }
 
 /// Where nothing else is dated, what is dated beside the text is better than nothing.
-fn of_any_time(source: &Source<'_>) -> Option<Moment> {
+fn of_any_time(source: &MetadataSource<'_>) -> Option<PublicationTime> {
     source.element(|_, element| {
         (element.tag == Tag::Time)
-            .then(|| element.attribute("datetime").and_then(read::moment))
+            .then(|| element.attribute("datetime").and_then(date::in_attribute))
             .flatten()
     })
 }
 
 /// Whether an element belongs to something else than the page's own text.
-fn apart(source: &Source<'_>, id: crate::dom::Id) -> bool {
+fn apart(source: &MetadataSource<'_>, id: crate::dom::NodeId) -> bool {
     source.tree.ancestors(id).any(|above| {
         // What holds the title too is not apart, whatever it is called.
         if source.around_title.contains(&above) {
@@ -220,12 +218,12 @@ fn apart(source: &Source<'_>, id: crate::dom::Id) -> bool {
 }
 
 /// `/2023/11/06/` and `-20231106` in the address.
-fn of_address(source: &Source<'_>) -> Option<Moment> {
-    read::in_path(source.url?.path()).map(Moment::from)
+fn of_address(source: &MetadataSource<'_>) -> Option<PublicationTime> {
+    date::in_path(source.url?.path()).map(PublicationTime::from)
 }
 
 /// A date in words: near the title, in a short line anywhere, or where the text begins or ends.
-fn of_text(source: &Source<'_>) -> Option<Moment> {
+fn of_text(source: &MetadataSource<'_>) -> Option<PublicationTime> {
     let blocks = &source.blocks.list;
     let belongs = source.belongs;
     let heading = blocks.iter().position(|block| source.tree.tag(block.node) == Tag::H1);
@@ -236,8 +234,8 @@ fn of_text(source: &Source<'_>) -> Option<Moment> {
         .collect();
     // Before the title is as good as a little after it.
     order.sort_by_key(|index| if *index < start { 2 * (start - index) } else { index - start });
-    let of = |index: usize| read::in_text(&blocks[index].text);
-    let dated: Option<Day> = order.iter().take(NEAR).find_map(|index| of(*index));
+    let of = |index: usize| date::in_page(&blocks[index].text);
+    let dated = order.iter().take(NEAR).find_map(|index| of(*index));
     let at_ends = || {
         let mut kept = (0..blocks.len()).filter(|index| belongs[*index]);
         let begin: Vec<_> = kept.by_ref().take(2).collect();
@@ -245,11 +243,11 @@ fn of_text(source: &Source<'_>) -> Option<Moment> {
         begin.into_iter().chain(end).find_map(|index| {
             let text = &blocks[index].text;
             let start: String = text.chars().take(SHORT as usize).collect();
-            read::in_text(&start)
+            date::in_page(&start)
         })
     };
     dated
         .or_else(at_ends)
         .or_else(|| order.iter().skip(NEAR).find_map(|index| of(*index)))
-        .map(Moment::from)
+        .map(PublicationTime::from)
 }

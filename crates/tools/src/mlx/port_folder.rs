@@ -20,14 +20,14 @@ const WORK: &str = "work";
 const MAX_RECORD_BYTES: u64 = 65_536;
 
 /// The place of one port.
-pub(super) struct Place {
+pub(super) struct PortFolder {
     folder: Folder,
     pub(super) port: u16,
 }
 
 /// What is known of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(super) struct ServerRecord {
     /// The process that stays with it; none where there never was one.
     pub(super) keeper: Option<Identity>,
     /// The model, as it was asked for.
@@ -35,7 +35,7 @@ pub(super) struct Record {
     /// The same as the server was told.
     pub(super) target: String,
     /// How far it has come.
-    pub(super) phase: Phase,
+    pub(super) phase: ServerPhase,
     /// Since when, in milliseconds since 1970.
     pub(super) since: i64,
 }
@@ -43,7 +43,7 @@ pub(super) struct Record {
 /// How far a server has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Phase {
+pub(super) enum ServerPhase {
     Loading,
     Ready,
     Unloading,
@@ -52,29 +52,29 @@ pub(super) enum Phase {
 }
 
 /// What was met at a place.
-pub(super) enum Met {
+pub(super) enum PortOccupant {
     /// No server of ours is there, and none can come as long as the lock is held. A server that was
     /// there, or was to be, may have left its record.
-    Free { lock: File, left: Option<Record> },
+    Free { lock: File, left: Option<ServerRecord> },
     /// One is there, or on its way, with its keeper; at the very beginning nothing is known of it, nor where
     /// somebody only looks.
-    Held(Option<(Record, Identity)>),
+    Held(Option<(ServerRecord, Identity)>),
 }
 
-impl Place {
+impl PortFolder {
     /// The place of a port, which is made if it is not there yet.
-    pub(super) fn open(dir: &Path, port: u16) -> io::Result<Place> {
+    pub(super) fn open(dir: &Path, port: u16) -> io::Result<PortFolder> {
         let folder = Folder::open_or_create(&dir.join(port.to_string()))?;
-        Ok(Place { folder, port })
+        Ok(PortFolder { folder, port })
     }
 
     /// The place of a port where something was loaded once.
-    pub(super) fn existing(dir: &Path, port: u16) -> io::Result<Option<Place>> {
+    pub(super) fn existing(dir: &Path, port: u16) -> io::Result<Option<PortFolder>> {
         if dir.join(port.to_string()).is_dir() { Self::open(dir, port).map(Some) } else { Ok(None) }
     }
 
     /// Looks who is there. What a server has left that died with its keeper, by `kill -9`, is cleared up.
-    pub(super) fn look(&self) -> io::Result<Met> {
+    pub(super) fn look(&self) -> io::Result<PortOccupant> {
         let lock = self.folder.open_lock(LOCK)?;
         match lock.try_lock() {
             Ok(()) => {
@@ -82,28 +82,28 @@ impl Place {
                 if let Some(keeper) = left.as_ref().and_then(|record| record.keeper) {
                     keeper.clear_up();
                 }
-                Ok(Met::Free { lock, left })
+                Ok(PortOccupant::Free { lock, left })
             }
             // A record of somebody who is gone says nothing about whoever has the lock now.
             Err(TryLockError::WouldBlock) => {
                 let record = self.record();
                 let alive =
                     record.as_ref().and_then(|record| record.keeper).filter(Identity::is_alive);
-                Ok(Met::Held(record.zip(alive)))
+                Ok(PortOccupant::Held(record.zip(alive)))
             }
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
 
     /// What is written down, if anything is that can be read.
-    pub(super) fn record(&self) -> Option<Record> {
+    pub(super) fn record(&self) -> Option<ServerRecord> {
         let file = self.folder.open_regular(RECORD).ok()?;
         let mut text = Vec::new();
         file.take(MAX_RECORD_BYTES).read_to_end(&mut text).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
-    pub(super) fn write(&self, record: &Record) -> io::Result<()> {
+    pub(super) fn write(&self, record: &ServerRecord) -> io::Result<()> {
         let text = serde_json::to_vec(record)?;
         // What could not be read again must not be written.
         if text.len() as u64 >= MAX_RECORD_BYTES {
@@ -142,21 +142,26 @@ impl Place {
 mod tests {
     use super::*;
 
-    fn record(phase: Phase) -> Record {
+    fn record(phase: ServerPhase) -> ServerRecord {
         let keeper = Some(Identity { pid: 1, started: u64::MAX });
-        Record { keeper, model: "m".into(), target: "o/m".into(), phase, since: 3 }
+        ServerRecord { keeper, model: "m".into(), target: "o/m".into(), phase, since: 3 }
     }
 
     #[test]
     fn a_record_survives_and_the_lock_says_whether_it_counts() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::open(folder.path(), 8100).unwrap();
-        assert!(matches!(place.look().unwrap(), Met::Free { left: None, .. }));
-        for phase in [Phase::Loading, Phase::Ready, Phase::Failed("x".into())] {
+        let place = PortFolder::open(folder.path(), 8100).unwrap();
+        assert!(matches!(place.look().unwrap(), PortOccupant::Free { left: None, .. }));
+        for phase in [ServerPhase::Loading, ServerPhase::Ready, ServerPhase::Failed("x".into())] {
             place.write(&record(phase.clone())).unwrap();
-            let Met::Free { lock, left } = place.look().unwrap() else { panic!("nobody is there") };
+            let PortOccupant::Free { lock, left } = place.look().unwrap() else {
+                panic!("nobody is there")
+            };
             assert_eq!(left, Some(record(phase)));
-            assert!(matches!(place.look().unwrap(), Met::Held(None)), "its keeper is not there");
+            assert!(
+                matches!(place.look().unwrap(), PortOccupant::Held(None)),
+                "its keeper is not there"
+            );
             drop(lock);
         }
         place.forget();
@@ -166,7 +171,7 @@ mod tests {
     #[test]
     fn what_is_no_record_says_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::open(folder.path(), 8100).unwrap();
+        let place = PortFolder::open(folder.path(), 8100).unwrap();
         for text in ["", "{", "[]", "{\"phase\":\"x\"}"] {
             std::fs::write(folder.path().join("8100").join(RECORD), text).unwrap();
             assert_eq!(place.record(), None);

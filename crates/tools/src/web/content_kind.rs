@@ -4,7 +4,7 @@ use guard::net::charset::essence;
 
 /// A kind of content that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ContentKind {
     Html,
     Markdown,
     Json,
@@ -12,14 +12,14 @@ pub(super) enum Kind {
     Text,
 }
 
-impl Kind {
+impl ContentKind {
     /// The kind of a Content-Type; none where it is binary or says nothing.
     pub(super) fn of(content_type: &str) -> Option<Self> {
         Some(match essence(content_type).as_str() {
-            "text/html" | "application/xhtml+xml" => Kind::Html,
-            "text/markdown" | "text/x-markdown" => Kind::Markdown,
-            "application/json" | "text/json" | "application/manifest+json" => Kind::Json,
-            "text/xml" | "application/xml" => Kind::Xml,
+            "text/html" | "application/xhtml+xml" => ContentKind::Html,
+            "text/markdown" | "text/x-markdown" => ContentKind::Markdown,
+            "application/json" | "text/json" | "application/manifest+json" => ContentKind::Json,
+            "text/xml" | "application/xml" => ContentKind::Xml,
             "application/javascript"
             | "application/x-javascript"
             | "application/ecmascript"
@@ -33,10 +33,10 @@ impl Kind {
             | "application/graphql"
             | "application/rtf"
             | "application/x-tex"
-            | "application/x-latex" => Kind::Text,
-            other if other.ends_with("+json") => Kind::Json,
-            other if other.ends_with("+xml") => Kind::Xml,
-            other if other.starts_with("text/") => Kind::Text,
+            | "application/x-latex" => ContentKind::Text,
+            other if other.ends_with("+json") => ContentKind::Json,
+            other if other.ends_with("+xml") => ContentKind::Xml,
+            other if other.starts_with("text/") => ContentKind::Text,
             _ => return None,
         })
     }
@@ -60,7 +60,7 @@ pub(super) fn sniffed(bytes: &[u8]) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, sniffed};
+    use super::{ContentKind, sniffed};
 
     #[test]
     fn what_has_no_type_has_a_beginning() {
@@ -78,18 +78,18 @@ mod tests {
     #[test]
     fn text_has_a_kind_and_the_rest_has_none() {
         for (content_type, kind) in [
-            ("text/html; charset=utf-8", Some(Kind::Html)),
-            ("APPLICATION/XHTML+XML", Some(Kind::Html)),
-            ("application/rss+xml", Some(Kind::Xml)),
-            ("image/svg+xml", Some(Kind::Xml)),
-            ("application/ld+json", Some(Kind::Json)),
-            ("text/csv", Some(Kind::Text)),
+            ("text/html; charset=utf-8", Some(ContentKind::Html)),
+            ("APPLICATION/XHTML+XML", Some(ContentKind::Html)),
+            ("application/rss+xml", Some(ContentKind::Xml)),
+            ("image/svg+xml", Some(ContentKind::Xml)),
+            ("application/ld+json", Some(ContentKind::Json)),
+            ("text/csv", Some(ContentKind::Text)),
             ("application/pdf", None),
             ("image/png", None),
             ("nonsense", None),
             ("", None),
         ] {
-            assert_eq!(Kind::of(content_type), kind, "{content_type}");
+            assert_eq!(ContentKind::of(content_type), kind, "{content_type}");
         }
     }
 }

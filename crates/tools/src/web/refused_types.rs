@@ -48,7 +48,7 @@ fn fits(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::WebFetch;
+    use crate::settings::WebFetchSettings;
 
     #[test]
     fn patterns_fit_what_they_say() {
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn text_is_fetched_and_the_rest_is_not() {
-        let refused = RefusedTypes::new(&WebFetch::default().refused_types);
+        let refused = RefusedTypes::new(&WebFetchSettings::default().refused_types);
         for text in [
             "",
             "text/html",

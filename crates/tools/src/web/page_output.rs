@@ -1,25 +1,24 @@
 //! The answer of `web.fetch`, made of a page that came.
 
-use extract::Format;
+use extract::{ExtractedPage, PageFormat};
 use gate::{ToolError, ToolOutput};
 use guard::net::{HttpResponse, charset, sniff};
 use serde_json::{Map, Value, json};
 
 use super::{
-    kind::{self, Kind},
-    place,
-    reading::{self, Reading},
+    content_kind::{self, ContentKind},
+    page_text, redacted_url,
 };
-use crate::printed_size::{escaped_bytes, printed};
+use crate::json_size::{escaped_bytes, printed};
 
 /// What `next_start` takes in an answer at most, in bytes.
 const NEXT_START_BYTES: u64 = 40;
 
 /// What the caller wants of a page.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
+pub(super) struct PageRequest {
     pub(super) raw: bool,
-    pub(super) format: Format,
+    pub(super) format: PageFormat,
     pub(super) paged: bool,
     pub(super) start: usize,
     pub(super) max_chars: usize,
@@ -28,19 +27,23 @@ pub(super) struct Wanted {
 }
 
 /// Reads the page. It takes a few milliseconds of a core.
-pub(super) fn answer(response: &HttpResponse, wanted: Wanted) -> Result<ToolOutput, ToolError> {
+pub(super) fn answer(
+    response: &HttpResponse,
+    wanted: PageRequest,
+) -> Result<ToolOutput, ToolError> {
     let content_type = response.content_type().filter(|named| !named.is_empty());
-    let content_type = content_type.unwrap_or_else(|| kind::sniffed(&response.body).to_owned());
+    let content_type =
+        content_type.unwrap_or_else(|| content_kind::sniffed(&response.body).to_owned());
     // What has no body has no text either, whatever its type is.
-    let kind = Kind::of(&content_type).unwrap_or(Kind::Text);
+    let kind = ContentKind::of(&content_type).unwrap_or(ContentKind::Text);
     if let Some(what) = sniff::looks_binary(&response.body, Some(&content_type)) {
         return Err(failed("bad_type", &format!("the content is {what}")));
     }
     let spelled = charset::TextFormat::of(Some(&content_type));
     let content = charset::decode(&response.body, Some(&content_type), spelled);
-    let reading = reading::read(kind, &content, &response.url, wanted.format);
-    let mut answer = ToolOutput::new(Value::Object(result(response, &reading, &content, wanted)?));
-    answer.summary = Some(format!("Read {}.", place::page(&response.url)));
+    let page = page_text::read(kind, &content, &response.url, wanted.format);
+    let mut answer = ToolOutput::new(Value::Object(result(response, &page, &content, wanted)?));
+    answer.summary = Some(format!("Read {}.", redacted_url::page(&response.url)));
     answer.metrics.insert("bytes".into(), json!(response.body.len()));
     answer.metrics.insert("redirects".into(), json!(response.redirects));
     Ok(answer)
@@ -48,16 +51,16 @@ pub(super) fn answer(response: &HttpResponse, wanted: Wanted) -> Result<ToolOutp
 
 fn result(
     response: &HttpResponse,
-    reading: &Reading,
+    page: &ExtractedPage,
     content: &str,
-    wanted: Wanted,
+    wanted: PageRequest,
 ) -> Result<Map<String, Value>, ToolError> {
     let mut result = Map::new();
     result.insert("final_url".into(), json!(response.url.as_str()));
-    result.insert("title".into(), json!(reading.title));
-    result.insert("byline".into(), json!(reading.byline));
-    result.insert("published_at".into(), json!(reading.published_at));
-    result.insert("lang".into(), json!(reading.lang));
+    result.insert("title".into(), json!(page.title));
+    result.insert("byline".into(), json!(page.byline));
+    result.insert("published_at".into(), json!(page.published_at));
+    result.insert("lang".into(), json!(page.lang));
     result.insert("clean_text".into(), json!(""));
     if wanted.raw {
         let raw: String = content.chars().take(wanted.max_raw_html_chars).collect();
@@ -66,9 +69,9 @@ fn result(
     // The text takes the room that is left, and says where it goes on.
     let around = printed(&result).unwrap_or(u64::MAX).saturating_add(NEXT_START_BYTES);
     let room = wanted.max_output_bytes.saturating_sub(around);
-    let (part, next) = part(&reading.text, wanted.start, wanted.max_chars, room);
+    let (part, next) = part(&page.text, wanted.start, wanted.max_chars, room);
     if part.is_empty() {
-        return Err(nothing(&reading.text, wanted));
+        return Err(nothing(&page.text, wanted));
     }
     result.insert("clean_text".into(), Value::String(part));
     if wanted.paged || next.is_some() {
@@ -93,7 +96,7 @@ fn part(text: &str, start: usize, max_chars: usize, max_bytes: u64) -> (String, 
 }
 
 /// Why there is no text to return.
-fn nothing(text: &str, wanted: Wanted) -> ToolError {
+fn nothing(text: &str, wanted: PageRequest) -> ToolError {
     let length = text.chars().count();
     if wanted.start < length {
         let limit = wanted.max_output_bytes;

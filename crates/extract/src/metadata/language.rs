@@ -1,13 +1,13 @@
 //! In which language a page is.
 
-use super::Source;
+use super::MetadataSource;
 
 /// A text is long enough to tell its language from so many characters on.
 const ENOUGH: usize = 100;
 /// And no more of it than so many bytes is looked at.
 const SAMPLE: usize = 3_072;
 
-pub(super) fn find(source: &Source<'_>) -> Option<String> {
+pub(crate) fn find(source: &MetadataSource<'_>) -> Option<String> {
     let declared = source
         .head
         .lang

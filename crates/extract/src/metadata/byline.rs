@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Source, tidy, title::ARTICLES};
+use super::{MetadataSource, tidy, title::ARTICLES};
 use crate::{
-    dom::{Element, Id, Tag},
+    dom::{Element, NodeId, Tag},
     head::is_a,
 };
 
@@ -42,7 +42,7 @@ const BEFORE: &[&str] = &[
     "publié par",
 ];
 
-pub(super) fn find(source: &Source<'_>, title: Option<&str>) -> Option<String> {
+pub(crate) fn find(source: &MetadataSource<'_>, title: Option<&str>) -> Option<String> {
     let good = |text: String| clean(&text, title);
     let site = source.head.meta("og:site_name").map(str::to_lowercase);
     let is_house =
@@ -58,7 +58,7 @@ pub(super) fn find(source: &Source<'_>, title: Option<&str>) -> Option<String> {
 }
 
 /// People, or also houses.
-fn of_things(source: &Source<'_>, people_only: bool) -> Option<String> {
+fn of_things(source: &MetadataSource<'_>, people_only: bool) -> Option<String> {
     let articles = source.head.things.iter().filter(|thing| is_a(thing, ARTICLES));
     articles.filter_map(|thing| thing.get("author").or_else(|| thing.get("creator"))).find_map(
         |author| {
@@ -94,7 +94,7 @@ fn of_things(source: &Source<'_>, people_only: bool) -> Option<String> {
     )
 }
 
-impl Source<'_> {
+impl MetadataSource<'_> {
     /// The name of a thing that another one points to.
     fn named(&self, id: Option<&str>) -> &str {
         let Some(id) = id else { return "" };
@@ -107,7 +107,7 @@ impl Source<'_> {
     }
 }
 
-fn of_metas(source: &Source<'_>) -> Option<String> {
+fn of_metas(source: &MetadataSource<'_>) -> Option<String> {
     const NAMES: &[&str] = &[
         "author",
         "article:author",
@@ -150,7 +150,7 @@ fn of_metas(source: &Source<'_>) -> Option<String> {
 }
 
 /// A line near the title that names somebody.
-fn of_text(source: &Source<'_>, title: Option<&str>) -> Option<String> {
+fn of_text(source: &MetadataSource<'_>, title: Option<&str>) -> Option<String> {
     let blocks = &source.blocks.list;
     let start = blocks.iter().position(|block| source.tree.tag(block.node) == Tag::H1)?;
     let near = &blocks[start.saturating_sub(3)..(start + 8).min(blocks.len())];
@@ -174,7 +174,7 @@ fn of_text(source: &Source<'_>, title: Option<&str>) -> Option<String> {
 }
 
 /// Elements that say that they hold the author.
-fn of_elements(source: &Source<'_>, title: Option<&str>) -> Option<String> {
+fn of_elements(source: &MetadataSource<'_>, title: Option<&str>) -> Option<String> {
     for rule in [is_rel_author, is_itemprop, is_author_class, is_byline_class] {
         let found = source.element(|id, element| {
             if !rule(element) || in_comments(source, id) {
@@ -253,7 +253,7 @@ fn is_byline_class(element: &Element) -> bool {
     })
 }
 
-fn in_comments(source: &Source<'_>, id: Id) -> bool {
+fn in_comments(source: &MetadataSource<'_>, id: NodeId) -> bool {
     source.tree.ancestors(id).any(|above| {
         source.tree.element(above).is_some_and(|element| {
             ["class", "id"].into_iter().any(|name| {

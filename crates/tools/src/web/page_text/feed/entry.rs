@@ -1,6 +1,6 @@
 //! What a feed or one of its entries says, as text.
 
-use extract::Format;
+use extract::PageFormat;
 use guard::net::Url;
 
 /// How many authors of an entry are named.
@@ -8,7 +8,7 @@ const MAX_AUTHORS: usize = 10;
 
 /// What a feed, or an entry of it, says.
 #[derive(Debug, Default)]
-pub(super) struct Entry {
+pub(super) struct FeedEntry {
     pub(super) title: String,
     pub(super) link: String,
     /// What it is known by, which is its address in most feeds.
@@ -19,7 +19,7 @@ pub(super) struct Entry {
     pub(super) body: String,
 }
 
-impl Entry {
+impl FeedEntry {
     /// Another one who wrote it.
     pub(super) fn add_author(&mut self, name: String) {
         let is_room = self.authors.len() < MAX_AUTHORS;
@@ -29,9 +29,9 @@ impl Entry {
     }
 
     /// All of it, as a part of a text.
-    pub(super) fn text(&self, url: &Url, format: Format) -> String {
+    pub(super) fn text(&self, url: &Url, format: PageFormat) -> String {
         let title = plain(&self.title);
-        let is_heading = format == Format::Markdown && !title.is_empty();
+        let is_heading = format == PageFormat::Markdown && !title.is_empty();
         let date = if self.date.is_empty() { &self.updated } else { &self.date };
         let facts = [line(date), plain(&self.authors.join(", ")), self.address(url)];
         let facts: Vec<_> = facts.into_iter().filter(|text| !text.is_empty()).collect();
@@ -71,12 +71,12 @@ pub(super) fn line(text: &str) -> String {
 pub(super) fn plain(text: &str) -> String {
     let is_html = text.contains("</") || text.contains("/>") || text.contains('&');
     if is_html {
-        return line(&extract::all(text, None, Format::Text));
+        return line(&extract::all(text, None, PageFormat::Text));
     }
     line(text)
 }
 
 /// What an entry says: HTML in most feeds.
-pub(super) fn body(text: &str, url: &Url, format: Format) -> String {
+pub(super) fn body(text: &str, url: &Url, format: PageFormat) -> String {
     if text.contains('<') { extract::all(text, Some(url), format) } else { line(text) }
 }

@@ -4,7 +4,7 @@ mod entry;
 
 use std::borrow::Cow;
 
-use extract::Format;
+use extract::PageFormat;
 use guard::net::Url;
 use quick_xml::{
     Reader,
@@ -12,8 +12,8 @@ use quick_xml::{
     events::{BytesStart, Event},
 };
 
-use super::Reading;
-use entry::{Entry, body, fill, line, plain};
+use super::ExtractedPage;
+use entry::{FeedEntry, body, fill, line, plain};
 
 /// How deep elements may lie in each other; below that they are not looked at.
 const MAX_DEPTH: usize = 200;
@@ -22,8 +22,8 @@ const MAX_ATTRIBUTES: usize = 100;
 /// How many entries of a feed are read.
 const MAX_ENTRIES: usize = 1_000;
 
-pub(super) fn read(content: &str, url: &Url, format: Format) -> Reading {
-    let mut found = Found::default();
+pub(super) fn read(content: &str, url: &Url, format: PageFormat) -> ExtractedPage {
+    let mut found = FeedReader::default();
     let mut reader = lenient(content);
     // The names of the elements that are open.
     let mut path: Vec<String> = Vec::new();
@@ -61,7 +61,7 @@ pub(super) fn read(content: &str, url: &Url, format: Format) -> Reading {
             Ok(_) => {}
         }
     }
-    found.reading(url, format)
+    found.into_page(url, format)
 }
 
 /// A reader that takes what feeds are like.
@@ -155,10 +155,10 @@ fn author(raw: &str) -> String {
 }
 
 #[derive(Debug, Default)]
-struct Found {
-    feed: Entry,
-    entries: Vec<Entry>,
-    place: Place,
+struct FeedReader {
+    feed: FeedEntry,
+    entries: Vec<FeedEntry>,
+    place: FeedPosition,
     /// All text, line by line.
     lines: String,
     /// Whether the last line goes on.
@@ -167,7 +167,7 @@ struct Found {
 
 /// What is being read.
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Place {
+enum FeedPosition {
     #[default]
     Feed,
     Entry,
@@ -175,33 +175,33 @@ enum Place {
     Beyond,
 }
 
-impl Found {
+impl FeedReader {
     fn open(&mut self, name: &str) {
         self.goes_on = false;
         if !matches!(name, "item" | "entry") {
             return;
         }
         self.place = if self.entries.len() < MAX_ENTRIES {
-            self.entries.push(Entry::default());
-            Place::Entry
+            self.entries.push(FeedEntry::default());
+            FeedPosition::Entry
         } else {
-            Place::Beyond
+            FeedPosition::Beyond
         };
     }
 
     fn close(&mut self, name: &str) {
         self.goes_on = false;
         if matches!(name, "item" | "entry") {
-            self.place = Place::Feed;
+            self.place = FeedPosition::Feed;
         }
     }
 
     /// What is read about now.
-    fn entry(&mut self) -> Option<&mut Entry> {
+    fn entry(&mut self) -> Option<&mut FeedEntry> {
         match self.place {
-            Place::Feed => Some(&mut self.feed),
-            Place::Entry => self.entries.last_mut(),
-            Place::Beyond => None,
+            FeedPosition::Feed => Some(&mut self.feed),
+            FeedPosition::Entry => self.entries.last_mut(),
+            FeedPosition::Beyond => None,
         }
     }
 
@@ -248,16 +248,19 @@ impl Found {
         self.lines.push_str(text);
     }
 
-    fn reading(self, url: &Url, format: Format) -> Reading {
+    fn into_page(self, url: &Url, format: PageFormat) -> ExtractedPage {
         if self.entries.is_empty() {
             let lines = self.lines.lines().map(line).filter(|text| !text.is_empty());
-            return Reading { text: lines.collect::<Vec<_>>().join("\n"), ..Reading::default() };
+            return ExtractedPage {
+                text: lines.collect::<Vec<_>>().join("\n"),
+                ..ExtractedPage::default()
+            };
         }
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
         let mut parts = vec![plain(&self.feed.title), body(&self.feed.body, url, format)];
         parts.extend(self.entries.iter().map(|entry| entry.text(url, format)));
         parts.retain(|text| !text.is_empty());
-        Reading {
+        ExtractedPage {
             title: some(plain(&self.feed.title)),
             byline: some(plain(&self.feed.authors.join(", "))),
             published_at: None,
@@ -271,8 +274,8 @@ impl Found {
 mod tests {
     use super::*;
 
-    fn read(content: &str) -> Reading {
-        super::read(content, &Url::parse("https://example.com/").unwrap(), Format::Text)
+    fn read(content: &str) -> ExtractedPage {
+        super::read(content, &Url::parse("https://example.com/").unwrap(), PageFormat::Text)
     }
 
     #[test]

@@ -3,25 +3,25 @@
 
 use contract::invisible::{is_direction_mark, only_hides};
 
-use super::markup::{self, Piece};
+use super::markup::{self, MarkupPiece};
 
 /// The text, cut to so many characters. Tags go first and entities are decoded once after that,
 /// so that `&lt;b&gt;` comes out as the `<b>` that its author wrote about.
-pub(super) fn clean(text: &str, max_characters: usize) -> String {
+pub(super) fn plain_text(text: &str, max_characters: usize) -> String {
     let mut plain = String::with_capacity(text.len().min(max_characters.saturating_mul(4)));
     let mut hidden_until: Option<String> = None;
     let closed = markup::closed_names(text);
     for piece in markup::pieces(text, &closed) {
         match (&hidden_until, piece) {
-            (None, Piece::Text(text)) => plain.push_str(text),
-            (None, Piece::Tag { name, closing }) => {
+            (None, MarkupPiece::Text(text)) => plain.push_str(text),
+            (None, MarkupPiece::Tag { name, closing }) => {
                 if !closing && markup::hides(&name) && closed.contains(&name) {
                     hidden_until = Some(name);
                 } else if markup::breaks(&name) {
                     plain.push(' ');
                 }
             }
-            (Some(hidden), Piece::Tag { name, closing: true }) if *hidden == name => {
+            (Some(hidden), MarkupPiece::Tag { name, closing: true }) if *hidden == name => {
                 hidden_until = None;
             }
             (Some(_), _) => {}
@@ -97,29 +97,29 @@ mod tests {
             ("AT&T &unknown; & &#xZZ; &#; ?a=1&copy=2", "AT&T &unknown; & &#xZZ; &#; ?a=1&copy=2"),
             ("", ""),
         ] {
-            assert_eq!(clean(given, 1_000), expected, "{given}");
+            assert_eq!(plain_text(given, 1_000), expected, "{given}");
         }
     }
 
     #[test]
     fn what_cannot_be_seen_is_gone() {
-        assert_eq!(clean("a\u{0}b\u{1b}[2Jc\u{7f}\u{9b}d", 100), "ab[2Jcd");
+        assert_eq!(plain_text("a\u{0}b\u{1b}[2Jc\u{7f}\u{9b}d", 100), "ab[2Jcd");
         assert_eq!(
-            clean("safe\u{202e}gpj.exe \u{2066}x\u{2069} \u{200f}y", 100),
+            plain_text("safe\u{202e}gpj.exe \u{2066}x\u{2069} \u{200f}y", 100),
             "safegpj.exe x y"
         );
-        assert_eq!(clean("&#x202e;ok &ZeroWidthSpace;", 100), "ok");
-        assert_eq!(clean("hi\u{e0041}\u{e0042}", 100), "hi");
+        assert_eq!(plain_text("&#x202e;ok &ZeroWidthSpace;", 100), "ok");
+        assert_eq!(plain_text("hi\u{e0041}\u{e0042}", 100), "hi");
         // Emoji and Persian need their joiners.
-        assert_eq!(clean("👩\u{200d}💻 می\u{200c}خواهم", 100), "👩\u{200d}💻 می\u{200c}خواهم");
+        assert_eq!(plain_text("👩\u{200d}💻 می\u{200c}خواهم", 100), "👩\u{200d}💻 می\u{200c}خواهم");
     }
 
     #[test]
     fn long_text_is_cut_and_says_so() {
-        assert_eq!(clean("abcdef", 6), "abcdef");
-        assert_eq!(clean("abcdefg", 6), "abcde…");
-        assert_eq!(clean("ab cdefg", 4), "ab…");
-        assert_eq!(clean(&"ü".repeat(1_000_000), 1_000).chars().count(), 1_000);
+        assert_eq!(plain_text("abcdef", 6), "abcdef");
+        assert_eq!(plain_text("abcdefg", 6), "abcde…");
+        assert_eq!(plain_text("ab cdefg", 4), "ab…");
+        assert_eq!(plain_text(&"ü".repeat(1_000_000), 1_000).chars().count(), 1_000);
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
         ] {
             let start = std::time::Instant::now();
             let text = text.repeat(1_000_000 / text.len());
-            assert!(clean(&text, 1_000).chars().count() <= 1_000);
+            assert!(plain_text(&text, 1_000).chars().count() <= 1_000);
             // In quadratic time it would be hours; with a long look at every beginning, a minute.
             assert!(start.elapsed().as_secs() < 20, "{text:.5}: {}", start.elapsed().as_secs());
         }
