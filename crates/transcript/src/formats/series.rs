@@ -1,6 +1,6 @@
 //! Whether times in a text are those of a recording, or what the text is about: an agenda, a timetable.
 
-use super::timestamp::Timestamp;
+use super::timestamp::CueTime;
 
 /// A recording begins with its first seconds.
 const FIRST_SECONDS: u64 = 10;
@@ -15,7 +15,7 @@ const ROUND: u64 = 5;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TimeSeries {
     pub count: usize,
-    first: Option<Timestamp>,
+    first: Option<CueTime>,
     last: u64,
     /// Whether one comes before the one before it, or is of another shape.
     is_mixed: bool,
@@ -25,7 +25,7 @@ pub(super) struct TimeSeries {
 
 impl TimeSeries {
     /// Takes the next time in.
-    pub(super) fn add(&mut self, time: Timestamp) {
+    pub(super) fn add(&mut self, time: CueTime) {
         self.count += 1;
         self.is_round = (self.count == 1 || self.is_round) && time.seconds.is_multiple_of(ROUND);
         if let Some(first) = self.first {

@@ -2,7 +2,7 @@
 
 use super::{
     speaker,
-    timestamp::{self, Timestamp},
+    timestamp::{self, CueTime},
 };
 
 /// The longest line with a name and a time, in bytes.
@@ -12,13 +12,13 @@ const MAX_HEADER_BYTES: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimedLine<'a> {
     /// `[00:00:00.000 --> 00:00:04.000] text`, `(0:04) text`
-    Bracketed(Timestamp, &'a str),
+    Bracketed(CueTime, &'a str),
     /// `0:04`
-    Alone(Timestamp),
+    Alone(CueTime),
     /// `0:04 text`
-    Bare(Timestamp, &'a str),
+    Bare(CueTime, &'a str),
     /// `Ada Lovelace  0:04`, `[Ada Lovelace] 10:02:33`
-    Header(Timestamp, &'a str),
+    Header(CueTime, &'a str),
     /// `10:02:33 From Ada Lovelace to Everyone: text`
     Chat(&'a str, &'a str),
     /// Anything else.
@@ -38,7 +38,7 @@ pub(super) fn kind(line: &str) -> TimedLine<'_> {
     }
 }
 
-fn after(time: Timestamp, rest: &str) -> TimedLine<'_> {
+fn after(time: CueTime, rest: &str) -> TimedLine<'_> {
     let said = rest.trim_start();
     if said.is_empty() {
         return TimedLine::Alone(time);
@@ -101,7 +101,7 @@ fn header(line: &str) -> Option<TimedLine<'_>> {
 }
 
 /// What stands before the time that a text ends with.
-fn ends_with_time(text: &str) -> Option<(&str, Timestamp)> {
+fn ends_with_time(text: &str) -> Option<(&str, CueTime)> {
     let start = text.rfind([' ', '\t']).map_or(0, |at| at + 1);
     let last = text[start..].trim_matches(['(', ')', '[', ']']);
     let time = timestamp::leading(last)?;

@@ -2,7 +2,7 @@
 
 /// A time at the beginning of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Timestamp {
+pub(super) struct CueTime {
     /// How many bytes it takes.
     pub length: usize,
     /// What it says, in whole seconds.
@@ -12,7 +12,7 @@ pub(super) struct Timestamp {
 }
 
 /// The time that a text begins with.
-pub(super) fn leading(text: &str) -> Option<Timestamp> {
+pub(super) fn leading(text: &str) -> Option<CueTime> {
     let bytes = text.as_bytes();
     let (mut at, mut seconds, mut fields) = (0, 0_u64, 0);
     loop {
@@ -41,7 +41,7 @@ pub(super) fn leading(text: &str) -> Option<Timestamp> {
     }
     // `10:30pm` and `1:2:3:4` are no times of a recording.
     let goes_on = bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b':');
-    (!goes_on).then_some(Timestamp { length: at, seconds, is_precise })
+    (!goes_on).then_some(CueTime { length: at, seconds, is_precise })
 }
 
 /// Whether a line says when a caption is shown: two times and an arrow, or a comma as in SBV.
