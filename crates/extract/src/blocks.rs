@@ -10,7 +10,7 @@ use crate::dom::{DomTree, NodeData, NodeId, Tag, WalkStep};
 /// kilobytes while it is judged.
 const MAX_BLOCKS: usize = 25_000;
 
-/// How much of a text is compared to tell whether it is known, in characters.
+/// The part of a text that is compared to tell whether it is known, in characters.
 const SAMPLE: usize = 30;
 
 /// A run of text.
@@ -18,7 +18,7 @@ const SAMPLE: usize = 30;
 pub(crate) struct TextBlock {
     /// The element that it stands in.
     pub(crate) node: NodeId,
-    /// What a reader sees, white space collapsed; `\n` for a break, `\t` between cells.
+    /// The visible text, white space collapsed; `\n` for a break, `\t` between cells.
     pub(crate) text: String,
     /// Its first and its last piece of text in the tree.
     pub(crate) from: NodeId,
@@ -39,7 +39,7 @@ pub(crate) struct TextBlock {
 /// The blocks of a page.
 pub(crate) struct TextBlocks {
     pub(crate) list: Vec<TextBlock>,
-    /// How often each text stands on the page.
+    /// The number of times that each text stands on the page.
     pub(crate) copies: Vec<u32>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn cut(tree: &DomTree) -> TextBlocks {
     TextBlocks { list, copies }
 }
 
-/// Whether a text is more than all that is seen, and not the same once more.
+/// True if a text is more than all that is seen, and not the same once more.
 fn is_news(list: &[TextBlock], seen: usize, text: &str) -> bool {
     let chars: Vec<char> = text.chars().collect();
     if chars.len() <= seen {
@@ -106,7 +106,7 @@ struct BlockCutter<'a> {
     skipped: Vec<NodeId>,
     list: Vec<TextBlock>,
     open: TextBlock,
-    /// Whether white space came since the last word.
+    /// True if white space came since the last word.
     blank: bool,
     breaks: u32,
     links: u32,
@@ -301,7 +301,7 @@ impl BlockCutter<'_> {
     }
 }
 
-/// Whether the cells of a row hold nothing but short text, so that the row is one block.
+/// True if the cells of a row hold nothing but short text, so that the row is one block.
 fn is_row(tree: &DomTree, row: NodeId) -> bool {
     let (mut simple, mut chars, mut cells) = (true, 0_usize, 0);
     tree.walk(row, |step| {

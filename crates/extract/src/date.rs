@@ -212,8 +212,8 @@ fn month(word: &str) -> Option<u32> {
         return None;
     }
     let word = word.to_lowercase();
-    let is_name = |names: &&str| names.split(' ').any(|name| name == word);
-    MONTHS.iter().position(|names| is_name(&names)).and_then(|at| u32::try_from(at + 1).ok())
+    let at = MONTHS.iter().position(|names| names.split(' ').any(|name| name == word));
+    at.and_then(|at| u32::try_from(at + 1).ok())
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ pub(crate) struct DomTree {
     pub(crate) nodes: Vec<DomNode>,
 }
 
-/// What a walk comes to.
+/// A step of a walk through the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WalkStep {
     Enter(NodeId),
@@ -87,7 +87,7 @@ impl DomTree {
         }
     }
 
-    /// What kind of element it is; `Other` where it is none.
+    /// The tag of a node; `Other` where it is no element.
     pub(crate) fn tag(&self, id: NodeId) -> Tag {
         self.element(id).map_or(Tag::Other, |element| element.tag)
     }

@@ -28,7 +28,7 @@ use patterns::BlockPatterns;
 use row_writer::RowWriter;
 use text_stats::TextStats;
 
-/// How many levels above a block are described one by one.
+/// The levels above a block that are described one by one.
 const LEVELS: usize = 6;
 /// The farthest that an element above a block is looked for, in levels.
 const FAR: usize = 24;
@@ -45,14 +45,14 @@ pub(crate) struct FeatureRows {
     pub(crate) nature: PageNature,
 }
 
-/// Whether a block stands among comments, or in a part that is around the content by its tag.
+/// The surroundings of a block: comments, or a part that is around the content by its tag.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct BlockSurroundings {
     pub(crate) comments: bool,
     pub(crate) margin: bool,
 }
 
-/// What a page says that it is.
+/// The kind of page that a page says it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PageNature {
     pub(crate) article: bool,
@@ -106,14 +106,14 @@ pub(crate) fn of(
     FeatureRows { values, width, patterns, apart, nature: page_features::nature(head, url) }
 }
 
-/// What came before a block.
+/// The blocks before a block.
 #[derive(Default)]
 struct PrecedingBlocks {
     chars: u32,
     long_chars: u32,
     /// The last heading: where it stands, its level and its phrases.
     heading: Option<(usize, u8, u64)>,
-    /// Where a heading first spoke of comments, and where of others of the kind.
+    /// The first headings about comments, and about related pages.
     comments: Option<usize>,
     related: Option<usize>,
 }

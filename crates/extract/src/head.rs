@@ -1,13 +1,13 @@
-//! What the head of a page says: `meta` and JSON-LD.
+//! Reads the head of a page: `meta` and JSON-LD.
 
 use serde_json::Value;
 use url::Url;
 
 use crate::dom::{DomTree, NodeData, NodeId, Tag, WalkStep};
 
-/// How much JSON-LD is read of one page, in bytes.
+/// The most JSON-LD that is read of one page, in bytes.
 const MAX_JSON_BYTES: usize = 1_048_576;
-/// How many things of JSON-LD are looked at.
+/// The most JSON-LD objects that are read.
 const MAX_THINGS: usize = 2_000;
 
 /// The head of a page.
@@ -20,7 +20,7 @@ pub(crate) struct HeadMetadata {
     pub(crate) metas: Vec<(String, String)>,
     /// Every thing of JSON-LD, those within others included.
     pub(crate) things: Vec<Value>,
-    /// Where the page says that it is at home: its `canonical` link or `og:url`.
+    /// The page's own address: its `canonical` link or `og:url`.
     pub(crate) home: Option<Url>,
     /// The `lang` of the page.
     pub(crate) lang: Option<String>,
@@ -153,12 +153,12 @@ impl HeadMetadata {
         }
     }
 
-    /// Whether a thing of JSON-LD has one of these types.
+    /// True if a thing of JSON-LD has one of these types.
     pub(crate) fn has_type(&self, types: &[&str]) -> bool {
         self.things.iter().any(|thing| is_a(thing, types))
     }
 
-    /// What kind of page it says it is.
+    /// The kind of page that it says it is.
     pub(crate) fn kinds(&self) -> [f32; 9] {
         let yes = |is: bool| if is { 1.0 } else { 0.0 };
         let kind = self.meta("og:type").unwrap_or("");
@@ -176,7 +176,7 @@ impl HeadMetadata {
     }
 }
 
-/// Whether a thing has one of these types.
+/// True if a thing has one of these types.
 pub(crate) fn is_a(thing: &Value, types: &[&str]) -> bool {
     let fits = |value: &Value| {
         value.as_str().is_some_and(|word| {

@@ -9,10 +9,10 @@ use crate::{
     dom::{DomTree, NodeId, Tag},
 };
 
-/// How deep lists are shown to lie in each other.
+/// The depth to which nested lists are shown.
 const MAX_INDENT: usize = 8;
 
-/// How the content is written.
+/// The format of the content.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PageFormat {
     /// Lines, with a dash before what stands in a list.
@@ -22,7 +22,7 @@ pub enum PageFormat {
     Markdown,
 }
 
-/// What a block is to a reader.
+/// The shape of a block for a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BlockShape {
     Plain,
@@ -107,7 +107,7 @@ fn shape(tree: &DomTree, block: &TextBlock) -> BlockShape {
     BlockShape::Item { indent: lists.count().min(MAX_INDENT), number, list }
 }
 
-/// Whether a block is the first thing in an item.
+/// True if a block is the first thing in an item.
 fn leads(tree: &DomTree, item: NodeId, node: NodeId) -> bool {
     let mut at = node;
     while at != item {

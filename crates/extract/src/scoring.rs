@@ -1,4 +1,4 @@
-//! Which blocks of a page belong to its content.
+//! Scores the blocks of a page: how sure it is that each belongs to the content.
 //!
 //! Judged twice: each block by itself, and then again with what was thought of its neighbours,
 //! of the elements around it and of all blocks that are made like it.
@@ -12,18 +12,18 @@ static FIRST: LazyLock<Option<TreeModel>> =
 static SECOND: LazyLock<Option<TreeModel>> =
     LazyLock::new(|| TreeModel::read(include_bytes!("../model/second.bin")));
 
-/// How many elements around a block are looked at, of those that hold more than the one before.
+/// The elements around a block that are looked at, of those that hold more than the one before.
 const AROUND: usize = 7;
 /// The lowest and the highest surety that may be asked for.
 const LIMITS: (f32, f32) = (0.15, 0.6);
 
-/// How much the first judgement counts beside the second.
+/// The weight of the first score beside the second.
 const FIRST_SHARE: f32 = 0.3;
 
-/// How many rows are put together at once for the second judgement.
+/// The rows that are put together at once for the second score.
 const BATCH: usize = 512;
 
-/// How sure it is of each block that it belongs, and from what on it does.
+/// The score of each block, and the score from which on it belongs.
 pub(crate) struct BlockScores {
     pub(crate) sureties: Vec<f32>,
     pub(crate) enough: f32,
@@ -87,7 +87,7 @@ fn enough(sureties: &[f32], weights: &[f32]) -> f32 {
     enough.clamp(LIMITS.0, LIMITS.1)
 }
 
-/// What was thought of all around a block.
+/// The first scores around a block.
 fn context(
     tree: &DomTree,
     blocks: &TextBlocks,

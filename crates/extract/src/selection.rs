@@ -1,4 +1,4 @@
-//! What is kept in the end: what was judged to belong, and what cannot be left out of it.
+//! Selects the blocks of the page by their scores, and those that cannot be left out.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ const SUBJECT_SHARE: f32 = 0.15;
 /// So much of what is kept has to stand outside of margins.
 const CENTRE_SHARE: f32 = 0.6;
 
-/// How far below an element something stands near in it, in levels.
+/// The levels below an element that count as near.
 const NEAR: usize = 8;
 /// Two blocks of so many words with the same text are one that was printed twice.
 const TWICE_WORDS: u32 = 20;
@@ -91,7 +91,7 @@ fn common(tree: &DomTree, one: NodeId, other: NodeId) -> NodeId {
     tree.ancestors(other).find(|id| above.contains(id)).unwrap_or(NodeId::DOCUMENT)
 }
 
-/// Whether a block is in code, a table or a quote that stands near in an element.
+/// True if a block is in code, a table or a quote that stands near in an element.
 fn is_figure(tree: &DomTree, node: NodeId, holder: NodeId) -> bool {
     let mut figure = false;
     for id in std::iter::once(node).chain(tree.ancestors(node)).take(NEAR) {

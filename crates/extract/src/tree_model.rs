@@ -19,10 +19,10 @@ pub(crate) struct TreeModel {
     width: usize,
     /// By input, and then by limit.
     questions: Vec<SplitNode>,
-    /// Where the questions about each input end.
+    /// The end of the splits of each input.
     ends: Vec<usize>,
     leaves: Vec<f32>,
-    /// Where the leaves of each tree begin.
+    /// The start of the leaves of each tree.
     trees: Vec<usize>,
 }
 
@@ -90,12 +90,12 @@ impl TreeModel {
         Some(Self { width, questions, ends, leaves, trees })
     }
 
-    /// How many numbers a row has.
+    /// The number of inputs of a row.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
-    /// How sure the model is of each row, from 0 to 1.
+    /// Scores each row from 0 to 1.
     pub(crate) fn score<'a>(&self, rows: impl Iterator<Item = &'a [f32]>) -> Vec<f32> {
         let mut left = vec![u32::MAX; self.trees.len()];
         rows.map(|row| {

@@ -52,7 +52,7 @@ impl CommandTool {
         })
     }
 
-    /// What would keep it from being started, as far as that can be seen: whether there is a program of that path, and
+    /// The reason why it cannot be started, as far as that can be seen: whether there is a program of that path, and
     /// whether it may be run.
     pub fn trouble(&self) -> Option<String> {
         use std::os::unix::fs::PermissionsExt;
@@ -118,7 +118,7 @@ fn variable(entry: &str) -> Option<(String, String)> {
     }
 }
 
-/// Whether the line is a progress report, which is then passed on.
+/// True if the line is a progress report, which is then passed on.
 fn report(call: &RunningCall, line: &str) -> bool {
     if !line.starts_with('{') || !line.contains("\"progress\"") {
         return false;
@@ -170,7 +170,7 @@ fn captured(captured: &guard::process::Captured) -> CapturedText {
     }
 }
 
-/// How many bytes at the end are the beginning of a character that does not end.
+/// The number of bytes at the end that begin a character and do not end it.
 fn torn_character(bytes: &[u8]) -> usize {
     let begins_one = |length: &usize| {
         let end = std::str::from_utf8(&bytes[bytes.len() - length..]);

@@ -95,7 +95,7 @@ impl BoundedList {
         Self { items: Vec::new(), bytes_left }
     }
 
-    /// Whether there was room for it.
+    /// True if there was room for it.
     fn push(&mut self, item: Value) -> bool {
         // With the comma that follows.
         let bytes = item.to_string().len() as u64 + 1;

@@ -1,4 +1,4 @@
-//! How large a result is when it is printed as JSON, known before it is printed.
+//! The size of a result as JSON, before it is printed.
 
 use std::io;
 
@@ -9,7 +9,7 @@ pub(crate) const AROUND_BYTES: u64 = 256;
 /// The most bytes of JSON that one byte of text becomes: `\u0000`.
 pub(crate) const MAX_GROWTH: u64 = 6;
 
-/// How large a result with this text is as JSON; more than enough where that is sure to fit.
+/// The size of a result with this text as JSON; an upper bound where that is sure to fit.
 pub(crate) fn json_bytes(text: &str, limit: u64) -> u64 {
     let most = (text.len() as u64).saturating_mul(MAX_GROWTH).saturating_add(AROUND_BYTES);
     if most <= limit {
@@ -18,7 +18,7 @@ pub(crate) fn json_bytes(text: &str, limit: u64) -> u64 {
     text.bytes().map(escaped_bytes).sum::<u64>() + AROUND_BYTES
 }
 
-/// How many bytes of JSON a byte of text becomes.
+/// The bytes of JSON that a byte of text becomes.
 pub(crate) fn escaped_bytes(byte: u8) -> u64 {
     match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
@@ -27,7 +27,7 @@ pub(crate) fn escaped_bytes(byte: u8) -> u64 {
     }
 }
 
-/// How many bytes a value has as JSON.
+/// The bytes of a value as JSON.
 pub(crate) fn printed(value: &impl Serialize) -> serde_json::Result<u64> {
     /// Counts what it is given.
     struct ByteCounter(u64);

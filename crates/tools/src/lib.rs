@@ -29,7 +29,7 @@ pub use write_memory_entry::WriteMemoryEntry;
 pub struct BuiltIn {
     /// Its contract, as YAML.
     pub contract: &'static str,
-    /// What runs it.
+    /// The provider that runs it.
     pub provider: Arc<dyn Provider>,
 }
 

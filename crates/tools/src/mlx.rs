@@ -29,7 +29,7 @@ use std::time::Duration;
 
 use gate::{RunningCall, ToolError};
 
-/// How long another call may hold a port without saying what for.
+/// The time that another call may hold a port without a record.
 const BEGINNING_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The port that the contract has let pass, however it is written.

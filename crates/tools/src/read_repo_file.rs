@@ -66,7 +66,7 @@ fn path(text: &str) -> Option<SafePath> {
     SafePath::parse(text).ok().filter(|path| !path.names_a_folder() && path.as_str() == text)
 }
 
-/// Why there is no content.
+/// The reason why there is no content.
 enum RepoReadError {
     /// It had so many bytes when it was opened.
     Larger(u64),

@@ -1,6 +1,6 @@
 //! `search.web`: asks the search service that the operator has chosen.
 //!
-//! What comes back is text of strangers by way of a service of somebody's own. Nothing of it is
+//! The answer is text of strangers by way of a service of somebody's own. Nothing of it is
 //! passed on that was not looked at: the number of results, their addresses, the text in them.
 
 mod date;

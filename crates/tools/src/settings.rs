@@ -1,4 +1,4 @@
-//! What the operator decides about the built-in tools.
+//! The settings of the built-in tools.
 
 mod mlx;
 mod search;
@@ -86,10 +86,10 @@ pub struct FileIoSettings {
     /// The largest file that is written, in bytes.
     #[schemars(range(min = 1, max = 67_108_864))]
     pub max_write_bytes: u64,
-    /// How many names one search looks at.
+    /// The most names that one search looks at.
     #[schemars(range(min = 1, max = 10_000_000))]
     pub max_search_entries: usize,
-    /// How much one search reads, in bytes.
+    /// The most that one search reads, in bytes.
     #[schemars(range(min = 1, max = 10_737_418_240_u64))]
     pub max_search_bytes: u64,
 }
@@ -167,10 +167,10 @@ pub struct MemorySettings {
     /// The largest entry, in bytes of UTF-8.
     #[schemars(range(min = 1, max = 1_048_576))]
     pub max_entry_bytes: u64,
-    /// How many entries a file takes in an hour, all processes on this data folder together.
+    /// The entries that a file takes in an hour, from all processes on this data folder together.
     #[schemars(range(min = 1))]
     pub max_entries_per_hour: u32,
-    /// Where the times of the latest entries are kept. Not set by hand: it lies in the data folder.
+    /// The folder for the times of the latest entries. Not set by hand: it lies in the data folder.
     #[serde(skip)]
     pub times_dir: PathBuf,
 }
@@ -178,10 +178,10 @@ pub struct MemorySettings {
 /// A memory file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum MemoryFile {
-    /// What was done.
+    /// The things that were done.
     #[serde(rename = "progress_log.jsonl")]
     ProgressLog,
-    /// What was decided, and why.
+    /// The decisions, and their reasons.
     #[serde(rename = "decisions.jsonl")]
     Decisions,
 }
@@ -208,11 +208,11 @@ impl Default for MemorySettings {
     }
 }
 
-/// How transcripts are cleaned.
+/// The settings of `transcript.clean`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TranscriptSettings {
-    /// Whether a language model adds punctuation to what the rules leave.
+    /// The way of cleaning: by rules alone, or with a language model for punctuation.
     pub mode: TranscriptMode,
     /// The largest text that is cleaned, in bytes of UTF-8.
     #[schemars(range(min = 1, max = 33_554_432))]
@@ -234,7 +234,7 @@ impl Default for TranscriptSettings {
 }
 
 impl TranscriptSettings {
-    /// What is wrong beyond the schema: where, and in what words.
+    /// The mistakes that the schema cannot see: the setting of each, and a message.
     pub fn mistakes(&self, llm: &llm::Settings) -> Vec<(String, String)> {
         let lacks_model = self.mode == TranscriptMode::Model && llm.base_url.is_none();
         let words = "`model` wants a language model: `llm.base_url` is missing";
@@ -242,7 +242,7 @@ impl TranscriptSettings {
     }
 }
 
-/// How transcripts are cleaned.
+/// The settings of `transcript.clean`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TranscriptMode {
@@ -253,7 +253,7 @@ pub enum TranscriptMode {
     Model,
 }
 
-/// What the audit of this machine looks at.
+/// The audit of this machine.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SysAuditSettings {

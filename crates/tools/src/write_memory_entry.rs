@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::settings::{MemoryFile, MemorySettings};
 
-/// How long an entry that is being written is waited for after the call was to stop. The gate waits
+/// The time that an entry being written is waited for after the call was cancelled. The gate waits
 /// a little longer for the answer.
 const LAST_WAIT: Duration = Duration::from_millis(2_500);
 
@@ -56,7 +56,7 @@ impl WriteMemoryEntry {
         Ok(answer)
     }
 
-    /// Where the entry goes, and the line that it becomes.
+    /// The file of the entry, and the line that it becomes.
     fn read(&self, call: &RunningCall) -> Result<(&Arc<Ledger>, String), ToolError> {
         let file = call.text("file");
         let ledger = self.ledgers.iter().find(|ledger| ledger.name() == file);
@@ -70,7 +70,7 @@ impl WriteMemoryEntry {
         Ok((ledger, line(text)))
     }
 
-    /// What would be written, for the person who approves it.
+    /// The preview for the person who approves it.
     async fn foresee(&self, call: &RunningCall) -> Result<String, ToolError> {
         let (ledger, line) = self.read(call)?;
         let looked = ledger.clone();

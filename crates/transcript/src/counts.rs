@@ -1,11 +1,11 @@
-//! What cleaning found and removed, for the metrics of a call.
+//! Counts of what cleaning found and removed, for the metrics of a call.
 
 use super::{formats::TranscriptFormat, rules::Language};
 
-/// What was found and removed.
+/// Counts of what cleaning found and removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CleaningCounts {
-    /// What the text was recognised as.
+    /// The format of the text.
     pub format: TranscriptFormat,
     /// The language whose word lists were used: `en`, `de`, `fr`, `es`, or nothing for the safe subset.
     pub language: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! What a transcript comes as: recognised by its content and taken apart into turns.
+//! The formats of transcripts: recognised by the content and taken apart into turns.
 //!
 //! Every format but plain text becomes [`captions::Lines`] first, so that repetitions are merged and
 //! speakers found in one place.
@@ -23,7 +23,7 @@ use captions::Captions;
 
 use super::turn::Turn;
 
-/// What a text was recognised as.
+/// The format of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TranscriptFormat {
     /// Text without any of the below.
@@ -55,7 +55,7 @@ impl TranscriptFormat {
 pub(super) struct ParsedTranscript {
     pub format: TranscriptFormat,
     pub turns: Vec<Turn>,
-    /// What nobody said. Only shown where there is nothing else.
+    /// Captions that nobody said. Only shown where there is nothing else.
     pub removed: Option<Turn>,
     pub removed_cues: usize,
 }

@@ -34,7 +34,7 @@ pub use formats::TranscriptFormat;
 use rules::TextStyle;
 use turn::Turn;
 
-/// How often the result is cleaned again until it stays as it is. Once is nearly always enough:
+/// The most passes after the first, until the result stays as it is. Once is nearly always enough:
 /// what is left by the first pass seldom looks like something else.
 const MAX_MORE_PASSES: usize = 4;
 
@@ -43,7 +43,7 @@ const MAX_MORE_PASSES: usize = 4;
 pub struct CleanTranscript {
     /// The text; never empty.
     pub text: String,
-    /// What was found and removed.
+    /// Counts of what was found and removed.
     pub counts: CleaningCounts,
     /// The ranges of the text that were spoken, turn by turn: without the names before them, and without code.
     spoken: Vec<Range<usize>>,

@@ -111,7 +111,7 @@ impl Punctuator {
     }
 }
 
-/// Whether a chunk has enough in it to put marks between.
+/// True if a chunk has enough in it to put marks between.
 fn needs_punctuation(text: &str) -> bool {
     let spaceless = || text.chars().filter(|one| words::is_spaceless(*one));
     text.split_whitespace().nth(MIN_WORDS - 1).is_some()

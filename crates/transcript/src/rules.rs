@@ -1,4 +1,4 @@
-//! What is taken out of a turn, and how the rest is printed.
+//! The rules: they take words out of a turn and print the rest.
 //!
 //! The steps work on [`token::WordToken`]s: pieces of the turn between spaces. A step marks what goes; it never
 //! changes letters, except that a sentence may get its capital and its full stop.

@@ -23,7 +23,7 @@ fn cleaned(text: &str) -> String {
     clean(text).unwrap_or_else(|refusal| panic!("{refusal:?}: {text:?}")).text
 }
 
-/// Whether a text is recognised as this, and becomes what is expected.
+/// Checks that a text is recognised as this format, and becomes what is expected.
 fn check(format: TranscriptFormat, text: &str, expected: &str) {
     let found = clean(text).unwrap_or_else(|refusal| panic!("{refusal:?}: {text:?}"));
     assert_eq!(found.text, expected, "of {text:?}");
@@ -36,7 +36,7 @@ fn words(text: &str) -> Vec<String> {
     WORD.find_iter(&text).map(|found| found.as_str().to_owned()).collect()
 }
 
-/// Whether some are all among others, in that order.
+/// True if some are all among others, in that order.
 fn is_subsequence<T: PartialEq>(some: &[T], others: &[T]) -> bool {
     let mut others = others.iter();
     some.iter().all(|one| others.any(|other| one == other))

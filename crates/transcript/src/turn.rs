@@ -1,13 +1,13 @@
-//! What one person says until another does.
+//! A turn: what one person says until another does.
 
-/// What one person says until another does.
+/// A turn: what one person says until another does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Turn {
-    /// Who speaks, where the text says so.
+    /// The speaker, where the text names one.
     pub speaker: Option<String>,
-    /// What is said. A line break in it is one to keep.
+    /// The words. A line break in them is one to keep.
     pub text: String,
-    /// Whether it is code, which is printed as it came.
+    /// True if it is code, which is printed as it came.
     pub verbatim: bool,
 }
 

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use contract::invisible::only_hides;
 use icu_normalizer::ComposingNormalizerBorrowed;
 
-/// How many characters are looked at to tell text from anything else.
+/// The characters that are looked at to tell text from anything else.
 const SAMPLE_CHARACTERS: usize = 65_536;
 /// One in this many characters may be none that text has.
 const MAX_STRANGE: usize = 10;
 
-/// Whether a text is something else that was read as text: an image, a recording, UTF-16.
+/// True if a text is something else that was read as text: an image, a recording, UTF-16.
 pub(super) fn is_binary(text: &str) -> bool {
     let (mut all, mut strange) = (0_usize, 0_usize);
     for character in text.chars().take(SAMPLE_CHARACTERS) {
@@ -79,7 +79,7 @@ fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~' | b'\n' | b'\t')
 }
 
-/// Whether a character changes nothing that is read: no width, no glyph, or an order to write
+/// True if a character changes nothing that is read: no width, no glyph, or an order to write
 /// the other way. The joiners stay, because Persian, Hindi and emoji are spelled with them, and so
 /// do the plain direction marks of right-to-left text.
 fn is_unseen(character: char) -> bool {

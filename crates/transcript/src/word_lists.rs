@@ -22,7 +22,7 @@ impl WordList {
         self.0.iter().map(String::as_str)
     }
 
-    /// Whether a word is in the list, whatever its case.
+    /// True if a word is in the list, whatever its case.
     pub(crate) fn contains(&self, word: &str) -> bool {
         let is_ascii = word.is_ascii();
         let is_same =

@@ -1,8 +1,8 @@
-//! What a page holds and does not show.
+//! Elements that a page holds and does not show.
 
 use crate::dom::Element;
 
-/// Whether an element is not shown, as far as it says so itself.
+/// True if an element is not shown, as far as it says so itself.
 pub(super) fn is_hidden(element: &Element) -> bool {
     element.attributes.iter().any(|attribute| {
         let value = &*attribute.value;
@@ -16,7 +16,7 @@ pub(super) fn is_hidden(element: &Element) -> bool {
     })
 }
 
-/// Whether an element is one that opens when the reader asks for it.
+/// True if an element is one that opens when the reader asks for it.
 fn is_panel(element: &Element) -> bool {
     const NAMES: [&str; 6] = ["tabpanel", "collaps", "accordion", "panel", "expand", "toggle"];
     if matches!(element.attribute("role"), Some("tabpanel" | "region")) {
@@ -28,7 +28,7 @@ fn is_panel(element: &Element) -> bool {
     })
 }
 
-/// Whether a style takes its element from the reader's eyes.
+/// True if a style takes its element from the reader's eyes.
 fn hides(style: &str) -> bool {
     style.split(';').any(|rule| {
         let Some((name, value)) = rule.split_once(':') else { return false };

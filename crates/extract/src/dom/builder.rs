@@ -14,12 +14,12 @@ use html5ever::{
 
 use super::{DomNode, DomTree, Element, NodeData, NodeId, Tag, long_tags::without_long_tags};
 
-/// How deep elements may lie in each other. The parser looks at all that are open for every tag,
+/// The depth of elements in each other. The parser looks at all that are open for every tag,
 /// so what is deeper costs time without end; browsers stop at 512.
 const MAX_DEPTH: u32 = 1_000;
-/// How many nodes a page may have.
+/// The most nodes of a page.
 const MAX_NODES: usize = 3_000_000;
-/// How much is read between two looks at these limits, in bytes.
+/// The bytes that are read between two checks of these limits.
 const CHUNK_BYTES: usize = 16_384;
 
 /// Reads a page. What comes after a limit is left out.

@@ -4,7 +4,7 @@ use html5ever::QualName;
 
 macro_rules! tags {
     ($($variant:ident $name:literal)*) => {
-        /// What kind of element it is.
+        /// The kinds of elements.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub(crate) enum Tag { Other, $($variant),* }
@@ -43,7 +43,7 @@ impl Tag {
         Self::of(&name.local)
     }
 
-    /// Whether nothing of it is ever text for a reader.
+    /// True if nothing of it is ever text for a reader.
     pub(crate) fn is_never_shown(self) -> bool {
         matches!(
             self,
@@ -67,7 +67,7 @@ impl Tag {
         )
     }
 
-    /// Whether its text stands by itself.
+    /// True if its text stands by itself.
     pub(crate) fn is_block(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! What the address of a page says about it.
+//! Features of the address of a page.
 
 use url::Url;
 
@@ -156,13 +156,13 @@ pub(super) fn look(url: Option<&Url>) -> [f32; 15] {
     values
 }
 
-/// Whether an address has a year in it, and whether it is one of a forum.
+/// Two facts of an address: it has a year in it, and it is one of a forum.
 pub(super) fn says(url: Option<&Url>) -> (bool, bool) {
     let values = look(url);
     (values[6] > 0.0, values[9] > 0.0)
 }
 
-/// Where in an address one of these words stands: in the name of the host, on the way, or last.
+/// The position of one of these words in an address: in the host name, in the path, or last.
 fn place(url: &Url, segments: &[&str], words: &[&str]) -> f32 {
     let has = |text: &str| {
         text.split(|one: char| !one.is_ascii_alphanumeric())

@@ -1,11 +1,11 @@
-//! What the names that authors give to elements say about them.
+//! Features of the names that authors give to elements.
 
 use std::sync::LazyLock;
 
 use super::word_groups::WordGroups;
 use crate::dom::Element;
 
-/// How many groups there are.
+/// The number of groups.
 pub(super) const GROUPS: usize = TABLE.len();
 const _: () = assert!(GROUPS <= 64, "each has a bit");
 
@@ -110,7 +110,7 @@ fn in_text(text: &str) -> u64 {
     WORDS.groups(text, |found| found.len() > 4 || stands_alone(bytes, found.start(), found.end()))
 }
 
-/// Whether a word is not a part of a longer one; `postBody` are two.
+/// True if a word is not a part of a longer one; `postBody` are two.
 fn stands_alone(bytes: &[u8], start: usize, end: usize) -> bool {
     let before = start == 0
         || !bytes[start - 1].is_ascii_alphabetic()

@@ -1,4 +1,4 @@
-//! What is known of every element: how much text it holds, of what kind, and among which others
+//! A table of all elements: how much text each holds, of what kind, and among which others
 //! it stands.
 
 use std::{
@@ -49,12 +49,12 @@ impl ElementSums {
     }
 }
 
-/// How an element stands among its siblings.
+/// The position of an element among its siblings.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SiblingPosition {
     pub(super) index: u32,
     pub(super) siblings: u32,
-    /// How many of them look like it.
+    /// The number of those that look like it.
     pub(super) alike: u32,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct ElementTable {
     pub(super) sums: Vec<ElementSums>,
     pub(super) names: Vec<u64>,
     pub(super) places: Vec<SiblingPosition>,
-    /// What each looks like, as a number; nothing of what is not shown.
+    /// A hash of the structure of each; nothing of what is not shown.
     pub(super) looks: Vec<Option<u64>>,
     /// Scores as a reader's eye would give them: where the running text is.
     pub(super) scores: Vec<f32>,

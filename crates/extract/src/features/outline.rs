@@ -14,7 +14,7 @@ use crate::{
     dom::{DomTree, Element, NodeData, NodeId, Tag, WalkStep},
 };
 
-/// How many numbers there are for a block.
+/// The number of features of a block.
 const WIDTH: usize = 30;
 
 /// Groups of names of what stands around content, as long as it is small.
@@ -26,7 +26,7 @@ const AROUND: u64 = NEVER
 const NEVER: u64 =
     element_names::bits(&["footer", "nav", "breadcrumb", "share", "newsletter", "cookie", "popup"]);
 
-/// What is left when everything around it is taken away.
+/// The part of a tree that is left without what stands around the content.
 #[derive(Clone, Copy, Default)]
 struct TrimmedTree {
     structure: bool,
@@ -52,7 +52,7 @@ pub(super) struct PageOutline {
     /// The crowd with the most words that each element is in, and which one.
     crowds: Vec<(u32, NodeId)>,
     all: Vec<SiblingGroup>,
-    /// What is left of the page, and of its main part.
+    /// The rest of the page, and of its main part.
     left: [ElementSums; 2],
     money: [u32; 2],
     largest: u32,
@@ -91,7 +91,7 @@ impl PageOutline {
         outline
     }
 
-    /// What each element stands in.
+    /// The containers of each element.
     fn cut(&mut self, tree: &DomTree, elements: &ElementTable) {
         let whole = elements.sums[NodeId::DOCUMENT.index()].chars;
         tree.walk(NodeId::DOCUMENT, |step| {
@@ -276,7 +276,7 @@ fn frames(element: &Element) -> bool {
     )
 }
 
-/// What calls itself the main part: by its tag or role, or by its name.
+/// The element that calls itself the main part: by its tag or role, or by its name.
 fn main(tree: &DomTree, elements: &ElementTable) -> NodeId {
     let mut best = (NodeId::DOCUMENT, 0, 0_u8);
     for (index, node) in tree.nodes.iter().enumerate() {

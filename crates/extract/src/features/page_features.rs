@@ -1,4 +1,4 @@
-//! What is known of a page as a whole.
+//! Features of a page as a whole.
 
 use url::Url;
 
@@ -98,7 +98,7 @@ pub(super) fn look(
     }
 }
 
-/// What kind of page it says that it is.
+/// The kind of page that it says it is.
 pub(super) fn nature(head: &HeadMetadata, url: Option<&Url>) -> super::PageNature {
     let kinds = head.kinds();
     let (year, forum) = super::address::says(url);
@@ -108,7 +108,7 @@ pub(super) fn nature(head: &HeadMetadata, url: Option<&Url>) -> super::PageNatur
     }
 }
 
-/// How many elements there are of some kinds, and how regular the page is.
+/// The number of elements of some kinds, and how regular the page is.
 fn counts(tree: &DomTree, elements: &ElementTable) -> [f32; 10] {
     let (mut articles, mut mains, mut forms, mut tables, mut times) =
         (0_u32, 0_u32, 0_u32, 0_u32, 0_u32);
@@ -155,7 +155,7 @@ fn counts(tree: &DomTree, elements: &ElementTable) -> [f32; 10] {
     ]
 }
 
-/// How much of the running text stands in elements that are called some way, and how much in none
+/// The share of the running text in elements with certain names, and in none
 /// of many that look alike.
 fn shares(tree: &DomTree, blocks: &[TextBlock], elements: &ElementTable) -> [f32; 8] {
     let (mut named, mut alone, mut all) = ([0_u32; 5], 0_u32, 0_u32);

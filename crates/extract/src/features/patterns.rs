@@ -11,7 +11,7 @@ use crate::{
     dom::{DomTree, NodeId, Tag},
 };
 
-/// How far up blocks that are nearly alike have to be the same, in levels.
+/// The levels above two blocks that have to be the same for them to be nearly alike.
 const COARSE_LEVELS: usize = 3;
 /// And those that are alike.
 const FINE_LEVELS: usize = 12;
@@ -27,7 +27,7 @@ pub(crate) struct PatternGroup {
     pub(crate) first: u32,
 }
 
-/// Which blocks are alike.
+/// Groups of blocks that are alike.
 #[derive(Debug, Default)]
 pub(crate) struct BlockPattern {
     /// The group of each block.
@@ -35,7 +35,7 @@ pub(crate) struct BlockPattern {
     pub(crate) groups: Vec<PatternGroup>,
 }
 
-/// Which blocks are alike, and which nearly.
+/// Groups of blocks that are alike, and of those that nearly are.
 #[derive(Debug, Default)]
 pub(crate) struct BlockPatterns {
     pub(crate) fine: BlockPattern,

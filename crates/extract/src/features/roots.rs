@@ -1,4 +1,4 @@
-//! Where the content of a page as a whole seems to lie, by several rules of thumb.
+//! Finds the elements that seem to hold all of the content, by several rules of thumb.
 
 use super::elements::{ElementTable, is_long};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 /// Groups of names that speak against what is in them, as long as it is below the root.
 pub(super) const AGAINST: [usize; 24] =
     [5, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 24, 26, 27, 33, 36, 37, 38, 39, 41];
-/// How many roots there are.
+/// The number of roots.
 pub(super) const COUNT: usize = 3;
 
 /// Elements that may hold all of the content; `Id::NONE` where a rule finds none.
@@ -23,7 +23,7 @@ pub(super) fn find(tree: &DomTree, blocks: &[TextBlock], elements: &ElementTable
     ContentRoots { all: [semantic, descend(tree, &weights, 0.8), descend(tree, &weights, 0.55)] }
 }
 
-/// How much every element holds of what may be content.
+/// The amount of possible content in every element.
 fn weigh(tree: &DomTree, blocks: &[TextBlock], elements: &ElementTable) -> Vec<f32> {
     let mut weights = vec![0.0_f32; tree.nodes.len()];
     for block in blocks {

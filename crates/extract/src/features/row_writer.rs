@@ -29,14 +29,14 @@ pub(super) struct RowWriter<'a> {
     pub(super) page: &'a PageFeatures,
 }
 
-/// What lies between a block and an element above it.
+/// The elements between a block and an element above it.
 struct PathBelow {
     levels: u32,
     /// The child of the element that the block is in.
     branch: NodeId,
     /// The groups of names on the way.
     against: u64,
-    /// Whether there is something on the way that holds no content by its nature.
+    /// True if there is something on the way that holds no content by its nature.
     structure: bool,
 }
 
@@ -121,7 +121,7 @@ impl RowWriter<'_> {
         ]);
     }
 
-    /// Where on the page it is.
+    /// Its position on the page.
     fn position(&self, index: usize, seen: &PrecedingBlocks, row: &mut Vec<f32>) {
         let count = self.blocks.list.len();
         let from =
@@ -208,7 +208,7 @@ impl RowWriter<'_> {
         }
     }
 
-    /// How it lies to the element that holds the running text.
+    /// Its position relative to the element that holds the running text.
     fn best(&self, block: &TextBlock, row: &mut Vec<f32>) {
         let best = self.elements.best;
         if best == NodeId::NONE {
@@ -271,7 +271,7 @@ impl RowWriter<'_> {
         ]);
     }
 
-    /// What it says, and what the heading above it says.
+    /// The phrases in it and in the heading above it.
     fn said(&self, index: usize, seen: &PrecedingBlocks, row: &mut Vec<f32>) {
         let bits = self.phrases[index];
         row.extend((0..phrases::GROUPS).map(|group| yes(bits & 1 << group != 0)));
@@ -287,7 +287,7 @@ impl RowWriter<'_> {
         }
     }
 
-    /// How it lies to the elements that seem to hold all of the content.
+    /// Its position relative to the elements that seem to hold all of the content.
     fn rooted(&self, block: &TextBlock, row: &mut Vec<f32>) {
         let mut first_inside = None;
         for (place, root) in self.roots.all.into_iter().enumerate() {
@@ -327,7 +327,7 @@ impl RowWriter<'_> {
         row.extend(roots::AGAINST.map(|group| yes(bits & 1 << group != 0)));
     }
 
-    /// What lies between a block and an element above it.
+    /// The elements between a block and an element above it.
     fn below(&self, block: &TextBlock, root: NodeId) -> Option<PathBelow> {
         let mut below = PathBelow { levels: 0, branch: block.node, against: 0, structure: false };
         let chain = std::iter::once(block.node).chain(self.tree.ancestors(block.node));
@@ -363,7 +363,7 @@ impl RowWriter<'_> {
         }
     }
 
-    /// What stands before and after it.
+    /// Its neighbours.
     fn beside(&self, index: usize, row: &mut Vec<f32>) {
         let list = &self.blocks.list;
         for offset in [-3_isize, -2, -1, 1, 2, 3] {

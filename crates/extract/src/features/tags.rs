@@ -1,4 +1,4 @@
-//! What tags and roles say of what stands in them.
+//! Features of tags and roles.
 
 use crate::dom::{Element, Tag};
 
@@ -28,7 +28,7 @@ pub(super) fn kind(tag: Tag) -> u8 {
     }
 }
 
-/// What an element is to what stands in it.
+/// The role of an element for its content.
 pub(super) fn context(element: &Element) -> Option<usize> {
     let role = element.attribute("role").unwrap_or("");
     Some(match (element.tag, role) {

@@ -1,4 +1,4 @@
-//! What a text looks like, without knowing its language.
+//! Statistics of a text, without knowing its language.
 
 /// Counts of one text.
 // Each is a number of the row; a set of flags would be the same with more words.

@@ -1,4 +1,4 @@
-//! Who wrote a page.
+//! Finds the author of a page.
 
 use serde_json::Value;
 

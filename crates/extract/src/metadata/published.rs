@@ -9,9 +9,9 @@ use crate::{
     head::is_a,
 };
 
-/// How many short blocks around the title are looked through first for a date in words.
+/// The short blocks around the title that are searched first for a date in words.
 const NEAR: usize = 30;
-/// How long a block is that may be nothing but a date and a few words, in characters.
+/// The longest block that may be nothing but a date and a few words, in characters.
 const SHORT: u32 = 160;
 
 pub(crate) fn find(source: &MetadataSource<'_>) -> Option<String> {
@@ -187,7 +187,7 @@ fn of_elements(source: &MetadataSource<'_>) -> Option<PublicationTime> {
     None
 }
 
-/// Where nothing else is dated, what is dated beside the text is better than nothing.
+/// The date of any `time` element: better than nothing where nothing else is dated.
 fn of_any_time(source: &MetadataSource<'_>) -> Option<PublicationTime> {
     source.element(|_, element| {
         (element.tag == Tag::Time)
@@ -196,7 +196,7 @@ fn of_any_time(source: &MetadataSource<'_>) -> Option<PublicationTime> {
     })
 }
 
-/// Whether an element belongs to something else than the page's own text.
+/// True if an element belongs to something else than the page's own text.
 fn apart(source: &MetadataSource<'_>, id: crate::dom::NodeId) -> bool {
     source.tree.ancestors(id).any(|above| {
         // What holds the title too is not apart, whatever it is called.

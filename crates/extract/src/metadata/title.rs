@@ -1,4 +1,4 @@
-//! What a page is called.
+//! Finds the title of a page.
 
 use super::{MetadataSource, tidy};
 use crate::{dom::Tag, features::words_of, head::is_a};
@@ -6,10 +6,10 @@ use crate::{dom::Tag, features::words_of, head::is_a};
 /// The longest title, in characters.
 const MAX_CHARACTERS: usize = 400;
 
-/// How many headings of a size are looked at.
+/// The most headings of a size that are looked at.
 const MAX_HEADINGS: usize = 20;
 
-/// What stands between a title and the name of its site.
+/// Separators between a title and the name of its site.
 const BETWEEN: [&str; 12] =
     [" | ", " - ", " – ", " — ", " :: ", " » ", " « ", " · ", " • ", " › ", " / ", " ~ "];
 
@@ -90,12 +90,12 @@ fn headings(source: &MetadataSource<'_>) -> Vec<String> {
     of(Tag::H1).chain(of(Tag::H2)).collect()
 }
 
-/// Whether two texts have the same words.
+/// True if two texts have the same words.
 fn same(one: &str, other: &str) -> bool {
     words_of(one).collect::<String>() == words_of(other).collect::<String>()
 }
 
-/// Whether one text has the other as its beginning, or most of its words.
+/// True if one text has the other as its beginning, or most of its words.
 fn holds(text: &str, part: &str) -> bool {
     let (text, part): (Vec<_>, Vec<_>) = (words_of(text).collect(), words_of(part).collect());
     if part.is_empty() || text.is_empty() {

@@ -127,7 +127,7 @@ impl InlineWriter {
     }
 }
 
-/// Where a link leads, if that is somewhere to read.
+/// The target of a link, if that is something to read.
 fn address(href: &str, base: Option<&Url>) -> Option<String> {
     let href = href.trim();
     if href.is_empty() || href.starts_with('#') {

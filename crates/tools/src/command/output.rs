@@ -1,4 +1,4 @@
-//! What a command's stdout means.
+//! Reads a command's stdout as a result or an error.
 
 use contract::{LargeOutput, codes};
 use gate::{CapturedText, OutputPayload, RunningCall, ToolError, ToolOutput};
@@ -53,7 +53,7 @@ pub(super) fn read(
     }
 }
 
-/// Whether the object is a result in its envelope and not the result itself. A tool
+/// True if the object is a result in its envelope and not the result itself. A tool
 /// whose own result has a `status` is never unwrapped.
 fn is_wrapped(call: &RunningCall, whole: &Map<String, Value>) -> bool {
     let own_status = call.contract.output_schema.pointer("/properties/status").is_some();

@@ -1,4 +1,4 @@
-//! What changes in a text, as a unified diff.
+//! The changes of a text, as a unified diff.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub(super) const MAX_DIFF_BYTES: usize = 65_536;
 /// it is worth.
 const MAX_TEXT_BYTES: usize = 8_388_608;
 const MAX_LINES: usize = 200_000;
-/// How long the search for a short diff may take; after that it is a longer one.
+/// The time that the search for a short diff may take; after that the diff is longer.
 const MAX_TIME: Duration = Duration::from_millis(500);
 
 /// A diff, perhaps only its beginning.
@@ -22,13 +22,13 @@ pub(super) struct UnifiedDiff {
     pub is_cut: bool,
 }
 
-/// How long a diff may be in a result of so many bytes of JSON.
+/// The longest diff in a result of so many bytes of JSON.
 pub(super) fn room(max_output_bytes: u64) -> usize {
     let room = max_output_bytes.saturating_sub(AROUND_BYTES) / MAX_GROWTH;
     usize::try_from(room).map_or(MAX_DIFF_BYTES, |room| room.min(MAX_DIFF_BYTES))
 }
 
-/// What has to be done to `old` to make it `new`. Without `old` the file is new.
+/// The changes that make `new` of `old`. Without `old` the file is new.
 pub(super) fn unified(old: Option<&str>, new: &str, path: &str, max_bytes: usize) -> UnifiedDiff {
     let before = old.unwrap_or_default();
     let is_too_long = is_too_long(before, new);
@@ -54,7 +54,7 @@ fn is_too_long(old: &str, new: &str) -> bool {
     old.len() + new.len() > MAX_TEXT_BYTES || line_ends(old) + line_ends(new) > MAX_LINES
 }
 
-/// How often a line ends, in any of the three ways.
+/// The number of line ends, of any of the three kinds.
 fn line_ends(text: &str) -> usize {
     let ends = text.bytes().filter(|byte| matches!(byte, b'\n' | b'\r')).count();
     ends - text.matches("\r\n").count()
@@ -75,7 +75,7 @@ pub(super) fn shown(old: Option<&str>, new: &str, path: &str) -> String {
     shown
 }
 
-/// What a person is told of a call that cannot succeed as things stand.
+/// The preview of a call that cannot succeed as things stand.
 pub(super) fn would_fail(error: &ToolError) -> String {
     let reason = error.details.as_ref().and_then(|details| details["reason"].as_str());
     let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();

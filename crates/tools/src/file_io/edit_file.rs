@@ -27,7 +27,7 @@ impl Provider for EditFile {
     }
 }
 
-/// What is asked for.
+/// The arguments of the call.
 struct EditRequest {
     path: String,
     old: String,
@@ -41,7 +41,7 @@ struct EditedFile {
     replacements: usize,
 }
 
-/// How an edit fails: at the file, or at its text.
+/// The failure of an edit: at the file, or at its text.
 enum EditError {
     File(FileError),
     Text(Box<ToolError>),
@@ -153,7 +153,7 @@ impl EditRequest {
     }
 }
 
-/// Whether `part` is in `text` once more after `first`, perhaps overlapping it: with `aa` in `aaa` it
+/// True if `part` is in `text` once more after `first`, perhaps overlapping it: with `aa` in `aaa` it
 /// is not clear which one is meant.
 fn is_after(text: &str, part: &str, first: usize) -> bool {
     let step = part.chars().next().map_or(1, char::len_utf8);

@@ -10,20 +10,20 @@ use serde_json::{Value, json};
 
 use super::{AgentFolder, BoundedList, failure, flag, number, off_thread};
 
-/// How large a compiled pattern may be, in bytes: one `\w` takes up to 65536, and the larger the
+/// The largest compiled pattern, in bytes: one `\w` takes up to 65536, and the larger the
 /// pattern, the longer each byte of text may take.
 const MAX_PATTERN_BYTES: usize = 524_288;
-/// How much a search may remember of what it has seen of a text, in bytes.
+/// The memory that a search may use, in bytes.
 const MAX_MEMORY_BYTES: usize = 1_048_576;
 /// Longer lines are searched in pieces of so many bytes, and after as many it is asked whether anybody
 /// still waits. A second at the very worst.
 const PIECE_BYTES: usize = 8_192;
-/// How many bytes a piece has in common with the one before it: more than any text that is searched
+/// The bytes that a piece has in common with the one before it: more than any text that is searched
 /// for as it stands.
 const OVERLAP_BYTES: usize = 4_096;
-/// How much of a line is shown, in characters.
+/// The most of a line that is shown, in characters.
 const MAX_LINE_CHARACTERS: usize = 400;
-/// How much of a longer line is shown before the match, in characters.
+/// The most of a longer line that is shown before the match, in characters.
 const BEFORE_CHARACTERS: usize = 80;
 
 pub(crate) struct SearchText(pub(crate) Arc<AgentFolder>);
@@ -43,7 +43,7 @@ impl Provider for SearchText {
     }
 }
 
-/// What is asked for.
+/// The arguments of the call.
 struct TextSearchRequest {
     path: String,
     query: String,
@@ -74,9 +74,9 @@ struct TextSearch {
     include: Option<GlobMatcher>,
     max_matches: usize,
     max_file_bytes: u64,
-    /// How many bytes may still be read.
+    /// The bytes that may still be read.
     bytes_left: u64,
-    /// How many were searched since it was asked whether to go on.
+    /// The bytes that were searched since the last check for cancellation.
     unasked: usize,
     matches: BoundedList,
     searched: usize,
@@ -174,7 +174,7 @@ impl TextSearch {
         ControlFlow::Continue(())
     }
 
-    /// Where the first match in a line begins. Ends early if nobody waits for it any more.
+    /// The start of the first match in a line. Ends early if nobody waits for it any more.
     fn find(&mut self, line: &str, go_on: &dyn Fn() -> bool) -> ControlFlow<(), Option<usize>> {
         let mut from = 0;
         loop {

@@ -1,4 +1,4 @@
-//! Whether models could be loaded here, for `toolgate doctor`.
+//! Checks for `toolgate doctor` whether models could be loaded here.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use super::port_folder::{PortFolder, PortOccupant, ServerPhase};
 use super::ports::PORTS;
 use crate::settings::MlxSettings;
 
-/// What was found out about the model servers.
+/// The result of that check.
 pub struct MlxDiagnosis {
-    /// What works, in a sentence.
+    /// The parts that work, in a sentence.
     pub message: String,
-    /// What does not, in sentences.
+    /// The problems, a sentence each.
     pub problems: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a model server finds in its environment.
+//! The environment of a model server.
 
 use std::path::{Path, PathBuf};
 

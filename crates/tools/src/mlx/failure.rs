@@ -1,4 +1,4 @@
-//! What callers are told where a model cannot be served.
+//! The errors of `mlx.load` and `mlx.unload`.
 
 use gate::ToolError;
 use guard::process::{ExitReason, StartError};
@@ -26,7 +26,7 @@ pub(super) fn launch(message: impl Into<String>, log: &str) -> ToolError {
     error
 }
 
-/// Why a launch command could not be started, for the operator.
+/// The reason why a launch command could not be started, for the operator.
 pub(super) fn cause(error: &StartError) -> String {
     match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),
@@ -39,7 +39,7 @@ pub(super) fn state(error: &std::io::Error) -> ToolError {
     ToolError::internal(message, format!("{message}: {error}"))
 }
 
-/// How a server ended, in words.
+/// The end of a server, in words.
 pub(super) fn ended(ending: ExitReason) -> String {
     match ending {
         ExitReason::Exited(0) => {

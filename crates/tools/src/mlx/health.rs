@@ -1,8 +1,8 @@
-//! Whether a server is well.
+//! The health of a model server.
 
 use serde::Serialize;
 
-/// What a server says of itself.
+/// The health that a server reports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelServerHealth {
@@ -22,7 +22,7 @@ impl ModelServerHealth {
         }
     }
 
-    /// Whether nothing is wrong with it. A server may have no such route.
+    /// True if nothing is wrong with it. A server may have no such route.
     pub fn is_well(&self) -> bool {
         matches!(self, ModelServerHealth::Status(200..=299 | 404 | 405))
     }

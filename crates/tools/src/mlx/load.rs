@@ -20,7 +20,7 @@ use crate::settings::MlxSettings;
 
 /// Between two looks at a server that another call is starting.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long a server that is there may take to say whether it is well.
+/// The time that a running server may take to report its health.
 const HEALTH_PATIENCE: Duration = Duration::from_secs(5);
 
 pub(crate) struct MlxLoad {
@@ -28,7 +28,7 @@ pub(crate) struct MlxLoad {
     clock: Arc<dyn Clock>,
 }
 
-/// What became of the wish for a port.
+/// The result of claiming a port.
 enum PortClaim {
     /// Nothing is there.
     Mine(File),
@@ -211,7 +211,7 @@ impl MlxLoad {
         }
     }
 
-    /// What the caller is told, which is also written down for whoever asks later.
+    /// The error for the caller, which is also written to the record.
     async fn failed(
         &self,
         place: &PortFolder,
@@ -303,7 +303,7 @@ fn answer(message: String, port: u16, model: &LoadableModel) -> ToolOutput {
     ToolOutput { summary: Some(message), ..ToolOutput::new(output) }
 }
 
-/// Who has a port already, in words.
+/// The message about a port that is taken.
 pub(super) fn taken(port: u16, name: &str, phase: &ServerPhase) -> String {
     match phase {
         ServerPhase::Loading => format!("`{name}` is being loaded on port {port}"),

@@ -1,9 +1,9 @@
-//! What a server prints: judged while it starts, and shown to people.
+//! The log of a server: searched for fatal lines while it starts, and shown to people.
 
-/// How many bytes of a log are looked at.
+/// The last bytes of a log that are read.
 pub(super) const LOG_BYTES: u64 = 65_536;
 
-/// What a server says of itself that nothing will come of it.
+/// A log line that says that the server will never be ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FatalLogLine {
     /// There is no such model.
@@ -14,7 +14,7 @@ pub(super) enum FatalLogLine {
     Dead,
 }
 
-/// What Python's hub client and mlx-lm say where a model is not there.
+/// Messages of Python's hub client and of mlx-lm about a model that is missing.
 const NO_MODEL: [&str; 6] = [
     "repo id must be in the form",
     "cannot find an appropriate cached snapshot",
@@ -37,7 +37,7 @@ fn is_about_port(line: &str) -> bool {
     PORT_BUSY.iter().any(|words| line.contains(words))
 }
 
-/// What the end of a log says. `target` is the model as the server was told. As long as a server lives, and has not
+/// Finds a fatal line at the end of a log. `target` is the model as the server was told. As long as a server lives, and has not
 /// said that it is dead, whatever else it says may be about something that it can do without.
 pub(super) fn said(log: &str, target: &str, ended: bool) -> Option<FatalLogLine> {
     let mut heard = None;

@@ -1,4 +1,4 @@
-//! Which model is meant, and whether it may be loaded.
+//! Resolves the name of a model and checks that it may be loaded.
 
 use std::path::{Component, Path};
 
@@ -10,15 +10,15 @@ use crate::settings::{MlxSettings, is_repository};
 
 /// The longest name or path of a model, in bytes.
 const MAX_NAME_BYTES: usize = 1_024;
-/// How many of the operator's names a message mentions.
+/// The most names of models that a message mentions.
 const MAX_NAMED: usize = 10;
 
 /// A model that may be loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LoadableModel {
-    /// What the caller calls it.
+    /// The caller's name for it.
     pub(super) name: String,
-    /// What the server is told: an absolute path or a repository id.
+    /// The name for the server: an absolute path or a repository id.
     pub(super) target: String,
 }
 
@@ -39,7 +39,7 @@ impl LoadableModel {
         }
     }
 
-    /// Where it is on this machine, if it was given by its place.
+    /// Its path on this machine, if it was given by its path.
     pub(super) fn path(&self) -> Option<&Path> {
         Some(Path::new(&self.target)).filter(|path| path.is_absolute())
     }
@@ -50,7 +50,7 @@ impl LoadableModel {
     }
 }
 
-/// Whether a path or repository id may be loaded although the operator has no name for it.
+/// True if a path or repository id may be loaded although the operator has no name for it.
 fn is_allowed(settings: &MlxSettings, name: &str) -> bool {
     let is_plain_path = || {
         Path::new(name)

@@ -1,4 +1,4 @@
-//! What is known of the server on a port, on disk: a record, a log, and a lock that says whether it is there.
+//! The folder of one port: a record and a log of its server, and a lock that says whether the server is there.
 
 use std::{
     fs::{File, TryLockError},
@@ -19,13 +19,13 @@ const WORK: &str = "work";
 /// A record is a few hundred bytes.
 const MAX_RECORD_BYTES: u64 = 65_536;
 
-/// The place of one port.
+/// The folder of one port.
 pub(super) struct PortFolder {
     folder: Folder,
     pub(super) port: u16,
 }
 
-/// What is known of a server.
+/// The record of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ServerRecord {
     /// The process that stays with it; none where there never was one.
@@ -34,13 +34,13 @@ pub(super) struct ServerRecord {
     pub(super) model: String,
     /// The same as the server was told.
     pub(super) target: String,
-    /// How far it has come.
+    /// The phase that it is in.
     pub(super) phase: ServerPhase,
     /// Since when, in milliseconds since 1970.
     pub(super) since: i64,
 }
 
-/// How far a server has come.
+/// The phase of a server's life.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ServerPhase {
@@ -51,7 +51,7 @@ pub(super) enum ServerPhase {
     Failed(String),
 }
 
-/// What was met at a place.
+/// The state of a port: free, or held by a server of ours.
 pub(super) enum PortOccupant {
     /// No server of ours is there, and none can come as long as the lock is held. A server that was
     /// there, or was to be, may have left its record.
@@ -62,13 +62,13 @@ pub(super) enum PortOccupant {
 }
 
 impl PortFolder {
-    /// The place of a port, which is made if it is not there yet.
+    /// Opens the folder of a port, and makes it if it is missing.
     pub(super) fn open(dir: &Path, port: u16) -> io::Result<PortFolder> {
         let folder = Folder::open_or_create(&dir.join(port.to_string()))?;
         Ok(PortFolder { folder, port })
     }
 
-    /// The place of a port where something was loaded once.
+    /// The folder of a port where something was loaded once.
     pub(super) fn existing(dir: &Path, port: u16) -> io::Result<Option<PortFolder>> {
         if dir.join(port.to_string()).is_dir() { Self::open(dir, port).map(Some) } else { Ok(None) }
     }
@@ -95,7 +95,7 @@ impl PortFolder {
         }
     }
 
-    /// What is written down, if anything is that can be read.
+    /// The record, if there is one that can be read.
     pub(super) fn record(&self) -> Option<ServerRecord> {
         let file = self.folder.open_regular(RECORD).ok()?;
         let mut text = Vec::new();

@@ -1,4 +1,4 @@
-//! Who holds a port.
+//! Finds the process that holds a port.
 
 use std::{
     io::ErrorKind,
@@ -13,12 +13,12 @@ use tokio::time::{Instant, sleep};
 /// The ports of model servers: those of the contract.
 pub const PORTS: RangeInclusive<u16> = 8100..=8139;
 
-/// How long the kernel may take to free the port of a server that is gone.
+/// The time that the kernel may take to free the port of a server that is gone.
 const FREEING_PATIENCE: Duration = Duration::from_secs(2);
 /// Between two looks at whether it has.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Whether nobody listens on the port, here or on all addresses of this machine.
+/// True if nobody listens on the port, here or on all addresses of this machine.
 pub(super) fn is_free(port: u16) -> bool {
     let held = |address: SocketAddr| {
         TcpListener::bind(address).is_err_and(|error| error.kind() == ErrorKind::AddrInUse)
@@ -26,7 +26,7 @@ pub(super) fn is_free(port: u16) -> bool {
     !held((Ipv4Addr::LOCALHOST, port).into()) && !held((Ipv6Addr::LOCALHOST, port).into())
 }
 
-/// Whoever listens on the port, by name as far as we may see; nothing where nobody does.
+/// The process that listens on the port, by name as far as we may see it.
 pub(super) fn holder_now(port: u16) -> Option<String> {
     let on_port: Vec<_> = listeners().into_iter().filter(|one| one.port == port).collect();
     let owner = on_port.iter().find_map(Listener::owner);
@@ -42,7 +42,7 @@ pub(super) async fn holder(port: u16) -> Option<String> {
     tokio::task::spawn_blocking(move || holder_now(port)).await.unwrap_or_default()
 }
 
-/// Who holds a port, as a sentence.
+/// The holder of a port, as a sentence.
 pub(super) async fn held_by(port: u16) -> String {
     match holder(port).await {
         Some(holder) => format!("port {port} is held by {holder}"),

@@ -1,4 +1,4 @@
-//! Whether a server that was started really answers: not an open port, but an answer of the model.
+//! Waits until a server that was started really answers: not an open port, but an answer of the model.
 
 use std::{
     path::{Path, PathBuf},
@@ -26,7 +26,7 @@ const PROGRESS_PAUSE: Duration = Duration::from_secs(2);
 /// The largest answer to the one question that is asked.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 
-/// Why a server is not ready and will not be.
+/// The reason why a server is not ready and will not be.
 pub(super) enum ReadinessError {
     /// It ended.
     Ended(ExitReason),
@@ -40,7 +40,7 @@ pub(super) enum ReadinessError {
     Stopped,
 }
 
-/// What is waited for.
+/// A server that is waited for.
 pub(super) struct ReadinessWait<'a> {
     pub(super) call: &'a RunningCall,
     pub(super) port: u16,
@@ -99,7 +99,7 @@ impl ReadinessWait<'_> {
         self.call.progress(None, &format!("{what} ({} s)", began.elapsed().as_secs()));
     }
 
-    /// Whether the server listens on its port.
+    /// True if the server listens on its port.
     async fn look(&self, identity: Identity) -> Result<bool, ReadinessError> {
         let (port, log, target) = (self.port, self.log.clone(), self.target.to_owned());
         let looked = tokio::task::spawn_blocking(move || look(identity, port, &log, &target)).await;
@@ -124,7 +124,7 @@ fn look(identity: Identity, port: u16, log: &Path, target: &str) -> Result<bool,
     }
 }
 
-/// What a server that never listened on its port does instead.
+/// A sentence about a server that never listened on its port.
 fn elsewhere(identity: Identity, port: u16) -> String {
     let others: Vec<String> = identity.listeners().iter().map(|one| one.port.to_string()).collect();
     if others.is_empty() {
@@ -186,7 +186,7 @@ fn is_answer(body: &[u8]) -> bool {
     answer.is_some_and(|answer| answer["choices"].as_array().is_some_and(|all| !all.is_empty()))
 }
 
-/// Whether a server that was ready still says that it is well.
+/// Asks a server that was ready for its health.
 pub(super) async fn health(port: u16, patience: Duration) -> ModelServerHealth {
     status_of(port, patience)
         .await

@@ -1,4 +1,4 @@
-//! Which model servers there are, for the operator.
+//! Lists the model servers for the operator.
 
 use std::{io, time::Duration};
 
@@ -14,15 +14,15 @@ use super::{
 };
 use crate::settings::MlxSettings;
 
-/// How long a server may take to say whether it is well.
+/// The time that a server may take to report its health.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What is known of one port.
+/// The status of one port.
 #[derive(Debug, Serialize)]
 pub struct ModelServer {
     /// The port.
     pub port: u16,
-    /// How it is there.
+    /// Its state.
     pub state: ModelServerState,
     /// The model, by the name that it was loaded by.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,17 +36,17 @@ pub struct ModelServer {
     /// Since when it is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// Whether it says that it is well.
+    /// The health that it reports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<ModelServerHealth>,
-    /// Why it did not come to be.
+    /// The reason of a failed load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The last lines that it printed.
     pub log: Vec<String>,
 }
 
-/// How it is on a port.
+/// The state of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelServerState {

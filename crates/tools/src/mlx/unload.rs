@@ -99,7 +99,7 @@ impl MlxUnload {
     }
 }
 
-/// What came after a server.
+/// The end of a server.
 enum UnloadEnd {
     /// Nothing.
     Free,

@@ -1,4 +1,4 @@
-//! Whether the search service can be used, for the operator who asks.
+//! Checks for `toolgate doctor` whether the search service can be used.
 
 use guard::net::HttpResponse;
 use serde_json::Value;
@@ -11,21 +11,21 @@ use super::{
 };
 use crate::settings::{SearchProvider, SearchSettings};
 
-/// How many search tools of a service are shown.
+/// The most search tools of a service that are shown.
 const MAX_SHOWN_TOOLS: usize = 20;
-/// How much of the name of one, in characters.
+/// The most that is shown of the name of one, in characters.
 const MAX_SHOWN_CHARACTERS: usize = 100;
 
-/// How it is with the search service.
+/// The state of the search service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchDiagnosis {
-    /// Whether searches will be answered.
+    /// True if searches will be answered.
     pub usable: bool,
-    /// Whether there is a service at all.
+    /// True if there is a service at all.
     pub configured: bool,
-    /// What was found, in a sentence.
+    /// The finding, in a sentence.
     pub message: String,
-    /// What to do about it.
+    /// The next step for the operator.
     pub hint: Option<String>,
 }
 

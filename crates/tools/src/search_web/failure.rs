@@ -1,4 +1,4 @@
-//! Why there are no results, for the caller and for the operator.
+//! The errors of `search.web`, for the caller and for the operator.
 //!
 //! A caller learns what kind of failure it is, and never where the service is or what it said:
 //! that is the operator's.
@@ -12,7 +12,7 @@ use crate::settings::SearchSettings;
 
 const UPSTREAM_FAILURE: &str = "upstream_failure";
 
-/// What to write into the settings, for whoever has none.
+/// The hint for settings without a search service.
 pub(super) const HOW_TO_CONFIGURE: &str =
     "set `tools.search.provider` (litellm or searxng) and `tools.search.base_url`";
 

@@ -1,4 +1,4 @@
-//! What a search service answered, taken apart without trusting any of it.
+//! Parses the answer of a search service, without trusting any of it.
 //!
 //! Nothing is copied before it is known to be wanted: a value that is not looked at stays text,
 //! however deep or long it is.
@@ -11,7 +11,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// How many results of an answer are looked at.
+/// The most results of an answer that are read.
 const MAX_LOOKED_AT: usize = 1_000;
 
 /// A result as it came, each field the first that is there of its several names.

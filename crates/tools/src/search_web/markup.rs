@@ -8,13 +8,13 @@ use std::collections::HashSet;
 /// A part of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum MarkupPiece<'a> {
-    /// What stands between tags.
+    /// Text between tags.
     Text(&'a str),
     /// A tag, by its name in small letters.
     Tag {
         /// The name; empty for comments and the like.
         name: String,
-        /// Whether it is a closing one.
+        /// True if it is a closing one.
         closing: bool,
     },
 }
@@ -42,12 +42,12 @@ fn is_listed(names: &str, name: &str) -> bool {
     names.split(' ').any(|one| one == name)
 }
 
-/// Whether what is inside is not meant to be read.
+/// True if what is inside is not meant to be read.
 pub(super) fn hides(name: &str) -> bool {
     matches!(name, "script" | "style" | "template")
 }
 
-/// Whether it parts words.
+/// True if it parts words.
 pub(super) fn breaks(name: &str) -> bool {
     is_listed(BREAKING, name)
 }
@@ -81,14 +81,14 @@ pub(super) fn pieces<'a>(
     })
 }
 
-/// How much of a text is looked at in vain for the end of what then is no tag, in bytes.
+/// The most of a text that is searched in vain for the ends of tags, in bytes.
 const MAX_IN_VAIN_BYTES: usize = 262_144;
 
-/// What is not looked for at every beginning: time must not grow with the square of a text.
+/// The limits of the search for ends of tags: time must not grow with the square of a text.
 struct SearchBudget {
-    /// Whether a comment that begins may end.
+    /// True if a comment that begins may end.
     comments: bool,
-    /// How much more may be looked at in vain.
+    /// The bytes that may still be searched in vain.
     bytes: usize,
 }
 
@@ -158,7 +158,7 @@ fn name_of(text: &str) -> Option<String> {
 /// The longest tag, in bytes: in a snippet there is none that is longer.
 const MAX_TAG_BYTES: usize = 8_192;
 
-/// Where the tag ends that the text begins with, or where it is broken off. `>` within quotation
+/// The end of the tag that the text begins with, or the point where it is broken off. `>` within quotation
 /// marks does not count.
 fn end_of_tag(text: &str) -> Result<usize, usize> {
     let mut quoted = None;

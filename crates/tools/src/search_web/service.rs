@@ -19,7 +19,7 @@ pub(super) struct SearchService {
     pub(super) client: HttpClient,
 }
 
-/// Why no request was made.
+/// The reason why no request was made.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum SearchRequestError {
     /// The query does not fit into one.

@@ -1,4 +1,4 @@
-//! Which model servers may be started, and how.
+//! The settings of `mlx.load` and `mlx.unload`.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ pub struct MlxSettings {
     /// repository id, `{port}` for the port. Words that begin with `./`, `../` or `~/` are paths and start at the folder of this file or of the user. It stays in the foreground and listens on this machine.
     #[schemars(length(min = 1, max = 1_000))]
     pub launch: Vec<String>,
-    /// Where models are served: `local` is here. Anything else is where `ssh` goes to: then the tools are those of the
+    /// The machine that serves models. `local` is this one. Anything else is a destination for `ssh`: then the tools are those of the
     /// Toolgate over there.
     #[schemars(length(min = 1, max = 255))]
     pub host: String,
@@ -29,21 +29,21 @@ pub struct MlxSettings {
     /// repositories, and no path.
     #[schemars(length(max = 1_000))]
     pub allow: Vec<String>,
-    /// Whether a model that is not on this machine may be downloaded.
+    /// True if a model that is not on this machine may be downloaded.
     pub downloads: bool,
     /// The environment of model servers, beside the few variables that every program needs. `${NAME}` stands for a variable of
     /// our own.
     pub env: BTreeMap<String, String>,
-    /// How long a model may take until it answers, in milliseconds. The call itself has ten minutes.
+    /// The time that a model may take until it answers, in milliseconds. The call itself has ten minutes.
     #[schemars(range(min = 100, max = 570_000))]
     pub ready_timeout_ms: u64,
-    /// How long a server has to end by itself before it is killed, in milliseconds.
+    /// The time that a server has to end by itself before it is killed, in milliseconds.
     #[schemars(range(max = 60_000))]
     pub stop_patience_ms: u64,
-    /// How much of what a server prints is kept, in bytes: the latest.
+    /// The size of a server's log, in bytes; the latest output is kept.
     #[schemars(range(min = 4_096, max = 1_073_741_824_u64))]
     pub max_log_bytes: u64,
-    /// Where the state of model servers is kept. Not set by hand: it lies in the data folder.
+    /// The folder for the state of model servers. Not set by hand: it lies in the data folder.
     #[serde(skip)]
     pub dir: PathBuf,
     /// Nothing is really started: for trying the tools out.
@@ -80,12 +80,12 @@ impl Default for MlxSettings {
 }
 
 impl MlxSettings {
-    /// Whether models are served on this machine.
+    /// True if models are served on this machine.
     pub fn is_local(&self) -> bool {
         self.host == "local"
     }
 
-    /// What means nothing: the key and the place in it, and what is wrong.
+    /// The mistakes that the schema cannot see: the setting of each, and a message.
     pub fn mistakes(&self) -> Vec<(String, String)> {
         let mut mistakes = Vec::new();
         let mut say = |place: String, words: &str| mistakes.push((place, words.to_owned()));

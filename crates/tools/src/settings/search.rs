@@ -1,4 +1,4 @@
-//! Which service `search.web` asks, and how.
+//! The settings of `search.web`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SearchSettings {
-    /// Which kind of service it is. Where this is left out, there is none.
+    /// The kind of service. Without it there is no search.
     #[schemars(with = "SearchProvider")]
     pub provider: Option<SearchProvider>,
-    /// Where it is: `http://127.0.0.1:4000`. It may be on a private address; that host and port
+    /// Its address: `http://127.0.0.1:4000`. It may be on a private address; that host and port
     /// are all that the tool reaches.
     pub base_url: Option<String>,
     /// LiteLLM: the `search_tool_name` of its configuration.
@@ -25,10 +25,10 @@ pub struct SearchSettings {
     /// this is left out.
     #[schemars(length(min = 1))]
     pub api_key_env: Option<String>,
-    /// How long the service may take, in milliseconds.
+    /// The time that the service may take, in milliseconds.
     #[schemars(range(min = 1, max = 600_000))]
     pub timeout_ms: u64,
-    /// How many results a caller gets who does not say how many.
+    /// The number of results for a caller who does not ask for a number.
     #[schemars(range(min = 1, max = 25))]
     pub max_results: usize,
     /// The longest query, in characters.
@@ -73,7 +73,7 @@ pub enum SearchProvider {
 }
 
 impl SearchProvider {
-    /// What people call it.
+    /// Its name for people.
     pub fn title(self) -> &'static str {
         match self {
             SearchProvider::Litellm => "LiteLLM",
@@ -82,7 +82,7 @@ impl SearchProvider {
     }
 }
 
-/// Where LiteLLM is told which search tool is meant.
+/// The part of a request that names LiteLLM's search tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SearchToolIn {
@@ -103,7 +103,7 @@ impl SearchSettings {
         }
     }
 
-    /// What is wrong beyond the schema: where, and in what words.
+    /// The mistakes that the schema cannot see: the setting of each, and a message.
     pub fn mistakes(&self) -> Vec<(String, String)> {
         let mut mistakes = Vec::new();
         let mut mistake = |place: &str, words: &str| {

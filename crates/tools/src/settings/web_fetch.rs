@@ -1,4 +1,4 @@
-//! What the operator decides about fetching from the web.
+//! The settings of `fetch_url` and `web.fetch`.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -55,7 +55,7 @@ const BINARY_TYPES: [&str; 45] = [
     "video/*",
 ];
 
-/// What may be fetched from the web, and within which limits.
+/// The sites that may be fetched from, and the limits.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WebFetchSettings {
@@ -77,24 +77,24 @@ pub struct WebFetchSettings {
     /// The time to find the address, connect and agree on encryption, in milliseconds.
     #[schemars(range(min = 100, max = 110_000))]
     pub connect_timeout_ms: u64,
-    /// How long the other side may be silent, in milliseconds.
+    /// The time that the other side may be silent, in milliseconds.
     #[schemars(range(min = 100, max = 110_000))]
     pub idle_timeout_ms: u64,
-    /// How many redirects are followed.
+    /// The most redirects that are followed.
     #[schemars(range(max = 20))]
     pub max_redirects: usize,
-    /// Whether a redirect may lead from https to http.
+    /// True if a redirect may lead from https to http.
     pub allow_downgrade: bool,
     /// The largest head of an answer, in bytes.
     #[schemars(range(min = 8_192, max = 1_048_576))]
     pub max_header_bytes: usize,
-    /// How many headers an answer may have.
+    /// The most headers that an answer may have.
     #[schemars(range(min = 1, max = 1_000))]
     pub max_headers: usize,
-    /// How much of the text of a page `web.fetch` returns at once, in characters.
+    /// The most text of a page that `web.fetch` returns at once, in characters.
     #[schemars(range(min = 1, max = 67_108_864))]
     pub max_text_chars: usize,
-    /// How much of a page as it came `web.fetch` returns where it is asked for that, in characters.
+    /// The most raw HTML that `web.fetch` returns where it is asked for it, in characters.
     #[schemars(range(min = 1, max = 67_108_864))]
     pub max_raw_html_chars: usize,
     /// Types of content that `fetch_url` refuses; `*` stands for anything.
@@ -104,10 +104,10 @@ pub struct WebFetchSettings {
     pub user_agent: Option<String>,
     /// Files of certificates (PEM) that are trusted beside those of the machine.
     pub extra_ca: Vec<PathBuf>,
-    /// Whether the `robots.txt` of a site is obeyed. It is meant for crawlers, which choose their
+    /// True if the `robots.txt` of a site is obeyed. It is meant for crawlers, which choose their
     /// pages themselves; an agent fetches the one page that somebody asked for.
     pub robots: bool,
-    /// How many bytes of answers are kept in memory, as long as their servers allow it; none where
+    /// The bytes of answers that are kept in memory, as long as their servers allow it; none where
     /// it is 0.
     #[schemars(range(max = 1_073_741_824))]
     pub cache_bytes: usize,

@@ -1,4 +1,4 @@
-//! What a failing model means for a call. Nothing that its endpoint said is told to the caller.
+//! The error of a call whose model failed. Nothing that the endpoint said is passed on to the caller.
 
 use gate::{RunningCall, ToolError};
 use llm::Error;

@@ -1,4 +1,4 @@
-//! What kinds of content can be read.
+//! The kinds of content that can be read.
 
 use guard::net::charset::essence;
 

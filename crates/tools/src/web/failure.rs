@@ -43,7 +43,7 @@ pub(super) fn fetching(url: &str, error: &NetError, max_bytes: u64) -> ToolError
     failure
 }
 
-/// What the operator reads of a page that was not fetched.
+/// The log text for a page that was not fetched.
 pub(super) fn for_operator(url: &str, error: &NetError) -> String {
     let more = error.operator.as_deref().map(|more| format!(" ({more})")).unwrap_or_default();
     format!("{}: {}{more}", redacted_url::site(url), error.message)

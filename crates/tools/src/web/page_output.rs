@@ -11,10 +11,10 @@ use super::{
 };
 use crate::json_size::{escaped_bytes, printed};
 
-/// What `next_start` takes in an answer at most, in bytes.
+/// The most that `next_start` takes in an answer, in bytes.
 const NEXT_START_BYTES: u64 = 40;
 
-/// What the caller wants of a page.
+/// The parts of a page that the caller asks for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PageRequest {
     pub(super) raw: bool,
@@ -95,7 +95,7 @@ fn part(text: &str, start: usize, max_chars: usize, max_bytes: u64) -> (String, 
     (part, more.then_some(end))
 }
 
-/// Why there is no text to return.
+/// The error where there is no text to return.
 fn nothing(text: &str, wanted: PageRequest) -> ToolError {
     let length = text.chars().count();
     if wanted.start < length {

@@ -37,7 +37,7 @@ pub(super) fn read(
     page
 }
 
-/// Whether XML is a page all the same: what stands around its first element does not matter.
+/// True if XML is a page all the same: what stands around its first element does not matter.
 fn is_page(xml: &str) -> bool {
     let mut rest = xml.trim_start_matches('\u{feff}').trim_start();
     loop {

@@ -1,4 +1,4 @@
-//! Where something was fetched from, in words that may be written down.
+//! URLs without the parts that may hold secrets.
 //!
 //! People put keys into URLs: as a password, in the query, in the path. What is logged and recorded
 //! names the site alone, and what a caller reads again is without password and query.

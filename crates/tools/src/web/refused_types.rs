@@ -1,4 +1,4 @@
-//! Which types of content are refused before their bytes come.
+//! The content types that are refused before their bytes arrive.
 
 use guard::net::charset::essence;
 
@@ -11,7 +11,7 @@ impl RefusedTypes {
         Self(patterns.iter().map(|pattern| pattern.trim().to_ascii_lowercase()).collect())
     }
 
-    /// Whether content of this type is refused. Silence is not, and neither is what names no type:
+    /// True if content of this type is refused. Silence is not, and neither is what names no type:
     /// then the bytes decide.
     pub(super) fn refuse(&self, content_type: &str) -> bool {
         let essence = essence(content_type);
@@ -23,7 +23,7 @@ impl RefusedTypes {
     }
 }
 
-/// Whether this is `type/subtype` (RFC 9110).
+/// True if this is `type/subtype` (RFC 9110).
 fn is_type(essence: &str) -> bool {
     let is_token = |text: &str| {
         let more = b"!#$%&'*+-.^_`|~";
@@ -33,7 +33,7 @@ fn is_type(essence: &str) -> bool {
     essence.split_once('/').is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype))
 }
 
-/// Whether a text fits a pattern in which `*` stands for anything.
+/// True if a text fits a pattern in which `*` stands for anything.
 fn fits(pattern: &str, text: &str) -> bool {
     let Some((start, mut pattern)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut rest) = text.strip_prefix(start) else { return false };

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{integer, settings::WebFetchSettings};
 
-/// How many pages are read at once for each core; others wait for their turn.
+/// The pages that are read at once for each core; others wait.
 const READERS_A_CORE: usize = 1;
 
 pub(crate) struct WebFetch {
@@ -114,7 +114,7 @@ fn judge() -> BodyFilter {
     })
 }
 
-/// Whether the head of an answer promises something to read. Silence about the type does: then the
+/// True if the head of an answer promises something to read. Silence about the type does: then the
 /// bytes decide.
 fn can_be_read(status: StatusCode, headers: &HeaderMap) -> bool {
     let has_no_body = matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT);

@@ -4,7 +4,7 @@ use super::{captions::Captions, speaker, timestamp};
 
 /// The fields of a caption where the file does not say which, as ASS has them; the text is the last.
 const FIELDS: usize = 10;
-/// Which of them says who speaks.
+/// The field that names the speaker.
 const NAME: usize = 4;
 /// Of ten captions, so many must say who speaks for the others to have nobody.
 const NAMES_OF_TEN: usize = 9;
@@ -33,7 +33,7 @@ pub(super) fn read(text: &str) -> Option<Captions> {
     Some(lines)
 }
 
-/// Who speaks, and what, with what it is drawn like.
+/// The speaker and the text of each caption, with its drawing tags.
 fn captions(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let (mut fields, mut name) = (FIELDS, Some(NAME));
     text.lines().filter_map(move |line| {
@@ -103,7 +103,7 @@ fn strip_break(text: &str) -> Option<&str> {
     text.strip_prefix("\\N").or_else(|| text.strip_prefix("\\n"))
 }
 
-/// Whether lines and curves follow a tag instead of text: `{\\p1}` begins them and `{\\p0}` ends them.
+/// True if lines and curves follow a tag instead of text: `{\\p1}` begins them and `{\\p0}` ends them.
 fn draws_after(tag: &str, draws: bool) -> bool {
     let orders = tag.split('\\').skip(1);
     let scale =

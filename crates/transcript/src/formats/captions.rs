@@ -8,16 +8,16 @@ use crate::turn::Turn;
 /// One in this many lines must have a label for labels to be names of speakers.
 const LINES_A_LABEL: usize = 20;
 
-/// Where a line is, and what is known about it beside its text.
+/// One line of a caption.
 #[derive(Debug, Clone)]
 pub(super) struct CaptionLine {
     /// Its place in the text of all lines.
     pub place: Range<usize>,
-    /// Which caption it belongs to.
+    /// The number of its caption.
     pub cue: usize,
-    /// Who speaks from here on, as an index into the voices. Only where it was said.
+    /// The speaker from here on, as an index into the voices. Only where it was said.
     pub voice: Option<usize>,
-    /// Whether somebody else begins to speak, although nobody says who.
+    /// True if somebody else begins to speak, although nobody says who.
     pub opens: bool,
 }
 
@@ -42,7 +42,7 @@ impl Captions {
         &self.text[line.place.clone()]
     }
 
-    /// How many captions have text.
+    /// The number of captions with text.
     pub(super) fn cues(&self) -> usize {
         self.all.chunk_by(|one, other| one.cue == other.cue).count()
     }
@@ -115,7 +115,7 @@ impl Captions {
         }
     }
 
-    /// What is said, by whom. Labels (`Ada: …`) are names where enough lines have one.
+    /// The turns. Labels (`Ada: …`) are names where enough lines have one.
     pub(super) fn turns(self) -> Vec<Turn> {
         let label = |line: &CaptionLine| speaker::label(self.text(line));
         let labels = self.all.iter().filter(|line| label(line).is_some()).count();
@@ -152,7 +152,7 @@ impl Captions {
     }
 }
 
-/// What stands before a mark of another speaker, and what behind it. Nearly no line has one.
+/// The text before a mark of another speaker, and the text behind it. Nearly no line has one.
 fn until_mark(text: &str) -> (&str, Option<&str>) {
     let split = memchr::memchr(b'>', text.as_bytes()).and_then(|_| text.split_once(">> "));
     split.map_or((text, None), |(before, after)| (before, Some(after)))

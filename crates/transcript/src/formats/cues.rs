@@ -5,9 +5,9 @@
 
 use super::{captions::Captions, markup, speaker, timestamp::is_timing};
 
-/// How many lines may stand before the first time.
+/// The most lines before the first time.
 const MAX_LINES_BEFORE: usize = 200;
-/// How many people may speak where names stand above what they say.
+/// The most speakers where names stand above what they say.
 const MAX_VOICES: usize = 100;
 
 #[derive(PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub(super) fn read(text: &str) -> Option<Captions> {
     Some(lines)
 }
 
-/// Whether a file says that it is one, and has times or nothing at all to say.
+/// True if a file says that it is one, and has times or nothing at all to say.
 fn is_webvtt(text: &str) -> bool {
     let mut lines = text.trim_start().lines().map(str::trim);
     let Some(rest) = lines.next().and_then(|first| first.strip_prefix("WEBVTT")) else {

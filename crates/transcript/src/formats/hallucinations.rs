@@ -1,4 +1,4 @@
-//! What recognisers write where nobody speaks: the last words of the videos that they learned from.
+//! Removes captions that recognisers invent where nobody speaks: the last words of the videos that they learned from.
 
 use super::captions::Captions;
 use crate::{turn::Turn, word_lists::COMMON};

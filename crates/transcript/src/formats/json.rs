@@ -1,6 +1,6 @@
 //! JSON of speech recognisers: Whisper and its kin, YouTube, Deepgram, `AssemblyAI`, AWS, Google, Azure, Rev.
 //!
-//! What they have in common is read, rather than one schema each: lists of segments under a few
+//! The common parts are read, rather than one schema each: lists of segments under a few
 //! names, each with a text under a few names and perhaps a speaker.
 
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{captions::Captions, json_words};
 use crate::unicode;
 
-/// Where segments are, best first: those that know who speaks come before those that do not.
+/// Keys of lists of segments, best first: those that know who speaks come before those that do not.
 const LISTS: &[&str] = &[
     "utterances",
     "monologues",
@@ -26,7 +26,7 @@ const LISTS: &[&str] = &[
     "cues",
     "body",
 ];
-/// What a segment is called.
+/// Keys of the text of a segment.
 const TEXTS: &[&str] = &[
     "text",
     "transcript",
@@ -38,12 +38,12 @@ const TEXTS: &[&str] = &[
     "word",
     "line",
 ];
-/// Who speaks.
+/// Keys of the speaker.
 const SPEAKERS: &[&str] =
     &["speaker", "speaker_name", "speaker_label", "speakerName", "channel_tag"];
 /// Parts of a segment that has no text of its own.
 const PARTS: &[&str] = &["segs", "elements", "alternatives", "nBest", "words", "sentences"];
-/// How deep lists are looked for.
+/// The depth to which lists are searched for.
 const MAX_DEPTH: usize = 6;
 
 /// The segments of a transcript in JSON, or in one JSON document a line.
@@ -61,7 +61,7 @@ pub(super) fn read(text: &str) -> Option<Captions> {
     Some(lines)
 }
 
-/// Whether this is a transcript in which nothing is said: `{"text": "", "segments": []}`.
+/// True if this is a transcript in which nothing is said: `{"text": "", "segments": []}`.
 fn is_silent(document: &Value) -> bool {
     let is_empty = |name: &str| match document.get(name) {
         Some(Value::Array(all)) => all.is_empty(),

@@ -7,13 +7,13 @@ use crate::unicode;
 
 /// Lists that know who speaks in whole sentences, and are better.
 const BETTER: &[&str] = &["utterances", "monologues", "recognizedPhrases"];
-/// Where words are.
+/// Keys of lists of words.
 const LISTS: &[&str] = &["words", "items"];
-/// What a word is called, best first.
+/// Keys of the text of a word, best first.
 const TEXTS: &[&str] = &["punctuated_word", "word", "content"];
-/// Who speaks.
+/// Keys of the speaker.
 const SPEAKERS: &[&str] = &["speaker", "speakerTag", "speaker_label", "speakerLabel"];
-/// How deep they are looked for.
+/// The depth to which they are searched for.
 const MAX_DEPTH: usize = 8;
 /// Of ten words, so many must say who speaks.
 const SPOKEN_OF_TEN: usize = 8;
@@ -94,7 +94,7 @@ fn speaker(word: &Map<String, Value>) -> Option<String> {
     }
 }
 
-/// What was said: AWS has it in the first of its guesses.
+/// The text of a word: AWS has it in the first of its guesses.
 fn said(word: &Map<String, Value>) -> Option<&str> {
     let own = TEXTS.iter().find_map(|name| word.get(*name)?.as_str());
     own.or_else(|| {

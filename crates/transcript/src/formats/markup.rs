@@ -73,7 +73,7 @@ fn voice(inside: &str) -> Option<&str> {
     rest.split_once([' ', '\t']).map(|(_, name)| name.trim())
 }
 
-/// How long the tag is that a text begins with, if it is one.
+/// The length of the tag that a text begins with.
 fn tag(text: &str) -> Option<usize> {
     let end = memchr(b'>', near(text))?;
     let inside = text[1..end].trim_start_matches('/');
@@ -86,7 +86,7 @@ fn tag(text: &str) -> Option<usize> {
     (is_known || (is_time && !name.is_empty())).then_some(end + 1)
 }
 
-/// How long the position or style is that a text begins with: `{\an8}`.
+/// The length of the position or style that a text begins with: `{\an8}`.
 fn position(text: &str) -> Option<usize> {
     let is_one = text.starts_with("{\\") || text.starts_with("{y:") || text.starts_with("{c:");
     is_one.then(|| memchr(b'}', near(text))).flatten().map(|end| end + 1)

@@ -5,10 +5,10 @@ use crate::turn::Turn;
 
 /// One in this many lines must have a label for labels to be names of speakers.
 const LINES_A_LABEL: usize = 4;
-/// What stands before and after code.
+/// The fence before and after code.
 const FENCE: &str = "```";
 
-/// What is said, paragraph by paragraph.
+/// The turns of a plain text, paragraph by paragraph.
 pub(super) fn read(text: &str) -> Vec<Turn> {
     let has_labels = has_labels(text);
     let has_marks = text.trim_start().starts_with(">>");

@@ -53,7 +53,7 @@ fn is_rolling(lines: &Captions) -> bool {
     (long > 0 && long * CUES_A_REPETITION >= cues) || repetitions * 2 > cues
 }
 
-/// How many lines at the beginning of a caption are the last of the one before.
+/// The number of lines at the beginning of a caption that are the last of the one before.
 fn overlap(lines: &Captions, before: &[CaptionLine], cue: &[CaptionLine]) -> usize {
     let most = before.len().min(cue.len()).min(4);
     let repeats = |count: &usize| is_same(lines, &before[before.len() - count..], &cue[..*count]);
@@ -65,7 +65,7 @@ fn is_same(lines: &Captions, some: &[CaptionLine], others: &[CaptionLine]) -> bo
     some.len() == others.len() && pairs.all(|(one, other)| lines.text(one) == lines.text(other))
 }
 
-/// What is new in a line that begins with all of the line before it.
+/// The new part of a line that begins with all of the line before it.
 fn grown(lines: &Captions, before: &CaptionLine, line: &CaptionLine) -> Range<usize> {
     match lines.text(line).strip_prefix(lines.text(before)) {
         Some(more) if more.starts_with(' ') => {

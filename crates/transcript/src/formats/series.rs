@@ -1,4 +1,4 @@
-//! Whether times in a text are those of a recording, or what the text is about: an agenda, a timetable.
+//! Tells times of a recording from times that a text is about: an agenda, a timetable.
 
 use super::timestamp::CueTime;
 
@@ -17,7 +17,7 @@ pub(super) struct TimeSeries {
     pub count: usize,
     first: Option<CueTime>,
     last: u64,
-    /// Whether one comes before the one before it, or is of another shape.
+    /// True if one comes before the one before it, or is of another shape.
     is_mixed: bool,
     is_round: bool,
     longest_gap: u64,
@@ -37,22 +37,22 @@ impl TimeSeries {
         self.last = time.seconds;
     }
 
-    /// Whether these are times of one kind that never go back.
+    /// True if these are times of one kind that never go back.
     pub(super) fn is_even(&self) -> bool {
         self.count > 0 && !self.is_mixed
     }
 
-    /// Whether they begin where a recording does.
+    /// True if they begin where a recording does.
     pub(super) fn begins_early(&self) -> bool {
         self.first.is_some_and(|first| first.seconds <= FIRST_SECONDS)
     }
 
-    /// Whether they have what no plan has: hours, minutes and seconds, or parts of a second.
+    /// True if they have what no plan has: hours, minutes and seconds, or parts of a second.
     pub(super) fn is_precise(&self) -> bool {
         self.first.is_some_and(|first| first.is_precise)
     }
 
-    /// Whether they are part of a recording, although they do not begin where one does.
+    /// True if they are part of a recording, although they do not begin where one does.
     pub(super) fn is_dense(&self) -> bool {
         self.count >= ENOUGH_LATE && !self.is_round && self.longest_gap <= MAX_GAP_SECONDS
     }

@@ -64,7 +64,7 @@ pub(super) fn label(line: &str) -> Option<(&str, &str)> {
     Some((name.trim(), said.trim()))
 }
 
-/// Whether this can be the name of a speaker: a few words with capitals, or in a script without.
+/// True if this can be the name of a speaker: a few words with capitals, or in a script without.
 pub(super) fn is_name(name: &str) -> bool {
     let name = name.trim();
     if name.is_empty() || name.len() > MAX_NAME_BYTES {

@@ -8,7 +8,7 @@ use super::{
 /// The longest line with a name and a time, in bytes.
 const MAX_HEADER_BYTES: usize = 100;
 
-/// Where a line has its time.
+/// A line, by the position of its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimedLine<'a> {
     /// `[00:00:00.000 --> 00:00:04.000] text`, `(0:04) text`
@@ -25,7 +25,7 @@ pub(super) enum TimedLine<'a> {
     Text,
 }
 
-/// What kind of line this is.
+/// Reads a line.
 pub(super) fn kind(line: &str) -> TimedLine<'_> {
     match line.as_bytes().first() {
         Some(b'[') => in_brackets(line, ']').unwrap_or(TimedLine::Text),
@@ -54,7 +54,7 @@ fn after(time: CueTime, rest: &str) -> TimedLine<'_> {
     TimedLine::Bare(time, said)
 }
 
-/// Who writes to whom in Zoom's chat, and what: `Ada to Everyone: hi`, `Ada : hi`.
+/// The sender and the text of a line of Zoom's chat: `Ada to Everyone: hi`, `Ada : hi`.
 fn chat(rest: &str) -> Option<(&str, &str)> {
     let near = &rest.as_bytes()[..rest.len().min(MAX_HEADER_BYTES)];
     let colon = memchr::memchr(b':', near)?;
@@ -100,7 +100,7 @@ fn header(line: &str) -> Option<TimedLine<'_>> {
     speaker::is_name(name).then_some(TimedLine::Header(time, name))
 }
 
-/// What stands before the time that a text ends with.
+/// The text before the time that it ends with, and the time.
 fn ends_with_time(text: &str) -> Option<(&str, CueTime)> {
     let start = text.rfind([' ', '\t']).map_or(0, |at| at + 1);
     let last = text[start..].trim_matches(['(', ')', '[', ']']);

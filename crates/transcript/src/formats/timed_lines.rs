@@ -17,7 +17,7 @@ const BARE_OF_TEN: usize = 8;
 /// The last line of what Otter exports.
 const FOOTER: &str = "Transcribed by https://otter.ai";
 
-/// Which forms a text keeps to.
+/// The forms that a text keeps to.
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(clippy::struct_excessive_bools)] // One for each form, and any of them together.
 struct TimedForms {
@@ -59,7 +59,7 @@ pub(super) fn read(text: &str) -> Option<Captions> {
     Some(lines)
 }
 
-/// What Teams says of itself: `Dana Levi stopped transcription`.
+/// True for a notice of Teams: `Dana Levi stopped transcription`.
 fn is_notice(line: &str) -> bool {
     let end = [" started transcription", " stopped transcription"]
         .iter()
@@ -67,7 +67,7 @@ fn is_notice(line: &str) -> bool {
     end.is_some_and(|name| name.split(' ').count() <= 4)
 }
 
-/// What is counted to tell the forms of a text.
+/// Counts that tell the forms of a text.
 #[derive(Default)]
 struct FormCounts<'a> {
     lines: usize,
@@ -83,7 +83,7 @@ struct FormCounts<'a> {
     has_name_again: bool,
 }
 
-/// How many names are remembered to find one again.
+/// The most names that are remembered to find one again.
 const MAX_NAMES: usize = 8;
 
 fn forms(text: &str) -> Option<TimedForms> {

@@ -3,11 +3,11 @@
 /// A time at the beginning of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CueTime {
-    /// How many bytes it takes.
+    /// Its length in bytes.
     pub length: usize,
-    /// What it says, in whole seconds.
+    /// Its value in whole seconds.
     pub seconds: u64,
-    /// Whether it has hours, minutes and seconds, or parts of a second.
+    /// True if it has hours, minutes and seconds, or parts of a second.
     pub is_precise: bool,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn leading(text: &str) -> Option<CueTime> {
     (!goes_on).then_some(CueTime { length: at, seconds, is_precise })
 }
 
-/// Whether a line says when a caption is shown: two times and an arrow, or a comma as in SBV.
+/// True if a line says when a caption is shown: two times and an arrow, or a comma as in SBV.
 pub(super) fn is_timing(line: &str) -> bool {
     // Nearly every line is told apart by its first character.
     if !line.as_bytes().first().is_some_and(u8::is_ascii_digit) {

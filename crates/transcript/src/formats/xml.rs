@@ -46,7 +46,7 @@ fn caption(opening: &str) -> Option<&str> {
     (CAPTIONS.contains(&local) && !opening.ends_with('/')).then_some(name)
 }
 
-/// What is inside an element, and what follows it. An element that is never closed ends with the text.
+/// The content of an element, and the text behind it. An element that is never closed ends with the text.
 fn until_closed<'a>(text: &'a str, name: &str) -> (&'a str, &'a str) {
     let mut at = 0;
     while let Some(found) = memchr(b'<', &text.as_bytes()[at..]) {

@@ -12,7 +12,7 @@ const LEAST_PART: usize = 4;
 pub(super) struct Chunk {
     /// Its position in the text, without space around it.
     pub range: Range<usize>,
-    /// Which of its ends cut a sentence.
+    /// Its ends that cut a sentence.
     pub cut: SentenceCut,
 }
 
@@ -67,7 +67,7 @@ impl Iterator for Chunks<'_> {
     }
 }
 
-/// How many bytes the first piece has, and whether a sentence ends there.
+/// The length of the first chunk in bytes, and whether a sentence ends there.
 fn cut(text: &str, max_characters: usize) -> (usize, bool) {
     let Some((window, _)) = text.char_indices().nth(max_characters) else {
         return (text.len(), true);

@@ -1,4 +1,4 @@
-//! What holds whatever a model answers.
+//! Properties that hold whatever a model answers.
 
 use std::sync::LazyLock;
 
@@ -55,7 +55,7 @@ fn words(text: &str) -> Vec<String> {
     WORD.find_iter(text).map(|found| found.as_str().to_lowercase()).collect()
 }
 
-/// What is done to a word of an answer: kept, dropped, doubled, replaced, in capitals.
+/// Makes an answer of words that are each changed in some way: kept, dropped, doubled, replaced, in capitals.
 fn answer(said: &[&str], deeds: &[(usize, usize, usize)]) -> String {
     let mut answer = String::new();
     for (word, (deed, strange, mark)) in said.iter().zip(deeds) {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::unicode;
 
-/// How many marks one word may have behind it.
+/// The most marks behind one word.
 const MAX_MARKS: usize = 3;
 /// A paragraph that has a colon within so many words looks as if somebody spoke.
 const LABEL_WORDS: usize = 5;
@@ -89,7 +89,7 @@ fn difference(
     })
 }
 
-/// Whether all words of one text are in the other, in their order.
+/// True if all words of one text are in the other, in their order.
 fn is_within(some: &[PunctuatedWord<'_>], all: &[PunctuatedWord<'_>]) -> bool {
     let mut rest = all.iter();
     some.iter().all(|one| rest.any(|other| one.is(other)))
@@ -126,7 +126,7 @@ fn print(ours: &[PunctuatedWord<'_>], theirs: &[PunctuatedWord<'_>], edges: Sent
     out
 }
 
-/// What stands behind a word: our own marks, with the answer's in their place or in addition.
+/// The marks behind a word: our own marks, with the answer's in their place or in addition.
 fn behind(one: &PunctuatedWord<'_>, other: &PunctuatedWord<'_>, as_it_is: bool) -> String {
     let theirs: String =
         other.marks().chars().filter(|mark| is_new_mark(*mark)).take(MAX_MARKS).collect();
@@ -140,7 +140,7 @@ fn behind(one: &PunctuatedWord<'_>, other: &PunctuatedWord<'_>, as_it_is: bool) 
     one.trail.replacen(&own, &theirs, 1)
 }
 
-/// Whether a paragraph that began here would look as if somebody else spoke.
+/// True if a paragraph that began here would look as if somebody else spoke.
 fn looks_like_label(words: &[PunctuatedWord<'_>]) -> bool {
     words.iter().take(LABEL_WORDS).any(|word| word.trail.contains([':', '：']))
 }

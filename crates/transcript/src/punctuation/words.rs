@@ -1,6 +1,6 @@
 //! A text as words and what stands around them.
 //!
-//! What is not plainly a word with plain marks around it is *fixed*: numbers, addresses, code, options of commands, dashes. It
+//! Anything that is not plainly a word with plain marks around it is *fixed*: numbers, addresses, code, options of commands, dashes. It
 //! has to be in an answer as it is, to the letter, and is printed as it is.
 
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ pub(super) struct PunctuatedWord<'a> {
     pub core: &'a str,
     /// Marks behind it.
     pub trail: &'a str,
-    /// Whether it is none that anybody may write otherwise.
+    /// True if it is none that anybody may write otherwise.
     pub is_fixed: bool,
 }
 
@@ -72,7 +72,7 @@ fn take<'a>(all: &mut Vec<PunctuatedWord<'a>>, gap: &'a str, piece: &'a str) {
     }
 }
 
-/// How many bytes of plain marks a text begins with.
+/// The bytes of plain marks that a text begins with.
 fn marks(text: &str) -> usize {
     text.find(|one| !is_mark(one) && !is_closing(one)).unwrap_or(text.len())
 }
@@ -115,7 +115,7 @@ fn is_mark(one: char) -> bool {
     is_end_mark(one) || matches!(one, ',' | ';' | ':' | '，' | '、' | '；' | '：' | '،' | '؛')
 }
 
-/// Whether a mark ends a sentence.
+/// True if a mark ends a sentence.
 pub(super) fn is_end_mark(one: char) -> bool {
     matches!(one, '.' | '!' | '?' | '…' | '。' | '！' | '？' | '؟' | '۔' | '।' | '॥' | '։')
 }
@@ -137,7 +137,7 @@ fn is_closing(one: char) -> bool {
     matches!(one, '"' | '\'' | '”' | '“' | '’' | '‘' | '»' | '›' | ')' | '」' | '』' | '》' | '）')
 }
 
-/// Whether words of this script are not told apart by spaces: Chinese, Japanese, Thai, Lao, Khmer, Burmese.
+/// True if words of this script are not told apart by spaces: Chinese, Japanese, Thai, Lao, Khmer, Burmese.
 pub(super) fn is_spaceless(one: char) -> bool {
     matches!(one,
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
@@ -145,7 +145,7 @@ pub(super) fn is_spaceless(one: char) -> bool {
 }
 
 impl<'a> PunctuatedWord<'a> {
-    /// Whether another one is the same, whatever its case: ours is what is printed.
+    /// True if another one is the same, whatever its case: ours is what is printed.
     pub(super) fn is(&self, other: &PunctuatedWord<'_>) -> bool {
         if self.is_fixed != other.is_fixed {
             return false;
@@ -173,7 +173,7 @@ impl<'a> PunctuatedWord<'a> {
         }
     }
 
-    /// Whether it begins with a capital.
+    /// True if it begins with a capital.
     pub(super) fn has_capital(&self) -> bool {
         self.core.starts_with(char::is_uppercase)
     }

@@ -5,11 +5,11 @@
 
 use crate::word_lists::COMMON;
 
-/// How many wrappings are taken off.
+/// The most wrappings that are stripped.
 const MAX_WRAPPINGS: usize = 6;
 /// The longest label, in bytes.
 const MAX_LABEL_BYTES: usize = 160;
-/// What stands before and after code.
+/// The fence before and after code.
 const FENCE: &str = "```";
 
 /// The answer without what stands around it.
@@ -29,7 +29,7 @@ pub(super) fn bare(answer: &str) -> &str {
     text
 }
 
-/// What a model thinks aloud before it answers.
+/// Strips the thoughts before an answer.
 pub(super) fn without_thoughts(text: &str) -> &str {
     match text.trim_start().strip_prefix("<think>") {
         Some(thoughts) => thoughts.split_once("</think>").map_or("", |(_, answer)| answer).trim(),

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::word_lists::{self, COMMON, WordList};
 
-/// How many words on each side say which language a sound is in.
+/// The words on each side that say which language a sound is in.
 const NEIGHBOURS: usize = 10;
 
 /// Takes fillers out.
@@ -132,7 +132,7 @@ fn is_unit(tokens: &[WordToken], index: usize) -> bool {
             || !tokens[index].after().is_empty() && tokens[index].after() != ",")
 }
 
-/// Whether somebody says a sound as a word: about it, to somebody, or with delight.
+/// True if somebody says a sound as a word: about it, to somebody, or with delight.
 fn is_meant(tokens: &[WordToken], index: usize, before: Option<usize>) -> bool {
     let is_quoted = before.is_some_and(|at| {
         at + 1 == index && matches!(tokens[at].text, "«" | "»" | "„" | "“" | "\"" | "‹" | "「")
@@ -156,7 +156,7 @@ fn is_meant(tokens: &[WordToken], index: usize, before: Option<usize>) -> bool {
     is_quoted || with_another || tastes || calls
 }
 
-/// Whether the words around a sound are of the language that has it. A text may be in two languages.
+/// True if the words around a sound are of the language that has it. A text may be in two languages.
 fn is_said_in(tokens: &[WordToken], index: usize, language: Language) -> bool {
     let mut evidence = LanguageEvidence::default();
     let from = index.saturating_sub(NEIGHBOURS);
@@ -196,7 +196,7 @@ fn take_out(tokens: &mut [WordToken], index: usize, before: Option<usize>) {
     }
 }
 
-/// How many tokens the aside has that begins here, between two commas.
+/// The number of tokens of the aside that begins here, between two commas.
 fn aside(tokens: &[WordToken], index: usize, asides: &[Vec<&str>]) -> usize {
     let before = &tokens[index - 1];
     if !before.text.ends_with(',')
@@ -217,11 +217,11 @@ fn aside(tokens: &[WordToken], index: usize, asides: &[Vec<&str>]) -> usize {
                 && token.after() == if is_last(at) { "," } else { "" }
         })
     };
-    let length = asides.iter().find(is_here).map_or(0, |words| words.len());
+    let length = asides.iter().find(is_here).map_or(0, Vec::len);
     if length > 0 && is_turn(tokens, index, length) { 0 } else { length }
 }
 
-/// Whether what follows an aside takes the place of what came before it (`5, you know, 6`; `the left, you know, the right
+/// True if what follows an aside takes the place of what came before it (`5, you know, 6`; `the left, you know, the right
 /// one`), or is an example of it (`animals, like, cats`). Then the aside is what says so.
 fn is_turn(tokens: &[WordToken], index: usize, length: usize) -> bool {
     const FAR: usize = 3;

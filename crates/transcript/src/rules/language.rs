@@ -48,7 +48,7 @@ impl Language {
 /// The words of a language with their classes as bits, by key: words come often.
 type ClassIndex = HashMap<u32, (&'static str, u16)>;
 
-/// Whether a word is on a list of a language.
+/// True if a word is on a list of a language.
 pub(super) fn is_on_list(token: &WordToken, class: WordClass, language: Language) -> bool {
     static INDEX: LazyLock<[ClassIndex; Language::KNOWN.len()]> = LazyLock::new(|| {
         Language::KNOWN.map(|language| word_lists::of(language).classes(token::key))
@@ -84,7 +84,7 @@ impl LanguageEvidence {
         }
     }
 
-    /// Whether it says anything at all.
+    /// True if it says anything at all.
     pub(super) fn is_empty(&self) -> bool {
         self.0.iter().all(|count| *count == 0)
     }

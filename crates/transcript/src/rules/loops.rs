@@ -4,12 +4,12 @@ use super::token::{self, StopMark, TokenFlag, WordToken};
 
 /// The longest piece that is looked for, in words.
 const MAX_WORDS: usize = 24;
-/// How often one word comes in a row before that is nothing that somebody said.
+/// The repetitions from which on one word in a row is nothing that somebody said.
 const TIMES_A_WORD: usize = 10;
 /// The same for two words and more, if they are so many words together.
 const TIMES: usize = 5;
 const WORDS_TOGETHER: usize = 12;
-/// How far apart the places are that are looked at: a loop covers at least one.
+/// The distance of the tokens that are looked at: a loop covers at least one.
 const STRIDE: usize = 8;
 
 /// Leaves of words that come again and again the first.
@@ -32,7 +32,7 @@ pub(super) fn remove(tokens: &mut Vec<WordToken>) {
 /// A piece that comes several times in a row.
 struct RepeatedRun {
     start: usize,
-    /// How many words it has.
+    /// Its length in words.
     period: usize,
     times: usize,
     has_numbers: bool,

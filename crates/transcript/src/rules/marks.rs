@@ -37,13 +37,13 @@ pub(super) fn without(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether there are notes. Most text has none of their first bytes, and is not looked at letter by letter.
+/// True if there are notes. Most text has none of their first bytes, and is not looked at letter by letter.
 fn has_notes(text: &str) -> bool {
     memchr2(0xe2, 0xf0, text.as_bytes())
         .is_some_and(|at| text[at..].contains(['♪', '♫', '♬', '♩', '🎵', '🎶']))
 }
 
-/// Where the mark ends that begins here, if one does. It stands by itself: `a[0]` and `f(x)` are no marks.
+/// The end of the mark that begins here, if one does. It stands by itself: `a[0]` and `f(x)` are no marks.
 fn mark(text: &str, at: usize) -> Option<usize> {
     let stands_alone = text[..at]
         .chars()

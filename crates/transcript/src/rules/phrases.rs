@@ -31,7 +31,7 @@ pub(super) fn remove(tokens: &mut Vec<WordToken>, language: Language) {
     token::sweep(tokens);
 }
 
-/// Whether the words before this one come again from here on, and the sentence goes on after that.
+/// True if the words before this one come again from here on, and the sentence goes on after that.
 fn is_begun_twice(tokens: &[WordToken], index: usize, length: usize, language: Language) -> bool {
     let first = &tokens[index - length..index];
     if first[0].key != tokens[index].key || index + length >= tokens.len() {

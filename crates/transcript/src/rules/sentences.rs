@@ -1,4 +1,4 @@
-//! Where sentences begin and end, and what is done about a text that does not say so.
+//! Finds where sentences begin and end, and mends a text that does not say so.
 
 use super::{
     language::{Language, LanguageEvidence},
@@ -6,19 +6,19 @@ use super::{
 };
 use crate::{turn::Turn, word_lists::COMMON};
 
-/// How many words are looked at to guess the language.
+/// The words that are looked at to guess the language.
 const SAMPLE_WORDS: usize = 4_000;
 /// A text with fewer ends of sentences than one in so many words has none.
 const MAX_SENTENCE_WORDS: usize = 100;
 
-/// How a whole text is written.
+/// The style of a whole text.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TextStyle {
     /// The language whose lists are used.
     pub language: Language,
-    /// Whether sentences do not end.
+    /// True if sentences do not end.
     has_no_ends: bool,
-    /// Whether there are no capitals.
+    /// True if there are no capitals.
     has_no_capitals: bool,
 }
 
@@ -87,7 +87,7 @@ fn is_pronoun(token: &WordToken) -> bool {
         && matches!(token.after(), "" | ",")
 }
 
-/// Whether a capital would not change what a word is: not that of an address, a name like `iPhone` or code.
+/// True if a capital would not change what a word is: not that of an address, a name like `iPhone` or code.
 pub(super) fn can_be_capital(token: &WordToken) -> bool {
     let word = token.word();
     !token.is(TokenFlag::Code)
@@ -104,12 +104,12 @@ fn has_case(letter: char) -> bool {
     letter.is_lowercase() || letter.is_uppercase()
 }
 
-/// Whether a sentence ends with this token.
+/// True if a sentence ends with this token.
 pub(super) fn ends(token: &WordToken) -> bool {
     token.stop.is_some() || is_end(token.text)
 }
 
-/// Whether a sentence ends with this piece of text, which has no space in it.
+/// True if a sentence ends with this piece of text, which has no space in it.
 pub(crate) fn is_end(piece: &str) -> bool {
     // Nearly every piece ends with a letter.
     if piece.as_bytes().last().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b',') {
@@ -129,7 +129,7 @@ pub(crate) fn is_end(piece: &str) -> bool {
     }
 }
 
-/// Whether a full stop behind this word is part of it: an abbreviation, or one letter as in `J. Smith`.
+/// True if a full stop behind this word is part of it: an abbreviation, or one letter as in `J. Smith`.
 fn is_abbreviation(word: &str) -> bool {
     let mut letters = word.chars();
     let is_initial = letters.next().is_some_and(char::is_uppercase) && letters.next().is_none();

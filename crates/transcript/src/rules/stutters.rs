@@ -9,7 +9,7 @@ use crate::word_lists::WordClass;
 
 /// The longest part of a word that was cut off, in letters.
 const MAX_FRAGMENT: usize = 8;
-/// How often a word comes in a row that may be meant twice but not more often.
+/// The repetitions from which on a word is a stutter that may be meant twice.
 const THRICE: usize = 3;
 
 /// Takes stutters out: the last of the repetitions stays, with the capital of the first.
@@ -71,7 +71,7 @@ fn words(tokens: &mut Vec<WordToken>, language: Language) {
     token::sweep(tokens);
 }
 
-/// Whether a token is the word before it once more, in one breath.
+/// True if a token is the word before it once more, in one breath.
 fn repeats(tokens: &[WordToken], index: usize) -> bool {
     let (first, second) = (&tokens[index - 1], &tokens[index]);
     first.is_same(second)
@@ -82,7 +82,7 @@ fn repeats(tokens: &[WordToken], index: usize) -> bool {
         && first.stop.is_none()
 }
 
-/// Whether nobody says this word several times on purpose.
+/// True if nobody says this word several times on purpose.
 fn is_stutter(tokens: &[WordToken], start: usize, end: usize, language: Language) -> bool {
     let (run, last) = (&tokens[start..end], &tokens[end]);
     let first = &tokens[start];
@@ -106,7 +106,7 @@ fn is_stutter(tokens: &[WordToken], start: usize, end: usize, language: Language
         || (end - start + 1 >= THRICE && !has_comma && is(WordClass::Thrice))
 }
 
-/// Whether a sentence, or a part of one, begins behind this token.
+/// True if a sentence, or a part of one, begins behind this token.
 pub(super) fn begins(before: Option<&WordToken>) -> bool {
     before.is_none_or(|token| token.has_end() || token.stop.is_some())
 }
@@ -141,7 +141,7 @@ fn is_letter(token: &WordToken, language: Language) -> bool {
     word.chars().count() == 1 && word.chars().all(char::is_uppercase) && !is_pronoun
 }
 
-/// Whether a token may be judged: still there, no code, nothing before it.
+/// True if a token may be judged: still there, no code, nothing before it.
 pub(super) fn is_free(token: &WordToken) -> bool {
     !token.is(TokenFlag::Gone)
         && !token.is(TokenFlag::Code)

@@ -7,7 +7,7 @@ pub(super) struct WordToken<'a> {
     pub text: &'a str,
     /// A number that is the same for the same word, whatever its case.
     pub key: u32,
-    /// How many bytes of it are punctuation before the word, and behind it.
+    /// Bytes of punctuation before the word, and behind it.
     lead: u8,
     trail: u8,
     /// Punctuation that takes the place of its own comma, or comes behind it.
@@ -15,7 +15,7 @@ pub(super) struct WordToken<'a> {
     flags: u8,
 }
 
-/// What ends a sentence.
+/// A mark that ends a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StopMark {
     Full,
@@ -57,7 +57,7 @@ impl StopMark {
     }
 }
 
-/// What the steps find out about a token, each by itself.
+/// A finding of a step about a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenFlag {
     /// It begins a line.
@@ -89,7 +89,7 @@ impl<'a> WordToken<'a> {
         token
     }
 
-    /// Whether a step found this out about it.
+    /// True if a step found this out about it.
     pub(super) fn is(&self, flag: TokenFlag) -> bool {
         self.flags & flag as u8 != 0
     }
@@ -114,29 +114,29 @@ impl<'a> WordToken<'a> {
         self.text.get(self.text.len() - usize::from(self.trail)..).unwrap_or("")
     }
 
-    /// How many bytes the word has.
+    /// The length of the word in bytes.
     pub(super) fn length(&self) -> usize {
         self.text.len() - usize::from(self.lead) - usize::from(self.trail)
     }
 
-    /// Whether there is punctuation behind it.
+    /// True if there is punctuation behind it.
     pub(super) fn has_end(&self) -> bool {
         self.trail > 0
     }
 
-    /// Whether this is the same word as another, whatever their case.
+    /// True if this is the same word as another, whatever their case.
     pub(super) fn is_same(&self, other: &WordToken) -> bool {
         self.key == other.key && same_letters(self.word(), other.word())
     }
 
-    /// Whether it is this word, whatever its case and its apostrophe.
+    /// True if it is this word, whatever its case and its apostrophe.
     pub(super) fn is_word(&self, word: &str) -> bool {
         let said = self.word();
         same_letters(said, word)
             || (!said.is_ascii() && same_letters(&said.replace('’', "'"), word))
     }
 
-    /// Whether it begins with a capital.
+    /// True if it begins with a capital.
     pub(super) fn has_capital(&self) -> bool {
         self.is(TokenFlag::Capital) || self.word().starts_with(char::is_uppercase)
     }
@@ -212,7 +212,7 @@ fn push_capital(text: &str, at: usize, out: &mut String) {
     out.push_str(letters.as_str());
 }
 
-/// Where the word is in a piece of text, and what is known of its letters.
+/// The position of the word in a piece of text, and facts about its letters.
 struct Spelling {
     start: usize,
     end: usize,
@@ -281,7 +281,7 @@ fn next_key(hash: u32, byte: u8) -> u32 {
     (hash ^ u32::from(byte)).wrapping_mul(16_777_619)
 }
 
-/// Whether two words differ in case only.
+/// True if two words differ in case only.
 pub(super) fn same_letters(one: &str, other: &str) -> bool {
     if one.eq_ignore_ascii_case(other) {
         return true;

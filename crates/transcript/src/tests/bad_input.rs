@@ -1,4 +1,4 @@
-//! What is no transcript, or a broken one.
+//! Input that is no transcript, or a broken one.
 
 use std::time::{Duration, Instant};
 

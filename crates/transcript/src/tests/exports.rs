@@ -1,4 +1,4 @@
-//! What meeting programs, players and editors of subtitles write.
+//! Exports of meeting programs, players and editors of subtitles.
 
 use super::{super::TranscriptFormat, check};
 

@@ -1,4 +1,4 @@
-//! What holds for every text: no word is added, what is clean stays, what is no speech stays whole.
+//! Properties of every text: no word is added, what is clean stays, what is no speech stays whole.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use super::{
     clean, is_subsequence, words,
 };
 
-/// What must come out as it went in.
+/// Words that must come out as they went in.
 const ENTITIES: &[&str] = &[
     "ada.l@example.com",
     "https://example.com/a?b=um&c=uh",

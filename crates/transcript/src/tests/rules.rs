@@ -1,4 +1,4 @@
-//! What is taken out, and what only looks like it.
+//! Words that are removed, and words that only look like them.
 
 use super::cleaned;
 

@@ -15,11 +15,11 @@ use quick_xml::{
 use super::ExtractedPage;
 use entry::{FeedEntry, body, fill, line, plain};
 
-/// How deep elements may lie in each other; below that they are not looked at.
+/// The depth of elements; below it they are not read.
 const MAX_DEPTH: usize = 200;
-/// How many attributes of an element are looked at.
+/// The most attributes of an element that are read.
 const MAX_ATTRIBUTES: usize = 100;
-/// How many entries of a feed are read.
+/// The most entries of a feed that are read.
 const MAX_ENTRIES: usize = 1_000;
 
 pub(super) fn read(content: &str, url: &Url, format: PageFormat) -> ExtractedPage {
@@ -72,7 +72,7 @@ fn lenient(content: &str) -> Reader<&[u8]> {
     reader
 }
 
-/// Whether an element in another one says something about the feed or the entry that this is.
+/// True if an element in another one says something about the feed or the entry that this is.
 fn is_field(start: &BytesStart<'_>, inner: &str, name: &str) -> bool {
     // The same once more about a picture or a film.
     let of_media = start.name().as_ref().starts_with(b"media:");
@@ -116,13 +116,13 @@ fn unescaped(text: &str) -> Cow<'_, str> {
     unescape(text).unwrap_or(Cow::Borrowed(text))
 }
 
-/// What an entity stands for; nothing for one that the document itself would have to say.
+/// The value of an entity; nothing for one that the document itself would have to define.
 fn reference(name: &[u8]) -> String {
     let entity = format!("&{};", String::from_utf8_lossy(name));
     unescape(&entity).map(Cow::into_owned).unwrap_or_default()
 }
 
-/// What a field says: its text, or its elements as they are written.
+/// The value of a field: its text, or its elements as they are written.
 fn value(raw: &str) -> String {
     let mut reader = lenient(raw);
     let mut value = String::new();
@@ -138,7 +138,7 @@ fn value(raw: &str) -> String {
     }
 }
 
-/// Who wrote it: a text, or an element `name` beside others.
+/// The author: a text, or an element `name` beside others.
 fn author(raw: &str) -> String {
     let mut reader = lenient(raw);
     loop {
@@ -161,11 +161,11 @@ struct FeedReader {
     place: FeedPosition,
     /// All text, line by line.
     lines: String,
-    /// Whether the last line goes on.
+    /// True if the last line goes on.
     goes_on: bool,
 }
 
-/// What is being read.
+/// The part of the feed that is being read.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum FeedPosition {
     #[default]
@@ -196,7 +196,7 @@ impl FeedReader {
         }
     }
 
-    /// What is read about now.
+    /// The feed or the entry that is being read.
     fn entry(&mut self) -> Option<&mut FeedEntry> {
         match self.place {
             FeedPosition::Feed => Some(&mut self.feed),
@@ -205,7 +205,7 @@ impl FeedReader {
         }
     }
 
-    /// Where an entry of Atom is: not where its comments are, or its sound.
+    /// Reads the link of an Atom entry: not that of its comments, or its sound.
     fn link(&mut self, start: &BytesStart<'_>) {
         let is_page = attribute(start, b"rel").is_none_or(|rel| rel == "alternate");
         let href = attribute(start, b"href").filter(|href| is_page && !href.is_empty());
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(reading.text, "A\n\nOne\n2023-11-06 · https://e.org/1\nShort");
     }
 
-    /// What feeds of the world have beside the simple things.
+    /// Forms that real feeds have beside the simple ones.
     #[test]
     fn what_is_said_twice_is_read_once() {
         let reading = read(

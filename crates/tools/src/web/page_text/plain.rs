@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-/// How many times as long JSON may become by lines and indentation.
+/// The factor by which JSON may grow with lines and indentation.
 const MAX_GROWTH: usize = 4;
-/// How much longer in any case, in bytes.
+/// The growth that is always allowed, in bytes.
 const ALLOWED_BYTES: usize = 65_536;
 
 /// JSON in lines; as it came where it is none, or where its depth would make it very much longer.
@@ -67,7 +67,7 @@ fn new_line(lines: &mut String, depth: usize) {
     lines.extend(std::iter::repeat_n("  ", depth));
 }
 
-/// Where the text ends that begins here, behind its quotation mark.
+/// The length of the string that begins here, quotation marks included.
 fn end_of_text(json: &str) -> usize {
     let mut escaped = false;
     let end = json.bytes().skip(1).position(|byte| {
@@ -110,7 +110,7 @@ pub(super) fn text(content: &str) -> String {
     whole.collect::<Vec<_>>().join("\n\n")
 }
 
-/// Whether a line may be a part of a sentence.
+/// True if a line may be a part of a sentence.
 fn is_prose(line: &str) -> bool {
     let starts =
         line.chars().next().is_some_and(|one| one.is_alphabetic() || "\"'“„«(".contains(one));

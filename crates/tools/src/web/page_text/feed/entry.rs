@@ -1,17 +1,17 @@
-//! What a feed or one of its entries says, as text.
+//! The text of a feed or of one of its entries.
 
 use extract::PageFormat;
 use guard::net::Url;
 
-/// How many authors of an entry are named.
+/// The most authors of an entry that are named.
 const MAX_AUTHORS: usize = 10;
 
-/// What a feed, or an entry of it, says.
+/// The fields of a feed or of an entry.
 #[derive(Debug, Default)]
 pub(super) struct FeedEntry {
     pub(super) title: String,
     pub(super) link: String,
-    /// What it is known by, which is its address in most feeds.
+    /// Its id, which is its address in most feeds.
     pub(super) id: String,
     pub(super) date: String,
     pub(super) updated: String,
@@ -44,7 +44,7 @@ impl FeedEntry {
         lines.join("\n")
     }
 
-    /// Where it is, as seen from the feed.
+    /// Its address, resolved against that of the feed.
     fn address(&self, url: &Url) -> String {
         let is_address = self.id.starts_with("http://") || self.id.starts_with("https://");
         let link = if self.link.is_empty() && is_address { &self.id } else { &self.link };
@@ -76,7 +76,7 @@ pub(super) fn plain(text: &str) -> String {
     line(text)
 }
 
-/// What an entry says: HTML in most feeds.
+/// The body of an entry: HTML in most feeds.
 pub(super) fn body(text: &str, url: &Url, format: PageFormat) -> String {
     if text.contains('<') { extract::all(text, Some(url), format) } else { line(text) }
 }
