@@ -142,6 +142,18 @@ fn ram(total: u64, available: u64) -> Ram {
 mod tests {
     use super::*;
 
+    /// A folder with these files.
+    #[cfg(target_os = "linux")]
+    pub(super) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        folder
+    }
+
     #[test]
     fn sizes_are_binary_and_have_two_decimals() {
         assert_eq!(gib(1 << 30).to_bits(), 1.0_f64.to_bits());

@@ -41,7 +41,7 @@ pub(super) struct Connector {
     tls: Tls,
     timeout: Duration,
     stand_in: Option<Arc<Path>>,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 impl Connector {
@@ -52,17 +52,19 @@ impl Connector {
             tls: Tls::new(&settings.extra_ca),
             timeout: settings.connect_timeout,
             stand_in: settings.stand_in.as_deref().map(Arc::from),
-            places: Arc::new(Semaphore::new(MAX_KEPT)),
+            permits: Arc::new(Semaphore::new(MAX_KEPT)),
         }
     }
 
-    async fn connect(self, uri: Uri) -> Result<NetStream, NetError> {
-        let wire = self.wire(uri).await?;
-        Ok(NetStream { wire, place: self.places.try_acquire_owned().ok() })
+    /// Connects for a pool, which keeps only so many.
+    async fn connect_pooled(self, uri: Uri) -> Result<TokioIo<NetStream>, NetError> {
+        let mut stream = self.connect(uri).await?;
+        stream.permit = self.permits.try_acquire_owned().ok();
+        Ok(TokioIo::new(stream))
     }
 
-    /// A connection, before anybody speaks on it.
-    pub(super) async fn wire(&self, uri: Uri) -> Result<NetTransport, NetError> {
+    /// Connects to the host of this address.
+    pub(super) async fn connect(&self, uri: Uri) -> Result<NetStream, NetError> {
         let encrypted = uri.scheme_str() == Some("https");
         let port = uri.port_u16().unwrap_or(if encrypted { 443 } else { 80 });
         let host = uri.host().and_then(|host| Host::parse(host).ok());
@@ -70,7 +72,8 @@ impl Connector {
             host.ok_or_else(|| NetError::new(NetErrorReason::BadUrl, "the URL has no host"))?;
         let plain = name::plain(&host);
         if let Some(folder) = &self.stand_in {
-            return Ok(NetTransport::StandIn(TokioIo::new(stand_in::connect(folder, &plain))));
+            let stand_in = NetTransport::StandIn(stand_in::connect(folder, &plain));
+            return Ok(NetStream::new(stand_in));
         }
         let deadline = tokio::time::Instant::now() + self.timeout;
         let late = |reason, what: &str| {
@@ -86,13 +89,13 @@ impl Connector {
         // Answers are waited for, so small writes must not wait for each other.
         let _ = stream.set_nodelay(true);
         if !encrypted {
-            return Ok(NetTransport::Plain(TokioIo::new(stream)));
+            return Ok(NetStream::new(NetTransport::Plain(stream)));
         }
         // Whoever takes a connection and says nothing most likely does not speak TLS.
         let agreed = timeout_at(deadline, self.tls.handshake(&host, stream));
         let stream =
             agreed.await.map_err(|_| late(NetErrorReason::Tls, "no encryption with"))??;
-        Ok(NetTransport::Encrypted(Box::new(TokioIo::new(stream))))
+        Ok(NetStream::new(NetTransport::Encrypted(Box::new(stream))))
     }
 
     /// The addresses of a host, every one of which may be connected to.
@@ -177,15 +180,15 @@ fn alternating(addresses: Vec<IpAddr>) -> Vec<IpAddr> {
 }
 
 impl Service<Uri> for Connector {
-    type Response = NetStream;
+    type Response = TokioIo<NetStream>;
     type Error = NetError;
-    type Future = Pin<Box<dyn Future<Output = Result<NetStream, NetError>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, NetError>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), NetError>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, uri: Uri) -> Self::Future {
-        Box::pin(self.clone().connect(uri))
+        Box::pin(self.clone().connect_pooled(uri))
     }
 }

@@ -1,6 +1,6 @@
 //! Failures of a fetch.
 
-use std::fmt;
+use std::{error::Error, fmt};
 
 /// The word for a kind of failure, for programs to branch on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -145,4 +145,16 @@ impl SetupError {
     pub(crate) fn new(value: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { value: value.into(), problem: problem.into() }
     }
+}
+
+/// An error with its causes, for the log.
+pub(super) fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(one) = cause {
+        text.push_str(": ");
+        text.push_str(&one.to_string());
+        cause = one.source();
+    }
+    text
 }

@@ -23,7 +23,7 @@ use url::Url;
 
 use super::{
     HttpClientSettings, NetError, NetErrorReason, NetRules, connect::Connector, encoding,
-    redirect::Hop, stream::ReuseMark,
+    error::chain, redirect::Hop, stream::ReuseMark,
 };
 
 /// The least that hyper takes as the size of a head, in bytes.
@@ -37,7 +37,7 @@ const HTTP2_WINDOW_BYTES: u32 = 1_048_576;
 /// that there is time left to make the request on a new one.
 const IDLE_TIMEOUT_PARTS: u32 = 4;
 /// The number of answers "there is more to come" (1xx) that may precede an answer.
-pub(super) const MAX_INFORMATIONAL: usize = 16;
+const MAX_INFORMATIONAL: usize = 16;
 
 /// Sends requests over connections that are made when they are needed and kept for a while.
 pub(super) struct RequestSender {
@@ -99,13 +99,7 @@ impl RequestSender {
         *request.method_mut() = hop.method.clone();
         *request.uri_mut() = uri(&hop.url)?;
         *request.headers_mut() = self.headers(&hop.headers);
-        let flooded = CancellationToken::new();
-        let (count, flood) = (AtomicUsize::new(0), flooded.clone());
-        hyper::ext::on_informational(&mut request, move |_| {
-            if count.fetch_add(1, Ordering::Relaxed) >= MAX_INFORMATIONAL {
-                flood.cancel();
-            }
-        });
+        let flooded = limit_informational(&mut request);
         tokio::select! {
             answer = timeout(self.head_timeout, self.pool.request(request)) => match answer {
                 // HTTP/1 stops at that number by itself, HTTP/2 knows only their size.
@@ -125,10 +119,7 @@ impl RequestSender {
                     Err(NetError::new(NetErrorReason::Timeout, message).into())
                 }
             },
-            () = flooded.cancelled() => {
-                let message = format!("more than {MAX_INFORMATIONAL} provisional answers");
-                Err(NetError::new(NetErrorReason::HeaderLimit, message).into())
-            }
+            () = flooded.cancelled() => Err(too_many_informational().into()),
         }
     }
 
@@ -227,14 +218,19 @@ fn was_used(error: &PoolError) -> bool {
     extensions.get::<ReuseMark>().is_some_and(ReuseMark::get)
 }
 
-/// An error with its causes, for the log.
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(one) = cause {
-        text.push_str(": ");
-        text.push_str(&one.to_string());
-        cause = one.source();
-    }
-    text
+/// Cancels the token that it returns when more than [`MAX_INFORMATIONAL`] provisional answers came.
+pub(super) fn limit_informational(request: &mut http::Request<Full<Bytes>>) -> CancellationToken {
+    let flooded = CancellationToken::new();
+    let (count, flood) = (AtomicUsize::new(0), flooded.clone());
+    hyper::ext::on_informational(request, move |_| {
+        if count.fetch_add(1, Ordering::Relaxed) >= MAX_INFORMATIONAL {
+            flood.cancel();
+        }
+    });
+    flooded
+}
+
+pub(super) fn too_many_informational() -> NetError {
+    let message = format!("more than {MAX_INFORMATIONAL} provisional answers");
+    NetError::new(NetErrorReason::HeaderLimit, message)
 }

@@ -55,11 +55,11 @@ pub enum BodyAction {
     Refuse,
 }
 
-type Decision = dyn Fn(StatusCode, &HeaderMap) -> BodyAction + Send + Sync;
+type BodyDecision = dyn Fn(StatusCode, &HeaderMap) -> BodyAction + Send + Sync;
 
 /// Decides by status and headers, at the end of all redirects, what is done with a body.
 #[derive(Clone)]
-pub struct BodyFilter(Arc<Decision>);
+pub struct BodyFilter(Arc<BodyDecision>);
 
 impl BodyFilter {
     /// A filter that decides like this.

@@ -4,7 +4,6 @@
 //! it. Everything that does not change from request to request is prepared once. Connections are
 //! kept; an exchange on a kept one costs no task, no channel and no timer of its own.
 
-mod counted_stream;
 mod deadline;
 mod errors;
 mod headers;
@@ -27,11 +26,9 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, Uri, header};
 use http_body_util::Full;
 use tokio::{sync::Mutex, time::timeout_at};
-use tokio_util::either::Either;
 use url::Url;
 
 use self::{
-    counted_stream::{ByteCount, CountedStream},
     deadline::{Deadline, DeadlineTimer},
     http1::{ExchangeError, Http1Connection, OutgoingMessage},
     pool::Pool,
@@ -43,7 +40,6 @@ use super::{
     connect::Connector,
     exchange::{LEAST_HEADER_BYTES, uri},
     redirect,
-    stream::NetTransport,
 };
 
 pub use headers::ServiceHeaders;
@@ -335,36 +331,17 @@ impl Origin {
 
     async fn open(&self) -> Result<ServiceConnection, NetError> {
         // The connector takes the origin alone, whatever else is in the address.
-        let stream = match self.connector.wire(self.headers.origin()).await? {
-            NetTransport::Plain(stream) => Either::Left(stream.into_inner()),
-            NetTransport::Encrypted(stream) => Either::Right(Box::new(stream.into_inner())),
-            NetTransport::StandIn(_) => {
-                return Err(NetError::new(
-                    NetErrorReason::Connect,
-                    "nothing stands in for a service",
-                ));
-            }
-        };
-        keep_alive(match &stream {
-            Either::Left(plain) => plain,
-            Either::Right(encrypted) => encrypted.get_ref().0,
-        });
-        let shared = match &stream {
-            Either::Left(_) => false,
-            Either::Right(encrypted) => encrypted.get_ref().1.alpn_protocol() == Some(b"h2"),
-        };
-        let stream = CountedStream { stream, count: ByteCount::default() };
-        if shared {
-            return self
-                .http2
-                .begin(stream, self.max_header_bytes)
-                .await
-                .map(ServiceConnection::Http2);
+        let stream = self.connector.connect(self.headers.origin()).await?;
+        if let Some(socket) = stream.socket() {
+            keep_alive(socket);
+        }
+        if stream.is_http2() {
+            let begun = self.http2.begin(stream, self.max_header_bytes).await;
+            return begun.map(ServiceConnection::Http2);
         }
         self.one_by_one.store(true, Ordering::Relaxed);
-        Ok(ServiceConnection::Http1(Box::new(
-            Http1Connection::new(stream, self.max_header_bytes).await?,
-        )))
+        let connection = Http1Connection::new(stream, self.max_header_bytes).await?;
+        Ok(ServiceConnection::Http1(Box::new(connection)))
     }
 }
 

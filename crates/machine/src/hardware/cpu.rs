@@ -84,16 +84,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let path = folder.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        folder
-    }
+    use crate::hardware::tests::tree;
 
     #[test]
     fn threads_of_one_core_are_counted_once() {

@@ -105,6 +105,16 @@ fn is_format(one: char) -> bool {
         | '\u{e0000}'..='\u{e007f}')
 }
 
+/// The packages that a reader takes, and its counts.
+#[cfg(test)]
+pub(super) fn collect_all(read: impl FnOnce(&mut Collector<'_>)) -> (Vec<String>, (usize, usize)) {
+    let selection = Selection::all();
+    let mut collector = Collector::new(&selection, Vec::new());
+    read(&mut collector);
+    let counts = collector.counts();
+    (collector.finish(), counts)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

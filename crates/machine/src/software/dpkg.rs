@@ -87,14 +87,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Selection;
+    use crate::software::collect::collect_all;
 
     fn read_all(bytes: &[u8]) -> (Vec<String>, (usize, usize)) {
-        let selection = Selection::all();
-        let mut collector = Collector::new(&selection, Vec::new());
-        paragraphs(bytes, &mut collector);
-        let counts = collector.counts();
-        (collector.finish(), counts)
+        collect_all(|collector| paragraphs(bytes, collector))
     }
 
     #[test]

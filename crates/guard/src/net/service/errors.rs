@@ -1,8 +1,6 @@
 //! Errors of hyper in our words.
 
-use std::error::Error;
-
-use crate::net::{NetError, NetErrorReason};
+use crate::net::{NetError, NetErrorReason, error::chain};
 
 /// The number of headers that an answer may have: as many as hyper has room for without asking for more.
 pub(super) const MAX_HEADERS: usize = 100;
@@ -37,16 +35,4 @@ pub(super) fn stale(error: &hyper::Error) -> NetError {
 pub(super) fn too_many_heads(max_bytes: usize) -> NetError {
     let message = format!("more than {max_bytes} bytes and still no answer");
     NetError::new(NetErrorReason::HeaderLimit, message)
-}
-
-/// An error with its causes, for the log.
-pub(super) fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(one) = cause {
-        text.push_str(": ");
-        text.push_str(&one.to_string());
-        cause = one.source();
-    }
-    text
 }

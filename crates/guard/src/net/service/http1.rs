@@ -26,11 +26,13 @@ use hyper_util::rt::TokioIo;
 use tokio::{task::unconstrained, time::Instant};
 
 use super::{
-    counted_stream::{ByteCount, CountedStream},
     deadline::{Deadline, DeadlineTimer},
     errors,
 };
-use crate::net::NetError;
+use crate::net::{
+    NetError,
+    stream::{ByteCount, NetStream},
+};
 
 /// The bytes that may come in before there is a response, as a multiple of the largest head:
 /// heads that say "there is more to come" (1xx) are not counted by hyper.
@@ -51,7 +53,7 @@ pub(super) enum ExchangeError {
 pub(super) struct Http1Connection {
     sender: SendRequest<Full<Bytes>>,
     /// Nothing when it is over.
-    connection: Option<Connection<TokioIo<CountedStream>, Full<Bytes>>>,
+    connection: Option<Connection<TokioIo<NetStream>, Full<Bytes>>>,
     count: ByteCount,
     alarm: DeadlineTimer,
     /// True if it has carried an answer before.
@@ -62,11 +64,8 @@ pub(super) struct Http1Connection {
 }
 
 impl Http1Connection {
-    pub(super) async fn new(
-        stream: CountedStream,
-        max_header_bytes: usize,
-    ) -> Result<Self, NetError> {
-        let count = stream.count.clone();
+    pub(super) async fn new(stream: NetStream, max_header_bytes: usize) -> Result<Self, NetError> {
+        let count = stream.received.clone();
         // The number of headers is hyper's own: another one would cost an allocation each time.
         let shaken = Builder::new()
             .max_buf_size(max_header_bytes)
@@ -154,7 +153,7 @@ impl Http1Connection {
 }
 
 fn drive(
-    connection: &mut Option<Connection<TokioIo<CountedStream>, Full<Bytes>>>,
+    connection: &mut Option<Connection<TokioIo<NetStream>, Full<Bytes>>>,
     context: &mut Context<'_>,
 ) {
     let over = connection.as_mut().is_some_and(|one| Pin::new(one).poll(context).is_ready());

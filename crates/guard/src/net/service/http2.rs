@@ -1,10 +1,7 @@
 //! One HTTP/2 connection that all exchanges share, where the other side wants it.
 
 use std::{
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
@@ -17,15 +14,17 @@ use hyper::{
 };
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::time::timeout_at;
-use tokio_util::sync::CancellationToken;
 
 use super::{
-    counted_stream::CountedStream,
     deadline::Deadline,
     errors,
     http1::{ExchangeError, OutgoingMessage},
 };
-use crate::net::{NetError, NetErrorReason, exchange::MAX_INFORMATIONAL};
+use crate::net::{
+    NetError,
+    exchange::{limit_informational, too_many_informational},
+    stream::NetStream,
+};
 
 /// The bytes that the other side may send ahead of us reading.
 const WINDOW_BYTES: u32 = 1_048_576;
@@ -57,7 +56,7 @@ impl Http2Connection {
     /// Begins one, for all.
     pub(super) async fn begin(
         &self,
-        stream: CountedStream,
+        stream: NetStream,
         max_header_bytes: usize,
     ) -> Result<Http2Sender, NetError> {
         let (sender, connection) = Builder::new(TokioExecutor::new())
@@ -86,20 +85,11 @@ pub(super) async fn exchange(
     deadline: &Deadline,
     max_header_bytes: usize,
 ) -> Result<Response<Incoming>, ExchangeError> {
-    let flooded = CancellationToken::new();
-    let (count, flood) = (Arc::new(AtomicUsize::new(0)), flooded.clone());
-    hyper::ext::on_informational(&mut request, move |_| {
-        if count.fetch_add(1, Ordering::Relaxed) >= MAX_INFORMATIONAL {
-            flood.cancel();
-        }
-    });
+    let flooded = limit_informational(&mut request);
     let answer = timeout_at(deadline.at, sender.try_send_request(request));
     tokio::select! {
         biased;
-        () = flooded.cancelled() => {
-            let message = format!("more than {MAX_INFORMATIONAL} provisional answers");
-            Err(ExchangeError::Failed(NetError::new(NetErrorReason::HeaderLimit, message)))
-        }
+        () = flooded.cancelled() => Err(ExchangeError::Failed(too_many_informational())),
         ended = answer => match ended {
             Err(_) => Err(ExchangeError::Failed(deadline.missed())),
             Ok(Err(failed)) if failed.message().is_some() => Err(ExchangeError::Unsent),

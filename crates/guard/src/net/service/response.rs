@@ -15,11 +15,10 @@ use hyper::body::{Body as _, Frame, Incoming};
 
 use super::{
     deadline::{Deadline, DeadlineTimer},
-    errors,
     http1::Http1Connection,
     pool::Pool,
 };
-use crate::net::{NetError, NetErrorReason, body::too_large};
+use crate::net::{NetError, NetErrorReason, body::too_large, error::chain};
 
 /// After how many pieces the clock is looked at, although there is always another one.
 const PIECES_BETWEEN_LOOKS: usize = 16;
@@ -147,8 +146,8 @@ impl ResponseBody {
                     // Nothing more comes of it.
                     self.carrier = Carrier::Over;
                     let message = "the answer broke off or is not valid HTTP";
-                    let error = NetError::new(NetErrorReason::Network, message)
-                        .for_operator(errors::chain(&error));
+                    let error =
+                        NetError::new(NetErrorReason::Network, message).for_operator(chain(&error));
                     return Poll::Ready(Err(error));
                 }
                 Some(Ok(frame)) => {

@@ -20,6 +20,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{Told, direct, get, word};
+use crate::harness::wait_until_async;
 
 #[tokio::test]
 async fn a_request_ends_in_time_whatever_the_server_does() {
@@ -75,11 +76,12 @@ async fn a_caller_who_goes_leaves_no_connection() {
         let client = reaching(&[port], Duration::from_secs(10));
         let stop = CancellationToken::new();
         let server = async {
-            let (mut stream, _) = listener.accept().await.unwrap();
+            let (mut stream, client) = listener.accept().await.unwrap();
             let mut bytes = vec![0; 4_096];
             assert!(stream.read(&mut bytes).await.unwrap() > 0);
             stream.write_all(sent.as_bytes()).await.unwrap();
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            let all_is_read = || unread_bytes(client.port(), port) == Some(0);
+            wait_until_async("the client has read all", all_is_read).await;
             stop.cancel();
             // The end of it, or a reset: both say that nobody is there.
             let ended = tokio::time::timeout(Duration::from_secs(5), stream.read(&mut bytes)).await;
@@ -89,6 +91,23 @@ async fn a_caller_who_goes_leaves_no_connection() {
         let (result, ()) = tokio::join!(client.send(request, &stop), server);
         assert_eq!(word(&result), "cancelled", "{sent:?}");
     }
+}
+
+/// The bytes between two ports of this machine that the first has not yet read, as the kernel counts
+/// them; nothing once that connection is gone.
+fn unread_bytes(reader: u16, writer: u16) -> Option<u64> {
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let queues = |own: u16, other: u16| {
+        let ports = [own, other].map(|port| format!(":{port:04X}"));
+        table.lines().skip(1).find_map(|line| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            let is_it = fields[1].ends_with(&ports[0]) && fields[2].ends_with(&ports[1]);
+            let (sending, receiving) = fields[4].split_once(':')?;
+            let number = |text| u64::from_str_radix(text, 16).unwrap();
+            is_it.then(|| (number(sending), number(receiving)))
+        })
+    };
+    Some(queues(reader, writer)?.1 + queues(writer, reader)?.0)
 }
 
 /// A client that reaches these ports of this machine and is as patient as this.

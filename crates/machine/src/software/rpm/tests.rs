@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use rusqlite::Connection;
 
 use super::*;
-use crate::Selection;
+use crate::software::collect::collect_all;
 
 /// A header with the tags that every package has, and files to make it large.
 fn header(name: &str, version: &str, epoch: Option<u32>, padding: usize) -> Vec<u8> {
@@ -54,11 +54,10 @@ fn database(root: &Path, headers: &[Vec<u8>], page_bytes: u32) {
 }
 
 fn read_all(root: &Path) -> (Option<SourceState>, Vec<String>, (usize, usize)) {
-    let selection = Selection::all();
-    let mut collector = Collector::new(&selection, Vec::new());
-    let state = read(&MachineEnvironment::under(root), &mut collector);
-    let counts = collector.counts();
-    (state, collector.finish(), counts)
+    let mut state = None;
+    let (packages, counts) =
+        collect_all(|collector| state = read(&MachineEnvironment::under(root), collector));
+    (state, packages, counts)
 }
 
 #[test]
@@ -154,12 +153,7 @@ fn the_path_may_have_any_characters_and_nothing_is_written_beside_the_database()
 #[test]
 fn a_broken_header_is_no_package() {
     let whole = header("bash", "1", Some(2), 0);
-    let selection = Selection::all();
-    let parsed = |bytes: &[u8]| {
-        let mut collector = Collector::new(&selection, Vec::new());
-        package(bytes, &mut collector);
-        collector.counts()
-    };
+    let parsed = |bytes: &[u8]| collect_all(|collector| package(bytes, collector)).1;
     assert_eq!(parsed(&whole), (1, 0));
     for end in 0..whole.len() {
         // The data of the last tags may be cut without harm to the name and the version.
