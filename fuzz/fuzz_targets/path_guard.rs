@@ -8,8 +8,8 @@ use guard::files::FileTree;
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
 
-#[path = "../../crates/guard/tests/it/tree/property.rs"]
-mod property;
+#[path = "../../crates/guard/tests/it/tree/path_property.rs"]
+mod path_property;
 
 struct Planted {
     _folder: TempDir,
@@ -21,13 +21,13 @@ fn planted() -> &'static Planted {
     static PLANTED: OnceLock<Planted> = OnceLock::new();
     PLANTED.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        property::plant(folder.path());
+        path_property::plant(folder.path());
         let root = folder.path().join("root");
-        Planted { trees: property::trees(&root), inside: property::inodes(&root), _folder: folder }
+        Planted { trees: path_property::trees(&root), inside: path_property::inodes(&root), _folder: folder }
     })
 }
 
 fuzz_target!(|text: &str| {
     let planted = planted();
-    property::opens_only_what_is_inside(&planted.trees, &planted.inside, text);
+    path_property::opens_only_what_is_inside(&planted.trees, &planted.inside, text);
 });

@@ -4,10 +4,10 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/guard/tests/it/net/passing.rs"]
-mod passing;
+#[path = "../../crates/guard/tests/it/net/url_property.rs"]
+mod url_property;
 
 fuzz_target!(|text: &str| {
-    passing::what_passes_is_public(text);
-    passing::where_a_redirect_leads_is_public(text);
+    url_property::what_passes_is_public(text);
+    url_property::where_a_redirect_leads_is_public(text);
 });

@@ -42,7 +42,7 @@ pub(super) fn is_of_the_kernel(file_system: rustix::fs::FsWord) -> bool {
 /// Refuses what lies on a file system of the kernel.
 pub(super) fn require_ordinary_place(handle: impl AsFd) -> Result<(), FileError> {
     if is_of_the_kernel(fstatfs(handle)?.f_type) {
-        return Err(FileError::denied("it lies on a file system of the kernel"));
+        return Err(FileError::denied("it is on a file system of the kernel, such as /proc"));
     }
     Ok(())
 }

@@ -149,7 +149,7 @@ async fn next(body: &mut Incoming, idle: Duration) -> Result<Option<Bytes>, NetE
                 }
             }
             Some(Err(error)) => {
-                let message = "the body broke off or is not valid HTTP";
+                let message = "the body was cut off or is not valid HTTP";
                 return Err(NetError::new(NetErrorReason::Network, message).for_operator(error));
             }
         }

@@ -115,7 +115,7 @@ impl RequestSender {
                 Ok(Err(error)) => Err(self.failed(&error)),
                 Err(_) => {
                     let seconds = self.head_timeout.as_secs_f64();
-                    let message = format!("no answer within {seconds} s");
+                    let message = format!("no response within {seconds} s");
                     Err(NetError::new(NetErrorReason::Timeout, message).into())
                 }
             },
@@ -141,7 +141,8 @@ impl RequestSender {
 
     fn too_many_headers(&self) -> NetError {
         let (bytes, count) = (self.max_header_bytes, self.max_headers);
-        let message = format!("the answer has more than {bytes} bytes or {count} lines of headers");
+        let message =
+            format!("the response has more than {bytes} bytes or {count} lines of headers");
         NetError::new(NetErrorReason::HeaderLimit, message)
     }
 
@@ -156,11 +157,11 @@ impl RequestSender {
                 let problem = if hyper.is_parse_too_large() {
                     self.too_many_headers()
                 } else if hyper.is_parse() {
-                    NetError::new(NetErrorReason::Network, "the answer is not valid HTTP")
+                    NetError::new(NetErrorReason::Network, "the response is not valid HTTP")
                 } else if hyper.is_timeout() {
-                    NetError::new(NetErrorReason::Timeout, "the other side took too long")
+                    NetError::new(NetErrorReason::Timeout, "the server took too long")
                 } else {
-                    let message = "the connection was closed before an answer";
+                    let message = "the connection was closed before a response";
                     NetError::new(NetErrorReason::Network, message)
                 };
                 let closed = problem.reason == NetErrorReason::Timeout
@@ -231,6 +232,6 @@ pub(super) fn limit_informational(request: &mut http::Request<Full<Bytes>>) -> C
 }
 
 pub(super) fn too_many_informational() -> NetError {
-    let message = format!("more than {MAX_INFORMATIONAL} provisional answers");
+    let message = format!("more than {MAX_INFORMATIONAL} informational (1xx) responses");
     NetError::new(NetErrorReason::HeaderLimit, message)
 }

@@ -89,7 +89,7 @@ impl DomainPattern {
         let host = rest.unwrap_or(text);
         if host.contains(['/', '@', '?', '#', '\\', '*']) {
             return Err(wrong(
-                "is no domain: write `example.com`, or `.example.com` for those below",
+                "is not a domain like `example.com`, or `.example.com` for its subdomains",
             ));
         }
         let host = Host::parse(host).map_err(|error| wrong(&error.to_string()))?;
@@ -100,7 +100,7 @@ impl DomainPattern {
         }
         let below = rest.is_some();
         if below && !matches!(host, Host::Domain(_)) {
-            return Err(wrong("an address has nothing below it"));
+            return Err(wrong("an IP address has no subdomains"));
         }
         Ok(Self { name: plain(&host), below })
     }
@@ -125,7 +125,7 @@ impl HostPort {
     pub fn parse(text: &str) -> Result<Self, SetupError> {
         let wrong = |problem: &str| SetupError::new(text, problem);
         let (host, port) = text.rsplit_once(':').ok_or_else(|| wrong("is not `host:port`"))?;
-        let port = port.parse().map_err(|_| wrong("has no port from 0 to 65535 at its end"))?;
+        let port = port.parse().map_err(|_| wrong("must end in a port from 0 to 65535"))?;
         let host = Host::parse(host).map_err(|error| wrong(&error.to_string()))?;
         Ok(Self { host: plain(&host), port })
     }
@@ -139,7 +139,7 @@ impl HostPort {
             (Some(host), Some(port)) if matches!(url.scheme(), "http" | "https") => {
                 Ok(Self { host: plain(&host), port })
             }
-            _ => Err(wrong("is no URL with `http` or `https` and a host")),
+            _ => Err(wrong("is not an http or https URL with a host")),
         }
     }
 

@@ -77,7 +77,7 @@ pub(super) fn location(headers: &HeaderMap) -> Result<Option<String>, NetError> 
     let mut values = headers.get_all(header::LOCATION).iter();
     let Some(first) = values.next() else { return Ok(None) };
     if values.any(|other| other != first) {
-        let message = "a redirect leads to two places at once";
+        let message = "a redirect has two different `Location` headers";
         return Err(NetError::new(NetErrorReason::Network, message));
     }
     // Servers mean UTF-8, or the Latin-1 that headers once were.

@@ -238,7 +238,7 @@ impl Origin {
         let url = self.rules.check_redirect(from, address)?;
         if url.origin() != from.origin() {
             // The rules know hosts and ports; another scheme at the same one is another service.
-            let message = "it leads to another origin";
+            let message = "the address leads to another origin";
             return Err(NetError::new(NetErrorReason::Domain, message));
         }
         ServiceAddress::new(url)

@@ -107,7 +107,7 @@ fn failure(error: &std::io::Error) -> NetError {
         Some(rustls::Error::InvalidCertificate(problem)) => {
             format!("the certificate is not trusted ({problem})")
         }
-        Some(rustls::Error::InvalidMessage(_)) => "the other side does not speak TLS".to_owned(),
+        Some(rustls::Error::InvalidMessage(_)) => "the server does not speak TLS".to_owned(),
         _ => "no encrypted connection".to_owned(),
     };
     NetError::new(NetErrorReason::Tls, message).for_operator(error)

@@ -1,14 +1,14 @@
 //! What the crate promises, seen from outside.
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its message")]
 
-mod clearing;
-mod files;
+mod commands;
+mod detached;
+mod folder;
 mod harness;
-mod keeping;
 mod ledger;
 mod limits;
 mod net;
-mod opened;
-mod running;
+mod open_child;
+mod process_cleanup;
 mod sandbox;
 mod tree;

@@ -1,18 +1,18 @@
 //! The guarded client against names, addresses and servers that mean harm.
 
+mod address_property;
 mod addresses;
 mod caching;
 mod charsets;
 mod connections;
 mod encodings;
 mod names;
-mod passing;
-mod property;
 mod redirects;
 mod robots;
 mod rules;
 mod service;
 mod sniffing;
+mod url_property;
 
 use std::{
     collections::HashMap,

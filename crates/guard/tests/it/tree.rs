@@ -3,18 +3,18 @@
 //! Everything here is tried in both ways in which a path can be resolved, and what lies outside is
 //! compared before and after.
 
+mod arbitrary_paths;
 mod crash;
 mod disk;
 mod editing;
 mod kernel;
 mod listing;
+pub mod path_property;
 mod paths;
-pub mod property;
 mod races;
 mod reading;
 mod rights;
 mod root;
-mod soup;
 mod writing;
 
 use std::{collections::BTreeMap, path::Path};
@@ -23,7 +23,7 @@ use guard::files::{FileError, FileTree, Links, Resolver};
 use rustix::fs::{CWD, FileType, Mode, mkfifoat, mknodat};
 use tempfile::TempDir;
 
-use property::plant;
+use path_property::plant;
 
 /// A folder with everything in it that should not lead anywhere, beside what must not be touched.
 pub struct World {

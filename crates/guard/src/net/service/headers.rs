@@ -52,7 +52,8 @@ impl ServiceHeaders {
         let origin = format!("{}://{authority}/", url.scheme());
         let origin = origin.parse().map_err(|_| wrong(url.as_str(), "cannot be sent"))?;
         let mut map = HeaderMap::with_capacity(ROOM);
-        let value = HeaderValue::from_str(&authority).map_err(|_| wrong(host, "is no host"))?;
+        let value =
+            HeaderValue::from_str(&authority).map_err(|_| wrong(host, "is not a valid host"))?;
         map.insert(header::HOST, value);
         let user_agent = HeaderValue::from_str(user_agent);
         let user_agent = user_agent.unwrap_or_else(|_| HeaderValue::from_static(USER_AGENT));
@@ -62,13 +63,13 @@ impl ServiceHeaders {
         let mut headers = Self { map, origin };
         for (name, value) in given {
             let parsed = HeaderName::from_bytes(name.as_bytes());
-            let parsed = parsed.map_err(|_| wrong(name, "is no name of a header"))?;
+            let parsed = parsed.map_err(|_| wrong(name, "is not a valid header name"))?;
             if !may_be_set(&parsed) {
-                return Err(wrong(name, "is a header that is always set by the client itself"));
+                return Err(wrong(name, "is set by the client itself and cannot be changed"));
             }
             // The value may be a secret, so it is not told.
             let mut value = HeaderValue::from_str(value)
-                .map_err(|_| wrong(name, "has a value with characters that no header has"))?;
+                .map_err(|_| wrong(name, "has characters that a header value cannot contain"))?;
             value.set_sensitive(true);
             headers.map.append(parsed, value);
         }

@@ -145,7 +145,7 @@ impl ResponseBody {
                 Some(Err(error)) => {
                     // Nothing more comes of it.
                     self.carrier = Carrier::Over;
-                    let message = "the answer broke off or is not valid HTTP";
+                    let message = "the response was cut off or is not valid HTTP";
                     let error =
                         NetError::new(NetErrorReason::Network, message).for_operator(chain(&error));
                     return Poll::Ready(Err(error));

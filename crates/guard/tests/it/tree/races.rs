@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use guard::files::{FileTree, Links};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use super::{World, always, property::SECRET, word};
+use super::{World, always, path_property::SECRET, word};
 
 const READS: usize = 10_000;
 const WRITES: usize = 1_500;

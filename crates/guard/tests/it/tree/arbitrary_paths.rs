@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{
     World, always,
-    property::{inodes, opens_only_what_is_inside, trees},
+    path_property::{inodes, opens_only_what_is_inside, trees},
     snapshot,
 };
 

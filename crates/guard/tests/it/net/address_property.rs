@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use guard::net::{NetRules, address::special};
 use proptest::prelude::*;
 
-use super::passing::{what_passes_is_public, where_a_redirect_leads_is_public};
+use super::url_property::{what_passes_is_public, where_a_redirect_leads_is_public};
 
 /// The blocks of IPv4 as first and last address.
 const RANGES_V4: [(u32, u32); 15] = [

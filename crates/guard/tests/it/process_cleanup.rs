@@ -242,7 +242,7 @@ impl Drop for Killed {
 fn a_killed_server_leaves_nothing() {
     let mark = Mark::new();
     let server = Command::new(std::env::current_exe().unwrap())
-        .args(["clearing::victim", "--exact", "--ignored"])
+        .args(["process_cleanup::victim", "--exact", "--ignored"])
         .env(VICTIM, mark.number())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
