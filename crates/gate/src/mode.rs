@@ -2,21 +2,22 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::{Gate, Timestamp, Tool};
 
 /// How strictly a tool is held to its contract. Sizes and times hold in every mode.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EnforcementMode {
-    /// What does not match does not pass.
+    /// Input and output that do not match the contract are refused.
     #[default]
     Enforce,
-    /// What does not match passes, is counted and written down; of an answer a copy is quarantined.
+    /// They pass, and are counted and logged; a copy of an output is quarantined.
     Warn,
-    /// Nobody looks.
+    /// Nothing is checked.
     Off,
 }
 

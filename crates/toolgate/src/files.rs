@@ -22,7 +22,7 @@ pub fn write_new(file: &Path, text: &str) -> anyhow::Result<()> {
 /// written to.
 pub fn replace(file: &Path, text: &str) -> anyhow::Result<()> {
     folder_of(file)
-        .and_then(|_| upstream::replace(file, text.as_bytes()))
+        .and_then(|_| upstream::replace_file(file, text.as_bytes()))
         .map_err(without_path)
         .with_context(|| cannot_write(file))
 }

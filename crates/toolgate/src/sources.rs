@@ -18,7 +18,7 @@ use workbench::compare::{self, Change, ChangeClass, Inputs, PartialContract};
 
 use crate::{
     commands,
-    servers::{Headers, Server},
+    named_servers::{HeaderArguments, NamedServer},
     settings::{FileErrors, Flags},
 };
 
@@ -109,7 +109,7 @@ impl Set {
 }
 
 /// Reads a source.
-pub fn read(text: &str, headers: &Headers, flags: &Flags) -> anyhow::Result<Set> {
+pub fn read(text: &str, headers: &HeaderArguments, flags: &Flags) -> anyhow::Result<Set> {
     if Path::new(text).exists() {
         return named(text, headers, flags);
     }
@@ -124,16 +124,16 @@ pub fn read(text: &str, headers: &Headers, flags: &Flags) -> anyhow::Result<Set>
 /// Reads the tools of a program that is started for it.
 pub fn program(words: &[String]) -> anyhow::Result<Set> {
     let Some((program, arguments)) = words.split_first() else { bail!("`--` wants a command") };
-    listing::of_server(&Server::program(program, arguments)?)
+    listing::of_server(&NamedServer::program(program, arguments)?)
 }
 
-fn named(text: &str, headers: &Headers, flags: &Flags) -> anyhow::Result<Set> {
+fn named(text: &str, headers: &HeaderArguments, flags: &Flags) -> anyhow::Result<Set> {
     let path = Path::new(text);
     if text == ITSELF {
         return served::read(flags);
     }
     if text.starts_with("http://") || text.starts_with("https://") {
-        return listing::of_server(&Server::at(text, headers)?);
+        return listing::of_server(&NamedServer::at(text, headers)?);
     }
     // An id has neither of these, so nothing else can be meant.
     if text.contains(['.', '/']) {

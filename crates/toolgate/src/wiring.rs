@@ -1,11 +1,11 @@
 //! Makes a catalogue from the settings, and a gate from a catalogue.
 
-mod apart;
 pub mod asking;
 pub mod overlays;
 mod policy;
-pub mod shelves;
-pub mod target;
+pub mod protected_paths;
+pub mod upstream_library;
+pub mod upstream_targets;
 pub mod upstreams;
 
 use std::{
@@ -46,13 +46,8 @@ pub struct LoadedContracts {
 /// Loads the built-in and the user's contracts, and refuses settings that would give an agent our own files.
 pub fn contracts(loaded: &Loaded) -> anyhow::Result<LoadedContracts> {
     let contracts = gathered(loaded)?;
-    apart(&contracts.bound, loaded)?;
+    protected_paths::check(&contracts.bound, loaded)?;
     Ok(contracts)
-}
-
-/// Refuses settings that would give an agent our own files.
-pub fn apart(bound: &[BoundTool], loaded: &Loaded) -> anyhow::Result<()> {
-    apart::check(bound, loaded)
 }
 
 /// Loads the contracts without that check.

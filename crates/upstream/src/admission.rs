@@ -1,8 +1,8 @@
-//! Admission: each tool of an upstream by itself becomes a contract that can be enforced, or is
-//! rejected with a reason and a way out. One bad tool never takes another one along.
+//! Admission: each listed tool of an upstream becomes a contract that can be enforced, or is rejected with a reason and
+//! a fix. One bad tool never takes another one along.
 
-mod rejected;
-mod shapes;
+mod default_output_schemas;
+mod rejection;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,19 +10,22 @@ use contract::{
     Approval, Contract, DeclaredError, Effects, LargeOutput, LimitOverrides, Presentation,
     ProcessLimitOverrides, Schema, Severity, Stability, Status, Tasks,
 };
+use gate::EnforcementMode;
 use serde_json::Value;
 use workbench::{
     compare::Change,
     suspicious::{self, SuspiciousText},
 };
 
-pub use rejected::{Reason, Rejected};
+pub use rejection::{Rejection, RejectionReason};
 
 use crate::{
     connection::{MAX_ITEM_BYTES, TOO_LARGE},
-    lock::{self, Pinned, Standing},
+    lock::{self, PinCheck, PinnedListings},
     names,
-    settings::{self, Allowlist, Annotations, Mode, Output, Overlay, UnknownArguments, Upstream},
+    settings::{
+        self, Allowlist, AnnotationTrust, OutputFormat, Overlay, UnknownArguments, UpstreamSettings,
+    },
 };
 
 /// The longest description, in bytes.
@@ -30,68 +33,55 @@ pub const MAX_DESCRIPTION_BYTES: usize = 32_768;
 /// The code of an error that a tool reports by itself.
 pub const TOOL_ERROR: &str = "tool_error";
 
-/// What the operator has decided about an upstream.
-pub struct Rules<'a> {
+/// The operator's decisions about an upstream.
+pub struct AdmissionRules<'a> {
     /// The id of the upstream.
     pub id: &'a str,
     /// Its settings.
-    pub settings: &'a Upstream,
-    /// What the operator adds to its tools, by their own names.
+    pub settings: &'a UpstreamSettings,
+    /// The overlays of its tools, by their own names.
     pub overlays: &'a BTreeMap<String, Overlay>,
-    /// What may be called at all.
+    /// The tools that may be called at all.
     pub allowlist: Option<&'a Allowlist>,
-    /// What is pinned of it.
-    pub pinned: Option<&'a Pinned>,
-    /// Names that other tools bear already.
+    /// The pinned listings of the upstream.
+    pub pinned: Option<&'a PinnedListings>,
+    /// Names that other tools have already.
     pub taken: &'a HashSet<String>,
 }
 
 /// A tool that may be served.
-pub struct Admitted {
-    /// Its own name.
+pub struct AdmittedTool {
+    /// Its name on the server.
     pub own_name: String,
     /// Its contract, as clients see it.
     pub contract: Contract,
-    /// What arguments are held against.
+    /// The schema that arguments are checked against.
     pub input: Schema,
-    /// What results are held against.
+    /// The schema that results are checked against.
     pub output: Schema,
-    /// How.
-    pub mode: Mode,
-    /// Where in an answer the result is.
-    pub returns: Returns,
-    /// Whether a call may be made again when nobody knows what became of it.
+    /// The way in which both are enforced.
+    pub mode: EnforcementMode,
+    /// The part of a result that is its output.
+    pub output_format: OutputFormat,
+    /// True if a call may be repeated when its effect is unknown.
     pub repeatable: bool,
-    /// What a person should look at in its texts.
+    /// Suspicious texts that a person should read.
     pub findings: Vec<SuspiciousText>,
-    /// Changes since it was pinned that the policy takes.
+    /// Changes since it was pinned that the policy accepts.
     pub tolerated: Vec<Change>,
 }
 
-/// Where in an answer the result is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Returns {
-    /// In `structuredContent`.
-    Structured,
-    /// In the one text, as JSON.
-    Json,
-    /// In the texts.
-    Text,
-    /// In the blocks of content.
-    Content,
-}
-
-/// What became of everything that an upstream lists.
+/// The tools of an upstream, admitted and rejected.
 #[derive(Default)]
 pub struct Admission {
-    /// What may be served.
-    pub admitted: Vec<Admitted>,
-    /// What may not, and why.
-    pub rejected: Vec<Rejected>,
+    /// The tools that may be served.
+    pub admitted: Vec<AdmittedTool>,
+    /// The others, with the reason.
+    pub rejected: Vec<Rejection>,
 }
 
-/// Judges all tools of an upstream. `version` is the server's own.
-pub fn judge(rules: &Rules<'_>, version: &str, tools: &[Value]) -> Admission {
+/// Admits or rejects all tools of an upstream. `version` is the server's own.
+pub fn admit(rules: &AdmissionRules<'_>, version: &str, tools: &[Value]) -> Admission {
     let mut admission = Admission::default();
     let mut listed: HashMap<&str, usize> = HashMap::new();
     let named: Vec<_> = tools.iter().map(|tool| (name_of(rules.id, tool), tool)).collect();
@@ -104,20 +94,20 @@ pub fn judge(rules: &Rules<'_>, version: &str, tools: &[Value]) -> Admission {
     }
     for (name, tool) in named {
         let admitted = name.and_then(|name| {
-            // Two that bear one name are both not what they seem.
+            // Of two tools with one name neither can be trusted.
             if listed.get(name).is_some_and(|times| *times > 1) {
-                return Err(Rejected {
+                return Err(Rejection {
                     served_as: served_name(rules, name),
-                    ..Rejected::duplicate(rules.id, name)
+                    ..Rejection::duplicate(rules.id, name)
                 });
             }
             if served.get(&served_name(rules, name)).is_some_and(|times| *times > 1) {
-                return Err(Rejected {
+                return Err(Rejection {
                     served_as: served_name(rules, name),
-                    ..Rejected::same_served(rules.id, name)
+                    ..Rejection::same_served(rules.id, name)
                 });
             }
-            one(rules, version, name, tool)
+            admit_tool(rules, version, name, tool)
         });
         match admitted {
             Ok(admitted) => admission.admitted.push(admitted),
@@ -129,70 +119,80 @@ pub fn judge(rules: &Rules<'_>, version: &str, tools: &[Value]) -> Admission {
 }
 
 /// A tool's own name, where it has one.
-fn name_of<'a>(upstream: &str, tool: &'a Value) -> Result<&'a str, Rejected> {
+fn name_of<'a>(upstream: &str, tool: &'a Value) -> Result<&'a str, Rejection> {
     let Some(name) = tool.get("name").and_then(Value::as_str) else {
-        return Err(Rejected::malformed(upstream, "", "it has no name"));
+        return Err(Rejection::malformed(upstream, "", "it has no name"));
     };
     let hidden = name.chars().any(|c| c.is_control() || c.is_whitespace() && c != ' ');
     if name.is_empty() || name.len() > names::MAX_TOOL_NAME || hidden || !name.is_ascii() {
-        return Err(Rejected::malformed(
+        return Err(Rejection::malformed(
             upstream,
             name,
-            "a name has 1 to 256 visible ASCII characters",
+            "the name must have 1 to 256 visible ASCII characters",
         ));
     }
     Ok(name)
 }
 
-/// The name under which a tool is served: the operator's word, or one that depends on nothing else.
-fn served_name(rules: &Rules<'_>, name: &str) -> String {
+/// The name under which a tool is served: the operator's choice, or one that depends on nothing else.
+fn served_name(rules: &AdmissionRules<'_>, name: &str) -> String {
     let chosen = rules.overlays.get(name).and_then(Overlay::chosen_name);
     chosen.map_or_else(|| names::served(rules.id, name), str::to_owned)
 }
 
-/// Judges one tool.
-fn one(rules: &Rules<'_>, version: &str, name: &str, tool: &Value) -> Result<Admitted, Rejected> {
+fn admit_tool(
+    rules: &AdmissionRules<'_>,
+    version: &str,
+    name: &str,
+    tool: &Value,
+) -> Result<AdmittedTool, Rejection> {
     let served = served_name(rules, name);
-    let reject = |reason: Reason, message: String| Rejected {
+    let reject = |reason: RejectionReason, message: String| Rejection {
         served_as: served_name(rules, name),
-        ..Rejected::new(rules.id, name, reason, message)
+        ..Rejection::new(rules.id, name, reason, message)
     };
     if !settings::allows(rules.allowlist, rules.id, name) {
-        return Err(reject(Reason::NotAllowed, "it is not on the allowlist".into()));
+        return Err(reject(RejectionReason::NotAllowed, "it is not on the allowlist".into()));
     }
     if rules.taken.contains(&served) {
-        return Err(reject(Reason::NameTaken, format!("another tool is called `{served}`")));
+        return Err(reject(
+            RejectionReason::NameTaken,
+            format!("another tool is named `{served}`"),
+        ));
     }
     if tool.get(TOO_LARGE).is_some() || tool.to_string().len() > MAX_ITEM_BYTES {
-        let message = format!("its description and schemas have more than {MAX_ITEM_BYTES} bytes");
-        return Err(reject(Reason::TooLarge, message));
+        let message = format!(
+            "its description and schemas are larger than {MAX_ITEM_BYTES} bytes (max_item_bytes)"
+        );
+        return Err(reject(RejectionReason::TooLarge, message));
     }
-    let tolerated = match lock::tool(rules.pinned, name, tool, rules.settings) {
-        Standing::Fine => Vec::new(),
-        Standing::Tolerated(changes) => changes,
-        Standing::New => {
+    let tolerated = match lock::check_tool(rules.pinned, name, tool, rules.settings) {
+        PinCheck::Unchanged => Vec::new(),
+        PinCheck::Accepted(changes) => changes,
+        PinCheck::NotPinned => {
             let message = "it is not pinned in the lock".to_owned();
-            return Err(reject(Reason::NotPinned, message));
+            return Err(reject(RejectionReason::NotPinned, message));
         }
-        Standing::Changed(changes) => {
-            return Err(reject(Reason::Changed, rejected::in_words(&changes)).because(changes));
+        PinCheck::Changed(changes) => {
+            return Err(reject(RejectionReason::Changed, rejection::describe_changes(&changes))
+                .because(changes));
         }
     };
     let nothing = Overlay::default();
     let overlay = rules.overlays.get(name).unwrap_or(&nothing);
-    let findings = texts(rules, name, tool, overlay)?;
-    let description =
-        described(tool, overlay).map_err(|message| reject(Reason::NoDescription, message))?;
-    let (input, shown_input) =
-        input(rules, tool, overlay).map_err(|message| reject(Reason::BadInputSchema, message))?;
-    let returns = returns(rules, tool, overlay);
-    let (output, shown_output) = match output(tool, overlay, returns) {
+    let findings = suspicious_texts(rules, name, tool, overlay)?;
+    let description = description(tool, overlay)
+        .map_err(|message| reject(RejectionReason::NoDescription, message))?;
+    let (input, shown_input) = input(rules, tool, overlay)
+        .map_err(|message| reject(RejectionReason::BadInputSchema, message))?;
+    let format = output_format(rules, tool, overlay);
+    let (output, shown_output) = match output(tool, overlay, format) {
         Ok(Some(output)) => output,
         Ok(None) => {
             let message = "it has no output schema".to_owned();
-            return Err(reject(Reason::Uncontracted, message));
+            return Err(reject(RejectionReason::Uncontracted, message));
         }
-        Err(message) => return Err(reject(Reason::BadOutputSchema, message)),
+        Err(message) => return Err(reject(RejectionReason::BadOutputSchema, message)),
     };
     let effects = effects(rules.settings, tool, overlay);
     let mut limits = overlay.limits;
@@ -214,8 +214,8 @@ fn one(rules: &Rules<'_>, version: &str, name: &str, tool: &Value) -> Result<Adm
             effects,
             limits,
             large_output: overlay.large_output.unwrap_or(rules.settings.large_output),
-            presentation: match returns {
-                Returns::Content => Presentation::Content,
+            presentation: match format {
+                OutputFormat::Content => Presentation::Content,
                 _ => Presentation::Json,
             },
             approval: overlay.approval.unwrap_or(Approval::Never),
@@ -224,22 +224,22 @@ fn one(rules: &Rules<'_>, version: &str, name: &str, tool: &Value) -> Result<Adm
     };
     if let Err(misplaced) = contract::mirror::mirrors(&contract.input_schema) {
         let message = format!("{}: {}", misplaced.pointer, misplaced.message);
-        return Err(reject(Reason::BadInputSchema, message));
+        return Err(reject(RejectionReason::BadInputSchema, message));
     }
-    Ok(Admitted {
+    Ok(AdmittedTool {
         own_name: name.to_owned(),
         contract,
         input,
         output,
         mode: overlay.mode.unwrap_or(rules.settings.mode),
-        returns,
+        output_format: format,
         repeatable: overlay.idempotent.unwrap_or(!effects.changes_the_world()),
         findings,
         tolerated,
     })
 }
 
-/// What all contracts of an upstream have in common.
+/// The common part of all contracts of an upstream.
 fn blank(id: &str, version: &str) -> Contract {
     Contract {
         name: String::new(),
@@ -275,28 +275,28 @@ fn blank(id: &str, version: &str) -> Contract {
     }
 }
 
-/// Looks for what is hidden or addressed to a model in the texts that one would read.
-fn texts(
-    rules: &Rules<'_>,
+/// Suspicious texts of a tool: hidden characters, or instructions to a model.
+fn suspicious_texts(
+    rules: &AdmissionRules<'_>,
     name: &str,
     tool: &Value,
     overlay: &Overlay,
-) -> Result<Vec<SuspiciousText>, Rejected> {
+) -> Result<Vec<SuspiciousText>, Rejection> {
     let findings = suspicious::tool(tool);
     if overlay.accept_text {
         return Ok(Vec::new());
     }
     match findings.iter().find(|one| one.severity == Severity::Error) {
         Some(worst) => {
-            let message = format!("its texts are suspicious: {}", in_words(worst));
-            Err(Rejected::new(rules.id, name, Reason::SuspiciousText, message))
+            let message = format!("its texts are suspicious: {}", describe_finding(worst));
+            Err(Rejection::new(rules.id, name, RejectionReason::SuspiciousText, message))
         }
         None => Ok(findings),
     }
 }
 
 /// A finding in a sentence.
-pub(crate) fn in_words(finding: &SuspiciousText) -> String {
+pub(crate) fn describe_finding(finding: &SuspiciousText) -> String {
     format!("{} at {}: {}", finding.what, finding.pointer, finding.shown)
 }
 
@@ -304,13 +304,15 @@ fn text<'a>(tool: &'a Value, key: &str) -> Option<&'a str> {
     tool.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty())
 }
 
-fn described(tool: &Value, overlay: &Overlay) -> Result<String, String> {
+fn description(tool: &Value, overlay: &Overlay) -> Result<String, String> {
     if let Some(description) = &overlay.description {
         return Ok(description.clone());
     }
     match text(tool, "description") {
         Some(own) if own.len() <= MAX_DESCRIPTION_BYTES => Ok(own.to_owned()),
-        Some(_) => Err(format!("its description has more than {MAX_DESCRIPTION_BYTES} bytes")),
+        Some(_) => Err(format!(
+            "its description is longer than {MAX_DESCRIPTION_BYTES} bytes (max_description_bytes)"
+        )),
         None => Err("it has no description".into()),
     }
 }
@@ -320,8 +322,12 @@ fn title(tool: &Value, overlay: &Overlay) -> Option<String> {
     overlay.title.clone().or_else(|| own().map(str::to_owned))
 }
 
-/// What arguments are held against, and what clients see of it.
-fn input(rules: &Rules<'_>, tool: &Value, overlay: &Overlay) -> Result<(Schema, Value), String> {
+/// The schema for arguments, and the one that clients see.
+fn input(
+    rules: &AdmissionRules<'_>,
+    tool: &Value,
+    overlay: &Overlay,
+) -> Result<(Schema, Value), String> {
     let source = overlay.input_schema.as_ref().or_else(|| tool.get("inputSchema"));
     let Some(source @ Value::Object(_)) = source else {
         return Err("it has no input schema".into());
@@ -337,19 +343,19 @@ fn input(rules: &Rules<'_>, tool: &Value, overlay: &Overlay) -> Result<(Schema, 
     both(source, contract::translation::input)
 }
 
-/// What results are held against, and what clients see of it.
+/// The schema for results, and the one that clients see.
 fn output(
     tool: &Value,
     overlay: &Overlay,
-    returns: Returns,
+    format: OutputFormat,
 ) -> Result<Option<(Schema, Value)>, String> {
     let declared = || tool.get("outputSchema").filter(|schema| !schema.is_null());
-    let source = match (&overlay.output_schema, returns) {
+    let source = match (&overlay.output_schema, format) {
         (Some(schema), _) => schema.clone(),
-        (None, Returns::Text) => shapes::text(),
-        (None, Returns::Content) => shapes::content(),
-        (None, Returns::Json) => return Ok(None),
-        (None, Returns::Structured) => match declared() {
+        (None, OutputFormat::Text) => default_output_schemas::text(),
+        (None, OutputFormat::Content) => default_output_schemas::content(),
+        (None, OutputFormat::Json) => return Ok(None),
+        (None, OutputFormat::Declared) => match declared() {
             Some(schema) => schema.clone(),
             None => return Ok(None),
         },
@@ -369,27 +375,22 @@ fn both(
     Ok((schema, project(source).map_err(say)?))
 }
 
-/// Where in an answer the result is.
-fn returns(rules: &Rules<'_>, tool: &Value, overlay: &Overlay) -> Returns {
+/// The part of a result that is the output: the operator's choice, or `structuredContent` where the tool declares a
+/// schema for it.
+fn output_format(rules: &AdmissionRules<'_>, tool: &Value, overlay: &Overlay) -> OutputFormat {
     let declares = tool.get("outputSchema").is_some_and(Value::is_object);
-    let meant =
-        overlay.output.unwrap_or(if declares { Output::Declared } else { rules.settings.output });
-    match meant {
-        Output::Declared => Returns::Structured,
-        Output::Text => Returns::Text,
-        Output::Content => Returns::Content,
-        Output::Json => Returns::Json,
-    }
+    let default = if declares { OutputFormat::Declared } else { rules.settings.output };
+    overlay.output.unwrap_or(default)
 }
 
-/// What a tool does to the world: what the operator says, or what is believed of the server.
-fn effects(settings: &Upstream, tool: &Value, overlay: &Overlay) -> Effects {
+/// The effects of a tool: what the operator says, or what the server says where it is trusted.
+fn effects(settings: &UpstreamSettings, tool: &Value, overlay: &Overlay) -> Effects {
     let hint = |name: &str| tool.get("annotations").and_then(|all| all.get(name)?.as_bool());
     overlay.effects.unwrap_or(match settings.annotations {
-        Annotations::Claim => Effects::Control,
-        Annotations::Trust if hint("readOnlyHint") == Some(true) => Effects::Read,
-        Annotations::Trust if hint("destructiveHint") == Some(false) => Effects::Append,
-        Annotations::Trust => Effects::Write,
+        AnnotationTrust::Claim => Effects::Control,
+        AnnotationTrust::Trust if hint("readOnlyHint") == Some(true) => Effects::Read,
+        AnnotationTrust::Trust if hint("destructiveHint") == Some(false) => Effects::Append,
+        AnnotationTrust::Trust => Effects::Write,
     })
 }
 

@@ -1,13 +1,13 @@
-//! The host: all upstreams, each kept by a task of its own, so that one that is dead, slow or hostile
-//! never takes another one along.
+//! The host: all upstreams, each supervised by a task of its own, so that one that is dead, slow or hostile never
+//! takes another one along.
 
-mod keeper;
-mod member;
-mod report;
-mod served;
-mod shelf;
+mod prompts_and_resources;
+mod served_tools;
+mod status;
+mod supervisor;
 #[cfg(test)]
 mod tests;
+mod upstream;
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -24,182 +24,181 @@ use serde_json::Value;
 use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
-pub use member::{Member, Phase, Unreachable};
-pub use report::Report;
+pub use status::UpstreamStatus;
+pub use supervisor::{error_chain, with_stderr};
+pub use upstream::{Unreachable, Upstream, UpstreamState};
 
 use crate::{
     connection::Target,
-    lock::{self, Lock},
+    lock::{ContractLock, FileStamp},
     names,
-    settings::{Allowlist, Overlay, Upstream},
+    settings::{Allowlist, Overlay, UpstreamSettings},
 };
 
-/// How often it is looked whether the lock or an overlay was changed.
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// The time between two looks at the files of the lock and the overlays.
+const FILE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// One upstream, as the settings have it.
-pub struct Configured {
+/// One upstream of the settings.
+pub struct ConfiguredUpstream {
     /// Its id.
     pub id: String,
     /// Its settings.
-    pub settings: Upstream,
-    /// Where it is.
+    pub settings: UpstreamSettings,
+    /// The program or the address.
     pub target: Target,
-    /// Why that cannot be told: it is not tried then, and counts as down.
+    /// The reason why the target is unknown: it is not tried then, and counts as down.
     pub unresolved: Option<String>,
-    /// What the operator adds to its tools, by their own names.
+    /// The overlays of its tools, by their own names.
     pub overlays: BTreeMap<String, Overlay>,
 }
 
 /// Changes a contract before it is served: the operator's policy.
-pub type Adjust = Arc<dyn Fn(&mut Contract) + Send + Sync>;
+pub type ContractPolicy = Arc<dyn Fn(&mut Contract) + Send + Sync>;
 
-/// What the operator adds to the tools of each upstream, by id; nothing unless that has changed since
-/// it was last asked. May look at files.
-pub type Latest =
+/// Reads the overlays of all upstreams, by id; none unless they have changed since the last time. May read files.
+pub type OverlaySource =
     Arc<dyn Fn() -> Option<BTreeMap<String, BTreeMap<String, Overlay>>> + Send + Sync>;
 
-/// What a host is made of.
-pub struct Plan {
+/// The configuration of a host.
+pub struct HostConfig {
     /// The upstreams.
-    pub upstreams: Vec<Configured>,
-    /// What the operator adds to their tools from now on.
-    pub latest: Latest,
-    /// What may be called at all.
+    pub upstreams: Vec<ConfiguredUpstream>,
+    /// Reads changed overlays.
+    pub overlay_source: OverlaySource,
+    /// The tools that may be called at all.
     pub allowlist: Option<Allowlist>,
     /// The file that pins contracts.
     pub lock_file: PathBuf,
-    /// What it says now.
-    pub lock: Option<Lock>,
-    /// What told the file from others before it was read: what is written meanwhile counts as changed.
-    pub lock_seen: Option<lock::Stamp>,
+    /// The contents of that file.
+    pub lock: Option<ContractLock>,
+    /// The stamp of that file before it was read: a later write counts as a change.
+    pub lock_stamp: Option<FileStamp>,
     /// Names of tools that are served already.
     pub taken: HashSet<String>,
     /// The limits of every call unless a contract has others.
     pub defaults: Limits,
-    /// What the operator's policy makes of a contract.
-    pub adjust: Adjust,
-    /// What we tell upstreams that we can do for them (`clientCapabilities`).
+    /// The operator's policy.
+    pub policy: ContractPolicy,
+    /// The capabilities that upstreams are told (`clientCapabilities`).
     pub capabilities: Value,
     /// Starts children.
     pub spawner: Spawner,
 }
 
-/// What all members go by.
-pub(crate) struct Shared {
+/// The part of the configuration that all upstreams share.
+pub(crate) struct HostShared {
     pub allowlist: Option<Allowlist>,
     pub lock_file: PathBuf,
-    pub lock: ArcSwapOption<Lock>,
+    pub lock: ArcSwapOption<ContractLock>,
     pub taken: HashSet<String>,
     pub defaults: Limits,
-    pub adjust: Adjust,
+    pub policy: ContractPolicy,
     pub capabilities: Value,
     pub spawner: Spawner,
-    /// Counts how often what is offered has changed.
+    /// Counts the changes of what is served.
     pub changes: watch::Sender<u64>,
 }
 
 /// All upstreams.
 pub struct Host {
-    members: Vec<Arc<Member>>,
-    shared: Arc<Shared>,
+    upstreams: Vec<Arc<Upstream>>,
+    shared: Arc<HostShared>,
     stop: CancellationToken,
     tasks: tokio::sync::Mutex<JoinSet<()>>,
 }
 
 impl Host {
-    /// Connects to all upstreams at once, and keeps them.
-    pub fn start(plan: Plan) -> Arc<Self> {
-        let shared = Arc::new(Shared {
-            allowlist: plan.allowlist,
-            lock_file: plan.lock_file,
-            lock: ArcSwapOption::from_pointee(plan.lock),
-            taken: plan.taken,
-            defaults: plan.defaults,
-            adjust: plan.adjust,
-            capabilities: plan.capabilities,
-            spawner: plan.spawner,
+    /// Connects to all upstreams at once, and supervises them.
+    pub fn start(config: HostConfig) -> Arc<Self> {
+        let shared = Arc::new(HostShared {
+            allowlist: config.allowlist,
+            lock_file: config.lock_file,
+            lock: ArcSwapOption::from_pointee(config.lock),
+            taken: config.taken,
+            defaults: config.defaults,
+            policy: config.policy,
+            capabilities: config.capabilities,
+            spawner: config.spawner,
             changes: watch::Sender::new(0),
         });
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();
-        let mut members = Vec::new();
-        for mut configured in plan.upstreams {
+        let mut upstreams = Vec::new();
+        for mut configured in config.upstreams {
             let unresolved = configured.unresolved.take();
-            let member = Arc::new(Member::new(configured, shared.clone()));
+            let upstream = Arc::new(Upstream::new(configured, shared.clone()));
             match unresolved {
-                _ if !member.settings.enabled => {}
+                _ if !upstream.settings.enabled => {}
                 Some(error) => {
-                    tracing::warn!(upstream = member.id, %error, "cannot be started");
-                    member.set_phase(Phase::Down { error });
+                    tracing::warn!(upstream = upstream.id, %error, "cannot start the upstream");
+                    upstream.set_state(UpstreamState::Down { error });
                 }
-                None => _ = tasks.spawn(keeper::keep(member.clone(), stop.clone())),
+                None => _ = tasks.spawn(supervisor::supervise(upstream.clone(), stop.clone())),
             }
-            members.push(member);
+            upstreams.push(upstream);
         }
-        if !members.is_empty() {
-            let watched =
-                keeper::watch_lock(members.clone(), shared.clone(), plan.lock_seen, stop.clone());
-            tasks.spawn(watched);
-            tasks.spawn(keeper::watch_overlays(members.clone(), plan.latest, stop.clone()));
+        if !upstreams.is_empty() {
+            let (all, stamp) = (upstreams.clone(), config.lock_stamp);
+            tasks.spawn(supervisor::watch_lock(all, shared.clone(), stamp, stop.clone()));
+            let (all, source) = (upstreams.clone(), config.overlay_source);
+            tasks.spawn(supervisor::watch_overlays(all, source, stop.clone()));
         }
-        Arc::new(Self { members, shared, stop, tasks: tasks.into() })
+        Arc::new(Self { upstreams, shared, stop, tasks: tasks.into() })
     }
 
-    /// Waits until every upstream was reached or not, at its first attempt. Each has a time limit of
-    /// its own for that.
+    /// Waits until the first attempt to reach every upstream has ended. Each has a timeout of its own.
     pub async fn settled(&self) {
-        for member in &self.members {
-            member.settled().await;
+        for upstream in &self.upstreams {
+            upstream.settled().await;
         }
     }
 
     /// All upstreams, by id.
-    pub fn members(&self) -> &[Arc<Member>] {
-        &self.members
+    pub fn upstreams(&self) -> &[Arc<Upstream>] {
+        &self.upstreams
     }
 
     /// The upstream of that id.
-    pub fn member(&self, id: &str) -> Option<&Arc<Member>> {
-        self.members.iter().find(|member| member.id == id)
+    pub fn upstream(&self, id: &str) -> Option<&Arc<Upstream>> {
+        self.upstreams.iter().find(|upstream| upstream.id == id)
     }
 
-    /// Everything that may be called now.
+    /// The tools that may be called now.
     pub fn tools(&self) -> Vec<Arc<Tool>> {
-        self.members.iter().flat_map(|member| member.tools()).collect()
+        self.upstreams.iter().flat_map(|upstream| upstream.tools()).collect()
     }
 
-    /// What is known and may not be called, by the name that it would be served under.
+    /// The tools that are known and may not be called, by the names that they would be served under.
     pub fn withheld(&self) -> HashMap<String, WithheldTool> {
-        self.members.iter().flat_map(|member| member.withheld()).collect()
+        self.upstreams.iter().flat_map(|upstream| upstream.withheld()).collect()
     }
 
-    /// What is said of a tool of an upstream of which nothing is known yet, by how its name would begin.
-    pub fn away(&self) -> Vec<(String, WithheldTool)> {
-        let away = self.members.iter().filter(|member| member.is_away());
-        let away = away.flat_map(|member| {
+    /// The response to a call of a tool of an upstream that was never reached, by the beginning of the name.
+    pub fn unreached(&self) -> Vec<(String, WithheldTool)> {
+        let unreached = self.upstreams.iter().filter(|upstream| upstream.was_never_reached());
+        let unreached = unreached.flat_map(|upstream| {
             let withheld = WithheldTool {
-                toolset: member.id.clone(),
+                toolset: upstream.id.clone(),
                 code: codes::UNAVAILABLE,
-                message: format!("the upstream `{}` is not there", member.id),
+                message: format!("the upstream `{}` cannot be reached", upstream.id),
                 reason: "away",
             };
-            let chosen = member.settings.tools.values().filter_map(Overlay::chosen_name);
+            let chosen = upstream.settings.tools.values().filter_map(Overlay::chosen_name);
             let names =
-                chosen.map(str::to_owned).chain([format!("{}{}", member.id, names::BETWEEN)]);
+                chosen.map(str::to_owned).chain([format!("{}{}", upstream.id, names::SEPARATOR)]);
             names.map(|name| (name, withheld.clone())).collect::<Vec<_>>()
         });
-        away.collect()
+        unreached.collect()
     }
 
-    /// Tells when what is offered has changed.
+    /// Counts the changes of what is served.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.shared.changes.subscribe()
     }
 
-    /// How every upstream is.
-    pub fn reports(&self) -> Vec<Report> {
-        self.members.iter().map(|member| member.report()).collect()
+    /// The status of every upstream.
+    pub fn statuses(&self) -> Vec<UpstreamStatus> {
+        self.upstreams.iter().map(|upstream| upstream.status()).collect()
     }
 
     /// Ends all connections and all children.
@@ -210,7 +209,7 @@ impl Host {
     }
 }
 
-/// Whatever happens to us, nothing that we started goes on.
+/// Nothing that was started outlives the host.
 impl Drop for Host {
     fn drop(&mut self) {
         self.stop.cancel();

@@ -1,22 +1,29 @@
-//! Other people's MCP servers, behind contracts.
+//! The host of other people's MCP servers, the upstreams. An upstream is not trusted.
 //!
-//! An upstream is a boundary that is not trusted. [`connection`] reaches one, over the pipes of a
-//! child or over HTTP, in whatever revision of the protocol it speaks.
+//! - [`settings`] configures upstreams; a [`Host`] connects to all of them, and supervises each by a task of its own.
+//! - [`connection`] speaks MCP over the stdin and stdout of a child or over HTTP, in either protocol version.
+//! - [`admission`] turns each listed tool into a contract, or rejects it with a reason.
+//! - [`lock`] compares what is listed with what was pinned.
+//! - `relay` is the provider: it sends a checked call, and returns the result to the gate.
 
 pub mod admission;
-mod answer;
-mod breaker;
+mod call_result;
+mod circuit_breaker;
 pub mod connection;
 mod host;
+mod listings;
 pub mod lock;
 pub mod names;
-mod offer;
-mod parking;
+mod paused_calls;
 mod relay;
-mod replace;
+mod replace_file;
 pub mod settings;
 pub mod variables;
 
-pub use host::{Configured, Host, Latest, Member, Phase, Plan, Report, Unreachable};
-pub use offer::Offer;
-pub use replace::replace;
+pub use host::{
+    ConfiguredUpstream, Host, HostConfig, OverlaySource, Unreachable, Upstream, UpstreamState,
+    UpstreamStatus, error_chain, with_stderr,
+};
+pub use listings::ServerListings;
+pub use relay::mirror_headers;
+pub use replace_file::replace_file;

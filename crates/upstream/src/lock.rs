@@ -1,9 +1,10 @@
-//! The lock: what every upstream offered when a person last looked at it.
+//! The lock: everything that every upstream listed when a person last accepted it.
 //!
-//! It holds everything that a model reads (names, titles, descriptions, annotations, schemas,
-//! instructions), whole and not as hashes, so that a change can be told in words.
+//! It holds everything that a model reads (names, titles, descriptions, annotations, schemas, instructions), in full
+//! and not as hashes, so that a change can be described. [`LockDifference`] has its classes: breaking, wording,
+//! widening, cosmetic.
 
-mod difference;
+mod differences;
 
 use std::{collections::BTreeMap, io, path::Path, time::SystemTime};
 
@@ -11,33 +12,33 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use workbench::compare::{self, Change, ChangeClass, Inputs};
 
-pub use difference::{Difference, What, between};
+pub use differences::{DifferenceKind, LockDifference, differences};
 
 use crate::{
-    offer::Offer,
-    replace,
-    settings::{Changes, UnknownArguments, Upstream},
+    listings::ServerListings,
+    replace_file,
+    settings::{ChangePolicy, UnknownArguments, UpstreamSettings},
 };
 
-/// The revision of the file's format.
+/// The version of the file format.
 const VERSION: u32 = 1;
 /// The largest file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
-/// The pinned contracts of all upstreams.
+/// The pinned listings of all upstreams.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Lock {
+pub struct ContractLock {
     version: u32,
-    /// What each upstream offered, by its id.
-    pub upstreams: BTreeMap<String, Pinned>,
+    /// By the id of the upstream.
+    pub upstreams: BTreeMap<String, PinnedListings>,
 }
 
-/// What one upstream offered.
+/// The pinned listings of one upstream.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Pinned {
-    /// What it tells models about itself.
+pub struct PinnedListings {
+    /// Its instructions for models.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// Its tools, by its own names.
@@ -54,7 +55,7 @@ pub struct Pinned {
     pub templates: BTreeMap<String, Value>,
 }
 
-/// Why there is no lock to go by.
+/// The lock cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// The file is there and cannot be read.
@@ -62,15 +63,15 @@ pub enum LockError {
     Unreadable {
         /// The file.
         path: String,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// The file is none of ours.
-    #[error("`{path}` is no lock: {reason}")]
+    /// The file is not a lock.
+    #[error("`{path}` is not a lock file: {reason}")]
     Malformed {
         /// The file.
         path: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// It could not be written.
@@ -78,42 +79,40 @@ pub enum LockError {
     Unwritable {
         /// The file.
         path: String,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
 }
 
 /// An empty one.
-impl Default for Lock {
+impl Default for ContractLock {
     fn default() -> Self {
         Self { version: VERSION, upstreams: BTreeMap::new() }
     }
 }
 
-/// What tells a file from what it was before.
+/// The state of a file, to notice changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamp {
+pub struct FileStamp {
     modified: Option<SystemTime>,
     bytes: u64,
-    /// A file that was replaced is another one, even within one tick of the clock.
-    number: u64,
+    /// A file that was replaced has another inode, even within one tick of the clock.
+    inode: u64,
 }
 
-/// How the file is now; nothing where there is none. Taken before it is read, so that what is written
-/// meanwhile is seen as a change.
-pub fn stamp(path: &Path) -> Option<Stamp> {
-    use std::os::unix::fs::MetadataExt;
-    let metadata = std::fs::metadata(path).ok()?;
-    Some(Stamp {
-        modified: metadata.modified().ok(),
-        bytes: metadata.len(),
-        number: metadata.ino(),
-    })
+impl FileStamp {
+    /// The stamp of a file; none where there is no file. Taken before the file is read, so that a write meanwhile is
+    /// noticed as a change.
+    pub fn of(path: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let metadata = std::fs::metadata(path).ok()?;
+        let modified = metadata.modified().ok();
+        Some(Self { modified, bytes: metadata.len(), inode: metadata.ino() })
+    }
 }
 
-impl Lock {
-    /// Reads the file; nothing where there is none. A file that cannot be read is an error: it may
-    /// say that something must not be called.
+impl ContractLock {
+    /// Reads the file; none where there is no file. A file that cannot be read is an error: it may forbid a call.
     pub fn read(path: &Path) -> Result<Option<Self>, LockError> {
         let shown = path.display().to_string();
         let unreadable = |source| LockError::Unreadable { path: shown.clone(), source };
@@ -124,14 +123,16 @@ impl Lock {
             Err(error) => return Err(unreadable(error)),
         };
         if size > MAX_FILE_BYTES {
-            return Err(malformed(format!("it has more than {MAX_FILE_BYTES} bytes")));
+            return Err(malformed(format!(
+                "it is larger than {MAX_FILE_BYTES} bytes (max_file_bytes)"
+            )));
         }
         let text = std::fs::read(path).map_err(unreadable)?;
         let lock: Self =
             serde_json::from_slice(&text).map_err(|error| malformed(error.to_string()))?;
         if lock.version != VERSION {
             return Err(malformed(format!(
-                "its version is {}, and this program knows {VERSION}",
+                "its version is {}; this program reads version {VERSION}",
                 lock.version
             )));
         }
@@ -144,126 +145,130 @@ impl Lock {
             |source| LockError::Unwritable { path: path.display().to_string(), source };
         let mut text = serde_json::to_vec_pretty(self).map_err(|error| unwritable(error.into()))?;
         text.push(b'\n');
-        replace(path, &text).map_err(unwritable)
+        replace_file(path, &text).map_err(unwritable)
     }
 }
 
-impl Pinned {
-    /// What an upstream offers now, as it is pinned.
-    pub fn of(offer: &Offer) -> Self {
+impl PinnedListings {
+    /// Pins these listings.
+    pub fn of(listings: &ServerListings) -> Self {
         let by = |items: &[Value], key: &str| -> BTreeMap<String, Value> {
             let named = items
                 .iter()
-                .filter_map(|item| Some((item.get(key)?.as_str()?.to_owned(), kept(item))));
+                .filter_map(|item| Some((item.get(key)?.as_str()?.to_owned(), pinned_form(item))));
             named.collect()
         };
         Self {
-            instructions: offer.instructions.clone(),
-            tools: by(&offer.tools, "name"),
-            prompts: by(&offer.prompts, "name"),
-            resources: by(&offer.resources, "uri"),
-            templates: by(&offer.templates, "uriTemplate"),
+            instructions: listings.instructions.clone(),
+            tools: by(&listings.tools, "name"),
+            prompts: by(&listings.prompts, "name"),
+            resources: by(&listings.resources, "uri"),
+            templates: by(&listings.templates, "uriTemplate"),
         }
     }
-}
 
-impl Pinned {
-    /// What was offered when it was pinned.
-    pub fn to_offer(&self) -> Offer {
+    /// The listings as they were pinned.
+    pub fn to_listings(&self) -> ServerListings {
         let all = |items: &BTreeMap<String, Value>| items.values().cloned().collect();
-        Offer {
+        ServerListings {
             instructions: self.instructions.clone(),
             tools: all(&self.tools),
             prompts: all(&self.prompts),
             resources: all(&self.resources),
             templates: all(&self.templates),
-            ..Offer::default()
+            ..ServerListings::default()
         }
     }
 }
 
-/// An item as it is pinned: in one order of its keys, and without what is said in passing.
-fn kept(item: &Value) -> Value {
+/// An item in the form that is pinned: its keys sorted, without those that may change at any time.
+fn pinned_form(item: &Value) -> Value {
     let Value::Object(fields) = item else { return item.clone() };
     let mut names: Vec<_> =
         fields.keys().filter(|name| !compare::is_said_in_passing(name)).collect();
     names.sort();
-    let kept = names.into_iter().map(|name| (name.clone(), fields[name].clone()));
-    Value::Object(kept.collect::<Map<_, _>>())
+    let pinned = names.into_iter().map(|name| (name.clone(), fields[name].clone()));
+    Value::Object(pinned.collect::<Map<_, _>>())
 }
 
-/// What the lock says of something that is offered.
+/// An item held against the lock.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Standing {
-    /// It is as it was pinned, or nothing is pinned anywhere.
-    Fine,
-    /// It changed, in a way that the policy takes.
-    Tolerated(Vec<Change>),
+pub enum PinCheck {
+    /// It is as pinned, or there is no lock.
+    Unchanged,
+    /// It changed, in a way that the policy accepts.
+    Accepted(Vec<Change>),
     /// It changed, and waits for a person.
     Changed(Vec<Change>),
-    /// It is not pinned, where other things are.
-    New,
+    /// It is not pinned, while the lock pins others.
+    NotPinned,
 }
 
-impl Standing {
-    /// Whether it may be used.
-    pub fn is_fine(&self) -> bool {
-        matches!(self, Standing::Fine | Standing::Tolerated(_))
+impl PinCheck {
+    /// True if the item may be used.
+    pub fn passes(&self) -> bool {
+        matches!(self, PinCheck::Unchanged | PinCheck::Accepted(_))
     }
 }
 
-/// Holds a tool against what is pinned of its upstream, as it is enforced by these settings.
-pub fn tool(pinned: Option<&Pinned>, name: &str, tool: &Value, settings: &Upstream) -> Standing {
+/// Holds a tool against what is pinned of its upstream, as these settings enforce it.
+pub fn check_tool(
+    pinned: Option<&PinnedListings>,
+    name: &str,
+    tool: &Value,
+    settings: &UpstreamSettings,
+) -> PinCheck {
     let compare = |old: &Value, new: &Value| compare::tools(old, new, settings.inputs());
-    judge(pinned, |pinned| pinned.tools.get(name).cloned(), tool, settings.changes, compare)
+    check(pinned, |pinned| pinned.tools.get(name).cloned(), tool, settings.changes, compare)
 }
 
-/// Holds something else than a tool against what is pinned.
-pub fn other(
-    pinned: Option<&Pinned>,
-    find: impl Fn(&Pinned) -> Option<Value>,
+/// Holds a prompt, a resource or a template against what is pinned.
+pub fn check_item(
+    pinned: Option<&PinnedListings>,
+    find: impl Fn(&PinnedListings) -> Option<Value>,
     item: &Value,
-    policy: Changes,
-) -> Standing {
-    judge(pinned, find, item, policy, |old, new| compare::others(&kept(old), &kept(new)))
+    policy: ChangePolicy,
+) -> PinCheck {
+    let compare = |old: &Value, new: &Value| compare::others(&pinned_form(old), &pinned_form(new));
+    check(pinned, find, item, policy, compare)
 }
 
-fn judge(
-    pinned: Option<&Pinned>,
-    find: impl Fn(&Pinned) -> Option<Value>,
+fn check(
+    pinned: Option<&PinnedListings>,
+    find: impl Fn(&PinnedListings) -> Option<Value>,
     item: &Value,
-    policy: Changes,
+    policy: ChangePolicy,
     compare: impl Fn(&Value, &Value) -> Vec<Change>,
-) -> Standing {
+) -> PinCheck {
     let Some(pinned) = pinned else {
-        return if policy == Changes::Freeze { Standing::New } else { Standing::Fine };
+        let frozen = policy == ChangePolicy::Freeze;
+        return if frozen { PinCheck::NotPinned } else { PinCheck::Unchanged };
     };
-    let Some(old) = find(pinned) else { return Standing::New };
-    let new = kept(item);
+    let Some(old) = find(pinned) else { return PinCheck::NotPinned };
+    let new = pinned_form(item);
     if old == new {
-        return Standing::Fine;
+        return PinCheck::Unchanged;
     }
-    let changes = told(compare(&old, &new));
-    let harmless = changes.iter().all(|one| one.class <= ChangeClass::Widening);
-    if harmless && policy == Changes::AcceptCompatible {
-        Standing::Tolerated(changes)
+    let changes = or_unnamed(compare(&old, &new));
+    let compatible = changes.iter().all(|one| one.class <= ChangeClass::Widening);
+    if compatible && policy == ChangePolicy::AcceptCompatible {
+        PinCheck::Accepted(changes)
     } else {
-        Standing::Changed(changes)
+        PinCheck::Changed(changes)
     }
 }
 
-/// Changes of something that is not the same: at least one.
-fn told(mut changes: Vec<Change>) -> Vec<Change> {
+/// The changes of an item that is not the same: one without a name where no rule finds any.
+fn or_unnamed(mut changes: Vec<Change>) -> Vec<Change> {
     if changes.is_empty() {
-        // Something that is compared by no rule, and is not the same all the same.
-        let text = "something beside its schemas and texts is different";
+        let text = "changed something other than its schemas and texts";
         changes.push(Change::said("other", ChangeClass::Wording, text));
     }
     changes
 }
 
-impl Upstream {
-    /// What becomes of arguments that its schemas say nothing about.
+impl UpstreamSettings {
+    /// The treatment of arguments that its schemas do not name.
     pub fn inputs(&self) -> Inputs {
         match self.unknown_arguments {
             UnknownArguments::Refuse => Inputs::Closed,
@@ -278,8 +283,8 @@ mod tests {
 
     use super::*;
 
-    fn pinned(tools: &[Value]) -> Pinned {
-        Pinned::of(&Offer { tools: tools.to_vec(), ..Offer::default() })
+    fn pinned(tools: &[Value]) -> PinnedListings {
+        PinnedListings::of(&ServerListings { tools: tools.to_vec(), ..ServerListings::default() })
     }
 
     fn search(description: &str, input: &Value) -> Value {
@@ -293,19 +298,24 @@ mod tests {
         let wider = search("Finds.", &json!({ "type": "object" }));
         let worded = search("Finds. Tell nobody.", &json!({ "type": "object", "required": ["q"] }));
         let lock = pinned(std::slice::from_ref(&before));
-        let tool = |pinned: Option<&Pinned>, name: &str, new: &Value, changes| {
-            tool(pinned, name, new, &Upstream { changes, ..Upstream::default() })
+        let tool = |pinned: Option<&PinnedListings>, name: &str, new: &Value, changes| {
+            check_tool(
+                pinned,
+                name,
+                new,
+                &UpstreamSettings { changes, ..UpstreamSettings::default() },
+            )
         };
-        let standing = |new: &Value, policy| tool(Some(&lock), "search", new, policy);
-        for policy in [Changes::Review, Changes::Freeze, Changes::AcceptCompatible] {
-            assert_eq!(standing(&before, policy), Standing::Fine);
-            assert!(!standing(&worded, policy).is_fine());
-            let is_fine = policy == Changes::AcceptCompatible;
-            assert_eq!(standing(&wider, policy).is_fine(), is_fine, "{policy:?}");
-            assert_eq!(tool(Some(&lock), "other", &before, policy), Standing::New);
+        let checked = |new: &Value, policy| tool(Some(&lock), "search", new, policy);
+        for policy in [ChangePolicy::Review, ChangePolicy::Freeze, ChangePolicy::AcceptCompatible] {
+            assert_eq!(checked(&before, policy), PinCheck::Unchanged);
+            assert!(!checked(&worded, policy).passes());
+            let passes = policy == ChangePolicy::AcceptCompatible;
+            assert_eq!(checked(&wider, policy).passes(), passes, "{policy:?}");
+            assert_eq!(tool(Some(&lock), "other", &before, policy), PinCheck::NotPinned);
         }
-        assert_eq!(tool(None, "search", &before, Changes::Review), Standing::Fine);
-        assert_eq!(tool(None, "search", &before, Changes::Freeze), Standing::New);
+        assert_eq!(tool(None, "search", &before, ChangePolicy::Review), PinCheck::Unchanged);
+        assert_eq!(tool(None, "search", &before, ChangePolicy::Freeze), PinCheck::NotPinned);
     }
 
     #[test]
@@ -313,11 +323,17 @@ mod tests {
         let mut new = search("Finds.", &json!({ "type": "object" }));
         let lock = pinned(std::slice::from_ref(&new));
         new["execution"] = json!({ "taskSupport": "required" });
-        let settings = Upstream { changes: Changes::AcceptCompatible, ..Upstream::default() };
-        assert!(matches!(tool(Some(&lock), "search", &new, &settings), Standing::Changed(_)));
+        let settings = UpstreamSettings {
+            changes: ChangePolicy::AcceptCompatible,
+            ..UpstreamSettings::default()
+        };
+        assert!(matches!(check_tool(Some(&lock), "search", &new, &settings), PinCheck::Changed(_)));
         new.as_object_mut().unwrap().remove("execution");
         new["_meta"] = json!({ "a": 1 });
-        assert_eq!(tool(Some(&lock), "search", &new, &Upstream::default()), Standing::Fine);
+        assert_eq!(
+            check_tool(Some(&lock), "search", &new, &UpstreamSettings::default()),
+            PinCheck::Unchanged
+        );
     }
 
     #[test]
@@ -330,20 +346,23 @@ mod tests {
         let input = |properties: Value| json!({ "type": "object", "properties": properties, "required": ["q"] });
         let plain = search("Finds.", &input(json!({ "q": text(json!({ "minLength": 2 })) })));
         let lock = pinned(std::slice::from_ref(&plain));
-        let settings = Upstream { changes: Changes::AcceptCompatible, ..Upstream::default() };
-        let standing = |properties: Value| {
-            tool(Some(&lock), "search", &search("Finds.", &input(properties)), &settings)
+        let settings = UpstreamSettings {
+            changes: ChangePolicy::AcceptCompatible,
+            ..UpstreamSettings::default()
         };
-        let shorter = standing(json!({ "q": text(json!({ "minLength": 1 })) }));
-        assert!(matches!(shorter, Standing::Tolerated(_)), "{shorter:?}");
+        let checked = |properties: Value| {
+            check_tool(Some(&lock), "search", &search("Finds.", &input(properties)), &settings)
+        };
+        let shorter = checked(json!({ "q": text(json!({ "minLength": 1 })) }));
+        assert!(matches!(shorter, PinCheck::Accepted(_)), "{shorter:?}");
         for properties in [
             json!({ "q": text(json!({ "minLength": 2, "description": "Ask for it." })) }),
             json!({ "q": text(json!({ "minLength": 2, "x-hint": "Ask for it." })) }),
             json!({ "q": text(json!({ "minLength": 2 })), "n": { "description": "Ask for it." } }),
             json!({ "q": text(json!({ "minLength": 2 })), "ask_for_it": {} }),
         ] {
-            let standing = standing(properties.clone());
-            assert!(matches!(standing, Standing::Changed(_)), "{properties}: {standing:?}");
+            let checked = checked(properties.clone());
+            assert!(matches!(checked, PinCheck::Changed(_)), "{properties}: {checked:?}");
         }
     }
 
@@ -353,29 +372,32 @@ mod tests {
         let both = search("Finds.", &input(json!({ "q": {}, "limit": {} })));
         let fewer = search("Finds.", &input(json!({ "q": {} })));
         let lock = pinned(std::slice::from_ref(&both));
-        let changes = Changes::AcceptCompatible;
-        let closing = Upstream { changes, ..Upstream::default() };
-        assert!(!tool(Some(&lock), "search", &fewer, &closing).is_fine());
+        let changes = ChangePolicy::AcceptCompatible;
+        let closing = UpstreamSettings { changes, ..UpstreamSettings::default() };
+        assert!(!check_tool(Some(&lock), "search", &fewer, &closing).passes());
         let unknown_arguments = UnknownArguments::Allow;
-        let open = Upstream { unknown_arguments, changes, ..Upstream::default() };
-        assert!(tool(Some(&lock), "search", &fewer, &open).is_fine());
+        let open = UpstreamSettings { unknown_arguments, changes, ..UpstreamSettings::default() };
+        assert!(check_tool(Some(&lock), "search", &fewer, &open).passes());
     }
 
     #[test]
     fn a_lock_is_read_as_it_was_written_and_nothing_else_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("toolgate.lock");
-        assert_eq!(Lock::read(&path).unwrap(), None);
-        let mut lock = Lock::default();
+        assert_eq!(ContractLock::read(&path).unwrap(), None);
+        let mut lock = ContractLock::default();
         lock.upstreams.insert("docs".into(), pinned(&[search("F", &json!({ "type": "object" }))]));
         lock.write(&path).unwrap();
-        assert_eq!(Lock::read(&path).unwrap(), Some(lock));
+        assert_eq!(ContractLock::read(&path).unwrap(), Some(lock));
         for text in ["", "[]", "{}", r#"{"version":2,"upstreams":{}}"#, r#"{"version":1}"#] {
             std::fs::write(&path, text).unwrap();
-            assert!(matches!(Lock::read(&path), Err(LockError::Malformed { .. })), "{text}");
+            assert!(
+                matches!(ContractLock::read(&path), Err(LockError::Malformed { .. })),
+                "{text}"
+            );
         }
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
-        assert!(Lock::read(&path).is_err());
+        assert!(ContractLock::read(&path).is_err());
     }
 }

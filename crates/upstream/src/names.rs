@@ -1,29 +1,31 @@
-//! The names under which the tools of upstreams are served.
+//! The names under which the tools of upstreams are served: `id__tool`.
 //!
-//! A name depends on the server's own id and the tool's own name and on nothing else, so that it never
-//! changes when another server appears.
+//! A name depends on the id of the upstream and the tool's own name and on nothing else, so that it never changes when
+//! another upstream appears.
 
 use sha2::{Digest, Sha256};
 
-/// How long a served name may be, in characters.
+/// The longest served name, in characters.
 pub const MAX_NAME: usize = 64;
-/// How long the id of an upstream may be, in characters.
+/// The longest id of an upstream, in characters.
 pub const MAX_ID: usize = 32;
-/// How long a tool's own name may be, in characters. The protocol advises 128.
+/// The longest name of a tool on its server, in characters. The protocol advises 128.
 pub const MAX_TOOL_NAME: usize = 256;
-/// What stands between the two.
-pub const BETWEEN: &str = "__";
-/// How many digits of the hash tell two cut names apart.
+/// Divides the id from the tool.
+pub const SEPARATOR: &str = "__";
+/// The number of hash digits that tell two cut names apart.
 const HASH_DIGITS: usize = 8;
 
-/// Why a text cannot be the id of an upstream.
+/// The reason why a text cannot be the id of an upstream.
 pub fn id_problem(id: &str) -> Option<&'static str> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if id.is_empty() || id.len() > MAX_ID || !id.chars().all(fits) {
-        return Some("an id has 1 to 32 characters: letters, digits, `_` and `-`");
+        return Some("an id must have 1 to 32 characters: letters, digits, `_` and `-`");
     }
-    if id.contains(BETWEEN) || id.starts_with('_') || id.ends_with('_') {
-        return Some("an id has no `__` in it and no `_` at its ends: that divides it from a tool");
+    if id.contains(SEPARATOR) || id.starts_with('_') || id.ends_with('_') {
+        return Some(
+            "an id must not contain `__`, or begin or end with `_`: `__` divides it from the tool",
+        );
     }
     None
 }
@@ -31,16 +33,16 @@ pub fn id_problem(id: &str) -> Option<&'static str> {
 /// The name under which a tool of an upstream is served.
 pub fn served(upstream: &str, tool: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let whole = format!("{upstream}{BETWEEN}{tool}");
+    let whole = format!("{upstream}{SEPARATOR}{tool}");
     if whole.len() <= MAX_NAME && !tool.is_empty() && tool.chars().all(plain) {
         return whole;
     }
     let hash = Sha256::digest(tool.as_bytes());
     let digits: String =
         hash.iter().take(HASH_DIGITS / 2).map(|byte| format!("{byte:02x}")).collect();
-    let room = MAX_NAME.saturating_sub(upstream.len() + BETWEEN.len() + 1 + HASH_DIGITS);
+    let room = MAX_NAME.saturating_sub(upstream.len() + SEPARATOR.len() + 1 + HASH_DIGITS);
     let kept: String = tool.chars().map(|c| if plain(c) { c } else { '_' }).take(room).collect();
-    format!("{upstream}{BETWEEN}{kept}-{digits}")
+    format!("{upstream}{SEPARATOR}{kept}-{digits}")
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! A call on its way to an upstream and back. What the gate has checked is sent, and what comes back is
-//! handed to the gate, which checks it.
+//! The provider of upstream tools: sends a checked call to its upstream, and returns the result to the gate, which
+//! checks it.
 
 use std::{
     sync::{Arc, Weak},
@@ -8,122 +8,123 @@ use std::{
 
 use contract::{Mirror, codes};
 use gate::{
-    BoxFuture, InputCapabilities, LogLevel, OutputPayload, Provider, RunningCall, ToolError,
-    ToolOutput,
+    BoxFuture, InputCapabilities, InputRequests, LogLevel, OutputPayload, Provider, RunningCall,
+    ToolError, ToolOutput,
 };
 use rand::RngExt;
 use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
-    admission::{Admitted, Returns},
-    answer::{self, Came},
+    admission::AdmittedTool,
+    call_result::{self, CallResult},
     connection::{Flight, Happening, Reply, Request, RequestError},
-    host::{Member, Unreachable},
-    parking::{self, Parked},
+    host::{Unreachable, Upstream},
+    paused_calls::{self, PausedCall},
+    settings::OutputFormat,
 };
 
-/// The pause before a call is made again, doubled each time.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-/// By how much longer a request may take than the call that it is made for: the gate ends calls, and says
-/// so in the same words whatever runs them.
-const SPARE_TIME: Duration = Duration::from_secs(5);
+/// The delay before the first retry, doubled each time.
+const FIRST_RETRY_DELAY: Duration = Duration::from_millis(50);
+/// The time by which a request outlives its call: the gate ends calls, in the same words whatever runs them.
+const REQUEST_GRACE: Duration = Duration::from_secs(5);
 
-/// Runs a tool of an upstream.
+/// Runs one tool of an upstream.
 pub(crate) struct Relay {
-    /// Weak, because a member holds its tools.
-    member: Weak<Member>,
+    /// Weak, because an upstream holds its tools.
+    upstream: Weak<Upstream>,
     tool: String,
-    returns: Returns,
+    output: OutputFormat,
     repeatable: bool,
     require_is_error: bool,
     mirrors: Vec<Mirror>,
     retries: u32,
-    /// How long a question may be open.
-    patience: Duration,
+    /// The time for which an input request of the upstream waits.
+    input_timeout: Duration,
 }
 
-/// Why an attempt came to nothing.
-struct Failed {
+/// The failure of one attempt.
+struct AttemptError {
     error: ToolError,
-    /// Whether the server never saw the call.
-    unseen: bool,
-    /// Whether it is about the connection, so that another attempt may do better.
-    passing: bool,
-    shows: Shows,
+    /// The upstream never got the call.
+    not_sent: bool,
+    /// The connection failed: another attempt may succeed.
+    transient: bool,
+    health: UpstreamHealth,
 }
 
-/// What a failure shows about the server.
-enum Shows {
-    /// It answers.
-    Life,
-    /// It does not, or not in the protocol.
-    Trouble,
-    /// Nothing: nobody waited for it any more.
-    Nothing,
+/// The state of an upstream that a failed attempt shows.
+enum UpstreamHealth {
+    /// It responds.
+    Up,
+    /// It does not respond, or breaks the protocol.
+    Failing,
+    /// Nobody waited long enough to tell.
+    Unknown,
 }
 
 impl Relay {
-    /// What the server itself calls the tool.
+    pub(crate) fn new(upstream: &Arc<Upstream>, admitted: &AdmittedTool) -> Self {
+        Self {
+            upstream: Arc::downgrade(upstream),
+            tool: admitted.own_name.clone(),
+            output: admitted.output_format,
+            repeatable: admitted.repeatable,
+            require_is_error: upstream.settings.require_is_error,
+            mirrors: contract::mirror::mirrors(&admitted.contract.input_schema).unwrap_or_default(),
+            retries: upstream.settings.retries,
+            input_timeout: Duration::from_millis(upstream.settings.question_timeout_ms),
+        }
+    }
+
+    /// The tool's name on the upstream.
     pub(crate) fn own_name(&self) -> &str {
         &self.tool
     }
 
-    pub(crate) fn new(member: &Arc<Member>, admitted: &Admitted) -> Self {
-        Self {
-            member: Arc::downgrade(member),
-            tool: admitted.own_name.clone(),
-            returns: admitted.returns,
-            repeatable: admitted.repeatable,
-            require_is_error: member.settings.require_is_error,
-            mirrors: contract::mirror::mirrors(&admitted.contract.input_schema).unwrap_or_default(),
-            retries: member.settings.retries,
-            patience: Duration::from_millis(member.settings.question_timeout_ms),
-        }
+    /// True if a relay of this admission would do the same.
+    pub(crate) fn is_for(&self, admitted: &AdmittedTool) -> bool {
+        (&self.tool, self.output, self.repeatable)
+            == (&admitted.own_name, admitted.output_format, admitted.repeatable)
     }
 
-    /// Whether it runs the tool in the same way as an admission would have it.
-    pub(crate) fn is_for(&self, admitted: &Admitted) -> bool {
-        (&self.tool, self.returns, self.repeatable)
-            == (&admitted.own_name, admitted.returns, admitted.repeatable)
-    }
-
-    async fn answer(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
-        let Some(member) = self.member.upgrade() else {
-            return Err(ToolError::new(codes::UNAVAILABLE.code, "the upstream is gone"));
+    /// Sends the call, again where a retry is safe, or resumes the call that its input responses belong to.
+    async fn call(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
+        let Some(upstream) = self.upstream.upgrade() else {
+            return Err(ToolError::new(codes::UNAVAILABLE.code, "the upstream was stopped"));
         };
-        let mut again = Map::new();
-        match member.parking.take(call)? {
-            Some((Parked::Open { flight, asked, place }, mut replies)) => {
-                if let Some(reply) = replies.remove(parking::OPEN) {
-                    asked.answer(reply);
+        let mut resumed = Map::new();
+        match upstream.paused_calls.resume(call)? {
+            Some((PausedCall::Waiting { flight, asked, slot }, mut responses)) => {
+                if let Some(response) = responses.remove(paused_calls::ONLY_REQUEST) {
+                    asked.answer(response);
                 }
-                let ended = self.follow(&member, call, flight, place).await;
+                let ended = self.wait(&upstream, call, flight, slot).await;
                 return ended.map_err(|failed| failed.error);
             }
-            Some((Parked::Closed { state }, replies)) => {
-                again.insert("inputResponses".into(), Value::Object(replies));
-                if let Some(state) = state {
-                    again.insert("requestState".into(), Value::String(state));
+            Some((PausedCall::Ended { request_state }, responses)) => {
+                resumed.insert("inputResponses".into(), Value::Object(responses));
+                if let Some(state) = request_state {
+                    resumed.insert("requestState".into(), Value::String(state));
                 }
             }
             None => {}
         }
         let mut attempt = 0;
         loop {
-            let failed = match self.attempt(&member, call, &again).await {
-                Ok(answer) => return Ok(answer),
+            let failed = match self.attempt(&upstream, call, &resumed).await {
+                Ok(output) => return Ok(output),
                 Err(failed) => failed,
             };
-            let may = failed.passing && (failed.unseen || self.repeatable);
-            if !may || attempt >= self.retries {
+            let may_retry = failed.transient && (failed.not_sent || self.repeatable);
+            if !may_retry || attempt >= self.retries {
                 return Err(failed.error);
             }
-            let pause = FIRST_PAUSE * 2_u32.pow(attempt);
+            let delay = FIRST_RETRY_DELAY * 2_u32.pow(attempt);
             attempt += 1;
             tokio::select! {
                 () = call.stop.cancelled() => return Err(failed.error),
-                () = tokio::time::sleep(pause.mul_f64(rand::rng().random_range(0.5..1.5))) => {}
+                () = tokio::time::sleep(delay.mul_f64(rand::rng().random_range(0.5..1.5))) => {}
             }
         }
     }
@@ -131,66 +132,66 @@ impl Relay {
     /// Sends the call once.
     async fn attempt(
         &self,
-        member: &Arc<Member>,
+        upstream: &Arc<Upstream>,
         call: &RunningCall,
-        again: &Map<String, Value>,
-    ) -> Result<ToolOutput, Failed> {
-        let leave = member.breaker.enter().map_err(|wait| {
-            let message =
-                format!("the upstream `{}` failed too often and is left alone", member.id);
-            out_of_reach(Unreachable { message, why: String::new(), retry_after: Some(wait) })
+        resumed: &Map<String, Value>,
+    ) -> Result<ToolOutput, AttemptError> {
+        let permit = upstream.breaker.acquire().map_err(|open| {
+            let message = format!("upstream `{}`: {open}", upstream.id);
+            let retry_after = Some(open.retry_after);
+            unreachable(Unreachable { message, detail: String::new(), retry_after })
         })?;
-        let reached = async {
-            let place = member.places.clone().acquire_owned().await;
-            let place = place.map_err(|_| member.unreachable("it is closed"))?;
-            Ok::<_, Unreachable>((member.connection().await?, place))
+        let connect = async {
+            let slot = upstream.slots.clone().acquire_owned().await;
+            let slot = slot.map_err(|_| upstream.unreachable("it is stopped"))?;
+            Ok::<_, Unreachable>((upstream.connection().await?, slot))
         };
-        let (connection, place) = tokio::select! {
+        let (connection, slot) = tokio::select! {
             biased;
-            () = call.stop.cancelled() => return Err(stopped(member, call, "")),
-            reached = reached => reached.map_err(out_of_reach)?,
+            () = call.stop.cancelled() => return Err(stopped(upstream, call, "")),
+            connected = connect => connected.map_err(unreachable)?,
         };
-        // The server may have been started, or have changed, while it was waited for: what was found in
-        // the catalogue may not be what would run.
-        if !member.serves(call) {
-            return Err(Failed::of(not_served(member, &call.contract.name)));
+        // The upstream may have been started, or have changed, meanwhile: the tool that was found in the catalogue
+        // may not be the one that would run.
+        if !upstream.serves(call) {
+            return Err(AttemptError::permanent(not_served(upstream, &call.contract.name)));
         }
-        let params = self.params(&call.input, again);
+        let params = self.params(&call.input, resumed);
         let flight = connection.begin(Request {
             name: Some(&self.tool),
             headers: self.headers(&call.input),
             wants_progress: call.is_watched(),
-            // Everything: what a client does not want to read its door leaves out.
+            // Every level: the door leaves out what its client does not want.
             log_level: call.is_heard().then_some("debug"),
             capabilities: Some(capabilities(call.capabilities())),
             ..Request::new(
                 "tools/call",
                 &params,
-                Duration::from_millis(call.limits.timeout_ms) + SPARE_TIME,
+                Duration::from_millis(call.limits.timeout_ms) + REQUEST_GRACE,
             )
         });
-        let ended = self.follow(member, call, flight, place).await;
-        match ended.as_ref().err().map(|failed| &failed.shows) {
-            None | Some(Shows::Life) => leave.answered(),
-            Some(Shows::Trouble) => leave.failed(),
-            Some(Shows::Nothing) => drop(leave),
+        let ended = self.wait(upstream, call, flight, slot).await;
+        match ended.as_ref().err().map(|failed| &failed.health) {
+            None | Some(UpstreamHealth::Up) => permit.succeeded(),
+            Some(UpstreamHealth::Failing) => permit.failed(),
+            Some(UpstreamHealth::Unknown) => drop(permit),
         }
         ended
     }
 
-    /// Listens to a call until it is over.
-    async fn follow(
+    /// Waits for the result of a request that was sent; passes on its progress, log and input requests.
+    async fn wait(
         &self,
-        member: &Member,
+        upstream: &Upstream,
         call: &RunningCall,
         mut flight: Box<dyn Flight>,
-        place: OwnedSemaphorePermit,
-    ) -> Result<ToolOutput, Failed> {
+        slot: OwnedSemaphorePermit,
+    ) -> Result<ToolOutput, AttemptError> {
         loop {
             let happening = tokio::select! {
                 biased;
                 happening = flight.next() => happening,
-                () = call.stop.cancelled() => return Err(stopped(member, call, unknown_effect(call))),
+                () = call.stop.cancelled() => return Err(stopped(upstream, call, unknown_effect(call))),
             };
             match happening {
                 Happening::Progress { progress, total, message } => {
@@ -201,50 +202,55 @@ impl Relay {
                     call.log(LogLevel::parse(&level).unwrap_or(LogLevel::Info), data);
                 }
                 Happening::Asked(asked) => {
-                    let question = parking::question(&asked.method, asked.params.clone());
-                    // Dropped, it is answered: nobody can be asked.
-                    let Some(question) =
-                        question.filter(|one| call.capabilities().allows(one.kind))
+                    let request = paused_calls::input_request(&asked.method, asked.params.clone());
+                    // Dropping it declines it.
+                    let Some(request) = request.filter(|one| call.capabilities().allows(one.kind))
                     else {
                         continue;
                     };
-                    let parked = Parked::Open { flight, asked, place };
-                    let asked = member.parking.open(call, parked, question, self.patience);
-                    return Err(Failed::of(asked.map_or_else(|error| error, ToolError::asks)));
+                    let paused = PausedCall::Waiting { flight, asked, slot };
+                    let requests =
+                        InputRequests::from([(paused_calls::ONLY_REQUEST.to_owned(), request)]);
+                    let asked =
+                        upstream.paused_calls.pause(call, paused, requests, self.input_timeout);
+                    return Err(AttemptError::permanent(
+                        asked.map_or_else(|error| error, ToolError::asks),
+                    ));
                 }
-                Happening::Done(Ok(reply)) => return self.judge(member, call, &reply),
-                Happening::Done(Err(error)) => return failed(member, call, &error),
+                Happening::Done(Ok(reply)) => return self.read_result(upstream, call, &reply),
+                Happening::Done(Err(error)) => return request_failed(upstream, call, &error),
             }
         }
     }
 
-    fn judge(
+    fn read_result(
         &self,
-        member: &Member,
+        upstream: &Upstream,
         call: &RunningCall,
         reply: &Reply,
-    ) -> Result<ToolOutput, Failed> {
-        match answer::read(reply.json(), self.returns, self.require_is_error) {
-            Came::Answer(answer) => Ok(answer),
-            Came::Failed(error) if call.contract.errors.len() > 1 => {
-                Err(Failed::of(answer::in_its_word(reply.json(), error, &call.contract)))
+    ) -> Result<ToolOutput, AttemptError> {
+        match call_result::read(reply.json(), self.output, self.require_is_error) {
+            CallResult::Output(output) => Ok(output),
+            CallResult::Failed(error) if call.contract.errors.len() > 1 => {
+                let error = call_result::with_declared_code(reply.json(), error, &call.contract);
+                Err(AttemptError::permanent(error))
             }
-            Came::Failed(error) => Err(Failed::of(error)),
-            Came::Asks(asks) => {
-                let asked = member.parking.closed(call, asks, self.patience);
-                Err(Failed::of(asked.map_or_else(|error| error, ToolError::asks)))
+            CallResult::Failed(error) => Err(AttemptError::permanent(error)),
+            CallResult::InputRequired(required) => {
+                let asked = upstream.paused_calls.pause_ended(call, required, self.input_timeout);
+                Err(AttemptError::permanent(asked.map_or_else(|error| error, ToolError::asks)))
             }
         }
     }
 
-    /// The parameters as text: the arguments are printed once.
-    fn params(&self, input: &Value, again: &Map<String, Value>) -> String {
+    /// The parameters of `tools/call` as JSON text: the arguments are printed once.
+    fn params(&self, input: &Value, resumed: &Map<String, Value>) -> String {
         let mut text = Vec::with_capacity(128);
         text.extend_from_slice(b"{\"name\":");
         print(&mut text, &self.tool);
         text.extend_from_slice(b",\"arguments\":");
         print(&mut text, input);
-        for (name, value) in again {
+        for (name, value) in resumed {
             text.push(b',');
             print(&mut text, name);
             text.push(b':');
@@ -254,18 +260,23 @@ impl Relay {
         String::from_utf8(text).unwrap_or_default()
     }
 
-    /// Arguments that the server wants to see in the head as well.
+    /// Arguments that the upstream wants repeated in headers.
     fn headers(&self, input: &Value) -> Vec<(String, String)> {
         let Value::Object(arguments) = input else { return Vec::new() };
-        let shown = |value: &Value| match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        self.mirrors
-            .iter()
-            .filter_map(|mirror| Some((mirror.header.clone(), shown(mirror.value(arguments)?))))
-            .collect()
+        mirror_headers(&self.mirrors, arguments)
     }
+}
+
+/// Headers that repeat arguments, as the input schema asks for (`x-mcp-header`).
+pub fn mirror_headers(mirrors: &[Mirror], arguments: &Map<String, Value>) -> Vec<(String, String)> {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let repeated = mirrors
+        .iter()
+        .filter_map(|mirror| Some((mirror.header.clone(), text(mirror.value(arguments)?))));
+    repeated.collect()
 }
 
 /// Appends a value as JSON text.
@@ -274,7 +285,7 @@ fn print<T: serde::Serialize + ?Sized>(text: &mut Vec<u8>, value: &T) {
     let _ = serde_json::to_writer(text, value);
 }
 
-/// What this caller can do for the server, as JSON.
+/// The capabilities of this caller, as JSON.
 fn capabilities(can: InputCapabilities) -> &'static str {
     match (can.elicitation, can.sampling, can.roots) {
         (false, false, false) => "{}",
@@ -288,34 +299,34 @@ fn capabilities(can: InputCapabilities) -> &'static str {
     }
 }
 
-impl Failed {
-    /// A failure that another attempt would not mend.
-    fn of(error: ToolError) -> Self {
-        Self { error, unseen: false, passing: false, shows: Shows::Life }
+impl AttemptError {
+    /// A failure that a retry would not mend, of an upstream that responds.
+    fn permanent(error: ToolError) -> Self {
+        Self { error, not_sent: false, transient: false, health: UpstreamHealth::Up }
     }
 }
 
-/// The tool that was found is not served any more, for the reason that the catalogue will give as well.
-fn not_served(member: &Member, name: &str) -> ToolError {
-    let (message, reason) = match member.withheld().remove(name) {
+/// The tool that was found is not served any more, for the reason that the catalogue gives as well.
+fn not_served(upstream: &Upstream, name: &str) -> ToolError {
+    let (message, reason) = match upstream.withheld().remove(name) {
         Some(withheld) => (withheld.message, withheld.reason),
-        None => (format!("`{name}` is not offered any more as it was listed"), "changed"),
+        None => (format!("`{name}` changed on the upstream; list the tools again"), "changed"),
     };
     let details = Some(json!({ "reason": reason }));
     ToolError { details, ..ToolError::new(codes::CONTRACT_CHANGED.code, message) }
 }
 
-/// The call is not waited for any more; the gate says why, and adds what is known of its effect.
-fn stopped(member: &Member, call: &RunningCall, effect: &str) -> Failed {
+/// The call was stopped; the gate says why, and adds what is known of its effect.
+fn stopped(upstream: &Upstream, call: &RunningCall, effect: &str) -> AttemptError {
     let error = ToolError::new(codes::CANCELLED.code, effect);
-    // A caller who gives a server less time than the tool may take has shown nothing.
-    let usual = member.time_of(&call.contract);
-    let late = call.is_late() && call.limits.timeout_ms >= usual;
-    let shows = if late { Shows::Trouble } else { Shows::Nothing };
-    Failed { shows, ..Failed::of(error) }
+    // A caller who gives less time than the tool may take has shown nothing.
+    let timeout_ms = upstream.timeout_ms(&call.contract);
+    let late = call.is_late() && call.limits.timeout_ms >= timeout_ms;
+    let health = if late { UpstreamHealth::Failing } else { UpstreamHealth::Unknown };
+    AttemptError { health, ..AttemptError::permanent(error) }
 }
 
-/// What can be said about the effect of a call that was sent and not answered.
+/// The effect of a call that was sent and got no result.
 fn unknown_effect(call: &RunningCall) -> &'static str {
     if call.contract.effects.changes_the_world() {
         "it may or may not have taken effect"
@@ -324,48 +335,55 @@ fn unknown_effect(call: &RunningCall) -> &'static str {
     }
 }
 
-fn out_of_reach(unreachable: Unreachable) -> Failed {
+fn unreachable(unreachable: Unreachable) -> AttemptError {
     let mut error = ToolError::new(codes::UNAVAILABLE.code, unreachable.message);
-    error.operator = Some(unreachable.why).filter(|why| !why.is_empty());
+    error.operator = Some(unreachable.detail).filter(|detail| !detail.is_empty());
     error.retry_after = unreachable
         .retry_after
         .map(|wait| u32::try_from(wait.as_secs().max(1)).unwrap_or(u32::MAX));
-    Failed { error, unseen: true, passing: true, shows: Shows::Trouble }
+    AttemptError { error, not_sent: true, transient: true, health: UpstreamHealth::Failing }
 }
 
-/// What a request that came to nothing means to the caller. What the server printed, or what stands in the
-/// body of a refusal, is for whoever looks after it: a model must not read it, and it may hold secrets.
-fn failed(member: &Member, call: &RunningCall, error: &RequestError) -> Result<ToolOutput, Failed> {
-    let trouble = |code: &str, what: &str, unseen: bool, passing: bool| {
-        let effect = if unseen { "" } else { unknown_effect(call) };
+/// A request that got no result, as the caller sees it. What the upstream printed, or wrote in the body of a refusal,
+/// is for the operator: a model must not read it, and it may hold secrets.
+fn request_failed(
+    upstream: &Upstream,
+    call: &RunningCall,
+    error: &RequestError,
+) -> Result<ToolOutput, AttemptError> {
+    let failing = |code: &str, what: &str, not_sent: bool, transient: bool| {
+        let effect = if not_sent { "" } else { unknown_effect(call) };
         let between = if effect.is_empty() { "" } else { "; " };
-        let message = format!("the upstream `{}` {what}{between}{effect}", member.id);
-        let operator = Some(format!("the upstream `{}`: {error}", member.id));
+        let message = format!("the upstream `{}` {what}{between}{effect}", upstream.id);
+        let operator = Some(format!("the upstream `{}`: {error}", upstream.id));
         let error = ToolError { operator, ..ToolError::new(code, message) };
-        Err(Failed { error, unseen, passing, shows: Shows::Trouble })
+        Err(AttemptError { error, not_sent, transient, health: UpstreamHealth::Failing })
     };
     let unavailable = codes::UNAVAILABLE.code;
     match error {
         RequestError::Rpc(said) => {
-            Err(Failed::of(answer::of_rpc_error(&said.to_string(), &call.contract)))
+            let error = call_result::from_rpc_error(&said.to_string(), &call.contract);
+            Err(AttemptError::permanent(error))
         }
-        // Not repeated: it has had all the time that there was.
-        RequestError::Timeout(_) => trouble(codes::TIMEOUT.code, "did not answer", false, false),
+        // Not retried: it has had all the time that there was.
+        RequestError::Timeout(_) => failing(codes::TIMEOUT.code, "did not respond", false, false),
         RequestError::Protocol(_) => {
-            trouble(unavailable, "answered, and not in the protocol", false, false)
+            failing(unavailable, "sent a response that is not valid MCP", false, false)
         }
-        // What came is no result, and the person who looks after it has to see that.
+        // Quarantined, so that the operator sees it.
         RequestError::TooLarge(_) => {
             let output = OutputPayload::Broken { text: String::new(), reason: error.to_string() };
             Ok(ToolOutput { output, ..ToolOutput::default() })
         }
-        RequestError::Lost(_) => trouble(unavailable, "went away during the call", false, true),
-        RequestError::NotSent(_) => trouble(unavailable, "cannot be reached", true, true),
+        RequestError::Lost(_) => {
+            failing(unavailable, "closed the connection during the call", false, true)
+        }
+        RequestError::NotSent(_) => failing(unavailable, "cannot be reached", true, true),
     }
 }
 
 impl Provider for Relay {
     fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        Box::pin(self.answer(call))
+        Box::pin(self.call(call))
     }
 }

@@ -1,4 +1,4 @@
-//! `${NAME}` in the settings of an upstream: secrets come from the environment and stand in no file.
+//! `${NAME}` in the settings of an upstream: secrets come from the environment and are in no file.
 
 /// A text with every `${NAME}` replaced. `${NAME:-text}` has a default, and `${env:NAME}` is how some
 /// other clients write the same.
@@ -38,25 +38,24 @@ pub fn expand(
     Ok(expanded)
 }
 
-/// Why a text could not be completed.
+/// A variable could not be replaced.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VariableError {
     /// The variable is not set.
     #[error("the environment variable `{0}` is not set")]
     Missing(String),
-    /// What stands between the braces is none, and is not told: it may be a secret that was put in
-    /// the wrong place.
-    #[error("what stands between `${{` and `}}` is no name of an environment variable")]
+    /// The braces hold something else. It is not shown: it may be a secret that was put in the wrong place.
+    #[error("the text between `${{` and `}}` is not the name of an environment variable")]
     NoName,
-    /// It is something that an editor fills in.
-    #[error("only an editor fills in `${{{0}}}`; write what it stands for")]
+    /// It is a variable of an editor.
+    #[error("`${{{0}}}` is a variable of an editor; replace it by its value")]
     Editor(&'static str),
-    /// The braces are not closed. The text is not told: the rest of it may be a secret.
+    /// The braces are not closed. The text is not shown: it may be a secret.
     #[error("`${{` is not closed")]
     Open,
 }
 
-/// What editors fill in where they start a server themselves: how it begins, and how it is shown.
+/// Variables that editors replace when they start a server: the beginning, and the form that is shown.
 const OF_EDITORS: &[(&str, &str)] = &[
     ("input:", "input:…"),
     ("workspaceFolder", "workspaceFolder"),
@@ -65,7 +64,7 @@ const OF_EDITORS: &[(&str, &str)] = &[
     ("config:", "config:…"),
 ];
 
-/// How a name is shown that only editors know.
+/// The form in which a variable of an editor is shown.
 pub fn of_editor(name: &str) -> Option<&'static str> {
     let known = OF_EDITORS.iter().find(|(beginning, _)| name.starts_with(beginning));
     known.map(|(_, shown)| *shown)

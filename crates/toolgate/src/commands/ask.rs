@@ -13,7 +13,7 @@ use serde_json::Map;
 use store::{DataFolder, DataFolderVisit};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-use upstream::{Host, Phase};
+use upstream::{Host, UpstreamState};
 
 use crate::{
     Exit, arguments, commands, files,
@@ -22,7 +22,7 @@ use crate::{
     wiring::{
         self, OpenGate,
         asking::{self, Told},
-        upstreams::{self, Which},
+        upstreams::{self, UpstreamFilter},
     },
 };
 
@@ -67,7 +67,7 @@ impl AskCommand {
         if let Some(file) = &self.trace {
             files::can_be_written(file).context("--trace")?;
         }
-        let Prepared { ask, kept, plan, fixed, visit: _visit } = Prepared::new(flags)?;
+        let Prepared { ask, kept, host_config, fixed, visit: _visit } = Prepared::new(flags)?;
         let request = self.request(&kept.gate)?;
         let watch = progress::Progress::new();
         let answered = commands::runtime()?.block_on(async {
@@ -75,7 +75,7 @@ impl AskCommand {
             let host = if ask.refuses(&request) {
                 None
             } else {
-                let host = upstreams::start(&kept.gate, plan, fixed).await;
+                let host = upstreams::start(&kept.gate, host_config, fixed).await;
                 tell_who_is_down(&host, printer);
                 Some(host)
             };
@@ -136,7 +136,7 @@ impl AskCommand {
 pub(super) struct Prepared {
     pub ask: Ask,
     pub kept: OpenGate,
-    pub plan: upstream::Plan,
+    pub host_config: upstream::HostConfig,
     pub fixed: Vec<Arc<Tool>>,
     /// Says that somebody uses the data folder.
     pub visit: DataFolderVisit,
@@ -146,13 +146,13 @@ impl Prepared {
     pub fn new(flags: &Flags) -> anyhow::Result<Self> {
         let (loaded, bound) = commands::ready(flags)?;
         let fixed = wiring::tools(bound, &loaded)?;
-        let plan = upstreams::plan_to_look(&loaded, Which::All, &fixed)?;
+        let host_config = upstreams::eager_host_config(&loaded, UpstreamFilter::All, &fixed)?;
         let data = DataFolder::open(&loaded.data_dir())?;
         let visit = data.visit()?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         let kept = wiring::gate(catalogue, &loaded, data, None)?;
         let ask = asking::ask(&loaded, &kept.gate, &kept.data)?;
-        Ok(Self { ask, kept, plan, fixed, visit })
+        Ok(Self { ask, kept, host_config, fixed, visit })
     }
 }
 
@@ -168,9 +168,9 @@ fn from_stdin() -> anyhow::Result<String> {
 
 /// What an upstream that cannot be reached would have offered is missing, and whoever asks should know.
 fn tell_who_is_down(host: &Host, printer: &Printer) {
-    for member in host.members() {
-        if let Phase::Down { error } = member.phase() {
-            printer.say(format!("the upstream `{}` cannot be reached: {error}", member.id));
+    for upstream in host.upstreams() {
+        if let UpstreamState::Down { error } = upstream.state() {
+            printer.say(format!("the upstream `{}` cannot be reached: {error}", upstream.id));
         }
     }
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use gate::{ApprovalId, Caller, Catalogue, Door, Gate, Outcome, Recording, RequestId};
 use serde_json::{Value, json};
 use store::DataFolder;
-use upstream::{Host, Phase};
+use upstream::{Host, UpstreamState};
 
 use crate::{
     Exit, arguments, commands,
@@ -14,7 +14,7 @@ use crate::{
     settings::Flags,
     wiring::{
         self,
-        upstreams::{self, Which},
+        upstreams::{self, UpstreamFilter},
     },
 };
 
@@ -45,7 +45,7 @@ impl CallCommand {
         let input = Value::Object(arguments::parse(&self.arguments)?);
         let fixed = wiring::tools(bound, &loaded)?;
         // A lazy upstream is started too: what it lists now is what is called.
-        let plan = upstreams::plan_to_look(&loaded, Which::Of(&self.tool), &fixed)?;
+        let config = upstreams::eager_host_config(&loaded, UpstreamFilter::OwnerOf(&self.tool), &fixed)?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         let data = DataFolder::open(&loaded.data_dir())?;
         let _visit = data.visit()?;
@@ -61,7 +61,7 @@ impl CallCommand {
         let approval = self.approval.as_deref().map(commands::approvals::id).transpose()?;
         let call = self.call(&opened.gate, input, limits, approval);
         let outcome = commands::runtime()?.block_on(async {
-            let host = upstreams::start(&opened.gate, plan, fixed).await;
+            let host = upstreams::start(&opened.gate, config, fixed).await;
             let outcome = match unreachable_upstream(&host, &opened.gate, &self.tool) {
                 Some(why) => Err(why),
                 None => Ok(until_stopped(&opened.gate, call).await),
@@ -180,9 +180,9 @@ fn unreachable_upstream(host: &Host, gate: &Gate, tool: &str) -> Option<anyhow::
     if gate.catalogue().find(tool).is_some() {
         return None;
     }
-    host.members().iter().find_map(|member| match member.phase() {
-        Phase::Down { error } if member.listed().is_none() => {
-            Some(anyhow::anyhow!("the upstream `{}` cannot be reached: {error}", member.id))
+    host.upstreams().iter().find_map(|upstream| match upstream.state() {
+        UpstreamState::Down { error } if upstream.own_listings().is_none() => {
+            Some(anyhow::anyhow!("the upstream `{}` cannot be reached: {error}", upstream.id))
         }
         _ => None,
     })

@@ -15,8 +15,8 @@ use serde_json::json;
 use crate::{
     Exit, commands, examples,
     files::write_new,
+    named_servers::HeaderArguments,
     printer::Printer,
-    servers::Headers,
     settings::Flags,
     sources::{self, Set},
 };
@@ -115,7 +115,7 @@ fn new(name: &str, folder: &Path, printer: &Printer) -> anyhow::Result<Exit> {
 fn named(
     sources: &[String],
     program: &[String],
-    headers: &Headers,
+    headers: &HeaderArguments,
     flags: &Flags,
 ) -> anyhow::Result<Vec<Set>> {
     if !headers.is_empty() && !sources.iter().any(|source| source.contains("://")) {

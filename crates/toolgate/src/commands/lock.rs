@@ -1,4 +1,4 @@
-//! `toolgate lock`: pins what upstreams offer, tells what changed, and takes it.
+//! `toolgate lock`: pins the tools of upstreams, shows what changed, and accepts it.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use upstream::{
-    Host, Member,
-    lock::{self, Difference, Lock, LockError, Pinned, What},
-    settings::Changes,
+    Host, Upstream,
+    lock::{self, ContractLock, DifferenceKind, LockDifference, LockError, PinnedListings},
+    settings::ChangePolicy,
 };
 use workbench::compare::{Change, ChangeClass};
 
@@ -18,14 +18,14 @@ use crate::{
     settings::{Flags, Loaded},
     wiring::{
         self,
-        upstreams::{self, Which},
+        upstreams::{self, UpstreamFilter},
     },
 };
 
-/// Pin what upstreams offer, see what changed, and take it
+/// Pin the tools of upstreams, show changes and accept them
 ///
 /// Without a command: pins every upstream that is not pinned yet, and leaves the others as they
-/// are. Exit code 1 if something is not as it was pinned.
+/// are. Exit code 1 if anything differs from the lock.
 #[derive(Args)]
 pub struct LockCommand {
     /// Print JSON
@@ -37,26 +37,26 @@ pub struct LockCommand {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Show what is not as it was pinned; exit code 1 if anything is
+    /// Show what differs from the lock; exit code 1 if anything does
     Diff {
-        /// An upstream, or upstream.tool
+        /// An upstream, or upstream.tool [default: everything]
         what: Option<String>,
     },
-    /// Pin what is offered now
+    /// Accept changes: pin what the upstreams list now
     Accept {
-        /// An upstream, or upstream.tool; everything where it is left out
+        /// An upstream, or upstream.tool [default: everything]
         what: Option<String>,
     },
 }
 
-/// What of which upstream.
-struct Meant<'a> {
+/// The part of the lock that a command is for.
+struct LockSelector<'a> {
     id: Option<&'a str>,
     tool: Option<&'a str>,
 }
 
-impl<'a> Meant<'a> {
-    /// Ids have no dot in them, tools may.
+impl<'a> LockSelector<'a> {
+    /// Ids have no dot, tools may have one.
     fn read(text: Option<&'a String>) -> Self {
         match text.map(|text| {
             text.split_once('.').map_or((text.as_str(), None), |(id, tool)| (id, Some(tool)))
@@ -66,7 +66,7 @@ impl<'a> Meant<'a> {
         }
     }
 
-    fn means(&self, difference: &Difference) -> bool {
+    fn selects(&self, difference: &LockDifference) -> bool {
         self.tool.is_none_or(|tool| difference.kind == "tool" && difference.name == tool)
     }
 }
@@ -78,25 +78,28 @@ impl LockCommand {
             Some(Command::Diff { what } | Command::Accept { what }) => what.as_ref(),
             None => None,
         };
-        let meant = Meant::read(what);
-        commands::upstream::is_known(&loaded, meant.id)?;
+        let selector = LockSelector::read(what);
+        commands::upstream::is_known(&loaded, selector.id)?;
         let fixed = wiring::tools(bound, &loaded)?;
-        let plan =
-            upstreams::plan_to_look(&loaded, meant.id.map_or(Which::All, Which::One), &fixed)?;
-        let file = plan.lock_file.clone();
-        let before = plan.lock.clone();
+        let config = upstreams::eager_host_config(
+            &loaded,
+            selector.id.map_or(UpstreamFilter::All, UpstreamFilter::One),
+            &fixed,
+        )?;
+        let file = config.lock_file.clone();
+        let before = config.lock.clone();
         commands::runtime()?.block_on(async {
-            let host = Host::start(plan);
+            let host = Host::start(config);
             host.settled().await;
-            let known = is_known(&host, before.as_ref(), &meant);
+            let known = is_known(&host, before.as_ref(), &selector);
             let answer = match &self.command {
                 _ if known.is_err() => known.map(|()| Exit::Unknown),
                 None => self.pin(&host, before, &file, printer),
                 Some(Command::Diff { .. }) => {
-                    Ok(self.show(&host, &before.unwrap_or_default(), &meant, None, printer))
+                    Ok(self.show(&host, &before.unwrap_or_default(), &selector, None, printer))
                 }
                 Some(Command::Accept { .. }) => {
-                    self.accept(&loaded, &host, before, &meant, &file, printer)
+                    self.accept(&loaded, &host, before, &selector, &file, printer)
                 }
             };
             host.stop().await;
@@ -104,59 +107,57 @@ impl LockCommand {
         })
     }
 
-    /// Pins what is not pinned yet.
+    /// Pins the upstreams that are not pinned yet.
     fn pin(
         &self,
         host: &Host,
-        before: Option<Lock>,
+        before: Option<ContractLock>,
         file: &std::path::Path,
         printer: &Printer,
     ) -> anyhow::Result<Exit> {
         let mut lock = before.unwrap_or_default();
         let mut fresh = Vec::new();
-        for (member, offer) in reached(host) {
-            if !lock.upstreams.contains_key(&member.id) {
-                lock.upstreams.insert(member.id.clone(), Pinned::of(&offer));
-                fresh.push((&member.id, offer.tools.len()));
+        for (upstream, listings) in reached(host) {
+            if !lock.upstreams.contains_key(&upstream.id) {
+                lock.upstreams.insert(upstream.id.clone(), PinnedListings::of(&listings));
+                fresh.push((&upstream.id, listings.tools.len()));
             }
         }
         if !fresh.is_empty() {
             write(&lock, file)?;
         }
         for (id, tools) in &fresh {
-            printer.say(format!(
-                "pinned {id} with {} in {}",
-                count(*tools, "tool"),
-                file.display()
-            ));
+            printer.say(format!("pinned {id} ({}) in {}", count(*tools, "tool"), file.display()));
         }
         let pinned: Vec<_> =
             fresh.iter().map(|(id, tools)| json!({ "upstream": id, "tools": tools })).collect();
-        Ok(self.show(host, &lock, &Meant { id: None, tool: None }, Some(pinned), printer))
+        Ok(self.show(host, &lock, &LockSelector { id: None, tool: None }, Some(pinned), printer))
     }
 
-    /// Tells what is not as it was pinned, and to programs what has just been.
+    /// Shows the differences; as JSON also the upstreams that were just pinned.
     fn show(
         &self,
         host: &Host,
-        lock: &Lock,
-        meant: &Meant<'_>,
+        lock: &ContractLock,
+        selector: &LockSelector<'_>,
         pinned: Option<Vec<Value>>,
         printer: &Printer,
     ) -> Exit {
-        let nothing = Pinned::default();
+        let nothing = PinnedListings::default();
         let mut all = Vec::new();
         let mut unknown = Vec::new();
-        for member in enabled(host) {
-            let Some(offer) = known(member) else {
-                unknown.push(json!({ "upstream": member.id, "message": unreached(member) }));
-                printer.say(format!("{}: {}", member.id, unreached(member)));
+        for upstream in enabled(host) {
+            let Some(listings) = complete_listings(upstream) else {
+                unknown
+                    .push(json!({ "upstream": upstream.id, "message": unread_reason(upstream) }));
+                printer.say(format!("{}: {}", upstream.id, unread_reason(upstream)));
                 continue;
             };
-            let pinned = lock.upstreams.get(&member.id).unwrap_or(&nothing);
-            let differences = lock::between(pinned, &offer, member.settings.inputs()).into_iter();
-            let of_meant = differences.filter(|one| meant.means(one));
-            all.extend(of_meant.map(|one| (member.id.clone(), one)));
+            let pinned = lock.upstreams.get(&upstream.id).unwrap_or(&nothing);
+            let differences =
+                lock::differences(pinned, &listings, upstream.settings.inputs()).into_iter();
+            let of_meant = differences.filter(|one| selector.selects(one));
+            all.extend(of_meant.map(|one| (upstream.id.clone(), one)));
         }
         if self.json {
             let listed: Vec<_> = all
@@ -177,9 +178,9 @@ impl LockCommand {
                 describe(id, difference, printer);
             }
             if all.is_empty() && unknown.is_empty() {
-                printer.say("everything is as it was pinned");
+                printer.say("nothing differs from the lock");
             }
-            say_next(&all, printer);
+            hint_accept(&all, printer);
         }
         match (unknown.is_empty(), all.is_empty()) {
             (false, _) => Exit::Unknown,
@@ -188,44 +189,44 @@ impl LockCommand {
         }
     }
 
-    /// Pins what is offered now. What cannot be taken is named, and keeps nothing else from it.
+    /// Pins the current listings. An upstream that cannot be read is named, and does not stop the others.
     fn accept(
         &self,
         loaded: &Loaded,
         host: &Host,
-        before: Option<Lock>,
-        meant: &Meant<'_>,
+        before: Option<ContractLock>,
+        selector: &LockSelector<'_>,
         file: &std::path::Path,
         printer: &Printer,
     ) -> anyhow::Result<Exit> {
         let mut lock = before.unwrap_or_default();
         let (mut taken, mut left) = (0, Vec::new());
-        for member in enabled(host) {
-            let id = &member.id;
-            let Some(offer) = known(member) else {
-                left.push(format!("{id}: {}", unreached(member)));
+        for upstream in enabled(host) {
+            let id = &upstream.id;
+            let Some(listings) = complete_listings(upstream) else {
+                left.push(format!("{id}: {}", unread_reason(upstream)));
                 continue;
             };
             let mut pinned = lock.upstreams.get(id).cloned().unwrap_or_default();
-            let differences = lock::between(&pinned, &offer, member.settings.inputs());
-            let of_meant = differences.iter().filter(|one| meant.means(one)).count();
+            let differences = lock::differences(&pinned, &listings, upstream.settings.inputs());
+            let of_meant = differences.iter().filter(|one| selector.selects(one)).count();
             if of_meant == 0 {
                 continue;
             }
-            let frozen = loaded.settings.upstreams[id].changes == Changes::Freeze;
+            let frozen = loaded.settings.upstreams[id].changes == ChangePolicy::Freeze;
             if frozen && !pinned.tools.is_empty() {
                 left.push(format!(
-                    "upstreams.{id}.changes is `freeze`; set it to `review` to take changes"
+                    "{id}: not accepted: `upstreams.{id}.changes` is `freeze`; set it to `review` first"
                 ));
                 continue;
             }
-            pinned.accept(&offer, meant.tool);
+            pinned.accept(&listings, selector.tool);
             lock.upstreams.insert(id.clone(), pinned);
             taken += of_meant;
         }
-        // What the settings do not name any more is not served, and not pinned either.
+        // Upstreams that are not in the settings any more leave the lock.
         let pinned = lock.upstreams.len();
-        if meant.id.is_none() {
+        if selector.id.is_none() {
             lock.upstreams.retain(|id, _| loaded.settings.upstreams.contains_key(id));
         }
         let gone = pinned - lock.upstreams.len();
@@ -238,58 +239,63 @@ impl LockCommand {
         if self.json {
             printer.json(&json!({ "accepted": taken, "left": left }));
         } else if taken == 0 && left.is_empty() {
-            printer.say("there is nothing to take: everything is as it was pinned");
+            printer.say("nothing to accept: nothing differs from the lock");
         } else {
-            printer.say(format!("took {} into {}", count(taken, "change"), file.display()));
+            printer.say(format!("accepted {} in {}", count(taken, "change"), file.display()));
         }
         Ok(if left.is_empty() { Exit::Ok } else { Exit::Unknown })
     }
 }
 
-/// Refuses a tool that its upstream neither offers nor had pinned: of a slip of the pen nothing is to
-/// be said, and least of all that it is as it was.
-fn is_known(host: &Host, lock: Option<&Lock>, meant: &Meant<'_>) -> anyhow::Result<()> {
-    let Some(member) = meant.id.and_then(|id| host.member(id)) else { return Ok(()) };
-    if !member.settings.enabled {
-        bail!("the upstream `{}` is turned off (`enabled: false`)", member.id);
+/// Refuses a tool that its upstream neither lists nor has pinned: a misspelt name must not look unchanged.
+fn is_known(
+    host: &Host,
+    lock: Option<&ContractLock>,
+    selector: &LockSelector<'_>,
+) -> anyhow::Result<()> {
+    let Some(upstream) = selector.id.and_then(|id| host.upstream(id)) else { return Ok(()) };
+    if !upstream.settings.enabled {
+        bail!("the upstream `{}` is disabled (`enabled: false`)", upstream.id);
     }
-    let (Some(tool), Some(offer)) = (meant.tool, member.listed()) else { return Ok(()) };
-    let pinned = lock.and_then(|lock| lock.upstreams.get(&member.id));
+    let (Some(tool), Some(listings)) = (selector.tool, upstream.own_listings()) else {
+        return Ok(());
+    };
+    let pinned = lock.and_then(|lock| lock.upstreams.get(&upstream.id));
     let pinned = pinned.into_iter().flat_map(|pinned| pinned.tools.keys()).map(String::as_str);
-    let offered = offer.tools.iter().filter_map(|tool| tool.get("name")?.as_str());
+    let offered = listings.tools.iter().filter_map(|tool| tool.get("name")?.as_str());
     let names: Vec<&str> = offered.chain(pinned).collect();
     if names.contains(&tool) {
         return Ok(());
     }
     match contract::nearest(tool, names.iter().copied()) {
         Some(near) => {
-            bail!("`{}` has no tool `{tool}`, now or pinned; did you mean `{near}`?", member.id)
+            bail!("the upstream `{}` has no tool `{tool}`; did you mean `{near}`?", upstream.id)
         }
-        None => bail!("`{}` has no tool `{tool}`, now or pinned", member.id),
+        None => bail!("the upstream `{}` has no tool `{tool}`", upstream.id),
     }
 }
 
-fn enabled(host: &Host) -> impl Iterator<Item = &Arc<Member>> {
-    host.members().iter().filter(|member| member.settings.enabled)
+fn enabled(host: &Host) -> impl Iterator<Item = &Arc<Upstream>> {
+    host.upstreams().iter().filter(|upstream| upstream.settings.enabled)
 }
 
-fn reached(host: &Host) -> Vec<(&Arc<Member>, Arc<upstream::Offer>)> {
-    enabled(host).filter_map(|member| Some((member, known(member)?))).collect()
+fn reached(host: &Host) -> Vec<(&Arc<Upstream>, Arc<upstream::ServerListings>)> {
+    enabled(host).filter_map(|upstream| Some((upstream, complete_listings(upstream)?))).collect()
 }
 
-/// What an upstream offers, if all of that is known: of what could not be read nobody can say whether it
-/// is as it was.
-fn known(member: &Member) -> Option<Arc<upstream::Offer>> {
-    member.listed().filter(|offer| offer.unread.is_empty())
+/// The listings of an upstream, if all of them could be read.
+fn complete_listings(upstream: &Upstream) -> Option<Arc<upstream::ServerListings>> {
+    upstream.own_listings().filter(|listings| listings.unread.is_empty())
 }
 
-fn unreached(member: &Member) -> String {
-    let unread = member.listed().and_then(|offer| offer.unread.values().next().cloned());
+fn unread_reason(upstream: &Upstream) -> String {
+    let unread =
+        upstream.own_listings().and_then(|listings| listings.unread.values().next().cloned());
     if let Some(why) = unread {
-        return format!("not all that it offers can be listed: {why}");
+        return format!("cannot read all of its listings: {why}");
     }
-    match member.phase() {
-        upstream::Phase::Down { error } => format!("cannot be reached: {error}"),
+    match upstream.state() {
+        upstream::UpstreamState::Down { error } => format!("cannot be reached: {error}"),
         _ => "cannot be reached".into(),
     }
 }
@@ -298,9 +304,9 @@ fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
-/// What to do about differences. The name of a tool is in the words of its server, so it stands in a line for
-/// a shell only if it is one to a shell as well.
-fn say_next(all: &[(String, Difference)], printer: &Printer) {
+/// Prints the next step. The name of a tool comes from its server, so it is part of a shell command only if it needs
+/// no quoting.
+fn hint_accept(all: &[(String, LockDifference)], printer: &Printer) {
     let Some((id, first)) = all.first() else { return };
     let plain = |one: char| one.is_ascii_alphanumeric() || "-_.".contains(one);
     let is_named = first.kind == "tool" && first.name.chars().all(plain);
@@ -310,11 +316,13 @@ fn say_next(all: &[(String, Difference)], printer: &Printer) {
         _ if of_one => format!(" {id}"),
         _ => String::new(),
     };
-    printer.say(format!("hint: if that is right, take it with `toolgate lock accept{what}`"));
+    printer.say(format!(
+        "hint: if you trust these changes, accept them with `toolgate lock accept{what}`"
+    ));
 }
 
-/// Writes the lock. Where that fails, the file that is named is the lock.
-fn write(lock: &Lock, file: &std::path::Path) -> anyhow::Result<()> {
+/// Writes the lock. An error names the lock and no temporary file.
+fn write(lock: &ContractLock, file: &std::path::Path) -> anyhow::Result<()> {
     lock.write(file).map_err(|error| match error {
         LockError::Unwritable { path, source } => {
             LockError::Unwritable { path, source: files::without_path(source) }.into()
@@ -323,15 +331,15 @@ fn write(lock: &Lock, file: &std::path::Path) -> anyhow::Result<()> {
     })
 }
 
-/// A difference in words.
-fn describe(id: &str, difference: &Difference, printer: &Printer) {
+/// Prints a difference.
+fn describe(id: &str, difference: &LockDifference, printer: &Printer) {
     let name = match difference.name.as_str() {
         "" => id.to_owned(),
         name => format!("{id}.{name}"),
     };
     let class = match (difference.what, difference.class) {
-        (What::Changed, ChangeClass::Wording) => " (wording: models read it)".to_owned(),
-        (What::Changed, class) => format!(" ({})", class.word()),
+        (DifferenceKind::Changed, ChangeClass::Wording) => " (wording: models read this text)".to_owned(),
+        (DifferenceKind::Changed, class) => format!(" ({})", class.word()),
         _ => String::new(),
     };
     printer.data(format!("{name}: {} {}{class}", difference.kind, difference.what.word()));

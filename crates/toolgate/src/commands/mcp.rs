@@ -20,8 +20,8 @@ use crate::{
     settings::{Flags, Loaded},
     wiring::{
         self,
-        shelves::Shelves,
-        upstreams::{self, Which},
+        upstream_library::UpstreamLibrary,
+        upstreams::{self, UpstreamFilter},
     },
 };
 
@@ -52,7 +52,7 @@ impl McpCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let (loaded, bound) = commands::ready(flags)?;
         let fixed = wiring::tools(bound, &loaded)?;
-        let plan = upstreams::plan(&loaded, self.which(), &fixed)?;
+        let config = upstreams::host_config(&loaded, self.which(), &fixed)?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         if let Some(name) = &self.toolset
             && catalogue.toolset(name).is_none()
@@ -77,7 +77,7 @@ impl McpCommand {
         // One client: a message that hops between threads takes twice as long.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
-            let host = upstreams::start(&opened.gate, plan, fixed).await;
+            let host = upstreams::start(&opened.gate, config, fixed).await;
             let served = self.serve(&loaded, &opened, &host).await;
             host.stop().await;
             served
@@ -87,8 +87,8 @@ impl McpCommand {
     }
 
     /// The upstreams that this client can use.
-    fn which(&self) -> Which<'_> {
-        self.toolset.as_deref().map_or(Which::All, Which::One)
+    fn which(&self) -> UpstreamFilter<'_> {
+        self.toolset.as_deref().map_or(UpstreamFilter::All, UpstreamFilter::One)
     }
 
     async fn serve(
@@ -99,7 +99,7 @@ impl McpCommand {
     ) -> anyhow::Result<()> {
         let settings = server_settings::settings(loaded, &opened.data, Vec::new())?;
         let jobs = Jobs::visiting(opened.gate.clone(), server_settings::jobs(loaded));
-        let library = Arc::new(Shelves::new(host.clone()));
+        let library = Arc::new(UpstreamLibrary::new(host.clone()));
         let app = App::with_library(opened.gate.clone(), jobs, settings, library);
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;

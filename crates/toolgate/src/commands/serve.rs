@@ -28,8 +28,8 @@ use crate::{
     wiring::{
         self,
         asking::Asking,
-        shelves::Shelves,
-        upstreams::{self, Which},
+        upstream_library::UpstreamLibrary,
+        upstreams::{self, UpstreamFilter},
     },
 };
 
@@ -45,7 +45,7 @@ impl ServeCommand {
         logging::start(&loaded.settings.log)?;
         let tokens = tokens(&loaded)?;
         let fixed = wiring::tools(bound, &loaded)?;
-        let plan = upstreams::plan(&loaded, Which::All, &fixed)?;
+        let config = upstreams::host_config(&loaded, UpstreamFilter::All, &fixed)?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         let data = DataFolder::open(&loaded.data_dir())?;
         let lock = data.lock()?;
@@ -53,7 +53,7 @@ impl ServeCommand {
         let runtime = commands::runtime()?;
         runtime.block_on(async {
             let listener = bind(&loaded.settings.server.listen, tokens.is_empty()).await?;
-            let host = upstreams::start(&opened.gate, plan, fixed).await;
+            let host = upstreams::start(&opened.gate, config, fixed).await;
             let served = serve(&loaded, &opened, &host, listener, tokens, printer).await;
             host.stop().await;
             served
@@ -86,7 +86,7 @@ async fn serve(
     tokio::spawn(remove_orphans(gate.clone(), left));
     sweep(gate.clone(), loaded);
     let settings = server_settings::settings(loaded, &opened.data, tokens)?;
-    let library = Arc::new(Shelves::new(host.clone()));
+    let library = Arc::new(UpstreamLibrary::new(host.clone()));
     let asks = Arc::new(Asking::new(loaded, &gate, &opened.data)?);
     let app = App::with(gate.clone(), jobs, settings, library, asks);
     let stop = CancellationToken::new();

@@ -5,7 +5,7 @@ use contract::{
     Contract,
     render::{descriptor, markdown},
 };
-use upstream::{Host, Phase};
+use upstream::{Host, UpstreamState};
 
 use crate::{
     Exit, commands,
@@ -13,7 +13,7 @@ use crate::{
     settings::Flags,
     wiring::{
         self,
-        upstreams::{self, Which},
+        upstreams::{self, UpstreamFilter},
     },
 };
 
@@ -41,19 +41,19 @@ impl ToolsCommand {
         let (loaded, bound) = commands::ready(flags)?;
         let fixed = wiring::tools(bound, &loaded)?;
         let which = match &self.command {
-            None => Which::All,
-            Some(Command::Show { tool }) => Which::Of(tool),
+            None => UpstreamFilter::All,
+            Some(Command::Show { tool }) => UpstreamFilter::OwnerOf(tool),
         };
-        let plan = upstreams::plan(&loaded, which, &fixed)?;
+        let config = upstreams::host_config(&loaded, which, &fixed)?;
         let mut tools = fixed;
-        if !plan.upstreams.is_empty() {
+        if !config.upstreams.is_empty() {
             tools.extend(commands::runtime()?.block_on(async {
-                let host = Host::start(plan);
+                let host = Host::start(config);
                 host.settled().await;
                 let tools = host.tools();
-                for member in host.members() {
-                    if let Phase::Down { error } = member.phase() {
-                        printer.say(format!("{}: cannot be reached: {error}", member.id));
+                for upstream in host.upstreams() {
+                    if let UpstreamState::Down { error } = upstream.state() {
+                        printer.say(format!("{}: cannot be reached: {error}", upstream.id));
                     }
                 }
                 host.stop().await;

@@ -1,4 +1,4 @@
-//! `toolgate upstream`: other people's MCP servers, and how they are.
+//! `toolgate upstream`: lists upstreams with their status, and imports them from other clients.
 
 mod import;
 
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use serde_json::json;
-use upstream::{Host, Phase, Report};
+use upstream::{Host, UpstreamState, UpstreamStatus};
 
 use crate::{
     Exit, commands,
@@ -15,11 +15,11 @@ use crate::{
     settings::{Flags, Loaded},
     wiring::{
         self,
-        upstreams::{self, Which},
+        upstreams::{self, UpstreamFilter},
     },
 };
 
-/// List the upstream servers and how they are, or take them over from another client
+/// List upstream servers with their status, or import them from another client
 #[derive(Args)]
 pub struct UpstreamCommand {
     /// Print JSON
@@ -31,12 +31,12 @@ pub struct UpstreamCommand {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Connect to every upstream, and show what is admitted, what is not, and why
+    /// Connect to every upstream, and show which tools are served and which are rejected, with the reason
     List {
         /// Only this one
         id: Option<String>,
     },
-    /// Take the servers of another client's configuration into the settings
+    /// Import the servers of another client's configuration into the settings
     Import {
         /// A JSON file with `mcpServers` (Claude, Cursor), `servers` or `mcp.servers` (VS Code), or with
         /// `mcpServers` in its projects (Claude Code)
@@ -56,25 +56,29 @@ impl UpstreamCommand {
         let (loaded, bound) = commands::ready(flags)?;
         is_known(&loaded, id)?;
         let fixed = wiring::tools(bound, &loaded)?;
-        let plan = upstreams::plan_to_look(&loaded, id.map_or(Which::All, Which::One), &fixed)?;
-        let reports = commands::runtime()?.block_on(async {
-            let host = Host::start(plan);
+        let config = upstreams::eager_host_config(
+            &loaded,
+            id.map_or(UpstreamFilter::All, UpstreamFilter::One),
+            &fixed,
+        )?;
+        let statuses = commands::runtime()?.block_on(async {
+            let host = Host::start(config);
             host.settled().await;
-            let reports = host.reports();
+            let statuses = host.statuses();
             host.stop().await;
-            reports
+            statuses
         });
         if self.json {
-            printer.json(&json!({ "upstreams": reports }));
+            printer.json(&json!({ "upstreams": statuses }));
         } else {
-            show(&reports, printer);
+            show(&statuses, printer);
         }
-        let down = reports.iter().any(|one| matches!(one.phase, Phase::Down { .. }));
+        let down = statuses.iter().any(|one| matches!(one.state, UpstreamState::Down { .. }));
         Ok(if down { Exit::Failed } else { Exit::Ok })
     }
 }
 
-/// Refuses an id that the settings do not have.
+/// Refuses an id that is not in the settings.
 pub fn is_known(loaded: &Loaded, id: Option<&str>) -> anyhow::Result<()> {
     let Some(id) = id else { return Ok(()) };
     let known = &loaded.settings.upstreams;
@@ -88,19 +92,19 @@ pub fn is_known(loaded: &Loaded, id: Option<&str>) -> anyhow::Result<()> {
     }
 }
 
-fn show(reports: &[Report], printer: &Printer) {
-    if reports.is_empty() {
+fn show(statuses: &[UpstreamStatus], printer: &Printer) {
+    if statuses.is_empty() {
         printer.say(
-            "the settings have no upstreams; take some over with `toolgate upstream import FILE`",
+            "the settings have no upstreams; import some with `toolgate upstream import FILE`",
         );
         return;
     }
-    let rows: Vec<_> = reports
+    let rows: Vec<_> = statuses
         .iter()
         .map(|one| {
             vec![
                 one.id.clone(),
-                word(&one.phase).to_owned(),
+                word(&one.state).to_owned(),
                 one.protocol.clone().unwrap_or_default(),
                 one.tools.len().to_string(),
                 one.rejected.len().to_string(),
@@ -109,27 +113,31 @@ fn show(reports: &[Report], printer: &Printer) {
         })
         .collect();
     printer.table(&["UPSTREAM", "STATE", "PROTOCOL", "TOOLS", "REJECTED", "TARGET"], &rows);
-    for one in reports {
-        if let Phase::Down { error } = &one.phase {
+    for one in statuses {
+        if let UpstreamState::Down { error } = &one.state {
             printer.data(format!("\n{}: {error}", one.id));
         }
         for remark in &one.remarks {
-            printer.data(format!("\n{}.{}: {}", one.id, remark.tool, remark.message));
+            let subject = match remark.tool.as_str() {
+                "" => one.id.clone(),
+                tool => format!("{}.{tool}", one.id),
+            };
+            printer.data(format!("\n{subject}: {}", remark.message));
         }
         for rejected in &one.rejected {
             let reason = rejected.reason.word();
             printer.data(format!("\n{}.{}: {reason}: {}", one.id, rejected.tool, rejected.message));
-            printer.data(format!("  {}", rejected.fix));
+            printer.data(format!("  fix: {}", rejected.fix));
         }
     }
 }
 
-fn word(phase: &Phase) -> &'static str {
-    match phase {
-        Phase::Disabled => "disabled",
-        Phase::Starting => "starting",
-        Phase::Ready => "ready",
-        Phase::Idle => "idle",
-        Phase::Down { .. } => "down",
+fn word(state: &UpstreamState) -> &'static str {
+    match state {
+        UpstreamState::Disabled => "disabled",
+        UpstreamState::Starting => "starting",
+        UpstreamState::Ready => "ready",
+        UpstreamState::Idle => "idle",
+        UpstreamState::Down { .. } => "down",
     }
 }

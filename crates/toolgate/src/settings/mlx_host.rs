@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use anyhow::Context;
 use tools::settings::MlxSettings;
 use upstream::{
-    settings::{Allowed, Overlay, Star, Upstream},
+    settings::{AllowedTools, Overlay, Star, UpstreamSettings},
     variables,
 };
 
@@ -31,7 +31,7 @@ pub fn add(settings: &mut Settings) -> anyhow::Result<()> {
         );
     }
     if let Some(AllowlistSetting::Here(list)) = &mut settings.allowlist {
-        list.entry(MLXCTL.into()).or_insert(Allowed::All(Star::Star));
+        list.entry(MLXCTL.into()).or_insert(AllowedTools::All(Star::Star));
     }
     Ok(())
 }
@@ -66,7 +66,7 @@ pub fn expanded(settings: &MlxSettings) -> MlxSettings {
     filled
 }
 
-fn ssh_upstream(settings: &MlxSettings) -> anyhow::Result<Upstream> {
+fn ssh_upstream(settings: &MlxSettings) -> anyhow::Result<UpstreamSettings> {
     let options = SSH_OPTIONS.iter().flat_map(|option| ["-o".to_owned(), (*option).to_owned()]);
     let target = ["--".to_owned(), settings.host.clone()];
     // The remote shell reads these words, and nothing that a caller wrote.
@@ -75,12 +75,12 @@ fn ssh_upstream(settings: &MlxSettings) -> anyhow::Result<Upstream> {
     if let Ok(agent) = std::env::var("SSH_AUTH_SOCK") {
         env.insert("SSH_AUTH_SOCK".to_owned(), agent);
     }
-    Ok(Upstream {
+    Ok(UpstreamSettings {
         command: Some("ssh".into()),
         args: options.chain(target).chain(words).collect(),
         env,
         tools: overlays()?,
-        ..Upstream::default()
+        ..UpstreamSettings::default()
     })
 }
 

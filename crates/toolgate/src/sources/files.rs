@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use contract::{Contract, Diagnostic, Document, document::MAX_DOCUMENT_BYTES, lint, read};
-use upstream::{Offer, lock::Lock, names};
+use upstream::{ServerListings, lock::ContractLock, names};
 use workbench::documents;
 
 use super::{Known, Set, draft, listing};
@@ -97,7 +97,7 @@ fn of_json(path: &Path, title: &str, text: &str) -> anyhow::Result<Set> {
     let value =
         contract::json::parse(text.as_bytes()).with_context(|| format!("`{title}` is no JSON"))?;
     if value.get("upstreams").is_some() && value.get("version").is_some() {
-        let lock = Lock::read(path)?.with_context(|| format!("cannot read `{title}`"))?;
+        let lock = ContractLock::read(path)?.with_context(|| format!("cannot read `{title}`"))?;
         return Ok(of_lock(title, &lock));
     }
     if value.get("input_schema").is_some() {
@@ -118,12 +118,15 @@ fn of_json(path: &Path, title: &str, text: &str) -> anyhow::Result<Set> {
         }
         return Ok(set);
     }
-    listing::written_down(&mut set, &Offer { tools: tools.clone(), ..Offer::default() });
+    listing::written_down(
+        &mut set,
+        &ServerListings { tools: tools.clone(), ..ServerListings::default() },
+    );
     Ok(set)
 }
 
 /// Everything that is pinned, by the names under which it is served.
-fn of_lock(title: &str, lock: &Lock) -> Set {
+fn of_lock(title: &str, lock: &ContractLock) -> Set {
     let mut set = Set::new(title, true);
     for (id, pinned) in &lock.upstreams {
         let mut own = Set::new(format!("{title}: {id}"), true);

@@ -8,14 +8,14 @@ use std::{
 use contract::{Diagnostic, Document, Severity};
 use serde_json::Value;
 use upstream::{
-    Offer,
-    admission::{self, Admission, Reason, Rejected, Rules},
-    settings::{Overlay, Upstream},
+    ServerListings,
+    admission::{self, Admission, AdmissionRules, Rejection, RejectionReason},
+    settings::{Overlay, UpstreamSettings},
 };
 use workbench::{compare::PartialContract, suspicious::SuspiciousText};
 
 use super::{Known, Set, draft};
-use crate::{commands, servers::Server, settings::Loaded, wiring::overlays};
+use crate::{commands, named_servers::NamedServer, settings::Loaded, wiring::overlays};
 
 /// The toolset of tools whose server nobody has given an id.
 const UNNAMED: &str = "server";
@@ -23,7 +23,7 @@ const UNNAMED: &str = "server";
 /// What the operator says about the tools of a listing.
 pub(super) struct Terms<'a> {
     pub id: &'a str,
-    pub settings: &'a Upstream,
+    pub settings: &'a UpstreamSettings,
     pub overlays: &'a BTreeMap<String, Overlay>,
     /// Whether the settings have it, so that they are a place to mend it.
     pub configured: bool,
@@ -31,36 +31,36 @@ pub(super) struct Terms<'a> {
 
 /// What a server lists now.
 pub(super) fn of_server(server: &Server) -> anyhow::Result<Set> {
-    let offer = commands::runtime()?.block_on(server.offer())?;
+    let listings = commands::runtime()?.block_on(server.listings())?;
     let mut set = Set::new(&server.title, true);
-    written_down(&mut set, &offer);
+    written_down(&mut set, &listings);
     Ok(set)
 }
 
 /// What an upstream lists now, under the server's own names, with what overlays say.
 pub(super) fn of_upstream(loaded: &Loaded, id: &str) -> anyhow::Result<Set> {
-    let server = Server::of_upstream(loaded, id)?;
+    let server = NamedServer::of_upstream(loaded, id)?;
     let overlays = overlays::of_upstream(loaded, id)?;
-    let offer = commands::runtime()?.block_on(server.offer())?;
+    let listings = commands::runtime()?.block_on(server.listings())?;
     let settings = &loaded.settings.upstreams[id];
     let mut set = Set::new(id, true);
-    add(&mut set, &Terms { id, settings, overlays: &overlays, configured: true }, &offer);
+    add(&mut set, &Terms { id, settings, overlays: &overlays, configured: true }, &listings);
     Ok(set)
 }
 
 /// A listing whose server the settings do not know.
-pub(super) fn written_down(set: &mut Set, offer: &Offer) {
-    let (settings, overlays) = (Upstream::default(), BTreeMap::new());
+pub(super) fn written_down(set: &mut Set, listings: &ServerListings) {
+    let (settings, overlays) = (UpstreamSettings::default(), BTreeMap::new());
     let terms = Terms { id: UNNAMED, settings: &settings, overlays: &overlays, configured: false };
-    add(set, &terms, offer);
+    add(set, &terms, listings);
 }
 
 /// Adds the tools of a listing to a set, and what is to be said about them.
-pub(super) fn add(set: &mut Set, terms: &Terms<'_>, offer: &Offer) {
-    let admission = judge(terms, offer);
+pub(super) fn add(set: &mut Set, terms: &Terms<'_>, listings: &ServerListings) {
+    let admission = admit(terms, listings);
     let title = set.title.clone();
-    set.findings.extend(diagnostics(&title, terms, offer, &admission));
-    for tool in &offer.tools {
+    set.findings.extend(diagnostics(&title, terms, listings, &admission));
+    for tool in &listings.tools {
         let mut promise = PartialContract::of_tool(tool);
         if promise.name.is_empty() {
             continue;
@@ -76,7 +76,7 @@ pub(super) fn add(set: &mut Set, terms: &Terms<'_>, offer: &Offer) {
                 contract.name.clone_from(&promise.name);
                 contract
             }
-            None => draft::of(&promise, terms.id, offer.version()),
+            None => draft::of(&promise, terms.id, listings.version()),
         };
         // What the server does not say, the operator does.
         let declares = promise.output_schema.as_ref().is_some_and(Value::is_object);
@@ -90,9 +90,9 @@ pub(super) fn add(set: &mut Set, terms: &Terms<'_>, offer: &Offer) {
 }
 
 /// Judges tools by themselves: what is pinned and what is allowed is another matter.
-pub(super) fn judge(terms: &Terms<'_>, offer: &Offer) -> Admission {
+pub(super) fn admit(terms: &Terms<'_>, listings: &ServerListings) -> Admission {
     let taken = HashSet::new();
-    let rules = Rules {
+    let rules = AdmissionRules {
         id: terms.id,
         settings: terms.settings,
         overlays: terms.overlays,
@@ -100,18 +100,19 @@ pub(super) fn judge(terms: &Terms<'_>, offer: &Offer) -> Admission {
         pinned: None,
         taken: &taken,
     };
-    admission::judge(&rules, offer.version(), &offer.tools)
+    admission::admit(&rules, listings.version(), &listings.tools)
 }
 
 /// What is to be said about the tools of a listing, each shown in its place.
 pub(super) fn diagnostics(
     title: &str,
     terms: &Terms<'_>,
-    offer: &Offer,
+    listings: &ServerListings,
     admission: &Admission,
 ) -> Vec<Diagnostic> {
     let shown = |name: &str| {
-        let tool = offer.tools.iter().find(|tool| tool.get("name").is_some_and(|own| own == name));
+        let tool =
+            listings.tools.iter().find(|tool| tool.get("name").is_some_and(|own| own == name));
         Shown::new(&format!("{title}.{name}"), tool.unwrap_or(&Value::Null))
     };
     let mut found = Vec::new();
@@ -129,11 +130,11 @@ pub(super) fn diagnostics(
 }
 
 /// The part of a tool that is the reason.
-fn place(rejected: &Rejected) -> &'static str {
+fn place(rejected: &Rejection) -> &'static str {
     match rejected.reason {
-        Reason::BadInputSchema => "/inputSchema",
-        Reason::BadOutputSchema => "/outputSchema",
-        Reason::SuspiciousText => "/description",
+        RejectionReason::BadInputSchema => "/inputSchema",
+        RejectionReason::BadOutputSchema => "/outputSchema",
+        RejectionReason::SuspiciousText => "/description",
         _ => "/name",
     }
 }

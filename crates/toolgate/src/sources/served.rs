@@ -3,7 +3,7 @@
 use contract::Status;
 use serde_json::Value;
 use upstream::{
-    Host, Member, Phase,
+    Host, Upstream, UpstreamState,
     settings::{Allowlist, allows},
 };
 use workbench::compare::PartialContract;
@@ -17,7 +17,7 @@ use crate::{
     settings::{Flags, Loaded},
     wiring::{
         self, overlays,
-        upstreams::{self, Which},
+        upstreams::{self, UpstreamFilter},
     },
 };
 
@@ -33,17 +33,17 @@ pub(super) fn read(flags: &Flags) -> anyhow::Result<Set> {
         return Ok(set);
     }
     let fixed = wiring::tools(contracts.bound, &loaded)?;
-    let plan = upstreams::plan_to_look(&loaded, Which::All, &fixed)?;
-    if plan.upstreams.is_empty() {
+    let config = upstreams::eager_host_config(&loaded, UpstreamFilter::All, &fixed)?;
+    if config.upstreams.is_empty() {
         return Ok(set);
     }
-    let allowlist = plan.allowlist.clone();
+    let allowlist = config.allowlist.clone();
     commands::runtime()?.block_on(async {
-        let host = Host::start(plan);
+        let host = Host::start(config);
         host.settled().await;
         let mut added = Ok(());
-        for member in host.members().iter().filter(|member| member.settings.enabled) {
-            added = added.and_then(|()| add(&mut set, member, allowlist.as_ref(), &loaded));
+        for upstream in host.upstreams().iter().filter(|upstream| upstream.settings.enabled) {
+            added = added.and_then(|()| add(&mut set, upstream, allowlist.as_ref(), &loaded));
         }
         host.stop().await;
         added
@@ -53,35 +53,35 @@ pub(super) fn read(flags: &Flags) -> anyhow::Result<Set> {
 
 fn add(
     set: &mut Set,
-    member: &Member,
+    upstream: &Upstream,
     allowlist: Option<&Allowlist>,
     loaded: &Loaded,
 ) -> anyhow::Result<()> {
-    let id = &member.id;
-    let Some(offer) = member.listed() else {
-        let why = match member.phase() {
-            Phase::Down { error } => error,
+    let id = &upstream.id;
+    let Some(listings) = upstream.own_listings() else {
+        let why = match upstream.state() {
+            UpstreamState::Down { error } => error,
             _ => "it was never reached".to_owned(),
         };
         set.unreached.push(format!("{id}: {why}"));
         return Ok(());
     };
     // What may not be called is not served, whatever it is like.
-    let mut offer = (*offer).clone();
-    offer.tools.retain(|tool| {
+    let mut listings = (*listings).clone();
+    listings.tools.retain(|tool| {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
         allows(allowlist, id, name)
     });
     let overlays = overlays::of_upstream(loaded, id)?;
-    let terms = Terms { id, settings: &member.settings, overlays: &overlays, configured: true };
-    let admission = listing::judge(&terms, &offer);
-    set.findings.extend(listing::diagnostics(id, &terms, &offer, &admission));
-    for tool in member.tools() {
+    let terms = Terms { id, settings: &upstream.settings, overlays: &overlays, configured: true };
+    let admission = listing::admit(&terms, &listings);
+    set.findings.extend(listing::diagnostics(id, &terms, &listings, &admission));
+    for tool in upstream.tools() {
         let contract = (*tool.contract).clone();
         let mut promise = PartialContract::of_contract(&contract);
         promise.status = Some(Status::Active);
-        let own_name = member.own_name(&contract.name);
-        let inputs = Some(member.settings.inputs());
+        let own_name = upstream.own_name(&contract.name);
+        let inputs = Some(upstream.settings.inputs());
         set.tools.push(Known { promise, contract, listed: None, own_name, inputs });
     }
     Ok(())

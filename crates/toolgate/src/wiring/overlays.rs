@@ -1,53 +1,52 @@
-//! What the operator puts over contracts that others wrote: a file for each tool, in a folder for
-//! each upstream or toolset (`overlays/<id>/<tool>.yaml`, by the setting `overlays`).
+//! Overlays: the operator's additions to contracts that others wrote, one file for each tool in a folder for each
+//! upstream or toolset (`overlays/<id>/<tool>.yaml`, by the setting `overlays`).
 //!
-//! Over a tool of an upstream everything can be put that [`Overlay`] has; over a contract of the user
-//! an output schema, because the rest stands in a file that is theirs to edit.
+//! An overlay of an upstream tool may have everything that [`Overlay`] has; one of a user's own contract only an output
+//! schema, because the rest is in a file of their own.
 
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
-    time::SystemTime,
 };
 
 use anyhow::{Context, bail};
 use contract::{Diagnostic, Document, Schema, Severity};
 use serde_json::Value;
-use upstream::{Latest, names, settings::Overlay};
+use upstream::{OverlaySource, lock::FileStamp, names, settings::Overlay};
 
 use super::BoundTool;
 use crate::settings::{Loaded, SettingsError};
 
-/// What is put over the tools of an upstream, by their own names.
-type ByTool = BTreeMap<String, Overlay>;
+/// The overlays of an upstream, by the tools' own names.
+type OverlaysByTool = BTreeMap<String, Overlay>;
 
-/// What an overlay of a contract of the user's own may have.
+/// The keys that an overlay of a user's own contract may have.
 const OWN_KEYS: &[&str] = &["tool", "output_schema"];
 
-/// An overlay that is a file.
-pub struct Written {
+/// An overlay file.
+pub struct OverlayFile {
     /// The file.
     pub path: PathBuf,
-    /// The tool that it is about: what the file says, or what it is named after.
+    /// The tool: the value of `tool`, or the file name.
     pub tool: String,
-    /// What it says.
+    /// The contents.
     pub overlay: Overlay,
     document: Document,
 }
 
-/// The overlays of an upstream or a toolset, and what is wrong with their files.
-pub fn read(loaded: &Loaded, group: &str) -> anyhow::Result<(Vec<Written>, Vec<Diagnostic>)> {
+/// The overlays of an upstream or a toolset, and the mistakes in their files.
+pub fn read(loaded: &Loaded, group: &str) -> anyhow::Result<(Vec<OverlayFile>, Vec<Diagnostic>)> {
     read_in(&folder(loaded), group)
 }
 
-/// The folder that all of them are in.
+/// The folder of all overlays.
 fn folder(loaded: &Loaded) -> PathBuf {
     loaded.path(&loaded.settings.overlays)
 }
 
-fn read_in(folder: &Path, group: &str) -> anyhow::Result<(Vec<Written>, Vec<Diagnostic>)> {
-    let (mut all, mut diagnostics) = (Vec::<Written>::new(), Vec::new());
+fn read_in(folder: &Path, group: &str) -> anyhow::Result<(Vec<OverlayFile>, Vec<Diagnostic>)> {
+    let (mut all, mut diagnostics) = (Vec::<OverlayFile>::new(), Vec::new());
     let folder = folder.join(group);
     if !is_file_name(group) {
         return Ok((all, diagnostics));
@@ -55,7 +54,7 @@ fn read_in(folder: &Path, group: &str) -> anyhow::Result<(Vec<Written>, Vec<Diag
     let unreadable = |error: std::io::Error| {
         SettingsError::new("/overlays", format!("cannot read `{}`: {error}", folder.display()))
     };
-    // One that cannot be looked into is not the same as none.
+    // A folder that cannot be read is not the same as none.
     match folder.metadata() {
         Ok(found) if found.is_dir() => {}
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -79,31 +78,30 @@ fn read_in(folder: &Path, group: &str) -> anyhow::Result<(Vec<Written>, Vec<Diag
         };
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let named = overlay.tool.clone().unwrap_or(stem);
-        let prefix = format!("{group}{}", names::BETWEEN);
+        let prefix = format!("{group}{}", names::SEPARATOR);
         let tool = named.strip_prefix(&prefix).unwrap_or(&named).to_owned();
         if let Some(other) = all.iter().find(|other| other.tool == tool) {
-            let message = format!("`{tool}` has an overlay already");
-            let hint = format!("in `{}`", other.path.display());
+            let message = format!("`{tool}` has more than one overlay");
+            let hint = format!("the other one is `{}`", other.path.display());
             diagnostics.push(document.error("/tool", message).hint(hint));
         }
-        let unusable = unusable(&document, &overlay);
-        if !unusable.is_empty() {
-            diagnostics.extend(unusable);
+        let mistakes = mistakes(&document, &overlay);
+        if !mistakes.is_empty() {
+            diagnostics.extend(mistakes);
             continue;
         }
-        all.push(Written { path, tool, overlay, document });
+        all.push(OverlayFile { path, tool, overlay, document });
     }
     Ok((all, diagnostics))
 }
 
-/// What an overlay of a file cannot say: schemas that nothing can be held against, and names, which have to be seen
-/// together.
-fn unusable(document: &Document, overlay: &Overlay) -> Vec<Diagnostic> {
+/// Mistakes in an overlay file: schemas that cannot be compiled, and names, which belong in the settings.
+fn mistakes(document: &Document, overlay: &Overlay) -> Vec<Diagnostic> {
     let schemas =
         [("input_schema", &overlay.input_schema), ("output_schema", &overlay.output_schema)];
     let mut found = Vec::new();
     if overlay.serve_as.is_some() {
-        let message = "a name is chosen in the settings (`upstreams.ID.tools.TOOL.serve_as`)";
+        let message = "`serve_as` belongs in the settings (`upstreams.ID.tools.TOOL.serve_as`)";
         found.push(document.error("/serve_as", message));
     }
     for (key, schema) in schemas {
@@ -115,31 +113,30 @@ fn unusable(document: &Document, overlay: &Overlay) -> Vec<Diagnostic> {
     found
 }
 
-/// What the operator adds to the tools of an upstream, by their own names: in the settings and in files.
-/// Where both say something, the file counts.
-pub fn of_upstream(loaded: &Loaded, id: &str) -> anyhow::Result<ByTool> {
+/// The overlays of an upstream, of the settings and of files. Where both set a value, the file wins.
+pub fn of_upstream(loaded: &Loaded, id: &str) -> anyhow::Result<OverlaysByTool> {
     let own = loaded.settings.upstreams.get(id).map(|own| own.tools.clone());
     with_files(own.unwrap_or_default(), &folder(loaded), id)
 }
 
-fn with_files(mut all: ByTool, folder: &Path, id: &str) -> anyhow::Result<ByTool> {
+fn with_files(mut all: OverlaysByTool, folder: &Path, id: &str) -> anyhow::Result<OverlaysByTool> {
     let (written, diagnostics) = read_in(folder, id)?;
     if let Some(first) = diagnostics.first() {
         let message = format!("`{}`: {}", first.file, first.message);
         return Err(SettingsError::new("/overlays", message).into());
     }
-    for Written { tool, overlay, .. } in written {
+    for OverlayFile { tool, overlay, .. } in written {
         let below = all.remove(&tool).unwrap_or_default();
         all.insert(tool, over(&below, &overlay)?);
     }
     Ok(all)
 }
 
-/// Reads overlays of upstreams again when a file of them has changed. While one has a mistake, what they
-/// said before counts.
-pub fn follow(loaded: &Loaded) -> Latest {
+/// Reads the overlays of upstreams again when a file has changed. While one has a mistake, the last valid ones stay in
+/// force.
+pub fn follow(loaded: &Loaded) -> OverlaySource {
     let folder = folder(loaded);
-    let own: BTreeMap<String, ByTool> = loaded
+    let own: BTreeMap<String, OverlaysByTool> = loaded
         .settings
         .upstreams
         .iter()
@@ -155,10 +152,10 @@ pub fn follow(loaded: &Loaded) -> Latest {
             }
             let there_were = !seen.is_empty();
             *seen = now;
-            // Who moves all of them away for a moment does not mean to open what they close.
+            // Moving all of them away for a moment must not permit what they forbid.
             if there_were && !folder.is_dir() {
                 let folder = folder.display();
-                tracing::warn!("`{folder}` is gone; what overlays said until now still counts");
+                tracing::warn!("`{folder}` is gone; the last overlays stay in force");
                 return None;
             }
         }
@@ -167,31 +164,32 @@ pub fn follow(loaded: &Loaded) -> Latest {
         match read.collect::<anyhow::Result<BTreeMap<_, _>>>() {
             Ok(all) => Some(all),
             Err(error) => {
-                tracing::warn!("{error:#}; what overlays said until now still counts");
+                tracing::warn!("{error:#}; the last overlays stay in force");
                 None
             }
         }
     })
 }
 
-/// What tells whether a file has changed.
-type Stamp = (PathBuf, Option<SystemTime>, u64);
-
-fn stamps<'a>(folder: &Path, groups: impl Iterator<Item = &'a String>) -> Vec<Stamp> {
+/// The stamps of all overlay files.
+fn stamps<'a>(
+    folder: &Path,
+    groups: impl Iterator<Item = &'a String>,
+) -> Vec<(PathBuf, Option<FileStamp>)> {
     if !folder.is_dir() {
         return Vec::new();
     }
     let files =
         groups.flat_map(|group| super::contract_files(&folder.join(group)).unwrap_or_default());
-    let stamp = |file: PathBuf| {
-        let metadata = file.metadata().ok();
-        let size = metadata.as_ref().map_or(0, std::fs::Metadata::len);
-        (file, metadata.and_then(|one| one.modified().ok()), size)
-    };
-    files.map(stamp).collect()
+    files
+        .map(|file| {
+            let stamp = FileStamp::of(&file);
+            (file, stamp)
+        })
+        .collect()
 }
 
-/// One overlay over another: what the upper one says counts.
+/// Two overlays in one: the values of the upper one win.
 fn over(below: &Overlay, above: &Overlay) -> anyhow::Result<Overlay> {
     let mut whole = serde_json::to_value(below)?;
     if let (Value::Object(whole), Value::Object(above)) = (&mut whole, serde_json::to_value(above)?)
@@ -213,7 +211,7 @@ pub fn apply(bound: &mut [BoundTool], loaded: &Loaded) -> anyhow::Result<Vec<Dia
     toolsets.sort();
     toolsets.dedup();
     diagnostics.extend(strays(loaded, &toolsets));
-    // An upstream of the same name has its tools there.
+    // The folder of an upstream with the same name is not for the toolset.
     toolsets.retain(|name| !loaded.settings.upstreams.contains_key(name));
     for toolset in toolsets {
         let (written, found) = read(loaded, &toolset)?;
@@ -226,7 +224,7 @@ pub fn apply(bound: &mut [BoundTool], loaded: &Loaded) -> anyhow::Result<Vec<Dia
                 let found = one.document.warning("", message);
                 diagnostics.push(match contract::nearest(&one.tool, names) {
                     Some(near) => found.hint(format!("did you mean `{near}`?")),
-                    None => found.hint("this overlay is for nothing"),
+                    None => found.hint("this overlay has no effect"),
                 });
             }
         }
@@ -244,8 +242,7 @@ pub fn apply(bound: &mut [BoundTool], loaded: &Loaded) -> anyhow::Result<Vec<Dia
     Ok(diagnostics)
 }
 
-/// Folders of overlays that are for no upstream and no toolset of the user's own: what they say is not
-/// in force.
+/// Overlay folders without an upstream or a toolset of the user's own: they have no effect.
 fn strays(loaded: &Loaded, toolsets: &[String]) -> Vec<Diagnostic> {
     let folder = folder(loaded);
     let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
@@ -259,34 +256,35 @@ fn strays(loaded: &Loaded, toolsets: &[String]) -> Vec<Diagnostic> {
         if known.contains(&name.as_str()) {
             return None;
         }
-        let message = format!("there is no upstream and no toolset of yours called `{name}`");
+        let message = format!("there is no upstream and no toolset of your own named `{name}`");
         let place = group.display().to_string();
         let found = Diagnostic::new(Severity::Warning, &place, &"".into(), 0..0, message);
         Some(match contract::nearest(&name, known.iter().copied()) {
-            Some(near) => found
-                .hint(format!("what is in this folder is not in force; did you mean `{near}`?")),
-            None => found.hint("what is in this folder is not in force"),
+            Some(near) => found.hint(format!(
+                "the overlays in this folder have no effect; did you mean `{near}`?"
+            )),
+            None => found.hint("the overlays in this folder have no effect"),
         })
     });
     stray.collect()
 }
 
-fn is_for(written: &Written, name: &str) -> bool {
+fn is_for(written: &OverlayFile, name: &str) -> bool {
     written.tool == name || written.path.file_stem().is_some_and(|stem| stem == name)
 }
 
 /// The output schema of an overlay over a contract of the user's own.
-fn checked(written: &Written, name: &str) -> Result<Option<Value>, Box<Diagnostic>> {
-    let Written { document, overlay, tool, .. } = written;
+fn checked(written: &OverlayFile, name: &str) -> Result<Option<Value>, Box<Diagnostic>> {
+    let OverlayFile { document, overlay, tool, .. } = written;
     if tool != name {
-        let message = format!("this is the place for the overlay of `{name}`");
+        let message = format!("this file is for the overlay of `{name}`");
         return Err(Box::new(document.error("/tool", message)));
     }
     let keys = document.value().as_object().into_iter().flatten().map(|(key, _)| key);
     if let Some(key) = keys.into_iter().find(|key| !OWN_KEYS.contains(&key.as_str())) {
         let found = document
-            .error(&format!("/{key}"), format!("`{key}` is for tools of upstreams"))
-            .hint("this contract is yours: write it there");
+            .error(&format!("/{key}"), format!("`{key}` is only for tools of upstreams"))
+            .hint("set it in the contract itself");
         return Err(Box::new(found));
     }
     if let Some(Err(error)) = overlay.output_schema.as_ref().map(Schema::compile) {
@@ -296,15 +294,14 @@ fn checked(written: &Written, name: &str) -> Result<Option<Value>, Box<Diagnosti
     Ok(overlay.output_schema.clone())
 }
 
-/// The file for the overlay of a tool, and what it says now: the one that there is, or where a new one
-/// belongs.
-pub fn place(
+/// The file of the overlay of a tool, and its contents; for a new overlay, the file to create.
+pub fn file_of(
     loaded: &Loaded,
     group: &str,
     tool: &str,
 ) -> anyhow::Result<(PathBuf, Option<Overlay>)> {
     if !is_file_name(group) {
-        bail!("`{group}` cannot be the name of a folder");
+        bail!("`{group}` cannot be a folder name");
     }
     let (written, diagnostics) = read(loaded, group)?;
     if let Some(first) = diagnostics.first() {
@@ -314,31 +311,31 @@ pub fn place(
     if let Some(one) = written.into_iter().find(|one| one.tool == tool) {
         return Ok((one.path, Some(one.overlay)));
     }
-    // A name that is no name of a file is cut as it is where the tool is served.
+    // A name that is not a file name is shortened as the served name is.
     let served = names::served(group, tool);
     let stem = if is_file_name(tool) { tool } else { &served };
     if !is_file_name(stem) {
-        bail!("`{tool}` cannot be the name of a file");
+        bail!("`{tool}` cannot be a file name");
     }
     let folder = folder(loaded).join(group);
     Ok((folder.join(format!("{stem}.yaml")), None))
 }
 
-/// The text of an overlay's file, which says where it came from.
+/// The text of an overlay file, with its origin in a comment.
 pub fn to_text(overlay: &Overlay, origin: &str) -> String {
     let whole = serde_json::to_value(overlay).unwrap_or_default();
     format!("# {origin}\n{}", contract::document::to_yaml(&whole))
 }
 
-/// Writes the file, whole or not at all, over what was there.
+/// Replaces the file as a whole or not at all.
 pub fn write(file: &Path, text: &str) -> anyhow::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+        .with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
     crate::files::replace(file, text)
 }
 
-/// Paths are made of such names only.
+/// True if a name is safe as part of a path.
 fn is_file_name(name: &str) -> bool {
     let fits = |one: char| one.is_ascii_alphanumeric() || "_.-".contains(one);
     !name.is_empty() && name.len() <= 64 && name.chars().all(fits) && !name.starts_with('.')

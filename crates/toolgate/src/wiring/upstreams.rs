@@ -1,4 +1,4 @@
-//! From settings to the host of upstreams, and from what they offer to the catalogue.
+//! The configuration of the host of upstreams, from the settings; and the catalogue, from the tools that they serve.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -12,42 +12,41 @@ use contract::{Diagnostic, Document};
 use gate::{Catalogue, EnforcementMode, Gate, Tool};
 use serde_json::json;
 use upstream::{
-    Configured, Host, Plan,
-    lock::{self, Lock},
-    settings::{Allowed, Allowlist, Overlay, Star, Start},
+    ConfiguredUpstream, Host, HostConfig,
+    lock::{ContractLock, FileStamp},
+    settings::{AllowedTools, Allowlist, Overlay, Star, StartMode},
 };
 
-use super::{overlays, policy, target};
+use super::{overlays, policy, upstream_targets};
 use crate::settings::{AllowlistSetting, Loaded, SettingsError, mlx_host};
 
-/// How long further changes are waited for before the catalogue is made anew: a hundred upstreams
-/// that start together should not make it a hundred times.
-const SETTLE: Duration = Duration::from_millis(20);
+/// The time in which further changes are collected before the catalogue is made again: a hundred upstreams that start
+/// together should not make it a hundred times.
+const CHANGE_DEBOUNCE: Duration = Duration::from_millis(20);
 
-/// Which of the upstreams are meant.
+/// A selection of upstreams.
 #[derive(Debug, Clone, Copy)]
-pub enum Which<'a> {
+pub enum UpstreamFilter<'a> {
     /// All of them.
     All,
     /// The one of this id.
     One(&'a str),
-    /// The one that a tool of this name belongs to; none where it belongs to none.
-    Of(&'a str),
+    /// The one that has a tool of this name; none if none has.
+    OwnerOf(&'a str),
 }
 
-impl Which<'_> {
-    fn means(
+impl UpstreamFilter<'_> {
+    fn includes(
         self,
         id: &str,
         overlays: &BTreeMap<String, Overlay>,
         taken: &HashSet<String>,
     ) -> bool {
         match self {
-            Which::All => true,
-            Which::One(one) => one == id,
-            Which::Of(tool) => {
-                // `id.tool` is how listings write it. No tool of an upstream is called so, but to say what it is
-                // called the upstream has to be asked.
+            UpstreamFilter::All => true,
+            UpstreamFilter::One(one) => one == id,
+            UpstreamFilter::OwnerOf(tool) => {
+                // Listings write `id.tool`. No tool is served under that name, but only the upstream knows the right one.
                 let is_below = |rest: &str| {
                     rest.starts_with("__") || rest.starts_with('.') && !taken.contains(tool)
                 };
@@ -59,110 +58,121 @@ impl Which<'_> {
     }
 }
 
-/// What a host of these upstreams is made of, beside tools that are served already.
-pub fn plan(loaded: &Loaded, which: Which<'_>, fixed: &[Arc<Tool>]) -> anyhow::Result<Plan> {
+/// The configuration of a host of these upstreams. `fixed` are the tools that are served already.
+pub fn host_config(
+    loaded: &Loaded,
+    filter: UpstreamFilter<'_>,
+    fixed: &[Arc<Tool>],
+) -> anyhow::Result<HostConfig> {
     let taken = fixed.iter().map(|tool| tool.contract.name.clone()).collect::<HashSet<_>>();
     let settings = &loaded.settings;
     let mut upstreams = Vec::new();
-    // What is written while we read counts as changed.
-    let latest = overlays::follow(loaded);
+    // Made first: a write from now on counts as a change.
+    let overlay_source = overlays::follow(loaded);
     for (id, own) in &settings.upstreams {
         let overlays = overlays::of_upstream(loaded, id)?;
-        if !which.means(id, &overlays, &taken) {
+        if !filter.includes(id, &overlays, &taken) {
             continue;
         }
-        // One that cannot be started is down, and the others are not.
-        let (target, unresolved) = match target::of(loaded, id, own) {
+        // One that cannot be started is down; the others are not affected.
+        let (target, unresolved) = match upstream_targets::of(loaded, id, own) {
             Ok(target) => (target, None),
-            Err(unresolved) => (target::unknown(loaded, own), Some(unresolved.to_string())),
+            Err(unresolved) => {
+                (upstream_targets::placeholder(loaded, own), Some(unresolved.to_string()))
+            }
         };
         let settings = own.clone();
-        upstreams.push(Configured { id: id.clone(), settings, target, unresolved, overlays });
+        upstreams.push(ConfiguredUpstream {
+            id: id.clone(),
+            settings,
+            target,
+            unresolved,
+            overlays,
+        });
     }
     let lock_file = loaded.path(&settings.lock);
-    let lock_seen = lock::stamp(&lock_file);
+    let lock_stamp = FileStamp::of(&lock_file);
     let policy = settings.policy.clone();
-    Ok(Plan {
+    Ok(HostConfig {
         upstreams,
-        latest,
+        overlay_source,
         allowlist: allowlist(loaded)?,
-        lock: Lock::read(&lock_file)?,
+        lock: ContractLock::read(&lock_file)?,
         lock_file,
-        lock_seen,
+        lock_stamp,
         taken,
         defaults: settings.limits.defaults(),
-        adjust: Arc::new(move |contract| policy::adjust(contract, &policy)),
+        policy: Arc::new(move |contract| policy::adjust(contract, &policy)),
         spawner: guard::process::Spawner::of_this_program(),
         capabilities: json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} }),
     })
 }
 
-/// The same for a look at what upstreams offer now: one that is started lazily is started too, because
-/// until then it offers what the lock says.
-pub fn plan_to_look(
+/// The same with every upstream started at once, so that its listings are its own and not those of the lock.
+pub fn eager_host_config(
     loaded: &Loaded,
-    which: Which<'_>,
+    filter: UpstreamFilter<'_>,
     fixed: &[Arc<Tool>],
-) -> anyhow::Result<Plan> {
-    let mut plan = plan(loaded, which, fixed)?;
-    for upstream in &mut plan.upstreams {
-        upstream.settings.start = Start::Eager;
+) -> anyhow::Result<HostConfig> {
+    let mut config = host_config(loaded, filter, fixed)?;
+    for upstream in &mut config.upstreams {
+        upstream.settings.start = StartMode::Eager;
     }
-    Ok(plan)
+    Ok(config)
 }
 
-/// What keeps upstreams from being reached that can be told without trying, each in its place. It is
-/// no reason not to start: one that is down keeps no other from being served.
+/// Mistakes that keep upstreams from being reached and are known without trying, each at its setting. The others are
+/// served all the same.
 pub fn mistakes(loaded: &Loaded) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for (id, own) in loaded.settings.upstreams.iter().filter(|(_, own)| own.enabled) {
-        if let Err(unresolved) = target::of(loaded, id, own) {
-            // The line may hold what is left of a secret.
-            let told = unresolved.places().map(|(place, words)| {
-                let key = place.trim_start_matches('/').replace('/', ".");
-                loaded.warning(&place, format!("{key}: {words}")).secret()
+        if let Err(unresolved) = upstream_targets::of(loaded, id, own) {
+            // The line may hold part of a secret.
+            let problems = unresolved.problems().map(|(pointer, message)| {
+                let key = pointer.trim_start_matches('/').replace('/', ".");
+                loaded.warning(&pointer, format!("{key}: {message}")).secret()
             });
-            found.extend(told);
+            found.extend(problems);
         }
     }
     found
 }
 
-/// Reaches all upstreams of a plan, and serves what they offer.
-pub async fn start(gate: &Arc<Gate>, plan: Plan, fixed: Vec<Arc<Tool>>) -> Arc<Host> {
-    let host = Host::start(plan);
+/// Starts a host, and serves the tools of its upstreams.
+pub async fn start(gate: &Arc<Gate>, config: HostConfig, fixed: Vec<Arc<Tool>>) -> Arc<Host> {
+    let host = Host::start(config);
     host.settled().await;
-    attach(gate, &host, fixed);
+    keep_catalogue(gate, &host, fixed);
     host
 }
 
-/// Serves what the host offers beside the tools that are always there, now and from now on.
-fn attach(gate: &Arc<Gate>, host: &Arc<Host>, fixed: Vec<Arc<Tool>>) {
-    if host.members().is_empty() {
+/// Keeps the catalogue up to date: the fixed tools and those of the host.
+fn keep_catalogue(gate: &Arc<Gate>, host: &Arc<Host>, fixed: Vec<Arc<Tool>>) {
+    if host.upstreams().is_empty() {
         return;
     }
-    let mut served = Served { fixed, modes: HashMap::new() };
+    let mut updater = CatalogueUpdater { fixed, modes: HashMap::new() };
     let mut changes = host.changes();
     changes.mark_unchanged();
-    served.update(gate, host);
+    updater.update(gate, host);
     let (gate, host) = (Arc::downgrade(gate), Arc::downgrade(host));
     tokio::spawn(async move {
         while changes.changed().await.is_ok() {
-            tokio::time::sleep(SETTLE).await;
+            tokio::time::sleep(CHANGE_DEBOUNCE).await;
             changes.mark_unchanged();
             let (Some(gate), Some(host)) = (gate.upgrade(), host.upgrade()) else { return };
-            served.update(&gate, &host);
+            updater.update(&gate, &host);
         }
     });
 }
 
-/// What is served beside the upstreams, and how their tools were enforced when we last looked.
-struct Served {
+/// The fixed tools, and the modes of the upstream tools at the last update.
+struct CatalogueUpdater {
     fixed: Vec<Arc<Tool>>,
     modes: HashMap<String, EnforcementMode>,
 }
 
-impl Served {
+impl CatalogueUpdater {
     fn update(&mut self, gate: &Gate, host: &Host) {
         let tools = host.tools();
         for tool in &tools {
@@ -173,11 +183,11 @@ impl Served {
             }
         }
         let all = self.fixed.iter().cloned().chain(tools);
-        gate.replace_catalogue(Catalogue::of(all, host.withheld()).with_away(host.away()));
+        gate.replace_catalogue(Catalogue::of(all, host.withheld()).with_away(host.unreached()));
     }
 }
 
-/// The allowlist. One that is named and cannot be read is an error and never "everything".
+/// The allowlist. A file that cannot be read is an error, and never means "everything".
 fn allowlist(loaded: &Loaded) -> anyhow::Result<Option<Allowlist>> {
     let file = match &loaded.settings.allowlist {
         None => return Ok(None),
@@ -192,12 +202,12 @@ fn allowlist(loaded: &Loaded) -> anyhow::Result<Option<Allowlist>> {
         return Err(SettingsError::new("/allowlist", message).into());
     }
     if mlx_host::is_remote(&loaded.settings) {
-        list.entry(mlx_host::MLXCTL.into()).or_insert(Allowed::All(Star::Star));
+        list.entry(mlx_host::MLXCTL.into()).or_insert(AllowedTools::All(Star::Star));
     }
     Ok(Some(list))
 }
 
-/// Reads a document that has to be of this type; the first mistake is told.
+/// Reads a document of this type.
 fn read_document<T: schemars::JsonSchema + serde::de::DeserializeOwned>(
     file: &Path,
 ) -> anyhow::Result<T> {
@@ -206,7 +216,7 @@ fn read_document<T: schemars::JsonSchema + serde::de::DeserializeOwned>(
     let document =
         Document::parse(&name, &text).map_err(|one| anyhow::anyhow!(one.message.clone()))?;
     document.check::<T>().map_err(|found| {
-        let words: Vec<_> = found.iter().map(|one| one.message.clone()).collect();
-        anyhow::anyhow!(words.join("; "))
+        let messages: Vec<_> = found.iter().map(|one| one.message.clone()).collect();
+        anyhow::anyhow!(messages.join("; "))
     })
 }

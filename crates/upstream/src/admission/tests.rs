@@ -8,19 +8,19 @@ fn tool(name: &str) -> Value {
 }
 
 fn admission(tools: &[Value]) -> Admission {
-    let rules = Rules {
+    let rules = AdmissionRules {
         id: "docs",
-        settings: &Upstream::default(),
+        settings: &UpstreamSettings::default(),
         overlays: &BTreeMap::new(),
         allowlist: None,
         pinned: None,
         taken: &HashSet::new(),
     };
-    judge(&rules, "1", tools)
+    admit(&rules, "1", tools)
 }
 
-/// What is served of these, and what is not, by the tools' own names.
-fn judged(tools: &[Value]) -> (Vec<String>, Vec<(String, Reason)>) {
+/// The admitted and the rejected ones of these, by the tools' own names.
+fn judged(tools: &[Value]) -> (Vec<String>, Vec<(String, RejectionReason)>) {
     let admission = admission(tools);
     (
         admission.admitted.into_iter().map(|one| one.own_name).collect(),
@@ -33,17 +33,23 @@ fn two_of_one_name_are_both_not_served_whatever_the_name_is() {
     for name in ["plain", "has 'quotes'", &"x".repeat(200)] {
         let (served, rejected) = judged(&[tool(name), tool("other"), tool(name)]);
         assert_eq!(served, ["other"]);
-        assert!(rejected.iter().all(|(_, reason)| *reason == Reason::Duplicate), "{rejected:?}");
+        assert!(
+            rejected.iter().all(|(_, reason)| *reason == RejectionReason::Duplicate),
+            "{rejected:?}"
+        );
         assert_eq!(rejected.len(), 2);
     }
 }
 
 #[test]
 fn two_that_would_be_served_under_one_name_are_both_not_served() {
-    let twin = names::served("docs", "a b").split_once(names::BETWEEN).unwrap().1.to_owned();
+    let twin = names::served("docs", "a b").split_once(names::SEPARATOR).unwrap().1.to_owned();
     let (served, rejected) = judged(&[tool("a b"), tool(&twin), tool("c")]);
     assert_eq!(served, ["c"]);
-    assert!(rejected.iter().all(|(_, reason)| *reason == Reason::NameTaken), "{rejected:?}");
+    assert!(
+        rejected.iter().all(|(_, reason)| *reason == RejectionReason::NameTaken),
+        "{rejected:?}"
+    );
 }
 
 #[test]
@@ -51,7 +57,7 @@ fn one_that_is_too_large_is_told_by_its_name() {
     let (served, rejected) = judged(&[json!({ "name": "big", TOO_LARGE: true }), tool("a")]);
     assert_eq!(
         (served, rejected),
-        (vec!["a".to_owned()], vec![("big".to_owned(), Reason::TooLarge)])
+        (vec!["a".to_owned()], vec![("big".to_owned(), RejectionReason::TooLarge)])
     );
 }
 

@@ -10,7 +10,7 @@ use crate::{
     start_checks::{self, Certainty},
     wiring::{
         self,
-        upstreams::{self, Which},
+        upstreams::{self, UpstreamFilter},
     },
 };
 
@@ -92,7 +92,7 @@ fn checked(loaded: &Loaded) -> SettingsReport {
     found.tools = contracts.bound.len();
     found.diagnostics.extend(environment::unknown(loaded, &contracts.bound));
     found.diagnostics.extend(contracts.diagnostics);
-    if let Err(error) = wiring::apart(&contracts.bound, loaded) {
+    if let Err(error) = wiring::protected_paths::check(&contracts.bound, loaded) {
         found.diagnostics.push(loaded.place(&error));
         // That depends on the folders of this machine, not on the file.
         found.unclear = true;
@@ -100,7 +100,7 @@ fn checked(loaded: &Loaded) -> SettingsReport {
     if found.diagnostics.iter().all(|one| one.severity != Severity::Error) {
         // What a server would start, without starting it.
         let planned = wiring::tools(contracts.bound, loaded)
-            .and_then(|fixed| upstreams::plan(loaded, Which::All, &fixed).map(|_| ()));
+            .and_then(|fixed| upstreams::host_config(loaded, UpstreamFilter::All, &fixed).map(|_| ()));
         if let Err(error) = planned {
             found.diagnostics.push(loaded.place(&error));
         }

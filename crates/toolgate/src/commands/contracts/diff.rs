@@ -8,8 +8,8 @@ use workbench::compare::{Change, ChangeClass};
 
 use crate::{
     Exit,
+    named_servers::HeaderArguments,
     printer::Printer,
-    servers::Headers,
     settings::Flags,
     sources::{self, Compared, Set},
 };
@@ -26,7 +26,7 @@ pub struct Diff {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    headers: Headers,
+    headers: HeaderArguments,
     /// A program that speaks MCP on stdin and stdout, and its arguments, in place of the second
     #[arg(last = true, value_name = "COMMAND")]
     program: Vec<String>,

@@ -11,8 +11,8 @@ use server::openapi::{self, OpenApiSettings};
 
 use crate::{
     Exit, commands,
+    named_servers::HeaderArguments,
     printer::Printer,
-    servers::Headers,
     settings::{Flags, Settings},
 };
 
@@ -24,7 +24,7 @@ pub struct Export {
     #[arg(long, value_enum, default_value = "yaml")]
     format: Format,
     #[command(flatten)]
-    headers: Headers,
+    headers: HeaderArguments,
     /// A program that speaks MCP on stdin and stdout, and its arguments
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "source")]
     program: Vec<String>,

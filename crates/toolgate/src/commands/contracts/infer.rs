@@ -11,7 +11,7 @@ use serde_json::json;
 use upstream::{
     lock::Lock,
     names,
-    settings::{Output, Overlay},
+    settings::{OutputFormat, Overlay},
 };
 
 use self::{
@@ -58,7 +58,7 @@ impl Infer {
         };
         let loaded = flags.load()?;
         commands::upstream::is_known(&loaded, Some(id))?;
-        let (file, before) = overlays::place(&loaded, id, tool)?;
+        let (file, before) = overlays::file_of(&loaded, id, tool)?;
         if before.is_some() && self.save && !self.force {
             bail!(
                 "`{}` is there already; --force replaces what it says of the result",
@@ -179,7 +179,8 @@ fn overlay(
 ) -> Overlay {
     // Where a result is need not be said if it is where results of this server are anyway.
     let usual = loaded.settings.upstreams.get(id).map(|own| own.output).unwrap_or_default();
-    let output = Some(proposal.output).filter(|own| *own != usual || *own != Output::Declared);
+    let output =
+        Some(proposal.output).filter(|own| *own != usual || *own != OutputFormat::Declared);
     Overlay {
         tool: Some(tool.to_owned()),
         output,

@@ -5,7 +5,7 @@ use clap::Args;
 use contract::Severity;
 use serde_json::json;
 
-use crate::{Exit, printer::Printer, servers::Headers, settings::Flags};
+use crate::{Exit, named_servers::HeaderArguments, printer::Printer, settings::Flags};
 
 #[derive(Args)]
 pub struct Lint {
@@ -16,7 +16,7 @@ pub struct Lint {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    headers: Headers,
+    headers: HeaderArguments,
     /// A program that speaks MCP on stdin and stdout, and its arguments
     #[arg(last = true, value_name = "COMMAND")]
     program: Vec<String>,

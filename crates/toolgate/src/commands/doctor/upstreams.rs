@@ -1,6 +1,6 @@
 //! The upstreams.
 
-use upstream::{Host, Phase, Report};
+use upstream::{Host, UpstreamState, UpstreamStatus};
 
 use super::DoctorFinding;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     settings::Loaded,
     wiring::{
         self, BoundTool,
-        upstreams::{self, Which},
+        upstreams::{self, UpstreamFilter},
     },
 };
 
@@ -22,17 +22,17 @@ pub(super) async fn servers(bound: Vec<BoundTool>, loaded: &Loaded) -> Vec<Docto
         return Vec::new();
     }
     let planned = wiring::tools(bound, loaded)
-        .and_then(|fixed| upstreams::plan_to_look(loaded, Which::All, &fixed));
-    let plan = match planned {
-        Ok(plan) => plan,
+        .and_then(|fixed| upstreams::eager_host_config(loaded, UpstreamFilter::All, &fixed));
+    let config = match planned {
+        Ok(config) => config,
         Err(error) => return vec![DoctorFinding::problem(SUBJECT, format!("{error:#}"))],
     };
-    let pinned = plan.lock.is_some();
-    let host = Host::start(plan);
+    let pinned = config.lock.is_some();
+    let host = Host::start(config);
     host.settled().await;
-    let reports = host.reports();
+    let statuses = host.statuses();
     host.stop().await;
-    let mut findings: Vec<_> = reports.iter().flat_map(about).collect();
+    let mut findings: Vec<_> = statuses.iter().flat_map(about).collect();
     if !pinned {
         let message = "no tools are pinned: changes of upstream tools go unnoticed";
         findings.push(
@@ -43,30 +43,30 @@ pub(super) async fn servers(bound: Vec<BoundTool>, loaded: &Loaded) -> Vec<Docto
     findings
 }
 
-fn about(report: &Report) -> Vec<DoctorFinding> {
-    let id = &report.id;
-    let mut findings = vec![match &report.phase {
-        Phase::Disabled => DoctorFinding::ok(SUBJECT, format!("{id} is disabled")),
-        Phase::Down { error } => {
+fn about(status: &UpstreamStatus) -> Vec<DoctorFinding> {
+    let id = &status.id;
+    let mut findings = vec![match &status.state {
+        UpstreamState::Disabled => DoctorFinding::ok(SUBJECT, format!("{id} is disabled")),
+        UpstreamState::Down { error } => {
             DoctorFinding::problem(SUBJECT, format!("{id}: {error}")).hint(hint(error))
         }
         _ => {
-            let protocol = report.protocol.as_deref().unwrap_or("the lock");
-            let message = format!("{id}: {} ({protocol})", counted(report.tools.len(), "tool"));
+            let protocol = status.protocol.as_deref().unwrap_or("the lock");
+            let message = format!("{id}: {} ({protocol})", counted(status.tools.len(), "tool"));
             DoctorFinding::ok(SUBJECT, message)
         }
     }];
-    for one in report.rejected.iter().take(MAX_REPORTED) {
+    for one in status.rejected.iter().take(MAX_REPORTED) {
         let message = format!("{id}.{} is not served: {}", one.tool, one.message);
         findings.push(DoctorFinding::warning(SUBJECT, message).hint(&*one.fix));
     }
-    let more = report.rejected.len().saturating_sub(MAX_REPORTED);
+    let more = status.rejected.len().saturating_sub(MAX_REPORTED);
     if more > 0 {
         let message = format!("{id}: {more} more tools are not served");
         let hint = format!("`toolgate upstream list {id}` shows all of them");
         findings.push(DoctorFinding::warning(SUBJECT, message).hint(hint));
     }
-    for remark in &report.remarks {
+    for remark in &status.remarks {
         findings.push(DoctorFinding::warning(
             SUBJECT,
             format!("{id}.{}: {}", remark.tool, remark.message),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use gate::quarantine::ReleaseDecision;
 use serde_json::{Value, json};
-use upstream::{Host, Member, settings::Overlay};
+use upstream::{Host, Upstream, settings::Overlay};
 use workbench::widen;
 
 use super::{given, unknown};
@@ -15,7 +15,7 @@ use crate::{
     settings::{Flags, Loaded},
     wiring::{
         self, BoundTool, OpenGate, overlays,
-        upstreams::{self, Which},
+        upstreams::{self, UpstreamFilter},
     },
 };
 
@@ -89,7 +89,7 @@ fn write(
     schema: Value,
     id: &str,
 ) -> anyhow::Result<PathBuf> {
-    let (file, before) = overlays::place(loaded, &broken.group, &broken.tool)?;
+    let (file, before) = overlays::file_of(loaded, &broken.group, &broken.tool)?;
     let overlay = Overlay {
         tool: Some(broken.tool.clone()),
         output_schema: Some(schema),
@@ -127,23 +127,23 @@ async fn of_upstream(
     loaded: &Loaded,
 ) -> anyhow::Result<BrokenContract> {
     let fixed = wiring::tools(bound, loaded)?;
-    let plan = upstreams::plan_to_look(loaded, Which::Of(name), &fixed)?;
-    if plan.upstreams.is_empty() {
+    let config = upstreams::eager_host_config(loaded, UpstreamFilter::OwnerOf(name), &fixed)?;
+    if config.upstreams.is_empty() {
         bail!("there is no longer a tool `{name}`");
     }
-    let host = Host::start(plan);
+    let host = Host::start(config);
     host.settled().await;
-    let found = host.members().iter().find_map(|member| served_by(member, name));
-    let why_not = host.members().first().map(|member| why_not(member, name));
+    let found = host.upstreams().iter().find_map(|upstream| served_by(upstream, name));
+    let why_not = host.upstreams().first().map(|upstream| why_not(upstream, name));
     host.stop().await;
     found.with_context(|| why_not.unwrap_or_default())
 }
 
-fn served_by(member: &Member, name: &str) -> Option<BrokenContract> {
-    let tool = member.tools().into_iter().find(|tool| tool.contract.name == name)?;
-    let own = member.own_name(name)?;
+fn served_by(upstream: &Upstream, name: &str) -> Option<BrokenContract> {
+    let tool = upstream.tools().into_iter().find(|tool| tool.contract.name == name)?;
+    let own = upstream.own_name(name)?;
     Some(BrokenContract {
-        group: member.id.clone(),
+        group: upstream.id.clone(),
         tool: own,
         // In 2020-12, whichever dialect the server uses.
         schema: tool.contract.output_schema.clone(),
@@ -151,11 +151,11 @@ fn served_by(member: &Member, name: &str) -> Option<BrokenContract> {
 }
 
 /// The reason why an upstream does not serve a tool.
-fn why_not(member: &Member, name: &str) -> String {
-    if let upstream::Phase::Down { error } = member.phase() {
-        return format!("the upstream `{}` cannot be reached: {error}", member.id);
+fn why_not(upstream: &Upstream, name: &str) -> String {
+    if let upstream::UpstreamState::Down { error } = upstream.state() {
+        return format!("the upstream `{}` cannot be reached: {error}", upstream.id);
     }
-    match member.rejected().into_iter().find(|one| one.served_as == name) {
+    match upstream.rejected().into_iter().find(|one| one.served_as == name) {
         Some(rejected) => format!("`{name}` is not served: {}; {}", rejected.message, rejected.fix),
         None => format!("there is no longer a tool `{name}`"),
     }

@@ -8,10 +8,10 @@ use gate::{Catalogue, JobFilter, JobState, quarantine::QuarantineFilter};
 use serde_json::{Value, json};
 use store::DataFolder;
 use upstream::{
-    Host, Member, Phase,
-    admission::Reason,
+    Host, Upstream, UpstreamState,
+    admission::RejectionReason,
     names,
-    settings::{Output, Overlay},
+    settings::{OutputFormat, Overlay},
 };
 
 use super::sample::Sample;
@@ -20,7 +20,7 @@ use crate::{
     settings::Loaded,
     wiring::{
         self, OpenGate, overlays,
-        upstreams::{self, Which},
+        upstreams::{self, UpstreamFilter},
     },
 };
 
@@ -88,7 +88,7 @@ pub fn kept(loaded: &Loaded, id: &str, tool: &str) -> anyhow::Result<Gathered> {
 }
 
 /// What a tool was taken to return while its results were kept.
-fn output_of(loaded: &Loaded, id: &str, tool: &str) -> anyhow::Result<Output> {
+fn output_of(loaded: &Loaded, id: &str, tool: &str) -> anyhow::Result<OutputFormat> {
     let overlay = overlays::of_upstream(loaded, id)?.remove(tool).unwrap_or_default();
     let usual = loaded.settings.upstreams.get(id).map(|own| own.output).unwrap_or_default();
     Ok(overlay.output.unwrap_or(usual))
@@ -105,17 +105,17 @@ pub fn called(
 ) -> anyhow::Result<Gathered> {
     let contracts = wiring::contracts(loaded)?;
     let fixed = wiring::tools(contracts.bound, loaded)?;
-    let plan = upstreams::plan_to_look(loaded, Which::One(id), &fixed)?;
+    let config = upstreams::eager_host_config(loaded, UpstreamFilter::One(id), &fixed)?;
     let overlay = overlays::of_upstream(loaded, id)?.remove(tool).unwrap_or_default();
     let data = DataFolder::open(&loaded.data_dir())?;
     let kept = wiring::gate(Catalogue::default(), loaded, data, None)?;
     let timeout_ms = loaded.settings.limits.defaults().timeout_ms;
     let wanted = Wanted { tool, overlay: &overlay, calls, effects, timeout_ms };
     commands::runtime()?.block_on(async {
-        let host = Host::start(plan);
+        let host = Host::start(config);
         host.settled().await;
-        let gathered = match host.member(id) {
-            Some(member) => call(&kept, member, &wanted).await,
+        let gathered = match host.upstream(id) {
+            Some(upstream) => call(&kept, upstream, &wanted).await,
             None => Err(anyhow::anyhow!("there is no upstream `{id}`")),
         };
         host.stop().await;
@@ -133,23 +133,23 @@ struct Wanted<'a> {
     timeout_ms: u64,
 }
 
-async fn call(kept: &OpenGate, member: &Member, wanted: &Wanted<'_>) -> anyhow::Result<Gathered> {
-    let (id, tool, overlay) = (&member.id, wanted.tool, wanted.overlay);
-    let Some(offer) = member.listed() else {
-        match member.phase() {
-            Phase::Down { error } => bail!("the upstream `{id}` cannot be reached: {error}"),
+async fn call(kept: &OpenGate, upstream: &Upstream, wanted: &Wanted<'_>) -> anyhow::Result<Gathered> {
+    let (id, tool, overlay) = (&upstream.id, wanted.tool, wanted.overlay);
+    let Some(listings) = upstream.own_listings() else {
+        match upstream.state() {
+            UpstreamState::Down { error } => bail!("the upstream `{id}` cannot be reached: {error}"),
             _ => bail!("the upstream `{id}` is turned off"),
         }
     };
     let own = |one: &&Value| one.get("name").is_some_and(|name| name == tool);
-    let Some(listed) = offer.tools.iter().find(own) else {
-        let names = offer.tools.iter().filter_map(|one| one.get("name")?.as_str());
+    let Some(listed) = listings.tools.iter().find(own) else {
+        let names = listings.tools.iter().filter_map(|one| one.get("name")?.as_str());
         match contract::nearest(tool, names) {
             Some(near) => bail!("`{id}` lists no tool `{tool}`; did you mean `{near}`?"),
             None => bail!("`{id}` lists no tool `{tool}`"),
         }
     };
-    may_be_called(member, tool)?;
+    may_be_called(upstream, tool)?;
     if !wanted.effects && !is_read_only(listed, overlay) {
         bail!(
             "`{id}.{tool}` does not say that it only reads, and is not called; set `effects: read` in its \
@@ -165,7 +165,7 @@ async fn call(kept: &OpenGate, member: &Member, wanted: &Wanted<'_>) -> anyhow::
             bail!("--arguments {arguments}: {}", Violation::list(&violations));
         }
     }
-    let patience = Duration::from_millis(member.settings.timeout_ms.unwrap_or(wanted.timeout_ms));
+    let timeout = Duration::from_millis(upstream.settings.timeout_ms.unwrap_or(wanted.timeout_ms));
     let mut gathered = Gathered::default();
     for arguments in wanted.calls {
         let event = json!({
@@ -175,8 +175,8 @@ async fn call(kept: &OpenGate, member: &Member, wanted: &Wanted<'_>) -> anyhow::
         });
         kept.gate.journal().event(kept.gate.clock().now(), "tool_sampled", event);
         let params = json!({ "name": tool, "arguments": arguments });
-        let result = member
-            .ask("tools/call", Some(tool), &params, patience)
+        let result = upstream
+            .request("tools/call", Some(tool), &params, timeout)
             .await
             .map_err(anyhow::Error::msg)
             .with_context(|| format!("`{id}.{tool}` with {arguments}"))?;
@@ -191,11 +191,16 @@ async fn call(kept: &OpenGate, member: &Member, wanted: &Wanted<'_>) -> anyhow::
 }
 
 /// Refuses what may not be called by anybody: only a missing or bad output schema is no reason here.
-fn may_be_called(member: &Member, tool: &str) -> anyhow::Result<()> {
-    let rejected = member.rejected().into_iter().find(|one| one.tool == tool);
+fn may_be_called(upstream: &Upstream, tool: &str) -> anyhow::Result<()> {
+    let rejected = upstream.rejected().into_iter().find(|one| one.tool == tool);
     match rejected {
-        Some(one) if !matches!(one.reason, Reason::Uncontracted | Reason::BadOutputSchema) => {
-            bail!("`{}.{tool}` may not be called: {}; {}", member.id, one.message, one.fix)
+        Some(one)
+            if !matches!(
+                one.reason,
+                RejectionReason::Uncontracted | RejectionReason::BadOutputSchema
+            ) =>
+        {
+            bail!("`{}.{tool}` may not be called: {}; {}", upstream.id, one.message, one.fix)
         }
         _ => Ok(()),
     }

@@ -1,7 +1,7 @@
 //! A result of a tool, and what several of them have in common.
 
 use serde_json::{Value, json};
-use upstream::settings::Output;
+use upstream::settings::OutputFormat;
 use workbench::infer;
 
 /// What one call gave.
@@ -47,7 +47,7 @@ impl Sample {
     }
 
     /// What was kept of a tool, by what it is taken to return.
-    pub fn kept(value: Value, output: Output) -> Self {
+    pub fn kept(value: Value, output: OutputFormat) -> Self {
         let text = value.as_object().filter(|all| all.len() == 1).and_then(|all| all.get("text"));
         match (output, &value) {
             // What was no result at all is kept as the text of it.
@@ -56,11 +56,11 @@ impl Sample {
                 _ => Self::Text(text.clone()),
             },
             // One that is read as JSON now may have been text when it was called.
-            (Output::Text | Output::Json, _) if text.is_some_and(Value::is_string) => {
+            (OutputFormat::Text | OutputFormat::Json, _) if text.is_some_and(Value::is_string) => {
                 Self::Text(text.and_then(Value::as_str).unwrap_or_default().to_owned())
             }
-            (Output::Json, value) => Self::Text(value.to_string()),
-            (Output::Content, _) => Self::read(value),
+            (OutputFormat::Json, value) => Self::Text(value.to_string()),
+            (OutputFormat::Content, _) => Self::read(value),
             _ => Self::Structured(value),
         }
     }
@@ -83,7 +83,7 @@ impl Sample {
 #[derive(Debug, PartialEq)]
 pub struct Proposal {
     /// Where in an answer.
-    pub output: Output,
+    pub output: OutputFormat,
     /// What it has to match, where that is not a standard form.
     pub schema: Option<Value>,
     /// What a person should know.
@@ -100,7 +100,7 @@ pub fn propose(samples: &[Sample]) -> Proposal {
         })
         .collect();
     if structured.len() == samples.len() {
-        return inferred(Output::Declared, &structured);
+        return inferred(OutputFormat::Declared, &structured);
     }
     let mut remarks = Vec::new();
     if !structured.is_empty() {
@@ -112,12 +112,13 @@ pub fn propose(samples: &[Sample]) -> Proposal {
     }
     let parsed: Option<Vec<Value>> = samples.iter().map(json_of).collect();
     if let Some(values) = parsed {
-        let mut proposal = inferred(Output::Json, &values);
+        let mut proposal = inferred(OutputFormat::Json, &values);
         proposal.remarks.extend(remarks);
         return proposal;
     }
     let is_text = |one: &Sample| matches!(one, Sample::Text(_));
-    let output = if samples.iter().all(is_text) { Output::Text } else { Output::Content };
+    let output =
+        if samples.iter().all(is_text) { OutputFormat::Text } else { OutputFormat::Content };
     Proposal { output, schema: None, remarks }
 }
 
@@ -128,7 +129,7 @@ fn json_of(sample: &Sample) -> Option<Value> {
     (value.is_object() || value.is_array()).then_some(value)
 }
 
-fn inferred(output: Output, values: &[Value]) -> Proposal {
+fn inferred(output: OutputFormat, values: &[Value]) -> Proposal {
     let mut remarks = Vec::new();
     if values.len() == 1 {
         remarks.push("one result shows little: give more of them, or edit the schema".to_owned());
@@ -176,26 +177,26 @@ mod tests {
             let Proposal { output, schema, .. } = propose(&samples);
             (output, schema.is_some())
         };
-        assert_eq!(propose(&[json!({ "n": 1 })]), (Output::Declared, true));
-        assert_eq!(propose(&[text("{\"n\":1}"), text("[]")]), (Output::Json, true));
-        assert_eq!(propose(&[text("{\"n\":1}"), text("none")]), (Output::Text, false));
-        assert_eq!(propose(&[text("7")]), (Output::Text, false));
+        assert_eq!(propose(&[json!({ "n": 1 })]), (OutputFormat::Declared, true));
+        assert_eq!(propose(&[text("{\"n\":1}"), text("[]")]), (OutputFormat::Json, true));
+        assert_eq!(propose(&[text("{\"n\":1}"), text("none")]), (OutputFormat::Text, false));
+        assert_eq!(propose(&[text("7")]), (OutputFormat::Text, false));
         let image = json!({ "content": [{ "type": "image", "data": "" }] });
-        assert_eq!(propose(&[text("a"), image]), (Output::Content, false));
-        assert_eq!(propose(&[json!({ "n": 1 }), text("a")]), (Output::Content, false));
+        assert_eq!(propose(&[text("a"), image]), (OutputFormat::Content, false));
+        assert_eq!(propose(&[json!({ "n": 1 }), text("a")]), (OutputFormat::Content, false));
     }
 
     #[test]
     fn what_was_kept_is_what_came() {
-        let kept = Sample::kept(json!({ "text": "a" }), Output::Text);
+        let kept = Sample::kept(json!({ "text": "a" }), OutputFormat::Text);
         assert_eq!(kept, Sample::Text("a".into()));
-        let kept = Sample::kept(json!({ "text": "a" }), Output::Declared);
+        let kept = Sample::kept(json!({ "text": "a" }), OutputFormat::Declared);
         assert_eq!(kept, Sample::Structured(json!({ "text": "a" })));
         let unread = json!(text("b").to_string());
-        assert_eq!(Sample::kept(unread, Output::Declared), Sample::Text("b".into()));
-        let kept = Sample::kept(json!({ "n": 1 }), Output::Json);
+        assert_eq!(Sample::kept(unread, OutputFormat::Declared), Sample::Text("b".into()));
+        let kept = Sample::kept(json!({ "n": 1 }), OutputFormat::Json);
         assert_eq!(kept, Sample::Text("{\"n\":1}".into()));
-        let kept = Sample::kept(json!({ "content": [] }), Output::Content);
+        let kept = Sample::kept(json!({ "content": [] }), OutputFormat::Content);
         assert_eq!(kept, Sample::Text(String::new()));
     }
 }

@@ -1,16 +1,16 @@
-//! An entry of another client as an upstream of ours.
+//! A server entry of another client, translate to the settings of an upstream.
 
 use contract::Document;
 use serde_json::{Map, Value, json};
-use upstream::{settings::Upstream, variables};
+use upstream::{settings::UpstreamSettings, variables};
 
 use crate::settings::mcp_servers;
 
-/// What another client's entry may have that means the same here.
-const SAME: &[&str] =
+/// Keys that mean the same in other clients.
+const SHARED_KEYS: &[&str] =
     &["command", "args", "env", "cwd", "url", "headers", "type", "enabled", "disabled"];
-/// How tokens of well-known services begin.
-const TOKENS: &[&str] = &[
+/// Prefixes of the tokens of well-known services.
+const TOKEN_PREFIXES: &[&str] = &[
     "sk-",
     "ghp_",
     "gho_",
@@ -30,23 +30,23 @@ const TOKENS: &[&str] = &[
     "BSA",
     "fc-",
 ];
-/// How many characters a token has at least, where it begins like one and where it does not.
-const LEAST: (usize, usize) = (16, 32);
+/// The shortest token, in characters, with and without a known prefix.
+const MIN_TOKEN_CHARS: (usize, usize) = (16, 32);
 
-/// The entry as one of ours, or why it cannot be one. What a person should know is told.
-pub fn translated(
+/// The entry as the settings of an upstream, or the reason why that is impossible. Remarks are for the user.
+pub fn translate(
     entry: &Value,
     folder: Option<&str>,
-    told: &mut Vec<String>,
+    remarks: &mut Vec<String>,
 ) -> Result<Map<String, Value>, String> {
-    let Value::Object(entry) = entry else { return Err("it is no JSON object".into()) };
+    let Value::Object(entry) = entry else { return Err("the entry is not a JSON object".into()) };
     let mut own = entry.clone();
-    told.extend(mcp_servers::translate(&mut own).into_iter().map(|(_, words)| words));
+    remarks.extend(mcp_servers::translate(&mut own).into_iter().map(|(_, message)| message));
     let unknown: Vec<String> =
-        own.keys().filter(|key| !SAME.contains(&key.as_str())).cloned().collect();
+        own.keys().filter(|key| !SHARED_KEYS.contains(&key.as_str())).cloned().collect();
     for key in unknown {
         own.shift_remove(&key);
-        told.push(format!("`{key}` means nothing here and was left out"));
+        remarks.push(format!("`{key}` is not supported and was left out"));
     }
     if let Some(folder) = folder
         && own.contains_key("command")
@@ -56,25 +56,25 @@ pub fn translated(
     }
     check(&own)?;
     for (place, text) in texts(&own) {
-        // Which variables are set is seen where they are needed.
+        // Whether a variable is set is checked when the upstream starts.
         let set = |name: &str| variables::of_editor(name).is_none().then(String::new);
         if let Err(error) = variables::expand(&text, set) {
-            told.push(format!("`{place}`: {error}"));
+            remarks.push(format!("`{place}`: {error}"));
         }
     }
     for place in secrets(&own) {
-        told.push(format!(
-            "`{place}` looks like a secret; put it into the environment and write `${{NAME}}` here"
+        remarks.push(format!(
+            "`{place}` looks like a secret; set an environment variable and write `${{NAME}}` instead"
         ));
     }
     Ok(own)
 }
 
-/// Whether it can be loaded; what was not is of no use to anybody.
+/// Checks that the settings can be loaded.
 fn check(own: &Map<String, Value>) -> Result<(), String> {
     let text = Value::Object(own.clone()).to_string();
     let document = Document::parse("entry", &text).map_err(|found| found.message)?;
-    let settings: Upstream = document
+    let settings: UpstreamSettings = document
         .check()
         .map_err(|found| found.into_iter().map(|one| one.message).collect::<Vec<_>>().join("; "))?;
     match settings.mistakes().first() {
@@ -84,7 +84,7 @@ fn check(own: &Map<String, Value>) -> Result<(), String> {
     }
 }
 
-/// Every text of an entry, by its place.
+/// All texts of an entry, by key.
 fn texts(own: &Map<String, Value>) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for (key, value) in own {
@@ -105,7 +105,7 @@ fn texts(own: &Map<String, Value>) -> Vec<(String, String)> {
     all
 }
 
-/// The places of what looks like a secret.
+/// The keys of texts that look like secrets.
 fn secrets(own: &Map<String, Value>) -> Vec<String> {
     let mut places: Vec<String> = Vec::new();
     let mut before = String::new();
@@ -150,11 +150,11 @@ fn is_secret_name(name: &str) -> bool {
 fn has_token(text: &str) -> bool {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')));
     words.into_iter().any(|word| {
-        let begins = TOKENS.iter().any(|token| word.starts_with(token));
+        let begins = TOKEN_PREFIXES.iter().any(|token| word.starts_with(token));
         let has = |kind: fn(&u8) -> bool| word.bytes().any(|byte| kind(&byte));
         let mixed =
             has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
-        begins && word.len() >= LEAST.0 || mixed && word.len() >= LEAST.1
+        begins && word.len() >= MIN_TOKEN_CHARS.0 || mixed && word.len() >= MIN_TOKEN_CHARS.1
     })
 }
 
@@ -162,10 +162,10 @@ fn has_token(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn told(entry: &Value) -> Vec<String> {
-        let mut told = Vec::new();
-        translated(entry, None, &mut told).unwrap();
-        told
+    fn remarks(entry: &Value) -> Vec<String> {
+        let mut remarks = Vec::new();
+        translate(entry, None, &mut remarks).unwrap();
+        remarks
     }
 
     #[test]
@@ -184,14 +184,11 @@ mod tests {
             (json!({ "command": "x", "disabled": true, "enabled": true }), "disabled"),
             (json!(["x"]), "object"),
         ] {
-            let found = translated(&entry, None, &mut Vec::new()).unwrap_err();
+            let found = translate(&entry, None, &mut Vec::new()).unwrap_err();
             assert!(found.contains(why), "{entry}: {found}");
         }
-        let own = translated(
-            &json!({ "command": "x", "env": { "PORT": 8080 } }),
-            Some("/p"),
-            &mut vec![],
-        );
+        let own =
+            translate(&json!({ "command": "x", "env": { "PORT": 8080 } }), Some("/p"), &mut vec![]);
         assert_eq!(
             Value::Object(own.unwrap()),
             json!({ "command": "x", "env": { "PORT": "8080" }, "cwd": "/p" })
@@ -212,25 +209,28 @@ mod tests {
             json!({ "url": "https://me:abc@x/mcp" }),
             json!({ "url": "https://x/", "headers": { "Authorization": "Bearer abc" } }),
         ] {
-            let told = told(&entry);
-            assert_eq!(told.len(), 1, "{entry}: {told:?}");
-            assert!(told[0].contains("looks like a secret"), "{told:?}");
-            assert!(!told[0].contains("abc"), "{told:?}");
+            let remarks = remarks(&entry);
+            assert_eq!(remarks.len(), 1, "{entry}: {remarks:?}");
+            assert!(remarks[0].contains("looks like a secret"), "{remarks:?}");
+            assert!(!remarks[0].contains("abc"), "{remarks:?}");
         }
         for entry in [
             json!({ "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/me"] }),
             json!({ "command": "x", "args": ["--token-file", "--verbose"], "env": { "A_KEY": "${A_KEY}" } }),
             json!({ "url": "https://mcp.example.com/some-quite-long-path-of-a-server-2026" }),
         ] {
-            assert_eq!(told(&entry), Vec::<String>::new(), "{entry}");
+            assert_eq!(remarks(&entry), Vec::<String>::new(), "{entry}");
         }
     }
 
     #[test]
     fn what_only_an_editor_fills_in_is_remarked() {
         for text in ["${workspaceFolder}/x", "${input:key}"] {
-            let told = told(&json!({ "command": "x", "env": { "A": text } }));
-            assert!(told.len() == 1 && told[0].contains("only an editor"), "{told:?}");
+            let remarks = remarks(&json!({ "command": "x", "env": { "A": text } }));
+            assert!(
+                remarks.len() == 1 && remarks[0].contains("variable of an editor"),
+                "{remarks:?}"
+            );
         }
     }
 }

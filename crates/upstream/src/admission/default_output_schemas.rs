@@ -1,12 +1,12 @@
-//! The results of tools that declare none: the standard overlays.
+//! Output schemas for tools that declare none.
 
 use serde_json::{Value, json};
 
-/// Text and nothing else.
+/// Text only.
 pub(super) fn text() -> Value {
     json!({
         "type": "object",
-        "properties": { "text": { "type": "string", "description": "What the tool answered." } },
+        "properties": { "text": { "type": "string", "description": "The text of the result." } },
         "required": ["text"],
         "additionalProperties": false,
     })
@@ -31,7 +31,7 @@ pub(super) fn content() -> Value {
         "properties": {
             "content": {
                 "type": "array",
-                "description": "What the tool answered, block by block.",
+                "description": "The content of the result, block by block.",
                 "items": { "anyOf": [
                     block("text", json!({ "text": text("The text.") }), &["text"]),
                     block("image", data.clone(), &["data", "mimeType"]),

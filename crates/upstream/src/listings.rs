@@ -1,4 +1,4 @@
-//! What a server offers: everything that it lists, as it came.
+//! Everything that a server lists: tools, prompts, resources and templates, unchanged.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use crate::connection::{Connection, RequestError};
 
-/// What a server offers.
+/// Everything that a server lists.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Offer {
-    /// The revision of the protocol that was agreed on.
+pub struct ServerListings {
+    /// The protocol version.
     pub protocol: String,
     /// Its own name and version.
     pub info: Value,
-    /// What it tells models about itself.
+    /// Its instructions for models.
     pub instructions: Option<String>,
     /// Its tools.
     pub tools: Vec<Value>,
@@ -23,68 +23,69 @@ pub struct Offer {
     pub resources: Vec<Value>,
     /// Its templates of resources.
     pub templates: Vec<Value>,
-    /// Whether it completes arguments of prompts and templates.
+    /// True if it completes arguments of prompts and templates.
     pub completes: bool,
-    /// Which of its other listings could not be read, by method, and why. What is there of them is what
-    /// was there before.
+    /// The errors of listings other than the tools that could not be read, by method. These listings are the ones of
+    /// before.
     pub unread: BTreeMap<&'static str, String>,
-    /// Whether the server listed this itself; otherwise it is what was pinned.
-    pub listed: bool,
+    /// True if the server listed this itself; otherwise it comes from the lock.
+    pub from_server: bool,
 }
 
-/// Why it is not known what a server offers.
+/// The listings could not be read.
 #[derive(Debug, Default, thiserror::Error)]
 #[error("{message}")]
-pub struct Unlisted {
-    /// In words.
+pub struct ListingsError {
+    /// The error.
     pub message: String,
-    /// Whether it just did not answer, as a server does that works on something else.
-    pub silent: bool,
-    /// Whether it does not know the question.
-    pub unknown: bool,
+    /// The server did not respond, as one that is busy with something else.
+    pub timed_out: bool,
+    /// The server does not have the method.
+    pub unknown_method: bool,
 }
 
 /// JSON-RPC's number for a method that does not exist.
 const UNKNOWN_METHOD: i64 = -32_601;
-/// The listings beside that of the tools get one of so many parts of the time for a request.
-const OTHERS_SHARE: u32 = 5;
+/// Listings other than the tools get this fraction of the request timeout.
+const OTHER_LISTINGS_SHARE: u32 = 5;
 
-impl Offer {
+impl ServerListings {
     /// Reads everything that a server lists.
-    pub async fn read(connection: &Connection) -> Result<Self, Unlisted> {
+    pub async fn read(connection: &Connection) -> Result<Self, ListingsError> {
         let server = connection.server();
         let has = |name: &str| server.capabilities.get(name).is_some_and(|one| !one.is_null());
-        let list = async |method: &'static str, key: &'static str, patience: Duration| {
-            let listed = connection.list_within(method, key, patience).await;
-            let listing = listed.map_err(|error| Unlisted {
+        let list = async |method: &'static str, key: &'static str, timeout: Duration| {
+            let listed = connection.list_within(method, key, timeout).await;
+            let listing = listed.map_err(|error| ListingsError {
                 message: format!("{method}: {error}"),
-                silent: matches!(error, RequestError::Timeout(_)),
-                unknown: matches!(&error, RequestError::Rpc(said) if said.code == UNKNOWN_METHOD),
+                timed_out: matches!(error, RequestError::Timeout(_)),
+                unknown_method: matches!(&error, RequestError::Rpc(said) if said.code == UNKNOWN_METHOD),
             })?;
-            // Of a part nobody could say what the rest is.
+            // Part of a listing is not enough: the rest may be anything.
             match listing.cut {
-                Some(why) => {
-                    Err(Unlisted { message: format!("{method}: {why}"), ..Unlisted::default() })
-                }
+                Some(why) => Err(ListingsError {
+                    message: format!("{method}: {why}"),
+                    ..ListingsError::default()
+                }),
                 None => Ok(listing.items),
             }
         };
-        let patience = connection.limits().request_timeout;
-        let tools = match list("tools/list", "tools", patience).await {
+        let timeout = connection.limits().request_timeout;
+        let tools = match list("tools/list", "tools", timeout).await {
             Err(error) if has("tools") => return Err(error),
-            // A server that forgets to say that it has tools has them all the same.
+            // A server may have tools without announcing them.
             listed => listed.unwrap_or_default(),
         };
-        // A server whose prompts cannot be listed has its tools all the same, and in its time.
+        // The tools are served even if the prompts cannot be listed.
         let mut unread = BTreeMap::new();
         let mut or_nothing = async |method: &'static str, key: &'static str, there: bool| {
             if !there {
                 return Vec::new();
             }
-            match list(method, key, patience / OTHERS_SHARE).await {
+            match list(method, key, timeout / OTHER_LISTINGS_SHARE).await {
                 Ok(items) => items,
-                // It says that it has some, and does not know the question: it has none.
-                Err(error) if error.unknown => Vec::new(),
+                // It announces them and does not have the method: there are none.
+                Err(error) if error.unknown_method => Vec::new(),
                 Err(error) => {
                     unread.insert(method, error.message);
                     Vec::new()
@@ -105,13 +106,13 @@ impl Offer {
             templates,
             completes: has("completions"),
             unread,
-            listed: true,
+            from_server: true,
         })
     }
 
-    /// With what was there before in place of what could not be read now.
-    pub(crate) fn after(mut self, before: Option<&Self>) -> Self {
-        let Some(before) = before.filter(|before| before.listed) else { return self };
+    /// The same with the listings of before in place of those that could not be read.
+    pub(crate) fn filled_from(mut self, before: Option<&Self>) -> Self {
+        let Some(before) = before.filter(|before| before.from_server) else { return self };
         for method in self.unread.keys() {
             match *method {
                 "prompts/list" => self.prompts.clone_from(&before.prompts),

@@ -1,35 +1,35 @@
-//! The servers in a file of another client, wherever it keeps them.
+//! Reads the servers of another client's configuration file.
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value};
 
 use crate::settings::mcp_servers::WRAPPERS;
 
-/// A server as another client has it.
+/// A server of another client.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// What it is called there.
+pub struct ClientServer {
+    /// Its name there.
     pub name: String,
-    /// All that is said of it.
+    /// Its configuration.
     pub entry: Value,
-    /// The project that it is for, whose folder it starts in.
+    /// The folder of its project, in which it starts.
     pub folder: Option<String>,
 }
 
 /// All servers of a file: JSON, with comments and commas at the end of lists as editors allow them.
-pub fn servers(text: &str) -> anyhow::Result<Vec<Found>> {
+pub fn servers(text: &str) -> anyhow::Result<Vec<ClientServer>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let whole: Value = match serde_json::from_str(text) {
         Ok(whole) => whole,
-        Err(_) => serde_json::from_str(&plain_json(text)).context("is no JSON")?,
+        Err(_) => serde_json::from_str(&plain_json(text)).context("not valid JSON")?,
     };
     let mut found = Vec::new();
     let mut places = 0;
     let mut add = |key: &str, value: Option<&Value>, folder: Option<&str>| {
         let Some(value) = value else { return Ok(()) };
-        let Some(servers) = value.as_object() else { bail!("`{key}` has no servers by name") };
+        let Some(servers) = value.as_object() else { bail!("`{key}` is not an object of servers") };
         places += 1;
-        found.extend(servers.iter().map(|(name, entry)| Found {
+        found.extend(servers.iter().map(|(name, entry)| ClientServer {
             name: name.clone(),
             entry: entry.clone(),
             folder: folder.map(str::to_owned),
@@ -47,12 +47,12 @@ pub fn servers(text: &str) -> anyhow::Result<Vec<Found>> {
         add("mcpServers", project.get("mcpServers"), Some(folder))?;
     }
     if places == 0 {
-        bail!("has neither `mcpServers` nor `servers`");
+        bail!("no `mcpServers` or `servers` found");
     }
     Ok(found)
 }
 
-/// JSON without the comments and the last commas, everything else in its place.
+/// JSON without comments and trailing commas; all other characters keep their positions.
 fn plain_json(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut plain = bytes.to_vec();
@@ -90,7 +90,7 @@ fn plain_json(text: &str) -> String {
     String::from_utf8(plain).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Makes a comment into blanks; lines stay lines.
+/// Replaces a comment by blanks; line breaks stay.
 fn blank(plain: &mut [u8], from: usize, to: usize) -> usize {
     for byte in &mut plain[from..to] {
         if *byte != b'\n' {
@@ -100,7 +100,7 @@ fn blank(plain: &mut [u8], from: usize, to: usize) -> usize {
     to
 }
 
-/// The place behind the string that begins here.
+/// The position after the string that begins here.
 fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while at < bytes.len() {

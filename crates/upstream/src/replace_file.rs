@@ -1,5 +1,4 @@
-//! A file is replaced as a whole or not at all, and stays what it was: behind the same link, with the
-//! same rights. What is no file, such as a pipe or a device, is written to.
+//! Replaces a file as a whole or not at all; links, owner and permissions stay. A pipe or a device is written to.
 
 use std::{
     fs::{Metadata, OpenOptions, Permissions},
@@ -10,22 +9,21 @@ use std::{
 
 use tempfile::NamedTempFile;
 
-/// How many links are followed to a file that is not there yet.
+/// The number of links that are followed to a file that does not exist yet.
 const MAX_LINKS: usize = 40;
-/// The rights of a new file: everybody who works on a set-up may read it.
+/// The permissions of a new file: everybody may read it.
 const NEW_MODE: u32 = 0o644;
-/// Folders of things that are no files, whatever they lead to: `/dev/stdout` may be a file that others
-/// write to as well.
-const NO_FILES: &[&str] = &["/dev", "/proc"];
+/// Folders of devices: `/dev/stdout` may be a file that others write to as well.
+const DEVICE_FOLDERS: &[&str] = &["/dev", "/proc"];
 
-/// Writes over what was there.
-pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Replaces the contents of a file.
+pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let before = match path.metadata() {
         Ok(metadata) => Some(metadata),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    let special = NO_FILES.iter().any(|folder| path.starts_with(folder));
+    let special = DEVICE_FOLDERS.iter().any(|folder| path.starts_with(folder));
     if special || before.as_ref().is_some_and(|metadata| !metadata.is_file()) {
         return OpenOptions::new().append(true).open(path)?.write_all(bytes);
     }
@@ -33,14 +31,14 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut temporary = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
     temporary.write_all(bytes)?;
-    make_alike(&temporary, before.as_ref())?;
+    copy_metadata(&temporary, before.as_ref())?;
     temporary.as_file().sync_all()?;
     temporary.persist(&target).map_err(|error| error.error)?;
     Ok(())
 }
 
-/// Gives a new file the owner and the rights of the one that it takes the place of.
-fn make_alike(temporary: &NamedTempFile, before: Option<&Metadata>) -> io::Result<()> {
+/// Gives a new file the owner and the permissions of the old one.
+fn copy_metadata(temporary: &NamedTempFile, before: Option<&Metadata>) -> io::Result<()> {
     let file = temporary.as_file();
     let Some(before) = before else {
         return file.set_permissions(Permissions::from_mode(NEW_MODE));
@@ -53,7 +51,7 @@ fn make_alike(temporary: &NamedTempFile, before: Option<&Metadata>) -> io::Resul
     file.set_permissions(before.permissions())
 }
 
-/// Where a link leads, also to a file that is not there yet.
+/// The target of a link, which need not exist yet.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     if let Ok(real) = path.canonicalize() {
         return Ok(real);
@@ -82,31 +80,31 @@ mod tests {
     fn links_and_rights_stay() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        replace(&at("new"), b"1").unwrap();
+        replace_file(&at("new"), b"1").unwrap();
         assert_eq!(mode(&at("new")), NEW_MODE);
         std::fs::set_permissions(at("new"), Permissions::from_mode(0o600)).unwrap();
         symlink("new", at("link")).unwrap();
-        replace(&at("link"), b"2").unwrap();
+        replace_file(&at("link"), b"2").unwrap();
         assert!(at("link").is_symlink());
         assert_eq!((std::fs::read(at("new")).unwrap(), mode(&at("new"))), (b"2".to_vec(), 0o600));
         symlink("later", at("dangling")).unwrap();
-        replace(&at("dangling"), b"3").unwrap();
+        replace_file(&at("dangling"), b"3").unwrap();
         assert!(at("dangling").is_symlink() && !at("later").is_symlink());
         symlink("round", at("round")).unwrap();
-        assert!(replace(&at("round"), b"4").is_err());
-        assert!(replace(folder.path(), b"5").is_err());
+        assert!(replace_file(&at("round"), b"4").is_err());
+        assert!(replace_file(folder.path(), b"5").is_err());
     }
 
     #[test]
     fn devices_are_written_to() {
         let number = |path: &str| Path::new(path).metadata().unwrap().rdev();
         let before = number("/dev/null");
-        replace(Path::new("/dev/null"), b"gone").unwrap();
+        replace_file(Path::new("/dev/null"), b"gone").unwrap();
         assert_eq!(number("/dev/null"), before);
         let folder = tempfile::tempdir().unwrap();
         let link = folder.path().join("null");
         symlink("/dev/null", &link).unwrap();
-        replace(&link, b"gone").unwrap();
+        replace_file(&link, b"gone").unwrap();
         assert!(link.is_symlink());
     }
 }

@@ -1,8 +1,8 @@
-//! What must not lie where an agent can reach it.
+//! Files that an agent must not reach.
 //!
-//! Whoever reads the operator's credential approves its own calls; whoever writes settings,
-//! contracts, the journal or the memory decides what runs and what is remembered. So the folders
-//! that tools open are held against those, before anything is served.
+//! A reader of the operator's credential can approve its own calls; a writer of settings, contracts, the journal or the
+//! memory decides what runs and what is remembered. So the folders of tools are checked against these, before anything
+//! is served.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -12,23 +12,23 @@ use guard::files::{Globs, SafePath};
 use super::BoundTool;
 use crate::settings::{Loaded, SettingsError};
 
-/// What lies in the data folder and must not be read.
-const OURS: [&str; 4] = ["operator.token", "state.key", "toolgate.db", "journal.jsonl"];
+/// Files of the data folder that must not be read.
+const PRIVATE_FILES: [&str; 4] = ["operator.token", "state.key", "toolgate.db", "journal.jsonl"];
 
 /// Refuses settings that would give an agent our own files.
 pub fn check(bound: &[BoundTool], loaded: &Loaded) -> anyhow::Result<()> {
     let tools = loaded.tools();
     let serves = |tool: &str| bound.iter().any(|one| one.contract.name == tool);
-    let data = whole(&loaded.data_dir())?;
+    let data = resolved(&loaded.data_dir())?;
     if let Some(root) = &tools.file_io.root
         && bound.iter().any(|one| one.contract.toolset == "file-io")
     {
         is_a_folder("/tools/file_io/root", root)?;
-        agents_folder(&whole(root)?, &data, loaded)?;
+        agents_folder(&resolved(root)?, &data, loaded)?;
     }
     if serves("read_repo_file") {
         is_a_folder("/tools/repo/root", &tools.repo.root)?;
-        repository(&whole(&tools.repo.root)?, &tools.repo, &data)?;
+        repository(&resolved(&tools.repo.root)?, &tools.repo, &data)?;
     }
     if serves("write_memory_entry") {
         is_a_folder("/tools/memory/dir", &tools.memory.dir)?;
@@ -36,7 +36,7 @@ pub fn check(bound: &[BoundTool], loaded: &Loaded) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What an agent may write anywhere in holds nothing of ours, and is no part of it either.
+/// The folder that an agent may write to holds no protected path, and is not inside one.
 fn agents_folder(root: &Path, data: &Path, loaded: &Loaded) -> anyhow::Result<()> {
     let refused = |why: String| {
         SettingsError::new("/tools/file_io/root", format!("the folder `{}` {why}", root.display()))
@@ -47,7 +47,7 @@ fn agents_folder(root: &Path, data: &Path, loaded: &Loaded) -> anyhow::Result<()
             bail!(refused(format!("contains {what} (`{path}`); choose another folder")));
         }
     }
-    if root.starts_with(whole(&loaded.tools().memory.dir)?) {
+    if root.starts_with(resolved(&loaded.tools().memory.dir)?) {
         bail!(refused("is inside the memory folder (`tools.memory.dir`)".into()));
     }
     if root.starts_with(data) && !root.starts_with(data.join("files")) {
@@ -56,20 +56,20 @@ fn agents_folder(root: &Path, data: &Path, loaded: &Loaded) -> anyhow::Result<()
     Ok(())
 }
 
-/// What nobody but the operator may change.
+/// The paths that only the operator may change.
 fn protected(loaded: &Loaded) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
     let mut all = vec![
-        ("the data folder", whole(&loaded.data_dir())?),
-        ("the memory folder", whole(&loaded.tools().memory.dir)?),
+        ("the data folder", resolved(&loaded.data_dir())?),
+        ("the memory folder", resolved(&loaded.tools().memory.dir)?),
     ];
     if let Some(file) = &loaded.file {
-        all.push(("the settings file", whole(file)?));
+        all.push(("the settings file", resolved(file)?));
     }
     if let Some(journal) = &loaded.settings.journal.path {
-        all.push(("the journal", whole(&loaded.path(journal))?));
+        all.push(("the journal", resolved(&loaded.path(journal))?));
     }
     for contracts in &loaded.settings.contracts {
-        all.push(("contracts", whole(&loaded.path(contracts))?));
+        all.push(("contracts", resolved(&loaded.path(contracts))?));
     }
     Ok(all)
 }
@@ -82,7 +82,7 @@ fn repository(
 ) -> Result<(), SettingsError> {
     let Ok(below) = data.strip_prefix(root) else { return Ok(()) };
     let Ok(globs) = Globs::new(&repo.allow, &repo.deny) else { return Ok(()) };
-    for name in OURS {
+    for name in PRIVATE_FILES {
         let path = below.join(name);
         let path = path.to_str().and_then(|path| SafePath::parse(path).ok());
         if let Some(path) = path.filter(|path| globs.allow(path)) {
@@ -97,13 +97,13 @@ fn repository(
     Ok(())
 }
 
-/// A path that is one by mistake is told now and not at the first call.
+/// Finds a mistaken path now and not at the first call.
 fn is_a_folder(pointer: &str, path: &Path) -> Result<(), SettingsError> {
     let shown = path.display();
     let message = if path.as_os_str().is_empty() {
         "the path is empty".to_owned()
     } else if path.components().any(|part| part.as_os_str() == "~") {
-        format!("`~` in `{shown}` is not expanded; write the whole path")
+        format!("`~` in `{shown}` is not expanded; write the resolved path")
     } else if path.exists() && !path.is_dir() {
         format!("`{shown}` is not a folder")
     } else {
@@ -112,21 +112,21 @@ fn is_a_folder(pointer: &str, path: &Path) -> Result<(), SettingsError> {
     Err(SettingsError::new(pointer, message))
 }
 
-/// The path from the root of the machine, without symbolic links as far as it is there.
-fn whole(path: &Path) -> anyhow::Result<PathBuf> {
-    let mut whole = PathBuf::new();
+/// The absolute path, with symbolic links resolved as far as it exists.
+fn resolved(path: &Path) -> anyhow::Result<PathBuf> {
+    let mut resolved = PathBuf::new();
     for part in std::path::absolute(path)?.components() {
         match part {
             Component::ParentDir => {
-                whole.pop();
+                resolved.pop();
             }
-            part => whole.push(part),
+            part => resolved.push(part),
         }
-        if let Ok(real) = whole.canonicalize() {
-            whole = real;
+        if let Ok(real) = resolved.canonicalize() {
+            resolved = real;
         }
     }
-    Ok(whole)
+    Ok(resolved)
 }
 
 #[cfg(test)]
@@ -148,8 +148,8 @@ mod tests {
             ("./real/../new", "new"),
         ] {
             let expected: PathBuf = base.join(expected).components().collect();
-            assert_eq!(whole(&base.join(path)).unwrap(), expected, "{path}");
+            assert_eq!(resolved(&base.join(path)).unwrap(), expected, "{path}");
         }
-        assert!(whole(Path::new("relative")).unwrap().is_absolute());
+        assert!(resolved(Path::new("relative")).unwrap().is_absolute());
     }
 }

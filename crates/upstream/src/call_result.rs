@@ -1,47 +1,46 @@
-//! What a server answered to a call, taken apart: the result, its own error, or its questions.
+//! The result of `tools/call`, parsed: an output, the tool's own error, or input requests.
 
 use contract::{Contract, codes};
 use gate::{OutputPayload, PrintedJson, ToolError, ToolOutput};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json, value::RawValue};
 
-use crate::admission::{Returns, TOOL_ERROR};
+use crate::{admission::TOOL_ERROR, settings::OutputFormat};
 
-/// How much of a tool's own words about its failure is passed on, in bytes.
+/// The longest text of a tool's own error that is passed on, in bytes.
 const MAX_ERROR_BYTES: usize = 16_384;
-/// How much of an answer that is none is kept for quarantine, in bytes.
-const MAX_KEPT_BYTES: usize = 1_048_576;
+/// The largest part of an invalid result that is quarantined, in bytes.
+const MAX_QUARANTINED_BYTES: usize = 1_048_576;
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug)]
-pub(crate) enum Came {
-    /// A result, or something in place of one: the gate judges it.
-    Answer(ToolOutput),
-    /// The tool says itself that it failed.
+pub(crate) enum CallResult {
+    /// An output, or something in its place: the gate checks it.
+    Output(ToolOutput),
+    /// The tool reports an error (`isError`).
     Failed(ToolError),
-    /// The server wants to know something first (modern era).
-    Asks(Asks),
+    /// The upstream wants input first (modern protocol).
+    InputRequired(InputRequired),
 }
 
-/// What a server wants to know.
+/// An `input_required` result.
 #[derive(Debug)]
-pub(crate) struct Asks {
-    /// Its questions, by its own names.
-    pub questions: Map<String, Value>,
-    /// What it wants to hear again with the answers.
-    pub state: Option<String>,
+pub(crate) struct InputRequired {
+    /// The requests, by the upstream's own names.
+    pub requests: Map<String, Value>,
+    /// The state that the upstream wants back with the responses.
+    pub request_state: Option<String>,
 }
 
-/// The result of `tools/call`, not looked into deeper than needed.
+/// The fields of a result, parsed no deeper than needed.
 #[derive(Deserialize)]
-struct Fields<'a> {
+struct CallResultFields<'a> {
     #[serde(borrow, default)]
     content: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "structuredContent", deserialize_with = "present")]
     structured: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "isError", deserialize_with = "present")]
     is_error: Option<&'a RawValue>,
-    /// What a server says beside its answer.
     #[serde(borrow, default, rename = "_meta")]
     meta: Option<&'a RawValue>,
     #[serde(default, rename = "resultType")]
@@ -52,99 +51,104 @@ struct Fields<'a> {
     request_state: Option<Value>,
 }
 
-/// A field that is null is there all the same.
+/// Keeps a field that is null.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// A block of content, as far as texts are concerned.
+/// A block of content; only its text is read.
 #[derive(Deserialize)]
-struct Block<'a> {
+struct TextBlock<'a> {
     #[serde(rename = "type", default)]
     kind: Option<Value>,
     #[serde(borrow, default)]
     text: Option<std::borrow::Cow<'a, str>>,
 }
 
-/// Takes an answer apart.
-pub(crate) fn read(json: &str, returns: Returns, require_is_error: bool) -> Came {
-    let fields: Fields<'_> = match serde_json::from_str(json) {
+/// Parses a result.
+pub(crate) fn read(json: &str, format: OutputFormat, require_is_error: bool) -> CallResult {
+    let fields: CallResultFields<'_> = match serde_json::from_str(json) {
         Ok(fields) if json.trim_ascii_start().starts_with('{') => fields,
-        Ok(_) => return broken(json, "the answer is no object".into()),
-        Err(error) => return broken(json, format!("the answer is no result: {error}")),
+        Ok(_) => return broken(json, "the result is not an object".into()),
+        Err(error) => {
+            return broken(json, format!("the result is not a `tools/call` result: {error}"));
+        }
     };
     match fields.result_type.as_ref().map(Value::as_str) {
         None | Some(Some("complete")) => {}
-        Some(Some("input_required")) => return asks(fields),
+        Some(Some("input_required")) => return input_required(fields),
         Some(other) => {
-            let shown: String = other.unwrap_or("not a text").chars().take(64).collect();
-            return broken(json, format!("the answer is of the unknown type `{shown}`"));
+            let shown: String = other.unwrap_or("(not a string)").chars().take(64).collect();
+            return broken(json, format!("unknown `resultType` `{shown}`"));
         }
     }
     match fields.is_error.map(RawValue::get) {
-        Some("true") => return Came::Failed(own_error(&fields)),
+        Some("true") => return CallResult::Failed(own_error(&fields)),
         None if require_is_error => {
-            return broken(json, "the answer does not say `isError` (require_is_error)".into());
+            return broken(json, "the result has no `isError` (require_is_error)".into());
         }
         Some("false") | None => {}
-        Some(_) => return broken(json, "`isError` is neither true nor false".into()),
+        Some(_) => return broken(json, "`isError` is not true or false".into()),
     }
-    let payload = match returns {
-        Returns::Structured => structured(&fields),
-        Returns::Json => parsed_text(&fields),
-        Returns::Text => texts(&fields).map(|text| OutputPayload::Json(json!({ "text": text }))),
-        Returns::Content => Ok(content(&fields)),
+    let payload = match format {
+        OutputFormat::Declared => structured(&fields),
+        OutputFormat::Json => parsed_text(&fields),
+        OutputFormat::Text => {
+            texts(&fields).map(|text| OutputPayload::Json(json!({ "text": text })))
+        }
+        OutputFormat::Content => Ok(content(&fields)),
     };
     match payload {
-        Ok(output) => Came::Answer(ToolOutput { output, ..ToolOutput::default() }),
+        Ok(output) => CallResult::Output(ToolOutput { output, ..ToolOutput::default() }),
         Err(reason) => {
-            let text = cut(json, MAX_KEPT_BYTES).to_owned();
+            let text = cut(json, MAX_QUARANTINED_BYTES).to_owned();
             let output = OutputPayload::Unreadable { text, reason };
-            Came::Answer(ToolOutput { output, ..ToolOutput::default() })
+            CallResult::Output(ToolOutput { output, ..ToolOutput::default() })
         }
     }
 }
 
-/// What came is no result at all.
-fn broken(json: &str, reason: String) -> Came {
-    let text = cut(json, MAX_KEPT_BYTES).to_owned();
+/// Something that is not a result.
+fn broken(json: &str, reason: String) -> CallResult {
+    let text = cut(json, MAX_QUARANTINED_BYTES).to_owned();
     let output = OutputPayload::Broken { text, reason };
-    Came::Answer(ToolOutput { output, ..ToolOutput::default() })
+    CallResult::Output(ToolOutput { output, ..ToolOutput::default() })
 }
 
-fn asks(fields: Fields<'_>) -> Came {
-    let state = fields.request_state.as_ref().and_then(Value::as_str).map(str::to_owned);
-    Came::Asks(Asks { questions: fields.input_requests.unwrap_or_default(), state })
+fn input_required(fields: CallResultFields<'_>) -> CallResult {
+    let request_state = fields.request_state.as_ref().and_then(Value::as_str).map(str::to_owned);
+    let requests = fields.input_requests.unwrap_or_default();
+    CallResult::InputRequired(InputRequired { requests, request_state })
 }
 
-/// The structured content: judged as a value, passed on as the text that it came in.
-fn structured(fields: &Fields<'_>) -> Result<OutputPayload, String> {
+/// The structured content: checked as a value, passed on as the text that it came in.
+fn structured(fields: &CallResultFields<'_>) -> Result<OutputPayload, String> {
     let Some(raw) = fields.structured else { return Ok(OutputPayload::Missing) };
     PrintedJson::read(raw.to_owned())
         .map(OutputPayload::Printed)
-        .map_err(|error| format!("`structuredContent` cannot be read: {error}"))
+        .map_err(|error| format!("cannot parse `structuredContent`: {error}"))
 }
 
 /// The one text, as JSON.
-fn parsed_text(fields: &Fields<'_>) -> Result<OutputPayload, String> {
+fn parsed_text(fields: &CallResultFields<'_>) -> Result<OutputPayload, String> {
     if fields.structured.is_some() {
         return structured(fields);
     }
     let text = texts(fields)?;
     serde_json::from_str(&text)
         .map(OutputPayload::Json)
-        .map_err(|error| format!("the text of the answer is no JSON: {error}"))
+        .map_err(|error| format!("the text of the result is not JSON: {error}"))
 }
 
-/// All texts, if there is nothing else.
-fn texts(fields: &Fields<'_>) -> Result<String, String> {
+/// All texts, if there is no other content.
+fn texts(fields: &CallResultFields<'_>) -> Result<String, String> {
     let blocks = blocks(fields)?;
     let mut whole = String::new();
     for (index, block) in blocks.iter().enumerate() {
         let (Some("text"), Some(text)) =
             (block.kind.as_ref().and_then(Value::as_str), block.text.as_deref())
         else {
-            return Err("the answer has content that is not text".into());
+            return Err("the result has content that is not text".into());
         };
         if index > 0 {
             whole.push('\n');
@@ -154,12 +158,12 @@ fn texts(fields: &Fields<'_>) -> Result<String, String> {
     Ok(whole)
 }
 
-fn blocks<'a>(fields: &Fields<'a>) -> Result<Vec<Block<'a>>, String> {
-    let Some(raw) = fields.content else { return Err("the answer has no `content`".into()) };
-    serde_json::from_str(raw.get()).map_err(|error| format!("`content` cannot be read: {error}"))
+fn blocks<'a>(fields: &CallResultFields<'a>) -> Result<Vec<TextBlock<'a>>, String> {
+    let Some(raw) = fields.content else { return Err("the result has no `content`".into()) };
+    serde_json::from_str(raw.get()).map_err(|error| format!("cannot parse `content`: {error}"))
 }
 
-fn content(fields: &Fields<'_>) -> OutputPayload {
+fn content(fields: &CallResultFields<'_>) -> OutputPayload {
     let blocks = fields.content.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
     match blocks {
         Some(blocks) => OutputPayload::Json(json!({ "content": blocks })),
@@ -167,13 +171,13 @@ fn content(fields: &Fields<'_>) -> OutputPayload {
     }
 }
 
-/// What the tool itself says went wrong. It is passed on as an error, whatever else it carries.
-fn own_error(fields: &Fields<'_>) -> ToolError {
+/// The tool's own error. It is passed on as an error, whatever else the result has.
+fn own_error(fields: &CallResultFields<'_>) -> ToolError {
     let blocks = blocks(fields).unwrap_or_default();
     let texts: Vec<&str> = blocks.iter().filter_map(|block| block.text.as_deref()).collect();
     let whole = texts.join("\n");
     let message = match cut(&whole, MAX_ERROR_BYTES).trim() {
-        "" => "the tool reports an error and says nothing about it".to_owned(),
+        "" => "the tool reports an error without a message".to_owned(),
         text => text.to_owned(),
     };
     let mut error = ToolError::new(TOOL_ERROR, message);
@@ -185,27 +189,27 @@ fn own_error(fields: &Fields<'_>) -> ToolError {
     error
 }
 
-/// The code and the message that a Toolgate gives to its own errors.
+/// The code and the message that another Toolgate adds to its errors.
 #[derive(Deserialize)]
-struct Coded {
+struct ToolgateMeta {
     #[serde(rename = "toolgate/error")]
-    error: CodedError,
+    error: ToolgateError,
 }
 
 #[derive(Deserialize)]
-struct CodedError {
+struct ToolgateError {
     code: String,
     message: String,
     #[serde(default)]
     details: Option<Value>,
 }
 
-/// The same error in the word that the server has for it, where the contract knows that word.
-pub(crate) fn in_its_word(json: &str, error: ToolError, contract: &Contract) -> ToolError {
-    let fields: Option<Fields<'_>> = serde_json::from_str(json).ok();
+/// The same error with the code that the upstream gives, where the contract declares it.
+pub(crate) fn with_declared_code(json: &str, error: ToolError, contract: &Contract) -> ToolError {
+    let fields: Option<CallResultFields<'_>> = serde_json::from_str(json).ok();
     let meta =
         fields.and_then(|fields| fields.meta).filter(|meta| meta.get().len() <= MAX_ERROR_BYTES);
-    let coded = meta.and_then(|meta| serde_json::from_str::<Coded>(meta.get()).ok());
+    let coded = meta.and_then(|meta| serde_json::from_str::<ToolgateMeta>(meta.get()).ok());
     match coded.map(|coded| coded.error) {
         Some(own) if own.code != TOOL_ERROR && contract.declared(&own.code).is_some() => {
             let message = cut(&own.message, MAX_ERROR_BYTES).to_owned();
@@ -215,14 +219,13 @@ pub(crate) fn in_its_word(json: &str, error: ToolError, contract: &Contract) -> 
     }
 }
 
-/// As much of a text as fits, cut between characters.
+/// The beginning of a text, cut between characters.
 fn cut(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
 }
 
-/// A tool that is not there any more, or does not take what its schema takes, says so as an error of
-/// the protocol.
-pub(crate) fn of_rpc_error(message: &str, contract: &Contract) -> ToolError {
+/// A JSON-RPC error of the upstream as the tool's own error: the tool is gone, or refuses what its schema accepts.
+pub(crate) fn from_rpc_error(message: &str, contract: &Contract) -> ToolError {
     let code = match contract.declared(TOOL_ERROR) {
         Some(_) => TOOL_ERROR,
         None => codes::INTERNAL.code,
@@ -234,15 +237,15 @@ pub(crate) fn of_rpc_error(message: &str, contract: &Contract) -> ToolError {
 mod tests {
     use super::*;
 
-    fn payload(json: &str, returns: Returns) -> OutputPayload {
-        match read(json, returns, false) {
-            Came::Answer(answer) => answer.output,
+    fn payload(json: &str, format: OutputFormat) -> OutputPayload {
+        match read(json, format, false) {
+            CallResult::Output(answer) => answer.output,
             other => panic!("{other:?}"),
         }
     }
 
-    fn reason(json: &str, returns: Returns) -> String {
-        match payload(json, returns) {
+    fn reason(json: &str, format: OutputFormat) -> String {
+        match payload(json, format) {
             OutputPayload::Unreadable { reason, .. } | OutputPayload::Broken { reason, .. } => {
                 reason
             }
@@ -253,19 +256,21 @@ mod tests {
     #[test]
     fn structured_content_is_passed_on_as_it_came() {
         let json = r#"{"content":[],"structuredContent":{"b": 1.0,"a":"\u00e4"},"isError":false}"#;
-        let OutputPayload::Printed(printed) = payload(json, Returns::Structured) else { panic!() };
+        let OutputPayload::Printed(printed) = payload(json, OutputFormat::Declared) else {
+            panic!()
+        };
         let shown = format!("{printed:?}");
         assert!(shown.contains(r#"RawValue({"b": 1.0,"a":"\u00e4"})"#), "{shown}");
         // Whatever it is, it is the schema's to judge.
         for odd in ["null", "[1]", "7", "\"x\""] {
             let json = format!(r#"{{"structuredContent":{odd}}}"#);
             assert!(
-                matches!(payload(&json, Returns::Structured), OutputPayload::Printed(_)),
+                matches!(payload(&json, OutputFormat::Declared), OutputPayload::Printed(_)),
                 "{odd}"
             );
         }
         assert!(matches!(
-            payload(r#"{"content":[]}"#, Returns::Structured),
+            payload(r#"{"content":[]}"#, OutputFormat::Declared),
             OutputPayload::Missing
         ));
     }
@@ -276,37 +281,40 @@ mod tests {
             r#"{"isError":true,"content":[{"type":"text","text":"no such file"}]}"#,
             r#"{"isError":true,"content":[{"type":"text","text":"no such file"}],"structuredContent":{"a":1}}"#,
         ] {
-            let Came::Failed(error) = read(json, Returns::Structured, false) else { panic!() };
+            let CallResult::Failed(error) = read(json, OutputFormat::Declared, false) else {
+                panic!()
+            };
             assert_eq!((&*error.code, &*error.message), (TOOL_ERROR, "no such file"));
         }
         for odd in ["\"true\"", "1", "null", "[]"] {
             let json = format!(r#"{{"isError":{odd},"structuredContent":{{}}}}"#);
-            assert!(reason(&json, Returns::Structured).contains("isError"), "{odd}");
+            assert!(reason(&json, OutputFormat::Declared).contains("isError"), "{odd}");
         }
     }
 
     #[test]
     fn what_must_be_said_is_missed() {
         let json = r#"{"structuredContent":{}}"#;
-        let Came::Answer(answer) = read(json, Returns::Structured, true) else { panic!() };
+        let CallResult::Output(answer) = read(json, OutputFormat::Declared, true) else { panic!() };
         assert!(matches!(answer.output, OutputPayload::Broken { .. }));
     }
 
     #[test]
     fn texts_are_joined_and_nothing_else_is_text() {
         let json = r#"{"content":[{"type":"text","text":"a\n"},{"type":"text","text":"ü"}]}"#;
-        let OutputPayload::Json(value) = payload(json, Returns::Text) else { panic!() };
+        let OutputPayload::Json(value) = payload(json, OutputFormat::Text) else { panic!() };
         assert_eq!(value, serde_json::json!({ "text": "a\n\nü" }));
         let image = r#"{"content":[{"type":"image","data":"","mimeType":"image/png"}]}"#;
-        assert!(reason(image, Returns::Text).contains("not text"));
-        assert!(reason("{}", Returns::Text).contains("no `content`"));
-        let OutputPayload::Json(value) = payload(image, Returns::Content) else { panic!() };
+        assert!(reason(image, OutputFormat::Text).contains("not text"));
+        assert!(reason("{}", OutputFormat::Text).contains("no `content`"));
+        let OutputPayload::Json(value) = payload(image, OutputFormat::Content) else { panic!() };
         assert_eq!(value["content"][0]["type"], "image");
         let json = r#"{"content":[{"type":"text","text":"{\"a\":1}"}]}"#;
-        let OutputPayload::Json(value) = payload(json, Returns::Json) else { panic!() };
+        let OutputPayload::Json(value) = payload(json, OutputFormat::Json) else { panic!() };
         assert_eq!(value, serde_json::json!({ "a": 1 }));
         assert!(
-            reason(r#"{"content":[{"type":"text","text":"x"}]}"#, Returns::Json).contains("JSON")
+            reason(r#"{"content":[{"type":"text","text":"x"}]}"#, OutputFormat::Json)
+                .contains("JSON")
         );
     }
 
@@ -314,17 +322,19 @@ mod tests {
     fn what_is_no_result_is_kept_for_quarantine() {
         for json in ["[]", "7", "null", r#"{"resultType":"task"}"#, r#"{"content":7,"isError":1}"#]
         {
-            let payload = payload(json, Returns::Structured);
+            let payload = payload(json, OutputFormat::Declared);
             assert!(matches!(payload, OutputPayload::Broken { .. }), "{json}");
         }
         let deep = format!(r#"{{"structuredContent":{}{}}}"#, "[".repeat(500), "]".repeat(500));
-        assert!(reason(&deep, Returns::Structured).contains("cannot be read"));
+        assert!(reason(&deep, OutputFormat::Declared).contains("cannot parse"));
     }
 
     #[test]
-    fn questions_are_handed_on() {
+    fn input_requests_are_passed_on() {
         let json = r#"{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"}},"requestState":"s"}"#;
-        let Came::Asks(asks) = read(json, Returns::Structured, false) else { panic!() };
-        assert_eq!((asks.questions.len(), asks.state.as_deref()), (1, Some("s")));
+        let CallResult::InputRequired(required) = read(json, OutputFormat::Declared, false) else {
+            panic!()
+        };
+        assert_eq!((required.requests.len(), required.request_state.as_deref()), (1, Some("s")));
     }
 }

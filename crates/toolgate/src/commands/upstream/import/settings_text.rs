@@ -1,31 +1,29 @@
-//! More upstreams in the text of the settings. Comments and order stay as they are.
+//! Adds upstreams to the text of the settings. Comments and order stay.
 
 use anyhow::bail;
 use contract::Document;
 use serde_json::Value;
 
-use super::Taken;
+use super::ImportedUpstream;
 use crate::settings::Settings;
 
-/// The ids that the settings have already.
+/// The ids of the upstreams in the settings.
 pub fn ids(text: &str) -> anyhow::Result<Vec<String>> {
     if says_nothing(text) {
         return Ok(Vec::new());
     }
     let document = match Document::parse("settings", text) {
         Ok(document) => document,
-        Err(found) => bail!(
-            "line {}: {}; `toolgate config check` shows it in its place",
-            found.line,
-            found.message
-        ),
+        Err(found) => {
+            bail!("line {}: {}; run `toolgate config check` for details", found.line, found.message)
+        }
     };
     let upstreams = document.value().get("upstreams").and_then(Value::as_object);
     Ok(upstreams.map(|all| all.keys().cloned().collect()).unwrap_or_default())
 }
 
-/// The settings with more upstreams in them.
-pub fn with(before: &str, taken: &[Taken]) -> anyhow::Result<String> {
+/// The settings with these upstreams added.
+pub fn with(before: &str, taken: &[ImportedUpstream]) -> anyhow::Result<String> {
     let mut lines: Vec<String> = before.lines().map(str::to_owned).collect();
     let block: Vec<String> = taken
         .iter()
@@ -35,7 +33,9 @@ pub fn with(before: &str, taken: &[Taken]) -> anyhow::Result<String> {
         lines.iter().enumerate().find_map(|(at, line)| Some((at, value_of(line)?)))
     else {
         if before.trim_start().starts_with('{') {
-            bail!("the settings are in braces, and have no line `\"upstreams\": {{`; add it first");
+            bail!(
+                "the settings are a JSON object without a line `\"upstreams\": {{`; add that line first"
+            );
         }
         if lines.last().is_some_and(|line| !line.trim().is_empty()) {
             lines.push(String::new());
@@ -46,7 +46,7 @@ pub fn with(before: &str, taken: &[Taken]) -> anyhow::Result<String> {
     };
     let key = lines[at].len() - rest.len();
     let words = rest.split('#').next().unwrap_or_default().trim().to_owned();
-    // Braces may begin on a line of their own.
+    // The brace may be on a line of its own.
     let says = |line: &String| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let next = (at + 1..lines.len()).find(|next| says(&lines[*next]));
     let opens = |line: &str| line.trim_start().starts_with('{');
@@ -57,7 +57,7 @@ pub fn with(before: &str, taken: &[Taken]) -> anyhow::Result<String> {
         _ => None,
     };
     if let Some(line) = brace {
-        // In braces the new ones come first, each with a comma behind it.
+        // In braces the new ones come first, each followed by a comma.
         let from = if line == at { key } else { 0 };
         let open = lines[line][from..].find('{').map_or(from, |open| from + open + 1);
         lines[line].insert_str(open, &format!(" {},", block.join(", ")));
@@ -66,7 +66,9 @@ pub fn with(before: &str, taken: &[Taken]) -> anyhow::Result<String> {
     if words == "{}" || words == "null" {
         lines[at].truncate(key);
     } else if !words.is_empty() {
-        bail!("`upstreams` is written in the settings in a way that cannot be added to by itself");
+        bail!(
+            "the form of `upstreams` in the settings is not supported; paste the servers there by hand"
+        );
     }
     let outer = lines[at].len() - lines[at].trim_start().len();
     let indent = next.map_or(0, |next| lines[next].len() - lines[next].trim_start().len());
@@ -76,7 +78,7 @@ pub fn with(before: &str, taken: &[Taken]) -> anyhow::Result<String> {
     Ok(lines.join("\n") + "\n")
 }
 
-/// What stands behind the key `upstreams` of the whole document, if this is the line with it.
+/// The rest of the line after the key `upstreams` of the document, if this is that line.
 fn value_of(line: &str) -> Option<&str> {
     let quoted = ["\"upstreams\"", "'upstreams'"].iter().find_map(|key| {
         // A document in braces has its keys further in.
@@ -85,20 +87,20 @@ fn value_of(line: &str) -> Option<&str> {
     quoted.or_else(|| line.strip_prefix("upstreams"))?.trim_start().strip_prefix(':')
 }
 
-/// An id has nothing in it that wants quotes.
+/// An id needs no quotes.
 fn unquoted(line: &str) -> String {
     line.replacen('"', "", 2)
 }
 
-/// What is written has to be what was meant, and has to load if what was there did.
-pub fn check(before: &str, after: &str, taken: &[Taken]) -> anyhow::Result<()> {
+/// Checks that the new text has exactly these upstreams added, and loads if the old one did.
+pub fn check(before: &str, after: &str, taken: &[ImportedUpstream]) -> anyhow::Result<()> {
     let document = Document::parse("the new settings", after).map_err(|one| {
-        anyhow::anyhow!("the servers cannot be added to the settings: {}", one.message)
+        anyhow::anyhow!("cannot add the servers to the settings: {}", one.message)
     })?;
     for (id, own) in taken {
         let written = document.value().pointer(&format!("/upstreams/{id}"));
         if written != Some(&Value::Object(own.clone())) {
-            bail!("`{id}` cannot be added to the settings by itself; paste it under `upstreams`");
+            bail!("cannot add `{id}` to the settings; paste it under `upstreams` by hand");
         }
     }
     let loads = |text: &str| {
@@ -106,7 +108,9 @@ pub fn check(before: &str, after: &str, taken: &[Taken]) -> anyhow::Result<()> {
         parsed.is_ok_and(|document| document.check::<Settings>().is_ok())
     };
     if (says_nothing(before) || loads(before)) && !loads(after) {
-        bail!("the settings would not load with these servers; paste them under `upstreams`");
+        bail!(
+            "the settings would not load with these servers; paste them under `upstreams` by hand"
+        );
     }
     Ok(())
 }
@@ -121,7 +125,7 @@ mod tests {
 
     use super::*;
 
-    fn taken() -> Vec<Taken> {
+    fn taken() -> Vec<ImportedUpstream> {
         let own =
             json!({ "command": "npx", "args": ["-y", "a: b", "{x}"], "env": { "A": "${B}" } });
         vec![("docs".into(), own.as_object().unwrap().clone())]

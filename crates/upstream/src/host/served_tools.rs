@@ -1,0 +1,199 @@
+//! The tools of an upstream that are served: admitted again whenever its listings, the lock or an overlay change.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, MutexGuard, PoisonError},
+};
+
+use contract::{Contract, codes};
+use gate::{RunningCall, Tool, WithheldTool};
+
+use super::{
+    status::Remark,
+    upstream::{Upstream, UpstreamState},
+};
+use crate::{
+    admission::{self, AdmissionRules, AdmittedTool, Rejection, RejectionReason},
+    listings::ServerListings,
+    lock::PinnedListings,
+    relay::Relay,
+    settings::Overlay,
+};
+
+/// The listings of an upstream, and what came of their admission.
+#[derive(Default)]
+pub(super) struct ServedTools {
+    pub listings: Option<Arc<ServerListings>>,
+    pub tools: Vec<Arc<Tool>>,
+    /// The providers of the tools, in the same order.
+    relays: Vec<Arc<Relay>>,
+    /// The indices of the tools, by the names that they are served under.
+    index: HashMap<String, usize>,
+    pub rejected: Vec<Rejection>,
+    pub remarks: Vec<Remark>,
+}
+
+impl Upstream {
+    /// The timeout of a tool unless its caller gives another, in milliseconds.
+    pub(crate) fn timeout_ms(&self, contract: &Contract) -> u64 {
+        self.shared.defaults.with(&contract.limits).timeout_ms
+    }
+
+    /// True if it may run this call: the tool that it serves now under that name is the one that the call was checked
+    /// against, or accepts these arguments as well, with the same effects and approval. The result is checked
+    /// against the contract that the caller saw in any case.
+    pub(crate) fn serves(&self, call: &RunningCall) -> bool {
+        let served = self.served.load();
+        let Some(&index) = served.index.get(&call.contract.name) else { return false };
+        let now = &served.tools[index];
+        Arc::ptr_eq(&now.contract, &call.contract)
+            || (now.contract.approval, now.contract.effects)
+                == (call.contract.approval, call.contract.effects)
+                && now.input.is_valid(&call.input)
+    }
+
+    /// The tools that are served.
+    pub fn tools(&self) -> Vec<Arc<Tool>> {
+        self.served.load().tools.clone()
+    }
+
+    /// The name on the server of a tool that is served under this name.
+    pub fn own_name(&self, served_as: &str) -> Option<String> {
+        let served = self.served.load();
+        let index = served.index.get(served_as)?;
+        Some(served.relays[*index].own_name().to_owned())
+    }
+
+    /// The tools that are not served, with the reason.
+    pub fn rejected(&self) -> Vec<Rejection> {
+        self.served.load().rejected.clone()
+    }
+
+    /// The tools that are not served, for callers, by the names that they would be served under.
+    pub(crate) fn withheld(&self) -> HashMap<String, WithheldTool> {
+        let served = self.served.load();
+        let is_served = |one: &Rejection| served.index.contains_key(&one.served_as);
+        let withheld = served.rejected.iter().filter(|one| !is_served(one)).map(|one| {
+            let code = match one.reason {
+                RejectionReason::Changed | RejectionReason::NotPinned => codes::CONTRACT_CHANGED,
+                _ => codes::NOT_ALLOWED,
+            };
+            let withheld = WithheldTool {
+                toolset: self.id.clone(),
+                code,
+                // Nothing of the server's own text: a model may read this.
+                message: format!(
+                    "Tool not allowed: {}.{}: {}",
+                    self.id,
+                    one.tool,
+                    one.reason.text()
+                ),
+                reason: one.reason.word(),
+            };
+            (one.served_as.clone(), withheld)
+        });
+        withheld.collect()
+    }
+
+    /// Admits these listings; false if they are the same as before.
+    pub(super) fn apply(self: &Arc<Self>, listings: ServerListings) -> bool {
+        let admission = self.lock_admission();
+        let before = self.listings();
+        let listings = listings.filled_from(before.as_deref());
+        if before.as_deref() == Some(&listings) {
+            return false;
+        }
+        self.admit(Arc::new(listings), &admission);
+        true
+    }
+
+    /// Admits the listings again: the lock or an overlay has changed.
+    pub(super) fn admit_again(self: &Arc<Self>) {
+        let admission = self.lock_admission();
+        // One that is idle is not asked: it serves what is pinned.
+        let idle = self.state() == UpstreamState::Idle;
+        let pinned = if idle { self.pinned_listings().map(Arc::new) } else { None };
+        if let Some(listings) = pinned.or_else(|| self.listings()) {
+            self.admit(listings, &admission);
+        }
+    }
+
+    fn lock_admission(&self) -> MutexGuard<'_, ()> {
+        self.admission.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the overlays for the next admission.
+    pub(super) fn set_overlays(&self, overlays: BTreeMap<String, Overlay>) {
+        self.overlays.store(Arc::new(overlays));
+    }
+
+    fn admit(self: &Arc<Self>, listings: Arc<ServerListings>, _admission: &MutexGuard<'_, ()>) {
+        let before = self.served.load();
+        let lock = self.shared.lock.load();
+        let pinned: Option<&PinnedListings> =
+            lock.as_ref().and_then(|lock| lock.upstreams.get(&self.id));
+        let nothing = PinnedListings::default();
+        let rules = AdmissionRules {
+            id: &self.id,
+            settings: &self.settings,
+            overlays: &self.overlays.load(),
+            allowlist: self.shared.allowlist.as_ref(),
+            // A lock without this upstream has pinned nothing of it.
+            pinned: pinned.or(lock.as_ref().map(|_| &nothing)),
+            taken: &self.shared.taken,
+        };
+        let admission = admission::admit(&rules, listings.version(), &listings.tools);
+        let mut served = ServedTools { rejected: admission.rejected, ..ServedTools::default() };
+        for error in listings.unread.values() {
+            let message = format!("{error}; trying again later");
+            served.remarks.push(Remark { tool: String::new(), message });
+        }
+        for admitted in admission.admitted {
+            let texts = admitted.findings.iter().map(admission::describe_finding);
+            let changes = admitted.tolerated.iter();
+            let changes =
+                changes.map(|one| format!("{} {} since it was pinned", one.part, one.text));
+            let tool = &admitted.own_name;
+            let remark = |message| Remark { tool: tool.clone(), message };
+            served.remarks.extend(texts.chain(changes).map(remark));
+            match self.tool(admitted, &before) {
+                Ok((tool, relay)) => {
+                    served.index.insert(tool.contract.name.clone(), served.tools.len());
+                    served.tools.push(tool);
+                    served.relays.push(relay);
+                }
+                Err(rejection) => served.rejected.push(rejection),
+            }
+        }
+        served.listings = Some(listings);
+        self.served.store(Arc::new(served));
+        self.shared.changes.send_modify(|count| *count += 1);
+    }
+
+    /// An admitted tool with its provider; the one of before where nothing has changed.
+    fn tool(
+        self: &Arc<Self>,
+        admitted: AdmittedTool,
+        before: &ServedTools,
+    ) -> Result<(Arc<Tool>, Arc<Relay>), Rejection> {
+        let mut contract = admitted.contract.clone();
+        (self.shared.policy)(&mut contract);
+        if let Some(&index) = before.index.get(&contract.name) {
+            let (tool, relay) = (&before.tools[index], &before.relays[index]);
+            if relay.is_for(&admitted)
+                && tool.mode == admitted.mode
+                && tool.input.source() == admitted.input.source()
+                && tool.output.source() == admitted.output.source()
+                && tool.contract.to_value() == contract.to_value()
+            {
+                return Ok((tool.clone(), relay.clone()));
+            }
+        }
+        let name = admitted.own_name.clone();
+        let relay = Arc::new(Relay::new(self, &admitted));
+        let AdmittedTool { input, output, mode, .. } = admitted;
+        Tool::enforcing(contract, relay.clone(), &self.shared.defaults, input, output)
+            .map(|tool| (Arc::new(tool.with_mode(mode)), relay))
+            .map_err(|error| Rejection::unusable(&self.id, &name, &error))
+    }
+}

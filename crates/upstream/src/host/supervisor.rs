@@ -1,0 +1,310 @@
+//! Supervises one upstream: connects, reads its listings, listens, and connects again when the connection is lost.
+
+use std::{
+    future::Future,
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use rand::RngExt;
+use serde_json::json;
+use tokio::{sync::mpsc, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    FILE_CHECK_INTERVAL, HostShared, OverlaySource,
+    upstream::{Upstream, UpstreamState},
+};
+use crate::{
+    connection::{self, Connection, Event, Terms},
+    listings::ServerListings,
+    lock::{ContractLock, FileStamp},
+};
+
+/// The delay before the first attempt to connect again.
+const FIRST_RESTART_DELAY: Duration = Duration::from_millis(200);
+/// A connection that lasted so long resets the delay.
+const STABLE_AFTER: Duration = Duration::from_secs(10);
+/// The time in which further change notifications are collected before the listings are read again.
+const NOTIFICATION_DEBOUNCE: Duration = Duration::from_millis(50);
+/// The shortest time between two readings of the listings: a server may notify all the time.
+const MIN_REFRESH_INTERVAL: Duration = Duration::from_secs(1);
+/// The delay before a busy server that did not list its tools is asked again.
+const BUSY_RETRY_DELAY: Duration = Duration::from_secs(10);
+/// The time between two checks whether a server is idle.
+const IDLE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Supervises an upstream until `stop`. It never gives up: a server that is back is used again.
+pub(super) async fn supervise(upstream: Arc<Upstream>, stop: CancellationToken) {
+    let mut delay = FIRST_RESTART_DELAY;
+    if upstream.is_lazy() && serve_pinned(&upstream).await {
+        upstream.set_idle();
+        if or_stop(&stop, upstream.wake.notified()).await.is_none() {
+            return;
+        }
+        upstream.set_state(UpstreamState::Starting);
+    }
+    loop {
+        let mut ready_at = None;
+        let Some(connected) = or_stop(&stop, connect(&upstream)).await else { return };
+        let ended = match connected {
+            Ok((connection, listings)) => {
+                apply(&upstream, listings).await;
+                ready_at = Some(Instant::now());
+                upstream.set_connection(Some(connection.clone()));
+                upstream.set_state(UpstreamState::Ready);
+                tracing::info!(upstream = upstream.id, "connected");
+                let ended = listen(&upstream, &connection, &stop).await;
+                upstream.set_connection(None);
+                if ended == Disconnect::Idle {
+                    serve_pinned(&upstream).await;
+                    upstream.set_idle();
+                }
+                connection.close().await;
+                ended
+            }
+            Err(error) => Disconnect::Lost(error),
+        };
+        match ended {
+            Disconnect::Stopped => return,
+            Disconnect::Idle => {
+                if or_stop(&stop, upstream.wake.notified()).await.is_none() {
+                    return;
+                }
+                upstream.set_state(UpstreamState::Starting);
+            }
+            Disconnect::Lost(error) => {
+                tracing::warn!(upstream = upstream.id, %error, "connection lost");
+                // Pinned tools stay known: a caller learns that the upstream is down.
+                if upstream.listings().is_none() {
+                    serve_pinned(&upstream).await;
+                }
+                upstream.set_state(UpstreamState::Down { error });
+                upstream.restarts.fetch_add(1, Ordering::Relaxed);
+                if ready_at.is_some_and(|at| at.elapsed() > STABLE_AFTER) {
+                    delay = FIRST_RESTART_DELAY;
+                }
+                // Servers that died together do not come back together.
+                let jitter = rand::rng().random_range(0.8..1.2);
+                if or_stop(&stop, tokio::time::sleep(delay.mul_f64(jitter))).await.is_none() {
+                    return;
+                }
+                let max_delay = Duration::from_millis(upstream.settings.max_restart_delay_ms);
+                delay = (delay * 2).min(max_delay);
+                // Calls wait for one that was ready; one that never was stays down until it is.
+                if ready_at.is_some() {
+                    upstream.set_state(UpstreamState::Starting);
+                }
+            }
+        }
+    }
+}
+
+/// Admits listings; false if nothing has changed. Schemas are compiled on a thread of their own: a server may list as
+/// much as it likes, and nobody else waits for it.
+async fn apply(upstream: &Arc<Upstream>, listings: ServerListings) -> bool {
+    let upstream = upstream.clone();
+    tokio::task::spawn_blocking(move || upstream.apply(listings)).await.unwrap_or(false)
+}
+
+async fn or_stop<T>(stop: &CancellationToken, work: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => None,
+        done = work => Some(done),
+    }
+}
+
+/// Serves the pinned tools while the server does not run; false if none are pinned.
+async fn serve_pinned(upstream: &Arc<Upstream>) -> bool {
+    let Some(pinned) = upstream.pinned_listings() else { return false };
+    apply(upstream, pinned).await;
+    true
+}
+
+/// Connects, and reads all listings.
+async fn connect(upstream: &Upstream) -> Result<(Connection, ServerListings), String> {
+    let settings = &upstream.settings;
+    let connecting = async {
+        let terms = Terms {
+            limits: settings.connection_limits(),
+            protocol: settings.protocol,
+            client: json!({ "name": "toolgate", "version": env!("CARGO_PKG_VERSION") }),
+            capabilities: upstream.shared.capabilities.clone(),
+        };
+        let connected =
+            connection::connect(&upstream.target, &terms, &upstream.shared.spawner).await;
+        let connection = connected.map_err(|error| error_chain(&error))?;
+        match ServerListings::read(&connection).await {
+            Ok(listings) => Ok((connection, listings)),
+            Err(error) => {
+                let stderr = connection.stderr();
+                connection.close().await;
+                Err(with_stderr(error.message, &stderr))
+            }
+        }
+    };
+    let limit = settings.connect_timeout_ms;
+    timeout(Duration::from_millis(limit), connecting)
+        .await
+        .unwrap_or_else(|_| Err(format!("not ready within {limit} ms (connect_timeout_ms)")))
+}
+
+/// An error with all its sources.
+pub fn error_chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text = format!("{text}: {error}");
+        source = error.source();
+    }
+    text
+}
+
+/// An error with the last line that the server printed on stderr.
+pub fn with_stderr(error: String, stderr: &str) -> String {
+    match stderr.lines().rev().find(|line| !line.trim().is_empty()) {
+        Some(line) if !error.contains(line.trim()) => format!("{error}; stderr: {}", line.trim()),
+        _ => error,
+    }
+}
+
+/// The end of a connection.
+#[derive(PartialEq, Eq)]
+enum Disconnect {
+    /// The host stops.
+    Stopped,
+    /// No call needs it.
+    Idle,
+    /// The connection was lost.
+    Lost(String),
+}
+
+/// Listens to a connected server, and reads its listings again when they may have changed.
+async fn listen(
+    upstream: &Arc<Upstream>,
+    connection: &Connection,
+    stop: &CancellationToken,
+) -> Disconnect {
+    let (_sender, no_events) = mpsc::channel(1);
+    let mut events = connection.events().unwrap_or(no_events);
+    let refresh = Duration::from_millis(upstream.settings.refresh_interval_ms);
+    let mut read_at = Instant::now();
+    let mut due = None;
+    let idle_stop = Duration::from_millis(upstream.settings.idle_stop_ms);
+    let may_idle = upstream.is_lazy() && !idle_stop.is_zero();
+    loop {
+        let next_read = match due {
+            Some(due) => Some(due),
+            None if refresh.is_zero() => None,
+            None => Some(read_at + refresh),
+        };
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => return Disconnect::Stopped,
+            event = events.recv() => match event {
+                Some(Event::Closed(reason)) => return Disconnect::Lost(reason),
+                Some(_) => {
+                    let soonest = (read_at + MIN_REFRESH_INTERVAL).max(Instant::now() + NOTIFICATION_DEBOUNCE);
+                    due = due.or(Some(soonest));
+                }
+                None => return Disconnect::Lost("the connection was closed".into()),
+            },
+            () = sleep_until(next_read) => {
+                due = None;
+                let read = tokio::select! {
+                    biased;
+                    () = stop.cancelled() => return Disconnect::Stopped,
+                    read = ServerListings::read(connection) => read,
+                };
+                read_at = Instant::now();
+                match read {
+                    Ok(listings) => {
+                        if apply(upstream, listings).await {
+                            tracing::info!(upstream = upstream.id, "the listings changed");
+                        }
+                    }
+                    // A server that does one thing at a time responds when it is done.
+                    Err(error) if error.timed_out && upstream.is_busy() => {
+                        let error = error.message;
+                        tracing::info!(upstream = upstream.id, error, "busy; listing again later");
+                        due = Some(read_at + BUSY_RETRY_DELAY);
+                    }
+                    Err(error) => {
+                        let error = error.message;
+                        tracing::warn!(upstream = upstream.id, error, "cannot read the listings");
+                        return Disconnect::Lost(error);
+                    }
+                }
+            }
+            () = tokio::time::sleep(IDLE_CHECK_INTERVAL), if may_idle => {
+                if !upstream.is_busy() && upstream.idle_time() > idle_stop {
+                    return Disconnect::Idle;
+                }
+            }
+        }
+    }
+}
+
+async fn sleep_until(when: Option<Instant>) {
+    match when {
+        Some(when) => tokio::time::sleep_until(when.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Follows changes of the lock, by `toolgate lock accept` or by hand, without a restart.
+pub(super) async fn watch_lock(
+    upstreams: Vec<Arc<Upstream>>,
+    shared: Arc<HostShared>,
+    mut stamp: Option<FileStamp>,
+    stop: CancellationToken,
+) {
+    while or_stop(&stop, tokio::time::sleep(FILE_CHECK_INTERVAL)).await.is_some() {
+        let now = FileStamp::of(&shared.lock_file);
+        if now == stamp {
+            continue;
+        }
+        stamp = now;
+        match ContractLock::read(&shared.lock_file) {
+            // A missing lock does not permit what it forbade.
+            Ok(None) => tracing::warn!("the lock file is gone; its last version stays in force"),
+            Ok(Some(lock)) => {
+                shared.lock.store(Some(Arc::new(lock)));
+                admit_again(&upstreams).await;
+                tracing::info!("the lock was reloaded");
+            }
+            Err(error) => tracing::warn!(%error, "the last version of the lock stays in force"),
+        }
+    }
+}
+
+/// Admits the tools of all upstreams again.
+async fn admit_again(upstreams: &[Arc<Upstream>]) {
+    let upstreams = upstreams.to_vec();
+    let admitting = tokio::task::spawn_blocking(move || {
+        for upstream in &upstreams {
+            upstream.admit_again();
+        }
+    });
+    let _ = admitting.await;
+}
+
+/// Follows changes of the overlays until `stop`.
+pub(super) async fn watch_overlays(
+    upstreams: Vec<Arc<Upstream>>,
+    source: OverlaySource,
+    stop: CancellationToken,
+) {
+    while or_stop(&stop, tokio::time::sleep(FILE_CHECK_INTERVAL)).await.is_some() {
+        let source = source.clone();
+        let Ok(Some(mut all)) = tokio::task::spawn_blocking(move || source()).await else {
+            continue;
+        };
+        for upstream in &upstreams {
+            upstream.set_overlays(all.remove(&upstream.id).unwrap_or_default());
+        }
+        admit_again(&upstreams).await;
+        tracing::info!("the overlays were reloaded");
+    }
+}

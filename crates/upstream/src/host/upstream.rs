@@ -1,0 +1,223 @@
+//! One upstream: its state, its connection and its slots.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use futures_util::FutureExt;
+use guard::process::SandboxLevel;
+use serde::Serialize;
+use tokio::sync::{Notify, Semaphore, watch};
+
+use super::{ConfiguredUpstream, HostShared, served_tools::ServedTools};
+use crate::{
+    circuit_breaker::CircuitBreaker,
+    connection::{Connection, Target},
+    listings::ServerListings,
+    lock::PinnedListings,
+    paused_calls::PausedCalls,
+    settings::{Overlay, StartMode, UpstreamSettings},
+};
+
+/// One upstream.
+pub struct Upstream {
+    /// Its id.
+    pub id: String,
+    /// Its settings.
+    pub settings: UpstreamSettings,
+    pub(crate) target: Target,
+    pub(super) overlays: ArcSwap<BTreeMap<String, Overlay>>,
+    pub(super) shared: Arc<HostShared>,
+    connection: ArcSwapOption<Connection>,
+    pub(super) served: ArcSwap<ServedTools>,
+    /// Held while listings are admitted.
+    pub(super) admission: Mutex<()>,
+    /// Calls that wait for the connection listen here.
+    state: watch::Sender<UpstreamState>,
+    /// Wakes the supervisor of an idle upstream.
+    pub(super) wake: Notify,
+    /// The calls that run at once.
+    pub(crate) slots: Arc<Semaphore>,
+    pub(crate) breaker: CircuitBreaker,
+    pub(crate) paused_calls: Arc<PausedCalls>,
+    pub(super) restarts: AtomicU32,
+    /// The time of the last call, in milliseconds after `created`.
+    last_used: AtomicU64,
+    created: Instant,
+}
+
+/// The state of an upstream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "state")]
+pub enum UpstreamState {
+    /// The settings turn it off.
+    Disabled,
+    /// It is being started, or was there a moment ago and is connected again.
+    Starting,
+    /// It is connected.
+    Ready,
+    /// It is not running; the next call starts it.
+    Idle,
+    /// It cannot be reached, and is tried again.
+    Down {
+        /// The reason.
+        error: String,
+    },
+}
+
+/// The reason why a call cannot be sent.
+#[derive(Debug, Clone)]
+pub struct Unreachable {
+    /// For the caller.
+    pub message: String,
+    /// For the operator; may quote the server.
+    pub detail: String,
+    /// The time after which a retry makes sense.
+    pub retry_after: Option<Duration>,
+}
+
+impl Upstream {
+    pub(super) fn new(configured: ConfiguredUpstream, shared: Arc<HostShared>) -> Self {
+        let settings = configured.settings;
+        let state =
+            if settings.enabled { UpstreamState::Starting } else { UpstreamState::Disabled };
+        Self {
+            slots: Arc::new(Semaphore::new(settings.max_concurrency)),
+            breaker: CircuitBreaker::new(
+                settings.breaker_failures,
+                Duration::from_millis(settings.breaker_open_ms),
+            ),
+            id: configured.id,
+            target: configured.target,
+            overlays: ArcSwap::from_pointee(configured.overlays),
+            settings,
+            shared,
+            connection: ArcSwapOption::empty(),
+            served: ArcSwap::default(),
+            admission: Mutex::default(),
+            state: watch::Sender::new(state),
+            wake: Notify::new(),
+            paused_calls: Arc::default(),
+            restarts: AtomicU32::new(0),
+            last_used: AtomicU64::new(0),
+            created: Instant::now(),
+        }
+    }
+
+    /// Its state.
+    pub fn state(&self) -> UpstreamState {
+        self.state.borrow().clone()
+    }
+
+    /// Makes it idle until the next call. Wake-ups of earlier calls are forgotten.
+    pub(super) fn set_idle(&self) {
+        let _ = self.wake.notified().now_or_never();
+        self.set_state(UpstreamState::Idle);
+    }
+
+    pub(super) fn set_state(&self, state: UpstreamState) {
+        self.state.send_replace(state);
+    }
+
+    /// Waits until the attempt to reach it has ended.
+    pub(super) async fn settled(&self) {
+        let mut state = self.state.subscribe();
+        let _ = state.wait_for(|state| *state != UpstreamState::Starting).await;
+    }
+
+    /// True if the first call starts it.
+    pub(super) fn is_lazy(&self) -> bool {
+        self.settings.start == StartMode::Lazy && matches!(self.target, Target::Program(_))
+    }
+
+    pub(super) fn set_connection(&self, connection: Option<Connection>) {
+        self.connection.store(connection.map(Arc::new));
+    }
+
+    /// The connection to it; waits while it is being made.
+    pub(crate) async fn connection(&self) -> Result<Arc<Connection>, Unreachable> {
+        self.note_use();
+        if let Some(connection) = self.connection.load_full() {
+            return Ok(connection);
+        }
+        let mut state = self.state.subscribe();
+        loop {
+            if let Some(connection) = self.connection.load_full() {
+                return Ok(connection);
+            }
+            let now = state.borrow_and_update().clone();
+            match now {
+                UpstreamState::Down { error } => return Err(self.unreachable(&error)),
+                UpstreamState::Disabled => return Err(self.unreachable("it is disabled")),
+                UpstreamState::Idle => self.wake.notify_one(),
+                UpstreamState::Starting | UpstreamState::Ready => {}
+            }
+            if state.changed().await.is_err() {
+                return Err(self.unreachable("it is stopped"));
+            }
+        }
+    }
+
+    pub(crate) fn unreachable(&self, reason: &str) -> Unreachable {
+        Unreachable {
+            message: format!("the upstream `{}` cannot be reached", self.id),
+            detail: format!("the upstream `{}`: {reason}", self.id),
+            retry_after: Some(Duration::from_secs(1)),
+        }
+    }
+
+    /// The end of what it printed on stderr.
+    pub(super) fn stderr(&self) -> String {
+        self.connection.load().as_ref().map(|connection| connection.stderr()).unwrap_or_default()
+    }
+
+    /// The part of the sandbox that is in force; none where no sandbox is configured.
+    pub(super) fn sandbox(&self) -> Option<SandboxLevel> {
+        self.connection.load().as_ref()?.sandbox()
+    }
+
+    fn note_use(&self) {
+        if self.is_lazy() {
+            let now = u64::try_from(self.created.elapsed().as_millis()).unwrap_or(u64::MAX);
+            self.last_used.store(now, Ordering::Relaxed);
+        }
+    }
+
+    /// The time since the last call.
+    pub(super) fn idle_time(&self) -> Duration {
+        let last = Duration::from_millis(self.last_used.load(Ordering::Relaxed));
+        self.created.elapsed().saturating_sub(last)
+    }
+
+    /// True while calls run.
+    pub(super) fn is_busy(&self) -> bool {
+        self.slots.available_permits() < self.settings.max_concurrency
+    }
+
+    /// Everything that it lists; while it was not reached, everything that is pinned of it.
+    pub fn listings(&self) -> Option<Arc<ServerListings>> {
+        self.served.load().listings.clone()
+    }
+
+    /// Everything that it has listed itself; none while it was not reached.
+    pub fn own_listings(&self) -> Option<Arc<ServerListings>> {
+        self.listings().filter(|listings| listings.from_server)
+    }
+
+    /// Everything that is pinned of it.
+    pub(super) fn pinned_listings(&self) -> Option<ServerListings> {
+        let lock = self.shared.lock.load();
+        lock.as_ref()?.upstreams.get(&self.id).map(PinnedListings::to_listings)
+    }
+
+    /// True if it is enabled and nothing is known of its tools.
+    pub(super) fn was_never_reached(&self) -> bool {
+        self.settings.enabled && self.served.load().listings.is_none()
+    }
+}

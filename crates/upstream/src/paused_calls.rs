@@ -1,0 +1,205 @@
+//! Calls that wait for input: an upstream has asked something during the call, and our own caller has to respond.
+//!
+//! A legacy upstream waits inside its call, so that the call stays open here; a modern one has ended it, and wants its
+//! own state back with the responses. Either is found by a handle that nobody can guess, and resumed only by the call
+//! that paused it: the same caller, tool and arguments.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use contract::{Schema, codes};
+use gate::{InputKind, InputRequest, InputRequests, RunningCall, ToolError};
+use rand::RngExt;
+use serde_json::{Map, Value, json};
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::{
+    call_result::InputRequired,
+    connection::{Asked, Flight},
+};
+
+/// The number of calls that may wait at once, for each upstream.
+const MAX_PAUSED_CALLS: usize = 256;
+/// Divides the handle of a paused call from the name of its request.
+const SEPARATOR: char = '.';
+/// The length of a handle, in hexadecimal digits.
+const HANDLE_DIGITS: usize = 32;
+/// The name of the only input request of a call that the upstream waits in.
+pub(crate) const ONLY_REQUEST: &str = "question";
+
+/// A call that waits for input.
+pub(crate) enum PausedCall {
+    /// The upstream waits inside the call (legacy).
+    Waiting {
+        /// The call.
+        flight: Box<dyn Flight>,
+        /// The request that the upstream waits for.
+        asked: Asked,
+        /// Its slot among the calls that run at once.
+        slot: OwnedSemaphorePermit,
+    },
+    /// The upstream has ended the call (modern).
+    Ended {
+        /// The state that it wants back.
+        request_state: Option<String>,
+    },
+}
+
+/// A call to go on with, and the responses by the upstream's own names.
+pub(crate) type ResumedCall = (PausedCall, Map<String, Value>);
+
+/// The identity of a call: somebody else who knows its handle cannot resume it.
+#[derive(PartialEq, Eq)]
+struct CallOwner {
+    caller: String,
+    tool: String,
+    input_sha256: String,
+}
+
+impl CallOwner {
+    fn of(call: &RunningCall) -> Self {
+        Self {
+            caller: call.caller.name().to_owned(),
+            tool: call.contract.name.clone(),
+            input_sha256: contract::canonical::sha256(&call.input),
+        }
+    }
+}
+
+struct PausedEntry {
+    owner: CallOwner,
+    /// By the upstream's own names.
+    requests: InputRequests,
+    call: PausedCall,
+}
+
+/// The paused calls of one upstream.
+#[derive(Default)]
+pub(crate) struct PausedCalls {
+    by_handle: Mutex<HashMap<String, PausedEntry>>,
+}
+
+impl PausedCalls {
+    /// Takes the paused call that the input responses of this call belong to; none where there are no responses.
+    pub(crate) fn resume(&self, call: &RunningCall) -> Result<Option<ResumedCall>, ToolError> {
+        let replies = call.replies();
+        // Of a call that was paused more than once, the latest request still waits.
+        let Some(handle) = replies.keys().rev().find_map(|name| handle(name)) else {
+            return Ok(None);
+        };
+        let mut paused = self.lock();
+        let Some(entry) = paused.get(handle).filter(|entry| entry.owner == CallOwner::of(call))
+        else {
+            let message =
+                "the input request has expired; make the call again without input responses";
+            return Err(ToolError::invalid_input(message));
+        };
+        let mut own = Map::new();
+        for (name, request) in &entry.requests {
+            let reply = replies.get(&format!("{handle}{SEPARATOR}{name}"));
+            let Some(reply) = reply.filter(|reply| request.accepts(reply)) else {
+                // It stays: the caller may respond again.
+                let message = "the input response does not match the input request";
+                return Err(ToolError::invalid_input(message));
+            };
+            own.insert(name.clone(), reply.clone());
+        }
+        Ok(paused.remove(handle).map(|entry| (entry.call, own)))
+    }
+
+    /// Pauses a call that a modern upstream has ended; returns the input requests to pass on.
+    pub(crate) fn pause_ended(
+        self: &Arc<Self>,
+        call: &RunningCall,
+        required: InputRequired,
+        timeout: Duration,
+    ) -> Result<InputRequests, ToolError> {
+        let capabilities = call.capabilities();
+        let requests: Option<InputRequests> = required
+            .requests
+            .into_iter()
+            .map(|(name, request)| {
+                let method = request.get("method").and_then(Value::as_str)?;
+                let params = request.get("params").cloned().unwrap_or_else(|| json!({}));
+                Some((name, input_request(method, params)?))
+            })
+            .collect();
+        match requests.filter(|all| !all.is_empty()) {
+            // The gate tells a caller who cannot respond that there was something to ask.
+            Some(all) if !all.values().all(|one| capabilities.allows(one.kind)) => Ok(all),
+            Some(all) => {
+                let ended = PausedCall::Ended { request_state: required.request_state };
+                self.pause(call, ended, all, timeout)
+            }
+            None => {
+                let message = "the upstream sent an input request that cannot be passed on";
+                Err(ToolError::internal(message, message))
+            }
+        }
+    }
+
+    /// Pauses a call until the timeout; returns the input requests to pass on.
+    pub(crate) fn pause(
+        self: &Arc<Self>,
+        call: &RunningCall,
+        paused: PausedCall,
+        requests: InputRequests,
+        timeout: Duration,
+    ) -> Result<InputRequests, ToolError> {
+        let handle = format!("{:0HANDLE_DIGITS$x}", rand::rng().random::<u128>());
+        let asked = requests.iter();
+        let asked = asked.map(|(name, one)| (format!("{handle}{SEPARATOR}{name}"), one.clone()));
+        let asked = asked.collect();
+        let mut calls = self.lock();
+        if calls.len() >= MAX_PAUSED_CALLS {
+            let message = format!(
+                "{MAX_PAUSED_CALLS} calls of this upstream wait for input already (max_paused_calls); try later"
+            );
+            return Err(ToolError::new(codes::UNAVAILABLE.code, message));
+        }
+        let owner = CallOwner::of(call);
+        calls.insert(handle.clone(), PausedEntry { owner, requests, call: paused });
+        drop(calls);
+        // Nobody may ever respond, and a waiting call holds a slot.
+        let paused = Arc::downgrade(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(timeout).await;
+            if let Some(paused) = paused.upgrade() {
+                paused.lock().remove(&handle);
+            }
+        });
+        Ok(asked)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, PausedEntry>> {
+        self.by_handle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The handle of a paused call, in the name of an input request that was passed on.
+fn handle(name: &str) -> Option<&str> {
+    let (handle, _) = name.split_once(SEPARATOR)?;
+    let valid =
+        handle.len() == HANDLE_DIGITS && handle.bytes().all(|byte| byte.is_ascii_hexdigit());
+    valid.then_some(handle)
+}
+
+/// A request of an upstream as the gate knows it.
+pub(crate) fn input_request(method: &str, params: Value) -> Option<InputRequest> {
+    let kind = match method {
+        // A form that no response could match is not passed on.
+        "elicitation/create" if !has_valid_schema(&params) => return None,
+        "elicitation/create" => InputKind::Elicitation,
+        "sampling/createMessage" => InputKind::Sampling,
+        "roots/list" => InputKind::Roots,
+        _ => return None,
+    };
+    Some(InputRequest { kind, params })
+}
+
+fn has_valid_schema(form: &Value) -> bool {
+    form.get("requestedSchema").is_none_or(|schema| Schema::compile_foreign(schema).is_ok())
+}
