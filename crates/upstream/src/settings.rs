@@ -210,7 +210,10 @@ impl UpstreamSettings {
                     say("/type", "a `url` needs the type `http` or `sse`");
                 }
                 if !self.args.is_empty() || !self.env.is_empty() {
-                    say("", "`args` and `env` need a `command`; use `headers` with a `url`");
+                    say(
+                        "",
+                        "has `args` or `env`, which need a `command`; use `headers` with a `url`",
+                    );
                 }
                 if self.start == StartMode::Lazy {
                     say("/start", "`start` needs a `command`");

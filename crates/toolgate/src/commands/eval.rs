@@ -44,12 +44,12 @@ pub struct EvalCommand {
 impl EvalCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let Some(cases) = self.cases(printer)? else { return Ok(Exit::Unknown) };
-        let Prepared { ask, kept, plan, fixed, visit: _visit } = Prepared::new(flags)?;
+        let Prepared { ask, kept, host_config, fixed, visit: _visit } = Prepared::new(flags)?;
         if !ask.has_model() {
             anyhow::bail!("no language model is configured: set llm.base_url");
         }
         let report = commands::runtime()?.block_on(async {
-            let host = upstreams::start(&kept.gate, plan, fixed).await;
+            let host = upstreams::start(&kept.gate, host_config, fixed).await;
             tell_of_unknown_tools(&kept.gate, &cases, printer);
             let report = measure(&ask, &kept.gate, &cases, printer).await;
             host.stop().await;

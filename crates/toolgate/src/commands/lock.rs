@@ -338,7 +338,9 @@ fn describe(id: &str, difference: &LockDifference, printer: &Printer) {
         name => format!("{id}.{name}"),
     };
     let class = match (difference.what, difference.class) {
-        (DifferenceKind::Changed, ChangeClass::Wording) => " (wording: models read this text)".to_owned(),
+        (DifferenceKind::Changed, ChangeClass::Wording) => {
+            " (wording: models read this text)".to_owned()
+        }
         (DifferenceKind::Changed, class) => format!(" ({})", class.word()),
         _ => String::new(),
     };

@@ -18,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Exit, commands, files,
+    named_servers::{HeaderArguments, NamedServer},
     printer::Printer,
-    servers::{Headers, Server},
     settings::Flags,
 };
 
@@ -53,7 +53,7 @@ pub struct ProbeCommand {
     #[arg(long, value_name = "FILE", conflicts_with = "ourselves")]
     arguments: Option<PathBuf>,
     #[command(flatten)]
-    headers: Headers,
+    headers: HeaderArguments,
     /// How long it may take until the server is ready [default: that of the upstream, or 30000]
     #[arg(long, value_name = "MS", conflicts_with = "ourselves",
         value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
@@ -88,7 +88,7 @@ impl ProbeCommand {
         } else {
             let server = self.target(flags)?;
             let spawner = Spawner::of_this_program();
-            let Server { target, mut limits, protocol, .. } = server;
+            let NamedServer { target, mut limits, protocol, .. } = server;
             if let Some(limit) = self.connect_timeout_ms {
                 limits.connect_timeout = Duration::from_millis(limit);
             }
@@ -113,13 +113,13 @@ impl ProbeCommand {
     }
 
     /// The server that is meant.
-    fn target(&self, flags: &Flags) -> anyhow::Result<Server> {
+    fn target(&self, flags: &Flags) -> anyhow::Result<NamedServer> {
         let is_address = self.server.as_ref().is_some_and(|server| server.contains("://"));
         if !self.headers.is_empty() && !is_address {
-            bail!("--header is for an address, and none is named");
+            bail!("--header needs a URL");
         }
         if let Some((program, arguments)) = self.command.split_first() {
-            return Server::program(program, arguments);
+            return NamedServer::program(program, arguments);
         }
         let Some(server) = &self.server else {
             bail!(
@@ -128,9 +128,9 @@ impl ProbeCommand {
             );
         };
         if is_address {
-            return Server::at(server, &self.headers);
+            return NamedServer::at(server, &self.headers);
         }
-        Server::of_upstream(&flags.load()?, server)
+        NamedServer::of_upstream(&flags.load()?, server)
     }
 
     /// Tells what came of it, in every form that was asked for.

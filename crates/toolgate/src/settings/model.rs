@@ -10,7 +10,7 @@ use tools::settings::{
     FileIoSettings, MemorySettings, MlxSettings, RepoSettings, SearchSettings, SysAuditSettings,
     TranscriptSettings, WebFetchSettings,
 };
-use upstream::settings::{Allowlist, Upstream};
+use upstream::settings::{Allowlist, UpstreamSettings};
 
 use super::{log::LogSection, mlx_host};
 
@@ -40,7 +40,7 @@ pub struct Settings {
     /// Calls that a person must approve.
     pub policy: PolicySection,
     /// Other MCP servers, by an id of your choice. Their tools are served as `id__tool`.
-    pub upstreams: BTreeMap<String, Upstream>,
+    pub upstreams: BTreeMap<String, UpstreamSettings>,
     /// Upstream tools that may be called: `{ id: [tool, …], other: "*" }`, or the path of a file with that. An upstream
     /// that is not listed has none. Without this setting all admitted tools may be called.
     pub allowlist: Option<AllowlistSetting>,

@@ -130,7 +130,7 @@ fn of_lock(title: &str, lock: &ContractLock) -> Set {
     let mut set = Set::new(title, true);
     for (id, pinned) in &lock.upstreams {
         let mut own = Set::new(format!("{title}: {id}"), true);
-        listing::written_down(&mut own, &pinned.to_offer());
+        listing::written_down(&mut own, &pinned.to_listings());
         set.findings.append(&mut own.findings);
         for mut known in own.tools {
             let name = known.promise.name.clone();

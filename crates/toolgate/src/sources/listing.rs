@@ -30,7 +30,7 @@ pub(super) struct Terms<'a> {
 }
 
 /// What a server lists now.
-pub(super) fn of_server(server: &Server) -> anyhow::Result<Set> {
+pub(super) fn of_server(server: &NamedServer) -> anyhow::Result<Set> {
     let listings = commands::runtime()?.block_on(server.listings())?;
     let mut set = Set::new(&server.title, true);
     written_down(&mut set, &listings);

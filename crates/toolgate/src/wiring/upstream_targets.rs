@@ -175,7 +175,10 @@ fn program(
     }
 }
 
-fn sandbox_of(loaded: &Loaded, sandbox: &upstream::settings::Sandbox) -> guard::process::ProcessSandbox {
+fn sandbox_of(
+    loaded: &Loaded,
+    sandbox: &upstream::settings::SandboxSettings,
+) -> guard::process::ProcessSandbox {
     let paths = |all: &[String]| all.iter().map(|path| loaded.path(path)).collect();
     guard::process::ProcessSandbox {
         read: paths(&sandbox.read),

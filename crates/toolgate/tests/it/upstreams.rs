@@ -74,6 +74,13 @@ impl Stage {
         ours.collect()
     }
 
+    /// Waits until an upstream has written this file.
+    pub async fn wait_for_file(&self, name: &str) {
+        let file = self.world.folder().join(name);
+        let what = format!("`{name}` is there");
+        testkit::eventually(&what, async || file.exists().then_some(())).await;
+    }
+
     /// Starts the server.
     pub async fn run(mut self) -> Self {
         self.world.run().await;

@@ -1,7 +1,7 @@
 //! The reasons why a tool is not served, with what to do about it.
 
-use workbench::compare::{Change, ChangeClass};
 use serde::Serialize;
+use workbench::compare::{Change, ChangeClass};
 
 use crate::names;
 

@@ -87,11 +87,14 @@ fn items(
     let mut all = Vec::new();
     for name in names {
         let (what, class, changes) = match (old.get(name), new.get(name)) {
-            (None, Some(new)) => (DifferenceKind::Added, ChangeClass::Widening, compare::added(new)),
+            (None, Some(new)) => {
+                (DifferenceKind::Added, ChangeClass::Widening, compare::added(new))
+            }
             (Some(_), None) => (DifferenceKind::Removed, ChangeClass::Breaking, Vec::new()),
             (Some(old), Some(new)) if pinned_form(old) != pinned_form(new) => {
                 let changes = or_unnamed(compare(old, new));
-                let class = changes.iter().map(|one| one.class).max().unwrap_or(ChangeClass::Wording);
+                let class =
+                    changes.iter().map(|one| one.class).max().unwrap_or(ChangeClass::Wording);
                 (DifferenceKind::Changed, class, changes)
             }
             _ => continue,

@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use serde_json::json;
 use upstream::{
-    lock::Lock,
+    lock::ContractLock,
     names,
     settings::{OutputFormat, Overlay},
 };
@@ -119,7 +119,7 @@ impl Infer {
         if self.results.is_empty() {
             return "a running server takes it by itself".to_owned();
         }
-        let lock = Lock::read(&loaded.path(&loaded.settings.lock)).ok().flatten();
+        let lock = ContractLock::read(&loaded.path(&loaded.settings.lock)).ok().flatten();
         let pinned = lock.as_ref().and_then(|lock| lock.upstreams.get(id));
         match pinned.map(|pinned| &pinned.tools) {
             Some(tools) if tools.contains_key(tool) => {

@@ -92,7 +92,7 @@ fn a_mistake_in_an_overlay_is_shown_in_its_place() {
         ("tool: wrong\noutput_schema: { type: nonsense }\n", "the schema"),
         ("tool: wrong\noutput_shema: {}\n", "did you mean `output_schema`?"),
         ("", "the document is empty"),
-        ("tool: wrong\neffects: read\n", "`effects` is for tools of upstreams"),
+        ("tool: wrong\neffects: read\n", "`effects` is only for tools of upstreams"),
     ] {
         world.write("overlays/commands/wrong.yaml", text);
         let (code, _, stderr) = world.cli(&["call", "wrong"]);

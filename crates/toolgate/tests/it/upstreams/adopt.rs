@@ -77,7 +77,7 @@ async fn a_running_server_follows_overlays() {
     let file = stage.world.folder().join("overlays/up/act.yaml");
     stage.world.write("overlays/up/act.yaml", "effekts: read\n");
     testkit::eventually("the mistake is told", async || {
-        stage.world.stderr().contains("until now still counts").then_some(())
+        stage.world.stderr().contains("the last overlays stay in force").then_some(())
     })
     .await;
     until("odd", "ok").await;
@@ -100,7 +100,7 @@ fn an_overlay_that_is_there_keeps_what_else_it_says() {
     stage.world.write("mine/up/act.yaml", "effects: read\n");
     let (code, _, stderr) = stage.world.cli(&["tools"]);
     assert_eq!(code, 2, "two overlays for one tool");
-    assert!(stderr.contains("`act` has an overlay already"), "{stderr}");
+    assert!(stderr.contains("`act` has more than one overlay"), "{stderr}");
 }
 
 #[test]

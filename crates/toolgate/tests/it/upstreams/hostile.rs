@@ -1,8 +1,6 @@
 //! Upstreams that misbehave. Whatever one does, its caller gets a clear answer, and the others keep
 //! answering.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use super::{Stage, one, said, tool};
@@ -153,7 +151,7 @@ async fn tools_that_change_while_they_are_called_do_no_harm() {
     let mut other = sleeping;
     other["tools"][0]["inputSchema"]["required"] = json!(["text", "more"]);
     let change = async {
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        stage.wait_for_file("sleeps").await;
         stage.script("bad", &other);
     };
     let (args, ()) = (args(), ());
@@ -341,7 +339,7 @@ async fn one_that_changes_in_silence_is_held_to_what_was_pinned() {
 }
 
 #[tokio::test]
-async fn one_that_fails_again_and_again_is_left_alone_for_a_while() {
+async fn the_circuit_breaker_opens_after_failures_in_a_row() {
     let mut script = act(&json!("die"));
     script["answers"]["act"]["again"] = said("back");
     let stage = beside_honest(
@@ -349,9 +347,13 @@ async fn one_that_fails_again_and_again_is_left_alone_for_a_while() {
         "breaker_failures: 2, breaker_open_ms: 60000, max_restart_delay_ms: 200",
     )
     .await;
-    testkit::eventually("it is left alone", async || {
+    testkit::eventually("the circuit breaker opens", async || {
         let (_, answer) = stage.call("bad__act", &args()).await;
-        answer["error"].as_str().unwrap().contains("left alone").then_some(())
+        answer["error"]
+            .as_str()
+            .unwrap()
+            .contains("circuit breaker is open (2 failures)")
+            .then_some(())
     })
     .await;
     honest(&stage).await;

@@ -23,13 +23,13 @@ fn what_would_not_load_is_not_taken() {
         (json!({ "command": 5 }), "command"),
         (json!({ "command": ["npx", "y"] }), "command"),
         (json!({ "command": "x", "url": "http://h/" }), "both"),
-        (json!({ "url": "no address" }), "address"),
+        (json!({ "url": "no address" }), "not an http or https URL"),
     ] {
         let world = World::new(crate::BINARY, "# mine\n");
         let servers = json!({ "mcpServers": { "bad": entry, "good": { "command": "x", "env": { "PORT": 8080 } } } });
         let (code, said) = import(&world, &servers.to_string());
         assert_eq!(code, 0, "{said}");
-        assert!(said.contains("bad: not taken: ") && said.contains(why), "{said}");
+        assert!(said.contains("bad: not imported: ") && said.contains(why), "{said}");
         let upstreams = &settings(&world)["upstreams"];
         assert_eq!(upstreams["good"]["env"]["PORT"], "8080");
         assert!(upstreams.get("bad").is_none(), "{upstreams}");
@@ -43,7 +43,7 @@ fn files_are_read_as_editors_and_agents_write_them() {
     let world = World::new(crate::BINARY, "");
     let (code, said) = import(&world, editor);
     assert_eq!(code, 0, "{said}");
-    assert!(said.contains("only an editor fills in `${workspaceFolder}`"), "{said}");
+    assert!(said.contains("`${workspaceFolder}` is a variable of an editor"), "{said}");
     let agent = json!({ "numStartups": 1, "mcpServers": { "b": { "command": "x", "disabled": true } },
         "projects": { "/home/me/p": { "mcpServers": { "c": { "command": "y", "alwaysAllow": ["t"] } } } } });
     let (code, said) = import(&world, &agent.to_string());
@@ -57,11 +57,11 @@ fn files_are_read_as_editors_and_agents_write_them() {
     for empty in [r#"{"mcpServers":{}}"#, r#"{"projects":{"/p":{"mcpServers":{}}}}"#] {
         let (code, said) = import(&world, empty);
         assert_eq!(code, 1, "{said}");
-        assert!(said.contains("there is nothing to take"), "{said}");
+        assert!(said.contains("nothing to import"), "{said}");
     }
     let (code, said) = import(&world, "{}");
     assert_eq!(code, 2, "{said}");
-    assert!(said.contains("neither `mcpServers` nor `servers`"), "{said}");
+    assert!(said.contains("no `mcpServers` or `servers` found"), "{said}");
 }
 
 #[test]

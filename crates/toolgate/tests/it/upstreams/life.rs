@@ -60,8 +60,8 @@ fn another_clients_configuration_is_taken_over() {
     world.write("claude.json", &servers.to_string());
     let (code, stdout, stderr) = world.cli(&["upstream", "import", "claude.json"]);
     assert_eq!(code, 0, "{stderr}");
-    assert!(stdout.contains("took My-Server") && stdout.contains("took off"), "{stdout}");
-    for words in ["looks like a secret", "`autoApprove` is ignored", "broken: not taken"] {
+    assert!(stdout.contains("imported My-Server") && stdout.contains("imported off"), "{stdout}");
+    for words in ["looks like a secret", "`autoApprove` is ignored", "broken: not imported"] {
         assert!(stderr.contains(words), "{words}: {stderr}");
     }
     let settings = std::fs::read_to_string(world.folder().join("toolgate.yaml")).unwrap();
@@ -73,19 +73,19 @@ fn another_clients_configuration_is_taken_over() {
     // Once is enough.
     let (code, _, stderr) = world.cli(&["upstream", "import", "claude.json"]);
     assert_eq!(code, 1);
-    assert!(stderr.contains("the settings have one of that name"), "{stderr}");
+    assert!(stderr.contains("the settings have an upstream with this id"), "{stderr}");
 }
 
 #[test]
 fn mistakes_in_the_settings_are_told_where_they_stand() {
     for (settings, words) in [
-        ("upstreams: { a__b: { command: x } }", "no `__`"),
-        ("upstreams: { a: {} }", "neither a `command` nor a `url`"),
+        ("upstreams: { a__b: { command: x } }", "must not contain `__`"),
+        ("upstreams: { a: {} }", "needs a `command` or a `url`"),
         ("upstreams: { a: { command: x, url: \"http://h/\" } }", "both"),
-        ("upstreams: { a: { url: \"http://h/\", start: lazy } }", "only a `command` is started"),
+        ("upstreams: { a: { url: \"http://h/\", start: lazy } }", "`start` needs a `command`"),
         ("upstreams: { a: { command: x, ouptut: text } }", "ouptut"),
         ("upstreams: { a: { command: x } }\nallowlist: { b: [c] }", "there is no upstream `b`"),
-        ("upstreams: { a: { url: \"ftp://h/\" } }", "no http or https address"),
+        ("upstreams: { a: { url: \"ftp://h/\" } }", "not an http or https URL"),
     ] {
         let world = World::new(crate::BINARY, &format!("{settings}\n"));
         let (code, stdout, stderr) = world.cli(&["tools"]);

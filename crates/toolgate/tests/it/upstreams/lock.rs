@@ -47,7 +47,10 @@ async fn a_tool_that_changes_stops_until_a_person_takes_it() {
     assert_eq!(stage.call("other__echo", &json!({ "text": "a" })).await.0, 200);
     let (code, stdout, _) = stage.world.cli(&["lock", "diff"]);
     assert_eq!(code, 1);
-    assert!(stdout.contains("docs.search: tool changed (wording: models read it)"), "{stdout}");
+    assert!(
+        stdout.contains("docs.search: tool changed (wording: models read this text)"),
+        "{stdout}"
+    );
     assert_eq!(stage.world.cli(&["lock", "diff", "other"]).0, 0);
     let (code, stdout, _) = stage.world.cli(&["lock", "--json", "diff", "docs.search"]);
     let told: Value = serde_json::from_str(&stdout).unwrap();
@@ -142,7 +145,7 @@ async fn a_lock_that_cannot_be_read_is_no_lock_to_ignore() {
         stage.world.write("toolgate.lock", text);
         let (code, _, stderr) = stage.world.cli(&["tools"]);
         assert_eq!(code, 2, "{stderr}");
-        assert!(stderr.contains("is no lock"), "{stderr}");
+        assert!(stderr.contains("is not a lock file"), "{stderr}");
     }
 }
 
@@ -160,7 +163,7 @@ fn a_server_that_is_started_lazily_is_asked_too() {
     assert!(stdout.contains("ready") && stdout.contains("changed"), "{stdout}");
     let (code, _, stderr) = stage.world.cli(&["lock", "accept", "docs"]);
     assert_eq!(code, 0, "{stderr}");
-    assert!(stderr.contains("took 1 change "), "{stderr}");
+    assert!(stderr.contains("accepted 1 change "), "{stderr}");
     assert_eq!(stage.world.cli(&["lock", "diff"]).0, 0);
 }
 
@@ -179,7 +182,7 @@ fn a_slip_of_the_pen_takes_nothing() {
             let (code, _, stderr) = stage.world.cli(&["lock", verb, what]);
             assert_eq!(code, 2, "{stderr}");
             let words =
-                if what == "docs.serach" { "did you mean `search`?" } else { "is turned off" };
+                if what == "docs.serach" { "did you mean `search`?" } else { "is disabled" };
             assert!(stderr.contains(words), "{stderr}");
             assert!(!file.exists(), "{what}");
         }
@@ -188,7 +191,7 @@ fn a_slip_of_the_pen_takes_nothing() {
     let before = std::fs::metadata(&file).unwrap().modified().unwrap();
     let (code, _, stderr) = stage.world.cli(&["lock", "accept"]);
     assert_eq!(code, 0);
-    assert!(stderr.contains("nothing to take"), "{stderr}");
+    assert!(stderr.contains("nothing to accept"), "{stderr}");
     assert_eq!(std::fs::metadata(&file).unwrap().modified().unwrap(), before);
     // What is pinned and gone is known, and can be taken.
     stage.script("docs", &json!({ "tools": [] }));
@@ -204,7 +207,7 @@ fn what_was_reached_is_taken_though_another_is_dead() {
     let (code, _, stderr) = stage.world.cli(&["lock", "accept"]);
     assert_eq!(code, 2, "{stderr}");
     assert!(
-        stderr.contains("dead: cannot be reached") && stderr.contains("took 1 change "),
+        stderr.contains("dead: cannot be reached") && stderr.contains("accepted 1 change "),
         "{stderr}"
     );
     assert_eq!(stage.world.cli(&["lock", "diff", "docs"]).0, 0);

@@ -166,7 +166,10 @@ async fn overlays_are_followed_and_do_not_vanish() {
     .await;
     let folder = stage.world.folder();
     std::fs::rename(folder.join("overlays"), folder.join("elsewhere")).unwrap();
-    tokio::time::sleep(std::time::Duration::from_millis(2_500)).await;
+    testkit::eventually("the missing folder is noticed", async || {
+        stage.world.stderr().contains("the last overlays stay in force").then_some(())
+    })
+    .await;
     let (_, answer) = stage.call("up__act", &say("json")).await;
     assert_eq!(answer["result"], json!({ "n": 7 }), "{answer}");
 }

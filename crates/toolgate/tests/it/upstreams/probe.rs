@@ -250,7 +250,7 @@ fn what_cannot_be_told_ends_with_two() {
         (&["probe", "docs"], "cannot be probed"),
         (&["probe", "--", "/no/such/program"], "could not be started"),
         (&["probe", "http://127.0.0.1:9/mcp"], "cannot be probed"),
-        (&["probe", "ftp://127.0.0.1/mcp"], "no http or https address"),
+        (&["probe", "ftp://127.0.0.1/mcp"], "not an http or https URL"),
         (&["probe", "docs", "--cases", "101"], "101"),
     ] {
         let (code, stdout, stderr) = world.cli(arguments);

@@ -122,6 +122,9 @@ def act(id, what, params):
         os.kill(os.getpid(), signal.SIGKILL)
     if kind == "sleep":
         seconds, message = rest
+        # Somebody may wait for it to begin.
+        with open("sleeps", "w", encoding="utf-8") as file:
+            file.write("yes")
         time.sleep(seconds)
         say({"jsonrpc": "2.0", "id": id, **message})
     if kind == "twice":

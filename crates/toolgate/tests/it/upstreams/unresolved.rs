@@ -60,10 +60,10 @@ fn what_is_written_for_no_tool_is_told() {
     }
     let (code, _, stderr) = stage.world.cli(&["config", "check"]);
     assert_eq!(code, 0, "{stderr}");
-    for words in ["called `upp`", "did you mean `up`?", "overlays/upp"] {
+    for words in ["named `upp`", "did you mean `up`?", "overlays/upp"] {
         assert!(stderr.contains(words), "{words}: {stderr}");
     }
-    assert!(stage.world.cli(&["doctor"]).1.contains("called `upp`"));
+    assert!(stage.world.cli(&["doctor"]).1.contains("named `upp`"));
 }
 
 #[test]

@@ -169,15 +169,15 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_loaded_is_not_taken() {
+    fn an_entry_that_cannot_be_loaded_is_refused() {
         for (entry, why) in [
             (json!({ "command": "x", "args": "y" }), "args"),
             (json!({ "command": 5 }), "command"),
             (json!({ "command": ["x"] }), "command"),
             (json!({ "command": "x", "url": "http://y" }), "both"),
-            (json!({ "env": {} }), "neither"),
+            (json!({ "env": {} }), "needs a `command` or a `url`"),
             (json!({ "command": " " }), "empty"),
-            (json!({ "url": "ftp://h/" }), "address"),
+            (json!({ "url": "ftp://h/" }), "URL"),
             (json!({ "command": "x", "env": { "A": null } }), "A"),
             (json!({ "command": "x", "env": { "A": {} } }), "A"),
             (json!({ "command": "x", "type": "carrier-pigeon" }), "type"),

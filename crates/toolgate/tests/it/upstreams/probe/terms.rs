@@ -94,8 +94,8 @@ async fn an_address_gets_the_headers_that_are_given() {
         assert_eq!(code, 0, "{stdout}{stderr}");
         for (bad, words) in [
             ("Authorization: ${NO_SUCH_VARIABLE}", "`NO_SUCH_VARIABLE` is not set"),
-            ("Authorization", "a name, a colon and a value"),
-            ("A b: c", "no name of a header"),
+            ("Authorization", "needs the form `NAME: VALUE`"),
+            ("A b: c", "not a header name"),
         ] {
             let (code, _, stderr) = world.cli(&[arguments, &["--header", bad]].concat());
             assert_eq!(code, 2);
@@ -104,5 +104,5 @@ async fn an_address_gets_the_headers_that_are_given() {
     }
     let (code, _, stderr) = world.cli(&["probe", "--header", header, "--", "true"]);
     assert_eq!(code, 2);
-    assert!(stderr.contains("--header is for an address"), "{stderr}");
+    assert!(stderr.contains("--header needs a URL"), "{stderr}");
 }
