@@ -45,7 +45,8 @@ impl CallCommand {
         let input = Value::Object(arguments::parse(&self.arguments)?);
         let fixed = wiring::tools(bound, &loaded)?;
         // A lazy upstream is started too: what it lists now is what is called.
-        let config = upstreams::eager_host_config(&loaded, UpstreamFilter::OwnerOf(&self.tool), &fixed)?;
+        let config =
+            upstreams::eager_host_config(&loaded, UpstreamFilter::OwnerOf(&self.tool), &fixed)?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         let data = DataFolder::open(&loaded.data_dir())?;
         let _visit = data.visit()?;

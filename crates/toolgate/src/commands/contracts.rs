@@ -119,7 +119,7 @@ fn named(
     flags: &Flags,
 ) -> anyhow::Result<Vec<Set>> {
     if !headers.is_empty() && !sources.iter().any(|source| source.contains("://")) {
-        bail!("--header is for an address, and none is named");
+        bail!("--header needs a URL");
     }
     let mut sets = Vec::new();
     for source in sources {

@@ -99,8 +99,9 @@ fn checked(loaded: &Loaded) -> SettingsReport {
     }
     if found.diagnostics.iter().all(|one| one.severity != Severity::Error) {
         // What a server would start, without starting it.
-        let planned = wiring::tools(contracts.bound, loaded)
-            .and_then(|fixed| upstreams::host_config(loaded, UpstreamFilter::All, &fixed).map(|_| ()));
+        let planned = wiring::tools(contracts.bound, loaded).and_then(|fixed| {
+            upstreams::host_config(loaded, UpstreamFilter::All, &fixed).map(|_| ())
+        });
         if let Err(error) = planned {
             found.diagnostics.push(loaded.place(&error));
         }

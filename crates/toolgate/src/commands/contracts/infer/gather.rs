@@ -133,11 +133,17 @@ struct Wanted<'a> {
     timeout_ms: u64,
 }
 
-async fn call(kept: &OpenGate, upstream: &Upstream, wanted: &Wanted<'_>) -> anyhow::Result<Gathered> {
+async fn call(
+    kept: &OpenGate,
+    upstream: &Upstream,
+    wanted: &Wanted<'_>,
+) -> anyhow::Result<Gathered> {
     let (id, tool, overlay) = (&upstream.id, wanted.tool, wanted.overlay);
     let Some(listings) = upstream.own_listings() else {
         match upstream.state() {
-            UpstreamState::Down { error } => bail!("the upstream `{id}` cannot be reached: {error}"),
+            UpstreamState::Down { error } => {
+                bail!("the upstream `{id}` cannot be reached: {error}")
+            }
             _ => bail!("the upstream `{id}` is turned off"),
         }
     };
