@@ -9,7 +9,7 @@ use std::{
 use contract::{Contract, Limits, Mirror, Schema, SchemaError, Status, codes::StandardCode};
 use serde_json::{Value, json, value::RawValue};
 
-use crate::{EnforcementMode, Failure, Provider, metrics::ToolMetrics, mode::Copies};
+use crate::{EnforcementMode, Failure, Provider, enforcement::CopyLimit, metrics::ToolMetrics};
 
 /// A tool that can be called.
 pub struct Tool {
@@ -29,7 +29,7 @@ pub struct Tool {
     pub mode: EnforcementMode,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) metrics: ToolMetrics,
-    pub(crate) copies: Copies,
+    pub(crate) copies: CopyLimit,
 }
 
 impl Tool {
@@ -68,7 +68,7 @@ impl Tool {
             mode: EnforcementMode::default(),
             provider,
             metrics: ToolMetrics::default(),
-            copies: Copies::default(),
+            copies: CopyLimit::default(),
         })
     }
 }

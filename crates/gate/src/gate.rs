@@ -20,7 +20,7 @@ use crate::{
     approvals::ApprovalSettings,
     live_jobs::LiveJobs,
     quarantine::{QuarantineSettings, ReleaseIndex},
-    steps::{CallState, CheckedOutput, Refusal, poll_once},
+    steps::{CallRefusal, CallState, CheckedOutput, poll_once},
 };
 
 /// What a gate is made of.
@@ -119,7 +119,7 @@ impl Gate {
     /// The list of steps, each made of what the one before has yielded. `steps/` has a file for
     /// each, of the same name. Step 9, `record`, follows in [`Gate::call`], because it also
     /// records what a step refused.
-    async fn cross(state: &mut CallState) -> Result<CheckedOutput, Refusal> {
+    async fn cross(state: &mut CallState) -> Result<CheckedOutput, CallRefusal> {
         let found = state.find()?;
         let admitted = state.admit(found).await?;
         let checked = state.check_input(admitted)?;

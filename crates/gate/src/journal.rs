@@ -22,7 +22,7 @@ use crate::{ContractWarning, Timestamp};
 
 /// One call, as it is written down.
 #[derive(Debug, Serialize)]
-pub(crate) struct ToolCall<'a> {
+pub(crate) struct ToolCallEntry<'a> {
     pub time: Timestamp,
     pub event: &'static str,
     pub request_id: &'a str,
@@ -89,7 +89,7 @@ impl Journal {
         self.write(&fields);
     }
 
-    pub(crate) fn call(&self, call: &ToolCall<'_>) {
+    pub(crate) fn call(&self, call: &ToolCallEntry<'_>) {
         self.write(call);
     }
 

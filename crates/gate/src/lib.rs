@@ -15,6 +15,7 @@ mod caller;
 mod catalogue;
 mod channel;
 mod clock;
+mod enforcement;
 mod failure;
 #[allow(clippy::module_inception)]
 mod gate;
@@ -23,7 +24,6 @@ pub mod jobs;
 pub mod journal;
 mod live_jobs;
 mod metrics;
-mod mode;
 mod outcome;
 mod outcome_flags;
 mod provider;
@@ -44,6 +44,7 @@ pub use channel::{
     NotificationSender, ToolNotification,
 };
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
+pub use enforcement::{ContractWarning, EnforcementMode, PayloadDirection};
 pub use failure::Failure;
 pub use gate::{Gate, GateParts};
 pub use id::{JobId, RequestId, is_ulid, ulid};
@@ -51,7 +52,6 @@ pub use jobs::{Job, JobState, Jobs};
 pub use journal::Journal;
 pub use live_jobs::{JobEvent, LiveJob};
 pub use metrics::GateMetrics;
-pub use mode::{ContractWarning, EnforcementMode, PayloadDirection};
 pub use outcome::{Outcome, OutputJson};
 pub use outcome_flags::OutcomeFlags;
 pub use provider::{

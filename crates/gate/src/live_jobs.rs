@@ -40,9 +40,9 @@ pub struct JobEvent {
 pub struct LiveJob {
     id: JobId,
     stop: CancellationToken,
-    events: Mutex<Events>,
+    events: Mutex<EventLog>,
     newest: watch::Sender<u64>,
-    asking: Mutex<Asking>,
+    input: Mutex<PendingInput>,
     answered: Notify,
     /// Whether somebody was given its name in place of its result, or it has ended before.
     standing: AtomicU8,
@@ -52,13 +52,13 @@ pub struct LiveJob {
 
 /// What a job that waits for input wants to know, and what it has been told.
 #[derive(Debug, Default)]
-struct Asking {
+struct PendingInput {
     open: InputRequests,
     replies: Map<String, Value>,
 }
 
 #[derive(Debug, Default)]
-struct Events {
+struct EventLog {
     kept: VecDeque<JobEvent>,
     last: u64,
     over: bool,
@@ -71,7 +71,7 @@ impl LiveJob {
             stop,
             events: Mutex::default(),
             newest: watch::Sender::new(0),
-            asking: Mutex::default(),
+            input: Mutex::default(),
             answered: Notify::new(),
             standing: AtomicU8::new(OPEN),
             queued: AtomicBool::new(false),
@@ -201,25 +201,25 @@ impl LiveJob {
 
     /// What the job waits to be told.
     pub fn questions(&self) -> InputRequests {
-        self.lock_asking().open.clone()
+        self.lock_input().open.clone()
     }
 
     pub(crate) fn ask(&self, questions: InputRequests) {
-        self.lock_asking().open = questions;
+        self.lock_input().open = questions;
     }
 
     /// Takes replies to questions that are open; others are nobody's business. The job goes on
     /// when none is left.
     pub(crate) fn answer(&self, replies: Map<String, Value>) {
-        let mut asking = self.lock_asking();
+        let mut input = self.lock_input();
         for (name, reply) in replies {
-            if asking.open.get(&name).is_some_and(|question| question.accepts(&reply)) {
-                asking.open.remove(&name);
-                asking.replies.insert(name, reply);
+            if input.open.get(&name).is_some_and(|question| question.accepts(&reply)) {
+                input.open.remove(&name);
+                input.replies.insert(name, reply);
             }
         }
-        if asking.open.is_empty() {
-            drop(asking);
+        if input.open.is_empty() {
+            drop(input);
             self.answered.notify_one();
         }
     }
@@ -228,21 +228,21 @@ impl LiveJob {
     pub(crate) async fn replies(&self) -> Map<String, Value> {
         loop {
             {
-                let asking = self.lock_asking();
-                if asking.open.is_empty() {
-                    return asking.replies.clone();
+                let input = self.lock_input();
+                if input.open.is_empty() {
+                    return input.replies.clone();
                 }
             }
             self.answered.notified().await;
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Events> {
+    fn lock(&self) -> MutexGuard<'_, EventLog> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock_asking(&self) -> MutexGuard<'_, Asking> {
-        self.asking.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_input(&self) -> MutexGuard<'_, PendingInput> {
+        self.input.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
     Artifact, Failure, Job, JobId, OutcomeFlags, RequestId, outcome_flags,
-    quarantine::ReleasedPayload, truncate::Cuts,
+    quarantine::ReleasedPayload, truncate::Truncations,
 };
 
 /// What came of a call.
@@ -38,7 +38,7 @@ pub struct Outcome {
     /// What is out of the ordinary about the result.
     pub flags: OutcomeFlags,
     /// What was cut to keep within the limits.
-    pub(crate) cuts: Cuts,
+    pub(crate) truncations: Truncations,
     /// How long it took.
     pub duration: Duration,
     /// Whether this is the recorded outcome of an earlier call with the same key.
@@ -82,13 +82,13 @@ impl Serialize for OutcomeMetrics<'_> {
                 map.serialize_entry(name, value)?;
             }
         }
-        let cuts = &outcome.cuts;
-        for (name, count) in cuts.counts() {
+        let truncations = &outcome.truncations;
+        for (name, count) in truncations.counts() {
             if count > 0 {
                 map.serialize_entry(name, &count)?;
             }
         }
-        if cuts.summary {
+        if truncations.summary {
             map.serialize_entry("summary_truncated", &true)?;
         }
         outcome.flags.print(&mut map)?;
@@ -132,9 +132,9 @@ impl Outcome {
     /// How many files the tool left that are no artifacts, and why not.
     pub fn files_not_kept(&self) -> impl Iterator<Item = (u64, &'static str)> {
         let counts = [
-            (self.cuts.oversize_artifacts, "larger than limits.max_artifact_bytes"),
-            (self.cuts.artifact_count, "more than limits.max_artifacts"),
-            (self.cuts.ignored, "no plain file, or of a name that no artifact has"),
+            (self.truncations.oversize_artifacts, "larger than limits.max_artifact_bytes"),
+            (self.truncations.artifact_count, "more than limits.max_artifacts"),
+            (self.truncations.ignored, "no plain file, or of a name that no artifact has"),
         ];
         counts.into_iter().filter(|(count, _)| *count > 0)
     }
@@ -153,7 +153,7 @@ impl Outcome {
             artifacts: Vec::new(),
             metrics: Map::new(),
             flags: OutcomeFlags::default(),
-            cuts: Cuts::default(),
+            truncations: Truncations::default(),
             duration: Duration::ZERO,
             replayed: false,
             recorded: None,
@@ -205,7 +205,7 @@ impl Outcome {
             artifacts: job.artifacts.clone(),
             flags: OutcomeFlags::read(&metrics),
             metrics,
-            cuts: Cuts::default(),
+            truncations: Truncations::default(),
             duration: Duration::ZERO,
             replayed: true,
             recorded: Some(recorded),

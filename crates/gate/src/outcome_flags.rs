@@ -3,7 +3,7 @@
 use serde::ser::SerializeMap;
 use serde_json::{Map, Value};
 
-use crate::mode::ContractWarning;
+use crate::enforcement::ContractWarning;
 
 /// Everything unusual about a result.
 #[derive(Debug, Clone, Default)]

@@ -90,7 +90,7 @@ struct ToolReport {
 }
 
 /// The end of a call before its output has passed.
-pub(crate) enum Refusal {
+pub(crate) enum CallRefusal {
     /// It failed.
     Failed(Box<Failure>),
     /// It was made before, and this is what came of it.
@@ -99,9 +99,9 @@ pub(crate) enum Refusal {
     Released(Box<QuarantineEntry>),
 }
 
-impl From<Failure> for Refusal {
+impl From<Failure> for CallRefusal {
     fn from(failure: Failure) -> Self {
-        Refusal::Failed(Box::new(failure))
+        CallRefusal::Failed(Box::new(failure))
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// What was cut from one result, in the order in which it is told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Cuts {
+pub(crate) struct Truncations {
     pub stdout_bytes: u64,
     pub stderr_bytes: u64,
     pub summary: bool,
@@ -16,7 +16,7 @@ pub(crate) struct Cuts {
     pub ignored: u64,
 }
 
-impl Cuts {
+impl Truncations {
     /// What was cut, as numbers by name.
     pub(crate) fn counts(self) -> [(&'static str, u64); 5] {
         [
@@ -69,8 +69,8 @@ pub(crate) fn text(text: &mut String, max_bytes: u64) -> u64 {
 
 /// Whether the value takes no more than so many bytes as JSON; looks no further than that.
 pub(crate) fn is_short(value: &Value, max_bytes: usize) -> bool {
-    struct Room(usize);
-    impl io::Write for Room {
+    struct ByteBudget(usize);
+    impl io::Write for ByteBudget {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::WriteZero)?;
             Ok(bytes.len())
@@ -80,20 +80,20 @@ pub(crate) fn is_short(value: &Value, max_bytes: usize) -> bool {
             Ok(())
         }
     }
-    serde_json::to_writer(Room(max_bytes), value).is_ok()
+    serde_json::to_writer(ByteBudget(max_bytes), value).is_ok()
 }
 
-/// The summary within its limit, ended by a note on everything that was cut. Room for
+/// The summary within its limit, ended by a note on everything that was cut. ByteBudget for
 /// the note is set aside first, so that the note itself is never cut.
-pub(crate) fn summary(words: &str, max_characters: u64, cuts: &mut Cuts) -> String {
+pub(crate) fn summary(words: &str, max_characters: u64, truncations: &mut Truncations) -> String {
     let max = usize::try_from(max_characters).unwrap_or(usize::MAX);
     let length = words.chars().count();
-    let note = note(*cuts, max);
+    let note = note(*truncations, max);
     if length + note.chars().count() <= max {
         return format!("{words}{note}");
     }
-    cuts.summary = true;
-    let note = self::note(*cuts, max);
+    truncations.summary = true;
+    let note = self::note(*truncations, max);
     let room = max.saturating_sub(note.chars().count());
     // Three dots need a word to follow.
     let kept = if room > 3 {
@@ -107,8 +107,8 @@ pub(crate) fn summary(words: &str, max_characters: u64, cuts: &mut Cuts) -> Stri
 
 /// ` [limits: …]`, naming what was cut as fully as the room allows. The shortest form
 /// fits the least summary there can be.
-fn note(cuts: Cuts, max: usize) -> String {
-    let names = cuts.names();
+fn note(truncations: Truncations, max: usize) -> String {
+    let names = truncations.names();
     if names.is_empty() {
         return String::new();
     }
@@ -131,14 +131,15 @@ mod tests {
 
     #[test]
     fn says_what_was_cut_in_the_agreed_order() {
-        let mut cuts = Cuts { stdout_bytes: 192, stderr_bytes: 144, ..Cuts::default() };
+        let mut truncations =
+            Truncations { stdout_bytes: 192, stderr_bytes: 144, ..Truncations::default() };
         assert_eq!(
-            summary("Noisy output for truncation testing.", 96, &mut cuts),
+            summary("Noisy output for truncation testing.", 96, &mut truncations),
             "Noisy output for truncation testing. [limits: stdout truncated, stderr truncated]"
         );
-        let mut cuts = Cuts::default();
-        assert_eq!(summary(&"word ".repeat(40), 60, &mut cuts).len(), 60);
-        assert!(cuts.summary);
+        let mut truncations = Truncations::default();
+        assert_eq!(summary(&"word ".repeat(40), 60, &mut truncations).len(), 60);
+        assert!(truncations.summary);
     }
 
     #[test]
@@ -157,13 +158,13 @@ mod tests {
             stdout_bytes in 0u64..2, stderr_bytes in 0u64..2,
             oversize_artifacts in 0u64..2, artifact_count in 0u64..2,
         ) {
-            let mut cuts = Cuts {
-                stdout_bytes, stderr_bytes, oversize_artifacts, artifact_count, ..Cuts::default()
+            let mut truncations = Truncations {
+                stdout_bytes, stderr_bytes, oversize_artifacts, artifact_count, ..Truncations::default()
             };
-            let any = cuts != Cuts::default();
-            let result = summary(&words, max, &mut cuts);
+            let any = truncations != Truncations::default();
+            let result = summary(&words, max, &mut truncations);
             proptest::prop_assert!(result.chars().count() as u64 <= max, "{result}");
-            if any || cuts.summary {
+            if any || truncations.summary {
                 let note = &result[result.rfind("[limits: ").expect("a note")..];
                 proptest::prop_assert!(note.ends_with(']'));
             } else {

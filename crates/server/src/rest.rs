@@ -11,6 +11,7 @@ pub(crate) mod execute;
 mod health;
 mod jobs;
 pub mod openapi;
+mod page;
 mod path;
 mod quarantine;
 mod tools;
@@ -24,15 +25,15 @@ use axum::{
     response::Response,
     routing::{any, get, post},
 };
-use contract::codes;
-use gate::{Failure, StoreError, approvals::MAX_REASON_CHARACTERS};
-use serde_json::{Map, Value};
+use contract::{Violation, codes};
+use gate::{Failure, approvals::MAX_REASON_CHARACTERS};
+use serde_json::{Map, Value, json};
 
 use crate::{
     App,
     http::{
         identity::{RejectedRequest, RequestContext},
-        response,
+        response::{self, ErrorResponse},
     },
     mcp,
 };
@@ -85,7 +86,7 @@ fn no_such_method() -> Response {
 }
 
 /// Only who shows the operator's credential may do this.
-fn only_operator(app: &App, context: &RequestContext, what: &str) -> Result<(), Box<Response>> {
+fn only_operator(app: &App, context: &RequestContext, what: &str) -> Result<(), ErrorResponse> {
     if context.operator {
         return Ok(());
     }
@@ -100,7 +101,7 @@ fn only_operator(app: &App, context: &RequestContext, what: &str) -> Result<(), 
     if code == codes::UNAUTHORIZED {
         response::ask_for_token(&mut response);
     }
-    Err(Box::new(response))
+    Err(response.into())
 }
 
 /// Why a person decides as they do, taken out of the body of a request.
@@ -118,16 +119,23 @@ fn reason(body: &mut Map<String, Value>) -> Result<Option<String>, Box<Failure>>
     }
 }
 
+/// Refuses an id that names nothing.
+fn not_found(message: &str, field: &str, id: &str) -> Response {
+    let shown: String = id.chars().take(64).collect();
+    let message = message.replace("{id}", &shown);
+    response::error(codes::NOT_FOUND, &message, Some(json!({ field: shown })))
+}
+
+/// Refuses what a body says beside the keys that are known.
+fn no_more_keys(body: &Map<String, Value>, known: &[&'static str]) -> Result<(), Box<Failure>> {
+    let Some(key) = body.keys().next() else { return Ok(()) };
+    let violation = Violation::unknown_key("", key, known.iter().copied());
+    Err(Box::new(Failure::new(codes::INVALID_REQUEST, violation.to_string())))
+}
+
 /// A part of a path that is no text names nothing.
 fn unreadable_path(_: &PathRejection) -> Response {
     response::error(codes::NOT_FOUND, "Unknown route.", None)
-}
-
-fn store_failed(error: &StoreError) -> Response {
-    tracing::error!(%error, "the store failed");
-    let mut response = response::error(codes::UNAVAILABLE, &error.to_string(), None);
-    response::retry_after(&mut response, Some(5));
-    response
 }
 
 /// The fields of a query. The last one wins where a name comes twice, and one without a
@@ -150,24 +158,10 @@ fn query(uri: &axum::http::Uri) -> std::collections::HashMap<String, String> {
 }
 
 /// Refuses a value of a query.
-fn bad_query(field: &str, message: &str, accepted: serde_json::Value) -> Response {
-    let mut details = serde_json::json!({ "field": field });
+fn bad_query(field: &str, message: &str, accepted: Value) -> Response {
+    let mut details = json!({ "field": field });
     if !accepted.is_null() {
         details["accepted"] = accepted;
     }
     response::error(codes::INVALID_REQUEST, message, Some(details))
-}
-
-/// The number of entries of a page.
-fn page_limit(given: Option<&String>) -> Result<usize, Box<Response>> {
-    const DEFAULT: usize = 50;
-    const MAX: usize = 200;
-    match given.map(|text| text.trim().parse::<usize>()) {
-        None => Ok(DEFAULT),
-        Some(Ok(limit)) if (1..=MAX).contains(&limit) => Ok(limit),
-        Some(_) => {
-            let message = format!("limit must be a whole number from 1 to {MAX}.");
-            Err(Box::new(bad_query("limit", &message, serde_json::Value::Null)))
-        }
-    }
 }

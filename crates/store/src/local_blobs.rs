@@ -24,10 +24,10 @@ const KEPT: &str = "-kept";
 /// Artifacts under a data folder.
 #[derive(Clone)]
 pub struct LocalBlobs {
-    folders: Arc<Folders>,
+    folders: Arc<BlobFolders>,
 }
 
-struct Folders {
+struct BlobFolders {
     work: Folder,
     artifacts: Folder,
     durability: Durability,
@@ -38,7 +38,7 @@ impl LocalBlobs {
     pub fn open(data: &Path, durability: Durability) -> io::Result<Self> {
         let work = Folder::open_or_create(&data.join("work"))?;
         let artifacts = Folder::open_or_create(&data.join("artifacts"))?;
-        Ok(Self { folders: Arc::new(Folders { work, artifacts, durability }) })
+        Ok(Self { folders: Arc::new(BlobFolders { work, artifacts, durability }) })
     }
 
     /// After a start: removes the folders of calls that the last process did not end. What has another
@@ -63,7 +63,7 @@ impl LocalBlobs {
     /// Does blocking work on a thread that may wait for the disk.
     fn blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Folders) -> io::Result<T> + Send + 'static,
+        work: impl FnOnce(&BlobFolders) -> io::Result<T> + Send + 'static,
     ) -> BoxFuture<'_, io::Result<T>> {
         let folders = self.folders.clone();
         Box::pin(async move {
@@ -144,7 +144,7 @@ impl Blobs for LocalBlobs {
     }
 }
 
-impl Folders {
+impl BlobFolders {
     fn keep(
         &self,
         job: &JobId,
@@ -160,7 +160,9 @@ impl Folders {
         }
         for entry in entries {
             match may_stay(&entry, limits) {
-                Stay::Yes(name, bytes) if (kept.artifacts.len() as u64) < limits.max_artifacts => {
+                ArtifactFate::Yes(name, bytes)
+                    if (kept.artifacts.len() as u64) < limits.max_artifacts =>
+                {
                     // Whatever the command made of it, we have to be able to serve it.
                     folder.make_readable(name)?;
                     kept.artifacts.push(Artifact {
@@ -171,9 +173,9 @@ impl Folders {
                     });
                     continue;
                 }
-                Stay::Yes(..) => kept.removed_count_cap += 1,
-                Stay::TooLarge => kept.removed_oversize += 1,
-                Stay::No => kept.ignored += 1,
+                ArtifactFate::Yes(..) => kept.removed_count_cap += 1,
+                ArtifactFate::TooLarge => kept.removed_oversize += 1,
+                ArtifactFate::No => kept.ignored += 1,
             }
             all_removed &= remove(&folder, &entry)?;
         }
@@ -209,23 +211,23 @@ impl Folders {
     }
 }
 
-enum Stay<'a> {
+enum ArtifactFate<'a> {
     Yes(&'a str, u64),
     TooLarge,
     No,
 }
 
 /// Only plain files stay that are nobody else's too: a link could lead anywhere.
-fn may_stay<'a>(entry: &'a FolderEntry, limits: &Limits) -> Stay<'a> {
+fn may_stay<'a>(entry: &'a FolderEntry, limits: &Limits) -> ArtifactFate<'a> {
     match (entry.name.to_str(), &entry.kind) {
         (Some(name), EntryKind::Regular { bytes, links: 1 }) if plain_name(name).is_ok() => {
             if *bytes > limits.max_artifact_bytes {
-                Stay::TooLarge
+                ArtifactFate::TooLarge
             } else {
-                Stay::Yes(name, *bytes)
+                ArtifactFate::Yes(name, *bytes)
             }
         }
-        _ => Stay::No,
+        _ => ArtifactFate::No,
     }
 }
 

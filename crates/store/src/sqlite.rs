@@ -30,7 +30,7 @@ use gate::{
 use rusqlite::{Connection, OpenFlags};
 
 use spool::Spool;
-use writer::Writer;
+use writer::BatchWriter;
 
 /// What an acknowledged write survives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -55,12 +55,12 @@ const MAX_READERS: usize = 4;
 pub struct Sqlite {
     /// Before the writer: what it holds is written when it goes.
     spool: Option<Spool>,
-    writer: Writer,
-    readers: Arc<Readers>,
+    writer: BatchWriter,
+    readers: Arc<ReadConnections>,
     durability: Durability,
 }
 
-struct Readers {
+struct ReadConnections {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
 }
@@ -73,8 +73,8 @@ impl Sqlite {
         schema::prepare(&connection, durability).map_err(|error| failed(&error))?;
         Ok(Self {
             spool: None,
-            writer: Writer::start(connection, path, durability)?,
-            readers: Arc::new(Readers { path: path.to_owned(), idle: Mutex::default() }),
+            writer: BatchWriter::start(connection, path, durability)?,
+            readers: Arc::new(ReadConnections { path: path.to_owned(), idle: Mutex::default() }),
             durability,
         })
     }
@@ -122,7 +122,7 @@ impl Sqlite {
     }
 }
 
-impl Readers {
+impl ReadConnections {
     fn read<T>(
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T>,

@@ -8,7 +8,7 @@ use std::{
 use contract::codes;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::{CallState, Refusal, find::FoundTool};
+use super::{CallRefusal, CallState, find::FoundTool};
 use crate::{Failure, Recording, Tool, live_jobs::JobHandle};
 
 /// A call with a slot among those that run at once.
@@ -28,7 +28,7 @@ impl AdmittedCall {
 }
 
 impl CallState {
-    pub(crate) async fn admit(&mut self, found: FoundTool) -> Result<AdmittedCall, Refusal> {
+    pub(crate) async fn admit(&mut self, found: FoundTool) -> Result<AdmittedCall, CallRefusal> {
         let (slots, halt) = (self.gate.slots.clone(), self.gate.halt.clone());
         // A job that is known by its name has been promised that it will run.
         let is_waiting = match self.call.recording {

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use contract::{Approval as Needed, codes};
 use serde_json::{Value, json};
 
-use super::{CallState, Refusal, check_input::CheckedInput, take_release::UnreleasedCall};
+use super::{CallRefusal, CallState, check_input::CheckedInput, take_release::UnreleasedCall};
 use crate::{
     Approval, ApprovalId, ApprovalState, Failure, InputRequests, Recording, StoreError,
     approvals::{ApprovalLookup, ApprovalMatch, DecisionResult, RequestedApproval, after},
@@ -28,13 +28,16 @@ impl ApprovedCall {
 }
 
 impl CallState {
-    pub(crate) async fn approve(&mut self, call: UnreleasedCall) -> Result<ApprovedCall, Refusal> {
+    pub(crate) async fn approve(
+        &mut self,
+        call: UnreleasedCall,
+    ) -> Result<ApprovedCall, CallRefusal> {
         let checked = call.into_checked();
         match checked.tool().contract.approval {
             Needed::Required => Box::pin(self.with_approval(checked)).await,
             // A job that waited for a person's word hears it, whatever the policy says by now.
             Needed::Never if self.is_job_with_approval() => {
-                Box::pin(self.heard(checked)).await.map_err(Refusal::from)
+                Box::pin(self.heard(checked)).await.map_err(CallRefusal::from)
             }
             Needed::Never => Ok(ApprovedCall(checked)),
         }
@@ -70,7 +73,7 @@ impl CallState {
 
     /// Uses up the approval of this call; where there is none, a person is asked, and the call
     /// ends here.
-    async fn with_approval(&mut self, checked: CheckedInput) -> Result<ApprovedCall, Refusal> {
+    async fn with_approval(&mut self, checked: CheckedInput) -> Result<ApprovedCall, CallRefusal> {
         match self.standing(checked).await {
             Ok(approved) => Ok(approved),
             Err(failure) => {

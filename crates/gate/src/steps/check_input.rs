@@ -5,7 +5,7 @@ use std::sync::Arc;
 use contract::Violation;
 use serde_json::Value;
 
-use super::{CallState, Refusal, admit::AdmittedCall};
+use super::{CallRefusal, CallState, admit::AdmittedCall};
 use crate::{EnforcementMode, Failure, PayloadDirection, Tool};
 
 /// Arguments that may go on, with the defaults of the contract filled in: they match it, or the
@@ -44,7 +44,10 @@ impl CheckedInput {
 }
 
 impl CallState {
-    pub(crate) fn check_input(&mut self, admitted: AdmittedCall) -> Result<CheckedInput, Refusal> {
+    pub(crate) fn check_input(
+        &mut self,
+        admitted: AdmittedCall,
+    ) -> Result<CheckedInput, CallRefusal> {
         let tool = admitted.tool();
         let mut input = std::mem::take(&mut self.call.input);
         tool.input.fill_defaults(&mut input);

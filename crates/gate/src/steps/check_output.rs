@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use contract::{LargeOutput, Limits, Violation};
 use serde_json::{Value, value::RawValue};
 
-use super::{CallState, Refusal, ToolReport, run::UncheckedOutput};
+use super::{CallRefusal, CallState, ToolReport, run::UncheckedOutput};
 use crate::{
     ContractWarning, EnforcementMode, Failure, OutputJson, OutputPayload, PayloadDirection, Tool,
     quarantine::{MAX_QUARANTINED_BYTES, QuarantineEntry, QuarantineState, QuarantineSummary},
@@ -21,43 +21,43 @@ impl CheckedOutput {
 }
 
 /// A result and what is to be said of it.
-struct Judged {
+struct JudgedOutput {
     json: Box<RawValue>,
-    fit: Fit,
+    fit: OutputSize,
     /// Why it does not match.
-    wrong: Option<Wrong>,
+    wrong: Option<OutputViolations>,
 }
 
-struct Wrong {
+struct OutputViolations {
     reason: String,
     violations: Vec<Violation>,
 }
 
 /// Whether a result can be handed over, whatever the contract says of its value.
-enum Fit {
+enum OutputSize {
     /// It can be handed over.
     Fits,
     /// It can be handed over as an artifact.
-    Spills,
+    Artifact,
     /// It cannot, and this is why.
-    Never(String),
+    TooLarge(String),
 }
 
 impl CallState {
     pub(crate) async fn check_output(
         &mut self,
         ran: UncheckedOutput,
-    ) -> Result<CheckedOutput, Refusal> {
+    ) -> Result<CheckedOutput, CallRefusal> {
         let (tool, payload) = ran.into_parts();
-        let Judged { json, fit, wrong } = judge(&tool, payload, &self.limits);
+        let JudgedOutput { json, fit, wrong } = judge(&tool, payload, &self.limits);
         match (fit, wrong) {
-            (Fit::Fits, None) => Ok(CheckedOutput(OutputJson { json })),
+            (OutputSize::Fits, None) => Ok(CheckedOutput(OutputJson { json })),
             (_, Some(wrong)) if tool.mode == EnforcementMode::Enforce => {
                 Err(Box::pin(self.stop(wrong, json)).await.into())
             }
             // That is held to in every mode.
-            (Fit::Never(reason), _) => {
-                let wrong = Wrong { reason, violations: Vec::new() };
+            (OutputSize::TooLarge(reason), _) => {
+                let wrong = OutputViolations { reason, violations: Vec::new() };
                 Err(Box::pin(self.stop(wrong, json)).await.into())
             }
             (fit, wrong) => {
@@ -65,7 +65,7 @@ impl CallState {
                     Box::pin(self.pass(&tool, wrong, &json)).await;
                 }
                 let json = match fit {
-                    Fit::Spills => Box::pin(self.spill(json)).await?,
+                    OutputSize::Artifact => Box::pin(self.spill(json)).await?,
                     _ => json,
                 };
                 Ok(CheckedOutput(OutputJson { json }))
@@ -74,7 +74,7 @@ impl CallState {
     }
 
     /// Puts the answer aside. The caller learns that it was, and nothing of it.
-    async fn stop(&mut self, wrong: Wrong, payload: Box<RawValue>) -> Failure {
+    async fn stop(&mut self, wrong: OutputViolations, payload: Box<RawValue>) -> Failure {
         self.gate.metrics.quarantined.fetch_add(1, Ordering::Relaxed);
         let reason = wrong.reason.clone();
         let kept = self.quarantine(wrong, payload, QuarantineState::Held).await;
@@ -84,7 +84,7 @@ impl CallState {
     }
 
     /// Lets the answer pass, and keeps a copy for whoever wonders.
-    async fn pass(&mut self, tool: &Tool, wrong: Wrong, payload: &RawValue) {
+    async fn pass(&mut self, tool: &Tool, wrong: OutputViolations, payload: &RawValue) {
         let reason = wrong.reason.clone();
         let id = if tool.copies.allow(self.began_at) {
             self.quarantine(wrong, payload.to_owned(), QuarantineState::Passed).await
@@ -110,7 +110,7 @@ impl CallState {
     /// Keeps an answer; its id, if it could be kept.
     async fn quarantine(
         &mut self,
-        wrong: Wrong,
+        wrong: OutputViolations,
         payload: Box<RawValue>,
         state: QuarantineState,
     ) -> Option<String> {
@@ -148,8 +148,8 @@ impl CallState {
 /// How much is written down of what did not match and passed, in bytes.
 const MAX_WARNING_BYTES: u64 = 1_024;
 
-fn judge(tool: &Tool, payload: OutputPayload, limits: &Limits) -> Judged {
-    let unreadable = |reason: String| Some(Wrong { reason, violations: Vec::new() });
+fn judge(tool: &Tool, payload: OutputPayload, limits: &Limits) -> JudgedOutput {
+    let unreadable = |reason: String| Some(OutputViolations { reason, violations: Vec::new() });
     let (value, json, wrong) = match payload {
         OutputPayload::Json(value) => {
             let json = print(&value);
@@ -166,7 +166,7 @@ fn judge(tool: &Tool, payload: OutputPayload, limits: &Limits) -> Judged {
         }
         OutputPayload::Broken { text, reason } => {
             let json = print(&Value::String(text));
-            return Judged { json, fit: Fit::Never(reason), wrong: None };
+            return JudgedOutput { json, fit: OutputSize::TooLarge(reason), wrong: None };
         }
         OutputPayload::Unreadable { text, reason } => {
             let value = Value::String(text);
@@ -176,28 +176,30 @@ fn judge(tool: &Tool, payload: OutputPayload, limits: &Limits) -> Judged {
     };
     let fit = measure(tool, json.get().len() as u64, limits);
     let wrong = match (wrong, &fit, tool.mode) {
-        (_, _, EnforcementMode::Off) | (None, Fit::Never(_), _) => None,
+        (_, _, EnforcementMode::Off) | (None, OutputSize::TooLarge(_), _) => None,
         (Some(wrong), ..) => Some(wrong),
         (None, ..) if tool.output.is_valid(&value) => None,
         (None, ..) => {
             let violations = tool.output.violations(&value);
-            Some(Wrong { reason: Violation::list(&violations), violations })
+            Some(OutputViolations { reason: Violation::list(&violations), violations })
         }
     };
-    Judged { json, fit, wrong }
+    JudgedOutput { json, fit, wrong }
 }
 
-fn measure(tool: &Tool, bytes: u64, limits: &Limits) -> Fit {
+fn measure(tool: &Tool, bytes: u64, limits: &Limits) -> OutputSize {
     let most = limits.max_output_bytes;
     if bytes <= most {
-        return Fit::Fits;
+        return OutputSize::Fits;
     }
     let (most, name) = match tool.contract.large_output {
         LargeOutput::Refuse => (most, "max_output_bytes"),
-        LargeOutput::Artifact if bytes <= limits.max_artifact_bytes => return Fit::Spills,
+        LargeOutput::Artifact if bytes <= limits.max_artifact_bytes => return OutputSize::Artifact,
         LargeOutput::Artifact => (limits.max_artifact_bytes, "max_artifact_bytes"),
     };
-    Fit::Never(format!("the answer has {bytes} bytes, more than its limit of {most} ({name})"))
+    OutputSize::TooLarge(format!(
+        "the answer has {bytes} bytes, more than its limit of {most} ({name})"
+    ))
 }
 
 /// The beginning of an answer that is too large to keep.

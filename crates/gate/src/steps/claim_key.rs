@@ -2,7 +2,7 @@
 
 use contract::codes;
 
-use super::{CallState, Refusal, check_input::CheckedInput};
+use super::{CallRefusal, CallState, check_input::CheckedInput};
 use crate::{ClaimResult, Failure, IdempotencyClaim, Job, JobState, Outcome};
 
 /// A call whose idempotency key is its own, or that has none. Only step 6, `approve`, gives a
@@ -16,7 +16,10 @@ impl ClaimedKey {
 }
 
 impl CallState {
-    pub(crate) async fn claim_key(&mut self, checked: CheckedInput) -> Result<ClaimedKey, Refusal> {
+    pub(crate) async fn claim_key(
+        &mut self,
+        checked: CheckedInput,
+    ) -> Result<ClaimedKey, CallRefusal> {
         let Some(claim) = self.claim_of_key() else { return Ok(ClaimedKey(checked)) };
         let store = self.gate.store.clone();
         // The job must be on record before the tool runs: a retry after a crash has to find
@@ -50,7 +53,7 @@ impl CallState {
         })
     }
 
-    fn replay(&mut self, job: Option<Job>) -> Refusal {
+    fn replay(&mut self, job: Option<Job>) -> CallRefusal {
         let Some(job) = job else {
             let gone = "the outcome of this idempotency key is no longer kept";
             return Failure::new(codes::CONFLICT, gone).into();
@@ -64,7 +67,7 @@ impl CallState {
             return failure.into();
         }
         match Outcome::of_job(&job, self.call.request_id.clone()) {
-            Some(outcome) => Refusal::Replayed(Box::new(outcome)),
+            Some(outcome) => CallRefusal::Replayed(Box::new(outcome)),
             None if job.state == JobState::Cancelled => {
                 Failure::new(codes::CANCELLED, "the call with this key was cancelled").into()
             }

@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::Ordering};
 use contract::codes;
 use serde_json::{Value, json};
 
-use super::{CallState, Refusal};
+use super::{CallRefusal, CallState};
 use crate::{Call, Catalogue, Failure, Tool, catalogue::Toolset};
 
 /// A tool that is served.
@@ -18,7 +18,7 @@ impl FoundTool {
 }
 
 impl CallState {
-    pub(crate) fn find(&mut self) -> Result<FoundTool, Refusal> {
+    pub(crate) fn find(&mut self) -> Result<FoundTool, CallRefusal> {
         let catalogue = self.gate.catalogue();
         let tool = find_tool(&catalogue, &mut self.call).inspect_err(|failure| {
             if failure.code != codes::CONFLICT.code {

@@ -8,14 +8,14 @@ use std::{
 
 use contract::codes;
 
-use super::{CallState, CheckedOutput, Refusal};
+use super::{CallRefusal, CallState, CheckedOutput};
 use crate::{
     ApprovalId, Failure, InputRequests, Job, JobState, Outcome, OutputJson, Recording, StoreError,
     blobs::StoredArtifacts,
-    journal::ToolCall,
+    journal::ToolCallEntry,
     outcome::{FAILED, milliseconds, usual_summary},
     quarantine::{QuarantineEntry, ReleasedPayload},
-    truncate::{self, Cuts},
+    truncate::{self, Truncations},
 };
 
 /// How long to wait before a job is saved again that could not be.
@@ -25,13 +25,13 @@ impl CallState {
     /// Ends the call: what it left is kept, the job is written, the journal has its line.
     pub(crate) async fn record(
         mut self: Box<Self>,
-        result: Result<CheckedOutput, Refusal>,
+        result: Result<CheckedOutput, CallRefusal>,
     ) -> Outcome {
         let result = match result {
             Ok(conforming) => Ok(conforming.into_output()),
-            Err(Refusal::Failed(failure)) => Err(*failure),
-            Err(Refusal::Replayed(outcome)) => return self.replayed(*outcome),
-            Err(Refusal::Released(entry)) => Ok(self.given(*entry)),
+            Err(CallRefusal::Failed(failure)) => Err(*failure),
+            Err(CallRefusal::Replayed(outcome)) => return self.replayed(*outcome),
+            Err(CallRefusal::Released(entry)) => Ok(self.given(*entry)),
         };
         let (kept, result) = match result {
             Ok(output) => match self.keep_artifacts().await {
@@ -184,7 +184,7 @@ impl CallState {
             (flags.spilled, flags.released) = (false, None);
         }
         let (mut stdout, mut stderr) = (printed.stdout.text, printed.stderr.text);
-        let mut cuts = Cuts {
+        let mut truncations = Truncations {
             stdout_bytes: printed.stdout.dropped
                 + truncate::text(&mut stdout, self.limits.max_stdout_bytes),
             stderr_bytes: printed.stderr.dropped
@@ -204,7 +204,8 @@ impl CallState {
                 failure.summary.clone().unwrap_or_else(|| FAILED.into())
             }
         };
-        let summary = truncate::summary(&words, self.limits.max_summary_characters, &mut cuts);
+        let summary =
+            truncate::summary(&words, self.limits.max_summary_characters, &mut truncations);
         let duration = self.began.elapsed();
         let job_id = is_job.then(|| self.job_id());
         Outcome {
@@ -224,7 +225,7 @@ impl CallState {
             artifacts: kept.artifacts,
             metrics: printed.metrics,
             flags,
-            cuts,
+            truncations,
             duration,
             replayed: false,
             recorded: None,
@@ -291,7 +292,7 @@ impl CallState {
             Some(tool) => Cow::Borrowed(tool.contract.name.as_str()),
             None => self.call.tool.chars().take(64).collect(),
         };
-        self.gate.journal.call(&ToolCall {
+        self.gate.journal.call(&ToolCallEntry {
             time: self.began_at,
             event: "tool_call",
             request_id: self.call.request_id.as_str(),

@@ -16,7 +16,7 @@ use contract::codes;
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
 
-use super::{CallState, Refusal, ToolReport, approve::ApprovedCall, poll_once};
+use super::{CallRefusal, CallState, ToolReport, approve::ApprovedCall, poll_once};
 use crate::{
     CallChannel, Failure, InputRequests, OutputPayload, Recording, RunningCall, Tool, ToolError,
     ToolOutput, channel::MAX_QUESTIONS, live_jobs::JobHandle, truncate,
@@ -46,7 +46,7 @@ impl UncheckedOutput {
 }
 
 /// How running ended.
-enum Ending {
+enum RunResult {
     Answered(Result<ToolOutput, ToolError>),
     Panicked,
     TimedOut(Option<ToolError>),
@@ -54,7 +54,10 @@ enum Ending {
 }
 
 impl CallState {
-    pub(crate) async fn run(&mut self, approved: ApprovedCall) -> Result<UncheckedOutput, Refusal> {
+    pub(crate) async fn run(
+        &mut self,
+        approved: ApprovedCall,
+    ) -> Result<UncheckedOutput, CallRefusal> {
         let (admitted, input) = approved.into_checked().into_parts();
         let (tool, permit) = admitted.into_parts();
         // What changes the world is written down before it does.
@@ -103,7 +106,11 @@ impl CallState {
     }
 
     /// Runs the provider until it answers, its time is up, or nobody waits any more.
-    async fn watch(&mut self, tool: &Arc<Tool>, running: &RunningCall) -> Result<Ending, Refusal> {
+    async fn watch(
+        &mut self,
+        tool: &Arc<Tool>,
+        running: &RunningCall,
+    ) -> Result<RunResult, CallRefusal> {
         let limit = Duration::from_millis(self.limits.timeout_ms);
         let mut answer = std::pin::pin!(run_provider(tool, running));
         // Most tools answer at once, and then no clock has to be set for them.
@@ -147,24 +154,24 @@ impl CallState {
         &self,
         tool: &Tool,
         running: &RunningCall,
-        answer: Pin<&mut impl Future<Output = Ending>>,
+        answer: Pin<&mut impl Future<Output = RunResult>>,
         timed_out: bool,
-    ) -> Result<Ending, Refusal> {
+    ) -> Result<RunResult, CallRefusal> {
         running.late.store(timed_out, Ordering::Relaxed);
         running.stop.cancel();
         let last = match tokio::time::timeout(GRACE, answer).await {
-            Ok(Ending::Answered(Err(error))) => Some(error),
-            Ok(done @ Ending::Answered(Ok(_))) if tool.contract.effects.changes_the_world() => {
+            Ok(RunResult::Answered(Err(error))) => Some(error),
+            Ok(done @ RunResult::Answered(Ok(_))) if tool.contract.effects.changes_the_world() => {
                 return Ok(done);
             }
             _ => None,
         };
-        Ok(if timed_out { Ending::TimedOut(last) } else { Ending::Stopped(last) })
+        Ok(if timed_out { RunResult::TimedOut(last) } else { RunResult::Stopped(last) })
     }
 
-    fn judge(&mut self, tool: &Tool, ending: Ending) -> Result<OutputPayload, Failure> {
+    fn judge(&mut self, tool: &Tool, ending: RunResult) -> Result<OutputPayload, Failure> {
         match ending {
-            Ending::Answered(Ok(answer)) => {
+            RunResult::Answered(Ok(answer)) => {
                 self.report = ToolReport {
                     stdout: answer.stdout,
                     stderr: answer.stderr,
@@ -174,20 +181,20 @@ impl CallState {
                 };
                 Ok(answer.output)
             }
-            Ending::Answered(Err(ToolError { questions: Some(questions), .. })) => {
+            RunResult::Answered(Err(ToolError { questions: Some(questions), .. })) => {
                 Err(asked(*questions))
             }
-            Ending::Answered(Err(error)) => Err(self.declared(tool, error)),
-            Ending::Panicked => Err(Failure::new(codes::INTERNAL, "the tool failed")
+            RunResult::Answered(Err(error)) => Err(self.declared(tool, error)),
+            RunResult::Panicked => Err(Failure::new(codes::INTERNAL, "the tool failed")
                 .operator("the tool's code panicked")),
-            Ending::TimedOut(last) => {
+            RunResult::TimedOut(last) => {
                 let message = format!(
                     "the call took longer than its limit of {} ms (timeout_ms)",
                     self.limits.timeout_ms
                 );
                 Err(self.ended_early(tool, last, codes::TIMEOUT, &message))
             }
-            Ending::Stopped(last) => {
+            RunResult::Stopped(last) => {
                 let code =
                     if self.gate.is_stopping() { codes::INTERRUPTED } else { codes::CANCELLED };
                 let message = match code {
@@ -278,10 +285,10 @@ impl CallState {
 }
 
 /// Runs the provider so that its panic ends this call and not the connection.
-async fn run_provider(tool: &Tool, running: &RunningCall) -> Ending {
+async fn run_provider(tool: &Tool, running: &RunningCall) -> RunResult {
     match AssertUnwindSafe(async { tool.provider.run(running).await }).catch_unwind().await {
-        Ok(answer) => Ending::Answered(answer),
-        Err(_) => Ending::Panicked,
+        Ok(answer) => RunResult::Answered(answer),
+        Err(_) => RunResult::Panicked,
     }
 }
 

@@ -11,8 +11,13 @@ use axum::{
     http::{HeaderMap, header},
 };
 use bytes::{Bytes, BytesMut};
+use contract::codes;
+use gate::Failure;
 use http_body_util::BodyExt;
+use serde_json::{Map, Value, json};
 use tokio::time::timeout;
+
+use crate::App;
 
 /// How much of a refused body is thrown away so that the refusal can be read: a client
 /// that is cut off while it sends often never looks at what it was told.
@@ -27,6 +32,58 @@ pub(crate) enum BodyError {
     TooLarge,
     /// It did not come in time, or not whole.
     Incomplete,
+}
+
+impl BodyError {
+    /// The failure that the caller is told.
+    pub(crate) fn into_failure(self, max_bytes: usize) -> Box<Failure> {
+        Box::new(match self {
+            BodyError::TooLarge => {
+                let message = format!("Request body exceeds max size ({max_bytes} bytes).");
+                Failure::new(codes::PAYLOAD_TOO_LARGE, message)
+                    .stderr(codes::PAYLOAD_TOO_LARGE.code)
+                    .details(json!({ "max_body_bytes": max_bytes }))
+            }
+            BodyError::Incomplete => {
+                let message = "the request body did not arrive whole";
+                Failure::new(codes::INVALID_REQUEST, message)
+                    .summary("Tool execution request is invalid.")
+            }
+        })
+    }
+}
+
+/// The JSON object that the body of a request holds; nothing where the body is empty.
+pub(crate) async fn read_object(
+    app: &App,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Option<Map<String, Value>>, Box<Failure>> {
+    let settings = &app.settings;
+    let bytes = read(headers, body, settings.max_body_bytes, settings.body_timeout)
+        .await
+        .map_err(|error| error.into_failure(settings.max_body_bytes))?;
+    let invalid = |message: String| Box::new(Failure::new(codes::INVALID_REQUEST, message));
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    match contract::json::parse(&bytes) {
+        Ok(Value::Object(object)) => Ok(Some(object)),
+        Ok(_) => Err(invalid("the request body must be a JSON object".into())),
+        Err(error) => Err(invalid(format!("the request body is invalid JSON: {error}"))),
+    }
+}
+
+/// The same where there must be a body.
+pub(crate) async fn require_object(
+    app: &App,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Map<String, Value>, Box<Failure>> {
+    let object = read_object(app, headers, body).await?;
+    object.ok_or_else(|| {
+        Box::new(Failure::new(codes::INVALID_REQUEST, "the request is missing a JSON body"))
+    })
 }
 
 /// The whole body, if it is within the limit. One that says that it is larger is

@@ -3,11 +3,11 @@
 use axum::{
     body::Body,
     http::{HeaderName, HeaderValue, StatusCode, header},
-    response::Response,
+    response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use contract::codes::StandardCode;
-use gate::Failure;
+use contract::codes::{self, StandardCode};
+use gate::{Failure, StoreError};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -34,11 +34,7 @@ pub(crate) fn json(status: u16, value: &impl Serialize) -> Response {
 
 /// An error outside a tool call.
 pub(crate) fn error(code: StandardCode, message: &str, details: Option<Value>) -> Response {
-    let mut error = json!({ "code": code.code, "message": message });
-    if let Some(details) = details {
-        error["details"] = details;
-    }
-    json(code.http_status, &json!({ "error": error }))
+    failure(&Failure { details, ..Failure::new(code, message) })
 }
 
 /// A failure outside a tool call.
@@ -50,6 +46,36 @@ pub(crate) fn failure(failure: &Failure) -> Response {
     let mut response = json(failure.http_status, &json!({ "error": error }));
     retry_after(&mut response, failure.retry_after);
     response
+}
+
+/// A response that ends a handler early: `?` turns failures of any kind into one.
+pub(crate) struct ErrorResponse(Box<Response>);
+
+impl IntoResponse for ErrorResponse {
+    fn into_response(self) -> Response {
+        *self.0
+    }
+}
+
+impl From<Response> for ErrorResponse {
+    fn from(response: Response) -> Self {
+        Self(Box::new(response))
+    }
+}
+
+impl From<Box<Failure>> for ErrorResponse {
+    fn from(failure: Box<Failure>) -> Self {
+        self::failure(&failure).into()
+    }
+}
+
+impl From<StoreError> for ErrorResponse {
+    fn from(error: StoreError) -> Self {
+        tracing::error!(%error, "the store failed");
+        let mut failure = Failure::new(codes::UNAVAILABLE, error.to_string());
+        failure.retry_after = Some(5);
+        self::failure(&failure).into()
+    }
 }
 
 /// Says after how many seconds a retry makes sense.

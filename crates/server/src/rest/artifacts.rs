@@ -16,18 +16,19 @@ use tokio_util::io::ReaderStream;
 
 use crate::{
     App,
-    http::response,
-    rest::{self, jobs, path::PathName, tools::matches_tag},
+    http::response::{self, ErrorResponse},
+    rest::{jobs, path::PathName, tools::matches_tag},
 };
 
 /// How much of a file is read at a time.
 const CHUNK_BYTES: usize = 64 * 1_024;
 
-pub(crate) async fn list(State(app): State<Arc<App>>, PathName(id): PathName<String>) -> Response {
-    match jobs::find(&app, &id).await {
-        Ok(job) => response::json(200, &json!({ "job_id": job.id, "files": job.artifacts })),
-        Err(response) => *response,
-    }
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    PathName(id): PathName<String>,
+) -> Result<Response, ErrorResponse> {
+    let job = jobs::find(&app, &id).await?;
+    Ok(response::json(200, &json!({ "job_id": job.id, "files": job.artifacts })))
 }
 
 pub(crate) async fn download(
@@ -35,14 +36,11 @@ pub(crate) async fn download(
     PathName((id, name)): PathName<(String, String)>,
     method: Method,
     headers: HeaderMap,
-) -> Response {
-    let job = match jobs::find(&app, &id).await {
-        Ok(job) => job,
-        Err(response) => return *response,
-    };
+) -> Result<Response, ErrorResponse> {
+    let job = jobs::find(&app, &id).await?;
     // Only what the job lists is served, whatever else lies in its folder.
     let Some(artifact) = job.artifacts.iter().find(|artifact| artifact.name == name) else {
-        return missing(&name);
+        return Err(missing(&name));
     };
     let etag = format!("\"{}-{}\"", job.id, artifact.bytes);
     let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
@@ -50,27 +48,26 @@ pub(crate) async fn download(
         let mut response = Response::default();
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         response::set(&mut response, header::ETAG, &etag);
-        return response;
+        return Ok(response);
     }
     // A part is asked for by GET, and only of the artifact that the client has the rest of.
     let same = headers.get(header::IF_RANGE).is_none_or(|tag| tag.as_bytes() == etag.as_bytes());
     let range = match wanted(&headers, artifact.bytes) {
         Ok(range) => range.filter(|_| method == Method::GET && same),
-        Err(Unsatisfiable) if method == Method::GET && same => return outside(artifact.bytes),
-        Err(Unsatisfiable) => None,
+        Err(UnsatisfiableRange) if method == Method::GET && same => {
+            return Ok(outside(artifact.bytes));
+        }
+        Err(UnsatisfiableRange) => None,
     };
     let part = range.clone().unwrap_or(0..artifact.bytes);
     let length = part.end - part.start;
     let body = if method == Method::HEAD {
         Body::empty()
     } else {
-        match app.gate.blobs().read(&job.id, &name, part.start, length).await {
-            Ok(Some(reader)) => Body::from_stream(ReaderStream::with_capacity(reader, CHUNK_BYTES)),
-            Ok(None) => return missing(&name),
-            Err(error) => {
-                return rest::store_failed(&gate::StoreError::Other(error.to_string()));
-            }
-        }
+        let reader = app.gate.blobs().read(&job.id, &name, part.start, length).await;
+        let reader = reader.map_err(|error| gate::StoreError::Other(error.to_string()))?;
+        let reader = reader.ok_or_else(|| missing(&name))?;
+        Body::from_stream(ReaderStream::with_capacity(reader, CHUNK_BYTES))
     };
     let mut response = Response::new(body);
     describe(&mut response, artifact, &etag, length);
@@ -79,7 +76,7 @@ pub(crate) async fn download(
         let text = format!("bytes {}-{}/{}", range.start, range.end - 1, artifact.bytes);
         response::set(&mut response, header::CONTENT_RANGE, &text);
     }
-    response
+    Ok(response)
 }
 
 /// The head of an artifact: what it is, and that a browser must not guess or run it.
@@ -100,11 +97,11 @@ fn describe(response: &mut Response, artifact: &Artifact, etag: &str, length: u6
     response::set(response, header::ETAG, etag);
 }
 
-struct Unsatisfiable;
+struct UnsatisfiableRange;
 
 /// The one range that is asked for. What cannot be understood is not asked for, as
 /// RFC 9110 has it, and so are several ranges at once.
-fn wanted(headers: &HeaderMap, bytes: u64) -> Result<Option<Range<u64>>, Unsatisfiable> {
+fn wanted(headers: &HeaderMap, bytes: u64) -> Result<Option<Range<u64>>, UnsatisfiableRange> {
     let asked = headers
         .get(header::RANGE)
         .and_then(|value| value.to_str().ok()?.strip_prefix("bytes="))
@@ -121,7 +118,7 @@ fn wanted(headers: &HeaderMap, bytes: u64) -> Result<Option<Range<u64>>, Unsatis
         (None, Some(suffix)) if first.trim().is_empty() => bytes.saturating_sub(suffix)..bytes,
         _ => return Ok(None),
     };
-    if range.start < range.end { Ok(Some(range)) } else { Err(Unsatisfiable) }
+    if range.start < range.end { Ok(Some(range)) } else { Err(UnsatisfiableRange) }
 }
 
 fn outside(bytes: u64) -> Response {
@@ -134,7 +131,7 @@ fn outside(bytes: u64) -> Response {
     response
 }
 
-fn missing(name: &str) -> Response {
+fn missing(name: &str) -> ErrorResponse {
     let shown: String = name.chars().take(255).collect();
-    response::error(codes::NOT_FOUND, "Artifact not found.", Some(json!({ "name": shown })))
+    response::error(codes::NOT_FOUND, "Artifact not found.", Some(json!({ "name": shown }))).into()
 }

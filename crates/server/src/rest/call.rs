@@ -71,20 +71,9 @@ async fn read(
     request: Request,
 ) -> Result<Call, Box<Failure>> {
     let (head, body) = request.into_parts();
-    let settings = &app.settings;
-    let bytes = body::read(&head.headers, body, settings.max_body_bytes, settings.body_timeout)
-        .await
-        .map_err(|error| execute::unread(error, settings.max_body_bytes))?;
+    let mut request = body::require_object(app, &head.headers, body).await?;
     let idempotency_key = execute::idempotency_key(&head.headers)?;
     let invalid = |message: String| Box::new(Failure::new(codes::INVALID_REQUEST, message));
-    if bytes.is_empty() {
-        return Err(invalid("the request is missing a JSON body".into()));
-    }
-    let request = contract::json::parse(&bytes)
-        .map_err(|error| invalid(format!("the request body is invalid JSON: {error}")))?;
-    let Value::Object(mut request) = request else {
-        return Err(invalid("the request body must be an object with `args`".into()));
-    };
     let args = request.remove("args").unwrap_or_else(|| Value::Object(Map::new()));
     let approval = execute::approval(request.remove("approval_id"))?;
     if let Some(key) = request.keys().next() {

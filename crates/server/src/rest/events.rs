@@ -1,27 +1,33 @@
-//! `GET /v1/jobs/{id}/events`: what happens to a job, as server-sent events.
+//! `GET /v1/jobs/{id}/events`: the events of a job, as server-sent events.
 
-use std::{convert::Infallible, fmt::Write, sync::Arc, time::Duration};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
     extract::State,
     http::{HeaderMap, HeaderValue, StatusCode, header},
-    response::Response,
+    response::{
+        IntoResponse, Response, Sse,
+        sse::{Event, KeepAlive},
+    },
 };
-use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{
+    StreamExt,
+    stream::{self, Stream},
+};
 use gate::{JobEvent, JobId, LiveJob};
 use serde_json::json;
 
 use crate::{
     App,
+    http::response::ErrorResponse,
     rest::{jobs, path::PathName},
 };
 
-/// How often a quiet stream says that it is still there.
+/// The longest silence of a stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// The same, often enough not to be taken for dead.
+/// The same within `server.idle_timeout_ms`, after which a silent connection is closed.
 pub(super) fn keep_alive(app: &App) -> Duration {
     KEEP_ALIVE.min(app.settings.idle_timeout / 2).max(Duration::from_millis(50))
 }
@@ -30,55 +36,50 @@ pub(crate) async fn watch(
     State(app): State<Arc<App>>,
     PathName(id): PathName<String>,
     headers: HeaderMap,
-) -> Response {
-    // Whoever comes back says what it has seen.
+) -> Result<Response, ErrorResponse> {
+    // A client that comes back says which event it has seen last.
     let seen = headers
         .get("last-event-id")
         .and_then(|value| value.to_str().ok()?.parse().ok())
         .unwrap_or(0);
-    let live = JobId::parse(&id).and_then(|id| app.gate.live(&id));
-    if let Some(live) = live {
-        return stream_of(live, seen, keep_alive(&app));
+    if let Some(live) = JobId::parse(&id).and_then(|id| app.gate.live(&id)) {
+        return Ok(respond(&app, live_events(live, seen)));
     }
-    match jobs::find(&app, &id).await {
-        // Whoever comes back after the end need not come back again.
-        Ok(job) if job.state.is_final() && seen > 0 => {
-            let mut response = Response::default();
-            *response.status_mut() = StatusCode::NO_CONTENT;
-            response
-        }
-        Ok(job) => {
-            let data = json!({ "job_id": job.id, "status": job.state });
-            let only = print(&[JobEvent { number: seen.saturating_add(1), kind: "state", data }]);
-            events(Body::from(only))
-        }
-        Err(response) => *response,
+    let job = jobs::find(&app, &id).await?;
+    // A client that comes back after the end need not come back again.
+    if job.state.is_final() && seen > 0 {
+        return Ok(StatusCode::NO_CONTENT.into_response());
     }
+    let data = json!({ "job_id": job.id, "status": job.state });
+    let only = JobEvent { number: seen.saturating_add(1), kind: "state", data };
+    Ok(respond(&app, stream::iter([event(&only)])))
 }
 
-fn stream_of(live: Arc<LiveJob>, seen: u64, keep_alive: Duration) -> Response {
-    let next =
-        stream::unfold(Some((live, seen)), move |state: Option<(Arc<LiveJob>, u64)>| async move {
-            let (live, seen) = state?;
-            match tokio::time::timeout(keep_alive, live.events_after(seen)).await {
-                Err(_) => Some((Ok(Bytes::from_static(b": still here\n\n")), Some((live, seen)))),
-                Ok((fresh, over)) => {
-                    let last = fresh.last().map_or(seen, |event| event.number);
-                    let rest = (!over).then_some((live, last));
-                    Some((Ok::<_, Infallible>(Bytes::from(print(&fresh))), rest))
-                }
-            }
-        });
-    events(Body::from_stream(next))
+/// The events of a job after the one of that number, until the job is over.
+fn live_events(live: Arc<LiveJob>, seen: u64) -> impl Stream<Item = Result<Event, Infallible>> {
+    let batches = stream::unfold(Some((live, seen)), async |state| {
+        let (live, seen) = state?;
+        let (fresh, over) = live.events_after(seen).await;
+        let last = fresh.last().map_or(seen, |event| event.number);
+        Some((stream::iter(fresh), (!over).then_some((live, last))))
+    });
+    batches.flatten().map(|fresh| event(&fresh))
 }
 
-fn print(events: &[JobEvent]) -> String {
-    let mut text = String::new();
-    for event in events {
-        let _ =
-            write!(text, "id: {}\nevent: {}\ndata: {}\n\n", event.number, event.kind, event.data);
-    }
-    text
+fn event(event: &JobEvent) -> Result<Event, Infallible> {
+    let id = event.number.to_string();
+    Ok(Event::default().id(id).event(event.kind).data(event.data.to_string()))
+}
+
+/// A response of server-sent events.
+fn respond<S>(app: &App, events: S) -> Response
+where
+    S: Stream<Item = Result<Event, Infallible>> + Send + 'static,
+{
+    let keep_alive = KeepAlive::new().interval(keep_alive(app)).text("still here");
+    let mut response = Sse::new(events).keep_alive(keep_alive).into_response();
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
 /// A stream of events.

@@ -94,9 +94,9 @@ impl Execution {
 }
 
 /// A refusal and the name that it is told under.
-pub(crate) type Refused = Box<(String, Failure)>;
+pub(crate) type RefusedExecution = Box<(String, Failure)>;
 
-async fn read(app: &App, request: Request) -> Result<Execution, Refused> {
+async fn read(app: &App, request: Request) -> Result<Execution, RefusedExecution> {
     let request = parse(app, request, &["tool"]).await?;
     match request.rest.keys().next() {
         None => Ok(request),
@@ -114,13 +114,13 @@ pub(crate) async fn parse(
     app: &App,
     request: Request,
     tool_keys: &[&str],
-) -> Result<Execution, Refused> {
+) -> Result<Execution, RefusedExecution> {
     let (head, body) = request.into_parts();
     let unknown = |failure: Failure| Box::new(("unknown".to_owned(), failure));
     let settings = &app.settings;
     let bytes = body::read(&head.headers, body, settings.max_body_bytes, settings.body_timeout)
         .await
-        .map_err(|error| unknown(*unread(error, settings.max_body_bytes)))?;
+        .map_err(|error| unknown(*error.into_failure(settings.max_body_bytes)))?;
     if bytes.is_empty() {
         return Err(unknown(
             Failure::new(codes::INVALID_REQUEST, "Tool execution request is missing a JSON body.")
@@ -189,15 +189,7 @@ pub(crate) fn bad_request(message: &str) -> Failure {
 
 /// Why a body was not read.
 pub(crate) fn unread(error: BodyError, max_bytes: usize) -> Box<Failure> {
-    Box::new(match error {
-        BodyError::TooLarge => {
-            let message = format!("Request body exceeds max size ({max_bytes} bytes).");
-            Failure::new(codes::PAYLOAD_TOO_LARGE, message)
-                .stderr(codes::PAYLOAD_TOO_LARGE.code)
-                .details(json!({ "max_body_bytes": max_bytes }))
-        }
-        BodyError::Incomplete => bad_request("the request body did not arrive whole"),
-    })
+    error.into_failure(max_bytes)
 }
 
 /// The approval that the caller has for this call.

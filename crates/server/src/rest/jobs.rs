@@ -14,8 +14,11 @@ use serde_json::{Value, json};
 
 use crate::{
     App,
-    http::{identity::RequestContext, response},
-    rest::{self, execute, path::PathName},
+    http::{
+        identity::RequestContext,
+        response::{self, ErrorResponse},
+    },
+    rest::{self, execute, page::PageQuery, path::PathName},
 };
 
 /// How long a sync request may wait, in milliseconds.
@@ -28,32 +31,20 @@ pub(crate) async fn submit(
     State(app): State<Arc<App>>,
     Extension(context): Extension<RequestContext>,
     request: Request,
-) -> Response {
-    let mut request = match execute::parse(&app, request, &["tool", "tool_name"]).await {
-        Ok(request) => request,
-        Err(refused) => return response::failure(&refused.1),
-    };
-    let wait = match read_mode(&app, &mut request) {
-        Ok(wait) => wait,
-        Err(failure) => return response::failure(&failure),
-    };
-    let call = request.into_call(Door::Jobs, context);
-    let (id, live) = match app.jobs.submit(call).await {
-        Ok(submitted) => submitted,
-        Err(failure) => return response::failure(&failure),
-    };
-    let Some(wait) = wait else {
-        return response::json(202, &json!({ "job_id": id, "status": JobState::Queued }));
-    };
-    let _ = tokio::time::timeout(wait, live.over()).await;
-    match app.gate.job(&id).await {
-        Ok(Some(job)) => {
+) -> Result<Response, ErrorResponse> {
+    let request = execute::parse(&app, request, &["tool", "tool_name"]).await;
+    let mut request = request.map_err(|refused| response::failure(&refused.1))?;
+    let wait = read_mode(&app, &mut request)?;
+    let (id, live) = app.jobs.submit(request.into_call(Door::Jobs, context)).await?;
+    if let Some(wait) = wait {
+        let _ = tokio::time::timeout(wait, live.over()).await;
+        if let Some(job) = app.gate.job(&id).await? {
             let status = if job.state.is_final() { 200 } else { 202 };
-            response::json(status, &json!({ "job_id": id, "status": job.state, "job": job }))
+            let body = json!({ "job_id": id, "status": job.state, "job": job });
+            return Ok(response::json(status, &body));
         }
-        Ok(None) => response::json(202, &json!({ "job_id": id, "status": JobState::Queued })),
-        Err(error) => rest::store_failed(&error),
     }
+    Ok(response::json(202, &json!({ "job_id": id, "status": JobState::Queued })))
 }
 
 /// How long to wait, if at all, and the older spelling of the limits.
@@ -90,83 +81,48 @@ fn read_mode(
     }
 }
 
-pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Response {
-    let query = rest::query(&uri);
-    let limit = match rest::page_limit(query.get("limit")) {
-        Ok(limit) => limit,
-        Err(response) => return *response,
+pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ErrorResponse> {
+    let page = PageQuery::read(&uri)?;
+    let filter = JobFilter {
+        state: page.status(&JobState::ALL, JobState::word)?,
+        tool: page.field("tool"),
+        cursor: page.cursor(JobId::parse, "a job id")?,
+        limit: page.lookahead(),
     };
-    let state = match query.get("status").map(|word| word.trim().to_lowercase()) {
-        None => None,
-        Some(word) if word.is_empty() => None,
-        Some(word) => match JobState::parse(&word) {
-            Some(state) => Some(state),
-            None => {
-                let accepted = json!(JobState::ALL.map(JobState::word));
-                return rest::bad_query("status", "Invalid status query value.", accepted);
-            }
-        },
-    };
-    let cursor = match query.get("cursor") {
-        None => None,
-        Some(cursor) => match JobId::parse(cursor) {
-            Some(id) => Some(id),
-            None => return rest::bad_query("cursor", "cursor must be a job id.", Value::Null),
-        },
-    };
-    let tool = query.get("tool").cloned();
-    // One more than asked for tells whether there is a next page.
-    let filter = JobFilter { state, tool, cursor, limit: limit + 1 };
-    match app.gate.store().jobs(filter).await {
-        Ok(mut jobs) => {
-            let more = jobs.len() > limit;
-            jobs.truncate(limit);
-            let next = jobs.last().filter(|_| more).map(|job| job.id.clone());
-            response::json(200, &json!({ "jobs": jobs, "next_cursor": next }))
-        }
-        Err(error) => rest::store_failed(&error),
-    }
+    let jobs = app.gate.store().jobs(filter).await?;
+    Ok(page.render("jobs", jobs, |job| job.id.clone()))
 }
 
-pub(crate) async fn one(State(app): State<Arc<App>>, PathName(id): PathName<String>) -> Response {
-    match find(&app, &id).await {
-        Ok(job) => response::json(200, &job),
-        Err(response) => *response,
-    }
+pub(crate) async fn one(
+    State(app): State<Arc<App>>,
+    PathName(id): PathName<String>,
+) -> Result<Response, ErrorResponse> {
+    Ok(response::json(200, &find(&app, &id).await?))
 }
 
 pub(crate) async fn cancel(
     State(app): State<Arc<App>>,
     PathName(id): PathName<String>,
-) -> Response {
-    let Some(known) = JobId::parse(&id) else { return unknown(&id) };
-    match app.jobs.cancel(&known).await {
-        Ok(CancelResult::Unknown) => unknown(&id),
-        Ok(CancelResult::Done(job)) => response::json(200, &job),
-        Ok(CancelResult::Stopping(job)) => response::json(202, &job),
-        Ok(CancelResult::TooLate(job)) => {
+) -> Result<Response, ErrorResponse> {
+    let known = JobId::parse(&id).ok_or_else(|| unknown(&id))?;
+    match app.jobs.cancel(&known).await? {
+        CancelResult::Unknown => Err(unknown(&id)),
+        CancelResult::Done(job) => Ok(response::json(200, &job)),
+        CancelResult::Stopping(job) => Ok(response::json(202, &job)),
+        CancelResult::TooLate(job) => {
             let message = format!("Job already ended: {} is {}.", job.id, job.state.word());
-            response::error(codes::CONFLICT, &message, Some(json!({ "status": job.state })))
+            let details = Some(json!({ "status": job.state }));
+            Err(response::error(codes::CONFLICT, &message, details).into())
         }
-        Err(error) => rest::store_failed(&error),
     }
 }
 
-/// The job of that name, or the answer that there is none.
-pub(crate) async fn find(app: &App, id: &str) -> Result<Job, Box<Response>> {
-    let Some(known) = JobId::parse(id) else { return Err(Box::new(unknown(id))) };
-    match app.gate.job(&known).await {
-        Ok(Some(job)) => Ok(job),
-        Ok(None) => Err(Box::new(unknown(id))),
-        Err(error) => Err(Box::new(rest::store_failed(&error))),
-    }
+/// The job of that id, or the response that there is none.
+pub(crate) async fn find(app: &App, id: &str) -> Result<Job, ErrorResponse> {
+    let known = JobId::parse(id).ok_or_else(|| unknown(id))?;
+    app.gate.job(&known).await?.ok_or_else(|| unknown(id))
 }
 
-fn unknown(id: &str) -> Response {
-    let shown: String = id.chars().take(64).collect();
-    response::error(
-        codes::NOT_FOUND,
-        &format!("Job not found: {shown}."),
-        Some(json!({ "job_id": shown })),
-    )
+fn unknown(id: &str) -> ErrorResponse {
+    rest::not_found("Job not found: {id}.", "job_id", id).into()
 }

@@ -7,7 +7,10 @@ use serde_json::json;
 
 use crate::{
     App,
-    http::{identity::RequestContext, response},
+    http::{
+        identity::RequestContext,
+        response::{self, ErrorResponse},
+    },
     rest,
 };
 
@@ -15,9 +18,7 @@ use crate::{
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     Extension(context): Extension<RequestContext>,
-) -> Response {
-    if let Err(refused) = rest::only_operator(&app, &context, "see how upstreams are") {
-        return *refused;
-    }
-    response::json(200, &json!({ "upstreams": app.library.upstreams() }))
+) -> Result<Response, ErrorResponse> {
+    rest::only_operator(&app, &context, "see how upstreams are")?;
+    Ok(response::json(200, &json!({ "upstreams": app.library.upstreams() })))
 }

@@ -6,7 +6,7 @@
 //! come together into the database and removes the file. After a crash, what is still
 //! in files is taken in first.
 
-mod line;
+mod record_line;
 
 use std::{
     collections::HashMap,
@@ -22,7 +22,7 @@ use std::{
 use gate::{Job, JobId, StoreError};
 use rusqlite::Connection;
 
-use super::{jobs, writer::Shared};
+use super::{jobs, writer::WriteQueue};
 
 /// How long jobs come together before they are taken in.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -38,21 +38,21 @@ const MAX_JOB_BYTES: usize = 64 * 1_024;
 const TRY_AGAIN: Duration = Duration::from_secs(1);
 
 pub(super) struct Spool {
-    inner: Arc<Inner>,
+    inner: Arc<SpoolShared>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct Inner {
+struct SpoolShared {
     folder: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<SpoolState>,
     /// Wakes the thread when there is enough to do, or nothing more.
     wake: Condvar,
     /// Held by whoever takes jobs in: one at a time, so that they stay in order.
     taking_in: Mutex<()>,
-    writer: Arc<Shared>,
+    writer: Arc<WriteQueue>,
 }
 
-struct State {
+struct SpoolState {
     file: File,
     number: u64,
     /// Written to files, not yet in the database.
@@ -70,12 +70,12 @@ struct State {
 
 impl Spool {
     /// Begins, where nothing is left of the last process.
-    pub(super) fn open(folder: &Path, writer: Arc<Shared>) -> Result<Self, StoreError> {
+    pub(super) fn open(folder: &Path, writer: Arc<WriteQueue>) -> Result<Self, StoreError> {
         let other = |error: io::Error| failed_io(&error);
         let number = 1;
-        let inner = Arc::new(Inner {
+        let inner = Arc::new(SpoolShared {
             folder: folder.to_owned(),
-            state: Mutex::new(State {
+            state: Mutex::new(SpoolState {
                 file: create(folder, number).map_err(other)?,
                 number,
                 waiting: Vec::new(),
@@ -100,7 +100,7 @@ impl Spool {
 
     /// Keeps a finished job, or gives it back where it has to be written directly.
     pub(super) fn keep(&self, job: Job) -> Result<Option<Box<Job>>, StoreError> {
-        let line = line::print(&job);
+        let line = record_line::print(&job);
         if line.len() > MAX_JOB_BYTES {
             return Ok(Some(Box::new(job)));
         }
@@ -141,7 +141,7 @@ impl Drop for Spool {
     }
 }
 
-impl State {
+impl SpoolState {
     fn append(&mut self, line: &[u8]) -> io::Result<()> {
         if self.broken {
             self.file.set_len(self.length)?;
@@ -162,8 +162,8 @@ impl State {
     }
 }
 
-impl Inner {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl SpoolShared {
+    fn lock(&self) -> MutexGuard<'_, SpoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -257,7 +257,7 @@ fn create(folder: &Path, number: u64) -> io::Result<File> {
 }
 
 /// Takes in the files of a process that is gone, oldest first.
-pub(super) fn take_in_files(folder: &Path, writer: &Shared) -> Result<(), StoreError> {
+pub(super) fn take_in_files(folder: &Path, writer: &WriteQueue) -> Result<(), StoreError> {
     let other = |error: io::Error| failed_io(&error);
     std::fs::create_dir_all(folder).map_err(other)?;
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
@@ -273,7 +273,7 @@ pub(super) fn take_in_files(folder: &Path, writer: &Shared) -> Result<(), StoreE
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())
             .filter_map(|line| {
-                line::read(line)
+                record_line::read(line)
                     .inspect_err(|error| tracing::warn!(%error, "a job was cut short"))
                     .ok()
             })

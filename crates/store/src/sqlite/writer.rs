@@ -34,11 +34,11 @@ const FOLD_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A write, in two halves: what to do in the transaction, or what to make of there being
 /// none, and what to say after it.
-type Write = Box<dyn FnOnce(Result<&Connection, StoreError>) -> Acknowledge + Send>;
-type Acknowledge = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+type QueuedWrite = Box<dyn FnOnce(Result<&Connection, StoreError>) -> WriteAcknowledgement + Send>;
+type WriteAcknowledgement = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
-pub(super) struct Writer {
-    pub(super) shared: Arc<Shared>,
+pub(super) struct BatchWriter {
+    pub(super) shared: Arc<WriteQueue>,
     /// Whether a commit waits for the disk or for another process, and so must not be done on a
     /// thread that others need.
     pub(super) waits: bool,
@@ -46,13 +46,13 @@ pub(super) struct Writer {
     _alive: SyncSender<()>,
 }
 
-pub(super) struct Shared {
+pub(super) struct WriteQueue {
     connection: Mutex<Connection>,
-    list: Mutex<Vec<Write>>,
+    list: Mutex<Vec<QueuedWrite>>,
     log_pages: Arc<AtomicI64>,
 }
 
-impl Writer {
+impl BatchWriter {
     pub(super) fn start(
         mut connection: Connection,
         path: &Path,
@@ -66,7 +66,7 @@ impl Writer {
                 Ok(())
             }))
             .map_err(|error| failed(&error))?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(WriteQueue {
             connection: Mutex::new(connection),
             list: Mutex::default(),
             log_pages,
@@ -115,7 +115,7 @@ impl Writer {
         }));
     }
 
-    fn hand_in(&self, write: Write) {
+    fn hand_in(&self, write: QueuedWrite) {
         self.shared.list().push(write);
         if self.waits {
             let shared = self.shared.clone();
@@ -126,7 +126,7 @@ impl Writer {
     }
 }
 
-impl Shared {
+impl WriteQueue {
     /// Writes what is on the list, and a little of what comes meanwhile; the rest is
     /// somebody else's.
     fn write_some(self: &Arc<Self>) {
@@ -170,7 +170,7 @@ impl Shared {
             Err(std::sync::TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(std::sync::TryLockError::WouldBlock) => return false,
         };
-        let batch: Vec<Write> = {
+        let batch: Vec<QueuedWrite> = {
             let mut list = self.list();
             let count = list.len().min(MAX_BATCH);
             list.drain(..count).collect()
@@ -182,7 +182,7 @@ impl Shared {
         !self.list().is_empty()
     }
 
-    fn list(&self) -> MutexGuard<'_, Vec<Write>> {
+    fn list(&self) -> MutexGuard<'_, Vec<QueuedWrite>> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -196,7 +196,7 @@ fn elsewhere(work: impl FnOnce() + Send + 'static) {
     }
 }
 
-fn commit(connection: &Connection, batch: Vec<Write>) {
+fn commit(connection: &Connection, batch: Vec<QueuedWrite>) {
     let begun =
         connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute([]));
     // A full disk ends the whole transaction by itself; what came after would be written
@@ -226,7 +226,7 @@ fn commit(connection: &Connection, batch: Vec<Write>) {
 
 /// Folds the log into the file beside the writers, on a connection of its own, so that
 /// no caller waits for the disk.
-fn fold_now_and_then(path: &Path, shared: &Shared, over: &Receiver<()>) {
+fn fold_now_and_then(path: &Path, shared: &WriteQueue, over: &Receiver<()>) {
     let Ok(connection) = Connection::open(path) else { return };
     let mut folded = 0;
     while over.recv_timeout(FOLD_INTERVAL) == Err(RecvTimeoutError::Timeout) {

@@ -1,21 +1,22 @@
 //! Jobs: written, read back, listed, recovered.
 
+use std::sync::Arc;
+
 use gate::{ClaimResult, IdempotencyClaim, JobFilter, JobState, Store, Timestamp};
-use store::Sqlite;
 
-use crate::{direct, job, spooled, with_artifact};
+use crate::{STORES, job, with_artifact};
 
-/// Every test is asked of both kinds.
-async fn both(test: impl AsyncFn(Sqlite)) {
-    for open in [direct, spooled] {
+/// Runs a test on every kind of store.
+async fn every_store(test: impl AsyncFn(Arc<dyn Store>)) {
+    for kind in STORES {
         let folder = tempfile::tempdir().unwrap();
-        test(open(folder.path())).await;
+        test((kind.open)(folder.path())).await;
     }
 }
 
 #[tokio::test]
 async fn a_job_comes_back_as_it_was() {
-    both(async |store| {
+    every_store(async |store| {
         let saved = with_artifact(job(1_000, JobState::Succeeded), 7);
         store.record(saved.clone()).await.unwrap();
         let found = store.job(&saved.id).await.unwrap().unwrap();
@@ -28,7 +29,7 @@ async fn a_job_comes_back_as_it_was() {
 
 #[tokio::test]
 async fn what_a_job_was_accepted_with_stays() {
-    both(async |store| {
+    every_store(async |store| {
         let accepted = job(1_000, JobState::Queued);
         store.save(accepted.clone()).await.unwrap();
         let started = store.start(&accepted.id, Timestamp(2_000)).await.unwrap().unwrap();
@@ -48,7 +49,7 @@ async fn what_a_job_was_accepted_with_stays() {
 
 #[tokio::test]
 async fn jobs_are_listed_newest_first_and_short() {
-    both(async |store| {
+    every_store(async |store| {
         let jobs: Vec<_> = (1..=5).map(|at| job(at * 1_000, JobState::Succeeded)).collect();
         for job in &jobs {
             store.record(job.clone()).await.unwrap();
@@ -68,7 +69,7 @@ async fn jobs_are_listed_newest_first_and_short() {
 
 #[tokio::test]
 async fn after_a_start_running_jobs_are_interrupted_and_queued_ones_come_back() {
-    both(async |store| {
+    every_store(async |store| {
         let running = job(1_000, JobState::Running);
         let queued = [job(2_000, JobState::Queued), job(3_000, JobState::Queued)];
         for job in [&running, &queued[1], &queued[0]] {
@@ -85,7 +86,7 @@ async fn after_a_start_running_jobs_are_interrupted_and_queued_ones_come_back() 
 
 #[tokio::test]
 async fn a_key_is_taken_once_and_with_its_job() {
-    both(async |store| {
+    every_store(async |store| {
         let claim = |input: &str| IdempotencyClaim {
             caller: "ada".into(),
             tool: "echo_json".into(),
@@ -108,8 +109,7 @@ async fn a_key_is_taken_once_and_with_its_job() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_writers_at_once_lose_nothing() {
-    both(async |store| {
-        let store = std::sync::Arc::new(store);
+    every_store(async |store| {
         let mut tasks = tokio::task::JoinSet::new();
         for number in 0..400 {
             let store = store.clone();

@@ -1,17 +1,19 @@
-//! What a store promises, asked of the embedded one with and without its spool.
+//! The promises of a store. `approvals`, `jobs`, `quarantine` and `retention` hold for every
+//! [`STORES`]; `spool` and `older_versions` are about SQLite.
 
 #![allow(clippy::unwrap_used)] // A panic is how a test fails.
 
 mod approvals;
 mod jobs;
+mod older_versions;
 mod quarantine;
 mod retention;
 mod spool;
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use contract::LimitOverrides;
-use gate::{Artifact, Job, JobId, JobState, Timestamp};
+use gate::{Artifact, Job, JobId, JobState, Store, Timestamp};
 use store::{DataFolder, Durability, Sqlite};
 
 /// A store as a command opens it.
@@ -24,6 +26,20 @@ pub fn spooled(folder: &Path) -> Sqlite {
     let lock = DataFolder::open(folder).unwrap().lock().unwrap();
     direct(folder).with_spool(&folder.join("spool"), &lock).unwrap()
 }
+
+/// A kind of store that has to pass the suite.
+pub struct StoreKind {
+    /// Opens the store of a folder as its only server.
+    pub open: fn(&Path) -> Arc<dyn Store>,
+    /// Opens it once more, in another process.
+    pub open_beside: fn(&Path) -> Arc<dyn Store>,
+}
+
+/// Every kind of store. Another one needs a line here and nothing else.
+pub const STORES: [StoreKind; 2] = [
+    StoreKind { open: |folder| Arc::new(direct(folder)), open_beside: |at| Arc::new(direct(at)) },
+    StoreKind { open: |folder| Arc::new(spooled(folder)), open_beside: |at| Arc::new(direct(at)) },
+];
 
 /// A job that was made at that time.
 pub fn job(at: i64, state: JobState) -> Job {

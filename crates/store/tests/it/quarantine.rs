@@ -1,15 +1,17 @@
 //! Quarantined answers as they are kept.
 
+use std::sync::Arc;
+
 use gate::{
     JobId, RecordRetention, Store, Timestamp,
     quarantine::{
         MAX_RELEASED, QuarantineEntry, QuarantineFilter, QuarantineState, QuarantineSummary,
-        ReleaseDecision, ReleaseError, ReleaseResult, RepeatedCall, StoredViolation,
+        ReleaseDecision, ReleaseError, ReleaseResult, StoredViolation,
     },
 };
 use serde_json::value::RawValue;
 
-use crate::direct;
+use crate::STORES;
 
 fn entry(number: u32, tool: &str, caller: &str) -> QuarantineEntry {
     QuarantineEntry {
@@ -43,116 +45,92 @@ fn decision() -> ReleaseDecision {
     ReleaseDecision { by: "operator".into(), reason: None }
 }
 
-async fn names(store: &dyn Store, filter: QuarantineFilter) -> Vec<u32> {
+async fn names(store: &Arc<dyn Store>, filter: QuarantineFilter) -> Vec<u32> {
     let listed = store.all_quarantined(filter, Timestamp(0)).await.unwrap();
     listed.iter().map(|entry| entry.id[2..].parse().unwrap()).collect()
 }
 
 #[tokio::test]
 async fn is_listed_by_what_is_asked_for() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = direct(folder.path());
-    for (number, tool, caller) in
-        [(1, "a", "ada"), (2, "a", "eve"), (3, "b", "ada"), (4, "b", "eve")]
-    {
-        store.quarantine(entry(number, tool, caller)).await.unwrap();
+    for kind in STORES {
+        let folder = tempfile::tempdir().unwrap();
+        let store = (kind.open)(folder.path());
+        for (number, tool, caller) in
+            [(1, "a", "ada"), (2, "a", "eve"), (3, "b", "ada"), (4, "b", "eve")]
+        {
+            store.quarantine(entry(number, tool, caller)).await.unwrap();
+        }
+        let (now, until) = (Timestamp(0), Timestamp(10));
+        store
+            .release_quarantined(&entry(3, "", "").summary.id, decision(), now, until)
+            .await
+            .unwrap();
+        let all = || QuarantineFilter { limit: 10, ..QuarantineFilter::default() };
+        assert_eq!(names(&store, all()).await, [4, 3, 2, 1]);
+        assert_eq!(names(&store, QuarantineFilter { limit: 2, ..all() }).await, [4, 3]);
+        let cursor = Some(entry(3, "", "").summary.id);
+        assert_eq!(names(&store, QuarantineFilter { cursor, ..all() }).await, [2, 1]);
+        assert_eq!(
+            names(&store, QuarantineFilter { tool: Some("a".into()), ..all() }).await,
+            [2, 1]
+        );
+        let of_ada = QuarantineFilter { caller: Some("ada".into()), ..all() };
+        assert_eq!(names(&store, of_ada).await, [3, 1]);
+        let in_state = |state| QuarantineFilter { state: Some(state), ..all() };
+        assert_eq!(names(&store, in_state(QuarantineState::Released)).await, [3]);
+        assert_eq!(names(&store, in_state(QuarantineState::Held)).await, [4, 2, 1]);
+        // A release that is over is none.
+        let later = store.all_quarantined(in_state(QuarantineState::Held), until).await.unwrap();
+        assert_eq!(later.len(), 4);
+        let one = store.quarantined(&entry(1, "", "").summary.id, now).await.unwrap().unwrap();
+        assert_eq!((one.payload.get(), &*one.summary.violations[0].pointer), ("{\"a\":1}", "/a"));
+        assert!(store.quarantined("q_' OR 1=1 --", now).await.unwrap().is_none());
     }
-    let (now, until) = (Timestamp(0), Timestamp(10));
-    store.release_quarantined(&entry(3, "", "").summary.id, decision(), now, until).await.unwrap();
-    let all = || QuarantineFilter { limit: 10, ..QuarantineFilter::default() };
-    assert_eq!(names(&store, all()).await, [4, 3, 2, 1]);
-    assert_eq!(names(&store, QuarantineFilter { limit: 2, ..all() }).await, [4, 3]);
-    let cursor = Some(entry(3, "", "").summary.id);
-    assert_eq!(names(&store, QuarantineFilter { cursor, ..all() }).await, [2, 1]);
-    assert_eq!(names(&store, QuarantineFilter { tool: Some("a".into()), ..all() }).await, [2, 1]);
-    let of_ada = QuarantineFilter { caller: Some("ada".into()), ..all() };
-    assert_eq!(names(&store, of_ada).await, [3, 1]);
-    let in_state = |state| QuarantineFilter { state: Some(state), ..all() };
-    assert_eq!(names(&store, in_state(QuarantineState::Released)).await, [3]);
-    assert_eq!(names(&store, in_state(QuarantineState::Held)).await, [4, 2, 1]);
-    // A release that is over is none.
-    let later = store.all_quarantined(in_state(QuarantineState::Held), until).await.unwrap();
-    assert_eq!(later.len(), 4);
-    let one = store.quarantined(&entry(1, "", "").summary.id, now).await.unwrap().unwrap();
-    assert_eq!((one.payload.get(), &*one.summary.violations[0].pointer), ("{\"a\":1}", "/a"));
-    assert!(store.quarantined("q_' OR 1=1 --", now).await.unwrap().is_none());
 }
 
 #[tokio::test]
 async fn so_many_are_released_and_no_more() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = direct(folder.path());
-    let (now, until) = (Timestamp(0), Timestamp(10));
-    let most = u32::try_from(MAX_RELEASED).unwrap();
-    for number in 1..=most + 1 {
-        let entry = entry(number, "a", "ada");
-        let id = entry.summary.id.clone();
-        store.quarantine(entry).await.unwrap();
-        let release = store.release_quarantined(&id, decision(), now, until).await.unwrap();
-        if number <= most {
-            assert!(matches!(release, ReleaseResult::Done(_)), "{number}");
-        } else {
-            assert!(matches!(release, ReleaseResult::Refused(_, ReleaseError::Full)));
+    for kind in STORES {
+        let folder = tempfile::tempdir().unwrap();
+        let store = (kind.open)(folder.path());
+        let (now, until) = (Timestamp(0), Timestamp(10));
+        let most = u32::try_from(MAX_RELEASED).unwrap();
+        for number in 1..=most + 1 {
+            let entry = entry(number, "a", "ada");
+            let id = entry.summary.id.clone();
+            store.quarantine(entry).await.unwrap();
+            let release = store.release_quarantined(&id, decision(), now, until).await.unwrap();
+            if number <= most {
+                assert!(matches!(release, ReleaseResult::Done(_)), "{number}");
+            } else {
+                assert!(matches!(release, ReleaseResult::Refused(_, ReleaseError::Full)));
+            }
         }
+        assert_eq!(store.released(now).unwrap().len(), MAX_RELEASED);
+        assert_eq!(store.released(until).unwrap().len(), 0);
     }
-    assert_eq!(store.released(now).unwrap().len(), MAX_RELEASED);
-    assert_eq!(store.released(until).unwrap().len(), 0);
 }
 
 #[tokio::test]
 async fn what_was_promised_stays_when_old_entries_go() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = direct(folder.path());
-    for number in 1..=4 {
-        store.quarantine(entry(number, "a", "ada")).await.unwrap();
+    for kind in STORES {
+        let folder = tempfile::tempdir().unwrap();
+        let store = (kind.open)(folder.path());
+        for number in 1..=4 {
+            store.quarantine(entry(number, "a", "ada")).await.unwrap();
+        }
+        let id = entry(2, "", "").summary.id;
+        store.release_quarantined(&id, decision(), Timestamp(5), Timestamp(100)).await.unwrap();
+        let stays = |now| RecordRetention {
+            now: Timestamp(now),
+            before: Timestamp(4),
+            max_quarantined: 1,
+            max_approvals: 1,
+        };
+        let all = || QuarantineFilter { limit: 10, ..QuarantineFilter::default() };
+        store.forget(Vec::new(), stays(99)).await.unwrap();
+        assert_eq!(names(&store, all()).await, [4, 2]);
+        store.forget(Vec::new(), stays(100)).await.unwrap();
+        assert_eq!(names(&store, all()).await, [4]);
     }
-    let id = entry(2, "", "").summary.id;
-    store.release_quarantined(&id, decision(), Timestamp(5), Timestamp(100)).await.unwrap();
-    let stays = |now| RecordRetention {
-        now: Timestamp(now),
-        before: Timestamp(4),
-        max_quarantined: 1,
-        max_approvals: 1,
-    };
-    let all = || QuarantineFilter { limit: 10, ..QuarantineFilter::default() };
-    store.forget(Vec::new(), stays(99)).await.unwrap();
-    assert_eq!(names(&store, all()).await, [4, 2]);
-    store.forget(Vec::new(), stays(100)).await.unwrap();
-    assert_eq!(names(&store, all()).await, [4]);
-}
-
-#[tokio::test]
-async fn entries_of_an_older_version_are_read_and_not_released() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("toolgate.db");
-    // The table as the third step of the schema left it.
-    drop(direct(folder.path()));
-    let database = rusqlite::Connection::open(&path).unwrap();
-    database
-        .execute_batch(
-            "DROP TABLE quarantine;
-             CREATE TABLE quarantine (
-                 id TEXT NOT NULL PRIMARY KEY, tool TEXT NOT NULL, request_id TEXT NOT NULL,
-                 job TEXT, created_at INTEGER NOT NULL, reason TEXT NOT NULL,
-                 violations TEXT NOT NULL, payload TEXT NOT NULL
-             ) STRICT;
-             INSERT INTO quarantine VALUES
-                 ('q_1', 'a', 'r', NULL, 5, 'wrong', '[]', '{\"a\":1}'),
-                 ('q_2', 'a', 'r', NULL, 6, 'wrong', '[]', '\"{ [9 more bytes were not kept]\"');
-             PRAGMA user_version = 3;",
-        )
-        .unwrap();
-    drop(database);
-    let (store, now) = (direct(folder.path()), Timestamp(7));
-    let one = store.quarantined("q_1", now).await.unwrap().unwrap();
-    assert_eq!((one.payload.get(), one.summary.state), ("{\"a\":1}", QuarantineState::Held));
-    assert_eq!((one.summary.whole, &*one.summary.caller), (true, ""));
-    for (id, expected) in [("q_1", ReleaseError::NobodysCall), ("q_2", ReleaseError::Cut)] {
-        let release = store.release_quarantined(id, decision(), now, Timestamp(99)).await.unwrap();
-        let ReleaseResult::Refused(_, why) = release else { panic!("{id} was released") };
-        assert_eq!(why, expected);
-    }
-    let nobody =
-        RepeatedCall { caller: String::new(), tool: "a".into(), input_sha256: String::new() };
-    assert!(store.take_released(nobody, now).await.unwrap().is_none());
 }

@@ -1,8 +1,8 @@
 //! Which jobs have to go.
 
-use gate::{JobId, JobRetention, JobState, RecordRetention, Store, Timestamp};
+use gate::{JobId, JobRetention, JobState, RecordRetention, Timestamp};
 
-use crate::{job, spooled, with_artifact};
+use crate::{STORES, job, with_artifact};
 
 fn policy(before: i64, max_jobs: u64, max_artifact_bytes: u64) -> JobRetention {
     JobRetention { before: Timestamp(before), max_jobs, max_artifact_bytes, limit: 100 }
@@ -10,29 +10,33 @@ fn policy(before: i64, max_jobs: u64, max_artifact_bytes: u64) -> JobRetention {
 
 #[tokio::test]
 async fn the_old_the_many_and_the_large_go_oldest_first() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = spooled(folder.path());
-    let jobs: Vec<_> =
-        (1..=4).map(|at| with_artifact(job(at * 1_000, JobState::Succeeded), 100)).collect();
-    for job in &jobs {
-        store.record(job.clone()).await.unwrap();
+    for kind in STORES {
+        let folder = tempfile::tempdir().unwrap();
+        let store = (kind.open)(folder.path());
+        let jobs: Vec<_> =
+            (1..=4).map(|at| with_artifact(job(at * 1_000, JobState::Succeeded), 100)).collect();
+        for job in &jobs {
+            store.record(job.clone()).await.unwrap();
+        }
+        let waiting = job(500, JobState::Queued);
+        store.save(waiting.clone()).await.unwrap();
+        let check = async |policy: JobRetention, expected: &[usize]| {
+            let expected: Vec<JobId> =
+                expected.iter().map(|index| jobs[*index].id.clone()).collect();
+            assert_eq!(store.overdue(policy).await.unwrap(), expected, "{policy:?}");
+        };
+        check(policy(0, 100, 10_000), &[]).await;
+        check(policy(2_500, 100, 10_000), &[0, 1]).await;
+        // The one that waits counts, but does not go.
+        check(policy(0, 3, 10_000), &[0, 1]).await;
+        check(policy(0, 100, 250), &[0, 1]).await;
+        check(policy(0, 100, 0), &[0, 1, 2, 3]).await;
+        let gone = vec![jobs[0].id.clone()];
+        let none = Timestamp(0);
+        let stays =
+            RecordRetention { now: none, before: none, max_quarantined: 10, max_approvals: 10 };
+        store.forget(gone, stays).await.unwrap();
+        assert!(store.job(&jobs[0].id).await.unwrap().is_none());
+        assert!(store.job(&waiting.id).await.unwrap().is_some());
     }
-    let waiting = job(500, JobState::Queued);
-    store.save(waiting.clone()).await.unwrap();
-    let check = async |policy: JobRetention, expected: &[usize]| {
-        let expected: Vec<JobId> = expected.iter().map(|index| jobs[*index].id.clone()).collect();
-        assert_eq!(store.overdue(policy).await.unwrap(), expected, "{policy:?}");
-    };
-    check(policy(0, 100, 10_000), &[]).await;
-    check(policy(2_500, 100, 10_000), &[0, 1]).await;
-    // The one that waits counts, but does not go.
-    check(policy(0, 3, 10_000), &[0, 1]).await;
-    check(policy(0, 100, 250), &[0, 1]).await;
-    check(policy(0, 100, 0), &[0, 1, 2, 3]).await;
-    let gone = vec![jobs[0].id.clone()];
-    let none = Timestamp(0);
-    let stays = RecordRetention { now: none, before: none, max_quarantined: 10, max_approvals: 10 };
-    store.forget(gone, stays).await.unwrap();
-    assert!(store.job(&jobs[0].id).await.unwrap().is_none());
-    assert!(store.job(&waiting.id).await.unwrap().is_some());
 }

@@ -97,12 +97,12 @@ pub(crate) const MAX_COPIES_A_MINUTE: u64 = 60;
 
 /// How many copies were taken lately.
 #[derive(Debug, Default)]
-pub(crate) struct Copies {
+pub(crate) struct CopyLimit {
     minute: AtomicI64,
     count: AtomicU64,
 }
 
-impl Copies {
+impl CopyLimit {
     /// Whether one more may be taken. Two who come at once at the turn of a minute may both
     /// begin to count: that is one copy more.
     pub(crate) fn allow(&self, now: Timestamp) -> bool {
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn so_many_copies_a_minute_and_no_more() {
-        let copies = Copies::default();
+        let copies = CopyLimit::default();
         let taken = |at: i64| (0..100).filter(|_| copies.allow(Timestamp(at))).count() as u64;
         assert_eq!(taken(1_000_000), MAX_COPIES_A_MINUTE);
         assert_eq!(taken(1_019_999), 0);
