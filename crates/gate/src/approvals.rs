@@ -12,22 +12,22 @@ mod watcher;
 use std::time::Duration;
 
 pub use approval::{Approval, ApprovalId, ApprovalState};
-pub(crate) use decide::after;
 pub use decide::{ApprovalDecision, MAX_REASON_CHARACTERS};
+pub(crate) use decide::{after, limit_reason};
 pub(crate) use watcher::watch;
 
 use crate::JobId;
 
-/// How approvals are handled.
+/// The settings of approvals.
 #[derive(Debug, Clone, Copy)]
 pub struct ApprovalSettings {
-    /// How long a request waits for a person.
+    /// The time that a request waits for a person.
     pub wait: Duration,
-    /// How long a decision is good, once made.
+    /// The time that a decision is good, once made.
     pub valid: Duration,
-    /// How many requests may wait at once.
+    /// The most requests that may wait at once.
     pub max_waiting: u64,
-    /// How many of them may be of one caller.
+    /// The most of them that may be of one caller.
     pub max_waiting_of_caller: u64,
 }
 
@@ -45,9 +45,9 @@ impl Default for ApprovalSettings {
 /// The call that wants an approval.
 #[derive(Debug, Clone)]
 pub struct ApprovalLookup {
-    /// Who calls.
+    /// The caller.
     pub caller: String,
-    /// What is called.
+    /// The tool.
     pub tool: String,
     /// The hash of the arguments.
     pub input_sha256: String,
@@ -57,7 +57,7 @@ pub struct ApprovalLookup {
     pub named: Option<ApprovalId>,
 }
 
-/// What there is for a call that wants an approval.
+/// The approval that matches a call.
 #[derive(Debug)]
 pub enum ApprovalMatch {
     /// It was approved, and this has used the approval up.
@@ -74,7 +74,7 @@ pub enum ApprovalMatch {
     Changed(Approval),
 }
 
-/// What came of asking.
+/// The result of requesting an approval.
 #[derive(Debug)]
 pub enum RequestedApproval {
     /// It waits now.
@@ -87,7 +87,7 @@ pub enum RequestedApproval {
     FullForCaller,
 }
 
-/// What came of a decision.
+/// The result of a decision.
 #[derive(Debug)]
 pub enum DecisionResult {
     /// There is no such request.
@@ -98,7 +98,7 @@ pub enum DecisionResult {
     TooLate(Approval),
 }
 
-/// What the keeper of approvals has to do.
+/// The work of the watcher of approvals.
 #[derive(Debug, Default)]
 pub struct DueApprovals {
     /// Approvals that are over, or whose job is, and are not written down as that.

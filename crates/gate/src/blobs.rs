@@ -18,13 +18,13 @@ pub struct Artifact {
     pub name: String,
     /// Where it is served.
     pub path: String,
-    /// What kind of content it has.
+    /// Its media type.
     pub mime_type: String,
     /// Its size.
     pub bytes: u64,
 }
 
-/// What was kept of a call's folder, and what was not.
+/// The artifacts of a call's folder, and counts of what was not kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoredArtifacts {
     /// Kept, sorted by name.

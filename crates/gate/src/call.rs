@@ -15,7 +15,7 @@ use crate::{CallChannel, Caller, JobId, RequestId, Tool, approvals::ApprovalId};
 pub struct Call {
     /// The name of the tool, or of a toolset where [`Call::or_toolset`] allows it.
     pub tool: String,
-    /// Whether the name may be that of a toolset: the argument `command` then picks one of its
+    /// True if the name may be that of a toolset: the argument `command` then picks one of its
     /// tools, and without it the default tool is called.
     pub or_toolset: bool,
     /// Only a tool of this toolset is meant.
@@ -27,13 +27,13 @@ pub struct Call {
     pub input: Value,
     /// The limits that the request sets, already read and within the ceilings.
     pub limits: LimitOverrides,
-    /// Who calls.
+    /// The caller.
     pub caller: Caller,
     /// By which door.
     pub door: Door,
     /// The id of the request.
     pub request_id: RequestId,
-    /// Whether a job is recorded for it.
+    /// When a job is recorded for it.
     pub recording: Recording,
     /// The caller's key for "this very call, however often I send it".
     pub idempotency_key: Option<String>,

@@ -1,8 +1,8 @@
-//! Who calls.
+//! The caller.
 
 use std::{fmt, sync::Arc};
 
-/// Who calls: a name that the journal and the limits know.
+/// The caller: a name that the journal and the limits know.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Caller(Arc<str>);
 

@@ -13,7 +13,7 @@ use crate::{EnforcementMode, Failure, Provider, enforcement::CopyLimit, metrics:
 
 /// A tool that can be called.
 pub struct Tool {
-    /// What it promises.
+    /// Its contract.
     pub contract: Arc<Contract>,
     /// Its arguments.
     pub input: Schema,
@@ -25,7 +25,7 @@ pub struct Tool {
     pub mirrors: Vec<Mirror>,
     /// Its descriptor, rendered once.
     pub descriptor: Box<RawValue>,
-    /// How strictly it is held to its contract.
+    /// How strictly its contract is enforced.
     pub mode: EnforcementMode,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) metrics: ToolMetrics,
@@ -74,7 +74,7 @@ impl Tool {
 }
 
 impl Tool {
-    /// How many calls of it there were, whatever came of them.
+    /// The number of its calls, whatever came of them.
     pub fn calls(&self) -> u64 {
         self.metrics.calls()
     }
@@ -125,7 +125,7 @@ pub struct Catalogue {
     index: HashMap<String, Arc<Tool>>,
     toolsets: BTreeMap<String, Toolset>,
     withheld: HashMap<String, WithheldTool>,
-    /// What is said of names that begin like this.
+    /// The reason for names that begin like this.
     away: Vec<(String, WithheldTool)>,
 }
 
@@ -196,7 +196,7 @@ impl Catalogue {
         Failure::unknown_tool(name, near)
     }
 
-    /// What is known and not served, by name.
+    /// The tools that are known and not served, by name.
     pub fn withheld(&self) -> impl Iterator<Item = (&str, &WithheldTool)> {
         self.withheld.iter().map(|(name, withheld)| (name.as_str(), withheld))
     }
@@ -221,12 +221,12 @@ impl Catalogue {
         self.toolsets.iter()
     }
 
-    /// How many tools there are.
+    /// The number of tools.
     pub fn len(&self) -> usize {
         self.tools.len()
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What passes between a tool and its caller while the call runs: notes in one direction,
+//! The channel between a tool and its caller while the call runs: notifications in one direction,
 //! questions and replies in both.
 //!
 //! A tool that asks does not wait. It ends with its questions, and the call is made again
@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 
 use crate::Failure;
 
-/// How many questions a call may have open at once.
+/// The most input requests that a call may have open at once.
 pub const MAX_QUESTIONS: usize = 16;
 
 /// The door's side of a running call.
@@ -22,17 +22,17 @@ pub const MAX_QUESTIONS: usize = 16;
 pub struct CallChannel {
     /// Everything that was replied so far, by the name of the question.
     pub replies: Map<String, Value>,
-    /// Whom the caller can ask.
+    /// The input requests that the caller can answer.
     pub capabilities: InputCapabilities,
-    /// Whether the client is trusted to ask its person for an approval.
+    /// True if the client is trusted to ask its person for an approval.
     pub may_approve: bool,
-    /// Where notes go, if anybody wants them.
+    /// The receiver of notifications, if there is one.
     pub notifications: Option<NotificationSender>,
     /// Why the call is not to run any more: its questions were not answered.
     pub given_up: Option<Box<Failure>>,
 }
 
-/// Whom a caller can ask on a tool's behalf.
+/// The kinds of input requests that a caller can answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct InputCapabilities {
     /// The person in front of the client.
@@ -44,7 +44,7 @@ pub struct InputCapabilities {
 }
 
 impl InputCapabilities {
-    /// Whether this one can be asked.
+    /// True if requests of this kind can be answered.
     pub fn allows(self, kind: InputKind) -> bool {
         match kind {
             InputKind::Elicitation => self.elicitation,
@@ -54,7 +54,7 @@ impl InputCapabilities {
     }
 }
 
-/// Who answers a question.
+/// The kind of an input request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InputKind {
     /// The person in front of the client.
@@ -68,9 +68,9 @@ pub enum InputKind {
 /// A question to the caller's side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InputRequest {
-    /// Who is to answer.
+    /// Its kind.
     pub kind: InputKind,
-    /// What is asked, in the words of MCP.
+    /// The parameters, as MCP defines them.
     pub params: Value,
 }
 
@@ -91,7 +91,7 @@ impl InputRequest {
         Self { kind: InputKind::Roots, params: json!({}) }
     }
 
-    /// Whether a reply can be one to this question: it has the right form, and what a person
+    /// True if a reply can be one to this question: it has the right form, and what a person
     /// filled in fits the form's schema.
     pub fn accepts(&self, reply: &Value) -> bool {
         let text = |key: &str| reply.get(key).and_then(Value::as_str);
@@ -121,7 +121,7 @@ pub type InputRequests = BTreeMap<String, InputRequest>;
 /// Something that a tool says while it runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolNotification {
-    /// How far it has come.
+    /// Progress.
     Progress {
         /// From 0 to 1, where that is known.
         fraction: Option<f64>,
@@ -130,14 +130,14 @@ pub enum ToolNotification {
     },
     /// A line of its log.
     Log {
-        /// How much it matters.
+        /// Its severity.
         level: LogLevel,
-        /// What it says.
+        /// The content.
         data: Value,
     },
 }
 
-/// How much a line of a log matters, from least to most.
+/// The severity of a log line, from least to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum LogLevel {
@@ -184,7 +184,8 @@ impl LogLevel {
     }
 }
 
-/// Where notes go. One that finds no room is lost: a tool never waits for its listener.
+/// The sender of notifications. One that finds no room is lost: a tool never waits for its
+/// listener.
 #[derive(Debug, Clone)]
 pub struct NotificationSender(mpsc::Sender<ToolNotification>);
 

@@ -1,4 +1,4 @@
-//! How strictly a tool is held to its contract.
+//! The enforcement of a contract: how strictly a tool is held to it.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
@@ -84,18 +84,18 @@ pub enum PayloadDirection {
 pub struct ContractWarning {
     /// Which way it went.
     pub direction: PayloadDirection,
-    /// What was wrong, in a sentence.
+    /// The violations, in a sentence.
     pub reason: String,
     /// Where a copy of the answer is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quarantine_id: Option<String>,
 }
 
-/// How many copies of one tool's answers quarantine takes in a minute. A tool that breaks its
+/// The most copies of one tool's outputs that quarantine takes in a minute. A tool that breaks its
 /// contract with every answer must not fill the disk.
 pub(crate) const MAX_COPIES_A_MINUTE: u64 = 60;
 
-/// How many copies were taken lately.
+/// The number of copies that were taken lately.
 #[derive(Debug, Default)]
 pub(crate) struct CopyLimit {
     minute: AtomicI64,
@@ -103,7 +103,7 @@ pub(crate) struct CopyLimit {
 }
 
 impl CopyLimit {
-    /// Whether one more may be taken. Two who come at once at the turn of a minute may both
+    /// True if one more may be taken. Two who come at once at the turn of a minute may both
     /// begin to count: that is one copy more.
     pub(crate) fn allow(&self, now: Timestamp) -> bool {
         let minute = now.0.div_euclid(60_000);

@@ -1,4 +1,4 @@
-//! How a call fails, for its two readers.
+//! The failure of a call, for its two readers: the caller and the operator.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -10,23 +10,23 @@ use crate::{InputRequests, approvals::ApprovalId};
 /// A call that did not succeed.
 #[derive(Debug, Clone)]
 pub struct Failure {
-    /// What programs branch on.
+    /// The code that programs branch on.
     pub code: Cow<'static, str>,
     /// The HTTP status that goes with it.
     pub http_status: u16,
-    /// What the caller may read.
+    /// The message for the caller.
     pub message: String,
     /// More for the caller, in parts.
     pub details: Option<Value>,
-    /// What only the operator reads.
+    /// A note for the operator alone.
     pub operator: Option<String>,
     /// One line for the summary of a `ToolResult`, where it differs from the usual one.
     pub summary: Option<String>,
-    /// What stands in the `stderr` of a `ToolResult`, where it is not the message.
+    /// The `stderr` of a `ToolResult`, where it is not the message.
     pub stderr: Option<&'static str>,
     /// After how many seconds a retry makes sense.
     pub retry_after: Option<u32>,
-    /// What the tool wants to know before it goes on.
+    /// The input requests that must be answered before it goes on.
     pub questions: Option<Arc<InputRequests>>,
     /// The approval that a person has yet to give: a job waits for it.
     pub approval: Option<ApprovalId>,

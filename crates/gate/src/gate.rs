@@ -23,7 +23,7 @@ use crate::{
     steps::{CallRefusal, CallState, CheckedOutput, poll_once},
 };
 
-/// What a gate is made of.
+/// The parts of a gate.
 pub struct GateParts {
     /// The tools.
     pub catalogue: Catalogue,
@@ -35,13 +35,13 @@ pub struct GateParts {
     pub journal: Journal,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
-    /// How many calls run at once.
+    /// The number of calls that run at once.
     pub max_concurrency: usize,
     /// The most that a request may ask for.
     pub ceilings: Limits,
-    /// How a person's approval is waited for.
+    /// The settings of approvals.
     pub approvals: ApprovalSettings,
-    /// How answers that broke their contract are handled.
+    /// The settings of quarantine.
     pub quarantine: QuarantineSettings,
 }
 
@@ -198,17 +198,17 @@ impl Gate {
         self.closing.cancelled().await;
     }
 
-    /// Whether the server is on its way down.
+    /// True if the server is on its way down.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::SeqCst)
     }
 
-    /// Whether any call is running.
+    /// True if any call is running.
     pub fn is_running(&self) -> bool {
         self.metrics.running.load(Ordering::SeqCst) > 0
     }
 
-    /// Whether any job is not over.
+    /// True if any job is not over.
     pub fn has_live_jobs(&self) -> bool {
         !self.live.ids().is_empty()
     }

@@ -17,7 +17,7 @@ pub fn ulid(time: Timestamp) -> String {
     prefixed("", time)
 }
 
-/// Whether a text has the form of one.
+/// True if a text has the form of one.
 pub fn is_ulid(text: &str) -> bool {
     is_prefixed("", text)
 }
@@ -36,7 +36,7 @@ pub(crate) fn prefixed(prefix: &str, time: Timestamp) -> String {
     text
 }
 
-/// Whether a text is this word and a ULID.
+/// True if a text is this word and a ULID.
 pub(crate) fn is_prefixed(prefix: &str, text: &str) -> bool {
     text.strip_prefix(prefix).is_some_and(|digits| {
         digits.len() == ULID_LENGTH && digits.bytes().all(|one| DIGITS.contains(&one))

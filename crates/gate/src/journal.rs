@@ -93,7 +93,7 @@ impl Journal {
         self.write(call);
     }
 
-    /// How many lines could not be written.
+    /// The number of lines that could not be written.
     pub fn failures(&self) -> u64 {
         self.failures.load(Ordering::Relaxed)
     }
@@ -158,7 +158,7 @@ impl Journal {
     }
 }
 
-/// How long a line that another process writes may be seen in part.
+/// The time that a line that another process writes may be seen in part.
 const MIDDLE_OF_A_LINE: std::time::Duration = std::time::Duration::from_millis(5);
 
 /// The open file, its length, and whether its last line was cut short.

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{InputRequests, JobId, JobState};
 
-/// How many events of one job are kept for those who come late.
+/// The most events of one job that are kept for late watchers.
 const MAX_EVENTS: usize = 1_000;
 
 /// Nothing is decided yet.
@@ -31,7 +31,7 @@ pub struct JobEvent {
     pub number: u64,
     /// `state` or `progress`.
     pub kind: &'static str,
-    /// What happened.
+    /// The data of the event.
     pub data: Value,
 }
 
@@ -44,13 +44,14 @@ pub struct LiveJob {
     newest: watch::Sender<u64>,
     input: Mutex<PendingInput>,
     answered: Notify,
-    /// Whether somebody was given its name in place of its result, or it has ended before.
-    standing: AtomicU8,
-    /// Whether it counts among those that wait for a worker.
+    /// `HANDED_OUT` when somebody was given its id in place of its result, `ENDED` when it ended
+    /// before.
+    decision: AtomicU8,
+    /// True if it counts among those that wait for a worker.
     queued: AtomicBool,
 }
 
-/// What a job that waits for input wants to know, and what it has been told.
+/// The input requests of a job that waits, and the replies so far.
 #[derive(Debug, Default)]
 struct PendingInput {
     open: InputRequests,
@@ -73,7 +74,7 @@ impl LiveJob {
             newest: watch::Sender::new(0),
             input: Mutex::default(),
             answered: Notify::new(),
-            standing: AtomicU8::new(OPEN),
+            decision: AtomicU8::new(OPEN),
             queued: AtomicBool::new(false),
         })
     }
@@ -96,7 +97,7 @@ impl LiveJob {
         self.queued.load(Ordering::SeqCst)
     }
 
-    /// Whether it waits for a person's word: nothing else happens to it meanwhile.
+    /// True if it waits for a person's word: nothing else happens to it meanwhile.
     pub(crate) fn awaits_approval(&self) -> bool {
         let events = self.lock();
         let last = events.kept.back().filter(|event| event.kind == "state");
@@ -168,7 +169,7 @@ impl LiveJob {
         }
     }
 
-    /// What the tool said last about how far it has come.
+    /// The last progress message of the tool.
     pub fn last_message(&self) -> Option<String> {
         let events = self.lock();
         let progress = events.kept.iter().rev().find(|event| event.kind == "progress")?;
@@ -181,9 +182,9 @@ impl LiveJob {
         self.settle(HANDED_OUT) == HANDED_OUT
     }
 
-    /// Whether somebody knows the job by its name in place of its result.
+    /// True if somebody knows the job by its name in place of its result.
     pub fn is_handed_out(&self) -> bool {
-        self.standing.load(Ordering::SeqCst) == HANDED_OUT
+        self.decision.load(Ordering::SeqCst) == HANDED_OUT
     }
 
     /// A call has ended with questions: whether it can wait for the answers. If not, it can
@@ -195,11 +196,11 @@ impl LiveJob {
     /// Decides once; what was decided.
     fn settle(&self, wanted: u8) -> u8 {
         let decided =
-            self.standing.compare_exchange(OPEN, wanted, Ordering::SeqCst, Ordering::SeqCst);
+            self.decision.compare_exchange(OPEN, wanted, Ordering::SeqCst, Ordering::SeqCst);
         decided.map_or_else(|before| before, |_| wanted)
     }
 
-    /// What the job waits to be told.
+    /// The input requests that the job waits for.
     pub fn questions(&self) -> InputRequests {
         self.lock_input().open.clone()
     }
@@ -246,7 +247,7 @@ impl LiveJob {
     }
 }
 
-/// What others could watch and stop, made when somebody first has reason to: a call that
+/// A handle by which others watch and stop a job. Its live part is made on first use: a call that
 /// answers at once is over before.
 #[derive(Debug)]
 pub(crate) struct JobHandle {

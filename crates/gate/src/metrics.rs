@@ -24,13 +24,13 @@ pub(crate) struct ToolMetrics {
     buckets: [AtomicU64; BUCKETS_US.len()],
     duration_us: AtomicU64,
     output_bytes: AtomicU64,
-    /// What did not match and passed: arguments and answers.
+    /// The mismatches that passed: arguments and outputs.
     input_warnings: AtomicU64,
     output_warnings: AtomicU64,
 }
 
 impl ToolMetrics {
-    /// How many calls were counted, whatever came of them.
+    /// The number of calls that were counted, whatever came of them.
     pub(crate) fn calls(&self) -> u64 {
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         self.succeeded.load(Relaxed) + failed.values().sum::<u64>()

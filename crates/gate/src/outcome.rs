@@ -10,7 +10,7 @@ use crate::{
     quarantine::ReleasedPayload, truncate::Truncations,
 };
 
-/// What came of a call.
+/// The result of a call, whatever came of it.
 #[derive(Debug)]
 pub struct Outcome {
     /// The tool, as it was asked for.
@@ -23,11 +23,11 @@ pub struct Outcome {
     pub result: Result<OutputJson, Failure>,
     /// One line about it.
     pub summary: String,
-    /// Whether the tool wrote that line itself.
+    /// True if the tool wrote that line itself.
     pub own_summary: bool,
-    /// What the tool printed, within its limit.
+    /// The tool's standard output, within its limit.
     pub stdout: String,
-    /// What the tool printed as errors, within its limit.
+    /// The tool's standard error, within its limit.
     pub stderr: String,
     /// 0, or the exit code of a command, or 1.
     pub exit_code: i32,
@@ -35,13 +35,13 @@ pub struct Outcome {
     pub artifacts: Vec<Artifact>,
     /// The tool's own numbers about the call.
     pub metrics: Map<String, Value>,
-    /// What is out of the ordinary about the result.
+    /// Everything unusual about the result.
     pub flags: OutcomeFlags,
-    /// What was cut to keep within the limits.
+    /// The truncations that kept it within the limits.
     pub(crate) truncations: Truncations,
-    /// How long it took.
+    /// The time that it took.
     pub duration: Duration,
-    /// Whether this is the recorded outcome of an earlier call with the same key.
+    /// True if this is the recorded outcome of an earlier call with the same key.
     pub replayed: bool,
     /// The whole as it was recorded.
     pub(crate) recorded: Option<Box<RawValue>>,
@@ -129,7 +129,7 @@ pub(crate) fn milliseconds(duration: Duration) -> f64 {
 }
 
 impl Outcome {
-    /// How many files the tool left that are no artifacts, and why not.
+    /// The number of files that are not artifacts, by reason.
     pub fn files_not_kept(&self) -> impl Iterator<Item = (u64, &'static str)> {
         let counts = [
             (self.truncations.oversize_artifacts, "larger than limits.max_artifact_bytes"),

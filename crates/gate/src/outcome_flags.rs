@@ -13,7 +13,7 @@ pub struct OutcomeFlags {
     /// The result does not match the contract; a person has released it from quarantine, where
     /// it has this id.
     pub released: Option<String>,
-    /// What did not match and passed, because the tool is not held to its contract.
+    /// The mismatches that passed, because the contract is not enforced.
     pub warnings: Vec<ContractWarning>,
 }
 

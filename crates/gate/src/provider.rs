@@ -1,4 +1,4 @@
-//! What runs a tool, as the gate sees it.
+//! Providers: whatever runs a tool, as the gate sees it.
 
 use std::{
     future::Future,
@@ -28,7 +28,7 @@ pub trait Provider: Send + Sync {
     /// [`RunningCall::stop`] fires; whatever it returns by then is kept.
     fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>>;
 
-    /// What the call would do, for the person who is asked to approve it: the diff of a file,
+    /// The preview of a call, for the person who is asked to approve it: the diff of a file,
     /// the line of a log. Changes nothing. Nothing to show is fine.
     fn preview<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Option<String>> {
         let _ = call;
@@ -36,7 +36,7 @@ pub trait Provider: Send + Sync {
     }
 }
 
-/// How much a tool may say about how far it has come, in characters.
+/// The longest progress message, in characters.
 const MAX_PROGRESS_CHARACTERS: usize = 500;
 
 /// A call on its way through a provider.
@@ -47,13 +47,13 @@ pub struct RunningCall {
     pub contract: Arc<Contract>,
     /// The bounds of this call.
     pub limits: Limits,
-    /// Who calls.
+    /// The caller.
     pub caller: Caller,
     /// The name of the request.
     pub request_id: RequestId,
     /// Fires when the time is up or nobody waits any more.
     pub stop: CancellationToken,
-    /// Whether it fired because the time was up.
+    /// True if it fired because the time was up.
     pub(crate) late: AtomicBool,
     pub(crate) job_id: JobId,
     pub(crate) channel: CallChannel,
@@ -63,7 +63,7 @@ pub struct RunningCall {
 }
 
 impl RunningCall {
-    /// Whether [`RunningCall::stop`] has fired because the time was up.
+    /// True if [`RunningCall::stop`] has fired because the time was up.
     pub fn is_late(&self) -> bool {
         self.late.load(Ordering::Relaxed)
     }
@@ -113,12 +113,12 @@ impl RunningCall {
         }
     }
 
-    /// Whether anybody wants to know how far the call has come.
+    /// True if anybody wants to know how far the call has come.
     pub fn is_watched(&self) -> bool {
         self.live.is_some() || self.channel.notifications.is_some()
     }
 
-    /// Whether anybody may want to read what the tool logs.
+    /// True if anybody may want to read what the tool logs.
     pub fn is_heard(&self) -> bool {
         self.channel.notifications.is_some()
     }
@@ -130,7 +130,7 @@ impl RunningCall {
         }
     }
 
-    /// Whom the caller can ask.
+    /// The input requests that the caller can answer.
     pub fn capabilities(&self) -> InputCapabilities {
         self.channel.capabilities
     }
@@ -164,16 +164,16 @@ impl RunningCall {
     }
 }
 
-/// What a provider answers.
+/// The output of a provider.
 #[derive(Debug, Default)]
 pub struct ToolOutput {
     /// The result.
     pub output: OutputPayload,
     /// One line for people; the gate writes one if there is none.
     pub summary: Option<String>,
-    /// What the tool printed.
+    /// The tool's standard output.
     pub stdout: CapturedText,
-    /// What the tool printed as errors.
+    /// The tool's standard error.
     pub stderr: CapturedText,
     /// Numbers about the call.
     pub metrics: Map<String, Value>,
@@ -182,9 +182,9 @@ pub struct ToolOutput {
 /// Printed text, and how many bytes of it were not even kept.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct CapturedText {
-    /// What was kept.
+    /// The part that was kept.
     pub text: String,
-    /// How many more bytes there were.
+    /// The number of further bytes.
     pub dropped: u64,
 }
 
@@ -207,14 +207,14 @@ pub enum OutputPayload {
     Missing,
     /// There is something, and it is no value.
     Unreadable {
-        /// What came instead, for quarantine.
+        /// The text that came instead, for quarantine.
         text: String,
         /// Why it is none.
         reason: String,
     },
     /// There is something, and it is no result at all. It passes in no mode.
     Broken {
-        /// What came instead, for quarantine.
+        /// The text that came instead, for quarantine.
         text: String,
         /// Why it is none.
         reason: String,
@@ -257,23 +257,23 @@ impl PrintedJson {
 pub struct ToolError {
     /// A code that the contract declares, or `invalid_input`.
     pub code: String,
-    /// What the caller may read.
+    /// The message for the caller.
     pub message: String,
     /// More for the caller, in parts.
     pub details: Option<Value>,
-    /// What only the operator reads.
+    /// A note for the operator alone.
     pub operator: Option<String>,
     /// After how many seconds a retry makes sense.
     pub retry_after: Option<u32>,
-    /// What the tool printed.
+    /// The tool's standard output.
     pub stdout: CapturedText,
-    /// What the tool printed as errors.
+    /// The tool's standard error.
     pub stderr: CapturedText,
     /// The exit code of a process.
     pub exit_code: Option<i32>,
     /// Numbers about the call.
     pub metrics: Map<String, Value>,
-    /// What the tool wants to know first.
+    /// The input requests that must be answered first.
     pub questions: Option<Box<InputRequests>>,
 }
 

@@ -18,13 +18,13 @@ pub(crate) use release_index::ReleaseIndex;
 
 /// The largest answer that quarantine keeps whole, in bytes.
 pub const MAX_QUARANTINED_BYTES: usize = 1_048_576;
-/// How many entries may be released at once and not yet have been given to their callers.
+/// The most entries that may be released at once and not yet have been given to their callers.
 pub const MAX_RELEASED: usize = 1_000;
 
-/// How entries are handled.
+/// The settings of quarantine.
 #[derive(Debug, Clone, Copy)]
 pub struct QuarantineSettings {
-    /// How long a released entry waits for its caller.
+    /// The time that a released entry waits for its caller.
     pub release_valid: Duration,
 }
 
@@ -34,16 +34,16 @@ impl Default for QuarantineSettings {
     }
 }
 
-/// What a person says about an entry.
+/// The decision of a person about an entry.
 #[derive(Debug, Clone)]
 pub struct ReleaseDecision {
-    /// Who decides, for the journal.
+    /// The person who decides, for the journal.
     pub by: String,
     /// Why.
     pub reason: Option<String>,
 }
 
-/// What came of a release.
+/// The result of a release.
 #[derive(Debug)]
 pub enum ReleaseResult {
     /// There is no such entry.
@@ -98,9 +98,9 @@ impl fmt::Display for ReleaseError {
 /// A call that may have been answered before, by an answer that a person has released.
 #[derive(Debug, Clone)]
 pub struct RepeatedCall {
-    /// Who calls.
+    /// The caller.
     pub caller: String,
-    /// What is called.
+    /// The tool.
     pub tool: String,
     /// The hash of the arguments.
     pub input_sha256: String,

@@ -9,10 +9,10 @@ use crate::{
     store::{JobRetention, RecordRetention},
 };
 
-/// How many jobs are removed in one go, so that a large backlog holds up nobody.
+/// The number of jobs that are removed in one go, so that a large backlog holds up nobody.
 const BATCH: usize = 500;
 
-/// What is kept, and for how long.
+/// The settings of retention.
 #[derive(Debug, Clone, Copy)]
 pub struct RetentionSettings {
     /// Finished jobs are kept so long.

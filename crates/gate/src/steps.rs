@@ -65,7 +65,7 @@ pub(crate) struct CallState {
     input_kept: Option<Box<RawValue>>,
     job_id: Option<JobId>,
     live: Option<Arc<JobHandle>>,
-    /// Whether the job's row says `running` already.
+    /// True if the job's row says `running` already.
     running_saved: bool,
     /// The folder of the call, if it asked for one.
     workspace: Arc<OnceCell<PathBuf>>,
@@ -75,7 +75,7 @@ pub(crate) struct CallState {
     /// The artifact that the result has become.
     spilled: Option<String>,
     recorded: bool,
-    /// Whether the call counts among those that are running.
+    /// True if the call counts among those that are running.
     counted: bool,
 }
 
@@ -136,7 +136,7 @@ impl CallState {
         }
     }
 
-    /// What must be known of the call when recording it has failed altogether.
+    /// The identity of the call, for an outcome that could not be recorded.
     pub(crate) fn identity(&self) -> CallIdentity {
         CallIdentity {
             request_id: self.call.request_id.clone(),
@@ -146,7 +146,7 @@ impl CallState {
         }
     }
 
-    /// Whether a job is kept of this call.
+    /// True if a job is kept of this call.
     fn is_job(&self) -> bool {
         match self.call.recording {
             Recording::Always | Recording::Job(_) => true,

@@ -1,4 +1,4 @@
-//! What the gate asks of whoever keeps its state.
+//! The store: the gate's interface to its state.
 
 use crate::{
     BoxFuture, Job, JobId, JobState, Timestamp,
@@ -119,7 +119,7 @@ pub trait Store: Send + Sync {
         at: Timestamp,
     ) -> BoxFuture<'_, Result<Vec<Approval>, StoreError>>;
 
-    /// What has become due.
+    /// The approvals and jobs that have become due.
     fn due(&self, at: Timestamp) -> BoxFuture<'_, Result<DueApprovals, StoreError>>;
 
     /// Writes down which approvals are over.
@@ -171,7 +171,7 @@ pub trait Store: Send + Sync {
     /// says what it has last heard.
     fn released(&self, at: Timestamp) -> Result<Vec<String>, StoreError>;
 
-    /// What was released of the answer to a job.
+    /// The released output of a job.
     fn released_of_job(
         &self,
         job: &JobId,
@@ -189,7 +189,7 @@ pub trait Store: Send + Sync {
         stays: RecordRetention,
     ) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Whether the store can be written right now.
+    /// Checks that the store can be written right now.
     fn check(&self) -> BoxFuture<'_, Result<(), StoreError>>;
 }
 
@@ -206,7 +206,7 @@ pub struct JobFilter {
     pub limit: usize,
 }
 
-/// What was found after a start.
+/// The jobs and approvals that a start has found.
 #[derive(Debug, Default)]
 pub struct Recovery {
     /// Jobs that were running when the process died.
@@ -232,7 +232,7 @@ pub struct IdempotencyClaim {
     pub input_sha256: String,
 }
 
-/// What came of a claim.
+/// The result of a claim.
 #[derive(Debug)]
 pub enum ClaimResult {
     /// The key is new: go on.
@@ -243,12 +243,12 @@ pub enum ClaimResult {
     Conflict,
 }
 
-/// What stays beside jobs: keys, quarantine and approvals.
+/// The retention of keys, quarantine and approvals.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordRetention {
-    /// What time it is.
+    /// The time of now.
     pub now: Timestamp,
-    /// What is older goes.
+    /// The time before which everything goes.
     pub before: Timestamp,
     /// The newest so many in quarantine.
     pub max_quarantined: u64,

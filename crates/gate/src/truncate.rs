@@ -4,7 +4,7 @@ use std::io;
 
 use serde_json::Value;
 
-/// What was cut from one result, in the order in which it is told.
+/// The truncations of one result, in the order in which they are reported.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Truncations {
     pub stdout_bytes: u64,
@@ -17,7 +17,7 @@ pub(crate) struct Truncations {
 }
 
 impl Truncations {
-    /// What was cut, as numbers by name.
+    /// The truncations as numbers, by name.
     pub(crate) fn counts(self) -> [(&'static str, u64); 5] {
         [
             ("stdout_truncated_bytes", self.stdout_bytes),
@@ -67,7 +67,7 @@ pub(crate) fn text(text: &mut String, max_bytes: u64) -> u64 {
     removed as u64
 }
 
-/// Whether the value takes no more than so many bytes as JSON; looks no further than that.
+/// True if the value takes no more than so many bytes as JSON; looks no further than that.
 pub(crate) fn is_short(value: &Value, max_bytes: usize) -> bool {
     struct ByteBudget(usize);
     impl io::Write for ByteBudget {
@@ -83,7 +83,7 @@ pub(crate) fn is_short(value: &Value, max_bytes: usize) -> bool {
     serde_json::to_writer(ByteBudget(max_bytes), value).is_ok()
 }
 
-/// The summary within its limit, ended by a note on everything that was cut. ByteBudget for
+/// The summary within its limit, ended by a note on everything that was cut. Room for
 /// the note is set aside first, so that the note itself is never cut.
 pub(crate) fn summary(words: &str, max_characters: u64, truncations: &mut Truncations) -> String {
     let max = usize::try_from(max_characters).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! What the doors need.
+//! The application: everything that the doors share.
 
 use std::{
     collections::HashSet,
@@ -22,21 +22,21 @@ pub struct ServerSettings {
     pub version: &'static str,
     /// The largest body that is read, in bytes.
     pub max_body_bytes: usize,
-    /// How long a client may take to send a body.
+    /// The time that a client may take to send a body.
     pub body_timeout: Duration,
-    /// How long a client may take to send the head of a request.
+    /// The time that a client may take to send the head of a request.
     pub header_timeout: Duration,
-    /// How long a connection may do nothing, or a client take nothing of an answer.
+    /// The time that a connection may do nothing, or a client take nothing of an answer.
     pub idle_timeout: Duration,
-    /// How many connections are open at once.
+    /// The number of connections that are open at once.
     pub max_connections: usize,
-    /// How long running calls may take to end when the server stops.
+    /// The time that running calls may take to end when the server stops.
     pub drain_timeout: Duration,
     /// Names under which the server may be called, beside addresses and `localhost`.
     pub allowed_hosts: HashSet<String>,
     /// Pages of other origins that may call.
     pub allowed_origins: HashSet<String>,
-    /// Who may call; nobody is asked where there are none.
+    /// The tokens of callers; without any, no token is needed.
     pub tokens: Vec<ServerToken>,
     /// SHA-256 of the operator's token.
     pub operator: [u8; 32],
@@ -53,7 +53,7 @@ pub struct ServerToken {
     pub sha256: [u8; 32],
 }
 
-/// What the doors need, shared by all connections.
+/// Everything that the doors share, for all connections.
 pub struct App {
     pub(crate) gate: Arc<Gate>,
     pub(crate) jobs: Arc<Jobs>,

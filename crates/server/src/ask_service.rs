@@ -1,4 +1,4 @@
-//! Whoever answers questions behind `/v1/ask`.
+//! The service behind `/v1/ask`.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ pub struct AskRequest {
     pub tool: Option<String>,
     /// Its arguments.
     pub args: Map<String, Value>,
-    /// Whether the result is summarized.
+    /// True if the result is summarized.
     pub summarize: Option<bool>,
-    /// Whether only the plan is wanted.
+    /// True if only the plan is wanted.
     pub plan_only: bool,
-    /// Whether the trace is wanted with the answer.
+    /// True if the trace is wanted with the answer.
     pub with_trace: bool,
-    /// Who asks.
+    /// The caller.
     pub caller: Caller,
     /// The name of the request.
     pub request_id: RequestId,
@@ -32,7 +32,7 @@ pub struct AskRequest {
     pub events: Option<UnboundedSender<(String, Value)>>,
 }
 
-/// What came of a question.
+/// The result of a question.
 #[derive(Debug)]
 pub struct AskReply {
     /// The status of the answer.
@@ -48,7 +48,7 @@ pub trait AskService: Send + Sync {
     /// Begins to look for an answer, or says at once why there will be none: it is no question, or there are too many.
     fn ask(self: Arc<Self>, asked: AskRequest) -> Result<BoxFuture<'static, AskReply>, Failure>;
 
-    /// What came of the questions so far, in the text form that Prometheus reads.
+    /// The metrics of the questions so far, in the text form of Prometheus.
     fn metrics(&self) -> String;
 }
 

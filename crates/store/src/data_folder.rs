@@ -30,7 +30,7 @@ pub enum DataFolderError {
     Unusable {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// It is somebody else's.
@@ -41,7 +41,7 @@ pub enum DataFolderError {
     NotOurs {
         /// The folder.
         path: PathBuf,
-        /// What lies there.
+        /// The file that lies there.
         name: &'static str,
     },
     /// Another server has it.
@@ -101,7 +101,7 @@ impl DataFolder {
         Ok(DataFolderVisit(file))
     }
 
-    /// Whether no call of the command line is under way.
+    /// True if no call of the command line is under way.
     pub fn is_alone(&self) -> bool {
         self.open_lock(CALLS_FILE).is_ok_and(|file| file.try_lock().is_ok())
     }
@@ -141,7 +141,7 @@ impl DataFolder {
         DataFolderError::Unusable { path: self.path.clone(), source }
     }
 
-    /// What the file of that name holds; where there is none, it is made of these bytes, whole
+    /// The content of the file of that name. Where there is none, it is made of these bytes, whole
     /// and for the owner alone.
     fn secret(&self, name: &str, fresh: &[u8]) -> Result<Vec<u8>, DataFolderError> {
         let unusable = |source| DataFolderError::Unusable { path: self.path.clone(), source };

@@ -32,7 +32,7 @@ use rusqlite::{Connection, OpenFlags};
 use spool::Spool;
 use writer::BatchWriter;
 
-/// What an acknowledged write survives.
+/// The failures that an acknowledged write survives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Durability {
     /// The death of the process, at any moment.
@@ -48,7 +48,7 @@ fn unreadable(column: usize, what: &str) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, reason)
 }
 
-/// How many connections read at once.
+/// The number of connections that read at once.
 const MAX_READERS: usize = 4;
 
 /// State in one SQLite file.
@@ -94,7 +94,7 @@ impl Sqlite {
         Ok(self)
     }
 
-    /// Whoever is not alone on the data folder may have to wait for others, and does so on a
+    /// For a process that is not alone on the data folder: it may have to wait for others, and does so on a
     /// thread that nobody needs.
     #[must_use]
     pub fn beside_others(mut self) -> Self {
@@ -151,7 +151,7 @@ impl ReadConnections {
     }
 }
 
-/// What went wrong, in the words of the gate.
+/// The error in the terms of the gate.
 fn failed(error: &rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full,

@@ -105,7 +105,7 @@ pub struct Approval {
     pub state: ApprovalState,
     /// The tool that would be called.
     pub tool: String,
-    /// Who wants to call it.
+    /// The caller.
     pub caller: String,
     /// By which door.
     pub door: String,
@@ -117,7 +117,7 @@ pub struct Approval {
     pub input_sha256: String,
     /// The arguments, without secrets.
     pub input: Option<Box<RawValue>>,
-    /// What the call would do, as the tool itself shows it.
+    /// The preview of the call, by the tool itself.
     pub preview: Option<String>,
     /// When it was asked for.
     pub created_at: Timestamp,
@@ -125,7 +125,7 @@ pub struct Approval {
     pub expires_at: Timestamp,
     /// When it was decided.
     pub decided_at: Option<Timestamp>,
-    /// Who decided.
+    /// The person who decided.
     pub decided_by: Option<String>,
     /// Why, in the person's words.
     pub reason: Option<String>,
@@ -142,7 +142,7 @@ impl Approval {
         self
     }
 
-    /// Whether it is for this very call. One that a job waits for is that job's.
+    /// True if it is for this very call. One that a job waits for is that job's.
     pub fn is_for(&self, wanted: &ApprovalLookup) -> bool {
         self.caller == wanted.caller
             && self.tool == wanted.tool
@@ -150,7 +150,7 @@ impl Approval {
             && (self.job_id.is_none() || self.job_id == wanted.job_id)
     }
 
-    /// Whether the call may still come to run with it.
+    /// True if the call may still come to run with it.
     pub fn is_open(&self) -> bool {
         matches!(self.state, ApprovalState::Waiting | ApprovalState::Approved)
     }

@@ -1,21 +1,28 @@
-//! Where a person decides.
+//! Decisions about approvals.
 
 use serde_json::json;
 
 use super::{Approval, ApprovalId, ApprovalState, DecisionResult};
 use crate::{Gate, StoreError, Timestamp, truncate};
 
-/// How much a person may say about a decision, in characters.
+/// The longest reason of a decision, in characters.
 pub const MAX_REASON_CHARACTERS: usize = 500;
 /// The same in bytes: what a door did not refuse is cut here.
 const MAX_REASON_BYTES: u64 = 4 * MAX_REASON_CHARACTERS as u64;
 
-/// What a person decides.
+/// Cuts a reason that is too long.
+pub(crate) fn limit_reason(reason: &mut Option<String>) {
+    if let Some(reason) = reason {
+        truncate::text(reason, MAX_REASON_BYTES);
+    }
+}
+
+/// The decision of a person.
 #[derive(Debug, Clone)]
 pub struct ApprovalDecision {
     /// Yes or no.
     pub approve: bool,
-    /// Who decides, for the journal.
+    /// The person who decides, for the journal.
     pub by: String,
     /// Why; the caller reads it.
     pub reason: Option<String>,
@@ -27,14 +34,12 @@ impl Gate {
     pub async fn decide(
         &self,
         id: &ApprovalId,
-        mut verdict: ApprovalDecision,
+        mut decision: ApprovalDecision,
     ) -> Result<DecisionResult, StoreError> {
-        if let Some(reason) = &mut verdict.reason {
-            truncate::text(reason, MAX_REASON_BYTES);
-        }
+        limit_reason(&mut decision.reason);
         let now = self.clock.now();
         let until = after(now, self.approvals.valid);
-        let decided = self.store.decide_approval(id.clone(), verdict, now, until).await?;
+        let decided = self.store.decide_approval(id.clone(), decision, now, until).await?;
         if let DecisionResult::Done(approval) = &decided {
             let event = match approval.state {
                 ApprovalState::Approved => "approval_approved",

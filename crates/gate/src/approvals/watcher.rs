@@ -9,8 +9,8 @@ use std::{
 use super::{ApprovalState, DueApprovals};
 use crate::{Gate, Jobs, StoreError};
 
-/// How often to look for what other processes decided, a `toolgate approvals approve` for
-/// instance. What this process decides is seen at once.
+/// The interval at which to look for decisions of other processes, for instance `toolgate approvals
+/// approve`. Decisions of this process are seen at once.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Watches approvals for as long as there are jobs.

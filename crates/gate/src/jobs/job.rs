@@ -58,7 +58,7 @@ impl JobState {
         Self::ALL.into_iter().find(|state| state.word() == word)
     }
 
-    /// Whether nothing more will happen.
+    /// True if nothing more will happen.
     pub fn is_final(self) -> bool {
         !matches!(
             self,
@@ -86,7 +86,7 @@ pub struct Job {
     /// Where it stands.
     #[serde(rename = "status")]
     pub state: JobState,
-    /// Who called.
+    /// The caller.
     pub caller: String,
     /// The request that made it.
     pub request_id: String,
@@ -108,12 +108,12 @@ pub struct Job {
     pub result: Option<Box<RawValue>>,
     /// The approval that it waits for, or was run with.
     pub approval_id: Option<ApprovalId>,
-    /// What a person has released of an answer that broke its contract.
+    /// The output that broke its contract and that a person has released.
     pub released: Option<Box<ReleasedPayload>>,
     /// The arguments as they were given, for as long as the job waits to run.
     #[serde(skip)]
     pub pending: Option<Box<RawValue>>,
-    /// What the caller was told of a failure, for whoever asks again with the same key.
+    /// The message of the failure, for a replay under the same key.
     #[serde(skip)]
     pub error_message: Option<String>,
     /// The HTTP status that goes with the result.

@@ -15,17 +15,17 @@ use crate::{
     StoreError, approvals, steps::find_tool,
 };
 
-/// How long a cancelled job may take until its canceller is told "still stopping".
+/// The time that a cancelled job may take until its canceller is told "still stopping".
 const CANCEL_WAIT: Duration = Duration::from_secs(5);
 
 /// The bounds of the queue.
 #[derive(Debug, Clone, Copy)]
 pub struct JobsSettings {
-    /// How many jobs may wait.
+    /// The most jobs that may wait.
     pub max_queued: usize,
-    /// How many jobs run at once.
+    /// The number of jobs that run at once.
     pub max_running: usize,
-    /// How long a job waits for the answer to a question before it is cancelled.
+    /// The time that a job waits for the answer to a question before it is cancelled.
     pub input_timeout: Duration,
 }
 
@@ -35,14 +35,14 @@ pub struct Jobs {
     queue: mpsc::Sender<JobId>,
     runner: Arc<JobRunner>,
     settings: JobsSettings,
-    /// Whether another process is the server of the data folder.
+    /// True if another process is the server of the data folder.
     visiting: bool,
 }
 
 /// Why a job was not accepted.
 pub type SubmitError = Box<Failure>;
 
-/// What came of cancelling.
+/// The result of cancelling.
 pub enum CancelResult {
     /// There is no such job.
     Unknown,
@@ -262,7 +262,7 @@ impl Jobs {
         news
     }
 
-    /// Whether there is anything to look after: a visitor without jobs need not wake up the disk.
+    /// True if there is anything to look after: a visitor without jobs need not wake up the disk.
     pub(crate) fn looks_after_approvals(&self) -> bool {
         !self.visiting || self.gate.has_live_jobs()
     }

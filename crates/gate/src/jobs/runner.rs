@@ -15,7 +15,7 @@ use crate::{
     JobState, LiveJob, Recording, RequestId,
 };
 
-/// How long to wait before a job is started that could not be written down as running.
+/// The time to wait before a job is started that could not be written down as running.
 const START_AGAIN: Duration = Duration::from_secs(1);
 
 /// Runs the jobs of the queue.

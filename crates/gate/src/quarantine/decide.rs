@@ -1,16 +1,12 @@
-//! Where a person decides about an answer.
+//! Decisions about quarantined outputs.
 
 use serde_json::json;
 
 use super::{QuarantineSummary, ReleaseDecision, ReleaseResult, ReleasedPayload};
 use crate::{
     Gate, Job, JobId, StoreError,
-    approvals::{MAX_REASON_CHARACTERS, after},
-    truncate,
+    approvals::{after, limit_reason},
 };
-
-/// How much a person may say, in bytes: what a door did not refuse is cut here.
-const MAX_REASON_BYTES: u64 = 4 * MAX_REASON_CHARACTERS as u64;
 
 impl Gate {
     /// Releases an entry to the caller of its call. Only for doors that have seen the operator's
@@ -18,11 +14,11 @@ impl Gate {
     pub async fn release(
         &self,
         id: &str,
-        decision: ReleaseDecision,
+        mut decision: ReleaseDecision,
     ) -> Result<ReleaseResult, StoreError> {
         let now = self.clock.now();
         let until = after(now, self.quarantine.release_valid);
-        let decision = short(decision);
+        limit_reason(&mut decision.reason);
         let released = self.store.release_quarantined(id, decision, now, until).await?;
         if let ReleaseResult::Done(entry) = &released {
             self.releases.add(&entry.input_sha256);
@@ -36,10 +32,11 @@ impl Gate {
     pub async fn adopt(
         &self,
         id: &str,
-        decision: ReleaseDecision,
+        mut decision: ReleaseDecision,
     ) -> Result<Option<QuarantineSummary>, StoreError> {
+        limit_reason(&mut decision.reason);
         let now = self.clock.now();
-        let adopted = self.store.adopt_quarantined(id, short(decision), now).await?;
+        let adopted = self.store.adopt_quarantined(id, decision, now).await?;
         if let Some(entry) = &adopted {
             self.write_entry_down("quarantine_adopted", entry);
         }
@@ -76,13 +73,6 @@ impl Gate {
         }
         self.journal.event(self.clock.now(), event, fields);
     }
-}
-
-fn short(mut decision: ReleaseDecision) -> ReleaseDecision {
-    if let Some(reason) = &mut decision.reason {
-        truncate::text(reason, MAX_REASON_BYTES);
-    }
-    decision
 }
 
 /// A payload that was released says of what.

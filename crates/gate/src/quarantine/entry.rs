@@ -64,7 +64,7 @@ pub struct QuarantineSummary {
     pub state: QuarantineState,
     /// The tool that answered.
     pub tool: String,
-    /// Who called it.
+    /// The caller.
     pub caller: String,
     /// The request that it answered.
     pub request_id: String,
@@ -74,15 +74,15 @@ pub struct QuarantineSummary {
     pub input_sha256: String,
     /// When.
     pub created_at: Timestamp,
-    /// What was wrong, in a sentence.
+    /// The violations, in a sentence.
     pub reason: String,
-    /// What was wrong, place by place.
+    /// The violations, one by one.
     pub violations: Vec<StoredViolation>,
-    /// Whether all of the answer was kept.
+    /// True if all of the answer was kept.
     pub whole: bool,
     /// When a person last decided about it.
     pub decided_at: Option<Timestamp>,
-    /// Who did.
+    /// The person who decided.
     pub decided_by: Option<String>,
     /// Why, in the person's words.
     pub decision_reason: Option<String>,
@@ -100,7 +100,7 @@ impl QuarantineSummary {
         id::prefixed(Self::PREFIX, time)
     }
 
-    /// Whether the text has the form of a name.
+    /// True if the text has the form of a name.
     pub fn is_id(text: &str) -> bool {
         id::is_prefixed(Self::PREFIX, text)
     }
@@ -124,7 +124,7 @@ pub struct StoredViolation {
     pub pointer: String,
     /// The schema keyword that refuses.
     pub keyword: String,
-    /// What was expected.
+    /// The expectation that was broken.
     pub message: String,
 }
 
@@ -144,17 +144,17 @@ pub struct QuarantineEntry {
     /// All but the payload.
     #[serde(flatten)]
     pub summary: QuarantineSummary,
-    /// What the tool answered; a text where it was no JSON.
+    /// The tool's output; a text where it was no JSON.
     pub payload: Box<RawValue>,
 }
 
-/// What a person has released of the answer to a job. It does not match its contract.
+/// The released output of a job. It does not match its contract.
 #[derive(Debug, Clone, Serialize)]
 pub struct ReleasedPayload {
     /// The entry of the quarantine.
     pub quarantine_id: String,
     /// When it was released.
     pub released_at: Timestamp,
-    /// What the tool answered.
+    /// The tool's output.
     pub payload: Box<RawValue>,
 }

@@ -1,4 +1,4 @@
-//! What a process knows of released entries, so that calls need not ask the store.
+//! The released entries that a process knows of, so that calls need not ask the store.
 
 use std::{
     collections::HashSet,
@@ -43,7 +43,7 @@ impl ReleaseIndex {
         }
     }
 
-    /// Whether others may have released something that is not known here. By the time of the
+    /// True if others may have released something that is not known here. By the time of the
     /// call and not by a timer: whoever calls late enough is certain to get what was released.
     pub(crate) fn is_stale(&self, call: Instant) -> bool {
         let looked = self.looked.load(Ordering::Acquire);
@@ -77,7 +77,7 @@ impl ReleaseIndex {
         self.any.store(true, Ordering::Release);
     }
 
-    /// Whether the answer to these arguments may be released.
+    /// True if the answer to these arguments may be released.
     pub(crate) fn may_have(&self, input_sha256: &str) -> bool {
         self.any.load(Ordering::Acquire) && self.hashes.load().contains(input_sha256)
     }

@@ -8,7 +8,7 @@ mod preview;
 
 use std::sync::atomic::Ordering;
 
-use contract::{Approval as Needed, codes};
+use contract::{Approval as ApprovalRequirement, codes};
 use serde_json::{Value, json};
 
 use super::{CallRefusal, CallState, check_input::CheckedInput, take_release::UnreleasedCall};
@@ -34,12 +34,12 @@ impl CallState {
     ) -> Result<ApprovedCall, CallRefusal> {
         let checked = call.into_checked();
         match checked.tool().contract.approval {
-            Needed::Required => Box::pin(self.with_approval(checked)).await,
+            ApprovalRequirement::Required => Box::pin(self.with_approval(checked)).await,
             // A job that waited for a person's word hears it, whatever the policy says by now.
-            Needed::Never if self.is_job_with_approval() => {
+            ApprovalRequirement::Never if self.is_job_with_approval() => {
                 Box::pin(self.heard(checked)).await.map_err(CallRefusal::from)
             }
-            Needed::Never => Ok(ApprovedCall(checked)),
+            ApprovalRequirement::Never => Ok(ApprovedCall(checked)),
         }
     }
 
@@ -172,7 +172,7 @@ impl CallState {
         self.tool.as_ref().map_or_else(String::new, |tool| tool.contract.name.clone())
     }
 
-    /// Puts the request on the operator's desk; the same call again finds it there.
+    /// Requests an approval; the same call again finds the request.
     async fn ask(&mut self, checked: &mut CheckedInput) -> Result<Approval, Failure> {
         let preview = self.preview(checked).await;
         let now = self.gate.clock.now();
@@ -232,9 +232,9 @@ impl CallState {
         let Some(reply) = reply else {
             return Err(Failure::asks(InputRequests::from([(name, question)])));
         };
-        let verdict = form::verdict(reply, self.call.caller.name());
-        let (approve, reason) = (verdict.approve, verdict.reason.clone());
-        let decided = self.gate.decide(&waiting.id, verdict).await;
+        let decision = form::decision(reply, self.call.caller.name());
+        let (approve, reason) = (decision.approve, decision.reason.clone());
+        let decided = self.gate.decide(&waiting.id, decision).await;
         match decided.map_err(|error| unknown(&error))? {
             // The operator may have decided while the client was asked: that stands, but a no
             // to this question is a no to this call.
@@ -299,7 +299,7 @@ impl CallState {
     }
 }
 
-/// The desk has no room for another request.
+/// As many requests wait as may.
 fn full(what: &str, max: u64, setting: &str) -> Failure {
     let message = format!("{max} {what} wait for a person's approval already (policy.{setting})");
     let mut failure = Failure::new(codes::TOO_MANY_REQUESTS, message);

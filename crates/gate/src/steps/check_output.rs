@@ -33,7 +33,7 @@ struct OutputViolations {
     violations: Vec<Violation>,
 }
 
-/// Whether a result can be handed over, whatever the contract says of its value.
+/// The size of a result against the limits, whatever the contract says of its value.
 enum OutputSize {
     /// It can be handed over.
     Fits,
@@ -145,7 +145,7 @@ impl CallState {
     }
 }
 
-/// How much is written down of what did not match and passed, in bytes.
+/// The longest warning, in bytes.
 const MAX_WARNING_BYTES: u64 = 1_024;
 
 fn judge(tool: &Tool, payload: OutputPayload, limits: &Limits) -> JudgedOutput {

@@ -7,7 +7,7 @@ use serde_json::{json, value::RawValue};
 use super::CallState;
 use crate::{Artifact, Failure, blobs::artifact_path};
 
-/// What the artifact is called.
+/// The name of the artifact.
 const NAME: &str = "output.json";
 
 impl CallState {

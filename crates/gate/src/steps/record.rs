@@ -2,6 +2,7 @@
 
 use std::{
     borrow::Cow,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
@@ -18,7 +19,7 @@ use crate::{
     truncate::{self, Truncations},
 };
 
-/// How long to wait before a job is saved again that could not be.
+/// The time to wait before a job is saved again that could not be.
 const SAVE_AGAIN: Duration = Duration::from_secs(1);
 
 impl CallState {
@@ -75,7 +76,7 @@ impl CallState {
         outcome
     }
 
-    /// What a job that is known by its name wants to know before it goes on. Any other call has
+    /// The input requests of a job that is known by its id. Any other call has
     /// ended.
     fn questions(&self, outcome: &Outcome) -> Option<Arc<InputRequests>> {
         let questions = outcome.result.as_ref().err()?.questions.clone()?;
@@ -139,7 +140,7 @@ impl CallState {
         Ok(())
     }
 
-    /// What a person has released is the result, and marked as what it is.
+    /// Makes a released output the result, marked as released.
     fn given(&mut self, entry: QuarantineEntry) -> OutputJson {
         self.report.summary = Some(ReleasedPayload::summary(&self.call.tool));
         self.flags.released = Some(entry.summary.id);
@@ -334,9 +335,15 @@ impl Drop for CallState {
         if self.counted {
             self.gate.metrics.running.fetch_sub(1, Ordering::Relaxed);
         }
-        if self.recorded {
-            return;
+        if !self.recorded {
+            // Recording may be what has panicked: a second panic here would end the process.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.record_dropped()));
         }
+    }
+}
+
+impl CallState {
+    fn record_dropped(&mut self) {
         self.call.stop.cancel();
         self.discard();
         let failure = Failure::new(codes::CANCELLED, "the caller went away");

@@ -24,13 +24,13 @@ use crate::{
 
 /// After this time a call is worth watching: its job is written down as running.
 const WORTH_WATCHING: Duration = Duration::from_millis(100);
-/// How much a tool may say about a failure, in bytes.
+/// The longest message of a tool's failure, in bytes.
 const MAX_MESSAGE_BYTES: u64 = 4_096;
 /// The longest code that a contract can declare, in bytes.
 const MAX_CODE_BYTES: u64 = 64;
-/// How much it may say beside that or beside its result: details, metrics.
+/// The most that a tool may add to that or to its result, in bytes: details, metrics.
 const MAX_ASIDE_BYTES: usize = 65_536;
-/// How long a provider may take to come to an end after it was told to.
+/// The time that a provider may take to come to an end after it was told to.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// The output of a provider, before it is checked.
@@ -45,7 +45,7 @@ impl UncheckedOutput {
     }
 }
 
-/// How running ended.
+/// The end of a provider's run.
 enum RunResult {
     Answered(Result<ToolOutput, ToolError>),
     Panicked,
@@ -95,7 +95,7 @@ impl CallState {
         }
     }
 
-    /// What others can watch of this call, now or when it turns out to take long.
+    /// The handle by which others watch this call, now or when it turns out to take long.
     fn watchable(&mut self) -> Option<Arc<JobHandle>> {
         if self.live.is_none()
             && let Recording::As(id) = &self.call.recording

@@ -4,4 +4,6 @@
 
 mod approvals;
 mod fixture;
+mod jobs;
 mod quarantine;
+mod recording;

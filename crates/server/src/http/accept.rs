@@ -23,11 +23,11 @@ use crate::{
     rest,
 };
 
-/// How much of a request's head is read, in bytes.
+/// The largest head of a request, in bytes.
 const MAX_HEAD_BYTES: usize = 64 * 1_024;
-/// How long to wait when the system has no more files or memory for connections.
+/// The time to wait when the system has no more files or memory for connections.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// How long calls that were told to stop have to be recorded.
+/// The time that calls that were told to stop have to be recorded.
 const LAST_MOMENT: Duration = Duration::from_secs(4);
 
 /// Answers connections until told to stop; then lets what runs come to its end, for as

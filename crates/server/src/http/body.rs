@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use crate::App;
 
-/// How much of a refused body is thrown away so that the refusal can be read: a client
+/// The part of a refused body that is thrown away so that the refusal can be read: a client
 /// that is cut off while it sends often never looks at what it was told.
 const MAX_DISCARDED_BYTES: u64 = 256 * 1_024 * 1_024;
 /// And for how long.

@@ -27,7 +27,7 @@ use tokio::{
     task::AbortHandle,
 };
 
-/// How often the supervisor looks.
+/// The interval at which the supervisor looks.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
 /// After so many ticks a client that takes nothing is given up when the server stops.
@@ -42,12 +42,12 @@ const BUSY: u8 = 2;
 /// A long answer is being sent.
 const SENDING: u8 = 3;
 
-/// What a connection is doing, and since which tick.
+/// The activity of a connection, and since which tick.
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionActivity {
     phase: AtomicU8,
     since: AtomicU64,
-    /// Whether the client has left no room for what it is sent.
+    /// True if the client has left no room for what it is sent.
     blocked: AtomicBool,
     clock: Arc<AtomicU64>,
 }
@@ -83,7 +83,7 @@ impl ConnectionActivity {
 /// Ends the answering of a request, also one that was given up.
 pub(crate) struct BusyGuard(Arc<ConnectionActivity>);
 
-/// How much of an answer the system takes at one go, in bytes.
+/// The largest response that the system takes at one go, in bytes.
 const SHORT_ANSWER_BYTES: u64 = 65_536;
 
 impl BusyGuard {
@@ -130,7 +130,7 @@ impl Drop for BusyGuard {
     }
 }
 
-/// How long a connection may be in a phase.
+/// The time that a connection may be in a phase.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConnectionTimeouts {
     /// For the head of a request to come in.

@@ -20,14 +20,14 @@ use crate::{App, ServerSettings, http::response, mcp};
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// What the journal calls whoever showed the operator's credential.
+/// The caller name of the operator in the journal.
 pub const OPERATOR: &str = "operator";
 
 /// The sender and the id of a request.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestContext {
     pub caller: Caller,
-    /// Whether it showed the operator's credential.
+    /// True if it showed the operator's credential.
     pub operator: bool,
     pub request_id: RequestId,
 }
@@ -93,7 +93,7 @@ fn is_mcp(path: &str) -> bool {
     path.strip_prefix(mcp::http::PATH).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Who sent the request, and whether it is the operator.
+/// The sender of the request, and whether it is the operator.
 fn identify(settings: &ServerSettings, request: &Request<Body>) -> Result<(Caller, bool), Failure> {
     let headers = request.headers();
     let host = check_host(settings, headers, request.version())?;
@@ -160,7 +160,7 @@ fn check_origin(
     ))
 }
 
-/// What stands in the place of a bearer token, hashed.
+/// The hash of the bearer token.
 fn shown_token(headers: &HeaderMap) -> Option<[u8; 32]> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;

@@ -60,7 +60,7 @@ pub(crate) async fn one(
     }
 }
 
-/// What the caller of a call sees of its approval.
+/// The part of an approval that its caller sees.
 fn status(approval: &Approval) -> Value {
     json!({
         "id": approval.id,

@@ -20,7 +20,7 @@ use crate::{
     rest::{jobs, path::PathName, tools::matches_tag},
 };
 
-/// How much of a file is read at a time.
+/// The part of a file that is read at a time, in bytes.
 const CHUNK_BYTES: usize = 64 * 1_024;
 
 pub(crate) async fn list(

@@ -56,7 +56,7 @@ pub(crate) async fn watch(
 }
 
 /// The events of a job after the one of that number, until the job is over.
-fn live_events(live: Arc<LiveJob>, seen: u64) -> impl Stream<Item = Result<Event, Infallible>> {
+fn live_events(live: Arc<LiveJob>, seen: u64) -> impl Stream<Item = Event> {
     let batches = stream::unfold(Some((live, seen)), async |state| {
         let (live, seen) = state?;
         let (fresh, over) = live.events_after(seen).await;
@@ -66,18 +66,19 @@ fn live_events(live: Arc<LiveJob>, seen: u64) -> impl Stream<Item = Result<Event
     batches.flatten().map(|fresh| event(&fresh))
 }
 
-fn event(event: &JobEvent) -> Result<Event, Infallible> {
+fn event(event: &JobEvent) -> Event {
     let id = event.number.to_string();
-    Ok(Event::default().id(id).event(event.kind).data(event.data.to_string()))
+    Event::default().id(id).event(event.kind).data(event.data.to_string())
 }
 
 /// A response of server-sent events.
 fn respond<S>(app: &App, events: S) -> Response
 where
-    S: Stream<Item = Result<Event, Infallible>> + Send + 'static,
+    S: Stream<Item = Event> + Send + 'static,
 {
     let keep_alive = KeepAlive::new().interval(keep_alive(app)).text("still here");
-    let mut response = Sse::new(events).keep_alive(keep_alive).into_response();
+    let mut response =
+        Sse::new(events.map(Ok::<_, Infallible>)).keep_alive(keep_alive).into_response();
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

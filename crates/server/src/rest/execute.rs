@@ -61,7 +61,7 @@ pub(crate) fn render(outcome: Outcome) -> Response {
     response
 }
 
-/// What an outcome adds to the head of its answer.
+/// Adds the headers of an outcome.
 pub(crate) fn headers(response: &mut Response, outcome: &Outcome) {
     if let Err(failure) = &outcome.result {
         response::retry_after(response, failure.retry_after);
@@ -71,14 +71,14 @@ pub(crate) fn headers(response: &mut Response, outcome: &Outcome) {
     }
 }
 
-/// What the body of a call says.
+/// The body of a call.
 pub(crate) struct Execution {
     pub tool: String,
     pub input: Value,
     pub limits: LimitOverrides,
     pub idempotency_key: Option<String>,
     pub approval: Option<ApprovalId>,
-    /// What else it says, for doors that know more.
+    /// The other keys, for doors that know more.
     pub rest: Map<String, Value>,
 }
 

@@ -21,9 +21,9 @@ use crate::{
     rest::{self, execute, page::PageQuery, path::PathName},
 };
 
-/// How long a sync request may wait, in milliseconds.
+/// The time that a sync request may wait, in milliseconds.
 const MAX_WAIT_MS: u64 = 120_000;
-/// How long it waits where it does not say.
+/// The time that it waits where it does not say.
 const DEFAULT_WAIT_MS: u64 = 5_000;
 
 /// Accepts a job; in the mode `sync` waits for it for a while.
@@ -47,7 +47,7 @@ pub(crate) async fn submit(
     Ok(response::json(202, &json!({ "job_id": id, "status": JobState::Queued })))
 }
 
-/// How long to wait, if at all, and the older spelling of the limits.
+/// The time to wait, if at all. Also reads the older spelling of the limits.
 fn read_mode(
     app: &App,
     request: &mut execute::Execution,

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::rest;
 
-/// What the path names. Bytes that are no text name nothing, and are answered like every
+/// The part of a path that names something. Bytes that are no text name nothing, and are answered like every
 /// other name that nobody has.
 pub(crate) struct PathName<T>(pub T);
 

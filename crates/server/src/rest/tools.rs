@@ -101,7 +101,7 @@ pub(crate) fn tagged(rendered: &Rendered, headers: &HeaderMap) -> Response {
     response
 }
 
-/// Whether a list of tags names this one, or any.
+/// True if a list of tags names this one, or any.
 pub(crate) fn matches_tag(tags: &str, etag: &str) -> bool {
     tags.split(',')
         .map(|tag| tag.trim().trim_start_matches("W/"))

@@ -18,16 +18,16 @@ const COLUMNS: &str = "id, state, tool, caller, door, request_id, job, input_sha
 /// In the words of the index of those that are open, so that it is used.
 const WAITING: &str = "state IN ('waiting', 'approved') AND state = 'waiting'";
 
-/// How large the arguments of a request may be to stand in a list, and what it would do, in
+/// The largest arguments and the largest preview that stand in a list, in
 /// bytes each. What is larger is read one by one.
 const MAX_LISTED_BYTES: usize = 16_384;
 
-/// What belongs to jobs that are over.
+/// The condition for approvals of jobs that are over.
 const FORSAKEN: &str = "state IN ('waiting', 'approved') AND job IS NOT NULL
     AND job NOT IN (SELECT id FROM jobs WHERE state = 'queued' OR state = 'running'
         OR state = 'waiting_approval' OR state = 'waiting_input')";
 
-/// How many jobs are woken at a time.
+/// The number of jobs that are woken at a time.
 const MAX_DUE: i64 = 1_000;
 
 pub(super) fn use_one(
@@ -57,7 +57,7 @@ pub(super) fn use_one(
     }
 }
 
-/// Whether an approval still says something. The no to a job is how that job ends, whenever.
+/// True if an approval still says something. The no to a job is how that job ends, whenever.
 fn is_good(approval: &Approval, at: Timestamp) -> bool {
     match approval.state {
         ApprovalState::Approved | ApprovalState::Waiting => true,
@@ -93,7 +93,7 @@ fn take(
     })
 }
 
-/// What there is in one of these states for a call that names nothing: the latest decision
+/// The approval in one of these states for a call that names none: the latest decision
 /// first, and a request that waits last.
 fn for_call(
     connection: &Connection,

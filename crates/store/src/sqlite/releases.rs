@@ -1,4 +1,4 @@
-//! What people decide about quarantined answers, and who gets them.
+//! Decisions about quarantined outputs, and their delivery.
 
 use gate::{
     JobId, Timestamp,

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::Durability;
 
-/// How long a statement waits for another process, a `toolgate call` beside a server.
+/// The time that a statement waits for another process, a `toolgate call` beside a server.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Every step from an empty file to today's tables. Steps are added, never changed.

@@ -24,17 +24,17 @@ use rusqlite::Connection;
 
 use super::{jobs, writer::WriteQueue};
 
-/// How long jobs come together before they are taken in.
+/// The time that jobs come together before they are taken in.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// How many jobs are enough not to wait for that.
+/// The number of jobs that are taken in without waiting for that.
 const ENOUGH: usize = 2_048;
-/// How many jobs share a transaction: others want to write as well.
+/// The number of jobs that share a transaction: others want to write as well.
 const BATCH: usize = 256;
-/// How many bytes may be on their way; beyond that jobs are written directly.
+/// The most bytes that may be on their way; beyond that jobs are written directly.
 const MAX_BYTES: usize = 32 * 1_024 * 1_024;
 /// A job larger than this is written directly.
 const MAX_JOB_BYTES: usize = 64 * 1_024;
-/// How long to wait after the database could not be written.
+/// The time to wait after the database could not be written.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
 
 pub(super) struct Spool {
@@ -61,9 +61,9 @@ struct SpoolState {
     bytes: usize,
     /// Files whose jobs are all waiting or taken in.
     full: Vec<PathBuf>,
-    /// How many bytes of the file are whole lines.
+    /// The bytes of the file that are whole lines.
     length: u64,
-    /// Whether something else comes after those.
+    /// True if something else comes after those.
     broken: bool,
     over: bool,
 }
@@ -244,7 +244,7 @@ fn path(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!("{number:020}.jsonl"))
 }
 
-/// Whether a file has a name of that form. What has another one is not ours to remove.
+/// True if a file has a name of that form. What has another one is not ours to remove.
 fn is_ours(file: &Path) -> bool {
     let number = file.file_name().and_then(|name| name.to_str()?.strip_suffix(".jsonl"));
     number.is_some_and(|number| {

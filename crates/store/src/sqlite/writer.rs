@@ -1,4 +1,4 @@
-//! Who writes.
+//! The writer of the database.
 //!
 //! A write is put on a list; whoever finds the connection free takes the whole list,
 //! writes it in one transaction, and acknowledges each when that is committed. A caller
@@ -21,15 +21,15 @@ use tokio::sync::oneshot;
 
 use super::{Durability, failed};
 
-/// How many writes share a transaction.
+/// The number of writes that share a transaction.
 const MAX_BATCH: usize = 256;
-/// How many transactions a caller writes for others after its own.
+/// The number of transactions that a caller writes for others after its own.
 const MAX_TURNS: usize = 2;
 /// The log is folded into the file when it has grown by so many pages (of 4 KiB), and
 /// made to start over when it has become so long.
 const FOLD_AFTER_PAGES: i64 = 4_096;
 const START_OVER_AFTER_PAGES: i64 = 16_384;
-/// How often the length of the log is looked at.
+/// The interval at which the length of the log is looked at.
 const FOLD_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A write, in two halves: what to do in the transaction, or what to make of there being
@@ -39,7 +39,7 @@ type WriteAcknowledgement = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
 pub(super) struct BatchWriter {
     pub(super) shared: Arc<WriteQueue>,
-    /// Whether a commit waits for the disk or for another process, and so must not be done on a
+    /// True if a commit waits for the disk or for another process, and so must not be done on a
     /// thread that others need.
     pub(super) waits: bool,
     /// Dropped with the writer, which ends the thread that folds.

@@ -9,10 +9,10 @@ use crate::{
     visible_text::visible,
 };
 
-/// How much of the arguments and of what the call would do is shown, in bytes each.
+/// The most that is shown of the arguments and of the preview, in bytes each.
 const MAX_SHOWN_BYTES: u64 = 8_192;
 
-/// What the name of every such question begins with.
+/// The prefix of the name of every such input request.
 const PREFIX: &str = "approve_";
 
 /// The name of the question, which is good for this one request.
@@ -25,7 +25,7 @@ pub(super) fn subject(name: &str) -> Option<ApprovalId> {
     ApprovalId::parse(name.strip_prefix(PREFIX)?)
 }
 
-/// What the person reads and fills in.
+/// The form that the person reads and fills in.
 pub(super) fn form(tool: &Tool, approval: &Approval) -> InputRequest {
     let contract = &tool.contract;
     let mut message = format!(
@@ -68,8 +68,8 @@ fn arguments(approval: &Approval) -> String {
     truncate::shown(text, MAX_SHOWN_BYTES)
 }
 
-/// What the person replied. Only an explicit yes is one.
-pub(super) fn verdict(reply: &Value, caller: &str) -> ApprovalDecision {
+/// The decision in a reply. Only an explicit yes is one.
+pub(super) fn decision(reply: &Value, caller: &str) -> ApprovalDecision {
     let content = reply.get("content");
     let approve = reply.get("action").and_then(Value::as_str) == Some("accept")
         && content.and_then(|content| content.get("approve")) == Some(&Value::Bool(true));

@@ -11,9 +11,9 @@ use crate::{
     visible_text::visible,
 };
 
-/// How much of it is kept, in bytes.
+/// The largest preview that is kept, in bytes.
 const MAX_BYTES: u64 = 65_536;
-/// How long a tool may take to show it.
+/// The time that a tool may take to show it.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 impl CallState {
