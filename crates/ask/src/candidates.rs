@@ -10,7 +10,7 @@ use std::{
 
 pub(crate) use listing::fenced;
 
-use contract::Approval;
+use contract::ApprovalRequirement;
 use gate::{Catalogue, Tool};
 use serde_json::{Value, json};
 
@@ -81,7 +81,7 @@ impl Candidates {
                 None
             } else if contract.effects.changes_the_world() {
                 Some("it has effects; `ask.allow` can let a planner choose it")
-            } else if contract.approval == Approval::Required {
+            } else if contract.approval == ApprovalRequirement::Required {
                 Some("every call of it wants an approval; `ask.allow` can let a planner choose it")
             } else {
                 None

@@ -57,8 +57,8 @@ pub use document::Document;
 pub use limits::{LimitOverrides, Limits, ProcessLimitOverrides, ProcessLimits};
 pub use mirror::Mirror;
 pub use model::{
-    Approval, Contract, DeclaredError, Effects, Example, Icon, LargeOutput, Presentation, Replaced,
-    Stability, Status, Tasks, Theme,
+    ApprovalRequirement, Contract, DeclaredError, Effects, Example, Icon, LargeOutput,
+    Presentation, Replaced, Stability, Status, Tasks, Theme,
 };
 pub use schema::{Schema, SchemaError};
 pub use violation::{Violation, escape, is_slip, nearest};

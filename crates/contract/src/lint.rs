@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use crate::{
-    Approval, Contract, DeclaredError, Diagnostic, Document, Effects, LargeOutput, Limits,
-    Presentation, Schema, Violation, codes,
+    ApprovalRequirement, Contract, DeclaredError, Diagnostic, Document, Effects, LargeOutput,
+    Limits, Presentation, Schema, Violation, codes,
 };
 
 /// Names that are routes and so cannot be tools.
@@ -318,7 +318,7 @@ impl Lint<'_> {
             self.error("/examples", "no example shows a call that succeeds");
         }
         let deterministic = self.contract.effects == Effects::None
-            && self.contract.approval == Approval::Never
+            && self.contract.approval == ApprovalRequirement::Never
             && self.contract.run.is_none();
         for (index, example) in self.contract.examples.iter().enumerate() {
             let pointer = format!("/examples/{index}");

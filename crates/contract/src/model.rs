@@ -44,7 +44,7 @@ pub struct Contract {
     pub effects: Effects,
     /// Whether a person must agree to each call.
     #[serde(default)]
-    pub approval: Approval,
+    pub approval: ApprovalRequirement,
     /// Whether an MCP client that knows tasks is handed one instead of the result.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tasks: Tasks,
@@ -219,7 +219,7 @@ impl Effects {
 /// Whether a person must agree to each call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Approval {
+pub enum ApprovalRequirement {
     /// Calls run at once.
     #[default]
     Never,

@@ -1,4 +1,4 @@
-//! Where artifacts are kept.
+//! The storage of artifacts.
 //!
 //! A call works in a folder of its own; when it ends, what may stay is moved in one
 //! step to where artifacts are served from. An artifact is there whole or not at all.
@@ -43,7 +43,7 @@ pub type BlobError = std::io::Error;
 /// A part of an artifact, to be streamed.
 pub type BlobReader = Box<dyn AsyncRead + Send + Unpin>;
 
-/// The keeper of artifacts.
+/// The storage of artifacts.
 pub trait Blobs: Send + Sync {
     /// Makes the folder of a call and says where it is.
     fn begin(&self, job: &JobId) -> BoxFuture<'_, Result<PathBuf, BlobError>>;

@@ -1,5 +1,5 @@
 //! The channel between a tool and its caller while the call runs: notifications in one direction,
-//! questions and replies in both.
+//! input requests and replies in both.
 //!
 //! A tool that asks does not wait. It ends with its questions, and the call is made again
 //! with the replies. So a door can carry a question to a client over whatever the client
@@ -15,12 +15,12 @@ use tokio::sync::mpsc;
 use crate::Failure;
 
 /// The most input requests that a call may have open at once.
-pub const MAX_QUESTIONS: usize = 16;
+pub const MAX_INPUT_REQUESTS: usize = 16;
 
 /// The door's side of a running call.
 #[derive(Debug, Clone, Default)]
 pub struct CallChannel {
-    /// Everything that was replied so far, by the name of the question.
+    /// Everything that was replied so far, by the name of the input request.
     pub replies: Map<String, Value>,
     /// The input requests that the caller can answer.
     pub capabilities: InputCapabilities,
@@ -65,7 +65,7 @@ pub enum InputKind {
     Roots,
 }
 
-/// A question to the caller's side.
+/// A request for input, to the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InputRequest {
     /// Its kind.
@@ -115,7 +115,7 @@ impl InputRequest {
     }
 }
 
-/// Questions that have no reply yet, by name.
+/// Input requests that have no reply yet, by name.
 pub type InputRequests = BTreeMap<String, InputRequest>;
 
 /// Something that a tool says while it runs.
@@ -190,14 +190,14 @@ impl LogLevel {
 pub struct NotificationSender(mpsc::Sender<ToolNotification>);
 
 impl NotificationSender {
-    /// A place for notes, and the end to read them from.
+    /// A channel for notifications: the sender, and the receiver.
     pub fn channel(room: usize) -> (Self, mpsc::Receiver<ToolNotification>) {
         let (sender, receiver) = mpsc::channel(room);
         (Self(sender), receiver)
     }
 
-    pub(crate) fn send(&self, note: ToolNotification) {
-        let _ = self.0.try_send(note);
+    pub(crate) fn send(&self, notification: ToolNotification) {
+        let _ = self.0.try_send(notification);
     }
 }
 

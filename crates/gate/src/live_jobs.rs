@@ -194,10 +194,10 @@ impl LiveJob {
     }
 
     /// Decides once; what was decided.
-    fn settle(&self, wanted: u8) -> u8 {
+    fn settle(&self, next: u8) -> u8 {
         let decided =
-            self.decision.compare_exchange(OPEN, wanted, Ordering::SeqCst, Ordering::SeqCst);
-        decided.map_or_else(|before| before, |_| wanted)
+            self.decision.compare_exchange(OPEN, next, Ordering::SeqCst, Ordering::SeqCst);
+        decided.map_or_else(|before| before, |_| next)
     }
 
     /// The input requests that the job waits for.

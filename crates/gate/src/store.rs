@@ -29,7 +29,7 @@ pub enum StoreError {
     Other(String),
 }
 
-/// The keeper of jobs, idempotency keys and quarantine. What it has acknowledged
+/// The storage of jobs, idempotency keys, approvals and quarantine. What it has acknowledged
 /// survives the death of the process.
 pub trait Store: Send + Sync {
     /// Writes the job as it is now, over what was there before.
@@ -84,7 +84,7 @@ pub trait Store: Send + Sync {
     /// names and that is for other arguments of the same caller is cancelled.
     fn use_approval(
         &self,
-        wanted: ApprovalLookup,
+        lookup: ApprovalLookup,
         at: Timestamp,
     ) -> BoxFuture<'_, Result<ApprovalMatch, StoreError>>;
 
@@ -100,7 +100,7 @@ pub trait Store: Send + Sync {
     fn decide_approval(
         &self,
         id: ApprovalId,
-        verdict: ApprovalDecision,
+        decision: ApprovalDecision,
         at: Timestamp,
         until: Timestamp,
     ) -> BoxFuture<'_, Result<DecisionResult, StoreError>>;

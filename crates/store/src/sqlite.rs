@@ -243,10 +243,10 @@ impl Store for Sqlite {
 
     fn use_approval(
         &self,
-        wanted: ApprovalLookup,
+        lookup: ApprovalLookup,
         at: Timestamp,
     ) -> BoxFuture<'_, Result<ApprovalMatch, StoreError>> {
-        self.writer.write(move |connection| approvals::use_one(connection, &wanted, at))
+        self.writer.write(move |connection| approvals::use_one(connection, &lookup, at))
     }
 
     fn request_approval(
@@ -260,11 +260,12 @@ impl Store for Sqlite {
     fn decide_approval(
         &self,
         id: ApprovalId,
-        verdict: ApprovalDecision,
+        decision: ApprovalDecision,
         at: Timestamp,
         until: Timestamp,
     ) -> BoxFuture<'_, Result<DecisionResult, StoreError>> {
-        self.writer.write(move |connection| approvals::decide(connection, &id, &verdict, at, until))
+        self.writer
+            .write(move |connection| approvals::decide(connection, &id, &decision, at, until))
     }
 
     fn approval(

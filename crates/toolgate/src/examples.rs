@@ -7,7 +7,7 @@
 use std::{path::Path, sync::Arc};
 
 use anyhow::Context;
-use contract::{Approval, Example, codes};
+use contract::{ApprovalRequirement, Example, codes};
 use gate::{
     BoxFuture, Call, Caller, Door, Outcome, Provider, Recording, RequestId, RunningCall, ToolError,
     ToolOutput,
@@ -41,7 +41,7 @@ pub async fn run(bound: Vec<BoundTool>, loaded: &Loaded) -> anyhow::Result<Vec<E
             let mut contract = contract.clone();
             if contract.run.is_none() || example.bad_output.is_some() {
                 // It touches only a temporary folder, so no approval is needed.
-                contract.approval = Approval::Never;
+                contract.approval = ApprovalRequirement::Never;
             }
             let data = folder.path().join(format!("{}-{index}", contract.name));
             let provider: Arc<dyn Provider> = match &example.bad_output {
@@ -49,7 +49,7 @@ pub async fn run(bound: Vec<BoundTool>, loaded: &Loaded) -> anyhow::Result<Vec<E
                 None if contract.run.is_some() => provider.clone(),
                 None => built_in(&contract.name, example, loaded, &data.join("files"))?,
             };
-            let needs_approval = contract.approval == Approval::Required
+            let needs_approval = contract.approval == ApprovalRequirement::Required
                 && !example.error.as_deref().is_some_and(|code| contract.is_input_error(code));
             let tool = contract.name.clone();
             let outcome = call(BoundTool { contract, provider }, example, loaded, &data).await?;

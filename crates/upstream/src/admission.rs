@@ -7,8 +7,8 @@ mod rejection;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use contract::{
-    Approval, Contract, DeclaredError, Effects, LargeOutput, LimitOverrides, Presentation,
-    ProcessLimitOverrides, Schema, Severity, Stability, Status, Tasks,
+    ApprovalRequirement, Contract, DeclaredError, Effects, LargeOutput, LimitOverrides,
+    Presentation, ProcessLimitOverrides, Schema, Severity, Stability, Status, Tasks,
 };
 use gate::EnforcementMode;
 use serde_json::Value;
@@ -218,7 +218,7 @@ fn admit_tool(
                 OutputFormat::Content => Presentation::Content,
                 _ => Presentation::Json,
             },
-            approval: overlay.approval.unwrap_or(Approval::Never),
+            approval: overlay.approval.unwrap_or(ApprovalRequirement::Never),
             ..blank
         },
     };
@@ -252,7 +252,7 @@ fn blank(id: &str, version: &str) -> Contract {
         toolset: id.to_owned(),
         toolset_default: false,
         effects: Effects::Control,
-        approval: Approval::Never,
+        approval: ApprovalRequirement::Never,
         tasks: Tasks::default(),
         presentation: Presentation::Json,
         icons: Vec::new(),

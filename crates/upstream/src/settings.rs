@@ -3,7 +3,8 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use contract::{
-    Approval, Contract, DeclaredError, Effects, LargeOutput, LimitOverrides, ProcessLimitOverrides,
+    ApprovalRequirement, Contract, DeclaredError, Effects, LargeOutput, LimitOverrides,
+    ProcessLimitOverrides,
 };
 use gate::EnforcementMode;
 use schemars::JsonSchema;
@@ -363,7 +364,7 @@ pub struct Overlay {
     pub effects: Option<Effects>,
     /// Whether a person must approve each call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub approval: Option<Approval>,
+    pub approval: Option<ApprovalRequirement>,
     /// Whether a repeated call has no further effect, so that it may be retried after a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotent: Option<bool>,

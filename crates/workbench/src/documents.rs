@@ -12,7 +12,8 @@ use std::{collections::HashMap, ops::Range, sync::Arc};
 use serde_json::Value;
 
 use contract::{
-    Approval, Diagnostic, Document, Effects, Schema, Severity, Status, closed_schema, json,
+    ApprovalRequirement, Diagnostic, Document, Effects, Schema, Severity, Status, closed_schema,
+    json,
 };
 
 use crate::compare::PartialContract;
@@ -47,7 +48,7 @@ pub struct DocumentedTool {
     /// What it may change at most, where a constraint says so.
     pub effects: Option<Effects>,
     /// Whether a person must agree, where a constraint says so.
-    pub approval: Option<Approval>,
+    pub approval: Option<ApprovalRequirement>,
     /// Sizes that constraints name, in bytes: `1MB` is 1,048,576.
     pub limits: Vec<(String, u64)>,
     /// All constraints, as they stand there.
@@ -310,7 +311,7 @@ fn constraint(tool: &mut DocumentedTool, text: &str) {
     } else if plain.starts_with("append-only") {
         tool.effects = Some(Effects::Append);
     } else if plain.starts_with("human approval") {
-        tool.approval = Some(Approval::Required);
+        tool.approval = Some(ApprovalRequirement::Required);
     } else if let Some((what, size)) = plain.split_once(':')
         && let Some(bytes) = bytes(size.trim())
     {

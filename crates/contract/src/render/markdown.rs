@@ -11,7 +11,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{CALL_CODES, output};
-use crate::{Approval, Contract, Example, LargeOutput, codes};
+use crate::{ApprovalRequirement, Contract, Example, LargeOutput, codes};
 pub use rows::{Row, rows};
 use words::{cell, code};
 
@@ -126,8 +126,8 @@ impl Page {
 
     fn facts(&mut self, contract: &Contract) {
         let approval = match contract.approval {
-            Approval::Never => "never",
-            Approval::Required => "required for every call",
+            ApprovalRequirement::Never => "never",
+            ApprovalRequirement::Required => "required for every call",
         };
         let mut facts = vec![
             format!("Version: {}", contract.version),

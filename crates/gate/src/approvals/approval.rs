@@ -143,11 +143,11 @@ impl Approval {
     }
 
     /// True if it is for this very call. One that a job waits for is that job's.
-    pub fn is_for(&self, wanted: &ApprovalLookup) -> bool {
-        self.caller == wanted.caller
-            && self.tool == wanted.tool
-            && self.input_sha256 == wanted.input_sha256
-            && (self.job_id.is_none() || self.job_id == wanted.job_id)
+    pub fn is_for(&self, lookup: &ApprovalLookup) -> bool {
+        self.caller == lookup.caller
+            && self.tool == lookup.tool
+            && self.input_sha256 == lookup.input_sha256
+            && (self.job_id.is_none() || self.job_id == lookup.job_id)
     }
 
     /// True if the call may still come to run with it.

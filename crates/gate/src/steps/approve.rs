@@ -8,14 +8,14 @@ mod preview;
 
 use std::sync::atomic::Ordering;
 
-use contract::{Approval as ApprovalRequirement, codes};
+use contract::{ApprovalRequirement, codes};
 use serde_json::{Value, json};
 
 use super::{CallRefusal, CallState, check_input::CheckedInput, take_release::UnreleasedCall};
 use crate::{
     Approval, ApprovalId, ApprovalState, Failure, InputRequests, Recording, StoreError,
     approvals::{ApprovalLookup, ApprovalMatch, DecisionResult, RequestedApproval, after},
-    channel::MAX_QUESTIONS,
+    channel::MAX_INPUT_REQUESTS,
 };
 
 /// A call that needs no approval, or has used one up.
@@ -37,7 +37,7 @@ impl CallState {
             ApprovalRequirement::Required => Box::pin(self.with_approval(checked)).await,
             // A job that waited for a person's word hears it, whatever the policy says by now.
             ApprovalRequirement::Never if self.is_job_with_approval() => {
-                Box::pin(self.heard(checked)).await.map_err(CallRefusal::from)
+                Box::pin(self.approved_before(checked)).await.map_err(CallRefusal::from)
             }
             ApprovalRequirement::Never => Ok(ApprovedCall(checked)),
         }
@@ -48,12 +48,12 @@ impl CallState {
     }
 
     /// A call that needs no approval any more, but was asked about: a no is still one.
-    async fn heard(&mut self, checked: CheckedInput) -> Result<ApprovedCall, Failure> {
-        let (wanted, now) = (self.wanted(), self.gate.clock.now());
+    async fn approved_before(&mut self, checked: CheckedInput) -> Result<ApprovedCall, Failure> {
+        let (lookup, now) = (self.lookup(), self.gate.clock.now());
         let own =
-            |approval: &Approval| approval.job_id.is_some() && approval.job_id == wanted.job_id;
-        let standing = self.gate.store.use_approval(wanted.clone(), now).await;
-        match standing.map_err(|error| unknown(&error))? {
+            |approval: &Approval| approval.job_id.is_some() && approval.job_id == lookup.job_id;
+        let found = self.gate.store.use_approval(lookup.clone(), now).await;
+        match found.map_err(|error| unknown(&error))? {
             ApprovalMatch::Used(approval) => self.used(&approval),
             ApprovalMatch::Refused(approval) => return Err(refused(&approval)),
             ApprovalMatch::Waiting(approval) if own(&approval) => {
@@ -74,7 +74,7 @@ impl CallState {
     /// Uses up the approval of this call; where there is none, a person is asked, and the call
     /// ends here.
     async fn with_approval(&mut self, checked: CheckedInput) -> Result<ApprovedCall, CallRefusal> {
-        match self.standing(checked).await {
+        match self.use_or_request(checked).await {
             Ok(approved) => Ok(approved),
             Err(failure) => {
                 self.release_key().await;
@@ -83,13 +83,13 @@ impl CallState {
         }
     }
 
-    async fn standing(&mut self, mut checked: CheckedInput) -> Result<ApprovedCall, Failure> {
-        if let Some(answered) = self.answered_here().await? {
-            return self.ask_here(checked, answered).await;
+    async fn use_or_request(&mut self, mut checked: CheckedInput) -> Result<ApprovedCall, Failure> {
+        if let Some(answered) = self.answered_by_client().await? {
+            return self.ask_client(checked, answered).await;
         }
         let now = self.gate.clock.now();
-        let standing = self.gate.store.use_approval(self.wanted(), now).await;
-        let waiting = match standing.map_err(|error| unknown(&error))? {
+        let found = self.gate.store.use_approval(self.lookup(), now).await;
+        let waiting = match found.map_err(|error| unknown(&error))? {
             ApprovalMatch::Used(approval) => {
                 self.used(&approval);
                 return Ok(ApprovedCall(checked));
@@ -100,7 +100,7 @@ impl CallState {
                 if matches!(self.call.recording, Recording::Job(_))
                     && approval.job_id.is_none() =>
             {
-                self.ask(&mut checked).await?
+                self.request(&mut checked).await?
             }
             ApprovalMatch::Waiting(approval) => {
                 if self.call.approval.as_ref().is_some_and(|named| *named != approval.id) {
@@ -108,39 +108,39 @@ impl CallState {
                 }
                 approval
             }
-            ApprovalMatch::Nothing(named) => self.ask_anew(&mut checked, named).await?,
+            ApprovalMatch::Nothing(named) => self.request_again(&mut checked, named).await?,
             ApprovalMatch::Changed(named) => {
                 self.gate.write_down("approval_cancelled", &named);
-                self.ask_anew(&mut checked, Some(named)).await?
+                self.request_again(&mut checked, Some(named)).await?
             }
         };
-        self.ask_here(checked, waiting).await
+        self.ask_client(checked, waiting).await
     }
 
     /// The request that the person in front of the client has replied to. That is heard before
     /// anything else: who says no must not see the call run because the operator said yes.
-    async fn answered_here(&self) -> Result<Option<Approval>, Failure> {
-        if !self.may_ask_here() {
+    async fn answered_by_client(&self) -> Result<Option<Approval>, Failure> {
+        if !self.may_ask_client() {
             return Ok(None);
         }
-        let (wanted, now) = (self.wanted(), self.gate.clock.now());
+        let (lookup, now) = (self.lookup(), self.gate.clock.now());
         let asked = self.call.channel.replies.keys().filter_map(|name| form::subject(name));
-        for id in asked.take(MAX_QUESTIONS) {
+        for id in asked.take(MAX_INPUT_REQUESTS) {
             let found =
                 self.gate.store.approval(&id, now).await.map_err(|error| unknown(&error))?;
             let open = |one: &Approval| one.is_open() || one.state == ApprovalState::Refused;
-            if let Some(found) = found.filter(|one| open(one) && one.is_for(&wanted)) {
+            if let Some(found) = found.filter(|one| open(one) && one.is_for(&lookup)) {
                 return Ok(Some(found));
             }
         }
         Ok(None)
     }
 
-    fn may_ask_here(&self) -> bool {
+    fn may_ask_client(&self) -> bool {
         self.call.channel.may_approve && self.call.channel.capabilities.elicitation
     }
 
-    async fn ask_anew(
+    async fn request_again(
         &mut self,
         checked: &mut CheckedInput,
         named: Option<Approval>,
@@ -152,10 +152,10 @@ impl CallState {
             }
             self.rejected_approval = Some(over(named.as_ref()).message);
         }
-        self.ask(checked).await
+        self.request(checked).await
     }
 
-    fn wanted(&self) -> ApprovalLookup {
+    fn lookup(&self) -> ApprovalLookup {
         ApprovalLookup {
             caller: self.call.caller.name().to_owned(),
             tool: self.tool_name(),
@@ -173,19 +173,19 @@ impl CallState {
     }
 
     /// Requests an approval; the same call again finds the request.
-    async fn ask(&mut self, checked: &mut CheckedInput) -> Result<Approval, Failure> {
+    async fn request(&mut self, checked: &mut CheckedInput) -> Result<Approval, Failure> {
         let preview = self.preview(checked).await;
         let now = self.gate.clock.now();
-        let wanted = self.wanted();
+        let lookup = self.lookup();
         let approval = Approval {
             id: ApprovalId::new(now),
             state: ApprovalState::Waiting,
-            tool: wanted.tool,
-            caller: wanted.caller,
+            tool: lookup.tool,
+            caller: lookup.caller,
             door: self.call.door.word().to_owned(),
             request_id: self.call.request_id.to_string(),
-            job_id: wanted.job_id,
-            input_sha256: wanted.input_sha256,
+            job_id: lookup.job_id,
+            input_sha256: lookup.input_sha256,
             input: checked.tool().to_keep(checked.input()),
             preview,
             created_at: now,
@@ -219,12 +219,12 @@ impl CallState {
 
     /// A client that is trusted with it asks its person at once. Any other caller learns where
     /// the request waits: not being able to ask is never consent.
-    async fn ask_here(
+    async fn ask_client(
         &mut self,
         checked: CheckedInput,
         waiting: Approval,
     ) -> Result<ApprovedCall, Failure> {
-        if !self.may_ask_here() {
+        if !self.may_ask_client() {
             return Err(self.wait(&checked, &waiting));
         }
         let (name, question) = (form::name(&waiting.id), form::form(checked.tool(), &waiting));
@@ -253,8 +253,8 @@ impl CallState {
         }
         self.call.approval = Some(waiting.id);
         let now = self.gate.clock.now();
-        let standing = self.gate.store.use_approval(self.wanted(), now).await;
-        match standing.map_err(|error| unknown(&error))? {
+        let found = self.gate.store.use_approval(self.lookup(), now).await;
+        match found.map_err(|error| unknown(&error))? {
             ApprovalMatch::Used(approval) => {
                 self.used(&approval);
                 Ok(ApprovedCall(checked))

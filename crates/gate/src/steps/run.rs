@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use super::{CallRefusal, CallState, ToolReport, approve::ApprovedCall, poll_once};
 use crate::{
     CallChannel, Failure, InputRequests, OutputPayload, Recording, RunningCall, Tool, ToolError,
-    ToolOutput, channel::MAX_QUESTIONS, live_jobs::JobHandle, truncate,
+    ToolOutput, channel::MAX_INPUT_REQUESTS, live_jobs::JobHandle, truncate,
 };
 
 /// After this time a call is worth watching: its job is written down as running.
@@ -295,9 +295,9 @@ async fn run_provider(tool: &Tool, running: &RunningCall) -> RunResult {
 /// The questions, unless they are more than a client should be troubled with.
 fn asked(questions: InputRequests) -> Failure {
     let bytes: usize = questions.values().map(|one| one.params.to_string().len()).sum();
-    if questions.len() > MAX_QUESTIONS || bytes > MAX_ASIDE_BYTES {
+    if questions.len() > MAX_INPUT_REQUESTS || bytes > MAX_ASIDE_BYTES {
         return Failure::new(codes::INTERNAL, "the tool asks too much at once").operator(format!(
-            "{} questions of {bytes} bytes; at most {MAX_QUESTIONS} of {MAX_ASIDE_BYTES}",
+            "{} questions of {bytes} bytes; at most {MAX_INPUT_REQUESTS} of {MAX_ASIDE_BYTES}",
             questions.len()
         ));
     }

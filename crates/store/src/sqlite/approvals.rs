@@ -32,16 +32,16 @@ const MAX_DUE: i64 = 1_000;
 
 pub(super) fn use_one(
     connection: &Connection,
-    wanted: &ApprovalLookup,
+    lookup: &ApprovalLookup,
     at: Timestamp,
 ) -> rusqlite::Result<ApprovalMatch> {
-    let named = match &wanted.named {
+    let named = match &lookup.named {
         None => None,
         // Of somebody else's approval nobody learns more than of one that is not there.
-        Some(id) => find(connection, id, at)?.filter(|one| one.caller == wanted.caller),
+        Some(id) => find(connection, id, at)?.filter(|one| one.caller == lookup.caller),
     };
     if let Some(approval) = &named {
-        if !approval.is_for(wanted) {
+        if !approval.is_for(lookup) {
             if approval.is_open() && cancel(connection, &approval.id)? {
                 let state = ApprovalState::Cancelled;
                 return Ok(ApprovalMatch::Changed(Approval { state, ..approval.clone() }));
@@ -51,7 +51,7 @@ pub(super) fn use_one(
         }
     }
     // A name that is good for nothing does not hide what there is for the call itself.
-    match for_call(connection, wanted, "'approved', 'refused', 'waiting'", at)? {
+    match for_call(connection, lookup, "'approved', 'refused', 'waiting'", at)? {
         Some(approval) => take(connection, approval, at),
         None => Ok(ApprovalMatch::Nothing(named)),
     }
@@ -97,7 +97,7 @@ fn take(
 /// first, and a request that waits last.
 fn for_call(
     connection: &Connection,
-    wanted: &ApprovalLookup,
+    lookup: &ApprovalLookup,
     states: &'static str,
     at: Timestamp,
 ) -> rusqlite::Result<Option<Approval>> {
@@ -110,10 +110,10 @@ fn for_call(
         ))?
         .query_row(
             params![
-                wanted.caller,
-                wanted.tool,
-                wanted.input_sha256,
-                wanted.job_id.as_ref().map(JobId::as_str),
+                lookup.caller,
+                lookup.tool,
+                lookup.input_sha256,
+                lookup.job_id.as_ref().map(JobId::as_str),
                 at.0
             ],
             read,
@@ -126,7 +126,7 @@ pub(super) fn request(
     approval: &Approval,
     settings: ApprovalSettings,
 ) -> rusqlite::Result<RequestedApproval> {
-    let wanted = ApprovalLookup {
+    let lookup = ApprovalLookup {
         caller: approval.caller.clone(),
         tool: approval.tool.clone(),
         input_sha256: approval.input_sha256.clone(),
@@ -134,7 +134,7 @@ pub(super) fn request(
         named: None,
     };
     // Nobody is asked twice about the same call, and a no stands for as long as it is good.
-    let known = for_call(connection, &wanted, "'refused', 'waiting'", approval.created_at)?;
+    let known = for_call(connection, &lookup, "'refused', 'waiting'", approval.created_at)?;
     if let Some(known) = known {
         return Ok(RequestedApproval::Known(Box::new(known)));
     }
@@ -181,11 +181,11 @@ pub(super) fn request(
 pub(super) fn decide(
     connection: &Connection,
     id: &ApprovalId,
-    verdict: &ApprovalDecision,
+    decision: &ApprovalDecision,
     at: Timestamp,
     until: Timestamp,
 ) -> rusqlite::Result<DecisionResult> {
-    let state = if verdict.approve { ApprovalState::Approved } else { ApprovalState::Refused };
+    let state = if decision.approve { ApprovalState::Approved } else { ApprovalState::Refused };
     let changed = connection
         .prepare_cached(
             "UPDATE approvals SET state = ?2, decided_at = ?3, decided_by = ?4, reason = ?5,
@@ -194,7 +194,7 @@ pub(super) fn decide(
                  -- A yes that was not used can be taken back, a no cannot.
                  AND (state = 'waiting' OR (?2 = 'refused' AND state = 'approved'))",
         )?
-        .execute(params![id.as_str(), state.word(), at.0, verdict.by, verdict.reason, until.0])?;
+        .execute(params![id.as_str(), state.word(), at.0, decision.by, decision.reason, until.0])?;
     Ok(match find(connection, id, at)? {
         None => DecisionResult::Unknown,
         Some(approval) if changed == 1 => DecisionResult::Done(approval),

@@ -1,8 +1,8 @@
 //! A contract from what a source knows of a tool.
 
 use contract::{
-    Approval, Contract, DeclaredError, Effects, LargeOutput, LimitOverrides, Presentation,
-    ProcessLimitOverrides, Stability, Status, Tasks,
+    ApprovalRequirement, Contract, DeclaredError, Effects, LargeOutput, LimitOverrides,
+    Presentation, ProcessLimitOverrides, Stability, Status, Tasks,
 };
 use serde_json::{Value, json};
 use workbench::compare::PartialContract;
@@ -32,7 +32,7 @@ pub(super) fn of(promise: &PartialContract, toolset: &str, version: &str) -> Con
         toolset: toolset.to_owned(),
         toolset_default: false,
         effects: promise.effects.unwrap_or(Effects::Control),
-        approval: promise.approval.unwrap_or(Approval::Never),
+        approval: promise.approval.unwrap_or(ApprovalRequirement::Never),
         tasks: Tasks::default(),
         presentation: Presentation::Json,
         icons: Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract::{Approval, Contract};
+use contract::{ApprovalRequirement, Contract};
 use gate::approvals::ApprovalSettings;
 
 use super::{BoundTool, exists};
@@ -24,8 +24,8 @@ pub fn apply(bound: &mut [BoundTool], settings: &Settings) -> Result<(), Setting
 pub fn adjust(contract: &mut Contract, policy: &PolicySection) {
     if let Some(rule) = policy.approval.iter().find(|rule| fits(rule, contract)) {
         contract.approval = match rule.require {
-            Require::Always => Approval::Required,
-            Require::Never => Approval::Never,
+            Require::Always => ApprovalRequirement::Required,
+            Require::Never => ApprovalRequirement::Never,
         };
     }
 }

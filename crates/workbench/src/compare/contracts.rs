@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{Change, ChangeClass, SchemaUse, schemas, texts};
-use contract::{Approval, Contract, Effects, Status, codes};
+use contract::{ApprovalRequirement, Contract, Effects, Status, codes};
 
 /// What a tool promises, as far as somebody says so.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,7 +18,7 @@ pub struct PartialContract {
     /// What it changes at most.
     pub effects: Option<Effects>,
     /// Whether a person must agree.
-    pub approval: Option<Approval>,
+    pub approval: Option<ApprovalRequirement>,
     /// The schema of its arguments.
     pub input_schema: Option<Value>,
     /// The schema of its results.
@@ -94,8 +94,8 @@ pub fn contracts(old: &PartialContract, new: &PartialContract) -> Vec<Change> {
     {
         // Who relied on a person being asked is let down as much as who relied on nobody being.
         let text = match new {
-            Approval::Required => "a person has to agree now",
-            Approval::Never => "nobody has to agree any more",
+            ApprovalRequirement::Required => "a person has to agree now",
+            ApprovalRequirement::Never => "nobody has to agree any more",
         };
         note("approval", ChangeClass::Breaking, text.to_owned());
     }

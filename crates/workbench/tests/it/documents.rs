@@ -1,7 +1,7 @@
 //! Contracts in Markdown, and whether what is served keeps them.
 
 use contract::{
-    Approval, Effects,
+    ApprovalRequirement, Effects,
     Severity::{Error, Warning},
     Status,
 };
@@ -74,7 +74,10 @@ fn a_document_of_parts_is_read() {
     assert_eq!(hello.effects, Some(Effects::Read));
     assert_eq!(read.limits, [("maximum file size".to_owned(), 1_048_576)]);
     assert_eq!(write.limits, [("maximum entry size".to_owned(), 10_240)]);
-    assert_eq!((write.effects, write.approval), (Some(Effects::Append), Some(Approval::Required)));
+    assert_eq!(
+        (write.effects, write.approval),
+        (Some(Effects::Append), Some(ApprovalRequirement::Required))
+    );
     assert_eq!((&write.errors, write.status), (&None, None));
     assert_eq!(read.constraints.len(), 13);
 }
@@ -185,7 +188,7 @@ fn every_part_of_a_promise_is_compared() {
         description: Some("Reads.".into()),
         status: Some(Status::Active),
         effects: Some(Effects::Read),
-        approval: Some(Approval::Never),
+        approval: Some(ApprovalRequirement::Never),
         input_schema: Some(json!({ "type": "object" })),
         output_schema: Some(json!({ "type": "string" })),
         errors: Some(vec![("a".into(), 400), ("b".into(), 404), ("timeout".into(), 504)]),
@@ -197,7 +200,7 @@ fn every_part_of_a_promise_is_compared() {
         description: Some("Writes.".into()),
         status: Some(Status::Planned),
         effects: Some(Effects::Write),
-        approval: Some(Approval::Required),
+        approval: Some(ApprovalRequirement::Required),
         input_schema: Some(json!({ "type": "object", "required": ["x"] })),
         output_schema: Some(json!({ "type": ["string", "null"] })),
         errors: Some(vec![("a".into(), 409), ("c".into(), 500), ("conflict".into(), 409)]),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use contract::{Approval, Contract, Example, LargeOutput, Stability, render::output};
+use contract::{ApprovalRequirement, Contract, Example, LargeOutput, Stability, render::output};
 use gate::Tool;
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
@@ -68,8 +68,8 @@ fn head(contract: &Contract) -> Markup {
     };
     let effects = if contract.effects.changes_the_world() { "badge warn" } else { "badge" };
     let (approval, word) = match contract.approval {
-        Approval::Never => ("badge", "never"),
-        Approval::Required => ("badge warn", "required"),
+        ApprovalRequirement::Never => ("badge", "never"),
+        ApprovalRequirement::Required => ("badge warn", "required"),
     };
     html! {
         h3 {
@@ -167,8 +167,10 @@ fn try_it(contract: &Contract) -> Markup {
 /// The effect of pressing the button.
 fn warning(contract: &Contract) -> &'static str {
     match (contract.approval, contract.effects.changes_the_world()) {
-        (Approval::Required, _) => "A real call. It is refused until a person agrees to it.",
-        (Approval::Never, true) => "A real call. It changes something outside.",
-        (Approval::Never, false) => "A real call. It changes nothing outside.",
+        (ApprovalRequirement::Required, _) => {
+            "A real call. It is refused until a person agrees to it."
+        }
+        (ApprovalRequirement::Never, true) => "A real call. It changes something outside.",
+        (ApprovalRequirement::Never, false) => "A real call. It changes nothing outside.",
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::{Approval, Contract, Example, Stability, codes, render::CALL_CODES};
+use contract::{ApprovalRequirement, Contract, Example, Stability, codes, render::CALL_CODES};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -252,7 +252,7 @@ pub(super) fn errors<'a>(contracts: &[&'a Contract], bearer: bool) -> CallErrors
 
 fn add_errors(operation: &mut Value, contracts: &[&Contract], bearer: bool) {
     let standard = errors(&[], bearer);
-    let asks = contracts.iter().any(|contract| contract.approval == Approval::Required);
+    let asks = contracts.iter().any(|contract| contract.approval == ApprovalRequirement::Required);
     for (status, codes) in errors(contracts, bearer) {
         let needs_approval = asks && status == codes::APPROVAL_REQUIRED.http_status;
         let mut failed = if standard.get(&status) == Some(&codes) && !needs_approval {

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use contract::Approval;
+use contract::ApprovalRequirement;
 use gate::{
     BoxFuture, Call, Caller, Catalogue, Clock, Door, Failure, Gate, GateParts, Journal,
     ManualClock, Provider, RequestId, RunningCall, SystemClock, Tool, ToolError, ToolOutput,
@@ -70,7 +70,7 @@ impl World {
 fn gate(data: &std::path::Path, tool: Arc<dyn Provider>, output: Option<Value>) -> Arc<Gate> {
     std::fs::create_dir_all(data).unwrap();
     let mut contract = contract::read::trusted(CONTRACT).unwrap();
-    contract.approval = Approval::Never;
+    contract.approval = ApprovalRequirement::Never;
     if let Some(output) = output {
         contract.output_schema = output;
     }

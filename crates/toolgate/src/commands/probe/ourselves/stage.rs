@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Context;
-use contract::{Approval, Contract};
+use contract::{ApprovalRequirement, Contract};
 use gate::{Gate, Jobs, Provider};
 use guard::{net, process::Spawner};
 use serde_json::json;
@@ -68,8 +68,8 @@ impl Stage {
         let mut switched = Vec::new();
         for BoundTool { mut contract, provider } in bound {
             let switch = Switch::new();
-            let needs_approval = contract.approval == Approval::Required;
-            contract.approval = Approval::Never;
+            let needs_approval = contract.approval == ApprovalRequirement::Required;
+            contract.approval = ApprovalRequirement::Never;
             let command = contract.run.is_some().then_some(provider);
             switched.push(BoundTool { contract: contract.clone(), provider: switch.clone() });
             actors.push(Actor { contract, command, needs_approval, switch });
