@@ -69,7 +69,7 @@ pub(crate) async fn read_object(
     }
     match contract::json::parse(&bytes) {
         Ok(Value::Object(object)) => Ok(Some(object)),
-        Ok(_) => Err(invalid("the request body must be a JSON object".into())),
+        Ok(_) => Err(invalid("the request body must be an object".into())),
         Err(error) => Err(invalid(format!("the request body is invalid JSON: {error}"))),
     }
 }
