@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::ensure;
-use ask::{Answered, Ask, Request, Settings};
+use ask::{Ask, AskOutcome, AskRequest, AskSettings};
 use contract::{Contract, Limits};
 use gate::{
     BoxFuture, Caller, Catalogue, Gate, GateParts, Journal, Provider, Recording, RequestId,
@@ -58,7 +58,7 @@ async fn measure(tools: usize, summarize: bool) -> anyhow::Result<()> {
         base_url: Some(format!("http://127.0.0.1:{port}")),
         ..llm::Settings::default()
     };
-    let ask = Ask::new(gate, llm::Model::new(&llm)?, Settings::default());
+    let ask = Ask::new(gate, llm::Model::new(&llm)?, AskSettings::default());
     let began = Instant::now();
     run(&ask, summarize).await?;
     let first = began.elapsed();
@@ -66,19 +66,19 @@ async fn measure(tools: usize, summarize: bool) -> anyhow::Result<()> {
     for _ in 0..RUNS {
         runs.push(run(&ask, summarize).await?.timing);
     }
-    let middle = |time: fn(&ask::Timing) -> Duration, at: usize| {
+    let middle = |time: fn(&ask::AskTiming) -> Duration, at: usize| {
         let mut times: Vec<_> = runs.iter().map(time).collect();
         times.sort();
         times[(times.len() * at / 100).min(times.len() - 1)].as_secs_f64() * 1e3
     };
     let whole = middle(|one| one.whole, 50);
-    let gates = middle(ask::Timing::gates, 50);
+    let gates = middle(ask::AskTiming::gates, 50);
     let name = format!("{tools} tools{}", if summarize { ", summary" } else { "" });
     println!(
         "{name:<24} {whole:>9.3} {:>9.3} {:>9.3} {gates:>9.3} {:>9.3} {:>8.1}%   (the first run: {:.1} ms)",
         middle(|one| one.model, 50),
         middle(|one| one.tool, 50),
-        middle(ask::Timing::gates, 99),
+        middle(ask::AskTiming::gates, 99),
         100.0 * gates / whole,
         first.as_secs_f64() * 1e3,
     );
@@ -86,8 +86,8 @@ async fn measure(tools: usize, summarize: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn run(ask: &Ask, summarize: bool) -> anyhow::Result<Answered> {
-    let request = Request {
+async fn run(ask: &Ask, summarize: bool) -> anyhow::Result<AskOutcome> {
+    let request = AskRequest {
         question: QUESTION.into(),
         tool: None,
         args: Map::new(),
@@ -100,7 +100,7 @@ async fn run(ask: &Ask, summarize: bool) -> anyhow::Result<Answered> {
     };
     let answered = ask.run(request, &()).await?;
     let wanted = if summarize { "tool_result_with_summary" } else { "tool_result" };
-    ensure!(answered.answer.kind() == wanted, "{:?}", answered.answer);
+    ensure!(answered.response.kind() == wanted, "{:?}", answered.response);
     Ok(answered)
 }
 

@@ -1,22 +1,21 @@
-//! Which tools a planner may choose from.
+//! The tools that a planner may choose from.
 
-mod known;
 mod listing;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
-pub(crate) use listing::fenced;
+pub(crate) use listing::{fenced, first_sentence};
 
 use contract::ApprovalRequirement;
 use gate::{Catalogue, Tool};
 use serde_json::{Value, json};
 
 use crate::{
-    plan::{Refused, shown},
-    shortlist::{Entry, Index},
+    plan::{PlanRefusal, shown},
+    shortlist::{ShortlistEntry, ToolIndex},
 };
 
 /// A tool that a planner may choose.
@@ -33,7 +32,7 @@ pub struct Candidate {
     pub(crate) brief: String,
 }
 
-/// What a catalogue means for a planner. Made once for each catalogue.
+/// A catalogue as a planner sees it. Made once for each catalogue.
 pub struct Candidates {
     catalogue: Arc<Catalogue>,
     visible: Vec<Candidate>,
@@ -41,13 +40,11 @@ pub struct Candidates {
     /// What is known and may not be chosen, with the reason.
     hidden: BTreeMap<(String, String), &'static str>,
     servers: BTreeSet<String>,
-    /// Names that a question back may use.
-    known: HashSet<String>,
-    index: Index,
+    index: ToolIndex,
 }
 
-/// What a planner is shown.
-pub(crate) struct Shown<'a> {
+/// The tools that a planner is shown.
+pub(crate) struct ShownTools<'a> {
     pub tools: Vec<&'a Candidate>,
     /// Whether they are shown in short.
     pub is_brief: bool,
@@ -66,7 +63,7 @@ fn tokens(listing: &str) -> usize {
 }
 
 impl Candidates {
-    /// What this catalogue means, where these tools may be chosen whatever they do.
+    /// The view of this catalogue, where these tools may be chosen whatever they do.
     pub fn new(catalogue: Arc<Catalogue>, allow: &[String]) -> Self {
         let mut visible = Vec::new();
         let mut hidden = BTreeMap::new();
@@ -109,14 +106,13 @@ impl Candidates {
         }
         let key = |one: &Candidate| (one.server.clone(), one.name.clone());
         let by_name = visible.iter().map(key).zip(0..).collect();
-        let index = Index::new(visible.iter().map(|one| Entry {
+        let index = ToolIndex::new(visible.iter().map(|one| ShortlistEntry {
             name: &one.name,
             description: &one.tool.contract.description,
             schema: &one.tool.contract.input_schema,
             tokens: tokens(&one.brief),
         }));
-        let known = known::names(&visible);
-        Self { catalogue, visible, by_name, hidden, servers, known, index }
+        Self { catalogue, visible, by_name, hidden, servers, index }
     }
 
     /// Whether this is about that catalogue.
@@ -147,20 +143,24 @@ impl Candidates {
         json!({ "allowed": allowed, "more_allowed": more, "not_allowed": self.hidden.len() })
     }
 
-    /// What a planner is shown for a question: all tools whole, where there is room; else all of them in short; else those
+    /// Picks the tools that a planner is shown for a question: all tools whole, where there is room; else all of them in short; else those
     /// that fit the question best.
-    pub(crate) fn pick(&self, question: &str, max_tokens: usize) -> Shown<'_> {
+    pub(crate) fn pick(&self, question: &str, max_tokens: usize) -> ShownTools<'_> {
         let whole: usize = self.visible.iter().map(|one| tokens(&one.listing)).sum();
         if whole <= max_tokens {
-            return Shown { tools: self.visible.iter().collect(), is_brief: false, left_out: 0 };
+            return ShownTools {
+                tools: self.visible.iter().collect(),
+                is_brief: false,
+                left_out: 0,
+            };
         }
         let picked = self.index.pick(question, max_tokens);
         let tools = picked.chosen.iter().map(|place| &self.visible[*place]).collect();
-        Shown { tools, is_brief: true, left_out: picked.left_out }
+        ShownTools { tools, is_brief: true, left_out: picked.left_out }
     }
 
     /// The tool of that name on that server, if it may be chosen.
-    pub fn find(&self, server: &str, tool: &str) -> Result<&Candidate, Refused> {
+    pub fn find(&self, server: &str, tool: &str) -> Result<&Candidate, PlanRefusal> {
         let key = (server.to_owned(), tool.to_owned());
         if let Some(place) = self.by_name.get(&key) {
             return Ok(&self.visible[*place]);
@@ -168,7 +168,7 @@ impl Candidates {
         if let Some(why) = self.hidden.get(&key) {
             return Err(self.not_allowed(server, tool, why));
         }
-        Err(Refused::Invalid(if self.servers.contains(server) {
+        Err(PlanRefusal::Invalid(if self.servers.contains(server) {
             format!("Unknown tool '{}' on server '{}'", shown(tool), shown(server))
         } else {
             format!("Unknown server: {}", shown(server))
@@ -177,7 +177,7 @@ impl Candidates {
 
     /// The tool that a person means by a name: the one that it is served under, `server.tool`, or that on its server
     /// where there is only one.
-    pub fn named(&self, name: &str) -> Result<&Candidate, Refused> {
+    pub fn named(&self, name: &str) -> Result<&Candidate, PlanRefusal> {
         let is_meant = |server: &str, tool: &str| {
             name == tool
                 || name.strip_prefix(server).and_then(|rest| rest.strip_prefix('.')) == Some(tool)
@@ -190,7 +190,7 @@ impl Candidates {
         if let Some(first) = meant.next() {
             return match meant.next() {
                 None => Ok(first),
-                Some(other) => Err(Refused::Invalid(format!(
+                Some(other) => Err(PlanRefusal::Invalid(format!(
                     "'{}' is a tool of '{}' and of '{}'",
                     first.name, first.server, other.server
                 ))),
@@ -203,14 +203,14 @@ impl Candidates {
                 let names = self.visible.iter().map(|one| one.tool.contract.name.as_str());
                 let near = contract::nearest(name, names);
                 let near = near.map(|near| format!("; did you mean '{near}'?")).unwrap_or_default();
-                Err(Refused::Invalid(format!("Unknown tool '{}'{near}", shown(name))))
+                Err(PlanRefusal::Invalid(format!("Unknown tool '{}'{near}", shown(name))))
             }
         }
     }
 
     /// A tool that the question asks for by name and that may not be chosen. A name that could be a word is no
     /// name here: somebody may just say `search` or `check-in`.
-    pub fn asked_for(&self, question: &str) -> Option<Refused> {
+    pub fn asked_for(&self, question: &str) -> Option<PlanRefusal> {
         let is_part = |one: char| one.is_alphanumeric() || matches!(one, '_' | '.' | '-');
         let tokens = question.split(|one: char| !is_part(one)).filter(|token| !token.is_empty());
         let mut before = "";
@@ -239,17 +239,12 @@ impl Candidates {
         None
     }
 
-    /// Whether this is a name that tools have: of themselves, of an argument, of a choice.
-    pub(crate) fn knows(&self, token: &str) -> bool {
-        self.known.contains(token)
-    }
-
-    fn not_allowed(&self, server: &str, tool: &str, why: &'static str) -> Refused {
+    fn not_allowed(&self, server: &str, tool: &str, why: &'static str) -> PlanRefusal {
         // Where there is something of a server it is the tool that is not allowed, though all of that may have effects.
         if self.catalogue.toolset(server).is_some() {
-            Refused::ToolNotAllowed { server: shown(server), tool: shown(tool), why }
+            PlanRefusal::ToolNotAllowed { server: shown(server), tool: shown(tool), why }
         } else {
-            Refused::ServerNotAllowed(shown(server))
+            PlanRefusal::ServerNotAllowed(shown(server))
         }
     }
 }

@@ -9,22 +9,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use report::Report;
-pub use score::{Score, score};
+pub use report::EvalReport;
+pub use score::{CaseScore, score};
 
 /// A set of cases.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Cases {
+pub struct EvalCases {
     /// The cases, in order.
     #[schemars(length(min = 1, max = 10_000))]
-    pub cases: Vec<Case>,
+    pub cases: Vec<EvalCase>,
 }
 
 /// A question, and what should come of it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Case {
+pub struct EvalCase {
     /// Its name.
     #[schemars(length(min = 1, max = 100))]
     pub id: String,
@@ -45,7 +45,7 @@ pub struct Case {
     /// What may come of it: `blocked`, `final_answer`, `tool_result`, `tool_result_with_summary`. Where a tool is named, one of the last two,
     /// and otherwise one of the first two.
     #[serde(default)]
-    pub expect: Vec<Kind>,
+    pub expect: Vec<ExpectedResponse>,
     /// Tools that must not be called, as `server.tool`. Those with effects never are.
     #[serde(default)]
     pub must_not_call: Vec<String>,
@@ -57,7 +57,7 @@ pub struct Case {
 /// What may come of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ExpectedResponse {
     /// A gate refused.
     Blocked,
     /// The person is asked back.
@@ -68,32 +68,34 @@ pub enum Kind {
     ToolResultWithSummary,
 }
 
-impl Kind {
+impl ExpectedResponse {
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
-            Kind::Blocked => "blocked",
-            Kind::FinalAnswer => "final_answer",
-            Kind::ToolResult => "tool_result",
-            Kind::ToolResultWithSummary => "tool_result_with_summary",
+            ExpectedResponse::Blocked => "blocked",
+            ExpectedResponse::FinalAnswer => "final_answer",
+            ExpectedResponse::ToolResult => "tool_result",
+            ExpectedResponse::ToolResultWithSummary => "tool_result_with_summary",
         }
     }
 }
 
-impl Case {
+impl EvalCase {
     /// What may come of it.
     pub fn expected(&self) -> Vec<&'static str> {
-        let usual: &[Kind] = match (&self.tool, self.quotes.is_empty()) {
-            (None, _) => &[Kind::Blocked, Kind::FinalAnswer],
-            (Some(_), true) => &[Kind::ToolResult, Kind::ToolResultWithSummary],
-            (Some(_), false) => &[Kind::ToolResultWithSummary],
+        let usual: &[ExpectedResponse] = match (&self.tool, self.quotes.is_empty()) {
+            (None, _) => &[ExpectedResponse::Blocked, ExpectedResponse::FinalAnswer],
+            (Some(_), true) => {
+                &[ExpectedResponse::ToolResult, ExpectedResponse::ToolResultWithSummary]
+            }
+            (Some(_), false) => &[ExpectedResponse::ToolResultWithSummary],
         };
         let kinds = if self.expect.is_empty() { usual } else { &self.expect };
         kinds.iter().map(|kind| kind.word()).collect()
     }
 }
 
-impl Cases {
+impl EvalCases {
     /// What the types cannot see: the place of each mistake, and what is wrong.
     pub fn mistakes(&self) -> Vec<(String, String)> {
         let mut mistakes = Vec::new();

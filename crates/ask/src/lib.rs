@@ -1,36 +1,38 @@
-//! One question, at most one call of a tool, and an answer that can show where it comes from.
+//! One question, at most one call of a tool, and a response that can show where it comes from.
 //!
-//! [`Ask::run`] takes a [`Request`] through gates in a fixed order: the policy, the tools that there are, the
+//! [`Ask::run`] takes an [`AskRequest`] through gates in a fixed order: the policy, the tools that there are, the
 //! tools that may be used, a plan that a language model makes, a strict reading of that plan, a check of
-//! it against the live catalogue and the question, the one call, and a summary whose every claim carries a quote.
+//! it against the live catalogue and the question, the one call, and a summary of quotes.
 //! Each leaves an event in the [`Trace`]; whatever goes wrong ends the run with a reason. What comes out is an
-//! [`Answer`].
+//! [`AskResponse`].
 //!
-//! Nothing that a model or a tool says is believed: a plan is judged by code, a result by its contract, a summary by
-//! [`grounding`]. A run owns one permit, and a call consumes it, so there is no second call.
+//! The model chooses and orders; it words nothing that is delivered. A plan is judged by code, a result by its
+//! contract, and a summary is made of whole units of the result ([`quotation`]). A run owns one permit, and a call
+//! consumes it, so there is no second call.
 //!
 //! This crate reaches a model through `llm` and tools through `gate`, opens no file and prints nothing.
 
-mod answer;
-mod asking;
 pub mod candidates;
 pub mod eval;
-pub mod grounding;
 mod metrics;
+mod model_request;
 mod permit;
 pub mod plan;
 mod planner;
 pub mod policy;
+pub mod quotation;
 mod request;
+mod response;
 mod run;
 mod settings;
 pub mod shortlist;
 pub mod summary;
+pub mod text;
 pub mod trace;
 
-pub use answer::{Answer, Answered, Code, Timing};
 pub use plan::Plan;
-pub use request::{NoQuestion, Request};
-pub use run::{Ask, NotAsked, Place};
-pub use settings::{ResponseFormat, Settings, Summarize};
-pub use trace::{Event, Trace, Watch};
+pub use request::{AskRequest, InvalidQuestion};
+pub use response::{AskOutcome, AskResponse, AskTiming, BlockedCode, BlockedResponse};
+pub use run::{Ask, AskRejection, AskSlot};
+pub use settings::{AskSettings, ResponseFormat, SummarizeMode};
+pub use trace::{Trace, TraceEvent, TraceWatcher};

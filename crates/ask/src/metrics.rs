@@ -1,4 +1,4 @@
-//! Numbers for `/metrics`: what came of the questions, and where their time went.
+//! Counters for `/metrics`: runs by their response, and the times that they took.
 
 use std::{
     collections::BTreeMap,
@@ -10,12 +10,12 @@ use std::{
     time::Duration,
 };
 
-use crate::{Answer, Timing};
+use crate::{AskResponse, AskTiming};
 
-/// What is counted. Runs are few beside calls: each has waited for a model.
+/// The counters. Runs are few beside calls: each has waited for a model.
 #[derive(Debug, Default)]
-pub(crate) struct Metrics {
-    /// By what the answer is, and why it was blocked.
+pub(crate) struct AskMetrics {
+    /// By the type of the response and the code of a refusal.
     runs: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
     model_us: AtomicU64,
     tool_us: AtomicU64,
@@ -24,15 +24,12 @@ pub(crate) struct Metrics {
     dropped: AtomicU64,
 }
 
-impl Metrics {
+impl AskMetrics {
     /// A run has ended.
-    pub(crate) fn ended(&self, answer: &Answer, timing: &Timing) {
-        let code = match answer {
-            Answer::Blocked { code, .. } => code.name(),
-            _ => "ok",
-        };
+    pub(crate) fn ended(&self, response: &AskResponse, timing: &AskTiming) {
+        let code = response.blocked().map_or("ok", |blocked| blocked.code.name());
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        *runs.entry((answer.kind(), code)).or_default() += 1;
+        *runs.entry((response.kind(), code)).or_default() += 1;
         let parts = [
             (&self.model_us, timing.model),
             (&self.tool_us, timing.tool),
@@ -43,7 +40,7 @@ impl Metrics {
         }
     }
 
-    /// A summary was held against its source.
+    /// A summary was made.
     pub(crate) fn judged(&self, grounded: usize, dropped: usize) {
         self.grounded.fetch_add(grounded as u64, Relaxed);
         self.dropped.fetch_add(dropped as u64, Relaxed);
@@ -79,14 +76,14 @@ impl Metrics {
         family(
             "toolgate_ask_seconds_total",
             "counter",
-            "Where the time of questions went.",
+            "Time spent on questions, by part.",
             &parts.map(|(part, sum)| (format!("{{part=\"{part}\"}}"), seconds(sum))),
         );
         let claims = [("grounded", &self.grounded), ("dropped", &self.dropped)];
         family(
             "toolgate_ask_claims_total",
             "counter",
-            "Claims of summaries by whether their source bears them out.",
+            "Bullets of summaries: quotes that were delivered, and bullets that were dropped.",
             &claims.map(|(fate, count)| {
                 (format!("{{fate=\"{fate}\"}}"), count.load(Relaxed).to_string())
             }),

@@ -7,10 +7,10 @@ use gate::{BoxFuture, Call, Gate, Outcome};
 /// The right to make one call. A run is given one when it begins; it cannot be copied or made anywhere else, and a
 /// call consumes it. So however often a model changes its mind, there is no second call.
 #[derive(Debug)]
-pub(crate) struct Permit(());
+pub(crate) struct CallPermit(());
 
-impl Permit {
-    /// For whoever begins a run, once.
+impl CallPermit {
+    /// The permit of a run; made once, where it begins.
     pub(crate) fn of_a_run() -> Self {
         Self(())
     }

@@ -1,17 +1,19 @@
-//! What a model wants to do, read strictly and judged by code.
+//! The plan of a model, read strictly and judged by code.
 
 mod arguments;
-mod asking_back;
 mod check;
+mod clarification;
 mod read;
 
-pub use check::check;
+pub use check::{CheckedPlan, check};
 pub use read::{of, read};
+
+pub(crate) use arguments::question_integers;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// What a model wants to do: one call, or a question back.
+/// The plan of a model: one call, or a question back.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Plan {
@@ -26,16 +28,20 @@ pub enum Plan {
     },
     /// The person is asked for what is missing.
     FinalAnswer {
-        /// What to tell the person.
+        /// The question to the person, written from the contract. Empty until the plan was checked.
+        #[serde(skip_serializing_if = "String::is_empty")]
         answer: String,
+        /// The tool that would be called, as `server.tool`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tool: Option<String>,
         /// Always true.
         needs_more_info: bool,
     },
 }
 
-/// Why a plan is none. The texts are for the person, and for the model that gets one more try.
+/// The reason for which a plan is refused. The texts are for the person, and for the model that gets one more try.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum PlanRefusal {
     /// It has not the form of a plan.
     #[error("Planner output rejected: {0}")]
     Rejected(String),
@@ -57,28 +63,30 @@ pub enum Refused {
     },
 }
 
-impl Refused {
+impl PlanRefusal {
     /// What the trace calls it.
     pub(crate) fn event(&self) -> &'static str {
         match self {
-            Refused::Rejected(_) => "planner_rejected",
-            Refused::Invalid(_) => "plan_validation_failed",
-            Refused::ServerNotAllowed(_) | Refused::ToolNotAllowed { .. } => "tool_not_allowed",
+            PlanRefusal::Rejected(_) => "planner_rejected",
+            PlanRefusal::Invalid(_) => "plan_validation_failed",
+            PlanRefusal::ServerNotAllowed(_) | PlanRefusal::ToolNotAllowed { .. } => {
+                "tool_not_allowed"
+            }
         }
     }
 
     /// What else the person should know.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
-            Refused::ToolNotAllowed { why, .. } => Some((*why).to_owned()),
-            Refused::ServerNotAllowed(_) => Some("nothing of it is on the allowlist".into()),
-            Refused::Rejected(_) | Refused::Invalid(_) => None,
+            PlanRefusal::ToolNotAllowed { why, .. } => Some((*why).to_owned()),
+            PlanRefusal::ServerNotAllowed(_) => Some("nothing of it is on the allowlist".into()),
+            PlanRefusal::Rejected(_) | PlanRefusal::Invalid(_) => None,
         }
     }
 }
 
-/// How long the question back to a person may be, in characters.
-pub(crate) const MAX_ANSWER_CHARACTERS: usize = 400;
+/// The name that a model gives where no tool fits.
+pub(crate) const NO_TOOL: &str = "none";
 
 /// How much of a name that a model made up is repeated.
 const MAX_SHOWN_CHARACTERS: usize = 64;

@@ -1,7 +1,7 @@
-//! What the model that plans is told.
+//! The prompt of a plan, and the schema of its answer.
 
 mod prompt;
-mod shape;
+mod schema;
 
 pub(crate) use prompt::{again, question, system};
-pub(crate) use shape::{closed, shape};
+pub(crate) use schema::{closed, plan_schema};

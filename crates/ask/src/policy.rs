@@ -1,14 +1,12 @@
-//! What a question must not be about: a few rules, looked at before anything is discovered.
+//! The rules of what a question must not be about, looked at before anything else happens.
 //!
-//! A rule is a name and a regular expression that is looked for in the [`normal`] form of a question.
+//! A rule is a name and a regular expression that is looked for in the [normal form](text::normal) of a question.
 //! The default ones stop what no tool here should be asked for, and let fair questions about the same
 //! subjects pass: how to write malware is stopped, what the malware policy says is not.
 //!
 //! This is a courtesy and no boundary. Somebody who wants to get past it will; what keeps them from
 //! harm is that a run may use only what its caller may use, and makes one call.
 
-mod fragments;
-mod normal;
 mod rules;
 mod settings;
 #[cfg(test)]
@@ -16,10 +14,12 @@ mod tests;
 
 use regex::{Regex, RegexBuilder};
 
-pub use normal::normal;
-pub(crate) use normal::{folded, visible};
-pub use rules::{DEFAULT_RULES, DefaultRule};
-pub use settings::{MAX_MESSAGE_CHARACTERS, MAX_PATTERN_CHARACTERS, MAX_RULES, Rule, Settings};
+use crate::text;
+
+pub use rules::{DefaultRule, default_rules, rules_yaml};
+pub use settings::{
+    MAX_MESSAGE_CHARACTERS, MAX_PATTERN_CHARACTERS, MAX_RULES, PolicyRule, PolicySettings,
+};
 
 /// How large a compiled pattern may be, in bytes. The largest default rule needs less than half of it.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
@@ -31,20 +31,20 @@ const MAX_NESTING: u32 = 50;
 /// The rules, ready to be used. Looking for them takes time in proportion to the question.
 #[derive(Debug)]
 pub struct Policy {
-    rules: Vec<Ready>,
+    rules: Vec<CompiledRule>,
 }
 
 #[derive(Debug)]
-struct Ready {
+struct CompiledRule {
     name: String,
     message: Option<String>,
     pattern: Regex,
 }
 
-/// Why a question is not taken.
+/// The rule that refuses a question.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the question is stopped by the rule `{rule}`")]
-pub struct Blocked {
+pub struct PolicyBlock {
     /// The rule that stopped it.
     pub rule: String,
     /// What the person is told in addition.
@@ -53,54 +53,56 @@ pub struct Blocked {
 
 impl Policy {
     /// The default rules without those that are left out, and the operator's own. Fails with the first
-    /// of [`Settings::mistakes`].
-    pub fn new(settings: &Settings) -> Result<Self, String> {
+    /// of [`PolicySettings::mistakes`].
+    pub fn new(settings: &PolicySettings) -> Result<Self, String> {
         if let Some((place, what)) = settings.mistakes().into_iter().next() {
             return Err(format!("`{place}` {what}"));
         }
         let mut rules = Vec::new();
-        let is_kept = |rule: &&DefaultRule| !settings.without.iter().any(|name| name == rule.name);
-        for rule in DEFAULT_RULES.iter().filter(is_kept) {
-            rules.push(Ready {
-                name: rule.name.to_owned(),
-                message: Some(rule.message.to_owned()),
-                pattern: compile(&rule.pattern(), Capitals::None)?,
+        let is_kept = |rule: &&DefaultRule| !settings.without.contains(&rule.name);
+        for rule in default_rules().iter().filter(is_kept) {
+            rules.push(CompiledRule {
+                name: rule.name.clone(),
+                message: Some(rule.message.clone()),
+                pattern: compile(&rule.pattern, LetterCase::Small)?,
             });
         }
         for rule in &settings.block {
-            rules.push(Ready {
+            rules.push(CompiledRule {
                 name: rule.name.clone(),
                 message: rule.message.clone(),
-                pattern: compile(&rule.pattern, Capitals::AsSmall)?,
+                pattern: compile(&rule.pattern, LetterCase::Any)?,
             });
         }
         Ok(Self { rules })
     }
 
     /// Whether a question may be asked. The first rule that stops it is named.
-    pub fn check(&self, question: &str) -> Result<(), Blocked> {
-        let question = normal(question);
+    pub fn check(&self, question: &str) -> Result<(), PolicyBlock> {
+        let question = text::normal(question);
         match self.rules.iter().find(|rule| rule.pattern.is_match(&question)) {
             None => Ok(()),
-            Some(rule) => Err(Blocked { rule: rule.name.clone(), message: rule.message.clone() }),
+            Some(rule) => {
+                Err(PolicyBlock { rule: rule.name.clone(), message: rule.message.clone() })
+            }
         }
     }
 }
 
-/// What capitals in a pattern mean. The text has none.
+/// The letters of a pattern. The text has small ones only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Capitals {
-    /// There are none. This compiles several times as fast, because `k` and `s` have relatives far
+enum LetterCase {
+    /// Small letters only. This compiles several times as fast, because `k` and `s` have relatives far
     /// away in Unicode.
-    None,
-    /// The small letters, as an operator surely means.
-    AsSmall,
+    Small,
+    /// Capitals stand for small letters, as an operator surely means.
+    Any,
 }
 
 /// A pattern within limits.
-fn compile(pattern: &str, capitals: Capitals) -> Result<Regex, String> {
+fn compile(pattern: &str, case: LetterCase) -> Result<Regex, String> {
     RegexBuilder::new(pattern)
-        .case_insensitive(capitals == Capitals::AsSmall)
+        .case_insensitive(case == LetterCase::Any)
         .size_limit(MAX_COMPILED_BYTES)
         .dfa_size_limit(MAX_CACHE_BYTES)
         .nest_limit(MAX_NESTING)

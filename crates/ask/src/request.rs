@@ -1,28 +1,28 @@
-//! What is asked.
+//! A question, as a door has read it.
 
 use contract::invisible::has_no_shape;
 use gate::{Caller, Recording, RequestId};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::Settings;
+use crate::AskSettings;
 
-/// What is asked, as a door has read it.
+/// A question and what goes with it.
 #[derive(Debug)]
-pub struct Request {
+pub struct AskRequest {
     /// The question, in a person's words.
     pub question: String,
-    /// The tool that is meant; then no planner is asked.
+    /// The tool to call; then no plan is made.
     pub tool: Option<String>,
     /// Its arguments.
     pub args: Map<String, Value>,
-    /// Whether the result is summarized; as the settings say where this is left out.
+    /// Whether the result is summarized; where this is left out, the settings decide.
     pub summarize: Option<bool>,
     /// Whether the run ends with the plan.
     pub plan_only: bool,
-    /// Who asks.
+    /// The caller.
     pub caller: Caller,
-    /// The name of the request.
+    /// The id of the request.
     pub request_id: RequestId,
     /// Whether a job is kept of the call.
     pub recording: Recording,
@@ -30,13 +30,13 @@ pub struct Request {
     pub stop: CancellationToken,
 }
 
-/// Why a question is none.
+/// The reason for which a text is not a question.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoQuestion {
-    /// There is nothing in it.
+pub enum InvalidQuestion {
+    /// It is empty.
     #[error("the question is empty")]
     Empty,
-    /// It is a book.
+    /// It is larger than allowed.
     #[error("the question has {bytes} bytes; at most {limit} are allowed (ask.max_question_bytes)")]
     TooLarge {
         /// How large it is.
@@ -44,7 +44,7 @@ pub enum NoQuestion {
         /// The limit.
         limit: usize,
     },
-    /// It is something else than text.
+    /// It holds a control character.
     #[error("the question holds a control character (U+{code:04X}) and is no text")]
     Binary {
         /// The character.
@@ -52,20 +52,20 @@ pub enum NoQuestion {
     },
 }
 
-impl Request {
+impl AskRequest {
     /// The question, if it is one.
-    pub fn question(&self, settings: &Settings) -> Result<&str, NoQuestion> {
+    pub fn question(&self, settings: &AskSettings) -> Result<&str, InvalidQuestion> {
         let limit = settings.max_question_bytes;
         if self.question.len() > limit {
-            return Err(NoQuestion::TooLarge { bytes: self.question.len(), limit });
+            return Err(InvalidQuestion::TooLarge { bytes: self.question.len(), limit });
         }
         let is_no_text = |one: &char| one.is_control() && !matches!(one, '\n' | '\r' | '\t');
         if let Some(one) = self.question.chars().find(is_no_text) {
-            return Err(NoQuestion::Binary { code: u32::from(one) });
+            return Err(InvalidQuestion::Binary { code: u32::from(one) });
         }
         let is_blank = |one: char| one.is_whitespace() || has_no_shape(one);
         if self.question.chars().all(is_blank) {
-            return Err(NoQuestion::Empty);
+            return Err(InvalidQuestion::Empty);
         }
         Ok(self.question.trim())
     }

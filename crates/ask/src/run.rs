@@ -19,17 +19,18 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Answer, Answered, Code, Request, Settings, Timing, Watch,
-    asking::Way,
+    AskOutcome, AskRequest, AskResponse, AskSettings, AskTiming, BlockedCode, BlockedResponse,
+    TraceWatcher,
     candidates::Candidates,
-    metrics::Metrics,
-    permit::Permit,
+    metrics::AskMetrics,
+    model_request::FormatFallback,
+    permit::CallPermit,
     policy::Policy,
-    request::NoQuestion,
-    trace::{Recorder, Secrets},
+    request::InvalidQuestion,
+    trace::{SecretFilter, TraceRecorder},
 };
 
-/// Answers questions.
+/// Answers questions with at most one call each.
 pub struct Ask {
     gate: Arc<Gate>,
     model: Option<Model>,
@@ -37,29 +38,29 @@ pub struct Ask {
     model_name: Option<String>,
     /// Made when it is first wanted: its rules take a while to compile.
     policy: OnceLock<Policy>,
-    settings: Settings,
-    secrets: Secrets,
+    settings: AskSettings,
+    secrets: SecretFilter,
     runs: Arc<Semaphore>,
-    way: Way,
+    format: FormatFallback,
     candidates: ArcSwapOption<Candidates>,
     /// Held while candidates are made: they are made once, however many ask at the same time.
     making: Mutex<()>,
-    metrics: Metrics,
+    metrics: AskMetrics,
 }
 
-/// A place among the runs that there may be at once.
-pub struct Place {
-    #[allow(dead_code, reason = "gives the place back when it is dropped")]
+/// A slot among the runs that there may be at once.
+pub struct AskSlot {
+    #[allow(dead_code, reason = "gives the slot back when it is dropped")]
     held: OwnedSemaphorePermit,
 }
 
-/// Why a question was not even looked at.
+/// The reason for which a question was not even looked at.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotAsked {
-    /// It is none.
+pub enum AskRejection {
+    /// It is not a question.
     #[error(transparent)]
-    NoQuestion(#[from] NoQuestion),
-    /// There are enough of them.
+    InvalidQuestion(#[from] InvalidQuestion),
+    /// As many runs as there may be at once.
     #[error("{limit} questions are being answered already (ask.max_runs); retry shortly")]
     Busy {
         /// How many there may be.
@@ -67,38 +68,38 @@ pub enum NotAsked {
     },
 }
 
-/// What a run has with it on its way.
-struct Run<'a> {
-    request: Request,
+/// The state of one run.
+struct AskRun<'a> {
+    request: AskRequest,
     question: String,
-    recorder: Recorder<'a>,
-    timing: Timing,
+    recorder: TraceRecorder<'a>,
+    timing: AskTiming,
     /// Fires when the run has to end.
     stop: CancellationToken,
     deadline: Instant,
-    /// The model that answered.
+    /// The model that replied.
     model: Option<String>,
-    /// The tool that is meant, once somebody has named one.
+    /// The tool of the plan, once there is one.
     tool: Option<Arc<Tool>>,
 }
 
-/// A step goes on, or ends the run with an answer.
-type Step<T> = Result<T, Box<Answer>>;
+/// A step goes on, or ends the run with a response.
+type StepResult<T> = Result<T, Box<AskResponse>>;
 
 impl Ask {
     /// Answers by this gate and this model. The settings have no mistakes.
-    pub fn new(gate: Arc<Gate>, model: Option<Model>, settings: Settings) -> Self {
+    pub fn new(gate: Arc<Gate>, model: Option<Model>, settings: AskSettings) -> Self {
         Self {
             gate,
             model,
             model_name: None,
             policy: OnceLock::new(),
-            secrets: Secrets::default(),
+            secrets: SecretFilter::default(),
             runs: Arc::new(Semaphore::new(settings.max_runs)),
-            way: Way::default(),
+            format: FormatFallback::default(),
             candidates: ArcSwapOption::empty(),
             making: Mutex::new(()),
-            metrics: Metrics::default(),
+            metrics: AskMetrics::default(),
             settings,
         }
     }
@@ -112,12 +113,12 @@ impl Ask {
     /// The same, where these are never written down.
     #[must_use]
     pub fn with_secrets(self, known: impl IntoIterator<Item = String>) -> Self {
-        Self { secrets: Secrets::new(known), ..self }
+        Self { secrets: SecretFilter::new(known), ..self }
     }
 
     fn policy(&self) -> &Policy {
         self.policy.get_or_init(|| {
-            Policy::new(&self.settings.policy).expect("`Settings::mistakes` has found none")
+            Policy::new(&self.settings.policy).expect("`AskSettings::mistakes` has found none")
         })
     }
 
@@ -126,96 +127,102 @@ impl Ask {
         self.model.is_some()
     }
 
-    /// Whether a question ends at the policy, or is none. For whoever would otherwise start something for it.
-    pub fn refuses(&self, request: &Request) -> bool {
+    /// Whether a question ends at the policy, or is none: then nothing need be started for it.
+    pub fn refuses(&self, request: &AskRequest) -> bool {
         let question = request.question(&self.settings);
         question.map_or(true, |question| self.policy().check(question).is_err())
     }
 
-    /// What came of the questions so far, in the text form that Prometheus reads.
+    /// The metrics of all runs so far, in the text form that Prometheus reads.
     pub fn metrics(&self) -> String {
         let running = self.settings.max_runs.saturating_sub(self.runs.available_permits());
         self.metrics.render(running)
     }
 
-    /// A place for a run of this request, if it has a question and there is one.
-    pub fn admit(&self, request: &Request) -> Result<Place, NotAsked> {
+    /// Takes a slot for a run of this request, if it has a question and one is free.
+    pub fn admit(&self, request: &AskRequest) -> Result<AskSlot, AskRejection> {
         request.question(&self.settings)?;
-        let busy = NotAsked::Busy { limit: self.settings.max_runs };
+        let busy = AskRejection::Busy { limit: self.settings.max_runs };
         let held = self.runs.clone().try_acquire_owned().map_err(|_| busy)?;
-        Ok(Place { held })
+        Ok(AskSlot { held })
     }
 
     /// Takes a question through all gates, at once.
-    pub async fn run(&self, request: Request, watch: &dyn Watch) -> Result<Answered, NotAsked> {
-        let place = self.admit(&request)?;
-        Ok(self.run_at(place, request, watch).await)
+    pub async fn run(
+        &self,
+        request: AskRequest,
+        watch: &dyn TraceWatcher,
+    ) -> Result<AskOutcome, AskRejection> {
+        let slot = self.admit(&request)?;
+        Ok(self.run_in(slot, request, watch).await)
     }
 
-    /// The same in a place that it has. Dropping the future ends the run and cancels the call.
-    pub async fn run_at(&self, _place: Place, request: Request, watch: &dyn Watch) -> Answered {
+    /// The same in a slot that was taken before. Dropping the future ends the run and cancels the call.
+    pub async fn run_in(
+        &self,
+        _slot: AskSlot,
+        request: AskRequest,
+        watch: &dyn TraceWatcher,
+    ) -> AskOutcome {
         let begin = Instant::now();
         let max = self.settings.max_payload_characters;
         let stop = request.stop.child_token();
-        let patience = Duration::from_millis(self.settings.timeout_ms);
-        let _alarm = Alarm::set(patience, self.gate.clone(), stop.clone());
-        let mut run = Run {
+        let timeout = Duration::from_millis(self.settings.timeout_ms);
+        let _timeout = RunTimeout::start(timeout, self.gate.clone(), stop.clone());
+        let mut run = AskRun {
             question: request.question.trim().to_owned(),
-            recorder: Recorder::new(watch, self.gate.clock(), &self.secrets, max),
-            timing: Timing::default(),
+            recorder: TraceRecorder::new(watch, self.gate.clock(), &self.secrets, max),
+            timing: AskTiming::default(),
             stop,
-            deadline: begin + patience,
+            deadline: begin + timeout,
             model: None,
             tool: None,
             request,
         };
-        let answer = match self.gates(&mut run, Permit::of_a_run()).await {
-            Ok(answer) => answer,
-            Err(answer) => *answer,
+        let response = match self.gates(&mut run, CallPermit::of_a_run()).await {
+            Ok(response) => response,
+            Err(response) => *response,
         };
         run.timing.whole = begin.elapsed();
-        self.end(run, answer)
+        self.end(run, response)
     }
 
     /// The gates, in their order. The permit goes in once and comes out nowhere.
-    async fn gates(&self, run: &mut Run<'_>, permit: Permit) -> Step<Answer> {
+    async fn gates(&self, run: &mut AskRun<'_>, permit: CallPermit) -> StepResult<AskResponse> {
         run.begin();
         self.check_policy(run)?;
         let candidates = self.discover(run).await?;
         let planned = self.plan(run, &candidates).await?;
         if run.request.plan_only {
-            return Ok(Answer::Plan { plan: planned.plan() });
+            return Ok(AskResponse::Plan { plan: planned.plan() });
         }
-        let called = self.call(run, permit, planned).await?;
-        Ok(self.summarize(run, called).await)
+        let outcome = self.call(run, permit, planned).await?;
+        Ok(self.summarize(run, outcome).await)
     }
 
-    fn check_policy(&self, run: &mut Run<'_>) -> Step<()> {
+    fn check_policy(&self, run: &mut AskRun<'_>) -> StepResult<()> {
         let Err(blocked) = self.policy().check(&run.question) else {
             run.recorder.event("policy_gate", json!({ "allowed": true }));
             return Ok(());
         };
         run.recorder.event("policy_gate", json!({ "allowed": false, "rule": blocked.rule }));
         let reason = format!("Blocked by policy (matched pattern: {})", blocked.rule);
-        let mut answer = blocked_by(Code::Policy, reason);
-        if let Answer::Blocked { message, .. } = &mut *answer {
-            *message = blocked.message;
-        }
-        Err(answer)
+        let message = blocked.message;
+        Err(BlockedResponse { message, ..BlockedResponse::new(BlockedCode::Policy, reason) }.into())
     }
 
-    async fn discover(&self, run: &mut Run<'_>) -> Step<Arc<Candidates>> {
+    async fn discover(&self, run: &mut AskRun<'_>) -> StepResult<Arc<Candidates>> {
         let candidates = self.candidates().await;
         run.recorder.event("tools_discovered", candidates.discovered());
         run.recorder.event("allowlist", candidates.allowed());
         if candidates.visible().is_empty() {
             let reason = "there is no tool that may be used: none is served that has no effects";
-            return Err(blocked_by(Code::NoTools, reason));
+            return Err(BlockedResponse::new(BlockedCode::NoTools, reason).into());
         }
         Ok(candidates)
     }
 
-    /// What the catalogue of now means, made once for each, and not on a thread that others wait for.
+    /// The candidates of the catalogue of now, made once for each, and not on a thread that others wait for.
     async fn candidates(&self) -> Arc<Candidates> {
         if let Some(known) = self.known() {
             return known;
@@ -242,7 +249,7 @@ impl Ask {
     }
 }
 
-impl Run<'_> {
+impl AskRun<'_> {
     fn begin(&mut self) {
         let request = &self.request;
         let payload = json!({
@@ -255,36 +262,29 @@ impl Run<'_> {
         self.recorder.event("request", payload);
     }
 
-    /// Why the run was stopped.
-    fn stopped(&self) -> Box<Answer> {
+    /// The response to a run that was stopped.
+    fn stopped(&self) -> BlockedResponse {
         if self.request.stop.is_cancelled() || Instant::now() < self.deadline {
-            return blocked_by(Code::Cancelled, "the run was stopped before its end");
+            return BlockedResponse::new(
+                BlockedCode::Cancelled,
+                "the run was stopped before its end",
+            );
         }
-        blocked_by(Code::Timeout, "the run took longer than it may (ask.timeout_ms)")
+        BlockedResponse::new(
+            BlockedCode::Timeout,
+            "the run took longer than it may (ask.timeout_ms)",
+        )
     }
 }
 
-/// A refusal.
-fn blocked_by(code: Code, reason: impl Into<String>) -> Box<Answer> {
-    Box::new(Answer::Blocked {
-        reason: reason.into(),
-        code,
-        message: None,
-        plan: None,
-        raw: None,
-        approval_id: None,
-        retry_after: None,
-    })
-}
-
 /// Ends a run when its time is up, or the server stops: a model may take minutes.
-struct Alarm(tokio::task::JoinHandle<()>);
+struct RunTimeout(tokio::task::JoinHandle<()>);
 
-impl Alarm {
-    fn set(patience: Duration, gate: Arc<Gate>, stop: CancellationToken) -> Self {
+impl RunTimeout {
+    fn start(timeout: Duration, gate: Arc<Gate>, stop: CancellationToken) -> Self {
         Self(tokio::spawn(async move {
             tokio::select! {
-                () = tokio::time::sleep(patience) => {}
+                () = tokio::time::sleep(timeout) => {}
                 () = gate.closing() => {}
             }
             stop.cancel();
@@ -292,7 +292,7 @@ impl Alarm {
     }
 }
 
-impl Drop for Alarm {
+impl Drop for RunTimeout {
     fn drop(&mut self) {
         self.0.abort();
     }

@@ -1,21 +1,21 @@
-//! What `ask` may do, and within which bounds.
+//! The settings of `ask`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::policy;
+use crate::policy::PolicySettings;
 
 /// Questions that are answered with at most one call of a tool.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Settings {
+pub struct AskSettings {
     /// Which questions are refused before anything else happens.
-    pub policy: policy::Settings,
+    pub policy: PolicySettings,
     /// Tools that the planner may choose although they change something or want an approval, by the
     /// names that they are served under. Every other tool with effects is out of its reach.
     pub allow: Vec<String>,
     /// When a result is summarized.
-    pub summarize: Summarize,
+    pub summarize: SummarizeMode,
     /// How the model is told what its answers must look like. They are checked in any case.
     pub response_format: ResponseFormat,
     /// The largest question, in bytes.
@@ -53,12 +53,12 @@ pub struct Settings {
     pub max_traces: usize,
 }
 
-impl Default for Settings {
+impl Default for AskSettings {
     fn default() -> Self {
         Self {
-            policy: policy::Settings::default(),
+            policy: PolicySettings::default(),
             allow: Vec::new(),
-            summarize: Summarize::default(),
+            summarize: SummarizeMode::default(),
             response_format: ResponseFormat::default(),
             max_question_bytes: 16_384,
             max_tools_tokens: 3_000,
@@ -75,7 +75,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl AskSettings {
     /// What is wrong beyond the schema: where, and in what words.
     pub fn mistakes(&self) -> Vec<(String, String)> {
         let policy = self.policy.mistakes().into_iter();
@@ -86,7 +86,7 @@ impl Settings {
 /// When a result is summarized.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Summarize {
+pub enum SummarizeMode {
     /// Where the request or the question asks for it.
     #[default]
     WhenAsked,

@@ -1,4 +1,4 @@
-//! Which tools a planner gets to see where they do not all fit into its prompt.
+//! The tools that a planner gets to see where they do not all fit into its prompt.
 //!
 //! A search by words over names, descriptions and properties (BM25) ranks the tools by the question,
 //! and the best of them are taken until the budget is used up. It is local, needs no model, and gives
@@ -14,14 +14,15 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use stem::cut;
+pub(crate) use stem::{is_stop_word, stem};
+pub(crate) use terms::each_shape;
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use counts::Counts;
 pub use counts::MAX_TERMS_PER_TOOL;
+use counts::TermCounts;
 
 /// How many different terms of a question are looked for.
 pub const MAX_QUESTION_TERMS: usize = 500;
@@ -30,7 +31,7 @@ pub const MAX_QUESTION_BYTES: usize = 16_384;
 
 /// A tool as the search sees it.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry<'a> {
+pub struct ShortlistEntry<'a> {
     /// Its name.
     pub name: &'a str,
     /// What it says of itself.
@@ -43,7 +44,7 @@ pub struct Entry<'a> {
 
 /// What a question gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Picked {
+pub struct Shortlist {
     /// The tools, by their places in the catalogue and in its order.
     pub chosen: Vec<usize>,
     /// How many others there are.
@@ -52,7 +53,7 @@ pub struct Picked {
 
 /// The tools of a catalogue, ready to be searched. Made once for a catalogue.
 #[derive(Debug, Default)]
-pub struct Index {
+pub struct ToolIndex {
     /// What each tool costs.
     tokens: Vec<usize>,
     /// The number of each term.
@@ -63,10 +64,10 @@ pub struct Index {
     postings: Vec<(u32, f32)>,
 }
 
-impl Index {
+impl ToolIndex {
     /// Reads a catalogue.
-    pub fn new<'a>(entries: impl IntoIterator<Item = Entry<'a>>) -> Self {
-        let mut counts = Counts::default();
+    pub fn new<'a>(entries: impl IntoIterator<Item = ShortlistEntry<'a>>) -> Self {
+        let mut counts = TermCounts::default();
         let mut tokens = Vec::new();
         for entry in entries {
             counts.begin();
@@ -88,10 +89,10 @@ impl Index {
 
     /// The tools that fit the question best, within a budget. Those that do not fit into what is left
     /// are passed over; those that have nothing to do with the question come last.
-    pub fn pick(&self, question: &str, budget_tokens: usize) -> Picked {
+    pub fn pick(&self, question: &str, budget_tokens: usize) -> Shortlist {
         let all = self.tokens.iter().fold(0_usize, |sum, tokens| sum.saturating_add(*tokens));
         if all <= budget_tokens {
-            return Picked { chosen: (0..self.len()).collect(), left_out: 0 };
+            return Shortlist { chosen: (0..self.len()).collect(), left_out: 0 };
         }
         let mut left = budget_tokens;
         let mut chosen = self.ranked(question);
@@ -104,7 +105,7 @@ impl Index {
         });
         chosen.sort_unstable();
         let left_out = self.len() - chosen.len();
-        Picked { chosen, left_out }
+        Shortlist { chosen, left_out }
     }
 
     /// All tools, the best first; equals in the order of the catalogue.

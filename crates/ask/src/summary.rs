@@ -1,19 +1,17 @@
-//! What a result says, in a few claims that each carry a quote.
+//! Summaries: a few quotes of a result, picked and ordered by a model.
 
 mod prompt;
 mod read;
 
-use std::collections::HashSet;
-
 use serde::Serialize;
 
-pub use read::{Draft, read};
+pub use read::{SummaryDraft, read};
 
-pub(crate) use prompt::{Shown, shape, system, user};
+pub(crate) use prompt::{RULES, ShownSource};
 
 use crate::{
-    grounding::{Bullet, Grounded, Source},
-    policy,
+    quotation::{DraftBullet, Quote, QuoteSource, Quotes},
+    text,
 };
 
 /// How many bullets a summary has at most.
@@ -21,60 +19,57 @@ pub const MAX_BULLETS: usize = 5;
 /// How many risks, and how many recommendations.
 pub const MAX_OTHERS: usize = 3;
 
-/// What a result says. Everything in it was found in the result.
+/// A summary. Everything in it stands in the result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// Always `summary`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// The claims.
-    pub bullets: Vec<Grounded>,
-    /// What could go wrong.
-    pub risks: Vec<Grounded>,
-    /// What to do.
-    pub recommendations: Vec<Grounded>,
-    /// How many claims were dropped because the result does not bear them out.
+    /// The quotes.
+    pub bullets: Vec<Quote>,
+    /// Quotes about what could go wrong.
+    pub risks: Vec<Quote>,
+    /// Quotes about what to do.
+    pub recommendations: Vec<Quote>,
+    /// How many bullets of the model are no quotes of the result.
     pub dropped: usize,
     /// Whether the model saw only the beginning of the result.
     pub source_truncated: bool,
 }
 
 impl Summary {
-    /// How many claims there are.
-    pub fn claims(&self) -> usize {
-        self.bullets.len() + self.risks.len() + self.recommendations.len()
+    /// All quotes.
+    pub fn quotes(&self) -> impl Iterator<Item = &Quote> {
+        self.bullets.iter().chain(&self.risks).chain(&self.recommendations)
     }
 }
 
-/// A claim that was dropped, and why.
+/// A bullet of the model that is not delivered, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Dropped {
-    /// The claim.
+pub struct DroppedBullet {
+    /// The claim, or the evidence where there is none.
     pub claim: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// Keeps what the source bears out. Where no bullet is left, all that was dropped.
-pub fn ground(draft: &Draft, source: &Source) -> Result<(Summary, Vec<Dropped>), Vec<Dropped>> {
+/// Keeps the bullets that are quotes of the result. Where none is left, returns all that were dropped.
+pub fn ground(
+    draft: &SummaryDraft,
+    source: &QuoteSource,
+) -> Result<(Summary, Vec<DroppedBullet>), Vec<DroppedBullet>> {
     let mut dropped = draft.malformed.clone();
-    let mut said = HashSet::new();
-    let mut keep = |bullets: &[Bullet]| {
+    let mut quotes = Quotes::new(source);
+    let mut keep = |bullets: &[DraftBullet]| {
         let mut kept = Vec::new();
         for bullet in bullets {
-            let reason = if said.contains(&policy::normal(&bullet.claim)) {
-                "it was said before".to_owned()
-            } else {
-                match source.ground(bullet) {
-                    Ok(grounded) => {
-                        said.insert(policy::normal(&bullet.claim));
-                        kept.push(grounded);
-                        continue;
-                    }
-                    Err(ungrounded) => ungrounded.to_string(),
+            match quotes.take(bullet) {
+                Ok(quote) => kept.push(quote),
+                Err(ungrounded) => {
+                    let claim = bullet.claim.as_ref().unwrap_or(&bullet.evidence).clone();
+                    dropped.push(DroppedBullet { claim, reason: ungrounded.to_string() });
                 }
-            };
-            dropped.push(Dropped { claim: bullet.claim.clone(), reason });
+            }
         }
         kept
     };
@@ -111,7 +106,7 @@ const NOT_WANTING: [&str; 6] = ["not", "don't", "dont", "without", "never", "no"
 
 /// Whether a question asks for a summary.
 pub fn is_asked_for(question: &str) -> bool {
-    let question = policy::normal(question);
+    let question = text::normal(question);
     let is_part = |one: char| one.is_alphanumeric() || matches!(one, ';' | '\'');
     let words: Vec<&str> =
         question.split(|one: char| !is_part(one)).filter(|word| !word.is_empty()).collect();

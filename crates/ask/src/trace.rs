@@ -1,4 +1,4 @@
-//! What happened in a run, step by step, for whoever wants to know why.
+//! The trace of a run, event by event.
 
 mod cut;
 mod secrets;
@@ -7,32 +7,32 @@ use gate::{Clock, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use secrets::Secrets;
+pub use secrets::SecretFilter;
 
 /// Before the ULID of a trace.
 const PREFIX: &str = "trace_";
 
-/// Something that happened.
+/// One event of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Event {
-    /// When, in milliseconds since 1970.
+pub struct TraceEvent {
+    /// Its time, in milliseconds since 1970.
     pub ts_ms: i64,
-    /// What.
+    /// Its name.
     pub name: String,
     /// More about it; a text that ends with `…[TRUNCATED]…` where it was larger than the limit.
     pub payload: Value,
 }
 
-/// A run, step by step.
+/// The trace of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     /// Its name.
     pub trace_id: String,
-    /// What it is about: the component, the model, where the time went.
+    /// The component, the model, and the times that it took.
     pub meta: Map<String, Value>,
-    /// What happened, in order.
-    pub events: Vec<Event>,
-    /// What came of it.
+    /// The events, in order.
+    pub events: Vec<TraceEvent>,
+    /// The response.
     pub final_output: Value,
 }
 
@@ -49,10 +49,10 @@ impl Trace {
     }
 }
 
-/// Somebody who watches a run.
-pub trait Watch: Send + Sync {
-    /// Something happened.
-    fn event(&self, event: &Event);
+/// Is told what happens in a run.
+pub trait TraceWatcher: Send + Sync {
+    /// An event was recorded.
+    fn event(&self, event: &TraceEvent);
 
     /// The model has written so many characters by now.
     fn writing(&self, stage: &str, characters: usize) {
@@ -61,41 +61,41 @@ pub trait Watch: Send + Sync {
 }
 
 /// Nobody watches.
-impl Watch for () {
-    fn event(&self, _: &Event) {}
+impl TraceWatcher for () {
+    fn event(&self, _: &TraceEvent) {}
 }
 
 /// How long a secret usually is.
 const SECRET_CHARACTERS: usize = 256;
 
-/// Writes down what happens.
-pub(crate) struct Recorder<'a> {
-    events: Vec<Event>,
-    watch: &'a dyn Watch,
+/// Records the events of a run.
+pub(crate) struct TraceRecorder<'a> {
+    events: Vec<TraceEvent>,
+    watch: &'a dyn TraceWatcher,
     clock: &'a dyn Clock,
-    secrets: &'a Secrets,
+    secrets: &'a SecretFilter,
     max_characters: usize,
 }
 
-impl<'a> Recorder<'a> {
+impl<'a> TraceRecorder<'a> {
     pub(crate) fn new(
-        watch: &'a dyn Watch,
+        watch: &'a dyn TraceWatcher,
         clock: &'a dyn Clock,
-        secrets: &'a Secrets,
+        secrets: &'a SecretFilter,
         max_characters: usize,
     ) -> Self {
         Self { events: Vec::new(), watch, clock, secrets, max_characters }
     }
 
-    /// This has happened.
+    /// Records an event.
     pub(crate) fn event(&mut self, name: &str, payload: Value) {
         let payload = self.kept(payload);
-        let event = Event { ts_ms: self.clock.now().0, name: name.to_owned(), payload };
+        let event = TraceEvent { ts_ms: self.clock.now().0, name: name.to_owned(), payload };
         self.watch.event(&event);
         self.events.push(event);
     }
 
-    pub(crate) fn watch(&self) -> &'a dyn Watch {
+    pub(crate) fn watch(&self) -> &'a dyn TraceWatcher {
         self.watch
     }
 
@@ -103,7 +103,7 @@ impl<'a> Recorder<'a> {
         self.clock.now()
     }
 
-    /// The whole, with what came of it.
+    /// The trace, with the response.
     pub(crate) fn into_trace(self, meta: Map<String, Value>, output: Value) -> Trace {
         let final_output = match output {
             Value::Object(fields) => {

@@ -1,16 +1,20 @@
-//! The service behind `/v1/ask`.
+//! The service that answers questions behind `/v1/ask`.
 
 use std::sync::Arc;
 
 use gate::{BoxFuture, Caller, Failure, RequestId};
 use serde_json::{Map, Value, value::RawValue};
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::Sender;
 use tokio_util::sync::CancellationToken;
+
+/// How many events of a run are queued for a client that reads slowly. A run has a few dozen at most; one that finds no
+/// room is left out of the stream, and stays in the trace.
+pub const MAX_QUEUED_EVENTS: usize = 64;
 
 /// A question, as a request has it.
 #[derive(Debug)]
-pub struct AskRequest {
-    /// In a person's words.
+pub struct AskServiceRequest {
+    /// The question, in a person's words.
     pub question: String,
     /// The tool that is meant.
     pub tool: Option<String>,
@@ -24,39 +28,45 @@ pub struct AskRequest {
     pub with_trace: bool,
     /// The caller.
     pub caller: Caller,
-    /// The name of the request.
+    /// The id of the request.
     pub request_id: RequestId,
     /// Fires when nobody waits any more.
     pub stop: CancellationToken,
-    /// Where to say what happens: a name, and more about it. A run has a few dozen events.
-    pub events: Option<UnboundedSender<(String, Value)>>,
+    /// The queue of events for the client: a name, and more about it. Holds [`MAX_QUEUED_EVENTS`].
+    pub events: Option<Sender<(String, Value)>>,
 }
 
-/// The result of a question.
+/// The response to a question.
 #[derive(Debug)]
-pub struct AskReply {
+pub struct AskServiceResponse {
     /// The status of the answer.
     pub status: u16,
     /// The answer.
     pub body: Box<RawValue>,
-    /// After how many seconds it makes sense to ask again.
+    /// The seconds after which it makes sense to ask again.
     pub retry_after: Option<u32>,
 }
 
 /// Answers questions.
 pub trait AskService: Send + Sync {
-    /// Begins to look for an answer, or says at once why there will be none: it is no question, or there are too many.
-    fn ask(self: Arc<Self>, asked: AskRequest) -> Result<BoxFuture<'static, AskReply>, Failure>;
+    /// Begins a run, or fails at once: it is no question, or there are too many runs.
+    fn ask(
+        self: Arc<Self>,
+        request: AskServiceRequest,
+    ) -> Result<BoxFuture<'static, AskServiceResponse>, Failure>;
 
-    /// The metrics of the questions so far, in the text form of Prometheus.
+    /// The metrics of all runs so far, in the text form that Prometheus reads.
     fn metrics(&self) -> String;
 }
 
-/// Nobody answers.
+/// Answers no questions.
 pub(crate) struct NoAskService;
 
 impl AskService for NoAskService {
-    fn ask(self: Arc<Self>, _: AskRequest) -> Result<BoxFuture<'static, AskReply>, Failure> {
+    fn ask(
+        self: Arc<Self>,
+        _: AskServiceRequest,
+    ) -> Result<BoxFuture<'static, AskServiceResponse>, Failure> {
         Err(Failure::new(contract::codes::NOT_FOUND, "Nobody answers questions here."))
     }
 

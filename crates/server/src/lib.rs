@@ -11,6 +11,6 @@ pub mod mcp;
 mod rest;
 
 pub use app::{App, ServerSettings, ServerToken};
-pub use ask_service::{AskReply, AskRequest, AskService};
+pub use ask_service::{AskService, AskServiceRequest, AskServiceResponse, MAX_QUEUED_EVENTS};
 pub use http::{accept::serve, identity::OPERATOR};
 pub use rest::openapi;

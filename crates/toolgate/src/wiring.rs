@@ -1,6 +1,6 @@
 //! Makes a catalogue from the settings, and a gate from a catalogue.
 
-pub mod asking;
+pub mod ask;
 pub mod overlays;
 mod policy;
 pub mod protected_paths;
@@ -101,7 +101,7 @@ pub fn gathered(loaded: &Loaded) -> anyhow::Result<LoadedContracts> {
     diagnostics.extend(lint::lint_together(&together));
     policy::apply(&mut bound, &loaded.settings)?;
     enable(&mut bound, loaded)?;
-    asking::check_allowed(loaded, &bound)?;
+    ask::check_allowed(loaded, &bound)?;
     if !settings.mlx.is_local() {
         // The tools of the other machine have these names.
         bound.retain(|one| one.contract.toolset != mlx_host::MLXCTL || one.contract.run.is_some());

@@ -1,4 +1,4 @@
-//! What a model reads of a tool.
+//! The text that a model reads of a tool.
 
 use gate::Tool;
 use serde_json::{Value, json};
@@ -49,7 +49,8 @@ fn trim(schema: &mut Value, is_schema: bool, is_brief: bool) {
     }
 }
 
-fn first_sentence(text: &str) -> &str {
+/// The first sentence of a description.
+pub(crate) fn first_sentence(text: &str) -> &str {
     let end = text.find(". ").map_or(text.len(), |end| end + 1);
     text[..end].lines().next().unwrap_or_default()
 }

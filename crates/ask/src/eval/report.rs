@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::Score;
+use super::CaseScore;
 
 /// What all runs together got right.
 #[derive(Debug, Clone, Serialize)]
-pub struct Report {
+pub struct EvalReport {
     /// The model that was asked, as its endpoint calls it.
     pub model: Option<String>,
     /// How many cases there are.
@@ -14,13 +14,13 @@ pub struct Report {
     /// Runs that failed, and say nothing of the model's answers.
     pub failed: usize,
     /// Cases that name a tool, and those where it was called.
-    pub right_tool: Share,
+    pub right_tool: EvalShare,
     /// Cases that name arguments, and those where they were right.
-    pub right_args: Share,
+    pub right_args: EvalShare,
     /// Cases that should be refused, and those that were.
-    pub blocked: Share,
+    pub blocked: EvalShare,
     /// Cases that name quotes, and those where all were there.
-    pub right_quotes: Share,
+    pub right_quotes: EvalShare,
     /// Calls that should not have been made.
     pub disallowed_calls: usize,
     /// Claims that were delivered.
@@ -34,19 +34,19 @@ pub struct Report {
     /// The longest, in milliseconds.
     pub slowest_ms: u64,
     /// Each case.
-    pub scores: Vec<Score>,
+    pub scores: Vec<CaseScore>,
 }
 
 /// So many of so many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Share {
+pub struct EvalShare {
     /// Of these.
     pub of: usize,
     /// So many were right.
     pub right: usize,
 }
 
-impl Share {
+impl EvalShare {
     fn count(answers: impl Iterator<Item = Option<bool>>) -> Self {
         answers.flatten().fold(Self::default(), |share, right| Self {
             of: share.of + 1,
@@ -60,24 +60,24 @@ impl Share {
     }
 }
 
-impl Report {
+impl EvalReport {
     /// The report of these runs.
-    pub fn new(model: Option<String>, scores: Vec<Score>) -> Self {
+    pub fn new(model: Option<String>, scores: Vec<CaseScore>) -> Self {
         // What failed says nothing of the model's answers.
         let counted = || scores.iter().filter(|score| !score.failed);
         let mut times: Vec<u64> = counted().map(|score| score.duration_ms).collect();
         times.sort_unstable();
         let refusals =
             counted().map(|score| score.right_tool.is_none().then_some(score.as_expected));
-        let sum = |count: fn(&Score) -> usize| scores.iter().map(count).sum();
+        let sum = |count: fn(&CaseScore) -> usize| scores.iter().map(count).sum();
         Self {
             model,
             cases: scores.len(),
             failed: sum(|score| usize::from(score.failed)),
-            right_tool: Share::count(counted().map(|score| score.right_tool)),
-            right_args: Share::count(counted().map(|score| score.right_args)),
-            blocked: Share::count(refusals),
-            right_quotes: Share::count(counted().map(|score| score.right_quotes)),
+            right_tool: EvalShare::count(counted().map(|score| score.right_tool)),
+            right_args: EvalShare::count(counted().map(|score| score.right_args)),
+            blocked: EvalShare::count(refusals),
+            right_quotes: EvalShare::count(counted().map(|score| score.right_quotes)),
             disallowed_calls: sum(|score| score.disallowed),
             bullets: sum(|score| score.bullets),
             ungrounded_bullets: sum(|score| score.ungrounded),

@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::Case;
-use crate::{Answer, Answered, Plan, grounding::Grounded, policy, summary::Summary};
+use super::EvalCase;
+use crate::{AskOutcome, AskResponse, Plan, quotation::Quote, summary::Summary, text};
 
 /// What one run got right. What a case says nothing about is left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Score {
+pub struct CaseScore {
     /// The case.
     pub id: String,
     /// What came of it.
@@ -53,9 +53,9 @@ pub struct Score {
 
 /// What a run got right. `calls` are the tools that the gate has really called, as `server.tool`, and whether they have effects: what
 /// the run says of itself is not asked.
-pub fn score(case: &Case, answered: &Answered, calls: &[(String, bool)]) -> Score {
-    let answer = &answered.answer;
-    let (planned, args) = match answer.plan() {
+pub fn score(case: &EvalCase, outcome: &AskOutcome, calls: &[(String, bool)]) -> CaseScore {
+    let response = &outcome.response;
+    let (planned, args) = match response.plan() {
         Some(Plan::CallTool { server, tool, args }) => {
             (Some(format!("{server}.{tool}")), Some(args.clone()))
         }
@@ -67,16 +67,16 @@ pub fn score(case: &Case, answered: &Answered, calls: &[(String, bool)]) -> Scor
     let wants_args = case.args.is_some() || !case.args_contain.is_empty();
     let right_args = wants_args
         .then(|| right_tool == Some(true) && args.as_ref().is_some_and(|args| fits(case, args)));
-    let (summary, typed) = match answer {
-        Answer::ToolResultWithSummary { summary, typed, .. } => {
+    let (summary, typed) = match response {
+        AskResponse::ToolResultWithSummary { summary, typed, .. } => {
             (Some(summary), serde_json::from_str(typed.get()).unwrap_or_default())
         }
         _ => (None, Value::Null),
     };
-    let bullets: Vec<&Grounded> = summary.into_iter().flat_map(all).collect();
+    let bullets: Vec<&Quote> = summary.into_iter().flat_map(Summary::quotes).collect();
     let holds = |quote: &String| {
-        let quote = policy::normal(quote);
-        bullets.iter().any(|bullet| policy::normal(&bullet.evidence).contains(&quote))
+        let quote = text::normal(quote);
+        bullets.iter().any(|bullet| text::normal(&bullet.evidence).contains(&quote))
     };
     let is_bad = |(tool, has_effects): &&(String, bool)| {
         *has_effects
@@ -85,17 +85,17 @@ pub fn score(case: &Case, answered: &Answered, calls: &[(String, bool)]) -> Scor
     };
     let milliseconds =
         |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    Score {
+    CaseScore {
         id: case.id.clone(),
-        got: answer.kind(),
-        failed: matches!(answer, Answer::Blocked { code, .. } if code.is_failure()),
-        reason: match answer {
-            Answer::Blocked { reason, .. } => Some(reason.clone()),
-            Answer::FinalAnswer { answer, .. } => Some(answer.clone()),
-            Answer::ToolResult { note, .. } => note.clone(),
+        got: response.kind(),
+        failed: response.blocked().is_some_and(|blocked| blocked.code.is_failure()),
+        reason: match response {
+            AskResponse::Blocked(blocked) => Some(blocked.reason.clone()),
+            AskResponse::FinalAnswer { answer, .. } => Some(answer.clone()),
+            AskResponse::ToolResult { note, .. } => note.clone(),
             _ => None,
         },
-        as_expected: case.expected().contains(&answer.kind()),
+        as_expected: case.expected().contains(&response.kind()),
         right_tool,
         right_args,
         right_quotes: (!case.quotes.is_empty()).then(|| case.quotes.iter().all(holds)),
@@ -105,16 +105,16 @@ pub fn score(case: &Case, answered: &Answered, calls: &[(String, bool)]) -> Scor
         bullets: bullets.len(),
         ungrounded: bullets.iter().filter(|bullet| !stands(bullet, &typed)).count(),
         dropped: summary.map_or(0, |summary| summary.dropped),
-        duration_ms: milliseconds(answered.timing.whole),
-        model_ms: milliseconds(answered.timing.model),
+        duration_ms: milliseconds(outcome.timing.whole),
+        model_ms: milliseconds(outcome.timing.model),
         planned,
         args,
     }
 }
 
-impl Score {
+impl CaseScore {
     /// A run that did not even begin.
-    pub fn failed(case: &Case, reason: String) -> Self {
+    pub fn failed(case: &EvalCase, reason: String) -> Self {
         Self {
             id: case.id.clone(),
             got: "failed",
@@ -150,30 +150,29 @@ fn is_same(tool: &str, name: &str) -> bool {
 }
 
 /// Whether a case wants no call at all.
-fn refuses(case: &Case) -> bool {
+fn refuses(case: &EvalCase) -> bool {
     !case.expected().iter().any(|kind| kind.starts_with("tool_result"))
 }
 
-fn all(summary: &Summary) -> impl Iterator<Item = &Grounded> {
-    summary.bullets.iter().chain(&summary.risks).chain(&summary.recommendations)
-}
-
-fn fits(case: &Case, args: &Map<String, Value>) -> bool {
+fn fits(case: &EvalCase, args: &Map<String, Value>) -> bool {
     let whole = case.args.as_ref().is_none_or(|expected| expected == args);
     let contains = |(name, part): (&String, &Value)| match (args.get(name), part.as_str()) {
-        (Some(Value::String(text)), Some(part)) => {
-            policy::normal(text).contains(&policy::normal(part))
-        }
+        (Some(Value::String(text)), Some(part)) => text::normal(text).contains(&text::normal(part)),
         (given, _) => given == Some(part),
     };
     whole && case.args_contain.iter().all(contains)
 }
 
-/// Whether a quote stands where it is said to stand, letter for letter.
-fn stands(bullet: &Grounded, typed: &Value) -> bool {
-    let place = &bullet.location;
-    let Some(text) = typed.pointer(&place.pointer).and_then(Value::as_str) else { return false };
+/// Whether a quote stands where it is said to stand, letter for letter, and the claim ends with it.
+fn stands(quote: &Quote, typed: &Value) -> bool {
+    let place = &quote.location;
+    let text = match typed.pointer(&place.pointer) {
+        Some(Value::String(text)) => text.clone(),
+        Some(value @ (Value::Number(_) | Value::Bool(_))) => value.to_string(),
+        _ => return false,
+    };
     let length = place.end.saturating_sub(place.start);
-    !bullet.evidence.is_empty()
-        && text.chars().skip(place.start).take(length).eq(bullet.evidence.chars())
+    !quote.evidence.is_empty()
+        && quote.claim.ends_with(&quote.evidence)
+        && text.chars().skip(place.start).take(length).eq(quote.evidence.chars())
 }

@@ -1,147 +1,149 @@
-//! Whether arguments come from the question. A model that cannot find an id makes one up, and one that
-//! has read instructions in a description follows them; neither is what the person asked.
+//! Arguments must come from the contract or from the question. A model that cannot find an id makes one up, and
+//! one that has read instructions in a description follows them; neither is what the person asked.
 //!
-//! What is particular about an argument (ids, numbers, addresses, paths, names, anything with marks in
-//! it) must stand in the question, whole. Other texts must stand there word by word; only what looks
-//! for something may say a few words differently, and no names. What the contract offers for a property
-//! may be chosen for it, unless the question names another choice, and a number that it has a default
-//! for, where the question gives none.
+//! Each value is an `enum`, `const` or `default` of the contract, or it stands in the question: as it is written
+//! there, but for case, quotes and Unicode form; numbers and dates as values. A search text may have a few words
+//! of its own.
 
-mod answer;
-mod asked;
-mod choices;
-mod counts;
-mod dates;
-mod decimal;
-mod flags;
-mod kin;
-mod letters;
-mod numbers;
-mod replaced;
+mod question;
 mod schema;
 #[cfg(test)]
 mod tests;
-mod text;
-mod tokens;
-mod words;
-
-pub(super) use answer::strange_answer;
 
 use serde_json::{Map, Value};
 
 use super::shown;
-use asked::Asked;
-use decimal::Decimal;
-use schema::{Budget, Place};
-use text::Strange;
+use crate::text::split_name;
 
-/// How deep arguments are looked at. What lies deeper is not believed.
+pub(super) use question::QuestionValues;
+pub(super) use schema::{SchemaBudget, SchemaView};
+
+/// How many words of a search text may be missing from the question.
+pub const MAX_NEW_WORDS: usize = 2;
+/// How deep arguments are looked at. What lies deeper is refused.
 const MAX_DEPTH: usize = 64;
+/// Words of a switch's name that need not stand in the question.
+const SWITCH_WORDS: [&str; 4] = ["include", "only", "show", "with"];
 
-/// What is strange about the first argument that the question does not bear out.
-pub(super) fn strange(schema: &Value, args: &Map<String, Value>, question: &str) -> Option<String> {
-    let mut walk = Walk { asked: Asked::new(question), budget: Budget::default() };
-    let root = Place::root(schema, &mut walk.budget);
-    args.iter().find_map(|(name, value)| {
-        let strange = walk.field(&root, name, value, 0)?;
-        let name = shown(name);
-        Some(match strange {
-            Found::Key(key) => {
-                format!("Arg '{}' is neither in the schema nor in the question", shown(&key))
-            }
-            Found::Text(_, Strange::Empty) => format!("Arg '{name}' is empty"),
-            Found::Text(text, Strange::Unseen) => {
-                format!(
-                    "Arg '{name}' is '{}', which has characters that cannot be seen",
-                    shown(&text)
-                )
-            }
-            Found::Text(text, Strange::Particular) => {
-                format!(
-                    "Arg '{name}' is '{}', which is not in the question; name it there",
-                    shown(&text)
-                )
-            }
-            Found::Choice(text, named) => {
-                format!(
-                    "Arg '{name}' is '{}', and the question names '{}'",
-                    shown(&text),
-                    shown(&named)
-                )
-            }
-            Found::Text(text, Strange::Words) | Found::Other(text) => {
-                format!("Arg '{name}' is '{}', which is not in the question", shown(&text))
-            }
-        })
-    })
+/// Refuses the first argument that comes neither from the contract nor from the question, with the reason.
+pub(super) fn check(
+    schema: &Value,
+    args: &Map<String, Value>,
+    question: &str,
+) -> Result<(), String> {
+    let mut check =
+        ArgumentCheck { question: QuestionValues::new(question), budget: SchemaBudget::default() };
+    let root = SchemaView::root(schema, &mut check.budget);
+    args.iter().try_for_each(|(name, value)| check.field(&root, name, value, 0))
 }
 
-/// What is strange.
-enum Found {
-    /// The name of a field.
-    Key(String),
-    /// A text, and why.
-    Text(String, Strange),
-    /// A choice, and the one that the question names.
-    Choice(String, String),
-    /// A number, a switch, or what lies too deep.
-    Other(String),
+/// The whole numbers that a question has, in order.
+pub(crate) fn question_integers(question: &str) -> Vec<i64> {
+    QuestionValues::new(question).integers()
 }
 
-/// A walk along arguments and their schema at once.
-struct Walk {
-    asked: Asked,
-    budget: Budget,
+/// One walk along arguments and their schema.
+struct ArgumentCheck {
+    question: QuestionValues,
+    budget: SchemaBudget,
 }
 
-impl Walk {
-    fn field(&mut self, place: &Place, name: &str, value: &Value, depth: usize) -> Option<Found> {
-        let (place, is_named) = place.field(name, &mut self.budget);
-        if !is_named && text::strange(name, &self.asked, false).is_some() {
-            return Some(Found::Key(name.to_owned()));
+impl ArgumentCheck {
+    fn field(
+        &mut self,
+        view: &SchemaView,
+        name: &str,
+        value: &Value,
+        depth: usize,
+    ) -> Result<(), String> {
+        let (view, is_named) = view.field(name, &mut self.budget);
+        if !is_named && !self.question.has_text(name) {
+            return Err(format!(
+                "Arg '{}' is neither in the schema nor in the question",
+                shown(name)
+            ));
         }
-        let named = choices::named_instead(&place, value, &self.asked, &mut self.budget);
-        if let Some(named) = named {
-            let taken = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            return Some(Found::Choice(taken, named));
-        }
-        self.value(&place, value, depth)
+        self.value(&view, value, depth)
     }
 
-    fn value(&mut self, place: &Place, value: &Value, depth: usize) -> Option<Found> {
-        if place.offers(value) {
-            return None;
+    fn value(&mut self, view: &SchemaView, value: &Value, depth: usize) -> Result<(), String> {
+        if view.offers(value) {
+            return Ok(());
         }
         if depth > MAX_DEPTH {
-            return Some(Found::Other("too deep".to_owned()));
+            return Err(format!("Arg '{}' is nested too deeply", shown(view.name)));
         }
         match value {
-            Value::Null => None,
+            Value::Null => Ok(()),
             Value::Bool(is_on) => {
-                let is_fine = flags::is_fine(*is_on, place, &self.asked);
-                (!is_fine).then(|| Found::Other(value.to_string()))
+                let is_said = *is_on && self.question.has_switch(view.name)
+                    || self.question.has_text(&value.to_string());
+                if is_said { Ok(()) } else { Err(not_said(view, &value.to_string())) }
             }
-            Value::Number(number) => {
-                let number = Decimal::parse(&number.to_string());
-                let is_fine = if place.is_knob() {
-                    number.is_none_or(|number| counts::agrees(&number, place, &self.asked.text))
-                } else {
-                    number.is_some_and(|number| self.asked.has_number(&number))
-                };
-                (!is_fine).then(|| Found::Other(value.to_string()))
-            }
-            Value::String(text) => {
-                let strange = text::strange(text, &self.asked, place.is_search());
-                let kind = || place.is_kind(text).then_some(Strange::Particular);
-                strange.or_else(kind).map(|strange| Found::Text(text.clone(), strange))
-            }
-            Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| {
-                let place = place.item(index, &mut self.budget);
-                self.value(&place, item, depth + 1)
+            Value::Number(number) if self.question.has_number(&number.to_string()) => Ok(()),
+            Value::Number(number) => Err(not_said(view, &number.to_string())),
+            Value::String(text) => self.text(view, text),
+            Value::Array(items) => items.iter().enumerate().try_for_each(|(index, item)| {
+                let view = view.item(index, &mut self.budget);
+                self.value(&view, item, depth + 1)
             }),
             Value::Object(fields) => {
-                fields.iter().find_map(|(name, value)| self.field(place, name, value, depth + 1))
+                fields.iter().try_for_each(|(name, value)| self.field(view, name, value, depth + 1))
             }
         }
+    }
+
+    fn text(&self, view: &SchemaView, text: &str) -> Result<(), String> {
+        let name = shown(view.name);
+        if text.trim().is_empty() {
+            return Err(format!("Arg '{name}' is empty"));
+        }
+        if text.trim() != text || crate::text::has_invisible(text) {
+            return Err(format!(
+                "Arg '{name}' is '{}', which has invisible characters or spaces around it",
+                shown(text)
+            ));
+        }
+        if view.is_only_named(text) {
+            return Err(format!(
+                "Arg '{name}' is '{}', which names what is wanted and not which one; say in the question: \"The {name} is …\"",
+                shown(text)
+            ));
+        }
+        if self.question.has_text(text) || self.question.has_date(text) {
+            return Ok(());
+        }
+        if !view.is_search() {
+            return Err(not_said(view, text));
+        }
+        let new = self.question.new_words(text);
+        if new.len() <= MAX_NEW_WORDS {
+            return Ok(());
+        }
+        let new: Vec<_> =
+            new.iter().take(MAX_NEW_WORDS + 1).map(|word| format!("'{}'", shown(word))).collect();
+        Err(format!(
+            "Arg '{name}' has more than {MAX_NEW_WORDS} words that are not in the question ({} …); say in the question what to search for",
+            new.join(", ")
+        ))
+    }
+}
+
+/// The refusal of a value that the question does not have.
+fn not_said(view: &SchemaView, value: &str) -> String {
+    let name = shown(view.name);
+    format!(
+        "Arg '{name}' is '{}', which is not in the question; say there: \"The {name} is …\"",
+        shown(value)
+    )
+}
+
+impl QuestionValues {
+    /// Whether the question names a switch by the words of its name.
+    fn has_switch(&self, name: &str) -> bool {
+        let words = split_name(name);
+        let mut telling =
+            words.iter().filter(|word| !SWITCH_WORDS.contains(&word.as_str())).peekable();
+        telling.peek().is_some() && telling.all(|word| self.has_word(word))
     }
 }

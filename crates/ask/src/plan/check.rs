@@ -1,50 +1,58 @@
-//! The check of a plan against what may be called now, the whole of its schema, and the question.
+//! The check of a plan against the tools that may be called now, their schemas, and the question.
 
 use contract::Violation;
 use gate::Tool;
 use serde_json::{Map, Value};
 
-use super::{MAX_ANSWER_CHARACTERS, Plan, Refused, arguments, asking_back, shown};
+use super::{Plan, PlanRefusal, arguments, clarification};
 use crate::candidates::{Candidate, Candidates};
 
-/// The tool that a plan calls, nothing where it asks back, or what is wrong with it. Where the person has given the arguments, there
-/// is no question to hold them against.
+/// A plan that may be carried out.
+pub enum CheckedPlan<'a> {
+    /// This tool is called.
+    Call(&'a Candidate),
+    /// The person is asked this.
+    Clarify(String),
+}
+
+/// Checks a plan. Where the person has given the arguments, there is no question to hold them against.
 pub fn check<'a>(
     plan: &Plan,
     candidates: &'a Candidates,
     question: Option<&str>,
-) -> Result<Option<&'a Candidate>, Refused> {
+) -> Result<CheckedPlan<'a>, PlanRefusal> {
     match plan {
         Plan::CallTool { server, tool, args } => {
             let candidate = candidates.find(server, tool)?;
             fits(&candidate.tool, tool, args)?;
             if let Some(question) = question {
-                let strange = arguments::strange(candidate.tool.input.source(), args, question);
-                strange.map_or(Ok(()), |words| Err(Refused::Invalid(words)))?;
+                arguments::check(candidate.tool.input.source(), args, question)
+                    .map_err(PlanRefusal::Invalid)?;
             }
-            Ok(Some(candidate))
+            Ok(CheckedPlan::Call(candidate))
         }
-        Plan::FinalAnswer { answer, .. } => {
-            asks(answer, candidates, question.unwrap_or_default())?;
-            Ok(None)
+        Plan::FinalAnswer { tool, .. } => {
+            let named = tool.as_ref().map(|name| candidates.named(name)).transpose()?;
+            let text = clarification::text(named, candidates, question.unwrap_or_default());
+            Ok(CheckedPlan::Clarify(text))
         }
     }
 }
 
 /// The arguments match the schema, defaults filled in, as the gate will see them.
-fn fits(tool: &Tool, name: &str, args: &Map<String, Value>) -> Result<(), Refused> {
+fn fits(tool: &Tool, name: &str, args: &Map<String, Value>) -> Result<(), PlanRefusal> {
     let mut input = Value::Object(args.clone());
     tool.input.fill_defaults(&mut input);
     if tool.input.is_valid(&input) {
         return Ok(());
     }
     let words: Vec<_> =
-        tool.input.violations(&input).iter().map(|one| said(one, name, &input)).collect();
-    Err(Refused::Invalid(words.join("; ")))
+        tool.input.violations(&input).iter().map(|one| describe(one, name, &input)).collect();
+    Err(PlanRefusal::Invalid(words.join("; ")))
 }
 
 /// A violation in the words for plans.
-fn said(violation: &Violation, tool: &str, input: &Value) -> String {
+fn describe(violation: &Violation, tool: &str, input: &Value) -> String {
     let Some(name) = violation.pointer.strip_prefix('/') else { return violation.to_string() };
     match violation.keyword.as_str() {
         "required" => format!("Missing required arg '{name}' for tool '{tool}'"),
@@ -56,29 +64,5 @@ fn said(violation: &Violation, tool: &str, input: &Value) -> String {
             format!("Arg '{name}' {}, got '{got}'", violation.message)
         }
         _ => format!("Arg '{name}' {}", violation.message),
-    }
-}
-
-/// A question back is no place for facts: what only a source can know does not stand in it.
-fn asks(answer: &str, candidates: &Candidates, question: &str) -> Result<(), Refused> {
-    if answer.chars().count() > MAX_ANSWER_CHARACTERS {
-        let words = format!("the answer has more than {MAX_ANSWER_CHARACTERS} characters");
-        return Err(Refused::Invalid(words));
-    }
-    if answer.chars().any(|one| one.is_control() && one != '\n') {
-        return Err(Refused::Invalid("the answer holds control characters".into()));
-    }
-    if let Some(sentence) = asking_back::stating(answer) {
-        return Err(Refused::Invalid(format!(
-            "final_answer only asks for what is missing, and states nothing: '{}'",
-            shown(&sentence)
-        )));
-    }
-    match arguments::strange_answer(answer, question, &|token| candidates.knows(token)) {
-        Some(token) => Err(Refused::Invalid(format!(
-            "final_answer only asks for what is missing: '{}' is not in the question",
-            shown(&token)
-        ))),
-        None => Ok(()),
     }
 }

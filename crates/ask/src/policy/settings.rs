@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Capitals, DEFAULT_RULES, compile};
+use super::{LetterCase, compile, default_rules};
 
 /// How many rules an operator may add.
 pub const MAX_RULES: usize = 200;
@@ -20,18 +20,18 @@ const MAX_NAME_CHARACTERS: usize = 64;
 /// boundary: what a question may reach is settled by what its caller may use.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Settings {
+pub struct PolicySettings {
     /// Names of default rules that are left out.
     pub without: Vec<String>,
     /// Rules in addition to the default ones.
     #[schemars(length(max = 200))]
-    pub block: Vec<Rule>,
+    pub block: Vec<PolicyRule>,
 }
 
 /// A rule: a question that its pattern is found in is not taken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Rule {
+pub struct PolicyRule {
     /// Its name, which whoever asked is told: small letters, digits, `_` and `-`.
     #[schemars(regex(pattern = r"^[a-z0-9_-]{1,64}$"))]
     pub name: String,
@@ -47,16 +47,16 @@ pub struct Rule {
     pub message: Option<String>,
 }
 
-impl Settings {
+impl PolicySettings {
     /// Everything that is wrong with them: where (`block/0/pattern`), and what.
     pub fn mistakes(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         let mut left_out = HashSet::new();
         for (index, name) in self.without.iter().enumerate() {
             let place = format!("without/{index}");
-            if !DEFAULT_RULES.iter().any(|rule| rule.name == name) {
+            if !default_rules().iter().any(|rule| rule.name == *name) {
                 let names: Vec<_> =
-                    DEFAULT_RULES.iter().map(|rule| format!("`{}`", rule.name)).collect();
+                    default_rules().iter().map(|rule| format!("`{}`", rule.name)).collect();
                 let names = names.join(", ");
                 found.push((place, format!("there is no rule `{name}`; the rules are {names}")));
             } else if !left_out.insert(&**name) {
@@ -67,9 +67,9 @@ impl Settings {
             found.push(("block".to_owned(), format!("has more than {MAX_RULES} rules")));
         }
         // The name of a default rule that is left out is free for another one.
-        let mut taken: HashSet<&str> = DEFAULT_RULES
+        let mut taken: HashSet<&str> = default_rules()
             .iter()
-            .map(|rule| rule.name)
+            .map(|rule| rule.name.as_str())
             .filter(|name| !left_out.contains(name))
             .collect();
         for (index, rule) in self.block.iter().take(MAX_RULES).enumerate() {
@@ -85,7 +85,7 @@ impl Settings {
     }
 }
 
-impl Rule {
+impl PolicyRule {
     fn mistakes(&self) -> Vec<(&'static str, String)> {
         let mut found = Vec::new();
         let may_be_named = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
@@ -106,7 +106,7 @@ impl Rule {
         if self.pattern.chars().nth(MAX_PATTERN_CHARACTERS).is_some() {
             return Some(format!("is longer than {MAX_PATTERN_CHARACTERS} characters"));
         }
-        match compile(&self.pattern, Capitals::AsSmall) {
+        match compile(&self.pattern, LetterCase::Any) {
             Err(what) => Some(what),
             // A pattern that is found in nothing is found in everything: an empty one, or `a*`.
             Ok(pattern) if pattern.is_match("") => Some("stops every question".to_owned()),
@@ -123,7 +123,7 @@ mod tests {
 
     #[track_caller]
     fn check(settings: &serde_json::Value, expected: &[(&str, &str)]) {
-        let read: Settings = serde_json::from_value(settings.clone()).unwrap();
+        let read: PolicySettings = serde_json::from_value(settings.clone()).unwrap();
         let found = read.mistakes();
         assert_eq!(found.len(), expected.len(), "{found:?}");
         for ((place, what), (at, part)) in found.iter().zip(expected) {
@@ -189,8 +189,8 @@ mod tests {
 
     #[test]
     fn the_limits_of_the_schema_are_those_that_hold() {
-        let schema = serde_json::to_value(schemars::schema_for!(Settings)).unwrap();
-        let rule = &schema["$defs"]["Rule"]["properties"];
+        let schema = serde_json::to_value(schemars::schema_for!(PolicySettings)).unwrap();
+        let rule = &schema["$defs"]["PolicyRule"]["properties"];
         assert_eq!(schema["properties"]["block"]["maxItems"], MAX_RULES);
         assert_eq!(rule["pattern"]["maxLength"], MAX_PATTERN_CHARACTERS);
         assert_eq!(rule["message"]["maxLength"], MAX_MESSAGE_CHARACTERS);
@@ -199,8 +199,8 @@ mod tests {
 
     #[test]
     fn unknown_fields_are_refused() {
-        assert!(serde_json::from_value::<Settings>(json!({ "allow": [] })).is_err());
+        assert!(serde_json::from_value::<PolicySettings>(json!({ "allow": [] })).is_err());
         let rule = json!({ "block": [{ "name": "x", "pattern": "x", "kind": "x" }] });
-        assert!(serde_json::from_value::<Settings>(rule).is_err());
+        assert!(serde_json::from_value::<PolicySettings>(rule).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! The one call, and whether what came back may be read.
+//! The one call, and the check whether its result may be read.
 
 use std::time::Instant;
 
@@ -6,13 +6,13 @@ use contract::codes;
 use gate::{Call, Door, EnforcementMode, Failure, Outcome, Tool};
 use serde_json::{Value, json, value::RawValue};
 
-use super::{Ask, Run, Step, blocked_by, plan::Planned};
-use crate::{Answer, Code, Plan, permit::Permit};
+use super::{Ask, AskRun, StepResult, plan::PlannedCall};
+use crate::{BlockedCode, BlockedResponse, Plan, permit::CallPermit};
 
-/// What came of the call.
-pub(super) struct Called {
+/// The outcome of the call.
+pub(super) struct CallOutcome {
     pub plan: Plan,
-    /// The result, if it passed its contract; otherwise why it may not be read.
+    /// The result, if it passed its contract; otherwise the reason for which it may not be read.
     pub typed: Result<Box<RawValue>, String>,
     /// Whether the result is nothing but the way to an artifact.
     pub is_pointer: bool,
@@ -23,12 +23,12 @@ impl Ask {
     /// Makes the call, by the one permit that there is.
     pub(super) async fn call(
         &self,
-        run: &mut Run<'_>,
-        permit: Permit,
-        planned: Planned,
-    ) -> Step<Called> {
+        run: &mut AskRun<'_>,
+        permit: CallPermit,
+        planned: PlannedCall,
+    ) -> StepResult<CallOutcome> {
         if run.stop.is_cancelled() {
-            return Err(run.stopped());
+            return Err(run.stopped().into());
         }
         let tool = planned.tool.clone();
         let input = Value::Object(planned.args.clone());
@@ -54,17 +54,14 @@ impl Ask {
                 Some(run.stopped())
             } else if is_refusal(&tool, failure) {
                 let reason = format!("{}: {}", failure.code, failure.message);
-                Some(blocked_by(Code::CallRefused, reason))
+                Some(BlockedResponse::new(BlockedCode::CallRefused, reason))
             } else {
                 None
             };
-            if let Some(mut answer) = blocked {
+            if let Some(blocked) = blocked {
                 let code = json!({ "code": failure.code, "reason": failure.message });
                 run.recorder.event("call_refused", code);
-                if let Answer::Blocked { plan: of, .. } = &mut *answer {
-                    *of = Some(plan);
-                }
-                return Err(answer);
+                return Err(BlockedResponse { plan: Some(plan), ..blocked }.into());
             }
         }
         let typed = typed(&tool, &outcome);
@@ -79,27 +76,26 @@ impl Ask {
             Err(why) => run.recorder.event("typed_parse_failed", json!({ "reason": why })),
         }
         let is_pointer = outcome.flags.spilled;
-        Ok(Called { plan, typed, is_pointer, raw: outcome.into_tool_result() })
+        Ok(CallOutcome { plan, typed, is_pointer, raw: outcome.into_tool_result() })
     }
 }
 
 /// A person has to approve the call; then it can be made without a planner.
-fn wants_approval(tool: &Tool, failure: &Failure) -> Box<Answer> {
+fn wants_approval(tool: &Tool, failure: &Failure) -> BlockedResponse {
     let reason = format!("{}: {}", failure.code, failure.message);
-    let mut answer = blocked_by(Code::ApprovalRequired, reason);
-    if let (Answer::Blocked { approval_id, message, .. }, Some(id)) =
-        (&mut *answer, &failure.approval)
-    {
-        *approval_id = Some(id.to_string());
-        let name = &tool.contract.name;
-        *message = Some(format!(
-            "`toolgate approvals approve {id}`, then `toolgate call {name} … --approval {id}`"
-        ));
+    let name = &tool.contract.name;
+    let message = failure.approval.as_ref().map(|id| {
+        format!("`toolgate approvals approve {id}`, then `toolgate call {name} … --approval {id}`")
+    });
+    let approval_id = failure.approval.as_ref().map(ToString::to_string);
+    BlockedResponse {
+        message,
+        approval_id,
+        ..BlockedResponse::new(BlockedCode::ApprovalRequired, reason)
     }
-    answer
 }
 
-/// Whether it was the gate that said no, before the tool began. A tool may have declared the same word as its own.
+/// Whether the gate refused before the tool began. A tool may have declared the same code as its own.
 fn is_refusal(tool: &Tool, failure: &Failure) -> bool {
     let is_own = tool.contract.errors.iter().any(|error| error.code == failure.code);
     let refusals = [

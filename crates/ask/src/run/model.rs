@@ -1,83 +1,84 @@
-//! A question to the model, as a step of a run.
+//! A request to the model, as a step of a run.
 
 use std::time::Instant;
 
 use llm::Error;
 use serde_json::{Value, json};
 
-use super::{Ask, Run, Step, blocked_by};
+use super::{Ask, AskRun, StepResult};
 use crate::{
-    Answer, Code,
-    asking::{Asking, Said, Stage, Wanted},
+    BlockedCode, BlockedResponse,
+    model_request::{ModelPrompt, ModelReply, ModelRequest, PromptStage},
 };
 
 impl Ask {
-    /// Asks the model, and writes down what it said.
-    pub(super) async fn asked(
+    /// Sends a prompt to the model, and records its reply.
+    pub(super) async fn reply(
         &self,
-        run: &mut Run<'_>,
-        stage: Stage,
+        run: &mut AskRun<'_>,
+        stage: PromptStage,
         (system, user): (&str, &str),
         schema: &Value,
-    ) -> Step<Said> {
+    ) -> StepResult<ModelReply> {
         let Some(model) = &self.model else {
             let reason = "no language model is configured: set llm.base_url";
-            return Err(blocked_by(Code::NoModel, reason));
+            return Err(BlockedResponse::new(BlockedCode::NoModel, reason).into());
         };
         run.recorder.event(stage.prompt_event(), json!({ "system": system, "user": user }));
-        let asking =
-            Asking { model, way: &self.way, settings: &self.settings, stop: &run.stop.clone() };
+        let request = ModelRequest {
+            model,
+            format: &self.format,
+            settings: &self.settings,
+            stop: &run.stop.clone(),
+        };
         let begin = Instant::now();
-        let said = asking.ask(&Wanted { stage, system, user, schema }, &mut run.recorder).await;
+        let reply =
+            request.send(&ModelPrompt { stage, system, user, schema }, &mut run.recorder).await;
         run.timing.model += begin.elapsed();
-        match said {
-            Ok(said) => {
-                let took = u64::try_from(said.took.as_millis()).unwrap_or(u64::MAX);
-                let payload = json!({ "text": said.text, "model": said.model, "took_ms": took });
+        match reply {
+            Ok(reply) => {
+                let took = u64::try_from(reply.took.as_millis()).unwrap_or(u64::MAX);
+                let payload = json!({ "text": reply.text, "model": reply.model, "took_ms": took });
                 run.recorder.event(stage.raw_event(), payload);
-                run.model = said.model.clone().or(run.model.take());
-                Ok(said)
+                run.model = reply.model.clone().or(run.model.take());
+                Ok(reply)
             }
-            Err(Error::Cancelled) => Err(run.stopped()),
+            Err(Error::Cancelled) => Err(run.stopped().into()),
             Err(error) => {
                 // Whoever asks may read the trace; the rest is for the operator.
                 let words = error.operator().unwrap_or_default();
                 tracing::warn!(kind = error.word(), %error, words, "the model gave no answer");
                 run.recorder.event("model_failed", json!({ "kind": error.word() }));
-                Err(failed(stage, &error))
+                Err(failed(stage, &error).into())
             }
         }
     }
 }
 
 /// The run ends because the model failed.
-fn failed(stage: Stage, error: &Error) -> Box<Answer> {
+fn failed(stage: PromptStage, error: &Error) -> BlockedResponse {
     let reason = match stage {
-        Stage::Plan => format!("Planner failed: {error}"),
-        Stage::Summary => error.to_string(),
+        PromptStage::Plan => format!("Planner failed: {error}"),
+        PromptStage::Summary => error.to_string(),
     };
     let code = match error {
-        Error::NotConfigured(_) => Code::NoModel,
-        Error::Status { status: 429 | 503, .. } => Code::ModelBusy,
-        Error::Stalled { .. } => Code::Timeout,
-        _ => Code::ModelError,
+        Error::NotConfigured(_) => BlockedCode::NoModel,
+        Error::Status { status: 429 | 503, .. } => BlockedCode::ModelBusy,
+        Error::Stalled { .. } => BlockedCode::Timeout,
+        _ => BlockedCode::ModelError,
     };
-    let mut answer = blocked_by(code, reason);
-    let Answer::Blocked { retry_after, message, .. } = &mut *answer else { return answer };
-    match error {
-        Error::Status { status, retry_after: given } => {
-            *retry_after = *given;
-            *message = hint(*status).map(str::to_owned);
-        }
+    let (message, retry_after) = match error {
+        Error::Status { status, retry_after } => (hint(*status), *retry_after),
         Error::Unreachable { .. } => {
-            *message = Some("nobody answers there: see llm.base_url, and `toolgate doctor`".into());
+            (Some("nobody answers there: see llm.base_url, and `toolgate doctor`"), None)
         }
-        _ => {}
-    }
-    answer
+        _ => (None, None),
+    };
+    let message = message.map(str::to_owned);
+    BlockedResponse { message, retry_after, ..BlockedResponse::new(code, reason) }
 }
 
-/// What is usually wrong when an endpoint answers so. What it says itself is not read: some repeat the question, and even the key.
+/// The usual cause of a status. The body is not read: some endpoints repeat the question in it, and even the key.
 fn hint(status: u16) -> Option<&'static str> {
     Some(match status {
         400 | 413 | 422 => {

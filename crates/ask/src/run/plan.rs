@@ -5,12 +5,12 @@ use std::sync::Arc;
 use gate::Tool;
 use serde_json::{Map, Value, json};
 
-use super::{Ask, Run, Step, blocked_by};
+use super::{Ask, AskRun, StepResult};
 use crate::{
-    Answer, Code, Plan,
-    asking::{Said, Stage},
+    AskResponse, BlockedCode, BlockedResponse, Plan,
     candidates::{Candidate, Candidates},
-    plan::{self, Refused},
+    model_request::{ModelReply, PromptStage},
+    plan::{self, CheckedPlan, PlanRefusal},
     planner,
 };
 
@@ -18,14 +18,14 @@ use crate::{
 const MAX_RAW_CHARACTERS: usize = 2_000;
 
 /// A call that was checked, and the tool as it was then.
-pub(super) struct Planned {
+pub(super) struct PlannedCall {
     pub server: String,
     pub name: String,
     pub args: Map<String, Value>,
     pub tool: Arc<Tool>,
 }
 
-impl Planned {
+impl PlannedCall {
     fn new(candidate: &Candidate, args: Map<String, Value>) -> Self {
         let (server, name) = (candidate.server.clone(), candidate.name.clone());
         Self { server, name, args, tool: candidate.tool.clone() }
@@ -38,9 +38,20 @@ impl Planned {
     }
 }
 
+/// A plan that passed all checks.
+enum PassedPlan {
+    Call(PlannedCall),
+    /// The person is asked this, by this plan.
+    Clarify(String, Plan),
+}
+
 impl Ask {
-    /// A plan that may be carried out: the caller's own, or that of the model.
-    pub(super) async fn plan(&self, run: &mut Run<'_>, candidates: &Candidates) -> Step<Planned> {
+    /// Makes a plan that may be carried out: the caller's own, or that of the model.
+    pub(super) async fn plan(
+        &self,
+        run: &mut AskRun<'_>,
+        candidates: &Candidates,
+    ) -> StepResult<PlannedCall> {
         if let Some(name) = run.request.tool.clone() {
             return self.given(run, candidates, &name);
         }
@@ -51,7 +62,7 @@ impl Ask {
         let shown = candidates.pick(&run.question, self.settings.max_tools_tokens);
         if shown.tools.is_empty() {
             let reason = "no tool fits into the planner's prompt (ask.max_tools_tokens)";
-            return Err(blocked_by(Code::NoTools, reason));
+            return Err(BlockedResponse::new(BlockedCode::NoTools, reason).into());
         }
         let path = |one: &&Candidate| format!("{}.{}", one.server, one.name);
         let names: Vec<_> = shown.tools.iter().map(path).collect();
@@ -59,12 +70,17 @@ impl Ask {
             json!({ "tools": names, "left_out": shown.left_out, "in_short": shown.is_brief });
         run.recorder.event("planner_tools", payload);
         let system = planner::system(&shown);
-        let shape = planner::shape(shown.tools.iter().copied(), &run.question);
-        self.planned(run, &system, &shape).await
+        let schema = planner::plan_schema(&shown.tools, &run.question);
+        self.planned(run, &system, &schema).await
     }
 
-    /// The plan that the caller has made. Nobody is asked, and everything is checked but whether it fits the question.
-    fn given(&self, run: &mut Run<'_>, candidates: &Candidates, name: &str) -> Step<Planned> {
+    /// Checks the plan that the caller has made. The model is not asked, and the arguments need not stand in the question.
+    fn given(
+        &self,
+        run: &mut AskRun<'_>,
+        candidates: &Candidates,
+        name: &str,
+    ) -> StepResult<PlannedCall> {
         let candidate = match candidates.named(name) {
             Ok(candidate) => candidate,
             Err(refused) => {
@@ -73,7 +89,7 @@ impl Ask {
             }
         };
         run.tool = Some(candidate.tool.clone());
-        let planned = Planned::new(candidate, run.request.args.clone());
+        let planned = PlannedCall::new(candidate, run.request.args.clone());
         let plan = planned.plan();
         run.recorder.event("plan_given", run.kept(&plan));
         match plan::check(&plan, candidates, None) {
@@ -88,65 +104,71 @@ impl Ask {
         }
     }
 
-    /// What the model plans. It is told once what was wrong.
-    async fn planned(&self, run: &mut Run<'_>, system: &str, shape: &Value) -> Step<Planned> {
+    /// Asks the model for a plan. It is told once what was wrong.
+    async fn planned(
+        &self,
+        run: &mut AskRun<'_>,
+        system: &str,
+        schema: &Value,
+    ) -> StepResult<PlannedCall> {
         let question = planner::question(&run.question);
         let mut user = question.clone();
         let mut is_repaired = false;
         loop {
-            let said = self.asked(run, Stage::Plan, (system, &user), shape).await?;
-            let (refused, plan) = match self.judged(run, &said).await {
-                Ok(step) => return step,
+            let reply = self.reply(run, PromptStage::Plan, (system, &user), schema).await?;
+            let (refused, plan) = match self.judged(run, &reply).await {
+                Ok(PassedPlan::Call(planned)) => return Ok(planned),
+                Ok(PassedPlan::Clarify(answer, plan)) => {
+                    let response = AskResponse::FinalAnswer { answer, needs_more_info: true, plan };
+                    return Err(Box::new(response));
+                }
                 Err(refused) => refused,
             };
-            // Whoever wants what is forbidden has understood the question, and is not asked again.
-            let may_repair = matches!(refused, Refused::Rejected(_) | Refused::Invalid(_));
+            // A model that plans what is forbidden has understood the question, and is not asked again.
+            let may_repair = matches!(refused, PlanRefusal::Rejected(_) | PlanRefusal::Invalid(_));
             if is_repaired || !may_repair {
-                let raw = plan.is_none().then_some(said.text.as_str());
+                let raw = plan.is_none().then_some(reply.text.as_str());
                 return Err(refusal(&refused, plan, raw));
             }
             is_repaired = true;
             run.recorder.event("planner_repair", json!({ "reason": refused.to_string() }));
-            user = planner::again(&question, &said.text, &refused.to_string());
+            user = planner::again(&question, &reply.text, &refused.to_string());
         }
     }
 
-    /// Whether what a model said is a plan that may be carried out, held against the catalogue of now.
+    /// Reads the reply of the model as a plan, and checks it against the catalogue of now.
     async fn judged(
         &self,
-        run: &mut Run<'_>,
-        said: &Said,
-    ) -> Result<Step<Planned>, (Refused, Option<Plan>)> {
-        let read = match &said.cut {
-            Some(why) => Err(Refused::Rejected(why.clone())),
-            None => plan::read(&said.text),
+        run: &mut AskRun<'_>,
+        reply: &ModelReply,
+    ) -> Result<PassedPlan, (PlanRefusal, Option<Plan>)> {
+        let read = match &reply.cut {
+            Some(why) => Err(PlanRefusal::Rejected(why.clone())),
+            None => plan::read(&reply.text),
         };
-        let plan = match read {
-            Ok(plan) => plan,
-            Err(refused) => {
-                run.note(&refused);
-                return Err((refused, None));
-            }
-        };
+        let plan = read.map_err(|refused| {
+            run.note(&refused);
+            (refused, None)
+        })?;
         let candidates = self.candidates().await;
         if let Plan::CallTool { server, tool, .. } = &plan {
             run.tool = candidates.find(server, tool).ok().map(|one| one.tool.clone());
         }
         run.recorder.event("planner_plan", run.kept(&plan));
-        let checked = plan::check(&plan, &candidates, Some(&run.question));
-        match (checked, plan) {
-            (Ok(Some(candidate)), Plan::CallTool { args, .. }) => {
-                let planned = Planned::new(candidate, args);
+        match (plan::check(&plan, &candidates, Some(&run.question)), plan) {
+            (Ok(CheckedPlan::Call(candidate)), Plan::CallTool { args, .. }) => {
+                let planned = PlannedCall::new(candidate, args);
                 run.recorder.event("plan_validated", run.kept(&planned.plan()));
-                Ok(Ok(planned))
+                Ok(PassedPlan::Call(planned))
             }
-            (Ok(_), plan @ Plan::FinalAnswer { .. }) => {
+            (Ok(CheckedPlan::Clarify(answer)), Plan::FinalAnswer { tool, .. }) => {
+                let plan =
+                    Plan::FinalAnswer { answer: answer.clone(), tool, needs_more_info: true };
                 run.recorder.event("final_answer", json!(plan));
-                Ok(Err(Box::new(asks_back(plan))))
+                Ok(PassedPlan::Clarify(answer, plan))
             }
-            (Ok(None), plan @ Plan::CallTool { .. }) => {
-                let refused = Refused::Invalid("the plan calls nothing".into());
-                Err((refused, Some(plan)))
+            (Ok(_), plan) => {
+                Err((PlanRefusal::Invalid("the plan calls nothing".into()), Some(plan)))
             }
             (Err(refused), plan) => {
                 run.note(&refused);
@@ -156,16 +178,7 @@ impl Ask {
     }
 }
 
-/// The person is asked for what is missing.
-fn asks_back(plan: Plan) -> Answer {
-    let answer = match &plan {
-        Plan::FinalAnswer { answer, .. } => answer.clone(),
-        Plan::CallTool { .. } => String::new(),
-    };
-    Answer::FinalAnswer { answer, needs_more_info: true, plan }
-}
-
-impl Run<'_> {
+impl AskRun<'_> {
     /// A plan as it may be written down: without what its contract marks as secret, and without arguments where nobody
     /// knows the contract.
     pub(super) fn kept(&self, plan: &Plan) -> Value {
@@ -179,24 +192,22 @@ impl Run<'_> {
         kept
     }
 
-    /// This is wrong with a plan.
-    fn note(&mut self, refused: &Refused) {
+    /// Records what is wrong with a plan.
+    fn note(&mut self, refused: &PlanRefusal) {
         self.recorder.event(refused.event(), json!({ "reason": refused.to_string() }));
     }
 }
 
-/// The run ends because of this plan.
-fn refusal(refused: &Refused, of: Option<Plan>, wrote: Option<&str>) -> Box<Answer> {
+/// The response to a plan that is refused.
+fn refusal(refused: &PlanRefusal, plan: Option<Plan>, raw: Option<&str>) -> Box<AskResponse> {
     let code = match refused {
-        Refused::Rejected(_) => Code::PlannerRejected,
-        Refused::Invalid(_) => Code::PlanInvalid,
-        Refused::ServerNotAllowed(_) | Refused::ToolNotAllowed { .. } => Code::ToolNotAllowed,
+        PlanRefusal::Rejected(_) => BlockedCode::PlannerRejected,
+        PlanRefusal::Invalid(_) => BlockedCode::PlanInvalid,
+        PlanRefusal::ServerNotAllowed(_) | PlanRefusal::ToolNotAllowed { .. } => {
+            BlockedCode::ToolNotAllowed
+        }
     };
-    let mut answer = blocked_by(code, refused.to_string());
-    if let Answer::Blocked { plan, raw, message, .. } = &mut *answer {
-        *plan = of;
-        *raw = wrote.map(|text| text.chars().take(MAX_RAW_CHARACTERS).collect());
-        *message = refused.hint();
-    }
-    answer
+    let raw = raw.map(|text| text.chars().take(MAX_RAW_CHARACTERS).collect());
+    let message = refused.hint();
+    BlockedResponse { message, plan, raw, ..BlockedResponse::new(code, refused.to_string()) }.into()
 }

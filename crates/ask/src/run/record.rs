@@ -1,20 +1,20 @@
-//! What is written down of a run: its trace, and a line in the journal.
+//! The record of a run: its trace, and a line in the journal.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value, json, value::RawValue};
 
-use super::{Ask, Run};
-use crate::{Answer, Answered, Plan, Timing};
+use super::{Ask, AskRun};
+use crate::{AskOutcome, AskResponse, AskTiming, Plan};
 
 /// A result of more bytes than this for each character that a trace may have is cut as text, and not read for it.
 const BYTES_PER_CHARACTER: usize = 4;
 
 impl Ask {
-    /// Writes down what came of it.
-    pub(super) fn end(&self, run: Run<'_>, answer: Answer) -> Answered {
-        let output = run.kept_answer(&answer, self.settings.max_payload_characters);
-        let Run { request, recorder, timing, model, question, .. } = run;
+    /// Ends a run and records its response.
+    pub(super) fn end(&self, run: AskRun<'_>, response: AskResponse) -> AskOutcome {
+        let output = run.kept_response(&response, self.settings.max_payload_characters);
+        let AskRun { request, recorder, timing, model, question, .. } = run;
         let mut meta = Map::new();
         meta.insert("component".into(), json!("toolgate.ask"));
         meta.insert("request_id".into(), json!(request.request_id));
@@ -22,19 +22,16 @@ impl Ask {
         meta.extend(times(&timing));
         let now = recorder.now();
         let trace = recorder.into_trace(meta, output);
-        let (server, tool) = match answer.plan() {
+        let (server, tool) = match response.plan() {
             Some(Plan::CallTool { server, tool, .. }) => (Some(server), Some(tool)),
             _ => (None, None),
         };
-        let code = match &answer {
-            Answer::Blocked { code, .. } => Some(code),
-            _ => None,
-        };
+        let code = response.blocked().map(|blocked| blocked.code);
         // What was asked is the person's own and stands in the trace alone, for whoever keeps one.
         let fields = json!({
             "caller": request.caller.name(),
             "request_id": request.request_id,
-            "type": answer.kind(),
+            "type": response.kind(),
             "code": code,
             "server": server,
             "tool": tool,
@@ -44,13 +41,13 @@ impl Ask {
             "trace_id": trace.trace_id,
         });
         self.gate.journal().event(now, "ask", fields);
-        self.metrics.ended(&answer, &timing);
-        Answered { answer, trace, timing }
+        self.metrics.ended(&response, &timing);
+        AskOutcome { response, trace, timing }
     }
 }
 
 /// Where the time went, in milliseconds to the microsecond.
-fn times(timing: &Timing) -> [(String, Value); 4] {
+fn times(timing: &AskTiming) -> [(String, Value); 4] {
     let milliseconds = |time: Duration| json!((time.as_secs_f64() * 1e6).round() / 1e3);
     [
         ("duration_ms".into(), milliseconds(timing.whole)),
@@ -60,16 +57,16 @@ fn times(timing: &Timing) -> [(String, Value); 4] {
     ]
 }
 
-impl Run<'_> {
-    /// An answer as it may be written down: without what the contract of its tool marks as secret.
-    fn kept_answer(&self, answer: &Answer, max_characters: usize) -> Value {
-        let mut kept = Map::from_iter([("type".to_owned(), json!(answer.kind()))]);
-        if let Some(plan) = answer.plan() {
+impl AskRun<'_> {
+    /// A response as it may be kept: without what the contract of its tool marks as secret.
+    fn kept_response(&self, response: &AskResponse, max_characters: usize) -> Value {
+        let mut kept = Map::from_iter([("type".to_owned(), json!(response.kind()))]);
+        if let Some(plan) = response.plan() {
             kept.insert("plan".into(), self.kept(plan));
         }
-        let (typed, raw) = match answer {
-            Answer::ToolResult { typed, raw, .. } => (typed.as_deref(), raw),
-            Answer::ToolResultWithSummary { typed, raw, .. } => (Some(&**typed), raw),
+        let (typed, raw) = match response {
+            AskResponse::ToolResult { typed, raw, .. } => (typed.as_deref(), raw),
+            AskResponse::ToolResultWithSummary { typed, raw, .. } => (Some(&**typed), raw),
             // There is nothing large in the others.
             other => {
                 let whole = serde_json::to_value(other).unwrap_or_default();
@@ -82,10 +79,10 @@ impl Run<'_> {
         if let Some(typed) = typed {
             kept.insert("typed".into(), self.kept_result(typed, max_characters));
         }
-        if let Answer::ToolResult { note: Some(note), .. } = answer {
+        if let AskResponse::ToolResult { note: Some(note), .. } = response {
             kept.insert("note".into(), json!(note));
         }
-        if let Answer::ToolResultWithSummary { summary, .. } = answer {
+        if let AskResponse::ToolResultWithSummary { summary, .. } = response {
             kept.insert("summary".into(), json!(summary));
         }
         kept.insert("raw".into(), self.kept_outcome(raw, max_characters));

@@ -1,73 +1,78 @@
-//! Whether a result is summarized, and what is left of the summary.
+//! The summary of a result, where one is wanted.
 
 use serde_json::{Value, json};
 
-use super::{Ask, Run, call::Called};
+use super::{Ask, AskRun, call::CallOutcome};
 use crate::{
-    Answer, Summarize,
-    asking::Stage,
-    grounding::Source,
+    AskResponse, SummarizeMode,
+    model_request::PromptStage,
     planner,
-    summary::{self, Draft, Shown, Summary},
+    quotation::QuoteSource,
+    summary::{self, ShownSource, Summary, SummaryDraft},
 };
 
-/// What tools say in the place of a text that they do not have.
+/// The word that tools put in the place of a text that they do not have.
 const NOT_FOUND: &str = "NOT_FOUND";
 
 impl Ask {
     /// The result, with a summary where one is wanted and can be had. A summary that cannot be had is no reason to keep the
     /// result back.
-    pub(super) async fn summarize(&self, run: &mut Run<'_>, called: Called) -> Answer {
-        let Called { plan, typed, is_pointer, raw } = called;
+    pub(super) async fn summarize(
+        &self,
+        run: &mut AskRun<'_>,
+        outcome: CallOutcome,
+    ) -> AskResponse {
+        let CallOutcome { plan, typed, is_pointer, raw } = outcome;
         let typed = match typed {
             Ok(typed) => typed,
             Err(why) => {
                 let note = Some(format!("Typed parsing blocked: {why}"));
-                return Answer::ToolResult { plan, typed: None, note, raw };
+                return AskResponse::ToolResult { plan, typed: None, note, raw };
             }
         };
         let note = match self.decide(run, typed.get(), is_pointer) {
-            Decision::No => None,
-            Decision::Skip(why) => {
+            SummaryDecision::No => None,
+            SummaryDecision::Skip(why) => {
                 run.recorder.event("summary_skipped", json!({ "reason": why }));
                 Some(format!("Summary skipped: {why}."))
             }
-            Decision::Yes(value) => match self.summarized(run, &value).await {
-                Ok(summary) => return Answer::ToolResultWithSummary { plan, typed, summary, raw },
+            SummaryDecision::Yes(value) => match self.summarized(run, &value).await {
+                Ok(summary) => {
+                    return AskResponse::ToolResultWithSummary { plan, typed, summary, raw };
+                }
                 Err(note) => Some(note),
             },
         };
-        Answer::ToolResult { plan, typed: Some(typed), note, raw }
+        AskResponse::ToolResult { plan, typed: Some(typed), note, raw }
     }
 
-    fn decide(&self, run: &mut Run<'_>, typed: &str, is_pointer: bool) -> Decision {
+    fn decide(&self, run: &mut AskRun<'_>, typed: &str, is_pointer: bool) -> SummaryDecision {
         let wanted = match (self.settings.summarize, run.request.summarize) {
-            (Summarize::Never, None) | (_, Some(false)) => false,
-            (Summarize::Always, None) | (_, Some(true)) => true,
-            (Summarize::WhenAsked, None) => summary::is_asked_for(&run.question),
+            (SummarizeMode::Never, None) | (_, Some(false)) => false,
+            (SummarizeMode::Always, None) | (_, Some(true)) => true,
+            (SummarizeMode::WhenAsked, None) => summary::is_asked_for(&run.question),
         };
         run.recorder.event("summarize_decision", json!({ "wanted": wanted }));
         if !wanted {
-            return Decision::No;
+            return SummaryDecision::No;
         }
-        if self.settings.summarize == Summarize::Never {
-            return Decision::Skip("ask.summarize is `never`");
+        if self.settings.summarize == SummarizeMode::Never {
+            return SummaryDecision::Skip("ask.summarize is `never`");
         }
         if is_pointer {
-            return Decision::Skip("the result is an artifact");
+            return SummaryDecision::Skip("the result is an artifact");
         }
         match serde_json::from_str::<Value>(typed) {
-            Ok(value) if is_not_found(&value) => Decision::Skip("content is NOT_FOUND"),
-            Ok(value) => Decision::Yes(value),
-            Err(_) => Decision::Skip("the result cannot be read again"),
+            Ok(value) if is_not_found(&value) => SummaryDecision::Skip("content is NOT_FOUND"),
+            Ok(value) => SummaryDecision::Yes(value),
+            Err(_) => SummaryDecision::Skip("the result cannot be read again"),
         }
     }
 
-    /// What the model says of a result, as far as the result bears it out; otherwise the note that says why there is
-    /// no summary.
-    async fn summarized(&self, run: &mut Run<'_>, value: &Value) -> Result<Summary, String> {
-        let source = Source::of(value);
-        let shown = Shown::of(&source, self.settings.max_source_characters);
+    /// Has the model pick quotes of a result; otherwise returns the note that says why there is no summary.
+    async fn summarized(&self, run: &mut AskRun<'_>, value: &Value) -> Result<Summary, String> {
+        let source = QuoteSource::new(value);
+        let shown = ShownSource::new(&source, self.settings.max_source_characters);
         if shown.is_empty() {
             let why = "the result has no text that fits into the prompt";
             run.recorder.event("summary_skipped", json!({ "reason": why }));
@@ -83,13 +88,13 @@ impl Ask {
         match summary::ground(&draft, &source) {
             Ok((mut summary, dropped)) => {
                 summary.source_truncated = shown.is_cut;
-                self.metrics.judged(summary.claims(), dropped.len());
+                self.metrics.judged(summary.quotes().count(), dropped.len());
                 run.recorder.event("summary", json!({ "summary": summary, "dropped": dropped }));
                 Ok(summary)
             }
             Err(dropped) => {
                 self.metrics.judged(0, dropped.len());
-                let why = dropped.first().map_or("nothing was said", |one| &one.reason);
+                let why = dropped.first().map_or("no line was picked", |one| &one.reason);
                 let note = format!("Summary blocked (grounding failed): {why}");
                 run.recorder.event("summary_blocked", json!({ "reason": why, "dropped": dropped }));
                 Err(note)
@@ -97,24 +102,27 @@ impl Ask {
         }
     }
 
-    /// A summary in form. The model is told once what was wrong with it.
-    async fn drafted(&self, run: &mut Run<'_>, shown: &Shown<'_>) -> Result<Draft, String> {
-        let question = summary::user(shown, &run.question);
-        let shape = summary::shape(shown);
+    /// Asks the model for a summary. It is told once what was wrong with its form.
+    async fn drafted(
+        &self,
+        run: &mut AskRun<'_>,
+        shown: &ShownSource,
+    ) -> Result<SummaryDraft, String> {
+        let question = shown.user(&run.question);
+        let schema = shown.schema();
         let mut user = question.clone();
         let mut is_repaired = false;
         loop {
-            let prompt = (summary::system(), user.as_str());
-            let said = match self.asked(run, Stage::Summary, prompt, &shape).await {
-                Ok(said) => said,
-                Err(answer) => {
-                    let Answer::Blocked { reason, .. } = *answer else { return Err(String::new()) };
-                    return Err(format!("Summary blocked: {reason}"));
-                }
-            };
-            let read = match said.cut {
+            let prompt = (summary::RULES, user.as_str());
+            let reply = self.reply(run, PromptStage::Summary, prompt, &schema).await.map_err(
+                |response| {
+                    let reason = response.blocked().map_or("", |blocked| &blocked.reason);
+                    format!("Summary blocked: {reason}")
+                },
+            )?;
+            let read = match reply.cut {
                 Some(why) => Err(why),
-                None => summary::read(&said.text),
+                None => summary::read(&reply.text),
             };
             match read {
                 Ok(draft) => return Ok(draft),
@@ -124,14 +132,14 @@ impl Ask {
                 Err(why) => {
                     is_repaired = true;
                     run.recorder.event("summary_repair", json!({ "reason": why }));
-                    user = planner::again(&question, &said.text, &why);
+                    user = planner::again(&question, &reply.text, &why);
                 }
             }
         }
     }
 }
 
-enum Decision {
+enum SummaryDecision {
     No,
     Skip(&'static str),
     Yes(Value),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Index;
+use super::ToolIndex;
 
 /// How soon more of the same term stops to count (the `k1` of BM25).
 const SATURATION: f32 = 1.2;
@@ -13,12 +13,12 @@ pub const MAX_TERMS_PER_TOOL: usize = 2_000;
 
 /// What was counted so far.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct TermCounts {
     terms: HashMap<Box<str>, u32>,
     /// Of each term, where its latest count is.
     latest: Vec<usize>,
     /// One list for all, because thousands of small ones that grow cost more than the counting.
-    all: Vec<Count>,
+    all: Vec<TermCount>,
     /// The weight of all terms of each tool.
     lengths: Vec<f32>,
     /// How many terms the tool at hand may still have.
@@ -26,13 +26,13 @@ pub(super) struct Counts {
 }
 
 #[derive(Debug)]
-struct Count {
+struct TermCount {
     term: u32,
     tool: u32,
     weight: f32,
 }
 
-impl Counts {
+impl TermCounts {
     /// Goes on to the next tool.
     pub fn begin(&mut self) {
         self.lengths.push(0.0);
@@ -52,20 +52,20 @@ impl Counts {
                 self.all[*latest].weight += weight;
             } else {
                 *latest = self.all.len();
-                self.all.push(Count { term, tool, weight });
+                self.all.push(TermCount { term, tool, weight });
             }
         } else {
             let known = number(self.latest.len());
             self.terms.insert(term.into(), known);
             self.latest.push(self.all.len());
-            self.all.push(Count { term: known, tool, weight });
+            self.all.push(TermCount { term: known, tool, weight });
         }
         self.left > 0
     }
 
     /// Sorts the counts by term and turns them into what they say, so that a question has only sums to
     /// make.
-    pub fn index(self, tokens: Vec<usize>) -> Index {
+    pub fn index(self, tokens: Vec<usize>) -> ToolIndex {
         let mut starts = vec![0_u32; self.latest.len() + 1];
         for count in &self.all {
             starts[count.term as usize + 1] += 1;
@@ -85,13 +85,13 @@ impl Counts {
         let rarity: Vec<f32> = starts.windows(2).map(rarity).collect();
         let mut next = starts.clone();
         let mut postings = vec![(0, 0.0); self.all.len()];
-        for Count { term, tool, weight } in self.all {
+        for TermCount { term, tool, weight } in self.all {
             let place = &mut next[term as usize];
             let says = weight * (SATURATION + 1.0) / (weight + damping[tool as usize]);
             postings[*place as usize] = (tool, rarity[term as usize] * says);
             *place += 1;
         }
-        Index { tokens, terms: self.terms, starts, postings }
+        ToolIndex { tokens, terms: self.terms, starts, postings }
     }
 }
 

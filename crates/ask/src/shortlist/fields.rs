@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Entry, terms};
+use super::{ShortlistEntry, terms};
 
 /// How much a term of the name counts: a name is chosen with care.
 const NAME: f32 = 3.0;
@@ -22,17 +22,17 @@ const MAX_PROPERTIES: usize = 500;
 const MAX_VALUES: usize = 100;
 
 /// Takes a term and what it counts; says whether it wants more.
-type Sink<'a> = &'a mut dyn FnMut(&str, f32) -> bool;
+type TermSink<'a> = &'a mut dyn FnMut(&str, f32) -> bool;
 
 /// All terms of a tool, the weightiest first.
-pub(super) fn terms(entry: &Entry<'_>, sink: Sink<'_>) {
+pub(super) fn terms(entry: &ShortlistEntry<'_>, sink: TermSink<'_>) {
     text(entry.name, NAME, usize::MAX, sink);
     text(entry.description, TEXT, MAX_DESCRIPTION_TERMS, sink);
-    let mut walk = Walk { sink, properties: MAX_PROPERTIES };
+    let mut walk = SchemaTerms { sink, properties: MAX_PROPERTIES };
     walk.schema(entry.schema, 0);
 }
 
-fn text(text: &str, weight: f32, most: usize, sink: Sink<'_>) {
+fn text(text: &str, weight: f32, most: usize, sink: TermSink<'_>) {
     let read = &text[..text.floor_char_boundary(MAX_TEXT_BYTES)];
     let mut left = most;
     terms::each(read, &mut |term| {
@@ -41,12 +41,12 @@ fn text(text: &str, weight: f32, most: usize, sink: Sink<'_>) {
     });
 }
 
-struct Walk<'a> {
-    sink: Sink<'a>,
+struct SchemaTerms<'a> {
+    sink: TermSink<'a>,
     properties: usize,
 }
 
-impl Walk<'_> {
+impl SchemaTerms<'_> {
     fn schema(&mut self, schema: &Value, depth: usize) {
         let Value::Object(fields) = schema else { return };
         if depth > MAX_DEPTH {

@@ -26,7 +26,7 @@ static STOP_NUMBERS: LazyLock<Vec<u64>> = LazyLock::new(|| {
 });
 
 /// Whether a word, in small letters, is left out.
-pub(super) fn is_stop_word(word: &str) -> bool {
+pub(crate) fn is_stop_word(word: &str) -> bool {
     number(word).is_some_and(|number| STOP_NUMBERS.binary_search(&number).is_ok())
 }
 
@@ -36,9 +36,16 @@ fn number(word: &str) -> Option<u64> {
     is_short.then(|| word.bytes().fold(0, |number, byte| number << 8 | u64::from(byte)))
 }
 
+/// A word in small letters without its ending.
+pub(crate) fn stem(word: &str) -> String {
+    let mut stem = word.to_owned();
+    cut(&mut stem);
+    stem
+}
+
 /// Takes the ending off an English word in small letters. It need not give a word, only the same one
 /// for all forms.
-pub(crate) fn cut(word: &mut String) {
+pub(super) fn cut(word: &mut String) {
     if word.len() <= MIN_STEM || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return;
     }
@@ -80,13 +87,8 @@ mod tests {
 
     #[track_caller]
     fn check(words: &[&str]) {
-        let cut = |word: &str| {
-            let mut word = word.to_owned();
-            super::cut(&mut word);
-            word
-        };
         for word in words {
-            assert_eq!(cut(word), cut(words[0]), "{word}");
+            assert_eq!(stem(word), stem(words[0]), "{word}");
         }
     }
 
@@ -109,9 +111,7 @@ mod tests {
     fn words_that_only_look_like_forms_stay() {
         for word in ["status", "process", "analysis", "string", "ring", "red", "bus", "größe", "id"]
         {
-            let mut stem = word.to_owned();
-            cut(&mut stem);
-            assert_eq!(stem, word);
+            assert_eq!(stem(word), word);
         }
     }
 

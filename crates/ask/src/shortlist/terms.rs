@@ -5,7 +5,7 @@
 //! An identifier is also read by its shape, `policy-0` for `policy-002`, so that a question with one
 //! finds the tool that shows another as its example.
 
-use crate::policy::{folded, visible};
+use crate::text::{folded, is_unspaced, visible};
 
 use super::stem;
 
@@ -16,8 +16,6 @@ const MAX_TERM_BYTES: usize = 64;
 pub(super) fn each(text: &str, sink: &mut dyn FnMut(&str) -> bool) {
     let text = visible(text);
     let mut buffer = String::new();
-    // Identifiers may have these inside; at their ends they are punctuation.
-    let is_inside = |one: char| one.is_alphanumeric() || matches!(one, '-' | '_');
     for piece in text.split(|one: char| !is_inside(one)) {
         let piece = piece.trim_matches(['-', '_']);
         if piece.is_empty() {
@@ -106,6 +104,23 @@ fn pairs(part: &str, sink: &mut dyn FnMut(&str) -> bool) -> bool {
     })
 }
 
+/// Gives the shape of each identifier of a text.
+pub(crate) fn each_shape(text: &str, sink: &mut dyn FnMut(&str)) {
+    let text = visible(text);
+    let mut buffer = String::new();
+    for piece in text.split(|one: char| !is_inside(one)) {
+        shape(piece.trim_matches(['-', '_']), &mut buffer, &mut |shape| {
+            sink(shape);
+            true
+        });
+    }
+}
+
+/// Whether a character may stand inside of an identifier; at its ends some of them are punctuation.
+fn is_inside(one: char) -> bool {
+    one.is_alphanumeric() || matches!(one, '-' | '_')
+}
+
 /// An identifier with every number in it as `0`: it has letters and digits both.
 fn shape(piece: &str, buffer: &mut String, sink: &mut dyn FnMut(&str) -> bool) -> bool {
     if !piece.bytes().any(|byte| byte.is_ascii_digit()) || !piece.contains(char::is_alphabetic) {
@@ -135,15 +150,6 @@ fn lower(text: &str, buffer: &mut String) {
 
 fn cut(term: &str) -> &str {
     &term[..term.floor_char_boundary(MAX_TERM_BYTES)]
-}
-
-/// Whether a character belongs to a script that is written without spaces between words.
-fn is_unspaced(one: char) -> bool {
-    matches!(one,
-        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}'
-        | '\u{1780}'..='\u{17ff}' | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}'
-        | '\u{3130}'..='\u{318f}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
-        | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 #[cfg(test)]

@@ -22,18 +22,15 @@ fn schema(properties: &[&str]) -> Value {
     json!({ "type": "object", "properties": Value::Object(properties.collect()) })
 }
 
-fn index() -> Index {
+fn index() -> ToolIndex {
     let schemas: Vec<Value> = TOOLS.iter().map(|(_, _, properties)| schema(properties)).collect();
-    Index::new(TOOLS.iter().zip(&schemas).map(|((name, description, _), schema)| Entry {
-        name,
-        description,
-        schema,
-        tokens: 100,
+    ToolIndex::new(TOOLS.iter().zip(&schemas).map(|((name, description, _), schema)| {
+        ShortlistEntry { name, description, schema, tokens: 100 }
     }))
 }
 
-fn one(name: &str, description: &str, schema: &Value, tokens: usize) -> Index {
-    Index::new([Entry { name, description, schema, tokens }])
+fn one(name: &str, description: &str, schema: &Value, tokens: usize) -> ToolIndex {
+    ToolIndex::new([ShortlistEntry { name, description, schema, tokens }])
 }
 
 #[test]
@@ -62,9 +59,9 @@ fn the_table_is_long_enough_to_mean_something() {
 fn all_are_chosen_where_all_fit() {
     let index = index();
     let all = index.pick("anything", TOOLS.len() * 100);
-    assert_eq!(all, Picked { chosen: (0..TOOLS.len()).collect(), left_out: 0 });
-    assert_eq!(Index::new([]).pick("x", 0), Picked { chosen: vec![], left_out: 0 });
-    assert!(Index::new([]).is_empty());
+    assert_eq!(all, Shortlist { chosen: (0..TOOLS.len()).collect(), left_out: 0 });
+    assert_eq!(ToolIndex::new([]).pick("x", 0), Shortlist { chosen: vec![], left_out: 0 });
+    assert!(ToolIndex::new([]).is_empty());
 }
 
 #[test]
@@ -86,12 +83,12 @@ fn a_question_about_nothing_gets_the_first_of_the_catalogue() {
 #[test]
 fn what_does_not_fit_is_passed_over_for_what_does() {
     let empty = json!({});
-    let entry = |name, tokens| Entry { name, description: "", schema: &empty, tokens };
+    let entry = |name, tokens| ShortlistEntry { name, description: "", schema: &empty, tokens };
     let tools = [entry("weather_now", 50), entry("weather", 900), entry("news", 40)];
-    let index = Index::new(tools);
+    let index = ToolIndex::new(tools);
     assert_eq!(index.pick("weather", 100).chosen, [0, 2]);
     assert_eq!(index.pick("weather", 940).chosen, [1, 2]);
-    assert_eq!(index.pick("weather", 39), Picked { chosen: vec![], left_out: 3 });
+    assert_eq!(index.pick("weather", 39), Shortlist { chosen: vec![], left_out: 3 });
     assert_eq!(one("x", "", &empty, usize::MAX).pick("x", 5).left_out, 1);
 }
 
@@ -101,8 +98,9 @@ fn every_part_of_a_tool_is_found_and_a_name_counts_most() {
         "colour": { "enum": ["crimson"], "title": "Shade", "examples": ["tone-7"], "pattern": "^HUE[0-9]+$" }
     } } }] } } });
     let empty = json!({});
-    let entry = |name, description, schema| Entry { name, description, schema, tokens: 10 };
-    let index = Index::new([
+    let entry =
+        |name, description, schema| ShortlistEntry { name, description, schema, tokens: 10 };
+    let index = ToolIndex::new([
         entry("other", "Says parcel once.", &empty),
         entry("parcel", "", &empty),
         entry("deep", "", &nested),
@@ -149,7 +147,7 @@ proptest! {
         let schemas: Vec<Value> =
             tools.iter().map(|(name, said, _)| json!({ "properties": { said.clone(): { "title": name } } })).collect();
         let entries = tools.iter().zip(&schemas);
-        let index = Index::new(entries.map(|((name, description, tokens), schema)| Entry {
+        let index = ToolIndex::new(entries.map(|((name, description, tokens), schema)| ShortlistEntry {
             name, description, schema, tokens: *tokens,
         }));
         let picked = index.pick(&question, budget);

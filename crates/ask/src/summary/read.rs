@@ -1,28 +1,28 @@
-//! The strict reading of a summary.
+//! The strict reading of a summary that a model wrote.
 
 use contract::json;
 use serde_json::{Map, Value};
 
-use super::{Dropped, MAX_BULLETS, MAX_OTHERS};
-use crate::grounding::Bullet;
+use super::{DroppedBullet, MAX_BULLETS, MAX_OTHERS};
+use crate::quotation::DraftBullet;
 
-/// What a model wrote, in the form of a summary. Nothing in it is believed yet.
+/// A summary as a model wrote it. Nothing in it is delivered.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Draft {
-    /// The claims.
-    pub bullets: Vec<Bullet>,
-    /// What could go wrong.
-    pub risks: Vec<Bullet>,
-    /// What to do.
-    pub recommendations: Vec<Bullet>,
-    /// What stood among them and is no claim with a quote.
-    pub malformed: Vec<Dropped>,
+pub struct SummaryDraft {
+    /// The lines that it picked.
+    pub bullets: Vec<DraftBullet>,
+    /// Those that say what could go wrong.
+    pub risks: Vec<DraftBullet>,
+    /// Those that say what to do.
+    pub recommendations: Vec<DraftBullet>,
+    /// Entries that are no bullets.
+    pub malformed: Vec<DroppedBullet>,
 }
 
 const KEYS: [&str; 4] = ["type", "bullets", "risks", "recommendations"];
 
-/// The summary that a text is, if it is nothing else, or why it is none. One bad bullet among good ones is a bullet less.
-pub fn read(text: &str) -> Result<Draft, String> {
+/// Reads a text that is a summary and nothing else. One bad bullet among good ones is a bullet less.
+pub fn read(text: &str) -> Result<SummaryDraft, String> {
     let value = json::parse(text.as_bytes())
         .map_err(|error| format!("it is not exactly one JSON object: {error}"))?;
     let Value::Object(mut fields) = value else {
@@ -48,7 +48,7 @@ pub fn read(text: &str) -> Result<Draft, String> {
         let why = malformed.into_iter().next().map_or("it has no bullets".into(), |one| one.reason);
         return Err(why);
     }
-    Ok(Draft { bullets, risks, recommendations, malformed })
+    Ok(SummaryDraft { bullets, risks, recommendations, malformed })
 }
 
 /// The list of that name. One that may be left out may be null too.
@@ -56,8 +56,8 @@ fn bullets(
     fields: &mut Map<String, Value>,
     name: &str,
     most: usize,
-    malformed: &mut Vec<Dropped>,
-) -> Result<Vec<Bullet>, String> {
+    malformed: &mut Vec<DroppedBullet>,
+) -> Result<Vec<DraftBullet>, String> {
     let list = match fields.remove(name) {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(list)) => list,
@@ -75,24 +75,25 @@ fn bullets(
             Err(why) => {
                 let claim = entry.get("claim").and_then(Value::as_str).unwrap_or_default();
                 let reason = format!("an entry of `{name}` {why}");
-                malformed.push(Dropped { claim: claim.to_owned(), reason });
+                malformed.push(DroppedBullet { claim: claim.to_owned(), reason });
             }
         }
     }
     Ok(good)
 }
 
-/// A claim and its quote, and nothing else.
-fn bullet(entry: &Value) -> Result<Bullet, String> {
+/// The evidence and a claim, if there is one, and nothing else.
+fn bullet(entry: &Value) -> Result<DraftBullet, String> {
     let Value::Object(fields) = entry else {
         return Err(format!("must be an object and is of type {}", json::kind(entry)));
     };
     let text = |name: &str| match fields.get(name) {
-        Some(Value::String(text)) => Ok(text.clone()),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
         Some(other) => Err(format!("has a field `{name}` of type {}", json::kind(other))),
-        None => Err(format!("has no field `{name}`")),
+        None => Ok(None),
     };
-    let bullet = Bullet { claim: text("claim")?, evidence: text("evidence")? };
+    let evidence = text("evidence")?.ok_or("has no field `evidence`")?;
+    let bullet = DraftBullet { claim: text("claim")?, evidence };
     match fields.keys().find(|key| !matches!(key.as_str(), "claim" | "evidence")) {
         Some(key) => Err(format!("has an unknown field `{key}`")),
         None => Ok(bullet),

@@ -1,4 +1,4 @@
-//! What looks like a secret is not written down.
+//! The filter that keeps secrets out of traces.
 
 use std::sync::LazyLock;
 
@@ -38,12 +38,12 @@ static EACH: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 
 /// What must not be written down.
 #[derive(Debug, Default)]
-pub struct Secrets {
+pub struct SecretFilter {
     /// Secrets that are known.
     known: Vec<String>,
 }
 
-impl Secrets {
+impl SecretFilter {
     /// What looks like a secret, and these.
     pub fn new(known: impl IntoIterator<Item = String>) -> Self {
         // What is as short as a word would tear holes into everything.
@@ -127,14 +127,14 @@ mod tests {
     #[test]
     fn fields_with_telling_names_are_hidden() {
         let mut value = json!({ "user": "ada", "Password": "hunter", "client_secret": "x", "n": [{ "apiKey": "k" }], "token": 5, "max_tokens": 7, "tokens": "many" });
-        Secrets::default().hide(&mut value);
+        SecretFilter::default().hide(&mut value);
         let expected = json!({ "user": "ada", "Password": "[redacted]", "client_secret": "[redacted]", "n": [{ "apiKey": "[redacted]" }], "token": 5, "max_tokens": 7, "tokens": "many" });
         assert_eq!(value, expected);
     }
 
     #[test]
     fn secrets_are_taken_out_and_nothing_else_is() {
-        let secrets = Secrets::new(["my own key 123".to_owned(), "a".to_owned()]);
+        let secrets = SecretFilter::new(["my own key 123".to_owned(), "a".to_owned()]);
         let check = |text: &str, expected: &str| {
             let mut value = json!({ "a": [text] });
             secrets.hide(&mut value);

@@ -4,9 +4,9 @@ use std::{collections::HashMap, sync::Arc};
 
 use ask::{
     candidates::Candidates,
-    grounding::Source,
-    plan::{self, Refused},
+    plan::{self, CheckedPlan, PlanRefusal},
     policy::{self, Policy},
+    quotation::QuoteSource,
     summary,
 };
 use contract::{Limits, closed_schema, codes};
@@ -56,12 +56,13 @@ fn candidates(fixture: &Value) -> Candidates {
 }
 
 fn plan_gate(input: &Value, candidates: &Candidates) -> &'static str {
-    let checked = plan::of(input.clone())
-        .and_then(|plan| plan::check(&plan, candidates, None).map(|found| found.is_some()));
+    let checked = plan::of(input.clone()).and_then(|plan| plan::check(&plan, candidates, None));
     match checked {
-        Ok(true) => "allow",
-        Ok(false) => "allow_final_answer",
-        Err(Refused::ToolNotAllowed { .. } | Refused::ServerNotAllowed(_)) => "block_allowlist",
+        Ok(CheckedPlan::Call(_)) => "allow",
+        Ok(CheckedPlan::Clarify(_)) => "allow_final_answer",
+        Err(PlanRefusal::ToolNotAllowed { .. } | PlanRefusal::ServerNotAllowed(_)) => {
+            "block_allowlist"
+        }
         Err(_) => "block_validate_plan",
     }
 }
@@ -71,7 +72,7 @@ fn every_row_about_one_gate_holds() {
     let rows = include_str!("../cases/gates.jsonl").lines();
     let rows: Vec<Value> = rows.map(|row| serde_json::from_str(row).unwrap()).collect();
     let candidates = candidates(&rows[0]);
-    let policy = Policy::new(&policy::Settings::default()).unwrap();
+    let policy = Policy::new(&policy::PolicySettings::default()).unwrap();
     let allow = |is_allowed: bool| if is_allowed { "allow" } else { "block" };
     let mut checked = 0;
     for row in &rows[1..] {
@@ -84,7 +85,7 @@ fn every_row_about_one_gate_holds() {
             }),
             "plan_gate" => plan_gate(input, &candidates),
             "grounding" => {
-                let source = Source::of(&row["source"]);
+                let source = QuoteSource::new(&row["source"]);
                 let read = summary::read(&input.to_string());
                 allow(read.is_ok_and(|draft| summary::ground(&draft, &source).is_ok()))
             }

@@ -10,8 +10,8 @@ use crate::hall::{FETCH, Hall, Plan, QUESTION, events, in_turn, saying, told};
 /// What the model says twice is no plan, and ends the run with this reason.
 async fn blocked(text: &str, code: &str, reason: &str) {
     let (hall, peer) = Hall::of(&[text]).await;
-    let answered = hall.ask(QUESTION).await;
-    let answer = told(&answered);
+    let outcome = hall.ask(QUESTION).await;
+    let answer = told(&outcome);
     assert_eq!(answer["type"], "blocked", "{answer}");
     assert_eq!(answer["code"], code, "{answer}");
     assert!(answer["reason"].as_str().unwrap().contains(reason), "{answer}");
@@ -57,9 +57,10 @@ async fn what_is_no_plan_is_refused_after_one_repair() {
         "Unknown server: mcp-evil",
     )
     .await;
-    let answer =
-        r#"{"type":"final_answer","answer":"Logs are kept for 30 days.","needs_more_info":true}"#;
-    blocked(answer, "plan_invalid", "final_answer only asks for what is missing").await;
+    let answer = r#"{"type":"final_answer","tool":"mcp-policy-kb.nothing","needs_more_info":true}"#;
+    blocked(answer, "plan_invalid", "Unknown tool 'mcp-policy-kb.nothing'").await;
+    let answer = r#"{"type":"final_answer","answer":"30 days","needs_more_info":false}"#;
+    blocked(answer, "plan_invalid", "requires needs_more_info=true").await;
 }
 
 #[tokio::test]
@@ -84,15 +85,15 @@ async fn what_may_not_be_called_is_not_repaired() {
 #[tokio::test]
 async fn a_model_that_is_told_what_was_wrong_may_mend_it() {
     let (hall, peer) = Hall::of(&["Let me think.", FETCH]).await;
-    let answered = hall.ask(QUESTION).await;
-    assert_eq!(told(&answered)["type"], "tool_result");
+    let outcome = hall.ask(QUESTION).await;
+    assert_eq!(told(&outcome)["type"], "tool_result");
     assert_eq!(hall.calls.count(), 1);
     let again = peer.heard()[1].field("messages")[1]["content"].as_str().unwrap().to_owned();
     assert!(
         again.contains("Let me think.") && again.contains("not exactly one JSON object"),
         "{again}"
     );
-    assert!(events(&answered).contains(&"planner_repair"));
+    assert!(events(&outcome).contains(&"planner_repair"));
 }
 
 #[tokio::test]
@@ -100,10 +101,10 @@ async fn endpoints_that_fail_end_the_run_with_a_reason() {
     let check = async |acts: fn() -> Vec<Act>, code: &str, status: u16, reason: &str| {
         let (hall, _) = Hall::saying(move |_| acts()).await;
         let began = Instant::now();
-        let answered = hall.ask(QUESTION).await;
-        let answer = told(&answered);
+        let outcome = hall.ask(QUESTION).await;
+        let answer = told(&outcome);
         assert_eq!(answer["code"], code, "{answer}");
-        assert_eq!(answered.answer.http_status(), status, "{answer}");
+        assert_eq!(outcome.response.http_status(), status, "{answer}");
         assert!(answer["reason"].as_str().unwrap().contains(reason), "{answer}");
         assert_eq!(hall.calls.count(), 0);
         assert!(began.elapsed() < Duration::from_secs(20));
@@ -149,9 +150,9 @@ async fn an_endpoint_that_is_not_there_is_told() {
     assert!(answer["reason"].as_str().unwrap().contains("could not be reached"), "{answer}");
     let mut plan = Plan::new(&peer);
     plan.llm.base_url = None;
-    let answered = plan.build().ask(QUESTION).await;
+    let outcome = plan.build().ask(QUESTION).await;
     assert_eq!(
-        (told(&answered)["code"].clone(), answered.answer.http_status()),
+        (told(&outcome)["code"].clone(), outcome.response.http_status()),
         (json!("no_model"), 503)
     );
 }
@@ -225,9 +226,9 @@ async fn a_failure_is_not_taken_for_a_refusal_of_schemas() {
 }
 
 #[tokio::test]
-async fn the_model_that_answered_is_named_whatever_was_asked_for() {
+async fn the_model_that_outcome_is_named_whatever_was_asked_for() {
     let (hall, peer) = Hall::of(&[FETCH]).await;
-    let answered = hall.ask(QUESTION).await;
+    let outcome = hall.ask(QUESTION).await;
     assert_eq!(peer.heard()[0].field("model"), "small");
-    assert_eq!(answered.trace.meta["model"], "small-v1");
+    assert_eq!(outcome.trace.meta["model"], "small-v1");
 }

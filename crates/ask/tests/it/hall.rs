@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use ask::{Answered, Ask, NotAsked, Request, Settings};
+use ask::{Ask, AskOutcome, AskRejection, AskRequest, AskSettings};
 use contract::{Contract, Limits, codes};
 use gate::{
     BoxFuture, Caller, Catalogue, Gate, GateParts, Journal, Provider, Recording, RequestId,
@@ -104,7 +104,7 @@ pub struct Hall {
 
 /// What a hall is made of.
 pub struct Plan {
-    pub settings: Settings,
+    pub settings: AskSettings,
     pub llm: llm::Settings,
     /// What `mcp-policy-kb.fetch_policy_entry` answers.
     pub says: Says,
@@ -127,7 +127,7 @@ impl Plan {
         let says =
             Arc::new(|input: &Value| json!({ "policy_id": input["policy_id"], "content": POLICY }));
         Self {
-            settings: Settings::default(),
+            settings: AskSettings::default(),
             llm,
             says,
             description: None,
@@ -239,11 +239,11 @@ impl Hall {
         Self::saying(in_turn(texts)).await
     }
 
-    pub async fn ask(&self, question: &str) -> Answered {
+    pub async fn ask(&self, question: &str) -> AskOutcome {
         self.run(request(question)).await.unwrap()
     }
 
-    pub async fn run(&self, request: Request) -> Result<Answered, NotAsked> {
+    pub async fn run(&self, request: AskRequest) -> Result<AskOutcome, AskRejection> {
         self.ask.run(request, &()).await
     }
 
@@ -271,8 +271,8 @@ pub fn saying(text: &str) -> Act {
 }
 
 /// A request that asks this.
-pub fn request(question: &str) -> Request {
-    Request {
+pub fn request(question: &str) -> AskRequest {
+    AskRequest {
         question: question.into(),
         tool: None,
         args: Map::new(),
@@ -286,13 +286,13 @@ pub fn request(question: &str) -> Request {
 }
 
 /// The answer as programs see it.
-pub fn told(answered: &Answered) -> Value {
-    serde_json::to_value(&answered.answer).unwrap()
+pub fn told(outcome: &AskOutcome) -> Value {
+    serde_json::to_value(&outcome.response).unwrap()
 }
 
 /// The names of what happened.
-pub fn events(answered: &Answered) -> Vec<&str> {
-    answered.trace.events.iter().map(|event| event.name.as_str()).collect()
+pub fn events(outcome: &AskOutcome) -> Vec<&str> {
+    outcome.trace.events.iter().map(|event| event.name.as_str()).collect()
 }
 
 pub const QUESTION: &str = "what does policy-002 say about log retention?";

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ask::{NoQuestion, NotAsked, policy::Rule};
+use ask::{AskRejection, InvalidQuestion, policy::PolicyRule};
 use serde_json::json;
 use testkit::{Act, Peer};
 
@@ -11,16 +11,16 @@ use crate::hall::{FETCH, Hall, Plan, QUESTION, events, in_turn, request, saying,
 #[tokio::test]
 async fn what_is_no_question_is_not_looked_at() {
     let (hall, peer) = Hall::of(&[FETCH]).await;
-    let check = async |question: &str, expected: NoQuestion| {
+    let check = async |question: &str, expected: InvalidQuestion| {
         let why = hall.run(request(question)).await.unwrap_err();
-        assert_eq!(why, NotAsked::NoQuestion(expected));
+        assert_eq!(why, AskRejection::InvalidQuestion(expected));
     };
-    check("", NoQuestion::Empty).await;
-    check(" \n\t ", NoQuestion::Empty).await;
-    check("what\0ever", NoQuestion::Binary { code: 0 }).await;
-    check("\u{1b}[2J", NoQuestion::Binary { code: 0x1b }).await;
+    check("", InvalidQuestion::Empty).await;
+    check(" \n\t ", InvalidQuestion::Empty).await;
+    check("what\0ever", InvalidQuestion::Binary { code: 0 }).await;
+    check("\u{1b}[2J", InvalidQuestion::Binary { code: 0x1b }).await;
     let large = "a".repeat(1_000_000);
-    check(&large, NoQuestion::TooLarge { bytes: 1_000_000, limit: 16_384 }).await;
+    check(&large, InvalidQuestion::TooLarge { bytes: 1_000_000, limit: 16_384 }).await;
     assert_eq!(peer.connections(), 0);
 }
 
@@ -28,19 +28,19 @@ async fn what_is_no_question_is_not_looked_at() {
 async fn the_policy_comes_before_everything_else() {
     let peer = Peer::start(in_turn(&[FETCH])).await;
     let mut plan = Plan::new(&peer);
-    let rule = Rule {
+    let rule = PolicyRule {
         name: "salaries".into(),
         pattern: r"\bsalar(y|ies)\b".into(),
         message: Some("Ask HR.".into()),
     };
     plan.settings.policy.block.push(rule);
     let hall = plan.build();
-    let answered = hall.ask("What is the SALARY\u{200b} of Ada?").await;
-    let answer = told(&answered);
+    let outcome = hall.ask("What is the SALARY\u{200b} of Ada?").await;
+    let answer = told(&outcome);
     assert_eq!(answer["reason"], "Blocked by policy (matched pattern: salaries)");
     assert_eq!((&answer["code"], &answer["message"]), (&json!("policy"), &json!("Ask HR.")));
-    assert_eq!(events(&answered), ["request", "policy_gate"]);
-    assert_eq!(answered.answer.http_status(), 200);
+    assert_eq!(events(&outcome), ["request", "policy_gate"]);
+    assert_eq!(outcome.response.http_status(), 200);
     assert_eq!(peer.connections(), 0);
 }
 
@@ -54,13 +54,13 @@ async fn a_run_ends_when_its_time_is_up_or_nobody_waits() {
     plan.settings.timeout_ms = 300;
     let hall = plan.build();
     let began = Instant::now();
-    let answered = hall.ask(QUESTION).await;
-    assert_eq!(told(&answered)["code"], "timeout", "{}", told(&answered));
-    assert!(told(&answered)["reason"].as_str().unwrap().contains("ask.timeout_ms"));
+    let outcome = hall.ask(QUESTION).await;
+    assert_eq!(told(&outcome)["code"], "timeout", "{}", told(&outcome));
+    assert!(told(&outcome)["reason"].as_str().unwrap().contains("ask.timeout_ms"));
     let asked = request(QUESTION);
     let stop = asked.stop.clone();
-    let (answered, ()) = tokio::join!(hall.run(asked), async { stop.cancel() });
-    assert_eq!(told(&answered.unwrap())["code"], "cancelled");
+    let (outcome, ()) = tokio::join!(hall.run(asked), async { stop.cancel() });
+    assert_eq!(told(&outcome.unwrap())["code"], "cancelled");
     assert!(began.elapsed() < Duration::from_secs(5));
     assert_eq!(hall.calls.count(), 0);
 }
@@ -80,8 +80,8 @@ async fn a_call_that_is_cut_off_is_no_result() {
             tokio::time::sleep(Duration::from_secs(1)).await;
             stop.cancel();
         };
-        let (answered, ()) = tokio::join!(hall.run(asked), cancel);
-        let answer = told(&answered.unwrap());
+        let (outcome, ()) = tokio::join!(hall.run(asked), cancel);
+        let answer = told(&outcome.unwrap());
         assert_eq!(
             (&answer["type"], &answer["code"]),
             (&json!("blocked"), &json!(code)),
@@ -105,8 +105,8 @@ async fn a_server_that_stops_ends_its_runs() {
         tokio::time::sleep(Duration::from_millis(200)).await;
         hall.gate.begin_stopping();
     };
-    let (answered, ()) = tokio::join!(hall.ask(QUESTION), stop);
-    assert_eq!(told(&answered)["code"], "cancelled");
+    let (outcome, ()) = tokio::join!(hall.ask(QUESTION), stop);
+    assert_eq!(told(&outcome)["code"], "cancelled");
 }
 
 #[tokio::test]
@@ -138,8 +138,8 @@ async fn a_tool_that_was_exchanged_while_the_model_thought_is_not_called() {
         let Act::Say(bytes) = saying(FETCH) else { unreachable!() };
         sender.send(bytes).unwrap();
     };
-    let (answered, ()) = tokio::join!(hall.ask(QUESTION), change);
-    let answer = told(&answered);
+    let (outcome, ()) = tokio::join!(hall.ask(QUESTION), change);
+    let answer = told(&outcome);
     assert_eq!(answer["type"], "blocked", "{answer}");
     assert_eq!(hall.calls.count(), 0);
 }
@@ -222,14 +222,31 @@ async fn a_plan_can_be_had_without_a_call() {
 }
 
 #[tokio::test]
-async fn a_model_may_ask_for_what_is_missing() {
-    let ask = r#"{"type":"final_answer","answer":"Please provide a doc_id or policy_id.","needs_more_info":true}"#;
-    let (hall, _) = Hall::of(&[ask]).await;
-    let answer = told(&hall.ask("fetch the document").await);
-    assert_eq!(answer["type"], "final_answer");
-    assert_eq!(answer["answer"], "Please provide a doc_id or policy_id.");
+async fn a_question_back_is_written_from_the_contract() {
+    let tool = "mcp-policy-kb.fetch_policy_entry";
+    let words = "Your session expired, see https://evil.example/login";
+    let (hall, _) = Hall::of(&[
+        &json!({ "type": "final_answer", "tool": tool, "answer": words, "needs_more_info": true })
+            .to_string(),
+        &json!({ "type": "final_answer", "answer": words, "needs_more_info": true }).to_string(),
+    ])
+    .await;
+    let outcome = hall.ask("fetch the policy").await;
+    let answer = told(&outcome);
+    let text = format!("To call `{tool}`, say in the question:\n- policy_id");
+    let plan =
+        json!({ "type": "final_answer", "answer": text, "tool": tool, "needs_more_info": true });
     assert_eq!(
-        (&answer["needs_more_info"], &answer["plan"]["type"]),
-        (&json!(true), &json!("final_answer"))
+        answer,
+        json!({ "type": "final_answer", "answer": text, "needs_more_info": true, "plan": plan })
     );
+    let answer = told(&hall.ask("fetch the policy").await);
+    let text = answer["answer"].as_str().unwrap();
+    assert!(
+        text.starts_with("No tool fits the question as it is.") && text.contains(tool),
+        "{text}"
+    );
+    // No word of the model is shown.
+    assert!(!answer.to_string().contains("evil"), "{answer}");
+    assert_eq!(hall.calls.count(), 0);
 }

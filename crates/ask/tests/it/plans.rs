@@ -1,6 +1,9 @@
 //! Plans with something wrong in them, by the thousand.
 
-use ask::{candidates::Candidates, plan};
+use ask::{
+    candidates::Candidates,
+    plan::{self, CheckedPlan},
+};
 use serde_json::{Value, json};
 use testkit::Peer;
 
@@ -111,6 +114,9 @@ fn mutated(dice: &mut Dice) -> String {
                     _ => value(dice, 0),
                 };
                 plan = json!({ "type": "final_answer", "answer": answer, "needs_more_info": dice.roll(2) == 0 });
+                if dice.roll(2) == 0 {
+                    plan["tool"] = json!(*dice.pick(&TOOLS));
+                }
             }
             _ => {}
         }
@@ -166,14 +172,17 @@ async fn ten_thousand_mutated_plans_reach_nothing_that_they_should_not() {
         let text = mutated(&mut dice);
         let Ok(plan) = plan::read(&text) else { continue };
         match plan::check(&plan, &candidates, Some(QUESTION)) {
-            Ok(Some(candidate)) => {
+            Ok(CheckedPlan::Call(candidate)) => {
                 let ask::Plan::CallTool { args, .. } = &plan else { panic!("{text}") };
                 let args = Value::Object(args.clone());
                 assert!(is_fair(&candidate.tool.contract.name, &args), "{text}");
                 assert!(!candidate.tool.contract.effects.changes_the_world(), "{text}");
                 passed += 1;
             }
-            Ok(None) => asked_back += 1,
+            Ok(CheckedPlan::Clarify(text)) => {
+                assert!(!text.contains("DROP") && !text.contains("169.254"), "{text}");
+                asked_back += 1;
+            }
             Err(_) => {}
         }
     }

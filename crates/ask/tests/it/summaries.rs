@@ -22,12 +22,12 @@ async fn summarized(hall: &Hall) -> Value {
 }
 
 #[tokio::test]
-async fn claims_that_the_result_bears_out_come_with_their_places() {
+async fn whole_lines_are_quoted_with_their_places_and_nothing_else_is() {
     let said = summary(&[
-        bullet("Logs are retained for 30 days", "Retain logs for 30 days"),
+        bullet("retain logs for 30 days.", "- Retain logs for 30 days"),
         bullet("Logs are retained for 60 days", "Retain logs for 30 days"),
-        bullet("Log secrets", "Never log secrets"),
-        bullet("Never log secrets", "Never log secrets"),
+        bullet("log secrets", "log secrets"),
+        json!({ "evidence": "Never log secrets" }),
     ]);
     let (hall, peer) = Hall::of(&[FETCH, &said]).await;
     let answer = summarized(&hall).await;
@@ -42,6 +42,8 @@ async fn claims_that_the_result_bears_out_come_with_their_places() {
         let range = usize::try_from(start.as_u64().unwrap()).unwrap()
             ..usize::try_from(end.as_u64().unwrap()).unwrap();
         assert_eq!(bullet["evidence"], POLICY[range]);
+        let claim = format!("Data Retention Policy: {}", bullet["evidence"].as_str().unwrap());
+        assert_eq!(bullet["claim"], claim);
     }
     assert_eq!(
         bullets[0].as_object().unwrap().keys().collect::<Vec<_>>(),
@@ -51,7 +53,7 @@ async fn claims_that_the_result_bears_out_come_with_their_places() {
     let format = peer.heard()[1].field("response_format");
     let item = &format["json_schema"]["schema"]["properties"]["bullets"]["items"];
     let keys: Vec<_> = item["properties"].as_object().unwrap().keys().cloned().collect();
-    assert_eq!(keys, ["evidence", "claim"]);
+    assert_eq!(keys, ["evidence"]);
     assert!(
         item["properties"]["evidence"]["enum"]
             .as_array()
@@ -67,15 +69,15 @@ async fn a_summary_with_nothing_left_is_blocked_and_the_result_stays() {
     let (hall, _) = Hall::of(&[FETCH, &said]).await;
     let mut asked = request(QUESTION);
     asked.summarize = Some(true);
-    let answered = hall.run(asked).await.unwrap();
-    let answer = told(&answered);
+    let outcome = hall.run(asked).await.unwrap();
+    let answer = told(&outcome);
     assert_eq!(answer["type"], "tool_result");
     assert_eq!(answer["typed"]["content"], POLICY);
     assert!(
         answer["note"].as_str().unwrap().starts_with("Summary blocked (grounding failed): "),
         "{answer}"
     );
-    assert_eq!(events(&answered).last(), Some(&"summary_blocked"));
+    assert_eq!(events(&outcome).last(), Some(&"summary_blocked"));
 }
 
 #[tokio::test]

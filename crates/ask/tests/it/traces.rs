@@ -11,7 +11,7 @@ use crate::hall::{FETCH, Hall, Plan, QUESTION, events, in_turn, request, told};
 #[tokio::test]
 async fn every_gate_leaves_an_event_in_order() {
     let (hall, _) = Hall::of(&[FETCH]).await;
-    let answered = hall.ask(QUESTION).await;
+    let outcome = hall.ask(QUESTION).await;
     let expected = [
         "request",
         "policy_gate",
@@ -27,10 +27,10 @@ async fn every_gate_leaves_an_event_in_order() {
         "typed_payload",
         "summarize_decision",
     ];
-    assert_eq!(events(&answered), expected);
-    let trace = &answered.trace;
+    assert_eq!(events(&outcome), expected);
+    let trace = &outcome.trace;
     assert!(trace.events.windows(2).all(|two| two[0].ts_ms <= two[1].ts_ms));
-    assert_eq!(trace.final_output, told(&answered));
+    assert_eq!(trace.final_output, told(&outcome));
     assert_eq!(trace.file_name(), format!("{}.json", trace.trace_id));
     assert!(trace.trace_id.starts_with("trace_") && trace.trace_id.len() == 32);
     let text = serde_json::to_string(trace).unwrap();
@@ -54,22 +54,22 @@ async fn payloads_are_cut_and_secrets_are_not_written_down() {
     plan.says = Arc::new(move |_| json!({ "policy_id": "policy-002", "content": content }));
     let hall = plan.build();
     let question = format!("what does policy-002 say? my token is ghp_{}", "x".repeat(30));
-    let answered = hall.ask(&question).await;
-    let text = serde_json::to_string(&answered.trace).unwrap();
+    let outcome = hall.ask(&question).await;
+    let text = serde_json::to_string(&outcome.trace).unwrap();
     assert!(!text.contains(key) && !text.contains("hunter22") && !text.contains("ghp_x"), "{text}");
     assert!(text.contains("[redacted]") && text.contains("…[TRUNCATED]…"), "{text}");
-    for event in &answered.trace.events {
+    for event in &outcome.trace.events {
         assert!(event.payload.to_string().len() < 1_200, "{event:?}");
     }
     assert!(text.len() < 20_000, "{}", text.len());
     // Who asked gets everything.
-    assert!(told(&answered).to_string().contains("hunter22"));
+    assert!(told(&outcome).to_string().contains("hunter22"));
 }
 
 #[tokio::test]
 async fn a_run_that_is_blocked_has_a_trace_too() {
     let (hall, _) = Hall::of(&["no", "never"]).await;
-    let answered = hall.ask(QUESTION).await;
+    let outcome = hall.ask(QUESTION).await;
     let expected = [
         "request",
         "policy_gate",
@@ -84,16 +84,16 @@ async fn a_run_that_is_blocked_has_a_trace_too() {
         "planner_raw",
         "planner_rejected",
     ];
-    assert_eq!(events(&answered), expected);
-    assert_eq!(answered.trace.final_output["raw"], "never");
+    assert_eq!(events(&outcome), expected);
+    assert_eq!(outcome.trace.final_output["raw"], "never");
     let mut asked = request(QUESTION);
     asked.tool = Some("nothing".into());
-    let answered = hall.run(asked).await.unwrap();
-    assert_eq!(events(&answered).last(), Some(&"plan_validation_failed"));
+    let outcome = hall.run(asked).await.unwrap();
+    assert_eq!(events(&outcome).last(), Some(&"plan_validation_failed"));
     let mut asked = request(QUESTION);
     asked.tool = Some("fetch_policy_entry".into());
-    let answered = hall.run(asked).await.unwrap();
-    assert_eq!(events(&answered)[4..], ["plan_given", "plan_validation_failed"]);
+    let outcome = hall.run(asked).await.unwrap();
+    assert_eq!(events(&outcome)[4..], ["plan_given", "plan_validation_failed"]);
 }
 
 #[tokio::test]
@@ -113,19 +113,19 @@ async fn what_a_contract_marks_as_secret_is_in_no_trace() {
         let mut given = request("show it");
         given.tool = Some("fetch_policy_entry".into());
         given.args = serde_json::from_value(json!({ "policy_id": secret })).unwrap();
-        let answered = hall.run(given).await.unwrap();
-        assert_eq!(told(&answered)["typed"]["content"], content);
-        let text = serde_json::to_string(&answered.trace).unwrap();
+        let outcome = hall.run(given).await.unwrap();
+        assert_eq!(told(&outcome)["typed"]["content"], content);
+        let text = serde_json::to_string(&outcome.trace).unwrap();
         assert!(!text.contains(secret) && !text.contains(content), "{text}");
-        let answered = hall.ask(&format!("what does {secret} say?")).await;
-        for event in &answered.trace.events {
+        let outcome = hall.ask(&format!("what does {secret} say?")).await;
+        for event in &outcome.trace.events {
             let says = event.payload.to_string();
             // The question is what it is, and what the model wrote is written down as it is.
             let is_said =
                 ["request", "planner_prompt", "planner_raw"].contains(&event.name.as_str());
             assert!(is_said || !says.contains(secret) && !says.contains(content), "{event:?}");
         }
-        let output = answered.trace.final_output.to_string();
+        let output = outcome.trace.final_output.to_string();
         assert!(!output.contains(secret) && !output.contains(content), "{output}");
     }
 }

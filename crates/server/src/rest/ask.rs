@@ -1,24 +1,22 @@
-//! `POST /v1/ask`: a question, at most one call, and an answer with quotes.
+//! `POST /v1/ask`: a question, at most one call, and a response with quotes.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
     Extension,
-    body::Body,
     extract::{Request, State},
     http::{HeaderMap, header},
-    response::Response,
+    response::{Response, sse::Event},
 };
-use bytes::Bytes;
 use contract::{Violation, codes};
-use futures_util::stream;
+use futures_util::stream::{self, Stream};
 use gate::Failure;
 use serde_json::{Map, Value};
 use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{
-    App, AskReply, AskRequest,
+    App, AskServiceRequest, AskServiceResponse, MAX_QUEUED_EVENTS,
     http::{body, identity::RequestContext, response},
     rest::{events, execute},
 };
@@ -31,26 +29,25 @@ pub(crate) async fn ask(
     request: Request,
 ) -> Response {
     let wants_events = wants_events(request.headers());
-    let mut asked = match read(&app, context, request).await {
-        Ok(asked) => asked,
+    let mut request = match read(&app, context, request).await {
+        Ok(request) => request,
         Err(failure) => return response::failure(&failure),
     };
-    // Who stops to wait has lost interest. The run ends then by itself and is written down, whatever becomes of the connection.
-    let guard = asked.stop.clone().drop_guard();
+    // A client that closes its connection ends the run, which is recorded all the same.
+    let guard = request.stop.clone().drop_guard();
     let events = wants_events.then(|| {
-        let (sender, receiver) = mpsc::unbounded_channel();
-        asked.events = Some(sender);
+        let (sender, receiver) = mpsc::channel(MAX_QUEUED_EVENTS);
+        request.events = Some(sender);
         receiver
     });
-    let answering = match app.asks.clone().ask(asked) {
-        Ok(answering) => tokio::spawn(answering),
+    let run = match app.asks.clone().ask(request) {
+        Ok(run) => tokio::spawn(run),
         Err(failure) => return response::failure(&failure),
     };
     if let Some(events) = events {
-        let keep_alive = events::keep_alive(&app);
-        return stream_of(Stream { events, answering, guard, keep_alive, is_over: false });
+        return events::respond(&app, event_stream(WatchedRun { events, run: Some(run), guard }));
     }
-    match answering.await {
+    match run.await {
         Ok(reply) => {
             let mut response = response::json(reply.status, &reply.body);
             response::retry_after(&mut response, reply.retry_after);
@@ -67,51 +64,38 @@ fn wants_events(headers: &HeaderMap) -> bool {
     kinds.any(|kind| kind.split(';').next().unwrap_or_default().trim() == "text/event-stream")
 }
 
-/// What happens, as it happens, and then the answer.
-fn stream_of(stream: Stream) -> Response {
-    let next = stream::unfold(stream, async |mut stream| {
-        let bytes = stream.next().await?;
-        Some((Ok::<_, Infallible>(bytes), stream))
-    });
-    events::events(Body::from_stream(next))
-}
-
-struct Stream {
-    events: mpsc::UnboundedReceiver<(String, Value)>,
-    answering: JoinHandle<AskReply>,
+/// A run whose events a client reads.
+struct WatchedRun {
+    events: mpsc::Receiver<(String, Value)>,
+    /// Nothing once its result was sent.
+    run: Option<JoinHandle<AskServiceResponse>>,
     #[allow(dead_code, reason = "ends the run when it is dropped")]
     guard: DropGuard,
-    keep_alive: Duration,
-    is_over: bool,
 }
 
-impl Stream {
-    /// All events, in order, and the result last.
-    async fn next(&mut self) -> Option<Bytes> {
-        if self.is_over {
-            return None;
-        }
-        tokio::select! {
+/// All events of a run, in order, and its result last.
+fn event_stream(run: WatchedRun) -> impl Stream<Item = Event> {
+    stream::unfold(run, async |mut watched| {
+        let run = watched.run.as_mut()?;
+        let event = tokio::select! {
             biased;
-            Some((name, data)) = self.events.recv() => Some(event(&name, &data.to_string())),
-            reply = &mut self.answering => {
-                self.is_over = true;
-                reply.ok().map(|reply| event("result", reply.body.get()))
+            Some((name, data)) = watched.events.recv() => {
+                Event::default().event(name).data(data.to_string())
             }
-            () = tokio::time::sleep(self.keep_alive) => Some(Bytes::from_static(b": still here\n\n")),
-        }
-    }
-}
-
-fn event(name: &str, data: &str) -> Bytes {
-    Bytes::from(format!("event: {name}\ndata: {data}\n\n"))
+            response = run => {
+                watched.run = None;
+                Event::default().event("result").data(response.ok()?.body.get())
+            }
+        };
+        Some((event, watched))
+    })
 }
 
 async fn read(
     app: &App,
     context: RequestContext,
     request: Request,
-) -> Result<AskRequest, Box<Failure>> {
+) -> Result<AskServiceRequest, Box<Failure>> {
     let (head, body) = request.into_parts();
     let settings = &app.settings;
     let bytes = body::read(&head.headers, body, settings.max_body_bytes, settings.body_timeout)
@@ -151,7 +135,7 @@ async fn read(
     if tool.is_none() && !args.is_empty() {
         return Err(invalid("`args` are those of a `tool`, and none is named".into()));
     }
-    Ok(AskRequest {
+    Ok(AskServiceRequest {
         question,
         tool,
         args,

@@ -3,7 +3,6 @@
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
-    body::Body,
     extract::State,
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{
@@ -28,7 +27,7 @@ use crate::{
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// The same within `server.idle_timeout_ms`, after which a silent connection is closed.
-pub(super) fn keep_alive(app: &App) -> Duration {
+fn keep_alive(app: &App) -> Duration {
     KEEP_ALIVE.min(app.settings.idle_timeout / 2).max(Duration::from_millis(50))
 }
 
@@ -72,7 +71,7 @@ fn event(event: &JobEvent) -> Event {
 }
 
 /// A response of server-sent events.
-fn respond<S>(app: &App, events: S) -> Response
+pub(super) fn respond<S>(app: &App, events: S) -> Response
 where
     S: Stream<Item = Event> + Send + 'static,
 {
@@ -80,14 +79,5 @@ where
     let mut response =
         Sse::new(events.map(Ok::<_, Infallible>)).keep_alive(keep_alive).into_response();
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
-}
-
-/// A stream of events.
-pub(super) fn events(body: Body) -> Response {
-    let mut response = Response::new(body);
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

@@ -1,4 +1,4 @@
-//! `toolgate ask`: one question, at most one call, an answer with quotes.
+//! `toolgate ask`: one question, at most one call, a response with quotes.
 
 mod progress;
 mod show;
@@ -6,7 +6,7 @@ mod show;
 use std::{collections::HashMap, io::Read, path::PathBuf, sync::Arc};
 
 use anyhow::{Context, bail};
-use ask::{Ask, Request};
+use ask::{Ask, AskOutcome, AskRequest, AskResponse, TraceWatcher};
 use clap::Args;
 use gate::{Caller, Catalogue, Gate, Recording, RequestId, Tool};
 use serde_json::Map;
@@ -21,7 +21,7 @@ use crate::{
     settings::Flags,
     wiring::{
         self, OpenGate,
-        asking::{self, Told},
+        ask::{self as wired_ask, TracedResponse},
         upstreams::{self, UpstreamFilter},
     },
 };
@@ -29,8 +29,9 @@ use crate::{
 /// Ask a question that one tool can answer
 ///
 /// A language model (`llm.base_url`) chooses one call among the tools that have no effects; its plan is checked
-/// against the contract and the question, and the call takes the usual path. With --summarize, what the result says,
-/// each claim with its quote. Exits with 0 if there is a result, 1 if there is none, and 2 if the model failed.
+/// against the contract and the question, and the call takes the usual path. With --summarize, the model also picks
+/// lines of the result, which are quoted with their places. Exits with 0 if there is a result, 1 if there is none, and 2
+/// if the model failed.
 #[derive(Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct AskCommand {
@@ -38,22 +39,22 @@ pub struct AskCommand {
     question: String,
     /// With --tool: name=text, name:=json, name=@file
     arguments: Vec<String>,
-    /// Call this tool, and ask no planner
+    /// Call this tool with these arguments, without a plan of the model
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
-    /// Say what the result says, with quotes
+    /// Quote the most important lines of the result
     #[arg(long, overrides_with = "no_summarize")]
     summarize: bool,
-    /// Say nothing of it, whatever the question and the settings say
+    /// Quote nothing, whatever the question and the settings say
     #[arg(long)]
     no_summarize: bool,
-    /// Show what would be called, and end
+    /// Print the call that would be made, and do not make it
     #[arg(long)]
     plan_only: bool,
-    /// Write down step by step what happened, into this file or folder
+    /// Write the trace of the run to this file or folder
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Print the whole answer as JSON
+    /// Print the whole response as JSON
     #[arg(long)]
     json: bool,
 }
@@ -67,41 +68,41 @@ impl AskCommand {
         if let Some(file) = &self.trace {
             files::can_be_written(file).context("--trace")?;
         }
-        let Prepared { ask, kept, host_config, fixed, visit: _visit } = Prepared::new(flags)?;
+        let AskSetup { ask, kept, host_config, fixed, visit: _visit } = AskSetup::new(flags)?;
         let request = self.request(&kept.gate)?;
-        let watch = progress::Progress::new();
-        let answered = commands::runtime()?.block_on(async {
+        let watch = progress::AskProgress::new();
+        let outcome = commands::runtime()?.block_on(async {
             // What the policy refuses starts nothing.
             let host = if ask.refuses(&request) {
                 None
             } else {
                 let host = upstreams::start(&kept.gate, host_config, fixed).await;
-                tell_who_is_down(&host, printer);
+                warn_of_unreachable(&host, printer);
                 Some(host)
             };
-            let answered = until_stopped(&ask, request, &watch).await;
+            let outcome = until_stopped(&ask, request, &watch).await;
             if let Some(host) = host {
                 host.stop().await;
             }
-            answered
+            outcome
         });
         watch.end();
-        let answered = answered?;
-        let trace = self.trace.as_ref().map(|file| write_trace(file, &answered.trace)).transpose();
+        let outcome = outcome?;
+        let trace = self.trace.as_ref().map(|file| write_trace(file, &outcome.trace)).transpose();
         let path = trace.as_ref().ok().cloned().flatten();
         if self.json {
-            printer.json(&Told::new(&answered, path));
+            printer.json(&TracedResponse::new(&outcome, path));
         } else {
-            show::answer(&answered.answer, printer);
+            show::response(&outcome.response, printer);
         }
-        // What could not be written is told last: the answer is there.
+        // A trace that could not be written is told last: the response is there.
         if let Some(path) = trace? {
             printer.say(format!("trace: {path}"));
         }
-        Ok(exit(&answered.answer))
+        Ok(exit(&outcome.response))
     }
 
-    fn request(&self, gate: &Gate) -> anyhow::Result<Request> {
+    fn request(&self, gate: &Gate) -> anyhow::Result<AskRequest> {
         let question = match self.question.as_str() {
             "-" => from_stdin()?,
             question => question.to_owned(),
@@ -118,7 +119,7 @@ impl AskCommand {
             (true, _) => Some(true),
             _ => None,
         };
-        Ok(Request {
+        Ok(AskRequest {
             question,
             tool: self.tool.clone(),
             args,
@@ -132,8 +133,8 @@ impl AskCommand {
     }
 }
 
-/// All that a question needs: a gate, whoever answers, and upstreams that are yet to be reached.
-pub(super) struct Prepared {
+/// All that a question needs: a gate, the `Ask`, and upstreams that are yet to be reached.
+pub(super) struct AskSetup {
     pub ask: Ask,
     pub kept: OpenGate,
     pub host_config: upstream::HostConfig,
@@ -142,7 +143,7 @@ pub(super) struct Prepared {
     pub visit: DataFolderVisit,
 }
 
-impl Prepared {
+impl AskSetup {
     pub fn new(flags: &Flags) -> anyhow::Result<Self> {
         let (loaded, bound) = commands::ready(flags)?;
         let fixed = wiring::tools(bound, &loaded)?;
@@ -151,7 +152,7 @@ impl Prepared {
         let visit = data.visit()?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         let kept = wiring::gate(catalogue, &loaded, data, None)?;
-        let ask = asking::ask(&loaded, &kept.gate, &kept.data)?;
+        let ask = wired_ask::ask(&loaded, &kept.gate, &kept.data)?;
         Ok(Self { ask, kept, host_config, fixed, visit })
     }
 }
@@ -166,8 +167,8 @@ fn from_stdin() -> anyhow::Result<String> {
         .map_err(|_| anyhow::anyhow!("the question on stdin is no text (UTF-8)"))
 }
 
-/// What an upstream that cannot be reached would have offered is missing, and whoever asks should know.
-fn tell_who_is_down(host: &Host, printer: &Printer) {
+/// Names the upstreams that cannot be reached: their tools are missing.
+fn warn_of_unreachable(host: &Host, printer: &Printer) {
     for upstream in host.upstreams() {
         if let UpstreamState::Down { error } = upstream.state() {
             printer.say(format!("the upstream `{}` cannot be reached: {error}", upstream.id));
@@ -178,9 +179,9 @@ fn tell_who_is_down(host: &Host, printer: &Printer) {
 /// Runs it, and ends it at Ctrl-C and when it is told to stop.
 pub(super) async fn until_stopped(
     ask: &Ask,
-    request: Request,
-    watch: &dyn ask::Watch,
-) -> anyhow::Result<ask::Answered> {
+    request: AskRequest,
+    watch: &dyn TraceWatcher,
+) -> anyhow::Result<AskOutcome> {
     let stop = request.stop.clone();
     let mut terminate = signal(SignalKind::terminate())?;
     let mut run = std::pin::pin!(ask.run(request, watch));
@@ -190,14 +191,14 @@ pub(super) async fn until_stopped(
             _ = terminate.recv() => {}
         }
     };
-    let answered = tokio::select! {
-        answered = &mut run => answered,
+    let outcome = tokio::select! {
+        outcome = &mut run => outcome,
         () = interrupted => {
             stop.cancel();
             run.await
         }
     };
-    Ok(answered?)
+    Ok(outcome?)
 }
 
 /// Writes a trace to a file, or to a file of its own in a folder.
@@ -210,12 +211,12 @@ fn write_trace(file: &std::path::Path, trace: &ask::Trace) -> anyhow::Result<Str
     Ok(file.display().to_string())
 }
 
-fn exit(answer: &ask::Answer) -> Exit {
-    match answer {
-        ask::Answer::Blocked { code, .. } if code.is_failure() => Exit::Unknown,
-        ask::Answer::Blocked { .. }
-        | ask::Answer::FinalAnswer { .. }
-        | ask::Answer::ToolResult { typed: None, .. } => Exit::Failed,
+fn exit(response: &AskResponse) -> Exit {
+    match response {
+        AskResponse::Blocked(blocked) if blocked.code.is_failure() => Exit::Unknown,
+        AskResponse::Blocked(_)
+        | AskResponse::FinalAnswer { .. }
+        | AskResponse::ToolResult { typed: None, .. } => Exit::Failed,
         _ => Exit::Ok,
     }
 }

@@ -35,9 +35,9 @@ enum Command {
         #[arg(long)]
         markdown: bool,
     },
-    /// Print the rules for questions that `toolgate ask` refuses
+    /// Print the rules by which `toolgate ask` refuses questions, as YAML
     Rules {
-        /// Print the rules with their patterns, as JSON
+        /// Print them as JSON, with their whole patterns
         #[arg(long)]
         json: bool,
         /// Print a reference page of the built-in rules

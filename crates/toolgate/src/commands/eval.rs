@@ -1,10 +1,10 @@
-//! `toolgate eval`: how well a model plans and quotes with these tools.
+//! `toolgate eval`: measures how well a model plans and quotes with these tools.
 
 use std::{path::PathBuf, sync::Arc};
 
 use ask::{
-    Request,
-    eval::{self, Case, Cases, Report, Score},
+    AskRequest,
+    eval::{self, CaseScore, EvalCase, EvalCases, EvalReport},
 };
 use clap::Args;
 use contract::Document;
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Exit,
-    commands::{self, ask::Prepared},
+    commands::{self, ask::AskSetup},
     files,
     printer::Printer,
     settings::Flags,
@@ -44,13 +44,13 @@ pub struct EvalCommand {
 impl EvalCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let Some(cases) = self.cases(printer)? else { return Ok(Exit::Unknown) };
-        let Prepared { ask, kept, host_config, fixed, visit: _visit } = Prepared::new(flags)?;
+        let AskSetup { ask, kept, host_config, fixed, visit: _visit } = AskSetup::new(flags)?;
         if !ask.has_model() {
             anyhow::bail!("no language model is configured: set llm.base_url");
         }
         let report = commands::runtime()?.block_on(async {
             let host = upstreams::start(&kept.gate, host_config, fixed).await;
-            tell_of_unknown_tools(&kept.gate, &cases, printer);
+            warn_of_unknown_tools(&kept.gate, &cases, printer);
             let report = measure(&ask, &kept.gate, &cases, printer).await;
             host.stop().await;
             report
@@ -70,7 +70,7 @@ impl EvalCommand {
     }
 
     /// The cases that are meant; nothing where the file has mistakes, which are shown.
-    fn cases(&self, printer: &Printer) -> anyhow::Result<Option<Vec<Case>>> {
+    fn cases(&self, printer: &Printer) -> anyhow::Result<Option<Vec<EvalCase>>> {
         let text = files::read(&self.file)?;
         let name = self.file.display().to_string();
         let document = match Document::parse(&name, &text) {
@@ -80,7 +80,7 @@ impl EvalCommand {
                 return Ok(None);
             }
         };
-        let cases: Cases = match document.check() {
+        let cases: EvalCases = match document.check() {
             Ok(cases) => cases,
             Err(diagnostics) => {
                 printer.diagnostics(&diagnostics);
@@ -96,7 +96,7 @@ impl EvalCommand {
             return Ok(None);
         }
         let is_meant =
-            |case: &Case| self.only.as_ref().is_none_or(|begin| case.id.starts_with(begin));
+            |case: &EvalCase| self.only.as_ref().is_none_or(|begin| case.id.starts_with(begin));
         let cases: Vec<_> = cases.cases.into_iter().filter(is_meant).collect();
         if cases.is_empty() {
             anyhow::bail!("no case begins with `{}`", self.only.as_deref().unwrap_or_default());
@@ -106,7 +106,7 @@ impl EvalCommand {
 }
 
 /// A tool that is misspelt is never called, and so a case about it says nothing.
-fn tell_of_unknown_tools(gate: &Gate, cases: &[Case], printer: &Printer) {
+fn warn_of_unknown_tools(gate: &Gate, cases: &[EvalCase], printer: &Printer) {
     let catalogue = gate.catalogue();
     let withheld = catalogue.withheld().map(|(name, _)| name.replacen("__", ".", 1));
     let known: Vec<String> = catalogue.tools().map(|tool| spelled(tool)).chain(withheld).collect();
@@ -131,13 +131,13 @@ fn spelled(tool: &Tool) -> String {
 }
 
 /// Asks one question after the other, until somebody has enough of it.
-async fn measure(ask: &ask::Ask, gate: &Gate, cases: &[Case], printer: &Printer) -> Report {
-    let mut scores: Vec<Score> = Vec::new();
+async fn measure(ask: &ask::Ask, gate: &Gate, cases: &[EvalCase], printer: &Printer) -> EvalReport {
+    let mut scores: Vec<CaseScore> = Vec::new();
     let mut model = None;
     for (number, case) in cases.iter().enumerate() {
-        let before = Counted::of(gate);
+        let before = CallCounts::of(gate);
         let stop = CancellationToken::new();
-        let request = Request {
+        let request = AskRequest {
             question: case.question.clone(),
             tool: None,
             args: Map::new(),
@@ -150,11 +150,11 @@ async fn measure(ask: &ask::Ask, gate: &Gate, cases: &[Case], printer: &Printer)
         };
         let interrupt = super::ask::until_stopped(ask, request, &());
         let score = match interrupt.await {
-            Ok(answered) => {
-                model = answered.trace.meta["model"].as_str().map(str::to_owned).or(model);
-                eval::score(case, &answered, &before.since(gate))
+            Ok(outcome) => {
+                model = outcome.trace.meta["model"].as_str().map(str::to_owned).or(model);
+                eval::score(case, &outcome, &before.since(gate))
             }
-            Err(why) => Score::failed(case, why.to_string()),
+            Err(why) => CaseScore::failed(case, why.to_string()),
         };
         let seconds = score.duration_ms / 1_000;
         printer.say(format!("{} of {}: {} ({seconds} s)", number + 1, cases.len(), case.id));
@@ -164,13 +164,13 @@ async fn measure(ask: &ask::Ask, gate: &Gate, cases: &[Case], printer: &Printer)
             break;
         }
     }
-    Report::new(model, scores)
+    EvalReport::new(model, scores)
 }
 
 /// How often each tool had been called.
-struct Counted(Vec<(Arc<Tool>, u64)>);
+struct CallCounts(Vec<(Arc<Tool>, u64)>);
 
-impl Counted {
+impl CallCounts {
     fn of(gate: &Gate) -> Self {
         Self(gate.catalogue().tools().map(|tool| (tool.clone(), tool.calls())).collect())
     }
@@ -191,7 +191,7 @@ impl Counted {
     }
 }
 
-fn show(report: &Report, printer: &Printer) {
+fn show(report: &EvalReport, printer: &Printer) {
     let mark = |right: Option<bool>| match right {
         None => String::new(),
         Some(true) => "yes".to_owned(),

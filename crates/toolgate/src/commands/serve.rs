@@ -27,7 +27,7 @@ use crate::{
     start_checks,
     wiring::{
         self,
-        asking::Asking,
+        ask::AskDoor,
         upstream_library::UpstreamLibrary,
         upstreams::{self, UpstreamFilter},
     },
@@ -87,7 +87,7 @@ async fn serve(
     sweep(gate.clone(), loaded);
     let settings = server_settings::settings(loaded, &opened.data, tokens)?;
     let library = Arc::new(UpstreamLibrary::new(host.clone()));
-    let asks = Arc::new(Asking::new(loaded, &gate, &opened.data)?);
+    let asks = Arc::new(AskDoor::new(loaded, &gate, &opened.data)?);
     let app = App::with(gate.clone(), jobs, settings, library, asks);
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone())?;

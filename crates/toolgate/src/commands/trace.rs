@@ -1,9 +1,9 @@
-//! `toolgate trace`: what happened in a run.
+//! `toolgate trace`: the trace of a run.
 
 use std::path::PathBuf;
 
 use anyhow::Context;
-use ask::{Event, Trace};
+use ask::{Trace, TraceEvent};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
@@ -70,7 +70,7 @@ fn show(trace: &Trace, full: bool, printer: &Printer) {
 }
 
 /// An event on a line.
-pub fn line(event: &Event) -> String {
+pub fn line(event: &TraceEvent) -> String {
     let payload = &event.payload;
     let said = match event.name.as_str() {
         "request" => text(&payload["question"]),

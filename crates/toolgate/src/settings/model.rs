@@ -36,7 +36,7 @@ pub struct Settings {
     /// The language model: an OpenAI-compatible endpoint with `/chat/completions`.
     pub llm: llm::Settings,
     /// `toolgate ask`: questions that are answered by at most one tool call.
-    pub ask: ask::Settings,
+    pub ask: ask::AskSettings,
     /// Calls that a person must approve.
     pub policy: PolicySection,
     /// Other MCP servers, by an id of your choice. Their tools are served as `id__tool`.
@@ -76,7 +76,7 @@ impl Default for Settings {
             process_limits: ProcessLimits::default(),
             tools: ToolsSection::default(),
             llm: llm::Settings::default(),
-            ask: ask::Settings::default(),
+            ask: ask::AskSettings::default(),
             policy: PolicySection::default(),
             upstreams: BTreeMap::new(),
             allowlist: None,

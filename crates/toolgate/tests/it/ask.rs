@@ -45,17 +45,18 @@ fn plan(user: &str) -> Value {
     if user.contains("PII Logging") {
         return call("mcp-sharepoint", "search_sharepoint", json!({ "query": "PII Logging" }));
     }
-    json!({ "type": "final_answer", "answer": "Which document do you mean?", "needs_more_info": true })
+    json!({ "type": "final_answer", "tool": "mcp-sharepoint.fetch_sharepoint_doc", "needs_more_info": true })
 }
 
-/// Every line of the source is what it says; of a document those about logs.
+/// The first lines of the source but for ids; of a document those about logs.
 fn summary(user: &str) -> String {
     let (source, _) = user.split_once("</source>").unwrap();
     let lines = source.lines().filter(|line| line.starts_with('"'));
-    let is_meant = |line: &String| !user.contains("retention.md") || line.contains("log");
+    let is_meant = |line: &String| {
+        !line.contains("_id: ") && (!user.contains("retention.md") || line.contains("log"))
+    };
     let lines = lines.map(|line| serde_json::from_str::<String>(line).unwrap()).filter(is_meant);
-    let bullets: Vec<_> =
-        lines.take(3).map(|line| json!({ "evidence": line, "claim": line })).collect();
+    let bullets: Vec<_> = lines.take(3).map(|line| json!({ "evidence": line })).collect();
     json!({ "type": "summary", "bullets": bullets }).to_string()
 }
 

@@ -114,7 +114,7 @@ async fn run(document: &Path) -> usize {
         Some(name) => example(&name).await,
         None => World::start(BINARY, "").await,
     };
-    if text.contains("toolgate ask \"") {
+    if text.contains("toolgate ask \"") || text.contains("toolgate eval ") {
         // The model of whoever reads this is another one.
         world.kill();
         world = world.with_env("TOOLGATE_LLM__BASE_URL", &crate::ask::model().await.url("/v1"));

@@ -1,4 +1,4 @@
-//! What happens in a run, as it happens, for a person in front of a terminal.
+//! The events of a run on a terminal, as they happen.
 
 use std::{
     io::{IsTerminal, Write},
@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ask::{Event, Watch};
+use ask::{TraceEvent, TraceWatcher};
 use gate::visible_text::visible_line;
 
 use crate::commands::trace::line;
@@ -14,15 +14,15 @@ use crate::commands::trace::line;
 /// How often the count of what a model has written is shown.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Says on a terminal what happens, and nothing where there is none.
-pub struct Progress {
+/// Prints the events of a run on a terminal, and nothing where there is none.
+pub struct AskProgress {
     begin: Instant,
     is_terminal: bool,
     /// When the line that changes was last written; nothing where there is none.
     live: Mutex<Option<Instant>>,
 }
 
-impl Progress {
+impl AskProgress {
     pub fn new() -> Self {
         let is_terminal = std::io::stderr().is_terminal();
         Self { begin: Instant::now(), is_terminal, live: Mutex::new(None) }
@@ -38,8 +38,8 @@ impl Progress {
     }
 }
 
-impl Watch for Progress {
-    fn event(&self, event: &Event) {
+impl TraceWatcher for AskProgress {
+    fn event(&self, event: &TraceEvent) {
         if !self.is_terminal {
             return;
         }

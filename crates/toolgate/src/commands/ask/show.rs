@@ -1,32 +1,32 @@
-//! An answer, for people.
+//! A response, as people read it.
 
-use ask::{Answer, Plan, grounding::Grounded, summary::Summary};
+use ask::{AskResponse, Plan, quotation::Quote, summary::Summary};
 use serde_json::Value;
 
 use crate::printer::Printer;
 
-/// Prints what came of a question: what was called, what it answered, what that says.
-pub fn answer(answer: &Answer, printer: &Printer) {
-    if let Some(Plan::CallTool { server, tool, args }) = answer.plan() {
+/// Prints a response: the call, its result, the quotes.
+pub fn response(response: &AskResponse, printer: &Printer) {
+    if let Some(Plan::CallTool { server, tool, args }) = response.plan() {
         let call = format!("{server}.{tool} {}", Value::Object(args.clone()));
-        match answer {
-            Answer::Blocked { .. } => printer.say(format!("planned: {call}")),
+        match response {
+            AskResponse::Blocked(_) => printer.say(format!("planned: {call}")),
             _ => printer.data(call),
         }
     }
-    match answer {
-        Answer::Blocked { reason, message, .. } => {
-            printer.say(format!("blocked: {reason}"));
-            if let Some(message) = message {
+    match response {
+        AskResponse::Blocked(blocked) => {
+            printer.say(format!("blocked: {}", blocked.reason));
+            if let Some(message) = &blocked.message {
                 printer.say(message);
             }
         }
-        Answer::FinalAnswer { answer, .. } => {
-            printer.say("nothing was called; the model asks:");
+        AskResponse::FinalAnswer { answer, .. } => {
+            printer.say("nothing was called; the question lacks something:");
             printer.data(answer);
         }
-        Answer::Plan { .. } => {}
-        Answer::ToolResult { typed, note, .. } => {
+        AskResponse::Plan { .. } => {}
+        AskResponse::ToolResult { typed, note, .. } => {
             if let Some(typed) = typed {
                 printer.json(&parsed(typed.get()));
             }
@@ -34,7 +34,7 @@ pub fn answer(answer: &Answer, printer: &Printer) {
                 printer.say(note);
             }
         }
-        Answer::ToolResultWithSummary { typed, summary, .. } => {
+        AskResponse::ToolResultWithSummary { typed, summary, .. } => {
             printer.json(&parsed(typed.get()));
             bullets(summary, printer);
         }
@@ -57,27 +57,24 @@ fn bullets(summary: &Summary, printer: &Printer) {
         }
         printer.data(title);
         for bullet in list {
-            one(bullet, printer);
+            quote(bullet, printer);
         }
     }
     if summary.dropped > 0 {
-        let (claims, them) = match summary.dropped {
-            1 => ("claim is", "it"),
-            _ => ("claims are", "them"),
-        };
+        let bullets = if summary.dropped == 1 { "bullet" } else { "bullets" };
         printer.say(format!(
-            "{} {claims} left out: the result does not bear {them} out",
+            "{} {bullets} of the model dropped: not a whole line, sentence or value of the result",
             summary.dropped
         ));
     }
     if summary.source_truncated {
-        printer.say("the summary is of the beginning of the result (ask.max_source_characters)");
+        printer.say("the model saw only the beginning of the result (ask.max_source_characters)");
     }
 }
 
-fn one(bullet: &Grounded, printer: &Printer) {
-    let place = &bullet.location;
-    let quote = bullet.evidence.split_whitespace().collect::<Vec<_>>().join(" ");
-    printer.data(format!("- {}", bullet.claim));
-    printer.data(format!("    \"{quote}\"  {} {}..{}", place.pointer, place.start, place.end));
+fn quote(quote: &Quote, printer: &Printer) {
+    let place = &quote.location;
+    let evidence = quote.evidence.split_whitespace().collect::<Vec<_>>().join(" ");
+    printer.data(format!("- {}", quote.claim));
+    printer.data(format!("    \"{evidence}\"  {} {}..{}", place.pointer, place.start, place.end));
 }

@@ -1,34 +1,27 @@
-//! `toolgate config rules`: which questions are refused.
+//! `toolgate config rules`: the rules by which questions are refused.
 
-use ask::policy::DEFAULT_RULES;
+use ask::policy::{default_rules, rules_yaml};
 use serde_json::json;
 
 use crate::{Exit, printer::Printer, settings::Loaded};
 
-/// The rules that hold with these settings.
+/// Prints the rules that hold with these settings, as YAML or JSON.
 pub fn show(loaded: &Loaded, json: bool, printer: &Printer) -> Exit {
     let policy = &loaded.settings.ask.policy;
-    let defaults =
-        DEFAULT_RULES.iter().filter(|rule| !policy.without.iter().any(|name| name == rule.name));
-    if json {
-        let defaults = defaults.map(|rule| {
-            json!({ "name": rule.name, "about": rule.about, "pattern": rule.pattern(), "message": rule.message })
-        });
-        let own = policy.block.iter().map(|rule| json!(rule));
-        printer.json(&defaults.chain(own).collect::<Vec<_>>());
+    if !json {
+        printer.data(rules_yaml(policy).trim_end());
         return Exit::Ok;
     }
-    let defaults = defaults.map(|rule| vec![rule.name.to_owned(), rule.about.to_owned()]);
-    let own = policy
-        .block
-        .iter()
-        .map(|rule| vec![rule.name.clone(), format!("questions that match `{}`", rule.pattern)]);
-    let rows: Vec<_> = defaults.chain(own).collect();
-    printer.table(&["RULE", "REFUSES"], &rows);
+    let kept = default_rules().iter().filter(|rule| !policy.without.contains(&rule.name));
+    let defaults = kept.map(|rule| {
+        json!({ "name": rule.name, "about": rule.about, "pattern": rule.pattern, "message": rule.message })
+    });
+    let own = policy.block.iter().map(|rule| json!(rule));
+    printer.json(&defaults.chain(own).collect::<Vec<_>>());
     Exit::Ok
 }
 
-/// The rules that come with Toolgate, as a page.
+/// The reference page of the rules that come with Toolgate.
 pub fn page() -> String {
     let mut page = String::from(
         "# The rules of `ask`\n\n\
@@ -37,7 +30,7 @@ pub fn page() -> String {
          courtesy and no boundary: what keeps a question from doing harm are the gates behind them.\n\n\
          | rule | refuses | for example | and not |\n|---|---|---|---|\n",
     );
-    for rule in DEFAULT_RULES {
+    for rule in default_rules() {
         page.push_str(&format!(
             "| `{}` | {} | {} | {} |\n",
             rule.name, rule.about, rule.stops, rule.passes

@@ -20,9 +20,9 @@ async fn a_question_is_answered_on_the_command_line() {
 
 - Data Retention Policy
     "Data Retention Policy"  /content 2..23
-- Retain logs for 30 days
+- Data Retention Policy: Retain logs for 30 days
     "Retain logs for 30 days"  /content 26..49
-- Retain audit events for 180 days
+- Data Retention Policy: Retain audit events for 180 days
     "Retain audit events for 180 days"  /content 52..84
 "##;
     assert_eq!(said, expected);
@@ -37,7 +37,8 @@ async fn a_question_is_answered_on_the_command_line() {
         (0, "mcp-policy-kb.fetch_policy_entry {\"policy_id\":\"policy-002\"}\n")
     );
     let (code, said, _) = world.cli(&["ask", "show the document"]);
-    assert_eq!((code, said.as_str()), (1, "Which document do you mean?\n"));
+    let asks = "To call `mcp-sharepoint.fetch_sharepoint_doc`, say in the question:\n- doc_id: The id of a document, as in sp-001.\n";
+    assert_eq!((code, said.as_str()), (1, asks));
     let (code, said, _) = world.cli(&["ask", "any", "--tool", "get_ticket", "ticket_id=INC12345"]);
     assert_eq!(code, 0, "{said}");
 }

@@ -79,6 +79,7 @@ async fn an_answer_has_the_fields_that_programs_want() {
     assert_eq!(answer["raw"]["output"], answer["typed"]);
     assert_eq!(answer["trace"]["trace_id"], answer["trace_id"]);
     let bullet = &answer["summary"]["bullets"][1];
+    assert_eq!(bullet["claim"], "Data Retention Policy: Retain logs for 30 days", "{answer}");
     assert_eq!(bullet["evidence"], "Retain logs for 30 days", "{answer}");
     assert_eq!(bullet["location"], json!({ "pointer": "/content", "start": 26, "end": 49 }));
     let (_, plan) = ask(&world, &json!({ "question": "show policy-002", "plan_only": true })).await;
@@ -90,7 +91,8 @@ async fn an_answer_has_the_fields_that_programs_want() {
     let (_, given) = ask(&world, &given).await;
     assert_eq!(given["typed"]["policy_id"], "policy-001", "{given}");
     let (_, missing) = ask(&world, &json!({ "question": "show the document" })).await;
-    assert_eq!(missing["answer"], "Which document do you mean?");
+    let asks = "To call `mcp-sharepoint.fetch_sharepoint_doc`, say in the question:\n- doc_id: The id of a document, as in sp-001.";
+    assert_eq!(missing["answer"], asks);
     let journal = world.journal();
     let asked: Vec<_> = journal.iter().filter(|line| line["event"] == "ask").collect();
     assert_eq!(asked.len(), 4);

@@ -1,0 +1,322 @@
+//! Quotes: whole units of a tool's result, found by what a model picked and delivered as they stand there.
+//!
+//! A unit is a line, a sentence, a list item or a JSON value. A model picks units; it words nothing. What it
+//! wrote is only used to find the place, so whatever it wrote, a [`Quote`] says what the result says there.
+//! The headings and lead-ins above a unit, or the name of its property, are put in front of it by code:
+//! "Delete backups" below "Not allowed:" is never told without it.
+//!
+//! Pure: no file, no network, no clock.
+
+mod units;
+
+#[cfg(test)]
+mod tests;
+
+use std::{borrow::Cow, ops::Range};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::text;
+use units::Unit;
+
+/// Longer evidence is not looked for, in bytes.
+pub const MAX_EVIDENCE_BYTES: usize = 4_000;
+/// How long a heading or lead-in may be that is put in front of a quote, in characters.
+pub const MAX_CONTEXT_CHARACTERS: usize = 500;
+/// How many places are compared at which the evidence stands.
+const MAX_PLACES: usize = 64;
+
+/// A bullet as a model wrote it. Nothing in it is delivered.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct DraftBullet {
+    /// What the model says that the result says. It may be left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<String>,
+    /// The words of the result that it picked.
+    pub evidence: String,
+}
+
+/// One or several whole units of a result, in a row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Quote {
+    /// The evidence, with the headings and lead-ins above it or the name of its property in front.
+    pub claim: String,
+    /// The words of the result, letter for letter.
+    pub evidence: String,
+    /// Where they stand.
+    pub location: QuoteLocation,
+}
+
+/// A part of one value of the result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct QuoteLocation {
+    /// The value, as a JSON pointer.
+    pub pointer: String,
+    /// The first character (Unicode scalar value) of the part.
+    pub start: usize,
+    /// The character behind its last one.
+    pub end: usize,
+}
+
+/// The reason for which a bullet is dropped.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Ungrounded {
+    /// There is nothing to look for.
+    #[error("the evidence is empty")]
+    EmptyEvidence,
+    /// Longer than a quote should be.
+    #[error("the evidence is longer than {MAX_EVIDENCE_BYTES} bytes")]
+    LongEvidence,
+    /// The claim has other words than its evidence.
+    #[error("the claim has other words than its evidence")]
+    ClaimDiffers,
+    /// The result does not have it, or not as whole units.
+    #[error("the evidence is not a whole line, sentence, list item or value of the result")]
+    NotAUnit,
+    /// The same place of the result was quoted before.
+    #[error("it was quoted before")]
+    Repeated,
+    /// What stands above it is longer than anybody reads in front of a quote.
+    #[error("the heading above the evidence is longer than {MAX_CONTEXT_CHARACTERS} characters")]
+    LongContext,
+}
+
+/// The texts of a result, with their units.
+#[derive(Debug, Default)]
+pub struct QuoteSource<'a> {
+    texts: Vec<SourceText<'a>>,
+}
+
+/// One value of the result: a string, a number or a boolean.
+#[derive(Debug)]
+struct SourceText<'a> {
+    pointer: String,
+    /// The nearest property that it is the value of.
+    property: Option<&'a str>,
+    written: Cow<'a, str>,
+    units: Vec<Unit>,
+    /// The keys of all units, each with a space behind it.
+    keys: String,
+    /// Where the key of each unit begins in `keys`, and at last where all end.
+    starts: Vec<usize>,
+}
+
+/// Units of one text, in a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct UnitRun {
+    text: usize,
+    units: Range<usize>,
+}
+
+impl<'a> QuoteSource<'a> {
+    /// Takes a result apart.
+    pub fn new(result: &'a Value) -> Self {
+        let mut source = Self::default();
+        source.add(result, String::new(), None);
+        source
+    }
+
+    fn add(&mut self, value: &'a Value, pointer: String, property: Option<&'a str>) {
+        let written = match value {
+            Value::String(text) => Cow::Borrowed(text.as_str()),
+            Value::Number(_) | Value::Bool(_) => Cow::Owned(value.to_string()),
+            Value::Null => return,
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.add(item, format!("{pointer}/{index}"), property);
+                }
+                return;
+            }
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    let step = name.replace('~', "~0").replace('/', "~1");
+                    self.add(field, format!("{pointer}/{step}"), Some(name));
+                }
+                return;
+            }
+        };
+        let units = units::read(&written);
+        if units.is_empty() {
+            return;
+        }
+        let (mut keys, mut starts) = (String::new(), vec![0]);
+        for unit in &units {
+            keys.push_str(&key(&written[unit.range.clone()]));
+            keys.push(' ');
+            starts.push(keys.len());
+        }
+        self.texts.push(SourceText { pointer, property, written, units, keys, starts });
+    }
+
+    /// All units, as a model is shown them: a value of one unit comes with the name of its property.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.texts.iter().flat_map(|text| {
+            text.units.iter().map(move |unit| {
+                let written = &text.written[unit.range.clone()];
+                match text.property {
+                    Some(name) if text.units.len() == 1 => Cow::Owned(format!("{name}: {written}")),
+                    _ => Cow::Borrowed(written),
+                }
+            })
+        })
+    }
+
+    /// The quote that a bullet picked. Places that were `taken` before are not quoted again.
+    fn find(&self, bullet: &DraftBullet, taken: &[UnitRun]) -> Result<UnitRun, Ungrounded> {
+        let evidence = bullet.evidence.trim();
+        if evidence.is_empty() {
+            return Err(Ungrounded::EmptyEvidence);
+        }
+        if evidence.len() > MAX_EVIDENCE_BYTES {
+            return Err(Ungrounded::LongEvidence);
+        }
+        if bullet.claim.as_deref().is_some_and(|claim| !is_same(claim, evidence)) {
+            return Err(Ungrounded::ClaimDiffers);
+        }
+        let mut places = Vec::new();
+        for needle in keys(evidence) {
+            self.runs(&needle, &mut places);
+        }
+        if places.is_empty() {
+            self.runs_in_context(evidence, &mut places);
+        }
+        if places.is_empty() {
+            return Err(Ungrounded::NotAUnit);
+        }
+        places.retain(|place| !taken.contains(place));
+        let is_exact = |place: &&UnitRun| self.written(place) == evidence;
+        let best = places.iter().find(is_exact).or_else(|| places.first());
+        best.cloned().ok_or(Ungrounded::Repeated)
+    }
+
+    /// Adds the runs of units that have exactly this key.
+    fn runs(&self, needle: &str, found: &mut Vec<UnitRun>) {
+        for (number, text) in self.texts.iter().enumerate() {
+            for (first, start) in text.starts[..text.units.len()].iter().enumerate() {
+                if found.len() >= MAX_PLACES {
+                    return;
+                }
+                let Some(rest) = text.keys[*start..].strip_prefix(needle) else { continue };
+                // Behind the key of the last unit stands its space.
+                let end = start + needle.len() + 1;
+                if let (true, Ok(last)) = (rest.starts_with(' '), text.starts.binary_search(&end)) {
+                    let run = UnitRun { text: number, units: first..last };
+                    if !found.contains(&run) {
+                        found.push(run);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the units that read like this with what is put in front of them, or with their property.
+    fn runs_in_context(&self, evidence: &str, found: &mut Vec<UnitRun>) {
+        let needles: Vec<String> = keys(evidence).collect();
+        for (number, text) in self.texts.iter().enumerate() {
+            for (at, start) in text.starts[..text.units.len()].iter().enumerate() {
+                if found.len() >= MAX_PLACES {
+                    return;
+                }
+                // What ends otherwise need not be put together.
+                let own = &text.keys[*start..text.starts[at + 1] - 1];
+                if !needles.iter().any(|needle| needle.ends_with(own)) {
+                    continue;
+                }
+                let run = UnitRun { text: number, units: at..at + 1 };
+                let written = self.written(&run);
+                let with_property = text.property.map(|name| format!("{name}: {written}"));
+                let whole = format!("{}{written}", self.context(&run).concat());
+                if with_property.into_iter().chain([whole]).any(|one| needles.contains(&key(&one)))
+                {
+                    found.push(run);
+                }
+            }
+        }
+    }
+
+    fn written(&self, run: &UnitRun) -> &str {
+        let text = &self.texts[run.text];
+        &text.written
+            [text.units[run.units.start].range.start..text.units[run.units.end - 1].range.end]
+    }
+
+    /// What is put in front of a quote: the headings and lead-ins above it, or else the name of its property.
+    fn context(&self, run: &UnitRun) -> Vec<String> {
+        let text = &self.texts[run.text];
+        let mut pieces = Vec::new();
+        let mut parent = text.units[run.units.start].parent;
+        while let Some(number) = parent {
+            pieces.push(&text.written[text.units[number].range.clone()]);
+            parent = text.units[number].parent;
+        }
+        // A heading needs no other heading.
+        let is_heading = text.units.iter().any(|unit| unit.parent == Some(run.units.start));
+        if pieces.is_empty() && !is_heading {
+            pieces.extend(text.property);
+        }
+        let is_open = |piece: &str| piece.ends_with([':', '：']);
+        let joined = |piece: &&str| format!("{piece}{} ", if is_open(piece) { "" } else { ":" });
+        pieces.iter().rev().map(joined).collect()
+    }
+
+    fn quote(&self, run: &UnitRun) -> Result<Quote, Ungrounded> {
+        let context = self.context(run);
+        if context.iter().any(|piece| piece.chars().nth(MAX_CONTEXT_CHARACTERS).is_some()) {
+            return Err(Ungrounded::LongContext);
+        }
+        let text = &self.texts[run.text];
+        let evidence = self.written(run).to_owned();
+        let before = &text.written[..text.units[run.units.start].range.start];
+        let start = before.chars().count();
+        let end = start + evidence.chars().count();
+        let location = QuoteLocation { pointer: text.pointer.clone(), start, end };
+        Ok(Quote { claim: format!("{}{evidence}", context.concat()), evidence, location })
+    }
+}
+
+/// Quotes of one result, each place once.
+#[derive(Debug)]
+pub struct Quotes<'a> {
+    source: &'a QuoteSource<'a>,
+    taken: Vec<UnitRun>,
+}
+
+impl<'a> Quotes<'a> {
+    /// No quotes yet.
+    pub fn new(source: &'a QuoteSource<'a>) -> Self {
+        Self { source, taken: Vec::new() }
+    }
+
+    /// The quote that a bullet picked.
+    pub fn take(&mut self, bullet: &DraftBullet) -> Result<Quote, Ungrounded> {
+        let run = self.source.find(bullet, &self.taken)?;
+        let quote = self.source.quote(&run)?;
+        self.taken.push(run);
+        Ok(quote)
+    }
+}
+
+/// A text without case, white space and punctuation: its words, with a space between them.
+fn key(written: &str) -> String {
+    let normal = text::normal(written);
+    let words = normal.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty());
+    let key = words.collect::<Vec<_>>().join(" ");
+    // What has no words is compared as it is.
+    if key.is_empty() { normal.replace(' ', "") } else { key }
+}
+
+/// The keys of a text: as it stands, and without the list marks of its lines.
+fn keys(written: &str) -> impl Iterator<Item = String> + use<> {
+    let bare: Vec<&str> = written.lines().map(units::without_mark).collect();
+    let (whole, bare) = (key(written), key(&bare.join("\n")));
+    let other = (bare != whole && !bare.is_empty()).then_some(bare);
+    Some(whole).filter(|key| !key.is_empty()).into_iter().chain(other)
+}
+
+/// Whether two texts are the same but for case, white space, punctuation and list marks.
+fn is_same(one: &str, other: &str) -> bool {
+    keys(one).any(|key| keys(other).any(|other| other == key))
+}

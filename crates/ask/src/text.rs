@@ -1,0 +1,187 @@
+//! One spelling for what reads the same: what rules and searches look at instead of the text itself.
+
+use std::borrow::Cow;
+
+use contract::invisible::has_no_shape;
+use icu_normalizer::ComposingNormalizerBorrowed;
+
+/// How much of a name is read, in characters.
+const MAX_NAME_CHARACTERS: usize = 200;
+
+/// A text as rules see it: compatibility forms composed (NFKC), nothing that cannot be seen, no
+/// strokes through letters, plain apostrophes, quotation marks and dashes, small letters, and one
+/// space wherever there is any.
+///
+/// Its result is its own normal form, so it does no harm to ask twice.
+pub fn normal(text: &str) -> String {
+    folded(&visible(text))
+}
+
+/// The first half of it: what can be seen, with its capitals.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    if is_plain(text) {
+        return Cow::Borrowed(text);
+    }
+    let composed = ComposingNormalizerBorrowed::new_nfkc().normalize(text);
+    Cow::Owned(composed.chars().filter_map(seen).collect())
+}
+
+/// The second half: small letters, and single spaces.
+pub(crate) fn folded(text: &str) -> String {
+    if is_plain(text) {
+        let mut out = String::with_capacity(text.len());
+        spaced(text.chars().map(|character| character.to_ascii_lowercase()), &mut out);
+        return out;
+    }
+    // What was taken out may have kept a letter from its mark, and large letters have marks of
+    // their own: hence once more.
+    let small: String = without_dots(text.chars().flat_map(small)).collect();
+    let composed = ComposingNormalizerBorrowed::new_nfkc().normalize(&small);
+    let mut out = String::with_capacity(composed.len());
+    spaced(composed.chars().filter_map(seen), &mut out);
+    out
+}
+
+/// Whether a text has characters that cannot be seen: control characters, line ends, and those without a shape.
+pub(crate) fn has_invisible(text: &str) -> bool {
+    text.chars().any(|one| one.is_control() || has_no_shape(one))
+}
+
+/// Whether a character belongs to a script that is written without spaces between words.
+pub(crate) fn is_unspaced(one: char) -> bool {
+    matches!(one,
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}'
+        | '\u{1780}'..='\u{17ff}' | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}'
+        | '\u{3130}'..='\u{318f}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// The words of a name in small letters: `searchText` and `search_text` are two.
+pub(crate) fn split_name(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = ' ';
+    for one in name.chars().take(MAX_NAME_CHARACTERS) {
+        if !one.is_alphanumeric() || before.is_lowercase() && one.is_uppercase() {
+            words.push(String::new());
+        }
+        if let (true, Some(word)) = (one.is_alphanumeric(), words.last_mut()) {
+            word.extend(one.to_lowercase());
+        }
+        before = one;
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Whether a text is made of printable ASCII and spaces, as most questions are.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t'))
+}
+
+/// Small, large, and small again: only so `ß`, `ẞ` and `ss` become the same, and `σ` and `ς`.
+fn small(character: char) -> impl Iterator<Item = char> {
+    character.to_lowercase().flat_map(char::to_uppercase).flat_map(char::to_lowercase)
+}
+
+/// The large Turkish `İ` becomes an `i` with a second dot, which nobody means.
+fn without_dots(characters: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
+    let mut before = ' ';
+    characters.filter(move |character| {
+        let is_dot = *character == '\u{307}' && before == 'i';
+        if !is_dot {
+            before = *character;
+        }
+        !is_dot
+    })
+}
+
+fn spaced(characters: impl Iterator<Item = char>, out: &mut String) {
+    for character in characters {
+        if !character.is_whitespace() {
+            out.push(character);
+        } else if !out.is_empty() && !out.ends_with(' ') {
+            out.push(' ');
+        }
+    }
+    if out.ends_with(' ') {
+        out.pop();
+    }
+}
+
+/// A character as it is seen, or nothing.
+fn seen(character: char) -> Option<char> {
+    Some(match character {
+        _ if character.is_whitespace() => character,
+        _ if character.is_control() || has_no_shape(character) => return None,
+        // Strokes and rings that are laid over a letter, which is still read.
+        '\u{335}'..='\u{338}' | '\u{20d2}'..='\u{20f0}' => return None,
+        // `´` is a space with an accent to NFKC, and so never comes here.
+        '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{2bc}' | '\u{2b9}' => '\'',
+        '\u{201c}'..='\u{201f}' | '\u{ab}' | '\u{bb}' => '"',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{2e3a}' | '\u{2e3b}' => '-',
+        _ => character,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(normal(text), expected, "{text:?}");
+    }
+
+    #[test]
+    fn what_reads_the_same_is_the_same() {
+        check("  How do\tI\r\n hack ", "how do i hack");
+        check("Ｈａｃｋ　ａ　ｗｅｂｓｉｔｅ", "hack a website");
+        check("𝐇𝐚𝐜𝐤 𝓪 𝕨𝕖𝕓𝕤𝕚𝕥𝕖", "hack a website");
+        check("ⓗⓐⓒⓚ ﬁle", "hack file");
+        check("Straße STRASSE STRAẞE", "strasse strasse strasse");
+        check("ΟΔΟΣ οδος", "οδοσ οδοσ");
+        check("İstanbul ISTANBUL ıstanbul", "istanbul istanbul istanbul");
+        check("cafe\u{301} CAFÉ", "café café");
+        check("don’t — “do” …", "don't - \"do\" ...");
+        check("a\u{a0}b\u{3000}c\u{2028}d", "a b c d");
+        check("", "");
+        check(" \n\u{200b} ", "");
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_gone() {
+        check("h\u{200b}a\u{200d}c\u{2060}k", "hack");
+        check("ha\u{ad}ck\u{feff}", "hack");
+        check("\u{202e}hack\u{202c}", "hack");
+        check("h\u{fe0f}a\u{e0100}c\u{180b}k", "hack");
+        check("ha\u{e0061}\u{e0062}ck", "hack");
+        check("h\u{3164}a\u{115f}c\u{ffa0}k", "hack");
+        check("h\u{336}a\u{335}c\u{337}k\u{338}", "hack");
+        check("h\u{0}a\u{1b}c\u{7f}k", "hack");
+        check("e\u{200b}\u{301}", "é");
+        check("h\u{20d2}ack 1\u{fe0f}\u{20e3}", "hack 1");
+    }
+
+    #[test]
+    fn scripts_without_capitals_stay_as_they_are() {
+        check("パスワード ポリシー", "パスワード ポリシー");
+        check("密码策略", "密码策略");
+        check("سياسة", "سياسة");
+    }
+
+    proptest! {
+        #[test]
+        fn its_result_is_its_own_normal_form(text in any::<String>()) {
+            let once = normal(&text);
+            prop_assert_eq!(normal(&once), once);
+        }
+
+        #[test]
+        fn marks_and_blanks_too(text in "[a-zİßẞΣ \u{300}-\u{345}\u{200b}\u{ad}\u{1f80}-\u{1fff}\u{2000}-\u{20f0}]{0,20}") {
+            let once = normal(&text);
+            prop_assert_eq!(normal(&once), once);
+        }
+    }
+}
