@@ -32,6 +32,7 @@ mod client;
 mod connect;
 mod encoding;
 mod error;
+pub mod event_stream;
 mod exchange;
 mod name;
 mod operator;

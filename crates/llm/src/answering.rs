@@ -2,10 +2,13 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use guard::net::ResponseBody;
+use guard::net::{
+    Bytes, ResponseBody,
+    event_stream::{EventStreamParser, EventTooLarge},
+};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Error, Finish, events::Events, message};
+use crate::{Error, Finish, message};
 
 /// What some begin their texts with.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -13,6 +16,13 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const FIELDS: [&[u8]; 5] = [b":", b"data:", b"event:", b"id:", b"retry:"];
 /// The word that ends a stream.
 const DONE: &[u8] = b"[DONE]";
+
+/// The largest event, in bytes. A word takes a few hundred.
+const MAX_EVENT_BYTES: usize = 262_144;
+
+fn too_large(EventTooLarge: EventTooLarge) -> Error {
+    Error::TooLarge { what: "an event", limit: MAX_EVENT_BYTES }
+}
 
 /// An answer, while it is written. Dropping it closes the connection, at which an endpoint stops writing.
 pub struct Answering {
@@ -39,7 +49,7 @@ pub(crate) struct Limits {
 enum Form {
     /// Not a byte of it has come.
     Unknown,
-    Events(Events),
+    Events(EventStreamParser),
     /// One JSON document.
     Whole(Vec<u8>),
 }
@@ -77,7 +87,7 @@ impl Answering {
                 read = self.body.chunk() => read,
             };
             let taken = match read {
-                Ok(Some(bytes)) => self.take(&bytes),
+                Ok(Some(bytes)) => self.take(bytes),
                 Ok(None) => self.end(),
                 Err(error) => Err(Error::of_net(error, stall_ms, true)),
             };
@@ -99,19 +109,22 @@ impl Answering {
         self.model.as_deref()
     }
 
-    fn take(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
+    fn take(&mut self, mut bytes: Bytes) -> Result<(), Error> {
         self.read_bytes += bytes.len();
         if self.read_bytes > self.limits.max_bytes {
             return Err(Error::TooLarge { what: "a body", limit: self.limits.max_bytes });
         }
         if matches!(self.form, Form::Unknown) {
-            bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii_start();
+            let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes).trim_ascii_start();
+            bytes = bytes.slice_ref(text);
             let Some(first) = bytes.first() else { return Ok(()) };
-            let begins = |name: &&[u8]| bytes.starts_with(name) || name.starts_with(bytes);
+            let begins = |name: &&[u8]| bytes.starts_with(name) || name.starts_with(&bytes);
             self.form = match first {
                 b'{' => Form::Whole(Vec::new()),
                 // Lines of a stream begin with a name or a colon.
-                _ if FIELDS.iter().any(begins) => Form::Events(Events::default()),
+                _ if FIELDS.iter().any(begins) => {
+                    Form::Events(EventStreamParser::new(MAX_EVENT_BYTES))
+                }
                 _ => {
                     let problem = "it is neither a stream of events nor JSON";
                     return Err(Error::Unreadable { problem, operator: None });
@@ -120,15 +133,13 @@ impl Answering {
         }
         match &mut self.form {
             Form::Unknown => {}
-            Form::Whole(all) => all.extend_from_slice(bytes),
+            Form::Whole(all) => all.extend_from_slice(&bytes),
             Form::Events(events) => {
-                let mut found = Vec::new();
-                events.feed(bytes, |data| {
-                    found.push(data.to_vec());
-                    Ok(())
-                })?;
-                for data in found {
-                    self.event(&data)?;
+                events.push(bytes);
+                while let Form::Events(events) = &mut self.form
+                    && let Some(event) = events.next_event().map_err(too_large)?
+                {
+                    self.event(&event.data)?;
                 }
             }
         }
@@ -136,7 +147,7 @@ impl Answering {
     }
 
     fn event(&mut self, data: &[u8]) -> Result<(), Error> {
-        if self.is_over || data.is_empty() {
+        if self.is_over {
             return Ok(());
         }
         if data.trim_ascii() == DONE {
@@ -165,10 +176,10 @@ impl Answering {
                 return Err(Error::Unreadable { problem: "it is empty", operator: None });
             }
             Form::Whole(all) => self.piece(&all)?,
-            Form::Events(mut events) => {
+            Form::Events(events) => {
                 self.is_over = false;
-                if let Some(data) = events.end() {
-                    self.event(&data)?;
+                if let Some(event) = events.finish().map_err(too_large)? {
+                    self.event(&event.data)?;
                 }
                 // Some never say that they are done, but all say why they stop.
                 if !self.is_over && self.finish.is_none() {

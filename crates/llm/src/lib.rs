@@ -26,7 +26,6 @@
 mod answering;
 mod diagnosis;
 mod error;
-mod events;
 mod message;
 mod model;
 mod question;

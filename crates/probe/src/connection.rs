@@ -3,14 +3,15 @@
 use std::{fmt, mem, time::Duration};
 
 use guard::process::Spawner;
+use mcp::Response;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::{Check, Finding, ProbeError, report::told, rules};
 use upstream::connection::{
-    Connection, Happening, Listing, Oddities, Reply, Request, RequestError, Server, Target, Terms,
-    connect,
+    ConnectOptions, Connection, DiscardedMessages, Listing, RequestError, RequestEvent,
+    RequestOptions, ServerDescription, Target, connect,
 };
 
 /// Why nothing more is asked.
@@ -50,7 +51,7 @@ impl fmt::Display for Over {
 /// What became of one request.
 pub(crate) struct Attempt {
     /// How it ended.
-    pub ended: Result<Reply, RequestError>,
+    pub ended: Result<Response, RequestError>,
     /// Whether the server asked something meanwhile.
     pub asked: bool,
     /// How long it took.
@@ -62,22 +63,22 @@ pub(crate) struct Attempt {
 /// The conversation.
 pub(crate) struct Session<'a> {
     target: &'a Target,
-    terms: Terms,
+    options: ConnectOptions,
     spawner: &'a Spawner,
     stop: &'a CancellationToken,
     limit: Duration,
     deadline: Instant,
-    server: Server,
+    server: ServerDescription,
     connection: Option<Connection>,
     /// What was odd about connections that are over.
-    oddities: Oddities,
+    discarded: DiscardedMessages,
 }
 
 impl<'a> Session<'a> {
     /// Begins it.
     pub(crate) async fn open(
         target: &'a Target,
-        terms: Terms,
+        options: ConnectOptions,
         spawner: &'a Spawner,
         limit: Duration,
         stop: &'a CancellationToken,
@@ -87,30 +88,30 @@ impl<'a> Session<'a> {
             biased;
             () = stop.cancelled() => return Err(ended(&Over::Stopped)),
             () = sleep_until(deadline) => return Err(ended(&Over::OutOfTime(limit))),
-            connected = connect(target, &terms, spawner) => connected,
+            connected = connect(target, &options, spawner) => connected,
         };
         let connection = connected.map_err(ProbeError::Connect)?;
         Ok(Session {
             target,
-            terms,
+            options,
             spawner,
             stop,
             limit,
             deadline,
             server: connection.server().clone(),
             connection: Some(connection),
-            oddities: Oddities::default(),
+            discarded: DiscardedMessages::default(),
         })
     }
 
     /// Who is on the other side.
-    pub(crate) fn server(&self) -> &Server {
+    pub(crate) fn server(&self) -> &ServerDescription {
         &self.server
     }
 
     /// How long one call may take.
     pub(crate) fn call_timeout(&self) -> Duration {
-        self.terms.limits.request_timeout
+        self.options.limits.request_timeout
     }
 
     /// Comes back when nothing more is to be asked.
@@ -149,36 +150,46 @@ impl<'a> Session<'a> {
     }
 
     /// Asks, over a new connection where the old one is gone.
-    pub(crate) async fn request(&mut self, request: Request<'_>) -> Result<Attempt, Over> {
-        let first = self.attempt(request.clone()).await?;
+    pub(crate) async fn request(
+        &mut self,
+        method: &'static str,
+        params: &str,
+        options: RequestOptions<'_>,
+    ) -> Result<Attempt, Over> {
+        let first = self.attempt(method, params, options.clone()).await?;
         let Err(RequestError::NotSent(why)) = &first.ended else { return Ok(first) };
         // It went away after the answer before.
         let why = why.clone();
-        let mut second = self.attempt(request).await?;
+        let mut second = self.attempt(method, params, options).await?;
         second.gone_before = Some(why);
         Ok(second)
     }
 
-    async fn attempt(&mut self, request: Request<'_>) -> Result<Attempt, Over> {
+    async fn attempt(
+        &mut self,
+        method: &'static str,
+        params: &str,
+        options: RequestOptions<'_>,
+    ) -> Result<Attempt, Over> {
         let connection = self.connected().await?;
         let began = Instant::now();
-        let mut flight = connection.begin(request);
+        let mut pending = connection.send(method, params, options);
         let mut asked = false;
         let ended = loop {
-            let happening = tokio::select! {
+            let event = tokio::select! {
                 biased;
                 () = self.stop.cancelled() => return Err(Over::Stopped),
                 () = sleep_until(self.deadline) => return Err(Over::OutOfTime(self.limit)),
-                happening = flight.next() => happening,
+                event = pending.next() => event,
             };
-            match happening {
+            match event {
                 // Dropped, it is answered: nobody can be asked.
-                Happening::Asked(_) => asked = true,
-                Happening::Progress { .. } | Happening::Log { .. } => {}
-                Happening::Done(ended) => break ended,
+                RequestEvent::InputRequest(_) => asked = true,
+                RequestEvent::Progress(_) | RequestEvent::Log(_) => {}
+                RequestEvent::Done(ended) => break ended,
             }
         };
-        drop(flight);
+        drop(pending);
         let took = began.elapsed();
         // One that does not answer may be stuck, and would then be stuck for the next call too.
         let over = |error: &RequestError| {
@@ -204,7 +215,7 @@ impl<'a> Session<'a> {
             biased;
             () = self.stop.cancelled() => return Err(Over::Stopped),
             () = sleep_until(self.deadline) => return Err(Over::OutOfTime(self.limit)),
-            connected = connect(self.target, &self.terms, self.spawner) => connected,
+            connected = connect(self.target, &self.options, self.spawner) => connected,
         };
         let connection = connected.map_err(|error| Over::Gone(told(&whole(&error))))?;
         self.connection = Some(connection.clone());
@@ -215,24 +226,24 @@ impl<'a> Session<'a> {
     pub(crate) async fn close(&mut self) {
         if let Some(connection) = self.connection.take() {
             connection.close().await;
-            let odd = connection.oddities();
-            self.oddities.garbage += odd.garbage;
-            self.oddities.unexpected += odd.unexpected;
-            let seen = mem::take(&mut self.oddities.samples);
-            self.oddities.samples = seen.into_iter().chain(odd.samples).take(1).collect();
+            let last = connection.discarded();
+            self.discarded.malformed += last.malformed;
+            self.discarded.unexpected += last.unexpected;
+            let samples = mem::take(&mut self.discarded.samples);
+            self.discarded.samples = samples.into_iter().chain(last.samples).take(1).collect();
         }
     }
 
     /// What was odd beside all calls.
     pub(crate) fn remarks(&self) -> Vec<Check> {
-        let now = self.connection.as_ref().map(Connection::oddities).unwrap_or_default();
-        let garbage = self.oddities.garbage + now.garbage;
-        let unexpected = self.oddities.unexpected + now.unexpected;
+        let now = self.connection.as_ref().map(Connection::discarded).unwrap_or_default();
+        let malformed = self.discarded.malformed + now.malformed;
+        let unexpected = self.discarded.unexpected + now.unexpected;
         let mut findings = Vec::new();
-        if garbage > 0 {
-            let mut samples = self.oddities.samples.iter().chain(&now.samples);
+        if malformed > 0 {
+            let mut samples = self.discarded.samples.iter().chain(&now.samples);
             let first = samples.next().map(|line| told(line)).unwrap_or_default();
-            let message = format!("{garbage} lines, the first: `{first}`");
+            let message = format!("{malformed} lines, the first: `{first}`");
             findings.push(Finding::new(&rules::STDOUT_NOISE, message));
         }
         if unexpected > 0 {

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer, ser::SerializeStruct};
 use serde_json::Value;
 
 use super::rules::{Rule, Severity};
-use upstream::connection::Server;
+use upstream::connection::ServerDescription;
 
 /// How much of a text of the server's is told, in characters.
 const MAX_TOLD_CHARS: usize = 200;
@@ -32,14 +32,14 @@ pub struct Report {
 }
 
 impl Report {
-    pub(crate) fn new(server: &Server, seed: u64) -> Self {
+    pub(crate) fn new(server: &ServerDescription, seed: u64) -> Self {
         let text = |key: &str| server.info.get(key).and_then(Value::as_str).unwrap_or_default();
         let name = format!("{} {}", text("name"), text("version"));
         let name = if name.trim().is_empty() { "a server without a name" } else { name.trim() };
         let server_name = told(name);
         Self {
             server: server_name,
-            protocol: server.version.clone(),
+            protocol: server.version.to_string(),
             seed,
             suites: Vec::new(),
             cut: None,

@@ -16,7 +16,9 @@ use crate::{
     connection::{self, Session},
     listed_tool, rules, server_checks, tool_calls,
 };
-use upstream::connection::{ConnectError, Limits, Protocol, RequestError, Target, Terms};
+use upstream::connection::{
+    ConnectError, ConnectOptions, ConnectionLimits, ProtocolChoice, RequestError, Target,
+};
 
 /// How many valid and how many invalid calls are made of each tool, unless somebody says otherwise.
 pub const DEFAULT_CASES: usize = 20;
@@ -65,9 +67,9 @@ pub struct Probed<'a> {
     /// Where it is.
     pub target: &'a Target,
     /// How much it may take of us, before calls are made.
-    pub limits: Limits,
+    pub limits: ConnectionLimits,
     /// Which revision to speak.
-    pub protocol: Protocol,
+    pub protocol: ProtocolChoice,
     /// Starts a program.
     pub spawner: &'a Spawner,
 }
@@ -97,7 +99,7 @@ pub async fn run(
 ) -> Result<Report, ProbeError> {
     let mut limits = probed.limits;
     limits.request_timeout = options.call_timeout;
-    let terms = Terms {
+    let connect_options = ConnectOptions {
         limits,
         protocol: probed.protocol,
         client: json!({ "name": "toolgate", "version": env!("CARGO_PKG_VERSION") }),
@@ -105,7 +107,8 @@ pub async fn run(
         capabilities: json!({}),
     };
     let mut session =
-        Session::open(probed.target, terms, probed.spawner, options.total_timeout, stop).await?;
+        Session::open(probed.target, connect_options, probed.spawner, options.total_timeout, stop)
+            .await?;
     let probing = Probing { options, session: &mut session };
     let report = probing.report().await;
     session.close().await;

@@ -10,7 +10,7 @@ use super::{
     report::told,
     rules, suspicious_text,
 };
-use upstream::connection::{Listing, Request, RequestError, Server};
+use upstream::connection::{Listing, RequestError, RequestOptions, ServerDescription};
 
 /// JSON-RPC's number for parameters that do not fit.
 pub(crate) const INVALID_PARAMS: i64 = -32_602;
@@ -22,7 +22,7 @@ const NO_METHOD: &str = "toolgate/no_such_method";
 const NO_TOOL: &str = "toolgate_no_such_tool";
 
 /// What can be said once everything is listed.
-pub(crate) fn listed(listing: &Listing, server: &Server) -> Vec<Check> {
+pub(crate) fn listed(listing: &Listing, server: &ServerDescription) -> Vec<Check> {
     let cut = listing.cut.iter().map(|why| Finding::new(&rules::LISTING_CUT, why));
     let mut checks = vec![Check::of("the listing ends", cut.collect())];
     checks.extend(server.instructions.as_deref().map(suspicious_text::of_instructions));
@@ -51,8 +51,8 @@ async fn unknown_tool(first: &Listing, session: &mut Session<'_>) -> Result<Chec
     }
     let params = call(&name, &json!({}));
     let timeout = session.call_timeout();
-    let request = Request { name: Some(&name), ..Request::new("tools/call", &params, timeout) };
-    let attempt = session.request(request).await?;
+    let options = RequestOptions { name: Some(&name), ..RequestOptions::new(timeout) };
+    let attempt = session.request("tools/call", &params, options).await?;
     let finding = match &attempt.ended {
         Err(RequestError::Rpc(_)) => None,
         Err(error) => Some(broken(error, &format!("a call of `{name}`"))),
@@ -69,7 +69,7 @@ async fn unknown_tool(first: &Listing, session: &mut Session<'_>) -> Result<Chec
 
 async fn unknown_method(session: &mut Session<'_>) -> Result<Check, Over> {
     let timeout = session.call_timeout();
-    let attempt = session.request(Request::new(NO_METHOD, "{}", timeout)).await?;
+    let attempt = session.request(NO_METHOD, "{}", RequestOptions::new(timeout)).await?;
     let finding = match &attempt.ended {
         Err(RequestError::Rpc(error)) if error.code == UNKNOWN_METHOD => None,
         Err(RequestError::Rpc(error)) => {

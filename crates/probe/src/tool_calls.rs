@@ -14,7 +14,7 @@ use super::{
     rules,
     server_checks::{INVALID_PARAMS, broken},
 };
-use upstream::connection::{Request, RequestError};
+use upstream::connection::{RequestError, RequestOptions};
 
 /// How often a tool may end the server or not answer before it is left alone.
 const MAX_BREAKS: usize = 3;
@@ -134,12 +134,9 @@ impl Calls<'_, '_> {
             _ => Vec::new(),
         };
         let timeout = self.session.call_timeout();
-        let request = Request {
-            name: Some(self.name),
-            headers,
-            ..Request::new("tools/call", &params, timeout)
-        };
-        let attempt = self.session.request(request).await?;
+        let options =
+            RequestOptions { name: Some(self.name), headers, ..RequestOptions::new(timeout) };
+        let attempt = self.session.request("tools/call", &params, options).await?;
         let findings = self.judge(purpose, &attempt);
         let shown = findings.into_iter().map(|one| one.shown_by(&case.value)).collect();
         Ok(Check { took: attempt.took, ..Check::of(title, shown) })

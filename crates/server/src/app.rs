@@ -41,7 +41,7 @@ pub struct ServerSettings {
     /// SHA-256 of the operator's token.
     pub operator: [u8; 32],
     /// The MCP doors.
-    pub mcp: mcp::Settings,
+    pub mcp: mcp::McpSettings,
 }
 
 /// A credential, kept as its hash.
@@ -60,7 +60,7 @@ pub struct App {
     pub(crate) settings: ServerSettings,
     pub(crate) library: Arc<dyn Library>,
     pub(crate) asks: Arc<dyn AskService>,
-    pub(crate) mcp: mcp::State,
+    pub(crate) mcp: mcp::McpState,
     documents: Mutex<Option<Arc<Documents>>>,
 }
 
@@ -91,7 +91,7 @@ impl App {
         // A stream has to show that it lives before it is taken for dead.
         let half = (settings.idle_timeout / 2).max(Duration::from_millis(50));
         settings.mcp.keep_alive = settings.mcp.keep_alive.min(half);
-        let mcp = mcp::State::new(&settings.mcp);
+        let mcp = mcp::McpState::new(&settings.mcp);
         Arc::new(Self { gate, jobs, settings, library, asks, mcp, documents: Mutex::new(None) })
     }
 

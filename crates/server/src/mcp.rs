@@ -1,14 +1,12 @@
-//! The MCP doors: both families of the protocol, over HTTP and on stdin and stdout.
+//! The MCP doors: both protocol versions, over HTTP and on stdin and stdout. The messages themselves are
+//! the crate `mcp`'s.
 //!
-//! - `rpc`, `params`, `client`, `version`: messages taken apart; `dispatch` knows the methods.
-//! - `call`, `result`, `rounds`, `questions`, `seal`: one call, also in several rounds.
-//! - `tasks`, `resources`, `prompts`, `completion`, `listing`, `subscriptions`: the other nouns.
-//! - `http` and `stdio` carry them; `requests` are those that are not answered yet;
-//!   `initialize`, `session`, `sessions` and `batch` are the legacy era.
-//!
-//! The protocol is written out here and not taken from an SDK: listings go out as bytes that
-//! were rendered once, a call is parsed once, every refusal has the code and the status that
-//! its revision asks for, and nothing waits without a bound.
+//! - `dispatch` knows the methods; `context` and `client` are what every method gets.
+//! - `call` and `result`: `tools/call`. `input_requests`, `input_rounds` and `request_state`: a tool that
+//!   asks for input, in one request (legacy) or in several rounds (modern).
+//! - `tasks`, `resources`, `prompts`, `completion`, `listing`, `subscriptions`: the other methods.
+//! - `http` and `stdio` carry messages; `open_requests` are those without a response yet.
+//! - `initialize`, `session` and `batch` are legacy only.
 
 mod batch;
 mod call;
@@ -18,24 +16,20 @@ mod context;
 mod dispatch;
 pub(crate) mod http;
 mod initialize;
+mod input_requests;
+mod input_rounds;
 mod library;
 mod listing;
-mod params;
+mod open_requests;
 mod prompts;
-mod questions;
-mod requests;
+mod request_state;
 mod resources;
 mod result;
-mod rounds;
-mod rpc;
-mod seal;
 mod session;
-mod sessions;
 mod settings;
 mod stdio;
 mod subscriptions;
 mod tasks;
-mod version;
 
 use std::sync::Arc;
 
@@ -43,28 +37,28 @@ use arc_swap::ArcSwapOption;
 use gate::Gate;
 use tokio::sync::Semaphore;
 
-pub use library::{Completing, EmptyLibrary, Library, LibraryError};
-pub use settings::Settings;
+pub use library::{CompletionRequest, EmptyLibrary, Library, LibraryError};
+pub use settings::McpSettings;
 pub use stdio::serve as serve_stdio;
 
-use self::{listing::Listings, seal::Seal, sessions::Sessions};
+use self::{listing::RenderedListings, request_state::StateSealer, session::Sessions};
 
 /// How many resources are read at once.
 const MAX_READS: usize = 16;
 
-/// What the MCP doors remember.
-pub(crate) struct State {
-    pub seal: Seal,
+/// The state of the MCP doors.
+pub(crate) struct McpState {
+    pub sealer: StateSealer,
     pub sessions: Sessions,
-    /// Places for resources that are read whole.
+    /// Slots for resources that are read as a whole.
     pub reads: Semaphore,
-    listings: ArcSwapOption<Listings>,
+    listings: ArcSwapOption<RenderedListings>,
 }
 
-impl State {
-    pub(crate) fn new(settings: &Settings) -> Self {
+impl McpState {
+    pub(crate) fn new(settings: &McpSettings) -> Self {
         Self {
-            seal: Seal::new(settings.state_key, settings.answer_timeout),
+            sealer: StateSealer::new(settings.state_key, settings.answer_timeout),
             sessions: Sessions::new(settings.max_sessions, settings.session_idle),
             reads: Semaphore::new(MAX_READS),
             listings: ArcSwapOption::empty(),
@@ -72,14 +66,14 @@ impl State {
     }
 
     /// The listings of the catalogue of now.
-    pub(crate) fn listings(&self, gate: &Gate) -> Arc<Listings> {
+    pub(crate) fn listings(&self, gate: &Gate) -> Arc<RenderedListings> {
         let catalogue = gate.catalogue_owned();
         if let Some(known) = &*self.listings.load()
             && known.describe(&catalogue)
         {
             return known.clone();
         }
-        let fresh = Arc::new(Listings::new(catalogue));
+        let fresh = Arc::new(RenderedListings::new(catalogue));
         self.listings.store(Some(fresh.clone()));
         fresh
     }

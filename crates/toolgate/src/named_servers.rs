@@ -6,7 +6,10 @@ use guard::process::Spawner;
 use serde_json::json;
 use upstream::{
     ServerListings,
-    connection::{self, Endpoint, HttpKind, Limits, Program, Protocol, Target, Terms},
+    connection::{
+        self, ConnectOptions, ConnectionLimits, Endpoint, HttpTransport, Program, ProtocolChoice,
+        Target,
+    },
     variables,
 };
 
@@ -51,9 +54,9 @@ pub struct NamedServer {
     /// The program or the address.
     pub target: Target,
     /// The limits of the connection.
-    pub limits: Limits,
+    pub limits: ConnectionLimits,
     /// The protocol version.
-    pub protocol: Protocol,
+    pub protocol: ProtocolChoice,
 }
 
 impl NamedServer {
@@ -77,9 +80,9 @@ impl NamedServer {
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some())
             .with_context(|| format!("`{address}` is not an http or https URL"))?;
-        let kind = HttpKind::Auto;
+        let transport = HttpTransport::Auto;
         let headers = headers.expanded()?;
-        let endpoint = Endpoint { url, headers, kind, extra_ca: Vec::new() };
+        let endpoint = Endpoint { url, headers, transport, extra_ca: Vec::new() };
         Ok(Self::unknown(address, Target::Endpoint(endpoint)))
     }
 
@@ -103,20 +106,20 @@ impl NamedServer {
     }
 
     fn unknown(title: &str, target: Target) -> Self {
-        let (limits, protocol) = (Limits::default(), Protocol::Auto);
+        let (limits, protocol) = (ConnectionLimits::default(), ProtocolChoice::Auto);
         Self { title: title.to_owned(), target, limits, protocol }
     }
 
     /// Connects, reads all listings, and disconnects.
     pub async fn listings(&self) -> anyhow::Result<ServerListings> {
-        let terms = Terms {
+        let options = ConnectOptions {
             limits: self.limits.clone(),
             protocol: self.protocol,
             client: json!({ "name": "toolgate", "version": env!("CARGO_PKG_VERSION") }),
             capabilities: json!({}),
         };
         let spawner = Spawner::of_this_program();
-        let connection = connection::connect(&self.target, &terms, &spawner)
+        let connection = connection::connect(&self.target, &options, &spawner)
             .await
             .with_context(|| format!("cannot reach `{}`", self.title))?;
         let listings = ServerListings::read(&connection).await;

@@ -38,11 +38,11 @@ pub fn settings(
     })
 }
 
-fn mcp(loaded: &Loaded, key: [u8; 32]) -> mcp::Settings {
+fn mcp(loaded: &Loaded, key: [u8; 32]) -> mcp::McpSettings {
     let settings = &loaded.settings.mcp;
     let day = Duration::from_hours(24);
     let days = u32::try_from(loaded.settings.retention.max_age_days).unwrap_or(u32::MAX);
-    mcp::Settings {
+    mcp::McpSettings {
         page_size: settings.page_size,
         list_ttl: Duration::from_millis(settings.list_ttl_ms),
         max_sessions: settings.max_sessions,
@@ -52,7 +52,7 @@ fn mcp(loaded: &Loaded, key: [u8; 32]) -> mcp::Settings {
         answer_timeout: Duration::from_millis(settings.answer_timeout_ms),
         stdio_may_approve: loaded.settings.policy.stdio_clients_ask,
         http_may_approve: loaded.settings.policy.http_clients_ask,
-        ..mcp::Settings::new(key)
+        ..mcp::McpSettings::new(key)
     }
 }
 

@@ -11,6 +11,7 @@ use contract::{
     Presentation, ProcessLimitOverrides, Schema, Severity, Stability, Status, Tasks,
 };
 use gate::EnforcementMode;
+use mcp::{MAX_ITEM_BYTES, TOO_LARGE};
 use serde_json::Value;
 use workbench::{
     compare::Change,
@@ -20,7 +21,6 @@ use workbench::{
 pub use rejection::{Rejection, RejectionReason};
 
 use crate::{
-    connection::{MAX_ITEM_BYTES, TOO_LARGE},
     lock::{self, PinCheck, PinnedListings},
     names,
     settings::{

@@ -1,38 +1,316 @@
 //! A connection to one MCP server.
 //!
-//! A [`Wire`] carries messages: the pipes of a child, or HTTP. A [`Connection`] knows the protocol:
-//! [`connect()`] finds out which revision the server speaks, and everything is then said in it.
+//! A [`Transport`] carries messages: the pipes of a program (`stdio`), or HTTP (`http`). [`connect()`]
+//! does the handshake, which finds out the protocol version; a [`Connection`] then sends requests in it.
+//!
+//! - `connect` and `handshake`: how a connection begins.
+//! - `listing`: all pages of a listing. `subscription`: notifications of a modern server.
+//! - `incoming`: the messages of a server. `request_table`: the requests that they belong to.
+//! - `multiplexed`: a request where all messages come by one stream.
+//! - `discarded`: messages that could not be used.
 
-mod abandoned;
 mod connect;
-mod connected;
+mod discarded;
 mod handshake;
 mod http;
 mod incoming;
-mod listening;
 mod listing;
-mod message;
-mod oddities;
-mod outgoing;
-mod patience;
-mod protocol;
-mod questions;
+mod multiplexed;
+mod request_table;
 mod stdio;
+mod subscription;
 mod target;
-mod wire;
+mod transport;
 
-pub use connect::{ConnectError, Heard, Terms, connect};
-pub use connected::{Connection, Request};
-pub use handshake::Server;
-pub use listing::{Listing, MAX_ITEM_BYTES, TOO_LARGE};
-pub use message::{Asked, Happening, Level, Reply, RequestError, RpcError};
-pub use oddities::Oddities;
-pub use protocol::Protocol;
-pub use target::{Endpoint, HttpKind, Limits, Program, Target};
-pub use wire::{Event, Events, Flight, Prepared, Wire};
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
-/// Methods that somebody called, so that a server may ask something back or tell how it goes.
-const CALLS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
+use guard::process::SandboxLevel;
+use mcp::{
+    Id, ProtocolVersion, Request, Response,
+    params::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROGRESS_TOKEN, PROTOCOL_VERSION},
+};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
 
-/// Which of the two families of the protocol a server speaks.
-pub use contract::render::mcp::Era;
+use self::subscription::Subscription;
+pub use self::{
+    connect::{ConnectError, ConnectOptions, ServerOutput, connect},
+    discarded::DiscardedMessages,
+    handshake::ServerDescription,
+    listing::Listing,
+    target::{ConnectionLimits, Endpoint, HttpTransport, Program, ProtocolChoice, Target},
+    transport::{
+        ConnectionEvent, EncodedRequest, PendingRequest, RequestError, RequestEvent,
+        ServerInputRequest, Transport,
+    },
+};
+
+/// How a request is sent.
+#[derive(Debug, Clone)]
+pub struct RequestOptions<'a> {
+    /// The tool, prompt or resource that it names.
+    pub name: Option<&'a str>,
+    /// More headers, for a transport that has any.
+    pub headers: Vec<(String, String)>,
+    /// How long it may take. Time in which the server waits for input does not count.
+    pub timeout: Duration,
+    /// Whether progress is wanted.
+    pub wants_progress: bool,
+    /// The least level of log messages that is wanted (modern).
+    pub log_level: Option<&'a str>,
+    /// The client's capabilities for this request, as JSON text, where they differ from those of the
+    /// connection (modern).
+    pub capabilities: Option<&'a str>,
+}
+
+impl RequestOptions<'_> {
+    /// A request that names nothing, and of which only the response is wanted.
+    pub fn new(timeout: Duration) -> Self {
+        Self {
+            name: None,
+            headers: Vec::new(),
+            timeout,
+            wants_progress: false,
+            log_level: None,
+            capabilities: None,
+        }
+    }
+}
+
+/// The `_meta` of every request: the client's description in modern MCP, nothing in legacy MCP. Printed
+/// once.
+#[derive(Debug)]
+pub(crate) struct MetaFields {
+    /// Version and client, without the capabilities.
+    client: Option<String>,
+    capabilities: String,
+}
+
+impl MetaFields {
+    pub(crate) fn legacy() -> Self {
+        Self { client: None, capabilities: String::new() }
+    }
+
+    pub(crate) fn modern(client: &Value, capabilities: &Value) -> Self {
+        let version = ProtocolVersion::NEWEST_MODERN;
+        let client = format!(r#""{PROTOCOL_VERSION}":"{version}","{CLIENT_INFO}":{client}"#);
+        Self { client: Some(client), capabilities: capabilities.to_string() }
+    }
+
+    /// The message.
+    fn encode(&self, id: u64, method: &str, params: &str, options: &RequestOptions<'_>) -> Vec<u8> {
+        let capabilities = self.client.as_ref().map(|_| {
+            let capabilities = options.capabilities.unwrap_or(&self.capabilities);
+            format!(r#""{CLIENT_CAPABILITIES}":{capabilities}"#)
+        });
+        let level = options.log_level.filter(|_| self.client.is_some());
+        let level = level.map(|level| format!(r#""{LOG_LEVEL}":{}"#, json!(level)));
+        let token = options.wants_progress.then(|| format!(r#""{PROGRESS_TOKEN}":{id}"#));
+        let fields = [&self.client, &capabilities, &level, &token];
+        let fields: Vec<&str> = fields.into_iter().flatten().map(String::as_str).collect();
+        let request = Request { id: Id::Number(id), method: method.into(), params: Some(params) };
+        request.encode(&fields)
+    }
+}
+
+/// Sends requests over a transport and numbers them.
+#[derive(Clone)]
+pub(crate) struct RequestSender {
+    transport: Arc<dyn Transport>,
+    last_id: Arc<AtomicU64>,
+}
+
+impl RequestSender {
+    pub(crate) fn new(transport: Arc<dyn Transport>) -> Self {
+        Self { transport, last_id: Arc::new(AtomicU64::new(0)) }
+    }
+
+    pub(crate) fn transport(&self) -> &dyn Transport {
+        &*self.transport
+    }
+
+    pub(crate) fn send(
+        &self,
+        method: &'static str,
+        params: &str,
+        options: RequestOptions<'_>,
+        meta: &MetaFields,
+    ) -> Box<dyn PendingRequest> {
+        let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
+        let body = meta.encode(id, method, params, &options).into();
+        self.transport.send(EncodedRequest {
+            id,
+            method,
+            name: options.name.map(str::to_owned),
+            body,
+            headers: options.headers,
+            timeout: options.timeout,
+        })
+    }
+
+    pub(crate) async fn request(
+        &self,
+        method: &'static str,
+        params: &str,
+        options: RequestOptions<'_>,
+        meta: &MetaFields,
+    ) -> Result<Response, RequestError> {
+        let mut pending = self.send(method, params, options, meta);
+        loop {
+            // An input request is dropped, which responds that nobody can be asked.
+            if let RequestEvent::Done(outcome) = pending.next().await {
+                return outcome;
+            }
+        }
+    }
+}
+
+/// A connection to a server. Cheap to clone; it ends with the last clone and the last request.
+#[derive(Clone)]
+pub struct Connection {
+    shared: Arc<ConnectionState>,
+}
+
+struct ConnectionState {
+    sender: RequestSender,
+    server: ServerDescription,
+    meta: Arc<MetaFields>,
+    limits: ConnectionLimits,
+    events: Mutex<Option<mpsc::Receiver<ConnectionEvent>>>,
+    subscription: Option<Subscription>,
+}
+
+impl Connection {
+    pub(crate) fn new(
+        sender: RequestSender,
+        server: ServerDescription,
+        meta: MetaFields,
+        limits: ConnectionLimits,
+        (event_sender, events): (mpsc::Sender<ConnectionEvent>, mpsc::Receiver<ConnectionEvent>),
+    ) -> Connection {
+        let meta = Arc::new(meta);
+        let subscription = Subscription::begin(&sender, &server, &meta, event_sender);
+        let events = Mutex::new(Some(events));
+        let shared = ConnectionState { sender, server, meta, limits, events, subscription };
+        Connection { shared: Arc::new(shared) }
+    }
+
+    /// The server as it describes itself.
+    pub fn server(&self) -> &ServerDescription {
+        &self.shared.server
+    }
+
+    /// The limits of the connection.
+    pub fn limits(&self) -> &ConnectionLimits {
+        &self.shared.limits
+    }
+
+    /// Sends a request. Its parameters are the text of a JSON object without `_meta`, which is sent as it
+    /// is.
+    pub fn send(
+        &self,
+        method: &'static str,
+        params: &str,
+        options: RequestOptions<'_>,
+    ) -> Box<dyn PendingRequest> {
+        self.shared.sender.send(method, params, options, &self.shared.meta)
+    }
+
+    /// Sends a request and waits for its response. Input requests of the server are refused meanwhile.
+    pub async fn request(
+        &self,
+        method: &'static str,
+        params: &str,
+        options: RequestOptions<'_>,
+    ) -> Result<Response, RequestError> {
+        self.shared.sender.request(method, params, options, &self.shared.meta).await
+    }
+
+    /// The events beside requests. Only the first caller gets them.
+    pub fn events(&self) -> Option<mpsc::Receiver<ConnectionEvent>> {
+        self.shared.events.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The end of the server's standard error.
+    pub fn stderr(&self) -> String {
+        self.shared.sender.transport.stderr()
+    }
+
+    /// The messages of the server that could not be used.
+    pub fn discarded(&self) -> DiscardedMessages {
+        self.shared.sender.transport.discarded()
+    }
+
+    /// The sandbox that the server runs in; nothing where none was asked for.
+    pub fn sandbox(&self) -> Option<SandboxLevel> {
+        self.shared.sender.transport.sandbox()
+    }
+
+    /// Closes it, and waits until nothing of it is left. Running requests are lost.
+    pub async fn close(&self) {
+        if let Some(subscription) = &self.shared.subscription {
+            subscription.stop();
+        }
+        self.shared.sender.transport.close().await;
+    }
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Connection")
+            .field("server", &self.shared.server)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoded(meta: &MetaFields, params: &str, options: &RequestOptions<'_>) -> String {
+        String::from_utf8(meta.encode(7, "tools/call", params, options)).unwrap()
+    }
+
+    #[test]
+    fn each_protocol_version_has_its_own_meta() {
+        let plain = RequestOptions::new(Duration::from_secs(1));
+        let followed = RequestOptions {
+            wants_progress: true,
+            log_level: Some("info"),
+            capabilities: Some(r#"{"sampling":{}}"#),
+            ..plain.clone()
+        };
+        let (none, name) = ("{}", r#"{"name":"x"}"#);
+        let legacy = MetaFields::legacy();
+        assert_eq!(
+            encoded(&legacy, none, &plain),
+            r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{}}"#
+        );
+        assert_eq!(
+            encoded(&legacy, name, &followed),
+            r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"_meta":{"progressToken":7},"name":"x"}}"#
+        );
+        let modern = MetaFields::modern(&json!({ "name": "toolgate" }), &json!({ "roots": {} }));
+        let message: Value = serde_json::from_str(&encoded(&modern, none, &plain)).unwrap();
+        assert_eq!(
+            message["params"]["_meta"],
+            json!({
+                PROTOCOL_VERSION: "2026-07-28",
+                CLIENT_INFO: { "name": "toolgate" },
+                CLIENT_CAPABILITIES: { "roots": {} },
+            })
+        );
+        let message: Value = serde_json::from_str(&encoded(&modern, name, &followed)).unwrap();
+        let meta = &message["params"]["_meta"];
+        assert_eq!(meta[CLIENT_CAPABILITIES], json!({ "sampling": {} }));
+        assert_eq!((&meta[LOG_LEVEL], &meta["progressToken"]), (&json!("info"), &json!(7)));
+        assert_eq!(message["params"]["name"], "x");
+    }
+}

@@ -44,8 +44,6 @@ pub struct ListingsError {
     pub unknown_method: bool,
 }
 
-/// JSON-RPC's number for a method that does not exist.
-const UNKNOWN_METHOD: i64 = -32_601;
 /// Listings other than the tools get this fraction of the request timeout.
 const OTHER_LISTINGS_SHARE: u32 = 5;
 
@@ -59,7 +57,7 @@ impl ServerListings {
             let listing = listed.map_err(|error| ListingsError {
                 message: format!("{method}: {error}"),
                 timed_out: matches!(error, RequestError::Timeout(_)),
-                unknown_method: matches!(&error, RequestError::Rpc(said) if said.code == UNKNOWN_METHOD),
+                unknown_method: matches!(&error, RequestError::Rpc(said) if said.code == mcp::code::METHOD_NOT_FOUND),
             })?;
             // Part of a listing is not enough: the rest may be anything.
             match listing.cut {
@@ -97,7 +95,7 @@ impl ServerListings {
         let templates =
             or_nothing("resources/templates/list", "resourceTemplates", has("resources")).await;
         Ok(Self {
-            protocol: server.version.clone(),
+            protocol: server.version.to_string(),
             info: server.info.clone(),
             instructions: server.instructions.clone(),
             tools,

@@ -12,13 +12,14 @@ use std::{
 
 use contract::{Schema, codes};
 use gate::{InputKind, InputRequest, InputRequests, RunningCall, ToolError};
+use mcp::InputMethod;
 use rand::RngExt;
 use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
     call_result::InputRequired,
-    connection::{Asked, Flight},
+    connection::{PendingRequest, ServerInputRequest},
 };
 
 /// The number of calls that may wait at once, for each upstream.
@@ -35,9 +36,9 @@ pub(crate) enum PausedCall {
     /// The upstream waits inside the call (legacy).
     Waiting {
         /// The call.
-        flight: Box<dyn Flight>,
+        pending: Box<dyn PendingRequest>,
         /// The request that the upstream waits for.
-        asked: Asked,
+        input_request: ServerInputRequest,
         /// Its slot among the calls that run at once.
         slot: OwnedSemaphorePermit,
     },
@@ -122,7 +123,8 @@ impl PausedCalls {
             .requests
             .into_iter()
             .map(|(name, request)| {
-                let method = request.get("method").and_then(Value::as_str)?;
+                let method = request.get("method").and_then(Value::as_str);
+                let method = method.and_then(InputMethod::parse)?;
                 let params = request.get("params").cloned().unwrap_or_else(|| json!({}));
                 Some((name, input_request(method, params)?))
             })
@@ -188,14 +190,13 @@ fn handle(name: &str) -> Option<&str> {
 }
 
 /// A request of an upstream as the gate knows it.
-pub(crate) fn input_request(method: &str, params: Value) -> Option<InputRequest> {
+pub(crate) fn input_request(method: InputMethod, params: Value) -> Option<InputRequest> {
     let kind = match method {
         // A form that no response could match is not passed on.
-        "elicitation/create" if !has_valid_schema(&params) => return None,
-        "elicitation/create" => InputKind::Elicitation,
-        "sampling/createMessage" => InputKind::Sampling,
-        "roots/list" => InputKind::Roots,
-        _ => return None,
+        InputMethod::Elicitation if !has_valid_schema(&params) => return None,
+        InputMethod::Elicitation => InputKind::Elicitation,
+        InputMethod::Sampling => InputKind::Sampling,
+        InputMethod::Roots => InputKind::Roots,
     };
     Some(InputRequest { kind, params })
 }

@@ -11,6 +11,7 @@ use gate::{
     BoxFuture, InputCapabilities, InputRequests, LogLevel, OutputPayload, Provider, RunningCall,
     ToolError, ToolOutput,
 };
+use mcp::{ClientCapabilities, LogMessage, Progress, Response, json_text::append};
 use rand::RngExt;
 use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
@@ -18,7 +19,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::{
     admission::AdmittedTool,
     call_result::{self, CallResult},
-    connection::{Flight, Happening, Reply, Request, RequestError},
+    connection::{PendingRequest, RequestError, RequestEvent, RequestOptions},
     host::{Unreachable, Upstream},
     paused_calls::{self, PausedCall},
     settings::OutputFormat,
@@ -95,11 +96,11 @@ impl Relay {
         };
         let mut resumed = Map::new();
         match upstream.paused_calls.resume(call)? {
-            Some((PausedCall::Waiting { flight, asked, slot }, mut responses)) => {
+            Some((PausedCall::Waiting { pending, input_request, slot }, mut responses)) => {
                 if let Some(response) = responses.remove(paused_calls::ONLY_REQUEST) {
-                    asked.answer(response);
+                    input_request.respond(response);
                 }
-                let ended = self.wait(&upstream, call, flight, slot).await;
+                let ended = self.wait(&upstream, call, pending, slot).await;
                 return ended.map_err(|failed| failed.error);
             }
             Some((PausedCall::Ended { request_state }, responses)) => {
@@ -157,20 +158,18 @@ impl Relay {
             return Err(AttemptError::permanent(not_served(upstream, &call.contract.name)));
         }
         let params = self.params(&call.input, resumed);
-        let flight = connection.begin(Request {
+        let timeout = Duration::from_millis(call.limits.timeout_ms) + REQUEST_GRACE;
+        let options = RequestOptions {
             name: Some(&self.tool),
             headers: self.headers(&call.input),
             wants_progress: call.is_watched(),
             // Every level: the door leaves out what its client does not want.
             log_level: call.is_heard().then_some("debug"),
             capabilities: Some(capabilities(call.capabilities())),
-            ..Request::new(
-                "tools/call",
-                &params,
-                Duration::from_millis(call.limits.timeout_ms) + REQUEST_GRACE,
-            )
-        });
-        let ended = self.wait(upstream, call, flight, slot).await;
+            ..RequestOptions::new(timeout)
+        };
+        let pending = connection.send("tools/call", &params, options);
+        let ended = self.wait(upstream, call, pending, slot).await;
         match ended.as_ref().err().map(|failed| &failed.health) {
             None | Some(UpstreamHealth::Up) => permit.succeeded(),
             Some(UpstreamHealth::Failing) => permit.failed(),
@@ -184,31 +183,32 @@ impl Relay {
         &self,
         upstream: &Upstream,
         call: &RunningCall,
-        mut flight: Box<dyn Flight>,
+        mut pending: Box<dyn PendingRequest>,
         slot: OwnedSemaphorePermit,
     ) -> Result<ToolOutput, AttemptError> {
         loop {
-            let happening = tokio::select! {
+            let event = tokio::select! {
                 biased;
-                happening = flight.next() => happening,
+                event = pending.next() => event,
                 () = call.stop.cancelled() => return Err(stopped(upstream, call, unknown_effect(call))),
             };
-            match happening {
-                Happening::Progress { progress, total, message } => {
+            match event {
+                RequestEvent::Progress(Progress { progress, total, message }) => {
                     let fraction = total.filter(|total| *total > 0.0).map(|total| progress / total);
                     call.progress(fraction, message.as_deref().unwrap_or_default());
                 }
-                Happening::Log { level, data } => {
+                RequestEvent::Log(LogMessage { level, data }) => {
                     call.log(LogLevel::parse(&level).unwrap_or(LogLevel::Info), data);
                 }
-                Happening::Asked(asked) => {
-                    let request = paused_calls::input_request(&asked.method, asked.params.clone());
+                RequestEvent::InputRequest(input_request) => {
+                    let (method, params) = (input_request.method, input_request.params.clone());
+                    let request = paused_calls::input_request(method, params);
                     // Dropping it declines it.
                     let Some(request) = request.filter(|one| call.capabilities().allows(one.kind))
                     else {
                         continue;
                     };
-                    let paused = PausedCall::Waiting { flight, asked, slot };
+                    let paused = PausedCall::Waiting { pending, input_request, slot };
                     let requests =
                         InputRequests::from([(paused_calls::ONLY_REQUEST.to_owned(), request)]);
                     let asked =
@@ -217,8 +217,10 @@ impl Relay {
                         asked.map_or_else(|error| error, ToolError::asks),
                     ));
                 }
-                Happening::Done(Ok(reply)) => return self.read_result(upstream, call, &reply),
-                Happening::Done(Err(error)) => return request_failed(upstream, call, &error),
+                RequestEvent::Done(Ok(response)) => {
+                    return self.read_result(upstream, call, &response);
+                }
+                RequestEvent::Done(Err(error)) => return request_failed(upstream, call, &error),
             }
         }
     }
@@ -227,12 +229,12 @@ impl Relay {
         &self,
         upstream: &Upstream,
         call: &RunningCall,
-        reply: &Reply,
+        response: &Response,
     ) -> Result<ToolOutput, AttemptError> {
-        match call_result::read(reply.json(), self.output, self.require_is_error) {
+        match call_result::read(response.json(), self.output, self.require_is_error) {
             CallResult::Output(output) => Ok(output),
             CallResult::Failed(error) if call.contract.errors.len() > 1 => {
-                let error = call_result::with_declared_code(reply.json(), error, &call.contract);
+                let error = call_result::with_declared_code(response.json(), error, &call.contract);
                 Err(AttemptError::permanent(error))
             }
             CallResult::Failed(error) => Err(AttemptError::permanent(error)),
@@ -247,14 +249,14 @@ impl Relay {
     fn params(&self, input: &Value, resumed: &Map<String, Value>) -> String {
         let mut text = Vec::with_capacity(128);
         text.extend_from_slice(b"{\"name\":");
-        print(&mut text, &self.tool);
+        append(&mut text, &self.tool);
         text.extend_from_slice(b",\"arguments\":");
-        print(&mut text, input);
+        append(&mut text, input);
         for (name, value) in resumed {
             text.push(b',');
-            print(&mut text, name);
+            append(&mut text, name);
             text.push(b':');
-            print(&mut text, value);
+            append(&mut text, value);
         }
         text.push(b'}');
         String::from_utf8(text).unwrap_or_default()
@@ -279,24 +281,10 @@ pub fn mirror_headers(mirrors: &[Mirror], arguments: &Map<String, Value>) -> Vec
     repeated.collect()
 }
 
-/// Appends a value as JSON text.
-fn print<T: serde::Serialize + ?Sized>(text: &mut Vec<u8>, value: &T) {
-    // Texts and values that came from JSON: there is nothing in it that cannot be printed.
-    let _ = serde_json::to_writer(text, value);
-}
-
 /// The capabilities of this caller, as JSON.
 fn capabilities(can: InputCapabilities) -> &'static str {
-    match (can.elicitation, can.sampling, can.roots) {
-        (false, false, false) => "{}",
-        (true, false, false) => r#"{"elicitation":{"form":{},"url":{}}}"#,
-        (false, true, false) => r#"{"sampling":{}}"#,
-        (false, false, true) => r#"{"roots":{}}"#,
-        (true, true, false) => r#"{"elicitation":{"form":{},"url":{}},"sampling":{}}"#,
-        (true, false, true) => r#"{"elicitation":{"form":{},"url":{}},"roots":{}}"#,
-        (false, true, true) => r#"{"sampling":{},"roots":{}}"#,
-        (true, true, true) => r#"{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}"#,
-    }
+    let InputCapabilities { elicitation, sampling, roots } = can;
+    ClientCapabilities { elicitation, sampling, roots, tasks: false }.json()
 }
 
 impl AttemptError {

@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use crate::connection::Protocol;
-use crate::{connection::Limits, names};
+pub use crate::connection::ProtocolChoice;
+use crate::{connection::ConnectionLimits, names};
 
 /// An upstream MCP server: a program (`command`) or an address (`url`).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -39,7 +39,7 @@ pub struct UpstreamSettings {
     /// `false` turns the upstream off.
     pub enabled: bool,
     /// The protocol version.
-    pub protocol: Protocol,
+    pub protocol: ProtocolChoice,
     /// When the program is started.
     pub start: StartMode,
     /// A lazily started program is stopped after this time without a call, in milliseconds; 0 keeps it running.
@@ -119,7 +119,7 @@ impl Default for UpstreamSettings {
             transport: None,
             extra_ca: Vec::new(),
             enabled: true,
-            protocol: Protocol::Auto,
+            protocol: ProtocolChoice::Auto,
             start: StartMode::Eager,
             idle_stop_ms: 300_000,
             connect_timeout_ms: 30_000,
@@ -164,9 +164,9 @@ impl UpstreamSettings {
     }
 
     /// The limits of its connection.
-    pub fn connection_limits(&self) -> Limits {
+    pub fn connection_limits(&self) -> ConnectionLimits {
         let connect_timeout = Duration::from_millis(self.connect_timeout_ms);
-        Limits {
+        ConnectionLimits {
             connect_timeout,
             request_timeout: connect_timeout,
             max_message_bytes: self.max_message_bytes,

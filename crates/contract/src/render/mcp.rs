@@ -5,24 +5,24 @@ use serde_json::{Map, Value, json};
 use super::output;
 use crate::{Contract, Effects, Icon, Presentation};
 
-/// Which of the two families of the protocol a client speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Era {
-    /// 2025-11-25 and older: `initialize`, sessions.
-    Legacy,
-    /// 2026-07-28 and newer: every request stands alone.
-    Modern,
+/// The values that a client's protocol version takes as structured content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputForm {
+    /// Objects only: 2025-11-25 and older.
+    Object,
+    /// Any JSON value: 2026-07-28 and newer.
+    Any,
 }
 
 /// The tools that are served, by name, in the shape of a `tools/list` result.
-pub fn listing<'a>(contracts: impl Iterator<Item = &'a Contract>, era: Era) -> Value {
+pub fn listing<'a>(contracts: impl Iterator<Item = &'a Contract>, form: OutputForm) -> Value {
     let tools: Vec<Value> =
-        super::served(contracts).into_iter().map(|contract| tool(contract, era)).collect();
+        super::served(contracts).into_iter().map(|contract| tool(contract, form)).collect();
     json!({ "tools": tools })
 }
 
 /// The tool as an MCP tool object.
-pub fn tool(contract: &Contract, era: Era) -> Value {
+pub fn tool(contract: &Contract, form: OutputForm) -> Value {
     let mut fields = Map::new();
     let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
     put("name", json!(contract.name));
@@ -36,7 +36,7 @@ pub fn tool(contract: &Contract, era: Era) -> Value {
     put("inputSchema", contract.input_schema.clone());
     match contract.presentation {
         Presentation::Content => {}
-        Presentation::Json if era == Era::Legacy && !is_object(contract) => {
+        Presentation::Json if form == OutputForm::Object && !is_object(contract) => {
             put("outputSchema", wrapped(contract));
         }
         Presentation::Json => {
@@ -115,8 +115,8 @@ mod tests {
                 "openWorldHint": true,
             },
         });
-        for era in [Era::Legacy, Era::Modern] {
-            assert_eq!(tool(&contract, era).to_string(), expected.to_string());
+        for form in [OutputForm::Object, OutputForm::Any] {
+            assert_eq!(tool(&contract, form).to_string(), expected.to_string());
         }
     }
 
@@ -127,13 +127,13 @@ mod tests {
             "type": "array", "items": { "$ref": "#/$defs/name" },
             "$defs": { "name": { "type": "string" } },
         });
-        assert_eq!(tool(&contract, Era::Modern)["outputSchema"], contract.output_schema);
-        let wrapped = &tool(&contract, Era::Legacy)["outputSchema"];
+        assert_eq!(tool(&contract, OutputForm::Any)["outputSchema"], contract.output_schema);
+        let wrapped = &tool(&contract, OutputForm::Object)["outputSchema"];
         let schema = crate::Schema::compile(wrapped).unwrap();
         assert!(schema.is_valid(&json!({ "result": ["a"] })));
         assert!(!schema.is_valid(&json!({ "result": [1] })));
         contract.presentation = Presentation::Content;
-        assert_eq!(tool(&contract, Era::Modern).get("outputSchema"), None);
+        assert_eq!(tool(&contract, OutputForm::Any).get("outputSchema"), None);
     }
 
     #[test]

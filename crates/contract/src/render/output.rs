@@ -96,8 +96,8 @@ mod tests {
         }
         // A result that is no object is wrapped for older clients, and so is its pointer.
         contract.output_schema = json!({ "type": "array", "items": { "$ref": "#/$defs/a" }, "$defs": { "a": { "type": "integer" } } });
-        for (era, wrap) in [(mcp::Era::Legacy, true), (mcp::Era::Modern, false)] {
-            let schema = mcp::tool(&contract, era)["outputSchema"].clone();
+        for (form, wrap) in [(mcp::OutputForm::Object, true), (mcp::OutputForm::Any, false)] {
+            let schema = mcp::tool(&contract, form)["outputSchema"].clone();
             assert_eq!(schema["type"] == "object", wrap, "{schema}");
             let schema = Schema::compile(&schema).unwrap();
             for (value, fits) in

@@ -7,66 +7,84 @@ use gate::{
     ApprovalId, BoxFuture, Call, InputRequests, JobId, LiveJob, LogLevel, NotificationSender,
     Outcome, Recording, Tool, ToolNotification,
 };
-use serde_json::{Map, Value, json};
+use mcp::{
+    LogMessage, Progress, RpcError, code,
+    params::{self, Params, RequestMeta},
+};
+use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::mpsc;
 
 use super::{
-    context::{Context, Reply, joined},
-    params::{self, Meta, Params},
-    questions, result,
-    rounds::Rounds,
-    rpc::{self, RpcError, shown},
-    tasks,
+    context::{McpContext, RpcResult, joined},
+    dispatch, input_requests,
+    input_rounds::InputRounds,
+    result, tasks,
 };
 
-/// How many notes of a tool may wait until they are sent.
-const NOTE_ROOM: usize = 64;
+/// How many notifications of a tool may wait until they are sent.
+const MAX_NOTIFICATIONS: usize = 64;
 /// How often to look whether a call that became a task is on record.
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// A call as it was asked for.
-pub(crate) struct Asked {
-    context: Context,
+/// A `tools/call` request.
+pub(crate) struct ToolCall {
+    context: McpContext,
     tool: Option<Arc<Tool>>,
     name: Box<str>,
     /// Taken by the first round; a later one reads them again.
     arguments: Option<Map<String, Value>>,
-    rounds: Rounds,
+    rounds: InputRounds,
     progress_token: Option<Value>,
     approval: Option<ApprovalId>,
-    /// What the client was last told of progress: it must grow.
-    told: f64,
+    /// The progress that the client was last told: it must grow.
+    last_progress: f64,
     /// The name that the call has if it becomes a task.
     task: Option<JobId>,
 }
 
-/// Reads a call; whatever it waits for comes later.
+/// Reads a call. Nothing is waited for here.
 pub(crate) fn read(
-    context: Context,
+    context: McpContext,
     params: &Params<'_>,
-    meta: &Meta<'_>,
-) -> Result<Asked, RpcError> {
+    meta: &RequestMeta<'_>,
+) -> Result<ToolCall, RpcError> {
     let name = params::required(params.name, "name")?;
-    let arguments = params::object(params.arguments, "arguments")?;
-    let rounds = Rounds::read(&context, params, "tools/call", &name)?;
+    let arguments = dispatch::object(params.arguments, "arguments")?;
+    let rounds = InputRounds::read(&context, params, "tools/call", &name)?;
     let progress_token = meta.progress_token()?;
-    let approval = meta.approval()?;
+    let approval = meta.approval.map(approval_id).transpose()?;
     let tool = context.app.gate.catalogue().find_in(&name, context.scope.as_deref()).cloned();
     let arguments = Some(arguments);
-    let told = f64::NEG_INFINITY;
-    let task = None;
-    Ok(Asked { context, tool, name, arguments, rounds, progress_token, approval, told, task })
+    Ok(ToolCall {
+        context,
+        tool,
+        name,
+        arguments,
+        rounds,
+        progress_token,
+        approval,
+        last_progress: f64::NEG_INFINITY,
+        task: None,
+    })
 }
 
-/// The mirrored arguments of a tool and the arguments to hold them against.
-pub(crate) fn mirrors(asked: &Asked) -> Option<(&Arc<Tool>, &Map<String, Value>)> {
-    let tool = asked.tool.as_ref().filter(|tool| !tool.mirrors.is_empty())?;
-    Some((tool, asked.arguments.as_ref()?))
+/// The approval that the client has for this call.
+fn approval_id(raw: &RawValue) -> Result<ApprovalId, RpcError> {
+    let id = params::string(raw, "toolgate/approval")?;
+    ApprovalId::parse(&id).ok_or_else(|| {
+        RpcError::invalid_params("`toolgate/approval` must be the id of an approval")
+    })
 }
 
-impl Asked {
+impl ToolCall {
+    /// A tool that mirrors arguments into headers, and the arguments.
+    pub(crate) fn mirrored(&self) -> Option<(&Arc<Tool>, &Map<String, Value>)> {
+        let tool = self.tool.as_ref().filter(|tool| !tool.mirrors.is_empty())?;
+        Some((tool, self.arguments.as_ref()?))
+    }
+
     /// Makes the call.
-    pub(crate) async fn answer(mut self) -> Reply {
+    pub(crate) async fn answer(mut self) -> RpcResult {
         self.rounds.open(&self.context)?;
         let policy = self.tool.as_ref().map_or(Tasks::Never, |tool| tool.contract.tasks);
         match (policy, self.context.client.tasks) {
@@ -81,11 +99,15 @@ impl Asked {
         if self.context.client.is_modern() {
             return tasks::not_declared();
         }
-        RpcError::new(-32601, 200, format!("`{}` can only be called as a task", self.name))
+        RpcError::new(
+            code::METHOD_NOT_FOUND,
+            200,
+            format!("`{}` can only be called as a task", self.name),
+        )
     }
 
     /// Hands out a task at once; a worker makes the call.
-    async fn queued(mut self) -> Reply {
+    async fn queued(mut self) -> RpcResult {
         let context = self.context.clone();
         let call = self.call(Recording::WhenNeeded, None);
         match context.app.jobs.submit(call).await {
@@ -99,16 +121,16 @@ impl Asked {
     }
 
     /// Makes the call, and hands out a task for it where it takes long.
-    async fn or_task(mut self) -> Reply {
+    async fn or_task(mut self) -> RpcResult {
         let context = self.context.clone();
         let id = JobId::new(context.app.gate.clock().now());
         self.task = Some(id.clone());
         let mut call = tokio::spawn(self.directly(Recording::As(id.clone())));
-        let patience = context.app.settings.mcp.task_after;
+        let task_after = context.app.settings.mcp.task_after;
         // Until it is handed out, a client that goes away ends the call.
         let gone = context.stop.clone().drop_guard();
-        if let Ok(reply) = tokio::time::timeout(patience, &mut call).await {
-            return joined(reply);
+        if let Ok(outcome) = tokio::time::timeout(task_after, &mut call).await {
+            return joined(outcome);
         }
         // It is not handed out before it is on record.
         let live = loop {
@@ -116,11 +138,11 @@ impl Asked {
                 break live;
             }
             tokio::select! {
-                reply = &mut call => return joined(reply),
-                () = tokio::time::sleep(LOOK_AGAIN) => {}
+                outcome = &mut call => return joined(outcome),
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
             }
         };
-        // One that has ended with its questions has its own answer.
+        // One that has ended with input requests has its own result.
         if !live.hand_out() {
             return joined(call.await);
         }
@@ -137,24 +159,24 @@ impl Asked {
         live.is_handed_out().then_some(live)
     }
 
-    /// Makes the call, as often as there are answers to wait for.
-    async fn directly(mut self, recording: Recording) -> Reply {
+    /// Makes the call, once more after each input response.
+    async fn directly(mut self, recording: Recording) -> RpcResult {
         let mut given_up = None;
         loop {
-            let (notes, heard) = self.listen();
-            let mut call = self.call(recording.clone(), notes);
+            let (sender, notifications) = self.notifications();
+            let mut call = self.call(recording.clone(), sender);
             call.channel.given_up = given_up.take();
             let call = self.context.app.gate.call(call);
-            let outcome = self.hear(call, heard).await;
+            let outcome = self.wait(call, notifications).await;
             if let Err(failure) = &outcome.result {
-                self.rounds.turned_away(&self.context, failure);
+                self.rounds.refused(&self.context, failure);
             }
-            let Some(open) = open_questions(&outcome) else { return self.render(&outcome) };
+            let Some(open) = open_input_requests(&outcome) else { return self.render(&outcome) };
             if let Some(live) = self.handed_out() {
                 let jobs = self.context.app.jobs.clone();
                 match jobs.answers(&live).await {
-                    Ok(replies) => {
-                        self.rounds.add(replies);
+                    Ok(responses) => {
+                        self.rounds.add(responses);
                         jobs.go_on(&live).await;
                     }
                     Err(failure) => given_up = Some(failure),
@@ -164,8 +186,8 @@ impl Asked {
             if self.context.client.is_modern() {
                 return self.rounds.ask_again(&self.context, &open);
             }
-            match questions::ask(&self.context, &open).await {
-                Ok(replies) => self.rounds.add(replies),
+            match input_requests::ask(&self.context, &open).await {
+                Ok(responses) => self.rounds.add(responses),
                 Err(reason) => {
                     let mut outcome = outcome;
                     if let Err(failure) = &mut outcome.result {
@@ -177,7 +199,7 @@ impl Asked {
         }
     }
 
-    fn call(&mut self, recording: Recording, notes: Option<NotificationSender>) -> Call {
+    fn call(&mut self, recording: Recording, notifications: Option<NotificationSender>) -> Call {
         let arguments = self.arguments.take().unwrap_or_else(|| self.rounds.arguments());
         let context = &self.context;
         let (caller, request_id) = (context.caller.clone(), context.request_id.clone());
@@ -185,101 +207,98 @@ impl Asked {
             .toolset(context.scope.clone())
             .recording(recording)
             .approval(self.approval.clone())
-            .channel(self.rounds.channel(context, notes))
+            .channel(self.rounds.channel(context, notifications))
             .stop(context.stop.clone())
     }
 
-    /// A place for notes, if the client wants any of them.
-    fn listen(&self) -> (Option<NotificationSender>, Option<mpsc::Receiver<ToolNotification>>) {
+    /// A channel for notifications of the tool, if the client wants any.
+    fn notifications(
+        &self,
+    ) -> (Option<NotificationSender>, Option<mpsc::Receiver<ToolNotification>>) {
         let wanted = self.progress_token.is_some() || self.context.client.log_level.is_some();
-        if !wanted || self.context.outbox.is_none() {
+        if !wanted || self.context.messages.is_none() {
             return (None, None);
         }
-        let (notes, heard) = NotificationSender::channel(NOTE_ROOM);
-        (Some(notes), Some(heard))
+        let (sender, receiver) = NotificationSender::channel(MAX_NOTIFICATIONS);
+        (Some(sender), Some(receiver))
     }
 
-    /// Waits for the call and passes on what the tool says meanwhile, in order and before
-    /// the answer.
-    async fn hear(
+    /// Waits for the call and forwards the notifications of the tool, in order and before the
+    /// response.
+    async fn wait(
         &mut self,
         mut call: BoxFuture<'static, Outcome>,
-        heard: Option<mpsc::Receiver<ToolNotification>>,
+        notifications: Option<mpsc::Receiver<ToolNotification>>,
     ) -> Outcome {
-        let Some(mut heard) = heard else { return call.await };
+        let Some(mut notifications) = notifications else { return call.await };
         let outcome = loop {
             tokio::select! {
                 biased;
-                Some(note) = heard.recv() => self.pass_on(note),
+                Some(notification) = notifications.recv() => self.forward(notification),
                 outcome = &mut call => break outcome,
             }
         };
-        while let Ok(note) = heard.try_recv() {
-            self.pass_on(note);
+        while let Ok(notification) = notifications.try_recv() {
+            self.forward(notification);
         }
         outcome
     }
 
-    fn pass_on(&mut self, note: ToolNotification) {
-        // A task is asked for, and tells nothing by itself.
+    fn forward(&mut self, notification: ToolNotification) {
+        // A task is polled, and sends nothing by itself.
         if self.handed_out().is_some() {
             return;
         }
-        let Some(outbox) = &self.context.outbox else { return };
-        let message = match (note, &self.progress_token) {
+        let Some(messages) = &self.context.messages else { return };
+        let message = match (notification, &self.progress_token) {
             (ToolNotification::Progress { fraction, message }, Some(token)) => {
-                self.told = further(self.told, fraction);
-                progress(token, self.told, fraction.is_some(), &message)
+                self.last_progress = further(self.last_progress, fraction);
+                let progress = Progress {
+                    progress: self.last_progress,
+                    total: fraction.map(|_| 100.0),
+                    message: (!message.is_empty()).then_some(message),
+                };
+                progress.encode(token)
             }
             (ToolNotification::Log { level, data }, _) if self.wants(level) => {
-                let params = json!({ "level": level.word(), "logger": self.name, "data": data });
-                rpc::notification("notifications/message", &params)
+                let level = level.word().to_owned();
+                LogMessage { level, data }.encode(&self.name)
             }
             _ => return,
         };
-        outbox.offer(message);
+        messages.offer(message);
     }
 
     fn wants(&self, level: LogLevel) -> bool {
         self.context.client.log_level.is_some_and(|least| level >= least)
     }
 
-    fn render(&self, outcome: &Outcome) -> Reply {
+    fn render(&self, outcome: &Outcome) -> RpcResult {
         let contract = self.tool.as_ref().map(|tool| &*tool.contract);
         match &outcome.result {
             Err(failure) if failure.code == codes::UNKNOWN_TOOL.code => {
-                let mut error = RpcError::unknown(format!("Unknown tool: {}", shown(&self.name)));
+                let mut error =
+                    RpcError::not_found(format!("Unknown tool: {}", RpcError::excerpt(&self.name)));
                 error.data.clone_from(&failure.details);
                 Err(error)
             }
-            _ => Ok(result::of_call(&self.context, contract, outcome)),
+            _ => Ok(result::of_call(&self.context, contract, outcome).into()),
         }
     }
 }
 
-fn open_questions(outcome: &Outcome) -> Option<Arc<InputRequests>> {
+fn open_input_requests(outcome: &Outcome) -> Option<Arc<InputRequests>> {
     outcome.result.as_ref().err()?.questions.clone()
 }
 
 /// How far a call has come, in percent where that is known and otherwise in steps; always
 /// further than before.
-fn further(told: f64, fraction: Option<f64>) -> f64 {
+fn further(last: f64, fraction: Option<f64>) -> f64 {
     match fraction {
         Some(fraction) => {
             let percent = (fraction.clamp(0.0, 1.0) * 10_000.0).round() / 100.0;
-            if percent > told { percent } else { told + 0.01 }
+            if percent > last { percent } else { last + 0.01 }
         }
-        None => (told + 1.0).max(0.0),
+        None => (last + 1.0).max(0.0),
     }
-}
-
-fn progress(token: &Value, told: f64, in_percent: bool, message: &str) -> Vec<u8> {
-    let mut params = json!({ "progressToken": token, "progress": told });
-    if in_percent {
-        params["total"] = json!(100);
-    }
-    if !message.is_empty() {
-        params["message"] = json!(message);
-    }
-    rpc::notification("notifications/progress", &params)
 }

@@ -1,91 +1,50 @@
-//! Who is on the other side: what a client says of itself.
+//! The client of a request: its protocol version, its capabilities, its log level.
 
-use contract::render::mcp::Era;
 use gate::{InputCapabilities, LogLevel};
-use serde::{Deserialize, de::IgnoredAny};
+use mcp::{
+    ClientCapabilities, ProtocolVersion, RpcError,
+    params::{RequestMeta, string},
+};
 use serde_json::value::RawValue;
 
-use super::{
-    params::fields,
-    rpc::{RpcError, is_object},
-    version::Version,
-};
-
-/// The extension by which long calls are polled.
-pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
-
-/// Who is on the other side of a request, as far as the protocol knows.
+/// The client of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Client {
-    pub version: Version,
+    pub version: ProtocolVersion,
+    /// The input requests that it can answer.
     pub capabilities: InputCapabilities,
     /// Whether it can be handed a task.
     pub tasks: bool,
-    /// The least that it wants to hear of a tool's log.
+    /// The least level of a tool's log that it wants.
     pub log_level: Option<LogLevel>,
 }
 
 impl Client {
-    pub(crate) fn era(self) -> Era {
-        self.version.era()
+    /// The client as the `_meta` of a modern request describes it.
+    pub(crate) fn modern(meta: &RequestMeta<'_>) -> Result<Self, RpcError> {
+        let (version, capabilities) = meta.version_and_capabilities()?;
+        let capabilities = ClientCapabilities::read(capabilities)?;
+        let log_level = meta.log_level.map(log_level).transpose()?;
+        Ok(Self { log_level, ..Self::new(version, capabilities) })
+    }
+
+    /// A client that wants no log.
+    pub(crate) fn new(version: ProtocolVersion, can: ClientCapabilities) -> Self {
+        let ClientCapabilities { elicitation, sampling, roots, tasks } = can;
+        let capabilities = InputCapabilities { elicitation, sampling, roots };
+        Self { version, capabilities, tasks, log_level: None }
     }
 
     pub(crate) fn is_modern(self) -> bool {
-        self.era() == Era::Modern
+        self.version.is_modern()
     }
 }
 
-/// The capabilities that matter here.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Capabilities<'a> {
-    #[serde(borrow)]
-    elicitation: Option<&'a RawValue>,
-    #[serde(borrow)]
-    sampling: Option<&'a RawValue>,
-    #[serde(borrow)]
-    roots: Option<&'a RawValue>,
-    #[serde(borrow)]
-    extensions: Option<&'a RawValue>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Elicitation {
-    form: Option<IgnoredAny>,
-    url: Option<IgnoredAny>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Extensions {
-    #[serde(rename = "io.modelcontextprotocol/tasks")]
-    tasks: Option<IgnoredAny>,
-}
-
-/// What a client can do: whom it can ask, and whether it knows tasks.
-pub(crate) fn abilities(raw: &RawValue) -> Result<(InputCapabilities, bool), RpcError> {
-    let said: Capabilities<'_> = fields(raw, "the client's capabilities")?;
-    for (raw, name) in [(said.sampling, "sampling"), (said.roots, "roots")] {
-        if raw.is_some_and(|raw| !is_object(raw.get())) {
-            let message = format!("the client's capabilities: `{name}` must be an object");
-            return Err(RpcError::malformed(message));
-        }
-    }
-    let elicitation: Option<Elicitation> = said
-        .elicitation
-        .map(|raw| fields(raw, "the client's capabilities: `elicitation`"))
-        .transpose()?;
-    let extensions: Option<Extensions> = said
-        .extensions
-        .map(|raw| fields(raw, "the client's capabilities: `extensions`"))
-        .transpose()?;
-    // One that says no more than that it can ask can show a form.
-    let forms = |can: Elicitation| can.form.is_some() || can.url.is_none();
-    let capabilities = InputCapabilities {
-        elicitation: elicitation.is_some_and(forms),
-        sampling: said.sampling.is_some(),
-        roots: said.roots.is_some(),
-    };
-    Ok((capabilities, extensions.is_some_and(|known| known.tasks.is_some())))
+/// A log level.
+pub(crate) fn log_level(raw: &RawValue) -> Result<LogLevel, RpcError> {
+    let word = string(raw, "level")?;
+    LogLevel::parse(&word).ok_or_else(|| {
+        let words: Vec<_> = LogLevel::ALL.iter().map(|level| level.word()).collect();
+        RpcError::invalid_params(format!("the level is one of {}", words.join(", ")))
+    })
 }

@@ -1,32 +1,32 @@
-//! `completion/complete`: what an argument that was begun could become.
+//! `completion/complete`: the possible values of an argument.
 
+use mcp::{RpcError, params::Params};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Completing,
-    context::{Context, Reply},
+    CompletionRequest,
+    context::{McpContext, RpcResult},
+    dispatch::object,
     listing,
-    params::{self, Params},
     resources::SCHEME,
-    rpc::RpcError,
 };
 
 /// Reads what is to be completed.
-pub(crate) fn read(given: &Params<'_>) -> Result<Completing, RpcError> {
-    let reference = Value::Object(params::object(given.reference, "ref")?);
-    let argument = Value::Object(params::object(given.argument, "argument")?);
-    let context = Value::Object(params::object(given.context, "context")?);
+pub(crate) fn read(given: &Params<'_>) -> Result<CompletionRequest, RpcError> {
+    let reference = Value::Object(object(given.reference, "ref")?);
+    let argument = Value::Object(object(given.argument, "argument")?);
+    let context = Value::Object(object(given.context, "context")?);
     if !reference["type"].is_string() || !argument["name"].is_string() {
-        return Err(RpcError::malformed(
+        return Err(RpcError::invalid_params(
             "params must have `ref` with a type and `argument` with a name",
         ));
     }
-    Ok(Completing { reference, argument, context })
+    Ok(CompletionRequest { reference, argument, context })
 }
 
 /// Completes it: our own templates know what they could mean, the library its own.
-pub(crate) async fn complete(context: Context, given: Completing) -> Reply {
-    let Completing { reference, argument, .. } = &given;
+pub(crate) async fn complete(context: McpContext, given: CompletionRequest) -> RpcResult {
+    let CompletionRequest { reference, argument, .. } = &given;
     let uri = reference["uri"].as_str().unwrap_or_default();
     let completion = if uri.starts_with(SCHEME) {
         let begun = argument["value"].as_str().unwrap_or_default();

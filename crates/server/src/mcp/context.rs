@@ -1,27 +1,34 @@
-//! A request on its way through the doors: who sent it, what it may see, how to reach back.
+//! The context of a request: its client, its scope, and the way back to the client.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use gate::{Caller, Door, RequestId};
+use mcp::{Response, RpcError, params::SERVER_INFO};
 use serde_json::{Map, Value, json};
 use tokio::{sync::mpsc, task::JoinError};
 use tokio_util::sync::CancellationToken;
 
-use super::{Library, client::Client, rpc::RpcError, session::Session};
+use super::{Library, client::Client, session::Session};
 use crate::App;
 
-/// What a method answers: the `result` as JSON text, or an error.
-pub(crate) type Reply = Result<Vec<u8>, RpcError>;
+/// The outcome of a method.
+pub(crate) type RpcResult = Result<Response, RpcError>;
 
-/// What a method that runs by itself has come to.
-pub(crate) fn joined(reply: Result<Reply, JoinError>) -> Reply {
-    reply.unwrap_or_else(|_| Err(RpcError::internal("the call was lost")))
+/// The outcome of a method that runs as a task of its own.
+pub(crate) fn joined(outcome: Result<RpcResult, JoinError>) -> RpcResult {
+    outcome.unwrap_or_else(|_| Err(RpcError::internal("the call ended without a response")))
+}
+
+/// The error of a request that needs the store when that fails. Why is for the operator.
+pub(crate) fn store_failed(error: &dyn std::fmt::Display) -> RpcError {
+    tracing::error!(%error, "the store failed");
+    RpcError::internal("the store cannot be reached now")
 }
 
 /// Everything about a request but its method and parameters.
 #[derive(Clone)]
-pub(crate) struct Context {
+pub(crate) struct McpContext {
     pub app: Arc<App>,
     pub client: Client,
     /// The toolset that this door leads to; all where there is none.
@@ -29,20 +36,20 @@ pub(crate) struct Context {
     pub caller: Caller,
     pub request_id: RequestId,
     pub door: Door,
-    /// Fires when the client has lost interest.
+    /// Fires when the client has cancelled the request.
     pub stop: CancellationToken,
-    /// Where messages go that come before the answer.
-    pub outbox: Option<Outbox>,
-    /// What is remembered of a client of the legacy era.
+    /// Sends messages before the response.
+    pub messages: Option<MessageSender>,
+    /// The session of a legacy client.
     pub session: Option<Arc<Session>>,
-    /// The name of the request, for methods that go on telling.
+    /// The id of the request, for `subscriptions/listen`.
     pub subscription: Option<Value>,
 }
 
 /// A toolset, or everything.
 pub(crate) type Scope = Option<Arc<str>>;
 
-impl Context {
+impl McpContext {
     /// What is offered beside tools, as far as this door leads to it.
     pub(crate) fn library(&self) -> Arc<dyn Library> {
         library(&self.app, &self.scope)
@@ -62,8 +69,8 @@ impl Context {
         }
     }
 
-    /// A finished result in the form that the client's era wants.
-    pub(crate) fn complete(&self, mut result: Map<String, Value>) -> Vec<u8> {
+    /// A complete result in the form that the client's protocol version wants.
+    pub(crate) fn complete(&self, mut result: Map<String, Value>) -> Response {
         if self.client.is_modern() {
             result.entry("resultType").or_insert_with(|| json!("complete"));
             let info: Value = serde_json::from_str(&self.server_info()).unwrap_or_default();
@@ -72,11 +79,11 @@ impl Context {
                 meta.insert(SERVER_INFO.into(), info);
             }
         }
-        serde_json::to_vec(&result).unwrap_or_default()
+        serde_json::to_vec(&result).unwrap_or_default().into()
     }
 
     /// A result that a modern client may keep for a while.
-    pub(crate) fn cacheable(&self, mut result: Map<String, Value>) -> Vec<u8> {
+    pub(crate) fn cacheable(&self, mut result: Map<String, Value>) -> Response {
         if self.client.is_modern() {
             let (ttl, scope) = self.cache_hints();
             result.entry("ttlMs").or_insert_with(|| json!(ttl));
@@ -107,19 +114,16 @@ pub(crate) fn server_info(app: &App, scope: &Scope) -> String {
     format!(r#"{{"name":"{name}","version":"{}"}}"#, app.settings.version)
 }
 
-/// Where we say who we are.
-pub(crate) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-
-/// The way back to a client while its request is not answered.
+/// Sends messages to a client while its request has no response yet.
 #[derive(Debug, Clone)]
-pub(crate) struct Outbox(mpsc::Sender<Bytes>);
+pub(crate) struct MessageSender(mpsc::Sender<Bytes>);
 
 /// How many messages may wait for a client to take them.
-const OUTBOX_ROOM: usize = 32;
+const MAX_WAITING: usize = 32;
 
-impl Outbox {
+impl MessageSender {
     pub(crate) fn channel() -> (Self, mpsc::Receiver<Bytes>) {
-        let (sender, receiver) = mpsc::channel(OUTBOX_ROOM);
+        let (sender, receiver) = mpsc::channel(MAX_WAITING);
         (Self(sender), receiver)
     }
 
@@ -128,7 +132,7 @@ impl Outbox {
         self.0.send(message.into()).await.is_ok()
     }
 
-    /// Sends a message that may be lost: nobody waits for a client that does not read.
+    /// Sends a message unless too many wait: a client that does not read is not waited for.
     pub(crate) fn offer(&self, message: Vec<u8>) {
         let _ = self.0.try_send(message.into());
     }

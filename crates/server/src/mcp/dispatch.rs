@@ -1,109 +1,130 @@
-//! The methods: which there are in which era, and who answers them.
+//! The methods, by protocol version, and the file that answers each.
 
-use contract::render::mcp::Era;
 use gate::BoxFuture;
-use serde_json::{Map, Value, json};
+use mcp::{
+    ProtocolVersion, Request, RpcError,
+    capabilities::TASKS_EXTENSION,
+    params::{self, Params, RequestMeta},
+};
+use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{
-    Library, call, client, completion,
-    context::{Context, Reply},
-    listing::{self, Kind},
-    params::{self, Meta, Params},
-    prompts, resources,
-    rpc::{Request, RpcError},
-    subscriptions, tasks,
-    version::Version,
+    Library,
+    call::{self, ToolCall},
+    client, completion,
+    context::{McpContext, RpcResult},
+    listing::{self, RenderedKind},
+    prompts, resources, subscriptions, tasks,
 };
 
-/// An answer, or the way to one.
-pub(crate) enum Work {
-    Now(Reply),
-    Later(BoxFuture<'static, Reply>),
+/// The outcome of a method, or the work that leads to it.
+pub(crate) enum Dispatched {
+    Ready(RpcResult),
+    Pending(BoxFuture<'static, RpcResult>),
 }
 
-impl From<Result<BoxFuture<'static, Reply>, RpcError>> for Work {
-    fn from(begun: Result<BoxFuture<'static, Reply>, RpcError>) -> Self {
+impl From<Result<BoxFuture<'static, RpcResult>, RpcError>> for Dispatched {
+    fn from(begun: Result<BoxFuture<'static, RpcResult>, RpcError>) -> Self {
         match begun {
-            Ok(later) => Work::Later(later),
-            Err(error) => Work::Now(Err(error)),
+            Ok(later) => Dispatched::Pending(later),
+            Err(error) => Dispatched::Ready(Err(error)),
         }
     }
 }
 
 /// The parameters of a request, taken apart as far as all methods need.
-pub(crate) fn read<'a>(request: &Request<'a>) -> Result<(Params<'a>, Meta<'a>), RpcError> {
+pub(crate) fn read<'a>(request: &Request<'a>) -> Result<(Params<'a>, RequestMeta<'a>), RpcError> {
     let params = Params::read(request.params)?;
     let meta = params.meta()?;
     Ok((params, meta))
 }
 
-/// Checks what a tool's caller repeats in the head of its request.
-pub(crate) type HeadCheck<'a> = &'a dyn Fn(&call::Asked) -> Result<(), RpcError>;
+/// An object that may be there, read strictly.
+pub(crate) fn object(raw: Option<&RawValue>, name: &str) -> Result<Map<String, Value>, RpcError> {
+    let Some(raw) = raw else { return Ok(Map::new()) };
+    match contract::json::parse(raw.get().as_bytes()) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(RpcError::invalid_params(format!("`{name}` must be an object"))),
+        Err(error) => Err(RpcError::invalid_params(format!("`{name}`: {error}"))),
+    }
+}
+
+/// Compares the arguments of a call with the headers of its request.
+pub(crate) type HeaderCheck<'a> = &'a dyn Fn(&ToolCall) -> Result<(), RpcError>;
 
 /// Begins to answer a request. Nothing borrowed outlives this: what takes a while is owned.
 pub(crate) fn begin(
-    context: Context,
+    context: McpContext,
     method: &str,
     params: &Params<'_>,
-    meta: &Meta<'_>,
-    check: Option<HeadCheck<'_>>,
-) -> Work {
+    meta: &RequestMeta<'_>,
+    check: Option<HeaderCheck<'_>>,
+) -> Dispatched {
     let has_prompts = || !context.library().prompts().is_empty();
-    match (method, context.client.era()) {
+    match (method, context.client.is_modern()) {
         ("tools/call", _) => begin_call(context, params, meta, check).into(),
-        ("tools/list", _) => Work::Now(listing::page(&context, Kind::Tools, params.cursor)),
-        ("resources/list", _) => Work::Now(listing::page(&context, Kind::Resources, params.cursor)),
-        ("resources/templates/list", _) => Work::Now(resources::templates(&context, params.cursor)),
+        ("tools/list", _) => {
+            Dispatched::Ready(listing::page(&context, RenderedKind::Tools, params.cursor))
+        }
+        ("resources/list", _) => {
+            Dispatched::Ready(listing::page(&context, RenderedKind::Resources, params.cursor))
+        }
+        ("resources/templates/list", _) => {
+            Dispatched::Ready(resources::templates(&context, params.cursor))
+        }
         ("resources/read", _) => resource(context, params).into(),
         ("completion/complete", _) => completion::read(params)
-            .map(|given| -> BoxFuture<'static, Reply> {
+            .map(|given| -> BoxFuture<'static, RpcResult> {
                 Box::pin(completion::complete(context, given))
             })
             .into(),
         ("prompts/list", _) if has_prompts() => {
             let entries = context.library().prompts();
-            Work::Now(listing::small(&context, "prompts", &entries, params.cursor))
+            Dispatched::Ready(listing::small(&context, "prompts", &entries, params.cursor))
         }
         ("prompts/get", _) if has_prompts() => {
             let begun = prompts::get(context, params);
-            begun.map(|later| -> BoxFuture<'static, Reply> { Box::pin(later) }).into()
+            begun.map(|later| -> BoxFuture<'static, RpcResult> { Box::pin(later) }).into()
         }
-        ("server/discover", Era::Modern) => Work::Now(Ok(discover(&context))),
-        ("subscriptions/listen", Era::Modern) => subscriptions::listen(context, params).into(),
-        ("tasks/get" | "tasks/update" | "tasks/cancel", Era::Modern) => {
+        ("server/discover", true) => Dispatched::Ready(Ok(discover(&context))),
+        ("subscriptions/listen", true) => subscriptions::listen(context, params).into(),
+        ("tasks/get" | "tasks/update" | "tasks/cancel", true) => {
             task(context, method, params).into()
         }
-        ("ping", Era::Legacy) => Work::Now(Ok(b"{}".to_vec())),
-        ("logging/setLevel", Era::Legacy) => Work::Now(set_level(&context, params)),
-        ("resources/subscribe", Era::Legacy) => Work::Now(watch(&context, params, true)),
-        ("resources/unsubscribe", Era::Legacy) => Work::Now(watch(&context, params, false)),
-        _ => Work::Now(Err(RpcError::unknown_method(method))),
+        ("ping", false) => Dispatched::Ready(Ok(empty())),
+        ("logging/setLevel", false) => Dispatched::Ready(set_level(&context, params)),
+        ("resources/subscribe", false) => Dispatched::Ready(watch(&context, params, true)),
+        ("resources/unsubscribe", false) => Dispatched::Ready(watch(&context, params, false)),
+        _ => Dispatched::Ready(Err(RpcError::method_not_found(method))),
     }
 }
 
 fn begin_call(
-    context: Context,
+    context: McpContext,
     params: &Params<'_>,
-    meta: &Meta<'_>,
-    check: Option<HeadCheck<'_>>,
-) -> Result<BoxFuture<'static, Reply>, RpcError> {
-    let asked = call::read(context, params, meta)?;
+    meta: &RequestMeta<'_>,
+    check: Option<HeaderCheck<'_>>,
+) -> Result<BoxFuture<'static, RpcResult>, RpcError> {
+    let call = call::read(context, params, meta)?;
     if let Some(check) = check {
-        check(&asked)?;
+        check(&call)?;
     }
-    Ok(Box::pin(asked.answer()))
+    Ok(Box::pin(call.answer()))
 }
 
-fn resource(context: Context, params: &Params<'_>) -> Result<BoxFuture<'static, Reply>, RpcError> {
+fn resource(
+    context: McpContext,
+    params: &Params<'_>,
+) -> Result<BoxFuture<'static, RpcResult>, RpcError> {
     let uri = params::required(params.uri, "uri")?;
     Ok(Box::pin(resources::read(context, uri)))
 }
 
 fn task(
-    context: Context,
+    context: McpContext,
     method: &str,
     params: &Params<'_>,
-) -> Result<BoxFuture<'static, Reply>, RpcError> {
+) -> Result<BoxFuture<'static, RpcResult>, RpcError> {
     if !context.client.tasks {
         return Err(tasks::not_declared());
     }
@@ -112,34 +133,34 @@ fn task(
         "tasks/get" => Box::pin(tasks::get(context, id)),
         "tasks/cancel" => Box::pin(tasks::cancel(context, id)),
         _ => {
-            let replies = params::object(params.input_responses, "inputResponses")?;
+            let replies = object(params.input_responses, "inputResponses")?;
             Box::pin(tasks::update(context, id, replies))
         }
     })
 }
 
-fn set_level(context: &Context, params: &Params<'_>) -> Reply {
-    let raw = params.level.ok_or_else(|| RpcError::malformed("params must have `level`"))?;
-    let level = params::level(raw)?;
+fn set_level(context: &McpContext, params: &Params<'_>) -> RpcResult {
+    let raw = params.level.ok_or_else(|| RpcError::invalid_params("params must have `level`"))?;
+    let level = client::log_level(raw)?;
     if let Some(session) = &context.session {
         session.set_level(level);
     }
-    Ok(b"{}".to_vec())
+    Ok(empty())
 }
 
-fn watch(context: &Context, params: &Params<'_>, on: bool) -> Reply {
+fn watch(context: &McpContext, params: &Params<'_>, on: bool) -> RpcResult {
     let uri = params::required(params.uri, "uri")?;
-    let Some(session) = &context.session else { return Ok(b"{}".to_vec()) };
+    let Some(session) = &context.session else { return Ok(empty()) };
     if !on {
         session.unwatch(&uri);
     } else if !session.watch(&uri) {
-        return Err(RpcError::internal("too many resources are watched"));
+        return Err(RpcError::internal("too many resources are subscribed to"));
     }
-    Ok(b"{}".to_vec())
+    Ok(empty())
 }
 
-/// What the server can do.
-pub(crate) fn capabilities(library: &dyn Library, era: Era) -> Value {
+/// The capabilities of the server.
+pub(crate) fn capabilities(library: &dyn Library, version: ProtocolVersion) -> Value {
     let mut can = json!({
         "tools": { "listChanged": true },
         "resources": { "listChanged": true, "subscribe": true },
@@ -149,22 +170,27 @@ pub(crate) fn capabilities(library: &dyn Library, era: Era) -> Value {
     if !library.prompts().is_empty() {
         can["prompts"] = json!({ "listChanged": library.prompt_changes().is_some() });
     }
-    if era == Era::Modern {
-        can["extensions"] = json!({ client::TASKS: {} });
+    if version.is_modern() {
+        can["extensions"] = json!({ TASKS_EXTENSION: {} });
     }
     can
 }
 
-/// What a model should know about every tool here.
+/// The instructions for the model of a client.
 pub(crate) const INSTRUCTIONS: &str = "Every call is checked against the contract of its tool: \
     the arguments before it runs, the result before you see it. A refused call names every \
     mistake by JSON pointer; correct the arguments and call again. Files that a call leaves are \
     linked as resources.";
 
-fn discover(context: &Context) -> Vec<u8> {
+fn discover(context: &McpContext) -> mcp::Response {
     let mut result = Map::new();
-    result.insert("supportedVersions".into(), json!(Version::MODERN));
-    result.insert("capabilities".into(), capabilities(&*context.library(), Era::Modern));
+    result.insert("supportedVersions".into(), json!(ProtocolVersion::MODERN));
+    result.insert("capabilities".into(), capabilities(&*context.library(), context.client.version));
     result.insert("instructions".into(), json!(INSTRUCTIONS));
     context.cacheable(result)
+}
+
+/// The result of a method that has nothing to say.
+fn empty() -> mcp::Response {
+    bytes::Bytes::from_static(b"{}").into()
 }

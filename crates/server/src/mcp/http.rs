@@ -1,38 +1,36 @@
-//! MCP over HTTP: one endpoint for both eras.
+//! MCP over HTTP: one endpoint for both protocol versions.
 
-mod head;
+mod header_check;
 mod legacy;
 mod modern;
-mod stream;
+mod streaming;
 
 use std::sync::Arc;
 
 use axum::{
     Extension, Router,
-    extract::{Request, State},
+    extract::State,
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
-    response::Response,
+    response::Response as HttpResponse,
     routing::{any, post},
 };
 use bytes::Bytes;
 use gate::{Caller, Failure, RequestId};
+use mcp::{Id, Message, Request, RpcError, code, header as mcp_header};
 
 use super::{
-    batch,
-    context::Scope,
+    context::{RpcResult, Scope},
     dispatch,
-    rpc::{self, Id, Message, RpcError},
 };
 use crate::{
     App,
     http::{body, body::BodyError, identity, response},
 };
 
-/// Where MCP is answered; a toolset has its name behind it.
+/// The path of the endpoint; a toolset has its name behind it.
 pub(crate) const PATH: &str = "/mcp";
 
-const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-const VERSION: &str = "mcp-protocol-version";
+const SESSION_ID: HeaderName = HeaderName::from_static(mcp_header::SESSION_ID);
 
 pub(crate) fn routes() -> Router<Arc<App>> {
     let endpoint = || {
@@ -46,8 +44,8 @@ pub(crate) fn routes() -> Router<Arc<App>> {
     Router::new().route(PATH, endpoint()).route("/mcp/{toolset}", endpoint())
 }
 
-/// A request before it is known what it says.
-pub(super) struct Knock {
+/// Everything about a POST, GET or DELETE but its body.
+pub(super) struct HttpHead {
     app: Arc<App>,
     caller: Caller,
     request_id: RequestId,
@@ -55,13 +53,13 @@ pub(super) struct Knock {
     headers: HeaderMap,
 }
 
-impl Knock {
+impl HttpHead {
     fn new(
         app: Arc<App>,
         context: identity::RequestContext,
         uri: &Uri,
         headers: HeaderMap,
-    ) -> Result<Self, Box<Response>> {
+    ) -> Result<Self, Box<HttpResponse>> {
         // The name of a toolset is never encoded: what is, names none.
         let toolset = uri.path().strip_prefix(PATH).and_then(|rest| rest.strip_prefix('/'));
         let scope = match toolset {
@@ -72,8 +70,8 @@ impl Knock {
                 Some(name.into())
             }
             Some(name) => {
-                let message = format!("there is no toolset `{}`", rpc::shown(name));
-                let error = RpcError::new(-32600, 404, message);
+                let message = format!("there is no toolset `{}`", RpcError::excerpt(name));
+                let error = RpcError::new(code::INVALID_REQUEST, 404, message);
                 return Err(Box::new(failed(None, &error)));
             }
         };
@@ -86,9 +84,9 @@ impl Knock {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// The revision that the head names.
+    /// The value of `MCP-Protocol-Version`.
     fn version(&self) -> Result<Option<&str>, RpcError> {
-        let mut values = self.headers.get_all(VERSION).iter();
+        let mut values = self.headers.get_all(mcp_header::PROTOCOL_VERSION).iter();
         let unreadable = || RpcError::invalid_request("MCP-Protocol-Version cannot be read");
         match (values.next(), values.next()) {
             (None, _) => Ok(None),
@@ -106,56 +104,51 @@ impl Knock {
     }
 }
 
-/// Answers a message.
+/// Answers a POST.
 pub(crate) async fn receive(
     app: Arc<App>,
     context: identity::RequestContext,
-    request: Request,
-) -> Response {
-    let (head, body) = request.into_parts();
-    let knock = match Knock::new(app, context, &head.uri, head.headers) {
-        Ok(knock) => knock,
+    request: axum::extract::Request,
+) -> HttpResponse {
+    let (parts, body) = request.into_parts();
+    let head = match HttpHead::new(app, context, &parts.uri, parts.headers) {
+        Ok(head) => head,
         Err(response) => return *response,
     };
-    let settings = &knock.app.settings;
-    let read = body::read(&knock.headers, body, settings.max_body_bytes, settings.body_timeout);
+    let settings = &head.app.settings;
+    let read = body::read(&head.headers, body, settings.max_body_bytes, settings.body_timeout);
     let bytes = match read.await {
         Ok(bytes) => bytes,
-        Err(error) => return unread(error, settings.max_body_bytes),
+        Err(error) => return body_failed(error, settings.max_body_bytes),
     };
-    if !is_json(&knock.headers) {
-        let error = RpcError::new(-32600, 415, "Content-Type must be application/json");
-        return failed(None, &error);
+    if !is_json(&head.headers) {
+        let message = "Content-Type must be application/json";
+        return failed(None, &RpcError::new(code::INVALID_REQUEST, 415, message));
     }
-    if batch::is_one(&bytes) {
-        return legacy::batch(knock, &bytes).await;
+    if mcp::is_batch(&bytes) {
+        return legacy::batch(head, bytes).await;
     }
-    let message = match rpc::parse(&bytes) {
-        Ok(message) => message,
-        Err(malformed) => return failed(malformed.0.as_ref(), &malformed.1),
-    };
-    match message {
-        Message::Request(request) => answer(knock, request).await,
-        Message::Notification { .. } | Message::Response { .. } if modern::says_head(&knock) => {
-            modern::told(&message)
-        }
-        other => legacy::told(&knock, &other),
+    match Message::read(&bytes) {
+        Err(malformed) => failed(malformed.id.as_ref(), &malformed.error),
+        Ok(Message::Request(request)) => answer(head, request).await,
+        Ok(message) if modern::says_header(&head) => modern::no_request(&message),
+        Ok(message) => legacy::no_request(&head, &message),
     }
 }
 
-async fn answer(knock: Knock, request: rpc::Request<'_>) -> Response {
+async fn answer(head: HttpHead, request: Request<'_>) -> HttpResponse {
     let (params, meta) = match dispatch::read(&request) {
         Ok(read) => read,
-        // Whoever is meant would not understand it either.
+        // In either protocol version it cannot be read.
         Err(error) => {
-            let status = if knock.headers.contains_key(SESSION) { 200 } else { error.status };
+            let status = if head.headers.contains_key(SESSION_ID) { 200 } else { error.status };
             return failed(Some(&request.id), &RpcError { status, ..error });
         }
     };
-    if modern::is_meant(&knock, &request, &meta) {
-        modern::answer(knock, request, &params, &meta).await
+    if modern::is_meant(&head, &request, &meta) {
+        modern::answer(head, request, &params, &meta).await
     } else {
-        legacy::answer(knock, request, &params, &meta).await
+        legacy::answer(head, request, &params, &meta).await
     }
 }
 
@@ -167,21 +160,21 @@ fn is_json(headers: &HeaderMap) -> bool {
     })
 }
 
-fn unread(error: BodyError, max_bytes: usize) -> Response {
+fn body_failed(error: BodyError, max_bytes: usize) -> HttpResponse {
     let error = match error {
         BodyError::TooLarge => RpcError::new(
-            -32600,
+            code::INVALID_REQUEST,
             413,
             format!("the message has more than {max_bytes} bytes (server.max_body_bytes)"),
         ),
-        BodyError::Incomplete => RpcError::parse("the message did not arrive whole"),
+        BodyError::Incomplete => RpcError::parse("the message is incomplete"),
     };
     failed(None, &error)
 }
 
 /// An error, with the HTTP status that goes with it.
-fn failed(id: Option<&Id>, error: &RpcError) -> Response {
-    response::printed(error.status, rpc::error(id, error))
+fn failed(id: Option<&Id>, error: &RpcError) -> HttpResponse {
+    response::printed(error.status, mcp::encode_error(id, error))
 }
 
 /// Refusals of requests whose sender was not accepted.
@@ -192,32 +185,33 @@ pub(crate) fn refusals() -> Router {
     router.route("/mcp/{*path}", any(refuse))
 }
 
-fn refuse(failure: &Failure) -> Response {
-    let error = RpcError::new(-32600, failure.http_status, failure.message.clone())
+/// A failure before the endpoint was reached, in the shape of MCP.
+fn refuse(failure: &Failure) -> HttpResponse {
+    let error = RpcError::new(code::INVALID_REQUEST, failure.http_status, failure.message.clone())
         .data(serde_json::json!({ "code": failure.code }));
     failed(None, &error)
 }
 
-/// Taken, and nothing to say about it.
-fn accepted() -> Response {
+/// 202: accepted, without a body.
+fn accepted() -> HttpResponse {
     empty(StatusCode::ACCEPTED)
 }
 
-fn empty(status: StatusCode) -> Response {
-    let mut response = Response::default();
+fn empty(status: StatusCode) -> HttpResponse {
+    let mut response = HttpResponse::default();
     *response.status_mut() = status;
     response
 }
 
-/// The method is none of this endpoint's.
-fn not_allowed() -> Response {
-    let error = RpcError::new(-32600, 405, "this endpoint takes POST");
+/// 405: the HTTP method is not one of this endpoint.
+fn not_allowed() -> HttpResponse {
+    let error = RpcError::new(code::INVALID_REQUEST, 405, "this endpoint takes POST");
     let mut response = failed(None, &error);
     response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
     response
 }
 
-/// An answer that is there.
-fn finished(id: &Id, reply: &super::context::Reply, status: u16) -> Response {
-    response::printed(status, Bytes::from(rpc::answer(id, reply)))
+/// A response that is there, as JSON.
+fn finished(id: &Id, outcome: &RpcResult, status: u16) -> HttpResponse {
+    response::printed(status, Bytes::from(mcp::encode_response(id, outcome)))
 }

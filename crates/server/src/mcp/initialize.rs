@@ -1,87 +1,87 @@
-//! How a client of the legacy era begins, and what it tells us afterwards.
+//! The beginning of a legacy session, and the messages of its client that are not requests.
 
 use std::sync::Arc;
 
-use contract::render::mcp::Era;
 use gate::Caller;
-use serde_json::{Value, json, value::RawValue};
+use mcp::{
+    ClientCapabilities, Id, Message, Notification, ProtocolVersion, RpcError,
+    params::{Params, required},
+};
+use serde_json::{Value, json};
 
 use super::{
-    client::{self, Client},
+    client::Client,
     context::{self, Scope},
     dispatch,
-    params::{self, Params},
-    requests::Requests,
-    rpc::{Id, Message, RpcError},
+    open_requests::OpenRequests,
     session::Session,
-    version::Version,
 };
 use crate::App;
 
-/// Makes a session of an `initialize`, and its answer.
+/// Opens a session for an `initialize` request; its response is returned with it.
 pub(crate) fn begin(
     app: &Arc<App>,
     caller: &Caller,
     scope: &Scope,
-    params: Option<&RawValue>,
-    requests: Arc<Requests>,
-) -> Result<(Arc<Session>, Vec<u8>), RpcError> {
+    params: Option<&str>,
+    requests: Arc<OpenRequests>,
+) -> Result<(Arc<Session>, mcp::Response), RpcError> {
     let params = Params::read(params)?;
-    let asked = params::required(params.protocol_version, "protocolVersion")?;
-    // What we do not speak is answered with what we do; the client decides then.
-    let version = Version::parse(&asked)
-        .filter(|version| version.era() == Era::Legacy)
-        .unwrap_or(Version::NEWEST_LEGACY);
-    let abilities = params.capabilities.map(client::abilities).transpose()?;
-    let (capabilities, _) = abilities.unwrap_or_default();
-    let client = Client { version, capabilities, tasks: false, log_level: None };
+    let wanted = required(params.protocol_version, "protocolVersion")?;
+    // A version that we do not speak is answered with one that we do; the client decides then.
+    let version = ProtocolVersion::parse_legacy(&wanted).unwrap_or(ProtocolVersion::NEWEST_LEGACY);
+    let capabilities = params.capabilities.map(ClientCapabilities::read).transpose()?;
+    // Legacy clients have another kind of tasks.
+    let capabilities = ClientCapabilities { tasks: false, ..capabilities.unwrap_or_default() };
+    let client = Client::new(version, capabilities);
     let mut info: Value =
         serde_json::from_str(&context::server_info(app, scope)).unwrap_or_default();
     info["title"] = json!("Toolgate");
     let result = json!({
-        "protocolVersion": version.date(),
-        "capabilities": dispatch::capabilities(&*context::library(app, scope), Era::Legacy),
+        "protocolVersion": version,
+        "capabilities": dispatch::capabilities(&*context::library(app, scope), version),
         "serverInfo": info,
         "instructions": dispatch::INSTRUCTIONS,
     });
     let session = Session::new(client, caller.clone(), scope.clone(), requests);
-    Ok((session, serde_json::to_vec(&result).unwrap_or_default()))
+    Ok((session, serde_json::to_vec(&result).unwrap_or_default().into()))
 }
 
-/// Something that a client tells us, or answers. Of what it tells, only a lost interest changes
-/// anything.
-pub(crate) fn told(session: &Session, message: &Message<'_>) {
+/// Takes a notification, or the response to a request of ours. Of notifications only a cancellation
+/// changes anything.
+pub(crate) fn no_request(session: &Session, message: &Message<'_>) -> Result<(), RpcError> {
     match message {
-        Message::Response { id, result } => session.answer(id, answer_of(*result)),
-        _ => {
+        Message::Response { id: Some(id), result } => {
+            session.respond(id, input_response(*result));
+            Ok(())
+        }
+        Message::Response { id: None, .. } => {
+            Err(RpcError::invalid_request("`id` must be a string or an integer"))
+        }
+        Message::Notification { .. } | Message::Request(_) => {
             if let Some(id) = cancelled(message) {
                 session.requests.cancel(&id);
             }
+            Ok(())
         }
     }
 }
 
-/// The request that a client has lost interest in.
+/// The request that a client cancels.
 pub(crate) fn cancelled(message: &Message<'_>) -> Option<Id> {
     match message {
-        Message::Notification { method, params } if &**method == "notifications/cancelled" => {
-            Id::read(Params::read(*params).ok()?.request_id?)
-        }
+        Message::Notification { method, params } => match Notification::read(method, *params) {
+            Notification::Cancelled(id) => Some(id),
+            _ => None,
+        },
         _ => None,
     }
 }
 
-/// The answer to a question of ours.
-fn answer_of(result: Result<&RawValue, &RawValue>) -> Result<Value, String> {
-    let value = |raw: &RawValue| {
-        contract::json::parse(raw.get().as_bytes()).map_err(|error| error.to_string())
-    };
+/// The response to an input request of ours.
+fn input_response(result: Result<&str, &str>) -> Result<Value, String> {
     match result {
-        Ok(raw) => value(raw),
-        Err(raw) => {
-            let error = value(raw)?;
-            let words = error["message"].as_str().unwrap_or("the client refused");
-            Err(words.chars().take(500).collect())
-        }
+        Ok(json) => contract::json::parse(json.as_bytes()).map_err(|error| error.to_string()),
+        Err(json) => Err(RpcError::read(json).message.chars().take(500).collect()),
     }
 }

@@ -1,4 +1,4 @@
-//! What a server offers beside its tools: prompts, resources and completions.
+//! The library: prompts, resources and completions that are offered beside tools.
 //!
 //! Our own jobs, artifacts and contracts are always there (`resources`); a library adds to
 //! them.
@@ -44,24 +44,24 @@ pub trait Library: Send + Sync {
     }
 
     /// The `completion` of an argument of a prompt or of a template.
-    fn complete<'a>(&'a self, given: &'a Completing) -> BoxFuture<'a, Value> {
+    fn complete<'a>(&'a self, given: &'a CompletionRequest) -> BoxFuture<'a, Value> {
         let _ = given;
         Box::pin(async { json!({ "values": [], "total": 0, "hasMore": false }) })
     }
 
-    /// What of this belongs to one toolset. Whoever sees one toolset sees nothing of the others.
+    /// What of this belongs to one toolset. A client that sees one toolset sees nothing of the others.
     fn within(&self, toolset: &str) -> Arc<dyn Library> {
         let _ = toolset;
         Arc::new(EmptyLibrary)
     }
 
-    /// Whether anything here belongs to this toolset, or may.
+    /// Says whether anything here belongs to this toolset, or may.
     fn knows(&self, toolset: &str) -> bool {
         let _ = toolset;
         false
     }
 
-    /// How the servers are that this comes from.
+    /// The state of the upstreams that this comes from.
     fn upstreams(&self) -> Vec<Value> {
         Vec::new()
     }
@@ -72,9 +72,9 @@ pub trait Library: Send + Sync {
     }
 }
 
-/// An argument that somebody has begun to write.
+/// A `completion/complete` request: an argument that somebody has begun to write.
 #[derive(Debug)]
-pub struct Completing {
+pub struct CompletionRequest {
     /// The prompt or the template that it belongs to (`ref`).
     pub reference: Value,
     /// Its name, and what is there of it.
@@ -90,8 +90,8 @@ pub enum LibraryError {
     Unknown,
     /// It was asked for in the wrong way.
     Invalid(String),
-    /// It wants to know something first.
-    Asks(InputRequests),
+    /// It needs input first.
+    InputRequired(InputRequests),
     /// It should be there and cannot be had.
     Failed(String),
 }

@@ -5,38 +5,43 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use contract::render::mcp::{self, Era};
+use bytes::Bytes;
+use contract::render::mcp::{OutputForm, tool as render_tool};
 use gate::{Catalogue, EnforcementMode, Tool};
-use serde_json::{Value, json, value::RawValue};
+use mcp::{
+    RpcError,
+    json_text::append_field,
+    params::{SERVER_INFO, string},
+};
+use serde_json::{Map, Value, json, value::RawValue};
 use sha2::{Digest, Sha256};
 
 use super::{
-    context::{Context, Reply, SERVER_INFO, Scope},
-    params, resources,
-    rpc::{self, RpcError},
+    context::{McpContext, RpcResult, Scope},
+    resources,
 };
 
-/// What is listed.
+/// A listing that is rendered once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum RenderedKind {
     Tools,
     Resources,
 }
 
 /// A listing, page by page, each a whole `result`.
-struct Pages {
+struct RenderedPages {
     /// Tells this listing from the one before it.
     digest: String,
-    pages: Vec<Vec<u8>>,
+    pages: Vec<Bytes>,
 }
 
 /// The listings of one catalogue.
-pub(crate) struct Listings {
+pub(crate) struct RenderedListings {
     catalogue: Arc<Catalogue>,
-    pages: Mutex<HashMap<(Kind, Era, Scope), Arc<Pages>>>,
+    pages: Mutex<HashMap<(RenderedKind, bool, Scope), Arc<RenderedPages>>>,
 }
 
-impl Listings {
+impl RenderedListings {
     pub(crate) fn new(catalogue: Arc<Catalogue>) -> Self {
         Self { catalogue, pages: Mutex::default() }
     }
@@ -46,24 +51,25 @@ impl Listings {
         Arc::ptr_eq(&self.catalogue, catalogue)
     }
 
-    fn pages(&self, kind: Kind, context: &Context) -> Arc<Pages> {
-        let key = (kind, context.client.era(), context.scope.clone());
+    fn pages(&self, kind: RenderedKind, context: &McpContext) -> Arc<RenderedPages> {
+        let key = (kind, context.client.is_modern(), context.scope.clone());
         let mut known = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pages) = known.get(&key) {
             return pages.clone();
         }
         let tools = tools(&self.catalogue, context.scope.as_deref());
         let (name, entries): (_, Vec<Value>) = match kind {
-            Kind::Tools => {
-                let era = context.client.era();
-                ("tools", tools.map(|tool| listed(tool, era)).collect())
+            RenderedKind::Tools => {
+                let form =
+                    if context.client.is_modern() { OutputForm::Any } else { OutputForm::Object };
+                ("tools", tools.map(|tool| listed(tool, form)).collect())
             }
-            Kind::Resources => {
+            RenderedKind::Resources => {
                 let own = tools.map(|tool| resources::of_contract(&tool.contract));
                 ("resources", own.chain(context.library().resources()).collect())
             }
         };
-        let pages = Arc::new(Pages::render(name, &entries, context));
+        let pages = Arc::new(RenderedPages::render(name, &entries, context));
         known.insert(key, pages.clone());
         pages
     }
@@ -71,8 +77,8 @@ impl Listings {
 
 /// A tool as it is listed. What it is not held to is not promised: clients hold results against
 /// an `outputSchema`, and would refuse what the operator lets pass.
-fn listed(tool: &Tool, era: Era) -> Value {
-    let mut listed = mcp::tool(&tool.contract, era);
+fn listed(tool: &Tool, form: OutputForm) -> Value {
+    let mut listed = render_tool(&tool.contract, form);
     if tool.mode != EnforcementMode::Enforce
         && let Value::Object(fields) = &mut listed
     {
@@ -90,22 +96,26 @@ pub(crate) fn tools<'a>(
 }
 
 /// The page of a listing that is asked for.
-pub(crate) fn page(context: &Context, kind: Kind, cursor: Option<&RawValue>) -> Reply {
+pub(crate) fn page(
+    context: &McpContext,
+    kind: RenderedKind,
+    cursor: Option<&RawValue>,
+) -> RpcResult {
     let listings = context.app.mcp.listings(&context.app.gate);
     let pages = listings.pages(kind, context);
     let number = match cursor {
         None => 0,
-        Some(raw) => pages.number(&params::text(raw, "cursor")?)?,
+        Some(raw) => pages.number(&string(raw, "cursor")?)?,
     };
-    pages.pages.get(number).cloned().ok_or_else(unknown_cursor)
+    pages.pages.get(number).cloned().map(mcp::Response::from).ok_or_else(unknown_cursor)
 }
 
 fn unknown_cursor() -> RpcError {
-    RpcError::unknown("the cursor is not known: the list may have changed, start again")
+    RpcError::not_found("the cursor is not known: the list may have changed, start again")
 }
 
-impl Pages {
-    fn render(name: &str, entries: &[Value], context: &Context) -> Self {
+impl RenderedPages {
+    fn render(name: &str, entries: &[Value], context: &McpContext) -> Self {
         let printed: Vec<Vec<u8>> =
             entries.iter().map(|entry| serde_json::to_vec(entry).unwrap_or_default()).collect();
         let mut hash = Sha256::new();
@@ -127,11 +137,11 @@ impl Pages {
             text.extend_from_slice(&entries.join(&b','));
             text.push(b']');
             if number < last {
-                rpc::print_field(&mut text, "nextCursor", &format!("{}.{digest}", number + 1));
+                append_field(&mut text, "nextCursor", &format!("{}.{digest}", number + 1));
             }
             text.extend_from_slice(tail.as_bytes());
             text.push(b'}');
-            text
+            Bytes::from(text)
         });
         Self { pages: pages.collect(), digest }
     }
@@ -146,7 +156,7 @@ impl Pages {
 }
 
 /// What a listing says beside its entries.
-fn tail(context: &Context) -> String {
+fn tail(context: &McpContext) -> String {
     if !context.client.is_modern() {
         return String::new();
     }
@@ -159,14 +169,13 @@ fn tail(context: &Context) -> String {
 
 /// A listing that is short, has one page, and changes by its own rules.
 pub(crate) fn small(
-    context: &Context,
+    context: &McpContext,
     name: &str,
     entries: &[Value],
     cursor: Option<&RawValue>,
-) -> Reply {
+) -> RpcResult {
     if cursor.is_some() {
         return Err(unknown_cursor());
     }
-    let whole = json!({ name: entries });
-    Ok(context.cacheable(whole.as_object().cloned().unwrap_or_default()))
+    Ok(context.cacheable(Map::from_iter([(name.to_owned(), json!(entries))])))
 }

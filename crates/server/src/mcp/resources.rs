@@ -1,16 +1,16 @@
-//! What can be read: contracts, jobs, artifacts, and whatever the library adds.
+//! Resources: contracts, jobs, artifacts, and those of the library.
 
 use contract::{Contract, codes};
 use gate::{Job, JobId};
+use mcp::{RpcError, code};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json, value::RawValue};
 use tokio::io::AsyncReadExt;
 
 use super::{
-    context::{Context, Reply},
+    context::{McpContext, RpcResult, store_failed},
     library::LibraryError,
     listing,
-    rpc::RpcError,
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 
@@ -39,7 +39,7 @@ pub(crate) fn of_contract(contract: &Contract) -> Value {
 }
 
 /// `resources/templates/list`.
-pub(crate) fn templates(context: &Context, cursor: Option<&RawValue>) -> Reply {
+pub(crate) fn templates(context: &McpContext, cursor: Option<&RawValue>) -> RpcResult {
     let template = |path: &str, name: &str, description: &str, kind: Option<&str>| {
         let mut shown = json!({
             "uriTemplate": format!("{SCHEME}{path}"), "name": name, "description": description,
@@ -60,15 +60,15 @@ pub(crate) fn templates(context: &Context, cursor: Option<&RawValue>) -> Reply {
 }
 
 /// `resources/read`.
-pub(crate) async fn read(context: Context, uri: Box<str>) -> Reply {
+pub(crate) async fn read(context: McpContext, uri: Box<str>) -> RpcResult {
     let contents = match uri.strip_prefix(SCHEME) {
         Some(path) => own(&context, &uri, path).await?,
         None => match context.library().read(&uri).await {
             Ok(contents) => contents,
-            Err(LibraryError::Unknown | LibraryError::Asks(_)) => {
+            Err(LibraryError::Unknown | LibraryError::InputRequired(_)) => {
                 return Err(not_found(&context, &uri));
             }
-            Err(LibraryError::Invalid(message)) => return Err(RpcError::malformed(message)),
+            Err(LibraryError::Invalid(message)) => return Err(RpcError::invalid_params(message)),
             Err(LibraryError::Failed(message)) => return Err(RpcError::internal(message)),
         },
     };
@@ -81,22 +81,22 @@ pub(crate) async fn read(context: Context, uri: Box<str>) -> Reply {
 }
 
 /// There is no such resource.
-fn not_found(context: &Context, uri: &str) -> RpcError {
+fn not_found(context: &McpContext, uri: &str) -> RpcError {
     let shown: String = uri.chars().take(1_024).collect();
-    let mut error = RpcError::unknown("Resource not found").data(json!({ "uri": shown }));
+    let mut error = RpcError::not_found("Resource not found").data(json!({ "uri": shown }));
     if !context.client.is_modern() {
-        error.code = -32002;
+        error.code = code::RESOURCE_NOT_FOUND;
     }
     error
 }
 
-async fn own(context: &Context, uri: &str, path: &str) -> Result<Value, RpcError> {
+async fn own(context: &McpContext, uri: &str, path: &str) -> Result<Value, RpcError> {
     let missing = || not_found(context, uri);
     // What may be large is read when there is somewhere to put it.
     let room = async {
         let place = context.app.mcp.reads.acquire().await;
-        if let Some(outbox) = &context.outbox {
-            outbox.ready().await;
+        if let Some(messages) = &context.messages {
+            messages.ready().await;
         }
         place
     };
@@ -134,21 +134,26 @@ fn text_of(uri: &str, kind: &str, text: &str) -> Value {
 }
 
 /// A job that this door may show: a door to one toolset shows the jobs of its tools.
-async fn find(context: &Context, id: &str) -> Result<Option<Job>, RpcError> {
+async fn find(context: &McpContext, id: &str) -> Result<Option<Job>, RpcError> {
     let Some(id) = JobId::parse(id) else { return Ok(None) };
     let found = context.app.gate.job(&id).await;
-    let job = found.map_err(|error| RpcError::unavailable(&error))?;
+    let job = found.map_err(|error| store_failed(&error))?;
     Ok(job.filter(|job| in_scope(context, &job.tool)))
 }
 
 /// Whether a tool belongs to what this door leads to.
-pub(crate) fn in_scope(context: &Context, tool: &str) -> bool {
+pub(crate) fn in_scope(context: &McpContext, tool: &str) -> bool {
     let Some(scope) = &context.scope else { return true };
     let catalogue = context.app.gate.catalogue();
     catalogue.find(tool).is_some_and(|tool| *tool.contract.toolset == **scope)
 }
 
-async fn artifact(context: &Context, uri: &str, job: &Job, name: &str) -> Result<Value, RpcError> {
+async fn artifact(
+    context: &McpContext,
+    uri: &str,
+    job: &Job,
+    name: &str,
+) -> Result<Value, RpcError> {
     let missing = || not_found(context, uri);
     // Only what the job lists is served, whatever else lies in its folder.
     let artifact = job.artifacts.iter().find(|one| one.name == name).ok_or_else(missing)?;
@@ -160,7 +165,7 @@ async fn artifact(context: &Context, uri: &str, job: &Job, name: &str) -> Result
         );
         return Err(RpcError::internal(message).data(json!({ "code": codes::TOO_LARGE.code })));
     }
-    let failed = |error: std::io::Error| RpcError::unavailable(&error);
+    let failed = |error: std::io::Error| store_failed(&error);
     let reader = context.app.gate.blobs().read(&job.id, name, 0, artifact.bytes).await;
     let mut reader = reader.map_err(failed)?.ok_or_else(missing)?;
     let mut bytes = Vec::new();

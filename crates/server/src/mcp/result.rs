@@ -1,16 +1,15 @@
 //! An outcome as the result of `tools/call`.
 
-use contract::{Contract, Presentation, render::mcp};
+use contract::{Contract, Presentation, render::mcp::is_object};
 use gate::{Failure, Outcome, OutputJson};
+use mcp::{
+    json_text::{append, append_field, append_string},
+    params::SERVER_INFO,
+};
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
-use super::{
-    context::{Context, SERVER_INFO},
-    resources,
-    rpc::{print, print_field, print_text},
-    version::Version,
-};
+use super::{context::McpContext, resources};
 
 /// Where a result says which request and which job it belongs to, and how it failed.
 const REQUEST_ID: &str = "toolgate/request_id";
@@ -22,9 +21,9 @@ const RELEASED: &str = "toolgate/released";
 const QUARANTINE_ID: &str = "toolgate/quarantine_id";
 const WARNINGS: &str = "toolgate/contract_warnings";
 
-/// The outcome in the form that the client's era wants.
+/// The outcome in the form that the client's protocol version wants.
 pub(crate) fn of_call(
-    context: &Context,
+    context: &McpContext,
     contract: Option<&Contract>,
     outcome: &Outcome,
 ) -> Vec<u8> {
@@ -45,7 +44,7 @@ pub(crate) fn of_call(
 
 fn succeeded(
     text: &mut Vec<u8>,
-    context: &Context,
+    context: &McpContext,
     contract: Option<&Contract>,
     outcome: &Outcome,
     output: &OutputJson,
@@ -59,8 +58,8 @@ fn succeeded(
         text.extend_from_slice(b"],\"isError\":false");
         return;
     }
-    // A client of the legacy era has room for objects alone.
-    let wrap = !context.client.is_modern() && !contract.is_some_and(mcp::is_object);
+    // Legacy clients take objects only.
+    let wrap = !context.client.is_modern() && !contract.is_some_and(is_object);
     let wrapped;
     let json = if wrap {
         wrapped = format!("{{\"result\":{json}}}");
@@ -77,7 +76,7 @@ fn succeeded(
     }
     links(text, context, outcome, false);
     text.extend_from_slice(b"],\"isError\":false");
-    if context.client.version >= Version::V2025_06_18 {
+    if context.client.version.has_structured_content() {
         text.extend_from_slice(b",\"structuredContent\":");
         text.extend_from_slice(json.as_bytes());
     }
@@ -110,27 +109,27 @@ fn error_object(failure: &Failure) -> serde_json::Value {
     error
 }
 
-fn meta(text: &mut Vec<u8>, context: &Context, outcome: &Outcome) {
+fn meta(text: &mut Vec<u8>, context: &McpContext, outcome: &Outcome) {
     text.extend_from_slice(b",\"_meta\":{");
-    print(text, REQUEST_ID);
+    append(text, REQUEST_ID);
     text.push(b':');
-    print(text, &outcome.request_id);
+    append(text, &outcome.request_id);
     if let Some(job) = &outcome.job_id {
-        print_field(text, JOB_ID, job);
+        append_field(text, JOB_ID, job);
     }
     let flags = &outcome.flags;
     if flags.spilled {
-        print_field(text, SPILLED, &true);
+        append_field(text, SPILLED, &true);
     }
     if let Some(id) = &flags.released {
-        print_field(text, RELEASED, &true);
-        print_field(text, QUARANTINE_ID, id);
+        append_field(text, RELEASED, &true);
+        append_field(text, QUARANTINE_ID, id);
     }
     if !flags.warnings.is_empty() {
-        print_field(text, WARNINGS, &flags.warnings);
+        append_field(text, WARNINGS, &flags.warnings);
     }
     if let Err(failure) = &outcome.result {
-        print_field(text, ERROR, &error_object(failure));
+        append_field(text, ERROR, &error_object(failure));
     }
     if context.client.is_modern() {
         text.extend_from_slice(format!(",\"{SERVER_INFO}\":{}", context.server_info()).as_bytes());
@@ -140,25 +139,25 @@ fn meta(text: &mut Vec<u8>, context: &Context, outcome: &Outcome) {
 
 fn block(text: &mut Vec<u8>, words: &str) {
     text.extend_from_slice(b"{\"type\":\"text\",\"text\":");
-    print_text(text, words);
+    append_string(text, words);
     text.push(b'}');
 }
 
 /// The content blocks that a result consists of, without their brackets.
 fn blocks(json: &str) -> Option<&str> {
     #[derive(Deserialize)]
-    struct Whole<'a> {
+    struct ContentFields<'a> {
         #[serde(borrow)]
         content: &'a RawValue,
     }
-    let whole: Whole<'_> = serde_json::from_str(json).ok()?;
-    whole.content.get().strip_prefix('[')?.strip_suffix(']').map(str::trim)
+    let fields: ContentFields<'_> = serde_json::from_str(json).ok()?;
+    fields.content.get().strip_prefix('[')?.strip_suffix(']').map(str::trim)
 }
 
 /// A link to each artifact, for clients that know links.
-fn links(text: &mut Vec<u8>, context: &Context, outcome: &Outcome, mut first: bool) {
+fn links(text: &mut Vec<u8>, context: &McpContext, outcome: &Outcome, mut first: bool) {
     let Some(job) = &outcome.job_id else { return };
-    if context.client.version < Version::V2025_06_18 {
+    if !context.client.version.has_structured_content() {
         return;
     }
     for artifact in &outcome.artifacts {
@@ -173,6 +172,6 @@ fn links(text: &mut Vec<u8>, context: &Context, outcome: &Outcome, mut first: bo
             "mimeType": artifact.mime_type,
             "size": artifact.bytes,
         });
-        print(text, &link);
+        append(text, &link);
     }
 }

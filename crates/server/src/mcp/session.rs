@@ -1,15 +1,16 @@
-//! What is remembered of a client of the legacy era.
+//! Sessions of legacy clients: the state of each, and the table of all.
 
 use std::{
     collections::{HashMap, HashSet},
     sync::{
-        Arc, LazyLock, Mutex, MutexGuard, PoisonError,
+        Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock,
         atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     time::{Duration, Instant},
 };
 
 use gate::{Caller, LogLevel};
+use mcp::{Id, Request};
 use rand::Rng;
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
@@ -17,25 +18,25 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     client::Client,
-    context::{Outbox, Scope},
-    requests::Requests,
+    context::{MessageSender, Scope},
+    open_requests::OpenRequests,
     resources,
-    rpc::{self, Id},
 };
 
-/// How many resources one client may watch.
+/// How many resources one client may subscribe to.
 const MAX_WATCHED: usize = 1_024;
 
-/// A client of the legacy era between its `initialize` and its end.
+/// A legacy client between its `initialize` and its end.
 pub(crate) struct Session {
     pub id: Box<str>,
     pub client: Client,
     pub caller: Caller,
     pub scope: Scope,
     level: AtomicU8,
-    pub requests: Arc<Requests>,
-    asked: Mutex<HashMap<Id, oneshot::Sender<Result<Value, String>>>>,
-    next_question: AtomicU64,
+    pub requests: Arc<OpenRequests>,
+    /// Our own requests that wait for a response.
+    input_requests: Mutex<HashMap<Id, oneshot::Sender<Result<Value, String>>>>,
+    next_id: AtomicU64,
     watched: Mutex<HashSet<String>>,
     /// Tells that another resource is watched.
     pub begun_to_watch: Notify,
@@ -44,8 +45,7 @@ pub(crate) struct Session {
     /// Streams that are open, so that a quiet client is not taken for a dead one.
     streams: AtomicUsize,
     last_used: AtomicU64,
-    /// Fires when the session is over.
-    pub over: CancellationToken,
+    over: CancellationToken,
 }
 
 impl Session {
@@ -53,7 +53,7 @@ impl Session {
         client: Client,
         caller: Caller,
         scope: Scope,
-        requests: Arc<Requests>,
+        requests: Arc<OpenRequests>,
     ) -> Arc<Self> {
         let mut random = [0; 24];
         rand::rng().fill_bytes(&mut random);
@@ -65,8 +65,8 @@ impl Session {
             scope,
             level: AtomicU8::new(0),
             requests,
-            asked: Mutex::default(),
-            next_question: AtomicU64::new(1),
+            input_requests: Mutex::default(),
+            next_id: AtomicU64::new(1),
             watched: Mutex::default(),
             begun_to_watch: Notify::new(),
             listening: Mutex::default(),
@@ -87,30 +87,32 @@ impl Session {
         self.level.store(u8::try_from(index).unwrap_or(0), Relaxed);
     }
 
-    /// Asks the client something and waits for its answer.
+    /// Sends an input request and waits for its response.
     pub(crate) async fn ask(
         &self,
-        outbox: &Outbox,
+        messages: &MessageSender,
         method: &str,
         params: &Value,
     ) -> Result<Value, String> {
-        let id = Id::number(self.next_question.fetch_add(1, Relaxed));
+        let id = Id::Number(self.next_id.fetch_add(1, Relaxed));
         let (sender, receiver) = oneshot::channel();
-        lock(&self.asked).insert(id.clone(), sender);
-        let _forget = Forget { session: self, id: &id };
-        if !outbox.send(rpc::request(&id, method, params)).await {
+        lock(&self.input_requests).insert(id.clone(), sender);
+        let _forget = ForgetOnDrop { session: self, id: &id };
+        let params = params.to_string();
+        let request = Request { id: id.clone(), method: method.into(), params: Some(&params) };
+        if !messages.send(request.encode(&[])).await {
             return Err("the client is gone".into());
         }
         tokio::select! {
-            answer = receiver => answer.unwrap_or_else(|_| Err("the client is gone".into())),
+            response = receiver => response.unwrap_or_else(|_| Err("the client is gone".into())),
             () = self.over.cancelled() => Err("the session is over".into()),
         }
     }
 
-    /// Takes the answer to a question; one that nobody asked is dropped.
-    pub(crate) fn answer(&self, id: &Id, answer: Result<Value, String>) {
-        if let Some(sender) = lock(&self.asked).remove(id) {
-            let _ = sender.send(answer);
+    /// Takes the response to an input request; one that nobody waits for is dropped.
+    pub(crate) fn respond(&self, id: &Id, response: Result<Value, String>) {
+        if let Some(sender) = lock(&self.input_requests).remove(id) {
+            let _ = sender.send(response);
         }
     }
 
@@ -147,9 +149,9 @@ impl Session {
     }
 
     /// A stream is open until the guard is dropped.
-    pub(crate) fn stream(self: &Arc<Self>) -> Streaming {
+    pub(crate) fn stream(self: &Arc<Self>) -> StreamGuard {
         self.streams.fetch_add(1, Relaxed);
-        Streaming(self.clone())
+        StreamGuard(self.clone())
     }
 
     /// The client does something.
@@ -168,7 +170,17 @@ impl Session {
         self.streams.load(Relaxed) > 0 || !self.requests.is_empty()
     }
 
-    /// Nothing of this client goes on.
+    /// Whether it has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.is_cancelled()
+    }
+
+    /// Waits for its end.
+    pub(crate) async fn ended(&self) {
+        self.over.cancelled().await;
+    }
+
+    /// Ends the session and cancels everything of its client.
     pub(crate) fn end(&self) {
         self.over.cancel();
         self.requests.stop_all();
@@ -176,25 +188,25 @@ impl Session {
 }
 
 /// An open stream, until this is dropped.
-pub(crate) struct Streaming(Arc<Session>);
+pub(crate) struct StreamGuard(Arc<Session>);
 
-impl Drop for Streaming {
+impl Drop for StreamGuard {
     fn drop(&mut self) {
-        // Its silence begins now.
+        // Its idle time begins now.
         self.0.touch();
         self.0.streams.fetch_sub(1, Relaxed);
     }
 }
 
-/// A question, until it is answered or given up.
-struct Forget<'a> {
+/// An input request, until it has its response or is given up.
+struct ForgetOnDrop<'a> {
     session: &'a Session,
     id: &'a Id,
 }
 
-impl Drop for Forget<'_> {
+impl Drop for ForgetOnDrop<'_> {
     fn drop(&mut self) {
-        lock(&self.session.asked).remove(self.id);
+        lock(&self.session.input_requests).remove(self.id);
     }
 }
 
@@ -206,4 +218,82 @@ fn now() -> u64 {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// All the sessions of the HTTP door, bounded in number and in idle time.
+pub(crate) struct Sessions {
+    all: RwLock<HashMap<Box<str>, Arc<Session>>>,
+    max: usize,
+    idle: Duration,
+}
+
+impl Sessions {
+    pub(crate) fn new(max: usize, idle: Duration) -> Self {
+        Self { all: RwLock::default(), max, idle }
+    }
+
+    /// Takes a session in. Where there is no room, another one goes: clients that never say
+    /// goodbye must not keep others out.
+    pub(crate) fn insert(&self, session: &Arc<Session>) {
+        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+        while all.len() >= self.max {
+            let Some(gone) = least_missed(&all).and_then(|id| all.remove(&id)) else { break };
+            gone.end();
+        }
+        all.insert(session.id.clone(), session.clone());
+    }
+
+    /// The session of that name, used now.
+    pub(crate) fn find(&self, id: &str) -> Option<Arc<Session>> {
+        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        let session = all.get(id)?;
+        session.touch();
+        Some(session.clone())
+    }
+
+    /// Ends a session.
+    pub(crate) fn remove(&self, id: &str) {
+        let gone = self.all.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+        if let Some(gone) = gone {
+            gone.end();
+        }
+    }
+
+    /// Ends the sessions that have been idle for too long.
+    pub(crate) fn sweep(&self) {
+        let old = |session: &Session| session.idle().1 >= self.idle && !session.is_busy();
+        let any = {
+            let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+            all.values().any(|session| old(session))
+        };
+        if !any {
+            return;
+        }
+        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, session| {
+            let keep = !old(session);
+            if !keep {
+                session.end();
+            }
+            keep
+        });
+        // A table that was large once would stay so.
+        all.shrink_to_fit();
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.all.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+/// Of the caller who has most, the session that was idle for longest.
+fn least_missed(all: &HashMap<Box<str>, Arc<Session>>) -> Option<Box<str>> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for session in all.values() {
+        *counts.entry(session.caller.name()).or_default() += 1;
+    }
+    let (caller, _) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    let theirs = all.values().filter(|session| session.caller.name() == caller);
+    theirs.min_by_key(|one| (one.is_busy(), one.idle().0)).map(|one| one.id.clone())
 }

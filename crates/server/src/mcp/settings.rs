@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// The settings of the MCP doors.
 #[derive(Clone)]
-pub struct Settings {
+pub struct McpSettings {
     /// How many entries a page of a listing has.
     pub page_size: usize,
     /// For how long a client may keep a listing.
@@ -32,14 +32,17 @@ pub struct Settings {
     pub state_key: [u8; 32],
 }
 
-impl Settings {
+impl McpSettings {
+    /// How long a session may be idle unless the settings say otherwise.
+    pub const DEFAULT_SESSION_IDLE: Duration = Duration::from_mins(30);
+
     /// The defaults, with this key.
     pub fn new(state_key: [u8; 32]) -> Self {
         Self {
             page_size: 250,
             list_ttl: Duration::from_mins(1),
             max_sessions: 10_000,
-            session_idle: Duration::from_mins(30),
+            session_idle: Self::DEFAULT_SESSION_IDLE,
             task_after: Duration::from_secs(5),
             task_ttl: Duration::from_hours(720),
             task_poll: Duration::from_millis(500),
@@ -52,11 +55,11 @@ impl Settings {
     }
 }
 
-impl std::fmt::Debug for Settings {
+impl std::fmt::Debug for McpSettings {
     /// Without the key.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
-            .debug_struct("Settings")
+            .debug_struct("McpSettings")
             .field("page_size", &self.page_size)
             .field("max_sessions", &self.max_sessions)
             .field("session_idle", &self.session_idle)

@@ -1,12 +1,10 @@
-//! MCP on stdin and stdout: a message a line, both eras in one process.
-
-mod lines;
+//! MCP on stdin and stdout: a message a line, both protocol versions in one process.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use gate::{Caller, Door, RequestId};
-use serde_json::value::RawValue;
+use mcp::{Id, Line, LineReader, Message, ProtocolVersion, Request, RpcError, params::Params};
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt},
     sync::mpsc,
@@ -14,19 +12,15 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use self::lines::{Line, Lines};
 use super::{
-    batch::{self, Batch},
+    batch::Batch,
     client::Client,
-    context::{Context, Outbox, Scope},
-    dispatch::{self, Work},
+    context::{McpContext, MessageSender, RpcResult, Scope},
+    dispatch::{self, Dispatched},
     initialize,
-    params::Params,
-    requests::Requests,
-    rpc::{self, Id, Message, Request, RpcError},
+    open_requests::OpenRequests,
     session::Session,
     subscriptions,
-    version::Version,
 };
 use crate::App;
 
@@ -39,17 +33,17 @@ pub async fn serve(
     output: impl AsyncWrite + Unpin + Send + 'static,
     stop: impl Future<Output = ()>,
 ) {
-    let (outbox, messages) = Outbox::channel();
+    let (sender, messages) = MessageSender::channel();
     let writer = tokio::spawn(write(messages, output));
-    let mut door = Stdio::new(app, toolset, outbox);
-    let mut lines = Lines::new(input, door.app.settings.max_body_bytes);
+    let mut door = StdioDoor::new(app, toolset, sender);
+    let mut lines = LineReader::new(input, door.app.settings.max_body_bytes);
     let mut stop = std::pin::pin!(stop);
     loop {
         let line = tokio::select! {
             line = lines.next() => line,
             () = &mut stop => break,
-            // Nobody reads what we say: nobody is there.
-            () = door.outbox.closed() => break,
+            // Nobody reads stdout: the client is gone.
+            () = door.messages.closed() => break,
         };
         let line = match line {
             Ok(Some(line)) => line,
@@ -62,7 +56,7 @@ pub async fn serve(
         // A client that does not read makes us wait, but not for long after it has gone.
         let gone = async {
             lines.ended().await;
-            tokio::time::sleep(LAST_MOMENT).await;
+            tokio::time::sleep(STOP_TIMEOUT).await;
         };
         tokio::select! {
             biased;
@@ -73,11 +67,11 @@ pub async fn serve(
     }
     door.end().await;
     drop(door);
-    let _ = tokio::time::timeout(LAST_MOMENT, writer).await;
+    let _ = tokio::time::timeout(STOP_TIMEOUT, writer).await;
 }
 
-/// How long calls that were told to stop have to be recorded, and their answers to be read.
-const LAST_MOMENT: Duration = Duration::from_secs(4);
+/// How long cancelled calls have to be recorded, and their responses to be read.
+const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Writes messages as lines; those that wait together go together.
 async fn write(mut messages: mpsc::Receiver<Bytes>, mut output: impl AsyncWrite + Unpin) {
@@ -96,67 +90,75 @@ async fn write(mut messages: mpsc::Receiver<Bytes>, mut output: impl AsyncWrite 
     }
 }
 
-struct Stdio {
+struct StdioDoor {
     app: Arc<App>,
     scope: Scope,
     caller: Caller,
-    outbox: Outbox,
-    /// The requests of both eras that are not answered yet.
-    requests: Arc<Requests>,
-    /// The client of the legacy era, once `initialize` has described it.
+    messages: MessageSender,
+    /// The requests of both protocol versions that have no response yet.
+    requests: Arc<OpenRequests>,
+    /// The legacy client, once `initialize` has described it.
     session: Option<Arc<Session>>,
     running: JoinSet<()>,
 }
 
-impl Stdio {
-    fn new(app: Arc<App>, toolset: Option<&str>, outbox: Outbox) -> Self {
+impl StdioDoor {
+    fn new(app: Arc<App>, toolset: Option<&str>, messages: MessageSender) -> Self {
         let (scope, caller) = (toolset.map(Arc::from), Caller::named("stdio"));
         let (requests, running) = (Arc::default(), JoinSet::new());
-        Self { app, scope, caller, outbox, requests, session: None, running }
+        Self { app, scope, caller, messages, requests, session: None, running }
     }
 
     async fn receive(&mut self, line: Line) {
         match line {
-            Line::Message(bytes) => self.message(&bytes).await,
+            Line::Message(bytes) => self.message(bytes).await,
             Line::TooLong => self.too_long().await,
+            // Its client has been told.
+            Line::Discarded(_) => {}
         }
     }
 
-    async fn message(&mut self, bytes: &[u8]) {
+    async fn message(&mut self, bytes: Bytes) {
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return;
         }
         // What has ended needs no place any more.
         while self.running.try_join_next().is_some() {}
-        if batch::is_one(bytes) {
-            return self.batch(bytes).await;
+        if mcp::is_batch(&bytes) {
+            return self.batch(&bytes).await;
         }
-        match rpc::parse(bytes) {
-            Ok(Message::Request(request)) => self.answer(request).await,
-            Ok(told) => self.told(&told),
-            Err(malformed) => self.refuse(malformed.0.as_ref(), &malformed.1).await,
+        let refused = match Message::read(&bytes) {
+            Ok(Message::Request(request)) => return self.answer(request).await,
+            Ok(message) => self.no_request(&message).err(),
+            Err(malformed) => {
+                return self.refuse(malformed.id.as_ref(), &malformed.error).await;
+            }
+        };
+        if let Some(error) = refused {
+            self.refuse(None, &error).await;
         }
     }
 
-    /// A client of either era may lose interest; only one that was asked answers.
-    fn told(&self, message: &Message<'_>) {
+    /// Takes a notification or a response. Any client may cancel; only a legacy one responds.
+    fn no_request(&self, message: &Message<'_>) -> Result<(), RpcError> {
         match &self.session {
-            Some(session) => initialize::told(session, message),
+            Some(session) => initialize::no_request(session, message),
             None => {
                 if let Some(id) = initialize::cancelled(message) {
                     self.requests.cancel(&id);
                 }
+                Ok(())
             }
         }
     }
 
     async fn refuse(&self, id: Option<&Id>, error: &RpcError) {
-        self.outbox.send(rpc::error(id, error)).await;
+        self.messages.send(mcp::encode_error(id, error)).await;
     }
 
-    async fn batch(&mut self, bytes: &[u8]) {
+    async fn batch(&mut self, bytes: &Bytes) {
         let version =
-            self.session.as_ref().map_or(Version::NEWEST_LEGACY, |one| one.client.version);
+            self.session.as_ref().map_or(ProtocolVersion::NEWEST_LEGACY, |one| one.client.version);
         let batch = match Batch::read(version, bytes) {
             Ok(batch) => batch,
             Err(error) => return self.refuse(None, &error).await,
@@ -168,10 +170,10 @@ impl Stdio {
                 .await;
         }
         let context = self.context(session.client(), CancellationToken::new());
-        let outbox = self.outbox.clone();
+        let messages = self.messages.clone();
         self.running.spawn(async move {
-            if let Some(answers) = batch.answer(context, session).await {
-                outbox.send(answers).await;
+            if let Some(responses) = batch.answer(context, session).await {
+                messages.send(responses).await;
             }
         });
     }
@@ -184,9 +186,9 @@ impl Stdio {
 
     async fn answer(&mut self, request: Request<'_>) {
         let id = request.id.clone();
-        if &*request.method == "initialize" && !is_modern(request.params) {
-            let answer = self.initialize(request.params);
-            self.outbox.send(rpc::answer(&id, &answer)).await;
+        if request.method == "initialize" && !is_modern(request.params) {
+            let outcome = self.initialize(request.params);
+            self.messages.send(mcp::encode_response(&id, &outcome)).await;
             return;
         }
         let stop = CancellationToken::new();
@@ -196,66 +198,71 @@ impl Stdio {
                 return self.refuse(Some(&id), &RpcError::invalid_request(reason)).await;
             }
         };
-        let work = self.begin(&request, stop).unwrap_or_else(|error| Work::Now(Err(error)));
+        let work = self.begin(&request, stop).unwrap_or_else(|error| Dispatched::Ready(Err(error)));
         let mut later = match work {
-            Work::Now(reply) => {
-                self.outbox.send(rpc::answer(&id, &reply)).await;
+            Dispatched::Ready(outcome) => {
+                self.messages.send(mcp::encode_response(&id, &outcome)).await;
                 return;
             }
-            Work::Later(later) => later,
+            Dispatched::Pending(later) => later,
         };
         // Most calls are over at once, and then need no task of their own.
-        if let std::task::Poll::Ready(reply) = gate::poll_once(later.as_mut()).await {
-            self.outbox.send(rpc::answer(&id, &reply)).await;
+        if let std::task::Poll::Ready(outcome) = gate::poll_once(later.as_mut()).await {
+            self.messages.send(mcp::encode_response(&id, &outcome)).await;
             return;
         }
-        let outbox = self.outbox.clone();
+        let messages = self.messages.clone();
         self.running.spawn(async move {
-            let reply = later.await;
-            // Who has lost interest is told nothing more.
+            let outcome = later.await;
+            // A cancelled request gets no response.
             if !open.was_cancelled() {
-                let answer = rpc::answer(&id, &reply);
-                drop(reply);
-                outbox.send(answer).await;
+                let response = mcp::encode_response(&id, &outcome);
+                drop(outcome);
+                messages.send(response).await;
             }
         });
     }
 
-    fn initialize(&mut self, params: Option<&RawValue>) -> Result<Vec<u8>, RpcError> {
+    fn initialize(&mut self, params: Option<&str>) -> RpcResult {
         if self.session.is_some() {
-            return Err(RpcError::invalid_request("this connection is initialized already"));
+            return Err(RpcError::invalid_request("this connection is already initialized"));
         }
         let requests = self.requests.clone();
         let (session, result) =
             initialize::begin(&self.app, &self.caller, &self.scope, params, requests)?;
-        let told = subscriptions::tell(self.app.clone(), session.clone(), self.outbox.clone());
-        self.running.spawn(told);
+        let notifying =
+            subscriptions::notify(self.app.clone(), session.clone(), self.messages.clone());
+        self.running.spawn(notifying);
         self.session = Some(session);
         Ok(result)
     }
 
-    fn begin(&self, request: &Request<'_>, stop: CancellationToken) -> Result<Work, RpcError> {
+    fn begin(
+        &self,
+        request: &Request<'_>,
+        stop: CancellationToken,
+    ) -> Result<Dispatched, RpcError> {
         let (params, meta) = dispatch::read(request)?;
-        let client = if meta.protocol_version.is_some() || &*request.method == "server/discover" {
-            meta.client()?
+        let client = if meta.protocol_version.is_some() || request.method == "server/discover" {
+            Client::modern(&meta)?
         } else if let Some(session) = &self.session {
             session.client()
-        } else if &*request.method == "ping" {
-            return Ok(Work::Now(Ok(b"{}".to_vec())));
+        } else if request.method == "ping" {
+            return Ok(Dispatched::Ready(Ok(b"{}".to_vec().into())));
         } else {
             return Err(RpcError::invalid_request(
                 "not initialized: send `initialize`, or a request of 2026-07-28 with its own _meta",
             ));
         };
         let mut context = self.context(client, stop);
-        if &*request.method == "subscriptions/listen" {
+        if request.method == "subscriptions/listen" {
             context.subscription = Some(request.id.value());
         }
         Ok(dispatch::begin(context, &request.method, &params, &meta, None))
     }
 
-    fn context(&self, client: Client, stop: CancellationToken) -> Context {
-        Context {
+    fn context(&self, client: Client, stop: CancellationToken) -> McpContext {
+        McpContext {
             app: self.app.clone(),
             client,
             scope: self.scope.clone(),
@@ -263,13 +270,13 @@ impl Stdio {
             request_id: RequestId::new(self.app.gate.clock().now()),
             door: Door::McpStdio,
             stop,
-            outbox: Some(self.outbox.clone()),
+            messages: Some(self.messages.clone()),
             session: self.session.clone(),
             subscription: None,
         }
     }
 
-    /// The client is gone: nothing of its goes on, tasks included.
+    /// Ends everything of the client, tasks included.
     async fn end(&mut self) {
         self.requests.stop_all();
         if let Some(session) = &self.session {
@@ -286,10 +293,10 @@ impl Stdio {
                 if self.running.is_empty() && !gate.is_running() && !gate.has_live_jobs() {
                     return;
                 }
-                tokio::time::sleep(LOOK_AGAIN).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         };
-        if tokio::time::timeout(LAST_MOMENT, over).await.is_err() {
+        if tokio::time::timeout(STOP_TIMEOUT, over).await.is_err() {
             tracing::warn!("calls were still running when the time to stop was up");
         }
         self.running.shutdown().await;
@@ -300,9 +307,9 @@ impl Stdio {
 const MAX_BATCHES: usize = 64;
 
 /// How often to look whether everything has ended.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-fn is_modern(params: Option<&RawValue>) -> bool {
+fn is_modern(params: Option<&str>) -> bool {
     let meta = Params::read(params).and_then(|params| params.meta());
     meta.is_ok_and(|meta| meta.protocol_version.is_some())
 }

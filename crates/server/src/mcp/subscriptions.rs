@@ -1,4 +1,4 @@
-//! What clients hear without having asked just now: that a listing or a resource has changed.
+//! Notifications of changes: that a listing or a resource has changed.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -7,6 +7,10 @@ use std::{
 };
 
 use gate::{BoxFuture, LiveJob};
+use mcp::{
+    ListKind, RpcError, code, encode_notification,
+    params::{self, Params, SUBSCRIPTION_ID},
+};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value, json};
 use tokio::{
@@ -15,10 +19,8 @@ use tokio::{
 };
 
 use super::{
-    context::{Context, Outbox, Reply},
-    params::{self, Params},
+    context::{McpContext, MessageSender, RpcResult},
     resources,
-    rpc::{self, RpcError},
     session::Session,
     tasks,
 };
@@ -27,51 +29,60 @@ use crate::App;
 /// How many resources one stream may watch.
 const MAX_WATCHED: usize = 1_024;
 
-/// What a client wants to hear.
+/// The notifications that a client wants.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Filter {
+struct SubscriptionFilter {
     tools_list_changed: bool,
     prompts_list_changed: bool,
     resources_list_changed: bool,
     resource_subscriptions: HashSet<String>,
-    /// Not told of: whoever has a task asks for it.
+    /// Not sent: tasks are polled.
     task_ids: Option<IgnoredAny>,
 }
 
 /// `subscriptions/listen`: lasts until the client goes away or the server stops.
 pub(crate) fn listen(
-    context: Context,
+    context: McpContext,
     params: &Params<'_>,
-) -> Result<BoxFuture<'static, Reply>, RpcError> {
+) -> Result<BoxFuture<'static, RpcResult>, RpcError> {
     let mut filter = match params.notifications {
-        None => return Err(RpcError::malformed("params must have `notifications`")),
-        Some(raw) => params::fields::<Filter>(raw, "`notifications`")?,
+        None => return Err(RpcError::invalid_params("params must have `notifications`")),
+        Some(raw) => params::fields::<SubscriptionFilter>(raw.get(), "`notifications`")?,
     };
     if filter.task_ids.is_some() && !context.client.tasks {
         return Err(tasks::not_declared());
     }
     if filter.resource_subscriptions.len() > MAX_WATCHED {
         let message = format!("at most {MAX_WATCHED} resources can be watched at once");
-        return Err(RpcError::malformed(message));
+        return Err(RpcError::invalid_params(message));
     }
     filter.resource_subscriptions.retain(|uri| resources::job_of(uri).is_some());
-    let Some(outbox) = context.outbox.clone() else {
-        return Err(RpcError::new(-32600, 406, "the answer is a stream: accept text/event-stream"));
+    let Some(messages) = context.messages.clone() else {
+        return Err(RpcError::new(
+            code::INVALID_REQUEST,
+            406,
+            "the response is a stream: accept text/event-stream",
+        ));
     };
     let Some(id) = context.subscription.clone() else {
         return Err(RpcError::internal("the request has no id"));
     };
-    Ok(Box::pin(heard(context, filter, outbox, id)))
+    Ok(Box::pin(subscribe(context, filter, messages, id)))
 }
 
-async fn heard(context: Context, filter: Filter, outbox: Outbox, id: Value) -> Reply {
+async fn subscribe(
+    context: McpContext,
+    filter: SubscriptionFilter,
+    messages: MessageSender,
+    id: Value,
+) -> RpcResult {
     let prompts = context.app.library.prompt_changes().filter(|_| filter.prompts_list_changed);
     let mut agreed = Map::new();
     for (name, wanted) in [
-        ("toolsListChanged", filter.tools_list_changed),
-        ("promptsListChanged", prompts.is_some()),
-        ("resourcesListChanged", filter.resources_list_changed),
+        (ListKind::Tools.subscription(), filter.tools_list_changed),
+        (ListKind::Prompts.subscription(), prompts.is_some()),
+        (ListKind::Resources.subscription(), filter.resources_list_changed),
     ] {
         if wanted {
             agreed.insert(name.into(), json!(true));
@@ -80,41 +91,42 @@ async fn heard(context: Context, filter: Filter, outbox: Outbox, id: Value) -> R
     if !filter.resource_subscriptions.is_empty() {
         agreed.insert("resourceSubscriptions".into(), json!(filter.resource_subscriptions));
     }
-    let mut changes = Changes::new(&context.app, prompts);
+    let mut changes = ChangeWatcher::new(&context.app, prompts);
     changes.watch(&context.app, &filter.resource_subscriptions);
-    let meta = json!({ "io.modelcontextprotocol/subscriptionId": id });
+    let meta = json!({ SUBSCRIPTION_ID: id });
     let acknowledged = json!({ "_meta": meta, "notifications": agreed });
-    let first = rpc::notification("notifications/subscriptions/acknowledged", &acknowledged);
+    let first =
+        encode_notification("notifications/subscriptions/acknowledged", Some(&acknowledged));
     let telling = async {
-        if !outbox.send(first).await {
+        if !messages.send(first).await {
             return;
         }
         loop {
             let change = changes.next().await;
             for message in change.messages(&filter, Some(&meta)) {
-                outbox.send(message).await;
+                messages.send(message).await;
             }
         }
     };
     tokio::select! {
         () = telling => {}
         () = context.stop.cancelled() => {}
-        () = outbox.closed() => {}
+        () = messages.closed() => {}
         () = context.app.gate.closing() => {}
     }
     Ok(context.complete(Map::from_iter([("_meta".to_owned(), meta.clone())])))
 }
 
-/// Tells a legacy client everything that it might want to know, until its session is over.
-pub(crate) async fn tell(app: Arc<App>, session: Arc<Session>, outbox: Outbox) {
-    let filter = Filter {
+/// Notifies a legacy client of all changes, until its session is over.
+pub(crate) async fn notify(app: Arc<App>, session: Arc<Session>, messages: MessageSender) {
+    let filter = SubscriptionFilter {
         tools_list_changed: true,
         prompts_list_changed: true,
         resources_list_changed: true,
         resource_subscriptions: HashSet::new(),
         task_ids: None,
     };
-    let mut changes = Changes::new(&app, app.library.prompt_changes());
+    let mut changes = ChangeWatcher::new(&app, app.library.prompt_changes());
     let telling = async {
         loop {
             changes.watch(&app, &session.watched());
@@ -128,14 +140,14 @@ pub(crate) async fn tell(app: Arc<App>, session: Arc<Session>, outbox: Outbox) {
                 continue;
             }
             for message in change.messages(&filter, None) {
-                outbox.send(message).await;
+                messages.send(message).await;
             }
         }
     };
     tokio::select! {
         () = telling => {}
-        () = session.over.cancelled() => {}
-        () = outbox.closed() => {}
+        () = session.ended() => {}
+        () = messages.closed() => {}
         () = app.gate.closing() => {}
     }
 }
@@ -148,8 +160,8 @@ enum Change {
 }
 
 impl Change {
-    fn messages(&self, filter: &Filter, meta: Option<&Value>) -> Vec<Vec<u8>> {
-        let tell = |wanted: bool, method: &str, uri: Option<&str>| {
+    fn messages(&self, filter: &SubscriptionFilter, meta: Option<&Value>) -> Vec<Vec<u8>> {
+        let notification = |wanted: bool, method: &str, uri: Option<&str>| {
             let mut params = Map::new();
             if let Some(meta) = meta {
                 params.insert("_meta".into(), meta.clone());
@@ -157,20 +169,19 @@ impl Change {
             if let Some(uri) = uri {
                 params.insert("uri".into(), json!(uri));
             }
-            wanted.then(|| rpc::notification(method, &Value::Object(params)))
+            wanted.then(|| encode_notification(method, Some(&Value::Object(params))))
         };
+        let list_changed =
+            |list: ListKind, wanted| notification(wanted, list.changed_method(), None);
         let messages = match self {
             // A contract is a resource: where the tools change, the resources do.
             Change::Tools => [
-                tell(filter.tools_list_changed, "notifications/tools/list_changed", None),
-                tell(filter.resources_list_changed, "notifications/resources/list_changed", None),
+                list_changed(ListKind::Tools, filter.tools_list_changed),
+                list_changed(ListKind::Resources, filter.resources_list_changed),
             ],
-            Change::Prompts => {
-                let method = "notifications/prompts/list_changed";
-                [tell(filter.prompts_list_changed, method, None), None]
-            }
+            Change::Prompts => [list_changed(ListKind::Prompts, filter.prompts_list_changed), None],
             Change::Resource(uri) => {
-                [tell(true, "notifications/resources/updated", Some(uri)), None]
+                [notification(true, "notifications/resources/updated", Some(uri)), None]
             }
         };
         messages.into_iter().flatten().collect()
@@ -178,7 +189,7 @@ impl Change {
 }
 
 /// Everything that can change.
-struct Changes {
+struct ChangeWatcher {
     tools: watch::Receiver<u64>,
     prompts: Option<watch::Receiver<u64>>,
     news: mpsc::Receiver<String>,
@@ -187,7 +198,7 @@ struct Changes {
     watched: HashMap<String, Option<AbortOnDrop>>,
 }
 
-impl Changes {
+impl ChangeWatcher {
     fn new(app: &App, mut prompts: Option<watch::Receiver<u64>>) -> Self {
         let (updates, news) = mpsc::channel(64);
         let tools = app.gate.changes();

@@ -2,18 +2,20 @@
 
 use contract::codes;
 use gate::{Job, JobId, JobState, LiveJob, Outcome, jobs::CancelResult};
+use mcp::{
+    RpcError,
+    capabilities::TASKS_EXTENSION,
+    params::{self, Params},
+};
 use serde_json::{Map, Value, json};
 
 use super::{
-    client,
-    context::{Context, Reply},
-    params::{self, Params},
-    questions, resources, result,
-    rpc::RpcError,
+    context::{McpContext, RpcResult, store_failed},
+    input_requests, resources, result,
 };
 
 /// The answer to a call that became a task.
-pub(crate) async fn created(context: &Context, id: &JobId) -> Reply {
+pub(crate) async fn created(context: &McpContext, id: &JobId) -> RpcResult {
     let job = find(context, id).await?;
     let live = context.app.gate.live(id);
     let asks = live.as_ref().is_some_and(|live| !live.questions().is_empty());
@@ -23,7 +25,7 @@ pub(crate) async fn created(context: &Context, id: &JobId) -> Reply {
 }
 
 /// `tasks/get`.
-pub(crate) async fn get(context: Context, id: JobId) -> Reply {
+pub(crate) async fn get(context: McpContext, id: JobId) -> RpcResult {
     // Whoever is live is asked before the record: a job that ends between the two is seen as
     // running once more, and not as running without a trace.
     let live = context.app.gate.live(&id);
@@ -32,57 +34,62 @@ pub(crate) async fn get(context: Context, id: JobId) -> Reply {
     let open = live.as_ref().map(|live| live.questions()).unwrap_or_default();
     let mut task = describe(&context, &job, live.as_deref(), &ending, !open.is_empty());
     match ending {
-        Ending::None => {
+        TaskEnding::None => {
             if !open.is_empty() {
-                questions::check(&open, context.client.capabilities)?;
-                task.insert("inputRequests".into(), questions::input_requests(&open));
+                input_requests::check(&open, context.client.capabilities)?;
+                task.insert("inputRequests".into(), input_requests::as_json(&open));
             }
         }
-        Ending::Cancelled => {}
-        Ending::Failed(error) => {
+        TaskEnding::Cancelled => {}
+        TaskEnding::Failed(error) => {
             let mut told = json!({ "code": error.code, "message": error.message });
             if let Some(data) = error.data {
                 told["data"] = data;
             }
             task.insert("error".into(), told);
         }
-        Ending::Completed(result) => {
+        TaskEnding::Completed(result) => {
             // As it was printed: however deep it is, it is not read again.
-            let mut text = context.complete(task);
+            let task = context.complete(task);
+            let mut text = task.as_bytes().to_vec();
             text.pop();
             text.extend_from_slice(b",\"result\":");
             text.extend_from_slice(&result);
             text.push(b'}');
-            return Ok(text);
+            return Ok(text.into());
         }
     }
     Ok(context.complete(task))
 }
 
 /// `tasks/update`: answers to what a task asks. Those that nobody asked for are dropped.
-pub(crate) async fn update(context: Context, id: JobId, replies: Map<String, Value>) -> Reply {
+pub(crate) async fn update(
+    context: McpContext,
+    id: JobId,
+    responses: Map<String, Value>,
+) -> RpcResult {
     let job = find(&context, &id).await?;
     // Whoever may see a job may not speak for the one who asked for it.
     if job.caller != context.caller.name() {
         return Err(unknown());
     }
-    context.app.jobs.answer(&id, replies);
+    context.app.jobs.answer(&id, responses);
     Ok(context.complete(Map::new()))
 }
 
 /// `tasks/cancel`. A task that is over stays as it ended.
-pub(crate) async fn cancel(context: Context, id: JobId) -> Reply {
+pub(crate) async fn cancel(context: McpContext, id: JobId) -> RpcResult {
     find(&context, &id).await?;
     match context.app.jobs.cancel(&id).await {
         Ok(CancelResult::Unknown) => Err(unknown()),
         Ok(_) => Ok(context.complete(Map::new())),
-        Err(error) => Err(RpcError::unavailable(&error)),
+        Err(error) => Err(store_failed(&error)),
     }
 }
 
 /// Tasks are for clients that say that they know them.
 pub(crate) fn not_declared() -> RpcError {
-    questions::missing_capabilities(&json!({ "extensions": { client::TASKS: {} } }))
+    input_requests::missing_capabilities(&json!({ "extensions": { TASKS_EXTENSION: {} } }))
 }
 
 /// The task that a request names.
@@ -92,19 +99,19 @@ pub(crate) fn named(params: &Params<'_>) -> Result<JobId, RpcError> {
 }
 
 fn unknown() -> RpcError {
-    RpcError::unknown("Task not found")
+    RpcError::not_found("Task not found")
 }
 
-async fn find(context: &Context, id: &JobId) -> Result<Job, RpcError> {
+async fn find(context: &McpContext, id: &JobId) -> Result<Job, RpcError> {
     let found = context.app.gate.job(id).await;
     found
-        .map_err(|error| RpcError::unavailable(&error))?
+        .map_err(|error| store_failed(&error))?
         .filter(|job| resources::in_scope(context, &job.tool))
         .ok_or_else(unknown)
 }
 
 /// How a job ended, in the words of tasks.
-enum Ending {
+enum TaskEnding {
     None,
     Completed(Vec<u8>),
     Failed(RpcError),
@@ -115,31 +122,31 @@ enum Ending {
 const BROKEN: &[codes::StandardCode] =
     &[codes::INTERNAL, codes::INTERRUPTED, codes::UNAVAILABLE, codes::TOO_MANY_REQUESTS];
 
-fn ending(context: &Context, job: &Job) -> Ending {
+fn ending(context: &McpContext, job: &Job) -> TaskEnding {
     match job.state {
         JobState::Queued
         | JobState::Running
         | JobState::WaitingApproval
-        | JobState::WaitingInput => Ending::None,
-        JobState::Cancelled => Ending::Cancelled,
-        JobState::Interrupted => Ending::Failed(RpcError::internal(
+        | JobState::WaitingInput => TaskEnding::None,
+        JobState::Cancelled => TaskEnding::Cancelled,
+        JobState::Interrupted => TaskEnding::Failed(RpcError::internal(
             "the server stopped while the call ran; it may or may not have taken effect",
         )),
         JobState::Succeeded | JobState::Failed => {
             let request_id = context.request_id.clone();
             let Some(outcome) = Outcome::of_job(job, request_id) else {
-                return Ending::Failed(RpcError::internal("the result is no longer there"));
+                return TaskEnding::Failed(RpcError::internal("the result is no longer there"));
             };
             match &outcome.result {
                 // What no contract has room for: the tool or the server broke down.
                 Err(failure) if BROKEN.iter().any(|broken| broken.code == failure.code) => {
                     let data = json!({ "code": failure.code, "details": failure.details });
-                    Ending::Failed(RpcError::internal(failure.message.clone()).data(data))
+                    TaskEnding::Failed(RpcError::internal(failure.message.clone()).data(data))
                 }
                 _ => {
                     let tool = context.app.gate.catalogue().find(&job.tool).cloned();
                     let contract = tool.as_ref().map(|tool| &*tool.contract);
-                    Ending::Completed(result::of_call(context, contract, &outcome))
+                    TaskEnding::Completed(result::of_call(context, contract, &outcome))
                 }
             }
         }
@@ -147,18 +154,18 @@ fn ending(context: &Context, job: &Job) -> Ending {
 }
 
 fn describe(
-    context: &Context,
+    context: &McpContext,
     job: &Job,
     live: Option<&LiveJob>,
-    ending: &Ending,
+    ending: &TaskEnding,
     asks: bool,
 ) -> Map<String, Value> {
     let status = match ending {
-        Ending::None if asks => "input_required",
-        Ending::None => "working",
-        Ending::Completed(_) => "completed",
-        Ending::Failed(_) => "failed",
-        Ending::Cancelled => "cancelled",
+        TaskEnding::None if asks => "input_required",
+        TaskEnding::None => "working",
+        TaskEnding::Completed(_) => "completed",
+        TaskEnding::Failed(_) => "failed",
+        TaskEnding::Cancelled => "cancelled",
     };
     let settings = &context.app.settings.mcp;
     let milliseconds =

@@ -410,13 +410,17 @@ pub struct McpSection {
     pub answer_timeout_ms: u64,
 }
 
+/// The idle time of a session, in milliseconds: the server's own default.
+#[allow(clippy::cast_possible_truncation, reason = "half an hour")]
+const SESSION_IDLE_MS: u64 = server::mcp::McpSettings::DEFAULT_SESSION_IDLE.as_millis() as u64;
+
 impl Default for McpSection {
     fn default() -> Self {
         Self {
             page_size: 250,
             list_ttl_ms: 60_000,
             max_sessions: 10_000,
-            session_idle_ms: 1_800_000,
+            session_idle_ms: SESSION_IDLE_MS,
             task_after_ms: 5_000,
             answer_timeout_ms: 900_000,
         }

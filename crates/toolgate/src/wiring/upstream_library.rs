@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use gate::{BoxFuture, CallChannel};
 use serde_json::{Map, Value, json};
-use server::mcp::{Completing, Library, LibraryError};
+use server::mcp::{CompletionRequest, Library, LibraryError};
 use tokio::sync::watch;
 use upstream::{Host, Upstream, names};
 
@@ -147,7 +147,7 @@ impl Library for UpstreamLibrary {
         })
     }
 
-    fn complete<'a>(&'a self, given: &'a Completing) -> BoxFuture<'a, Value> {
+    fn complete<'a>(&'a self, given: &'a CompletionRequest) -> BoxFuture<'a, Value> {
         Box::pin(async move {
             let nothing = json!({ "values": [], "total": 0, "hasMore": false });
             let Some((upstream, reference)) = self.completed_by(&given.reference) else {

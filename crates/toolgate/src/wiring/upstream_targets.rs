@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt};
 
 use upstream::{
-    connection::{Endpoint, HttpKind, Program, Target},
+    connection::{Endpoint, HttpTransport, Program, Target},
     settings::{TransportSetting, UpstreamSettings},
     variables,
 };
@@ -131,13 +131,14 @@ fn endpoint(
     let headers =
         headers.map(|(name, value)| (name.clone(), expansion.expand(&["headers", name], value)));
     let headers = headers.collect();
-    let kind = match settings.transport {
-        Some(TransportSetting::StreamableHttp) => HttpKind::Streamable,
-        Some(TransportSetting::Sse) => HttpKind::Sse,
-        _ => HttpKind::Auto,
+    let transport = match settings.transport {
+        Some(TransportSetting::StreamableHttp) => HttpTransport::Streamable,
+        Some(TransportSetting::Sse) => HttpTransport::HttpSse,
+        // A URL with `stdio` is an error of the settings, which is reported there.
+        Some(TransportSetting::Http | TransportSetting::Stdio) | None => HttpTransport::Auto,
     };
     let extra_ca = settings.extra_ca.iter().map(|file| loaded.path(file)).collect();
-    Some(Endpoint { url: url?, headers, kind, extra_ca })
+    Some(Endpoint { url: url?, headers, transport, extra_ca })
 }
 
 fn program(

@@ -271,12 +271,12 @@ async fn a_message_that_stops_in_the_middle_is_answered_or_let_go() {
     // Whoever stalls is told so.
     let mut raw = world.connect().await;
     raw.send(&bytes[..bytes.len() - 9]).await.unwrap();
-    refused(&raw.answer().await, (400, -32700), "the message did not arrive whole");
+    refused(&raw.answer().await, (400, -32700), "the message is incomplete");
     let chunked = "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\
                    content-type: application/json\r\n\r\n5\r\n{\"jso\r\nzz\r\n";
     let mut raw = world.connect().await;
     raw.send(chunked).await.unwrap();
-    refused(&raw.answer().await, (400, -32700), "the message did not arrive whole");
+    refused(&raw.answer().await, (400, -32700), "the message is incomplete");
     // Whoever hangs up is forgotten, wherever that is.
     for length in (0..bytes.len()).step_by(7) {
         let mut raw = world.connect().await;

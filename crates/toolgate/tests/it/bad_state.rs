@@ -125,7 +125,7 @@ async fn a_state_that_was_changed_is_refused_and_the_true_one_is_not_lost() {
         client.refused(TOOL, &json!(changed), BROKEN).await;
     }
     for no_text in [json!(5), json!(true), json!([]), json!([state]), json!({ "a": state })] {
-        client.refused(TOOL, &no_text, (400, "`requestState` must be a text")).await;
+        client.refused(TOOL, &no_text, (400, "`requestState` must be a string")).await;
     }
     client.finishes(&state).await;
     client.finishes(&other).await;
@@ -159,7 +159,7 @@ async fn a_state_is_good_for_its_request_alone() {
 async fn a_state_that_did_its_work_does_it_once() {
     let world = fixture().await;
     let client = Person::new(&world);
-    let used = (200, "was used already");
+    let used = (200, "was already used");
     let state = client.begin(TOOL).await;
     client.finishes(&state).await;
     for _ in 0..3 {
@@ -332,9 +332,9 @@ async fn an_answer_to_a_question_must_be_one_and_come_from_whom_it_was_put_to() 
         json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string()
     };
     for (wrong, words) in [
-        (json!({ "result": 5 }), "does not fit the question"),
-        (json!({ "result": null }), "does not fit the question"),
-        (json!({ "result": { "action": "perhaps" } }), "does not fit the question"),
+        (json!({ "result": 5 }), "does not fit the input request"),
+        (json!({ "result": null }), "does not fit the input request"),
+        (json!({ "result": { "action": "perhaps" } }), "does not fit the input request"),
         (json!({ "error": 5 }), "the client refused"),
         (json!({ "error": { "code": "x", "message": [] } }), "the client refused"),
         (json!({ "error": { "code": -1, "message": "I will not" } }), "I will not"),

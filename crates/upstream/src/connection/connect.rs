@@ -1,4 +1,4 @@
-//! Reaching a server, and finding out which revision of the protocol it speaks.
+//! Connecting to a server, and the handshake that finds out its protocol version.
 
 use std::{
     fmt,
@@ -8,275 +8,281 @@ use std::{
 
 use gate::visible_text::visible_line;
 use guard::process::{Spawner, StartError};
+use mcp::ProtocolVersion;
 use serde_json::{Value, json};
 use tokio::{sync::mpsc, time::timeout};
 
 use super::{
-    Connection, Era, Event, Limits, Protocol, RequestError, Server, Target, Wire,
-    connected::{Line, Meta, Request},
+    Connection, ConnectionEvent, ConnectionLimits, MetaFields, ProtocolChoice, RequestError,
+    RequestOptions, RequestSender, ServerDescription, Target, Transport,
     handshake::{self, Discovered},
-    http, outgoing, protocol, stdio,
+    http, stdio,
 };
 
-/// How long a server may take to answer the first question of the modern era. One that does not know it
-/// may say nothing at all, and is then asked in the other way.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How many events wait for who listens. One place is kept for the last.
+/// How long a server may take for `server/discover`. One that does not know it may send nothing at all,
+/// and gets `initialize` then.
+const DISCOVER_TIMEOUT: Duration = Duration::from_secs(10);
+/// How many events may wait. One slot is kept for the last.
 const MAX_EVENTS: usize = 16;
 
-/// How many of the last lines of standard error are told, and how much of a line, in characters.
-const MAX_HEARD_LINES: usize = 3;
-const MAX_HEARD_CHARS: usize = 200;
+/// How many of the last lines of standard error an error shows, and how much of a line, in characters.
+const MAX_SHOWN_LINES: usize = 3;
+const MAX_SHOWN_CHARS: usize = 200;
 
-/// How to speak to a server.
+/// The options of a connection.
 #[derive(Debug, Clone)]
-pub struct Terms {
-    /// How much it may take of us.
-    pub limits: Limits,
-    /// Which revision to speak.
-    pub protocol: Protocol,
-    /// Who we are: name and version.
+pub struct ConnectOptions {
+    /// The limits of the connection.
+    pub limits: ConnectionLimits,
+    /// The protocol version to speak.
+    pub protocol: ProtocolChoice,
+    /// Our name and version.
     pub client: Value,
-    /// What we can do for it: whom it can ask. It depends on who calls us.
+    /// Our capabilities: the input requests that our own clients can answer.
     pub capabilities: Value,
 }
 
-/// Why there is no connection.
+/// The reason why there is no connection.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// Its program did not start.
     #[error("the server could not be started")]
     Start(#[source] StartError),
-    /// Its address cannot be used.
+    /// Its address cannot be reached.
     #[error("the server cannot be reached: {0}")]
     Address(String),
     /// It was not ready in time.
-    #[error("the server was not ready within {limit_ms} ms (connect_timeout_ms){heard}")]
+    #[error("the server was not ready within {limit_ms} ms (connect_timeout_ms){output}")]
     Timeout {
         /// How long that is.
         limit_ms: u64,
-        /// What was heard of it meanwhile.
-        heard: Heard,
+        /// Its output meanwhile.
+        output: ServerOutput,
     },
-    /// It speaks other revisions of the protocol.
-    #[error("the server speaks MCP of {offered}, and we speak {wanted}")]
+    /// It speaks other versions of the protocol.
+    #[error("the server speaks MCP {offered}; supported are {wanted}")]
     Version {
-        /// What the server names.
+        /// The versions that the server names.
         offered: String,
-        /// What would do.
+        /// The versions that are supported.
         wanted: String,
     },
-    /// It does not begin as the protocol wants it.
-    #[error("the server did not begin as MCP wants it")]
+    /// Its first responses are not those of an MCP server.
+    #[error("MCP handshake failed")]
     Handshake(#[source] RequestError),
 }
 
-/// Connects to a server, and agrees on a revision with it.
+/// Connects to a server, handshake included.
 pub async fn connect(
     target: &Target,
-    terms: &Terms,
+    options: &ConnectOptions,
     spawner: &Spawner,
 ) -> Result<Connection, ConnectError> {
-    let limit = terms.limits.connect_timeout;
-    let connecting = Connecting { target, terms, spawner, wire: OnceLock::new() };
-    match timeout(limit, connecting.connect()).await {
+    let limit = options.limits.connect_timeout;
+    let connector = Connector { target, options, spawner, transport: OnceLock::new() };
+    match timeout(limit, connector.connect()).await {
         Ok(connected) => connected,
         Err(_) => {
             let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-            let heard = connecting.wire.get().map(|wire| Heard::over(&**wire));
-            Err(ConnectError::Timeout { limit_ms, heard: heard.unwrap_or_default() })
+            let transport = connector.transport.get();
+            let output = transport.map(|transport| ServerOutput::of(&**transport));
+            Err(ConnectError::Timeout { limit_ms, output: output.unwrap_or_default() })
         }
     }
 }
 
-/// What a server said that was no answer: often why there is none.
+/// The output of a server beside messages: often the reason why there are none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Heard {
-    /// The first line on standard output that is no message.
-    pub garbage: Option<String>,
+pub struct ServerOutput {
+    /// The first line on standard output that is not a message.
+    pub stdout: Option<String>,
     /// The last lines on standard error.
     pub stderr: Vec<String>,
 }
 
-impl Heard {
-    fn over(wire: &dyn Wire) -> Self {
+impl ServerOutput {
+    fn of(transport: &dyn Transport) -> Self {
         let shown =
-            |line: &str| visible_line(&line.chars().take(MAX_HEARD_CHARS).collect::<String>());
-        let said = wire.stderr();
-        let mut stderr: Vec<String> = said
+            |line: &str| visible_line(&line.chars().take(MAX_SHOWN_CHARS).collect::<String>());
+        let stderr = transport.stderr();
+        let mut stderr: Vec<String> = stderr
             .lines()
             .rev()
             .filter(|line| !line.trim().is_empty())
-            .take(MAX_HEARD_LINES)
+            .take(MAX_SHOWN_LINES)
             .map(shown)
             .collect();
         stderr.reverse();
-        Self { garbage: wire.oddities().samples.first().map(|line| shown(line)), stderr }
+        Self { stdout: transport.discarded().samples.first().map(|line| shown(line)), stderr }
     }
 }
 
-impl fmt::Display for Heard {
+impl fmt::Display for ServerOutput {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(line) = &self.garbage {
-            write!(formatter, "; it printed what is no message: `{line}`")?;
+        if let Some(line) = &self.stdout {
+            write!(formatter, "; its output is not JSON-RPC: `{line}`")?;
         }
         if !self.stderr.is_empty() {
-            write!(formatter, "; it said: `{}`", self.stderr.join(" / "))?;
+            write!(formatter, "; its standard error ends with: `{}`", self.stderr.join(" / "))?;
         }
         Ok(())
     }
 }
 
-/// A wire, and what comes over it beside answers.
-struct Opened {
-    line: Line,
-    sender: mpsc::Sender<Event>,
-    events: mpsc::Receiver<Event>,
+/// A transport before the handshake.
+struct OpenTransport {
+    sender: RequestSender,
+    event_sender: mpsc::Sender<ConnectionEvent>,
+    events: mpsc::Receiver<ConnectionEvent>,
 }
 
-struct Connecting<'a> {
+struct Connector<'a> {
     target: &'a Target,
-    terms: &'a Terms,
+    options: &'a ConnectOptions,
     spawner: &'a Spawner,
-    /// The first wire, for who wants to know what came over it.
-    wire: OnceLock<Arc<dyn Wire>>,
+    /// The first transport, whose output a timeout shows.
+    transport: OnceLock<Arc<dyn Transport>>,
 }
 
-impl Connecting<'_> {
+impl Connector<'_> {
     async fn connect(&self) -> Result<Connection, ConnectError> {
         let opened = self.open().await?;
-        match self.terms.protocol {
-            Protocol::Auto => self.negotiate(opened).await,
-            Protocol::Modern => match self.discover(&opened.line).await {
+        match self.options.protocol {
+            ProtocolChoice::Auto => self.negotiate(opened).await,
+            ProtocolChoice::Modern => match self.discover(&opened.sender).await {
                 Ok(Discovered::Modern(server)) => Ok(self.established(opened, *server).await),
-                Ok(Discovered::Legacy(offered)) => Err(other(offered, protocol::MODERN)),
-                Ok(Discovered::Unknown(offered)) => Err(other(&offered, protocol::MODERN)),
+                Ok(Discovered::Legacy(offered)) => {
+                    Err(unsupported(offered.as_str(), &ProtocolVersion::MODERN))
+                }
+                Ok(Discovered::Unknown(offered)) => {
+                    Err(unsupported(&offered, &ProtocolVersion::MODERN))
+                }
                 Ok(Discovered::Nothing) => Err(unreadable("server/discover", "supportedVersions")),
                 Err(error) => Err(ConnectError::Handshake(error)),
             },
-            Protocol::Legacy => self.initialize(opened, protocol::LEGACY[0]).await,
+            ProtocolChoice::Legacy => self.initialize(opened, ProtocolVersion::NEWEST_LEGACY).await,
         }
     }
 
-    /// Asks in the modern way first, and in the legacy one unless that was understood.
-    async fn negotiate(&self, opened: Opened) -> Result<Connection, ConnectError> {
-        let patience = PROBE_TIMEOUT.min(self.terms.limits.connect_timeout / 2);
-        let probed = match timeout(patience, self.discover(&opened.line)).await {
+    /// Tries `server/discover` first, and `initialize` unless that was understood.
+    async fn negotiate(&self, opened: OpenTransport) -> Result<Connection, ConnectError> {
+        let limit = DISCOVER_TIMEOUT.min(self.options.limits.connect_timeout / 2);
+        let discovered = match timeout(limit, self.discover(&opened.sender)).await {
             Ok(Err(RequestError::Rpc(error))) => Ok(handshake::refused(&error)),
-            Ok(probed) => probed,
+            Ok(discovered) => discovered,
             Err(_) => Ok(Discovered::Nothing),
         };
-        match probed {
+        match discovered {
             Ok(Discovered::Modern(server)) => Ok(self.established(opened, *server).await),
             Ok(Discovered::Legacy(version)) => self.initialize(opened, version).await,
-            Ok(Discovered::Unknown(offered)) => Err(other(&offered, &all())),
-            // Nobody is there, in either era.
+            Ok(Discovered::Unknown(offered)) => Err(unsupported_by_all(&offered)),
+            // Nothing is listening at the address.
             Err(RequestError::NotSent(why)) if !self.is_program() => {
                 Err(ConnectError::Address(why))
             }
             // Some servers end at the first message that they do not know.
-            Err(RequestError::Lost(_) | RequestError::NotSent(_)) => self.begin_anew().await,
+            Err(RequestError::Lost(_) | RequestError::NotSent(_)) => self.restart().await,
             Ok(Discovered::Nothing) | Err(_) => {
-                match self.initialize(opened, protocol::LEGACY[0]).await {
+                match self.initialize(opened, ProtocolVersion::NEWEST_LEGACY).await {
                     Err(ConnectError::Handshake(
                         RequestError::Lost(_) | RequestError::NotSent(_),
-                    )) => self.begin_anew().await,
+                    )) => self.restart().await,
                     connected => connected,
                 }
             }
         }
     }
 
-    async fn begin_anew(&self) -> Result<Connection, ConnectError> {
-        self.initialize(self.open().await?, protocol::LEGACY[0]).await
+    async fn restart(&self) -> Result<Connection, ConnectError> {
+        self.initialize(self.open().await?, ProtocolVersion::NEWEST_LEGACY).await
     }
 
     fn is_program(&self) -> bool {
-        matches!(self.target, Target::Program(_))
+        match self.target {
+            Target::Program(_) => true,
+            Target::Endpoint(_) => false,
+        }
     }
 
-    async fn open(&self) -> Result<Opened, ConnectError> {
-        let limits = &self.terms.limits;
-        let (sender, events) = mpsc::channel(MAX_EVENTS);
-        let wire: Arc<dyn Wire> = match self.target {
+    async fn open(&self) -> Result<OpenTransport, ConnectError> {
+        let limits = &self.options.limits;
+        let (event_sender, events) = mpsc::channel(MAX_EVENTS);
+        let sender = event_sender.clone();
+        let transport: Arc<dyn Transport> = match self.target {
             Target::Program(program) => {
-                let opened = stdio::open(program, limits, sender.clone(), self.spawner).await;
+                let opened = stdio::open(program, limits, sender, self.spawner).await;
                 opened.map_err(ConnectError::Start)?
             }
             Target::Endpoint(endpoint) => {
-                http::open(endpoint, limits, sender.clone()).map_err(ConnectError::Address)?
+                http::open(endpoint, limits, sender).map_err(ConnectError::Address)?
             }
         };
-        let _ = self.wire.set(Arc::clone(&wire));
-        Ok(Opened { line: Line::new(wire), sender, events })
+        let _ = self.transport.set(Arc::clone(&transport));
+        Ok(OpenTransport { sender: RequestSender::new(transport), event_sender, events })
     }
 
-    async fn discover(&self, line: &Line) -> Result<Discovered, RequestError> {
-        let meta = Meta::modern(&self.terms.client, &self.terms.capabilities);
-        let request = Request::new("server/discover", "{}", self.terms.limits.connect_timeout);
-        let reply = match line.request(request.clone(), &meta).await {
-            // It refuses the very revision that it wants to be asked in: it may mean what it says.
-            Err(RequestError::Rpc(error)) if handshake::wants_modern(&error) => {
-                line.request(request, &meta).await?
-            }
-            reply => reply?,
+    async fn discover(&self, sender: &RequestSender) -> Result<Discovered, RequestError> {
+        let meta = MetaFields::modern(&self.options.client, &self.options.capabilities);
+        let options = RequestOptions::new(self.options.limits.connect_timeout);
+        let discover = || sender.request("server/discover", "{}", options.clone(), &meta);
+        let response = match discover().await {
+            // It refuses the very version that it names as supported: a second try may succeed.
+            Err(RequestError::Rpc(error)) if handshake::wants_modern(&error) => discover().await?,
+            response => response?,
         };
-        Ok(handshake::discovered(&reply))
+        Ok(handshake::discovered(&response))
     }
 
     async fn initialize(
         &self,
-        opened: Opened,
-        version: &'static str,
+        opened: OpenTransport,
+        version: ProtocolVersion,
     ) -> Result<Connection, ConnectError> {
         let params = json!({
             "protocolVersion": version,
-            "capabilities": self.terms.capabilities,
-            "clientInfo": self.terms.client,
+            "capabilities": self.options.capabilities,
+            "clientInfo": self.options.client,
         });
         let params = params.to_string();
-        let request = Request::new("initialize", &params, self.terms.limits.connect_timeout);
-        let reply = opened.line.request(request, &Meta::legacy()).await;
-        let reply = reply.map_err(ConnectError::Handshake)?;
-        match handshake::initialized(&reply) {
+        let options = RequestOptions::new(self.options.limits.connect_timeout);
+        let meta = MetaFields::legacy();
+        let response = opened.sender.request("initialize", &params, options, &meta).await;
+        let response = response.map_err(ConnectError::Handshake)?;
+        match handshake::initialized(&response) {
             Ok(server) => Ok(self.established(opened, server).await),
-            Err(Some(offered)) => Err(other(&offered, &all())),
+            Err(Some(offered)) => Err(unsupported_by_all(&offered)),
             Err(None) => Err(unreadable("initialize", "protocolVersion")),
         }
     }
 
-    async fn established(&self, opened: Opened, server: Server) -> Connection {
-        let wire = opened.line.wire();
-        wire.established(server.era, &server.version).await;
-        let meta = match server.era {
-            Era::Modern => Meta::modern(&self.terms.client, &self.terms.capabilities),
-            Era::Legacy => {
-                // A server that is gone already shows with the first request.
-                let _ =
-                    wire.notify(outgoing::notification("notifications/initialized", None)).await;
-                Meta::legacy()
-            }
+    async fn established(&self, opened: OpenTransport, server: ServerDescription) -> Connection {
+        let transport = opened.sender.transport();
+        transport.set_version(server.version);
+        let meta = if server.version.is_modern() {
+            MetaFields::modern(&self.options.client, &self.options.capabilities)
+        } else {
+            let initialized = mcp::encode_notification("notifications/initialized", None);
+            // That a server is gone already shows with the first request.
+            let _ = transport.notify(initialized.into()).await;
+            MetaFields::legacy()
         };
-        Connection::new(
-            opened.line,
-            server,
-            meta,
-            self.terms.limits.clone(),
-            (opened.sender, opened.events),
-        )
+        let OpenTransport { sender, event_sender, events } = opened;
+        let limits = self.options.limits.clone();
+        Connection::new(sender, server, meta, limits, (event_sender, events))
     }
 }
 
-fn other(offered: &str, wanted: &str) -> ConnectError {
-    ConnectError::Version { offered: offered.to_owned(), wanted: wanted.to_owned() }
+fn unsupported(offered: &str, wanted: &[ProtocolVersion]) -> ConnectError {
+    let wanted: Vec<_> = wanted.iter().map(|version| version.as_str()).collect();
+    ConnectError::Version { offered: offered.to_owned(), wanted: wanted.join(", ") }
+}
+
+fn unsupported_by_all(offered: &str) -> ConnectError {
+    let all: Vec<_> = ProtocolVersion::MODERN.into_iter().chain(ProtocolVersion::LEGACY).collect();
+    unsupported(offered, &all)
 }
 
 fn unreadable(method: &str, field: &str) -> ConnectError {
-    let why = format!("the answer to `{method}` has no `{field}`");
+    let why = format!("the result of `{method}` has no `{field}`");
     ConnectError::Handshake(RequestError::Protocol(why))
-}
-
-/// All revisions that are known here.
-fn all() -> String {
-    format!("{}, {}", protocol::MODERN, protocol::LEGACY.join(", "))
 }

@@ -1,24 +1,17 @@
-//! MCP over HTTP: Streamable HTTP in both eras, and HTTP with server-sent events.
+//! MCP over HTTP: streamable HTTP in both protocol versions, and the deprecated HTTP+SSE.
 //!
-//! A request is one POST. Its answer is JSON, which is read whole and taken apart once, or a stream of
-//! events, which is read as it comes; whoever lets go of it closes the connection. No task and no
-//! channel is between a request and its answer. Only what legacy servers say beside requests has a
-//! task of its own (`listener`), and the oldest way of HTTP, where everything comes by one stream
-//! (`sse`).
+//! A request is one POST (`request`). Its response is JSON, which is read as a whole and taken apart
+//! once, or an event stream (`event_source`), which is read as it comes; dropping the request closes the
+//! connection. No task and no channel is between a request and its response. Only the notifications of
+//! legacy servers have a task of their own (`notification_stream`), and HTTP+SSE, where everything comes
+//! by one stream (`http_sse`).
 
-mod core;
-mod events;
-mod flight;
-mod head;
-mod listener;
-mod odd;
-mod post;
-mod reading;
-mod refusal;
-mod resume;
-mod running;
-mod said;
-mod sse;
+mod client;
+mod event_source;
+mod http_sse;
+mod notification_stream;
+mod rejection;
+mod request;
 #[cfg(test)]
 mod tests;
 
@@ -26,113 +19,118 @@ use std::sync::{Arc, OnceLock, atomic::Ordering};
 
 use bytes::Bytes;
 use gate::BoxFuture;
+use mcp::ProtocolVersion;
+use tokio::sync::mpsc;
 
 use self::{
-    core::Core,
-    flight::{Post, Sending},
-    post::Got,
-    sse::SseWire,
+    client::McpHttpClient,
+    http_sse::HttpSseTransport,
+    request::{PostResult, Sending, StreamableRequest},
 };
 use super::{
-    Endpoint, Era, Events, Flight, HttpKind, Limits, Oddities, Prepared, RequestError, Wire,
+    ConnectionEvent, ConnectionLimits, DiscardedMessages, EncodedRequest, Endpoint, HttpTransport,
+    PendingRequest, RequestError, Transport, transport::spawn,
 };
 
-/// Makes ready to speak to the address. Nothing has been sent when this returns.
+/// Makes a transport to the address. Nothing has been sent when this returns.
 pub(crate) fn open(
     endpoint: &Endpoint,
-    limits: &Limits,
-    events: Events,
-) -> Result<Arc<dyn Wire>, String> {
-    let core = Arc::new(Core::new(endpoint, limits, events)?);
-    Ok(match endpoint.kind {
-        HttpKind::Sse => Arc::new(SseWire::new(core)),
-        HttpKind::Auto | HttpKind::Streamable => {
-            Arc::new(StreamableWire { inner: Arc::new(Inner { core, other: OnceLock::new() }) })
+    limits: &ConnectionLimits,
+    events: mpsc::Sender<ConnectionEvent>,
+) -> Result<Arc<dyn Transport>, String> {
+    let client = Arc::new(McpHttpClient::new(endpoint, limits, events)?);
+    Ok(match endpoint.transport {
+        HttpTransport::HttpSse => Arc::new(HttpSseTransport::new(client)),
+        HttpTransport::Auto | HttpTransport::Streamable => {
+            let shared = StreamableState { client, fallback: OnceLock::new() };
+            Arc::new(StreamableTransport { shared: Arc::new(shared) })
         }
     })
 }
 
-/// Streamable HTTP, until it turns out that the server knows only the older way.
-struct StreamableWire {
-    inner: Arc<Inner>,
+/// Streamable HTTP, until it turns out that the server knows only HTTP+SSE.
+struct StreamableTransport {
+    shared: Arc<StreamableState>,
 }
 
-struct Inner {
-    core: Arc<Core>,
-    /// The wire that is used instead.
-    other: OnceLock<SseWire>,
+struct StreamableState {
+    client: Arc<McpHttpClient>,
+    /// The transport that is used instead.
+    fallback: OnceLock<HttpSseTransport>,
 }
 
-impl Inner {
-    /// Opens a session. A server that refuses that as if it had never heard of it may know the
-    /// older way.
-    async fn open_session(self: Arc<Self>, request: Prepared) -> Result<Got, RequestError> {
-        let got = post::send(self.core.clone(), request.clone()).await?;
-        let Got::Unknown(refused) = got else { return Ok(got) };
-        let other = SseWire::new(self.core.clone());
-        if let Err(error) = other.connect().await {
-            tracing::debug!(%error, "an MCP server knows neither way of HTTP");
-            other.give_up();
-            return Err(refused);
+impl StreamableState {
+    /// Sends `initialize`. A server that refuses it as if it did not know streamable HTTP may know
+    /// HTTP+SSE.
+    async fn initialize(
+        self: Arc<Self>,
+        request: EncodedRequest,
+    ) -> Result<PostResult, RequestError> {
+        let posted = request::post(self.client.clone(), request.clone()).await?;
+        let PostResult::NotStreamable(rejected) = posted else { return Ok(posted) };
+        let fallback = HttpSseTransport::new(self.client.clone());
+        if let Err(error) = fallback.connect().await {
+            tracing::debug!(%error, "an MCP server knows neither streamable HTTP nor HTTP+SSE");
+            fallback.give_up();
+            return Err(rejected);
         }
-        let other = self.other.get_or_init(|| other);
-        Ok(Got::Elsewhere(other.begin(request)))
+        let fallback = self.fallback.get_or_init(|| fallback);
+        Ok(PostResult::Delegated(fallback.send(request)))
     }
 }
 
-impl Drop for StreamableWire {
+impl Drop for StreamableTransport {
     fn drop(&mut self) {
-        self.inner.core.stop.cancel();
+        self.shared.client.stop.cancel();
     }
 }
 
-impl Wire for StreamableWire {
-    fn begin(&self, request: Prepared) -> Box<dyn Flight> {
-        let inner = &self.inner;
-        if let Some(other) = inner.other.get() {
-            return other.begin(request);
+impl Transport for StreamableTransport {
+    fn send(&self, request: EncodedRequest) -> Box<dyn PendingRequest> {
+        let shared = &self.shared;
+        if let Some(fallback) = shared.fallback.get() {
+            return fallback.send(request);
         }
         let (id, method, timeout) = (request.id, request.method, request.timeout);
         let sending: Sending = if method == "initialize" {
-            Box::pin(inner.clone().open_session(request))
+            Box::pin(shared.clone().initialize(request))
         } else {
-            Box::pin(post::send(inner.core.clone(), request))
+            Box::pin(request::post(shared.client.clone(), request))
         };
-        Box::new(Post::new(inner.core.clone(), id, method, timeout, sending))
+        Box::new(StreamableRequest::new(shared.client.clone(), id, method, timeout, sending))
     }
 
     fn notify(&self, message: Bytes) -> BoxFuture<'_, Result<(), String>> {
-        match self.inner.other.get() {
-            Some(other) => other.notify(message),
+        match self.shared.fallback.get() {
+            Some(fallback) => fallback.notify(message),
             None => Box::pin(async move {
-                let core = &self.inner.core;
-                let told = core.tell(&core.service, message).await;
-                core.ready.notify_one();
-                told
+                let client = &self.shared.client;
+                let sent = client.notify(&client.service, message).await;
+                client.initialized.notify_one();
+                sent
             }),
         }
     }
 
-    fn established(&self, era: Era, version: &str) -> BoxFuture<'_, ()> {
-        if let Some(other) = self.inner.other.get() {
-            return other.established(era, version);
+    fn set_version(&self, version: ProtocolVersion) {
+        if let Some(fallback) = self.shared.fallback.get() {
+            return fallback.set_version(version);
         }
-        let core = &self.inner.core;
-        core.establish(era, version);
-        if era == Era::Legacy && !core.listening.swap(true, Ordering::Relaxed) {
-            self::core::spawn(listener::listen(core.clone()));
+        let client = &self.shared.client;
+        client.set_version(version);
+        if !version.is_modern() && !client.listening.swap(true, Ordering::Relaxed) {
+            spawn(notification_stream::listen(client.clone()));
         }
-        Box::pin(async {})
     }
 
-    fn oddities(&self) -> Oddities {
-        self.inner.core.odd.so_far()
+    fn discarded(&self) -> DiscardedMessages {
+        self.shared.client.discarded.get()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
-        match self.inner.other.get() {
-            Some(other) => other.close(),
-            None => Box::pin(self.inner.core.close()),
+        match self.shared.fallback.get() {
+            Some(fallback) => fallback.close(),
+            None => Box::pin(self.shared.client.close()),
         }
     }
 }

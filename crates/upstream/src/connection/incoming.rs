@@ -1,309 +1,232 @@
-//! Messages of a server, taken apart once. A result is not looked into, and not copied.
-
-use std::{borrow::Cow, ops::Range};
+//! The messages of a server, as a connection acts on them.
 
 use bytes::Bytes;
-use serde::{
-    Deserialize, Deserializer,
-    de::{IgnoredAny, SeqAccess, Visitor},
+use mcp::{
+    Id, InputMethod, ListKind, Message, Notification, Response, RpcError, bounded_value, code,
 };
-use serde_json::{Value, value::RawValue};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
-use super::{Event, Happening, Reply, RpcError};
+use super::{
+    discarded::DiscardCounter,
+    transport::{RequestError, RequestEvent, ServerInputRequest},
+};
 
-/// The longest id of a server's own request, in bytes.
-const MAX_ID_BYTES: usize = 1_024;
-/// As much of the text of an error as is kept, in characters.
-const MAX_ERROR_CHARS: usize = 4_096;
-/// The largest `data` of an error, and the largest line of a log, in bytes of JSON. More is left out.
-const MAX_DATA_BYTES: usize = 64 * 1_024;
-/// As much of the words of a progress note as is kept, in characters.
-const MAX_NOTE_CHARS: usize = 4_096;
+/// The largest input request, in bytes of JSON.
+const MAX_INPUT_REQUEST_BYTES: usize = 1 << 20;
 /// How many messages of one batch are read (2025-03-26).
 const MAX_BATCH: usize = 1_000;
 
-/// What a message is.
+/// A message of a server.
 #[derive(Debug)]
-pub(crate) enum Incoming<'a> {
-    /// The answer to a request of ours.
-    Response {
-        /// The number of the request; nothing where it is none that we could have given.
-        id: Option<u64>,
-        /// Where in the message the result stands, or the error.
-        outcome: Result<Range<usize>, RpcError>,
-    },
-    /// The server asks, and waits for an answer.
-    Request {
-        /// As it was written, to be sent back.
-        id: Box<str>,
-        /// What is asked.
-        method: Cow<'a, str>,
-        /// Not looked into.
-        params: Option<&'a RawValue>,
-    },
-    /// The server tells.
-    Notification {
-        /// What is told.
-        method: Cow<'a, str>,
-        /// Not looked into.
-        params: Option<&'a RawValue>,
-    },
+pub(crate) enum IncomingMessage {
+    /// The response to a request, with its id where it has one that we could have given.
+    Response(Option<u64>, Result<Response, RequestError>),
+    /// The progress of the request with that id.
+    Progress(u64, RequestEvent),
+    /// A log message, of a request that is not named.
+    Log(RequestEvent),
+    /// A listing may have changed.
+    ListChanged(ListKind),
+    /// A request of the server's to which this is the response.
+    Answered(Bytes),
+    /// A request of the server's that somebody has to answer.
+    InputRequest(OpenInputRequest),
+    /// The server does not want the response to a request of its own any more.
+    InputCancelled(Id),
 }
 
-/// The fields of any message, not looked into.
-#[derive(Deserialize)]
-struct Fields<'a> {
-    #[serde(borrow, default, deserialize_with = "present")]
-    jsonrpc: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    id: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    method: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    params: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    result: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    error: Option<&'a RawValue>,
-}
-
-/// A field that is null is there all the same.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
-    <&RawValue>::deserialize(deserializer).map(Some)
-}
-
-/// The one message that the bytes spell, or why they spell none.
-pub(crate) fn read(bytes: &[u8]) -> Result<Incoming<'_>, String> {
-    // Where fields are read by name, a list of them in order would be taken as well.
-    if !bytes.trim_ascii_start().starts_with(b"{") {
-        return Err("it is no JSON object".to_owned());
-    }
-    let fields: Fields<'_> = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-    if fields.jsonrpc.map(RawValue::get) != Some("\"2.0\"") {
-        return Err("`jsonrpc` is not \"2.0\"".to_owned());
-    }
-    let Some(method) = fields.method else {
-        return response(bytes, &fields);
-    };
-    let method = text(method).ok_or("`method` is no text")?;
-    match fields.id {
-        Some(id) => {
-            let id = given_id(id).ok_or("`id` is neither a text nor a whole number")?;
-            Ok(Incoming::Request { id, method, params: fields.params })
-        }
-        None => Ok(Incoming::Notification { method, params: fields.params }),
-    }
-}
-
-/// The messages of a batch, which servers of 2025-03-26 may send. Nothing where the bytes are no list.
-pub(crate) fn batch(message: &Bytes) -> Option<Vec<Bytes>> {
-    if !message.trim_ascii_start().starts_with(b"[") {
-        return None;
-    }
-    let Items(items) = serde_json::from_slice(message).ok()?;
-    Some(items.iter().map(|item| message.slice(place(message, item.get()))).collect())
-}
-
-/// The first items of a list, none of which is looked into.
-struct Items<'a>(Vec<&'a RawValue>);
-
-impl<'de> Deserialize<'de> for Items<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct First;
-        impl<'de> Visitor<'de> for First {
-            type Value = Items<'de>;
-
-            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str("a list")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-                let mut items = Vec::new();
-                while items.len() < MAX_BATCH
-                    && let Some(item) = list.next_element()?
-                {
-                    items.push(item);
-                }
-                while list.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Items(items))
-            }
-        }
-        deserializer.deserialize_seq(First)
-    }
-}
-
-fn response<'a>(bytes: &'a [u8], fields: &Fields<'a>) -> Result<Incoming<'a>, String> {
-    let id = fields.id.ok_or("it has neither `method` nor `id`")?;
-    let id = id.get().parse().ok();
-    // Some servers write the other of the two as null.
-    let outcome = match (fields.result, fields.error.filter(|error| error.get() != "null")) {
-        (Some(result), None) => Ok(place(bytes, result.get())),
-        (_, Some(error)) => Err(rpc_error(error)),
-        (None, None) => return Err("it has neither `method`, `result` nor `error`".to_owned()),
-    };
-    Ok(Incoming::Response { id, outcome })
-}
-
-/// Where a part of the text stands in the whole.
-fn place(whole: &[u8], part: &str) -> Range<usize> {
-    let start = part.as_ptr().addr() - whole.as_ptr().addr();
-    start..start + part.len()
-}
-
-fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
-    // Borrowed unless something in it is escaped.
-    match serde_json::from_str::<&str>(raw.get()) {
-        Ok(text) => Some(Cow::Borrowed(text)),
-        Err(_) => serde_json::from_str(raw.get()).map(Cow::Owned).ok(),
-    }
-}
-
-fn given_id(raw: &RawValue) -> Option<Box<str>> {
-    let text = raw.get();
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    ((whole || text.starts_with('"')) && text.len() <= MAX_ID_BYTES).then(|| text.into())
-}
-
-/// An error of a server; one that is malformed is told as well as it can be.
-fn rpc_error(raw: &RawValue) -> RpcError {
-    #[derive(Deserialize)]
-    struct Fields<'a> {
-        code: Option<f64>,
-        #[serde(borrow)]
-        message: Option<&'a RawValue>,
-        #[serde(borrow)]
-        data: Option<&'a RawValue>,
-    }
-    const UNREADABLE: &str = "the server answered with an error that cannot be read";
-    let error = |code, message: &str, data| RpcError {
-        code,
-        message: message.chars().take(MAX_ERROR_CHARS).collect(),
-        data,
-        status: None,
-    };
-    let Some(fields) =
-        is_object(raw).then(|| serde_json::from_str::<Fields<'_>>(raw.get()).ok()).flatten()
-    else {
-        let text = text(raw).unwrap_or(Cow::Borrowed(UNREADABLE));
-        return error(INTERNAL_ERROR, &text, None);
-    };
-    let message = fields.message.and_then(text).unwrap_or(Cow::Borrowed(UNREADABLE));
-    #[allow(clippy::cast_possible_truncation, reason = "a number out of range ends at its edge")]
-    let code = fields.code.map_or(INTERNAL_ERROR, |code| code as i64);
-    error(code, &message, fields.data.and_then(|data| value(data, MAX_DATA_BYTES)))
-}
-
-/// JSON-RPC's number for an error that has no other.
-const INTERNAL_ERROR: i64 = -32_603;
-
-fn is_object(raw: &RawValue) -> bool {
-    raw.get().starts_with('{')
-}
-
-/// The value, unless it is larger than so many bytes of JSON or holds what no value can.
-pub(crate) fn value(raw: &RawValue, max_bytes: usize) -> Option<Value> {
-    if raw.get().len() > max_bytes {
-        return None;
-    }
-    serde_json::from_str(raw.get()).ok()
-}
-
-/// A notification that means something to us.
+/// An input request that waits for its response.
 #[derive(Debug)]
-pub(crate) enum Notice {
-    /// A request has come further. The token is the one that we gave: the number of the request.
-    Progress {
-        /// The number of the request.
-        token: u64,
-        /// What is told to who waits for it.
-        note: Happening,
-    },
-    /// A line of the log, which says nothing about which request it belongs to.
-    Log(Happening),
-    /// Something may have changed.
-    Changed(Event),
-    /// The server no longer wants the answer to a request of its own, whose id this is.
-    Cancelled(Box<str>),
-    /// Anything else.
-    Other,
+pub(crate) struct OpenInputRequest {
+    /// The server's own id of it.
+    pub(crate) id: Id,
+    /// The request of ours that it belongs to, where the server repeats the progress token.
+    pub(crate) request_id: Option<u64>,
+    pub(crate) request: ServerInputRequest,
+    pub(crate) response: oneshot::Receiver<Value>,
 }
 
-/// What a notification tells.
-pub(crate) fn notice(method: &str, params: Option<&RawValue>) -> Notice {
-    let notice = match method {
-        "notifications/progress" => params.and_then(progress),
-        "notifications/message" => params.and_then(log).map(Notice::Log),
-        "notifications/cancelled" => params.and_then(cancelled),
-        "notifications/tools/list_changed" => Some(Notice::Changed(Event::ToolsChanged)),
-        "notifications/prompts/list_changed" => Some(Notice::Changed(Event::PromptsChanged)),
-        "notifications/resources/list_changed" => Some(Notice::Changed(Event::ResourcesChanged)),
-        _ => None,
+impl OpenInputRequest {
+    /// Waits until somebody has responded, or has dropped the request; the message that goes back.
+    pub(crate) async fn encoded_response(id: &Id, response: oneshot::Receiver<Value>) -> Bytes {
+        match response.await {
+            Ok(result) => encode(id, Ok(result)),
+            Err(_) => nobody_to_ask(id),
+        }
+    }
+}
+
+/// The response to an input request that nobody can be asked.
+pub(crate) fn nobody_to_ask(id: &Id) -> Bytes {
+    let message = "no client is connected that can answer this";
+    encode(id, Err(RpcError::new(code::METHOD_NOT_FOUND, 200, message)))
+}
+
+fn encode(id: &Id, result: Result<Value, RpcError>) -> Bytes {
+    let response = result.map(|value| Response::from(value.to_string().into_bytes()));
+    mcp::encode_response(id, &response).into()
+}
+
+/// Reads one message, or a batch of them (2025-03-26). What is not a message is counted.
+pub(crate) fn for_each(
+    bytes: &Bytes,
+    discarded: &DiscardCounter,
+    mut take: impl FnMut(IncomingMessage),
+) {
+    if !mcp::is_batch(bytes) {
+        return one(bytes, discarded, &mut take);
+    }
+    match mcp::split_batch(bytes, MAX_BATCH) {
+        Ok((messages, _)) => messages.iter().for_each(|message| one(message, discarded, &mut take)),
+        Err(error) => discarded.malformed(bytes, &error),
+    }
+}
+
+fn one(bytes: &Bytes, discarded: &DiscardCounter, take: &mut impl FnMut(IncomingMessage)) {
+    let message = match Message::read(bytes) {
+        Ok(message) => message,
+        Err(_) if bytes.trim_ascii().is_empty() => return,
+        Err(malformed) => return discarded.malformed(bytes, &malformed.error),
     };
-    notice.unwrap_or(Notice::Other)
-}
-
-fn progress(params: &RawValue) -> Option<Notice> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Fields<'a> {
-        #[serde(borrow)]
-        progress_token: &'a RawValue,
-        progress: f64,
-        total: Option<f64>,
-        message: Option<Cow<'a, str>>,
-    }
-    let fields: Fields<'_> =
-        is_object(params).then(|| serde_json::from_str(params.get()).ok())??;
-    let message = fields.message.map(|text| text.chars().take(MAX_NOTE_CHARS).collect());
-    let note = Happening::Progress { progress: fields.progress, total: fields.total, message };
-    Some(Notice::Progress { token: fields.progress_token.get().parse().ok()?, note })
-}
-
-fn log(params: &RawValue) -> Option<Happening> {
-    #[derive(Deserialize)]
-    struct Fields<'a> {
-        #[serde(borrow)]
-        level: Cow<'a, str>,
-        #[serde(borrow)]
-        data: Option<&'a RawValue>,
-    }
-    /// The longest word for a level, in characters.
-    const MAX_LEVEL_CHARS: usize = 32;
-    let fields: Fields<'_> =
-        is_object(params).then(|| serde_json::from_str(params.get()).ok())??;
-    let level = fields.level.chars().take(MAX_LEVEL_CHARS).collect();
-    let data = match fields.data {
-        None => Value::Null,
-        Some(data) => value(data, MAX_DATA_BYTES).unwrap_or_else(|| {
-            Value::from(format!("a line of {} bytes that was left out", data.get().len()))
-        }),
+    let incoming = match message {
+        Message::Response { id, result } => {
+            let id = id.and_then(|id| id.number());
+            Some(IncomingMessage::Response(id, response(bytes, result)))
+        }
+        Message::Notification { method, params } => match Notification::read(&method, params) {
+            Notification::Progress(token, progress) => {
+                Some(IncomingMessage::Progress(token, RequestEvent::Progress(progress)))
+            }
+            Notification::Log(message) => Some(IncomingMessage::Log(RequestEvent::Log(message))),
+            Notification::ListChanged(list) => Some(IncomingMessage::ListChanged(list)),
+            Notification::Cancelled(id) => Some(IncomingMessage::InputCancelled(id)),
+            Notification::Other => None,
+        },
+        Message::Request(request) => {
+            Some(server_request(request.id, &request.method, request.params))
+        }
     };
-    Some(Happening::Log { level, data })
-}
-
-fn cancelled(params: &RawValue) -> Option<Notice> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Fields<'a> {
-        #[serde(borrow)]
-        request_id: &'a RawValue,
+    if let Some(incoming) = incoming {
+        take(incoming);
     }
-    let fields: Fields<'_> =
-        is_object(params).then(|| serde_json::from_str(params.get()).ok())??;
-    given_id(fields.request_id).map(Notice::Cancelled)
 }
 
-/// What a request ends with: its result in the message that carried it, or the error.
-pub(crate) fn reply(
+/// The response that a message carries.
+pub(crate) fn response(
     message: &Bytes,
-    outcome: Result<Range<usize>, RpcError>,
-) -> Result<Reply, super::RequestError> {
-    let place = outcome.map_err(super::RequestError::Rpc)?;
-    Reply::new(message.clone(), place)
-        .ok_or_else(|| super::RequestError::Protocol("the answer is no text".to_owned()))
+    result: Result<&str, &str>,
+) -> Result<Response, RequestError> {
+    match result {
+        Ok(result) => Ok(Response::within(message, result)),
+        Err(error) => Err(RequestError::Rpc(RpcError::read(error))),
+    }
+}
+
+fn server_request(id: Id, method: &str, params: Option<&str>) -> IncomingMessage {
+    if method == "ping" {
+        return IncomingMessage::Answered(encode(&id, Ok(json!({}))));
+    }
+    let Some(method) = InputMethod::parse(method) else {
+        let error = RpcError::method_not_found(method);
+        return IncomingMessage::Answered(encode(&id, Err(error)));
+    };
+    let json = params.unwrap_or("{}");
+    let Some(params) = bounded_value(json, MAX_INPUT_REQUEST_BYTES) else {
+        let message = format!("params must be JSON of at most {MAX_INPUT_REQUEST_BYTES} bytes");
+        let error = RpcError::invalid_params(message);
+        return IncomingMessage::Answered(encode(&id, Err(error)));
+    };
+    let (sender, response) = oneshot::channel();
+    let request_id = progress_token(json);
+    let request = ServerInputRequest { method, params, response: sender };
+    IncomingMessage::InputRequest(OpenInputRequest { id, request_id, request, response })
+}
+
+/// The request that an input request belongs to, where the server repeats the token that we gave.
+fn progress_token(params: &str) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct TokenParams {
+        #[serde(rename = "_meta")]
+        meta: TokenMeta,
+    }
+    #[derive(Deserialize)]
+    struct TokenMeta {
+        #[serde(rename = "progressToken")]
+        token: u64,
+    }
+    serde_json::from_str::<TokenParams>(params).ok().map(|params| params.meta.token)
 }
 
 #[cfg(test)]
-#[path = "incoming/tests.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Vec<IncomingMessage>, u64) {
+        let discarded = DiscardCounter::default();
+        let mut all = Vec::new();
+        for_each(&Bytes::copy_from_slice(text.as_bytes()), &discarded, |one| all.push(one));
+        (all, discarded.get().malformed)
+    }
+
+    fn answered(method: &str, params: &str) -> Option<String> {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":"q","method":"{method}","params":{params}}}"#);
+        match read(&text).0.pop() {
+            Some(IncomingMessage::Answered(bytes)) => {
+                Some(String::from_utf8(bytes.to_vec()).unwrap())
+            }
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_batch_is_read_message_by_message() {
+        let text = r#"[{"jsonrpc":"2.0","id":1,"result":{}},{"x":1},[],
+            {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}]"#;
+        let (messages, malformed) = read(text);
+        assert!(matches!(
+            messages[..],
+            [
+                IncomingMessage::Response(Some(1), Ok(_)),
+                IncomingMessage::ListChanged(ListKind::Tools)
+            ]
+        ));
+        assert_eq!(malformed, 2);
+        assert_eq!(read("[").1, 1);
+        assert_eq!(read("\r").1, 0, "an empty line is nothing");
+    }
+
+    #[test]
+    fn what_needs_nobody_is_answered_at_once() {
+        let pong = r#"{"jsonrpc":"2.0","id":"q","result":{}}"#;
+        assert_eq!(answered("ping", "{}").as_deref(), Some(pong));
+        assert!(answered("tools/call", "{}").unwrap().contains("-32601"));
+        let large = format!(r#"{{"message":"{}"}}"#, "x".repeat(MAX_INPUT_REQUEST_BYTES));
+        assert!(answered("elicitation/create", &large).unwrap().contains("-32602"));
+        assert_eq!(answered("roots/list", "{}"), None);
+    }
+
+    #[tokio::test]
+    async fn an_input_request_gets_the_response_or_that_nobody_can_be_asked() {
+        for (answer, expected) in [
+            (Some(json!({ "action": "accept" })), r#""result":{"action":"accept"}"#),
+            (None, r#""error":{"code":-32601"#),
+        ] {
+            let text = r#"{"jsonrpc":"2.0","id":"q","method":"elicitation/create",
+                "params":{"_meta":{"progressToken":7}}}"#;
+            let Some(IncomingMessage::InputRequest(open)) = read(text).0.pop() else {
+                panic!("not asked");
+            };
+            assert_eq!(open.request_id, Some(7));
+            match answer {
+                Some(answer) => open.request.respond(answer),
+                None => drop(open.request),
+            }
+            let message = OpenInputRequest::encoded_response(&open.id, open.response).await;
+            let message = std::str::from_utf8(&message).unwrap();
+            assert!(message.starts_with(r#"{"jsonrpc":"2.0","id":"q","#), "{message}");
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+}

@@ -1,17 +1,12 @@
-//! MCP over the pipes of a child.
+//! MCP over the pipes of a program that we start.
 //!
-//! Four tasks serve a child: one writes, one reads what it answers, one reads what it prints for
-//! people, and one waits for its end. None of them waits for another, or for who made a request.
+//! Four tasks serve a program: one writes its input, one reads its output, one reads its standard error,
+//! and one waits for its end. None of them waits for another, or for the sender of a request.
 
-mod flight;
-mod lines;
-mod messages;
-mod outbox;
-mod running;
-mod tail;
+mod stderr_tail;
+mod write_queue;
 
 use std::{
-    collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -19,61 +14,78 @@ use std::{
 use bytes::Bytes;
 use gate::BoxFuture;
 use guard::process::{Child, ExitReason, Launch, SandboxLevel, Spawner, StartError};
+use mcp::{Line, LineReader, ProtocolVersion};
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
-    sync::mpsc::OwnedPermit,
+    sync::mpsc,
     task::JoinHandle,
     time::timeout,
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use self::{
-    flight::{Refused, Sent},
-    outbox::Outbox,
-    running::Running,
-    tail::Tail,
+use self::{stderr_tail::StderrTail, write_queue::WriteQueue};
+use super::{
+    ConnectionLimits, DiscardedMessages, Program,
+    discarded::DiscardCounter,
+    incoming::{self, IncomingMessage},
+    multiplexed::{MessageWriter, MultiplexedRequest},
+    request_table::RequestTable,
+    transport::{
+        ConnectionEvent, EncodedRequest, EventSender, FailedRequest, PendingRequest, RequestError,
+        Transport,
+    },
 };
-use super::{Era, Event, Events, Flight, Limits, Oddities, Prepared, Program, RequestError, Wire};
 
-/// How long a child may take to end after its input has.
-const CLOSE_PATIENCE: Duration = Duration::from_secs(2);
-/// How long a child may live on that has closed its input or output.
-const SILENT_PATIENCE: Duration = Duration::from_secs(1);
-/// How long the outputs are read on after the child and all that it started are gone.
-const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
+/// How long a program may take to end after its input was closed.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a program may live on that has closed its input or output.
+const SILENT_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long the outputs are read on after the program and all that it started are gone.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// How much of standard error is read at a time.
 const STDERR_CHUNK_BYTES: usize = 4_096;
 
-/// A child that speaks MCP. Dropping it, and all requests that run, ends the child.
-struct Stdio {
-    shared: Arc<Shared>,
+/// The transport to a program. Dropping it and all of its requests ends the program.
+struct StdioTransport {
+    writer: Arc<StdioWriter>,
     sandbox: Option<SandboxLevel>,
-    alive: Arc<DropGuard>,
 }
 
-/// What the tasks and the requests have in common.
-struct Shared {
-    running: Running,
-    outbox: Outbox,
-    events: Events,
+/// Writes messages. The program runs as long as anybody has one.
+struct StdioWriter {
+    shared: Arc<StdioState>,
+    _alive: DropGuard,
+}
+
+impl MessageWriter for StdioWriter {
+    fn write(&self, message: Bytes) {
+        if let Err(error) = self.shared.queue.push(message) {
+            tracing::debug!(error, "a message to an MCP server was not sent");
+        }
+    }
+}
+
+/// The state that the tasks and the requests share.
+struct StdioState {
+    requests: RequestTable,
+    queue: WriteQueue,
+    events: EventSender,
     max_message_bytes: usize,
-    /// What the server asked and waits for, by the id that it gave. Taken back by cancelling it.
-    questions: Mutex<HashMap<Box<str>, CancellationToken>>,
-    oddities: Mutex<Oddities>,
-    stderr: Mutex<Tail>,
-    /// The child has to end.
+    discarded: DiscardCounter,
+    stderr: Mutex<StderrTail>,
+    /// The program has to end.
     closing: CancellationToken,
     /// It has ended, and nothing of it is left.
     closed: CancellationToken,
 }
 
-/// Starts a program and makes ready to speak to it.
+/// Starts a program.
 pub(super) async fn open(
     program: &Program,
-    limits: &Limits,
-    events: Events,
+    limits: &ConnectionLimits,
+    events: mpsc::Sender<ConnectionEvent>,
     spawner: &Spawner,
-) -> Result<Arc<dyn Wire>, StartError> {
+) -> Result<Arc<dyn Transport>, StartError> {
     let launch = Launch {
         args: program.args.clone(),
         env: program.env.clone(),
@@ -83,17 +95,14 @@ pub(super) async fn open(
     };
     let mut child = spawner.open(launch).await?;
     let sandbox = child.sandbox();
-    let (outbox, messages) = Outbox::new();
-    // A place for the last word, which must not be lost.
-    let last_word = events.clone().try_reserve_owned().ok();
-    let shared = Arc::new(Shared {
-        running: Running::default(),
-        outbox,
-        events,
+    let (queue, messages) = WriteQueue::new();
+    let shared = Arc::new(StdioState {
+        requests: RequestTable::default(),
+        queue,
+        events: EventSender::new(events),
         max_message_bytes: limits.max_message_bytes,
-        questions: Mutex::default(),
-        oddities: Mutex::default(),
-        stderr: Mutex::new(Tail::new(limits.stderr_bytes)),
+        discarded: DiscardCounter::default(),
+        stderr: Mutex::new(StderrTail::new(limits.stderr_bytes)),
         closing: CancellationToken::new(),
         closed: CancellationToken::new(),
     });
@@ -103,7 +112,7 @@ pub(super) async fn open(
         async move {
             let Some(stdin) = stdin else { return };
             tokio::select! {
-                () = shared.outbox.write(messages, stdin) => {}
+                () = shared.queue.write(messages, stdin) => {}
                 () = shared.closing.cancelled() => {}
             }
         }
@@ -112,35 +121,31 @@ pub(super) async fn open(
         let shared = Arc::clone(&shared);
         async move {
             let Some(stdout) = stdout else { return };
-            messages::read(shared, stdout).await;
+            shared.read_messages(stdout).await;
         }
     });
-    let listening = tokio::spawn({
+    let reading_stderr = tokio::spawn({
         let shared = Arc::clone(&shared);
         async move {
             let Some(stderr) = stderr else { return };
-            shared.keep_words(stderr).await;
+            shared.read_stderr(stderr).await;
         }
     });
-    let tasks = Tasks { writing, reading, listening };
-    tokio::spawn(keep(child, tasks, Arc::clone(&shared), last_word));
-    let alive = Arc::new(shared.closing.clone().drop_guard());
-    Ok(Arc::new(Stdio { shared, sandbox, alive }))
+    let tasks = StdioTasks { writing, reading, reading_stderr };
+    tokio::spawn(supervise(child, tasks, Arc::clone(&shared)));
+    let alive = shared.closing.clone().drop_guard();
+    let writer = Arc::new(StdioWriter { shared, _alive: alive });
+    Ok(Arc::new(StdioTransport { writer, sandbox }))
 }
 
-struct Tasks {
+struct StdioTasks {
     writing: JoinHandle<()>,
     reading: JoinHandle<()>,
-    listening: JoinHandle<()>,
+    reading_stderr: JoinHandle<()>,
 }
 
-/// Waits for the end of a child, or brings it about, and tells everybody.
-async fn keep(
-    mut child: Child,
-    mut tasks: Tasks,
-    shared: Arc<Shared>,
-    last_word: Option<OwnedPermit<Event>>,
-) {
+/// Waits for the end of a program, or brings it about, and tells everybody.
+async fn supervise(mut child: Child, mut tasks: StdioTasks, shared: Arc<StdioState>) {
     let mut why = tokio::select! {
         ending = child.ended() => described(ending),
         () = shared.closing.cancelled() => String::new(),
@@ -149,16 +154,16 @@ async fn keep(
     };
     if shared.closing.is_cancelled() {
         // Looked at here, because the task that writes ends at the same moment.
-        child.close(CLOSE_PATIENCE).await;
+        child.close(CLOSE_TIMEOUT).await;
         "the connection was closed".clone_into(&mut why);
-    } else if let Ok(ending) = timeout(SILENT_PATIENCE, child.ended()).await {
+    } else if let Ok(ending) = timeout(SILENT_TIMEOUT, child.ended()).await {
         why = described(ending);
     } else {
         child.close(Duration::ZERO).await;
     }
-    // What it said before it ended is still to be heard.
-    for task in [&mut tasks.reading, &mut tasks.listening] {
-        if !task.is_finished() && timeout(DRAIN_PATIENCE, &mut *task).await.is_err() {
+    // Its last output is still to be read.
+    for task in [&mut tasks.reading, &mut tasks.reading_stderr] {
+        if !task.is_finished() && timeout(DRAIN_TIMEOUT, &mut *task).await.is_err() {
             task.abort();
         }
     }
@@ -167,35 +172,54 @@ async fn keep(
         Some(line) if !shared.closing.is_cancelled() => format!("{why}: {line}"),
         _ => why,
     };
-    shared.running.end(&why);
-    if let Some(last_word) = last_word {
-        last_word.send(Event::Closed(why));
-    }
+    shared.requests.close(&why);
+    shared.events.closed(why);
     shared.closed.cancel();
 }
 
 fn described(ending: ExitReason) -> String {
     match ending {
         ExitReason::Exited(code) => format!("the server exited with code {code}"),
-        ExitReason::Signalled(signal) => format!("the server died of signal {signal}"),
+        ExitReason::Signalled(signal) => format!("the server was killed by signal {signal}"),
         ExitReason::Stopped => "the server was stopped".to_owned(),
     }
 }
 
-impl Shared {
-    fn oddities(&self) -> MutexGuard<'_, Oddities> {
-        self.oddities.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn questions(&self) -> MutexGuard<'_, HashMap<Box<str>, CancellationToken>> {
-        self.questions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn stderr_tail(&self) -> MutexGuard<'_, Tail> {
+impl StdioState {
+    fn stderr_tail(&self) -> MutexGuard<'_, StderrTail> {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn keep_words(&self, mut stderr: impl AsyncRead + Unpin) {
+    /// Reads messages until the program closes its output.
+    async fn read_messages(&self, stdout: impl AsyncRead + Unpin) {
+        let mut lines = LineReader::new(stdout, self.max_message_bytes);
+        // An output that cannot be read has no more to say than one that ended.
+        while let Ok(Some(line)) = lines.next().await {
+            match line {
+                Line::Message(line) => {
+                    incoming::for_each(&line, &self.discarded, |message| self.take(message));
+                }
+                Line::TooLong => self.discarded.too_long(),
+                Line::Discarded(edges) => {
+                    if let Some(id) = edges.response_id() {
+                        let error = RequestError::TooLarge(self.max_message_bytes);
+                        self.requests.finish(id, Err(error));
+                    }
+                }
+            }
+        }
+    }
+
+    fn take(&self, message: IncomingMessage) {
+        if let IncomingMessage::ListChanged(list) = message {
+            return self.events.list_changed(list);
+        }
+        if let Some(response) = self.requests.route(message, &self.discarded) {
+            let _ = self.queue.push(response);
+        }
+    }
+
+    async fn read_stderr(&self, mut stderr: impl AsyncRead + Unpin) {
         let mut buffer = vec![0; STDERR_CHUNK_BYTES];
         while let Ok(length @ 1..) = stderr.read(&mut buffer).await {
             self.stderr_tail().push(&buffer[..length]);
@@ -203,34 +227,32 @@ impl Shared {
     }
 }
 
-impl Wire for Stdio {
-    fn begin(&self, request: Prepared) -> Box<dyn Flight> {
-        // Waited for before it is sent, because the answer may be here before we go on.
-        let followed = match self.shared.running.begin(request.id, request.method) {
-            Ok(followed) => followed,
-            Err(why) => return Box::new(Refused(Some(why))),
+impl Transport for StdioTransport {
+    fn send(&self, request: EncodedRequest) -> Box<dyn PendingRequest> {
+        let shared = &self.writer.shared;
+        let slot = match shared.requests.insert(request.id, request.method) {
+            Ok(slot) => slot,
+            Err(error) => return Box::new(FailedRequest(Some(error))),
         };
-        if let Err(why) = self.shared.outbox.push(request.body.clone()) {
-            self.shared.running.forget(request.id);
-            return Box::new(Refused(Some(RequestError::NotSent(why))));
+        if let Err(why) = shared.queue.push(request.body.clone()) {
+            return Box::new(FailedRequest(Some(RequestError::NotSent(why))));
         }
-        Box::new(Sent::new(Arc::clone(&self.shared), Arc::clone(&self.alive), &request, followed))
+        let writer = Arc::clone(&self.writer);
+        Box::new(MultiplexedRequest::new(writer, &shared.requests, slot, &request, None))
     }
 
     fn notify(&self, message: Bytes) -> BoxFuture<'_, Result<(), String>> {
-        Box::pin(std::future::ready(self.shared.outbox.push(message)))
+        Box::pin(std::future::ready(self.writer.shared.queue.push(message)))
     }
 
-    fn established(&self, _era: Era, _version: &str) -> BoxFuture<'_, ()> {
-        Box::pin(std::future::ready(()))
-    }
+    fn set_version(&self, _version: ProtocolVersion) {}
 
     fn stderr(&self) -> String {
-        self.shared.stderr_tail().text()
+        self.writer.shared.stderr_tail().text()
     }
 
-    fn oddities(&self) -> Oddities {
-        self.shared.oddities().clone()
+    fn discarded(&self) -> DiscardedMessages {
+        self.writer.shared.discarded.get()
     }
 
     fn sandbox(&self) -> Option<SandboxLevel> {
@@ -238,7 +260,7 @@ impl Wire for Stdio {
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
-        self.shared.closing.cancel();
-        Box::pin(self.shared.closed.cancelled())
+        self.writer.shared.closing.cancel();
+        Box::pin(self.writer.shared.closed.cancelled())
     }
 }

@@ -1,4 +1,4 @@
-//! Where a server is, and how much it may take of us.
+//! The address or program of a server, and the limits of a connection.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -6,13 +6,15 @@ use guard::{
     net::Url,
     process::{ProcessSandbox, ResourceLimits},
 };
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// Where a server is.
+/// The program or address of a server.
 #[derive(Debug, Clone)]
 pub enum Target {
-    /// A program that we start, and speak to through its pipes.
+    /// A program that we start; messages go through its pipes.
     Program(Program),
-    /// An address that we speak HTTP to.
+    /// An address for HTTP.
     Endpoint(Endpoint),
 }
 
@@ -27,9 +29,9 @@ pub struct Program {
     pub env: Vec<(String, String)>,
     /// The folder that it starts in.
     pub cwd: PathBuf,
-    /// What the kernel holds each of its processes to.
+    /// The limits of the kernel for each of its processes.
     pub limits: ResourceLimits,
-    /// The files that it can reach; all that we can where there is none.
+    /// The files that it can reach; all that we can where this is not set.
     pub sandbox: Option<ProcessSandbox>,
 }
 
@@ -40,13 +42,13 @@ pub struct Endpoint {
     pub url: Url,
     /// Headers of every request. Their values may be secrets.
     pub headers: Vec<(String, String)>,
-    /// Which of the two ways of HTTP.
-    pub kind: HttpKind,
+    /// The transport.
+    pub transport: HttpTransport,
     /// Files of certificates (PEM) that are trusted beside those of the machine.
     pub extra_ca: Vec<PathBuf>,
 }
 
-/// Names of headers are told, values are not.
+/// Shows the names of headers, and not their values.
 impl std::fmt::Debug for Endpoint {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
@@ -54,33 +56,33 @@ impl std::fmt::Debug for Endpoint {
             .debug_struct("Endpoint")
             .field("url", &self.url.as_str())
             .field("headers", &names)
-            .field("kind", &self.kind)
+            .field("transport", &self.transport)
             .finish_non_exhaustive()
     }
 }
 
-/// The two ways in which MCP goes over HTTP.
+/// The transports of MCP over HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum HttpKind {
-    /// Streamable HTTP, and where that is refused as a legacy server would, HTTP with SSE.
+pub enum HttpTransport {
+    /// Streamable HTTP, and HTTP+SSE where the server does not know that.
     #[default]
     Auto,
     /// Streamable HTTP (2025-03-26 and later).
     Streamable,
-    /// HTTP with a stream of server-sent events beside it (2024-11-05).
-    Sse,
+    /// HTTP+SSE (2024-11-05), deprecated.
+    HttpSse,
 }
 
-/// How much a server may take of us.
+/// The limits of a connection.
 #[derive(Debug, Clone)]
-pub struct Limits {
-    /// How long it may take to connect and to agree on a revision.
+pub struct ConnectionLimits {
+    /// How long it may take to connect, handshake included.
     pub connect_timeout: Duration,
     /// How long a request may take that has no limit of its own.
     pub request_timeout: Duration,
     /// The largest message, in bytes.
     pub max_message_bytes: usize,
-    /// How many bytes of a child's standard error are kept.
+    /// How many bytes of a program's standard error are kept.
     pub stderr_bytes: usize,
     /// How many tools, prompts or resources it may list.
     pub max_listed: usize,
@@ -90,7 +92,7 @@ pub struct Limits {
     pub max_listing_bytes: usize,
 }
 
-impl Default for Limits {
+impl Default for ConnectionLimits {
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(30),
@@ -102,4 +104,18 @@ impl Default for Limits {
             max_listing_bytes: 16 << 20,
         }
     }
+}
+
+/// The protocol version to speak with a server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "Protocol")]
+pub enum ProtocolChoice {
+    /// The newest that it understands.
+    #[default]
+    Auto,
+    /// 2026-07-28 and newer: it is not asked for anything older.
+    Modern,
+    /// 2025-11-25 and older: it is not asked for anything newer.
+    Legacy,
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::upstream::Upstream;
 use crate::{
-    connection::{Request, RequestError},
+    connection::{RequestError, RequestOptions},
     listings::ServerListings,
     lock::{self, PinnedListings},
     settings,
@@ -79,17 +79,17 @@ impl Upstream {
             })?;
             sent.store(true, Ordering::Relaxed);
             let params = params.to_string();
-            let request = Request { name, ..Request::new(method, &params, timeout) };
-            let reply = connection.request(request).await;
+            let options = RequestOptions { name, ..RequestOptions::new(timeout) };
+            let response = connection.request(method, &params, options).await;
             drop(slot);
-            let reply = reply.map_err(|error| match error {
+            let response = response.map_err(|error| match error {
                 RequestError::Rpc(said) => (said.to_string(), false),
                 error => {
                     tracing::warn!(upstream = id, %error, method, "no response");
                     (format!("the upstream `{id}` did not respond"), true)
                 }
             })?;
-            serde_json::from_str(reply.json()).map_err(|error| (error.to_string(), false))
+            serde_json::from_str(response.json()).map_err(|error| (error.to_string(), false))
         };
         // Waiting for a slot says nothing about the server.
         let late = |_| {

@@ -16,7 +16,7 @@ use super::{
     upstream::{Upstream, UpstreamState},
 };
 use crate::{
-    connection::{self, Connection, Event, Terms},
+    connection::{self, ConnectOptions, Connection, ConnectionEvent},
     listings::ServerListings,
     lock::{ContractLock, FileStamp},
 };
@@ -126,14 +126,14 @@ async fn serve_pinned(upstream: &Arc<Upstream>) -> bool {
 async fn connect(upstream: &Upstream) -> Result<(Connection, ServerListings), String> {
     let settings = &upstream.settings;
     let connecting = async {
-        let terms = Terms {
+        let options = ConnectOptions {
             limits: settings.connection_limits(),
             protocol: settings.protocol,
             client: json!({ "name": "toolgate", "version": env!("CARGO_PKG_VERSION") }),
             capabilities: upstream.shared.capabilities.clone(),
         };
         let connected =
-            connection::connect(&upstream.target, &terms, &upstream.shared.spawner).await;
+            connection::connect(&upstream.target, &options, &upstream.shared.spawner).await;
         let connection = connected.map_err(|error| error_chain(&error))?;
         match ServerListings::read(&connection).await {
             Ok(listings) => Ok((connection, listings)),
@@ -203,7 +203,7 @@ async fn listen(
             biased;
             () = stop.cancelled() => return Disconnect::Stopped,
             event = events.recv() => match event {
-                Some(Event::Closed(reason)) => return Disconnect::Lost(reason),
+                Some(ConnectionEvent::Closed(reason)) => return Disconnect::Lost(reason),
                 Some(_) => {
                     let soonest = (read_at + MIN_REFRESH_INTERVAL).max(Instant::now() + NOTIFICATION_DEBOUNCE);
                     due = due.or(Some(soonest));

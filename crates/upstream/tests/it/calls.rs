@@ -2,18 +2,21 @@
 
 use std::time::Duration;
 
+use mcp::ListKind;
 use serde_json::{Value, json};
-use upstream::connection::{Event, Flight, Happening, Request, RequestError};
+use upstream::connection::{
+    ConnectionEvent, PendingRequest, RequestError, RequestEvent, RequestOptions,
+};
 
-use crate::harness::{answer, call, connected, serving, wait_until, within};
+use crate::harness::{answer, begin, call_options, connected, serving, wait_until, within};
 
-async fn next(flight: &mut Box<dyn Flight>) -> Happening {
-    within(flight.next()).await
+async fn next(pending: &mut Box<dyn PendingRequest>) -> RequestEvent {
+    within(pending.next()).await
 }
 
-async fn outcome(flight: &mut Box<dyn Flight>) -> Result<Value, RequestError> {
+async fn outcome(pending: &mut Box<dyn PendingRequest>) -> Result<Value, RequestError> {
     loop {
-        if let Happening::Done(outcome) = next(flight).await {
+        if let RequestEvent::Done(outcome) = next(pending).await {
             return outcome.map(|reply| serde_json::from_str(reply.json()).unwrap());
         }
     }
@@ -67,17 +70,25 @@ async fn progress_comes_in_order_and_before_the_end() {
     send(method='notifications/progress', params={'progressToken': token, 'progress': 11})",
     )
     .await;
-    let mut flight = connection.begin(Request { wants_progress: true, ..call("{}") });
+    let mut pending = connection.send(
+        "tools/call",
+        "{}",
+        RequestOptions { wants_progress: true, ..call_options() },
+    );
     for step in 0..10_u8 {
-        let Happening::Progress { progress, total, message } = next(&mut flight).await else {
+        let RequestEvent::Progress(mcp::Progress { progress, total, message }) =
+            next(&mut pending).await
+        else {
             panic!("no progress")
         };
         assert!((progress - f64::from(step)).abs() < f64::EPSILON);
         assert_eq!((total, message), (Some(10.0), Some(format!("step {step}"))));
     }
-    let Happening::Log { level, data } = next(&mut flight).await else { panic!("no log") };
+    let RequestEvent::Log(mcp::LogMessage { level, data }) = next(&mut pending).await else {
+        panic!("no log")
+    };
     assert_eq!((&*level, data), ("warning", json!({ "free": 3 })));
-    assert!(matches!(next(&mut flight).await, Happening::Done(Ok(_))));
+    assert!(matches!(next(&mut pending).await, RequestEvent::Done(Ok(_))));
 }
 
 #[tokio::test]
@@ -89,14 +100,14 @@ async fn a_flood_of_progress_costs_nothing_and_loses_no_answer() {
     echo(message)",
     )
     .await;
-    let mut flight = connection.begin(call("{}"));
+    let mut pending = begin(&connection, "{}");
     // Nobody looks while it comes.
     let late = answer(&connection, "{}");
     late.await.unwrap();
     let mut notes = 0;
     loop {
-        match next(&mut flight).await {
-            Happening::Done(outcome) => break assert!(outcome.is_ok()),
+        match next(&mut pending).await {
+            RequestEvent::Done(outcome) => break assert!(outcome.is_ok()),
             _ => notes += 1,
         }
     }
@@ -112,8 +123,8 @@ async fn a_request_that_nobody_waits_for_is_called_back() {
     elif message['params'].get('late'): seen.append(['called', message['id']])",
     )
     .await;
-    let flight = connection.begin(call(r#"{"late":true}"#));
-    drop(flight);
+    let pending = begin(&connection, r#"{"late":true}"#);
+    drop(pending);
     let seen = answer(&connection, r#"{"tell":true}"#).await.unwrap();
     assert_eq!(seen["seen"][0][0], "called");
     assert_eq!(seen["seen"][1], json!(["notifications/cancelled", seen["seen"][0][1]]));
@@ -133,11 +144,12 @@ async fn a_request_that_takes_too_long_is_called_back_and_its_late_answer_ignore
     )
     .await;
     let timeout = Duration::from_millis(100);
-    let late = Request { timeout, ..call(r#"{"late":true}"#) };
-    let error = within(connection.request(late)).await.unwrap_err();
+    let options = RequestOptions { timeout, ..call_options() };
+    let late = connection.request("tools/call", r#"{"late":true}"#, options);
+    let error = within(late).await.unwrap_err();
     assert!(matches!(error, RequestError::Timeout(100)), "{error:?}");
-    assert_eq!(error.to_string(), "no answer within 100 ms");
-    wait_until("both late answers came", || connection.oddities().unexpected == 2).await;
+    assert_eq!(error.to_string(), "no response within 100 ms");
+    wait_until("both late answers came", || connection.discarded().unexpected == 2).await;
     let seen = answer(&connection, r#"{"number":2}"#).await.unwrap();
     assert_eq!(seen["structuredContent"]["number"], 2);
 }
@@ -153,11 +165,16 @@ async fn a_question_is_carried_to_who_made_the_call() {
     let connection = serving(ASKS).await;
     for method in ["elicitation/create", "sampling/createMessage", "roots/list"] {
         let params = format!(r#"{{"ask":"{method}"}}"#);
-        let mut flight = connection.begin(call(&params));
-        let Happening::Asked(asked) = next(&mut flight).await else { panic!("no question") };
-        assert_eq!((&*asked.method, &asked.params), (method, &json!({ "message": "which one?" })));
-        asked.answer(json!({ "action": "accept", "content": { "a": 1 } }));
-        let told = outcome(&mut flight).await.unwrap();
+        let mut pending = begin(&connection, &params);
+        let RequestEvent::InputRequest(asked) = next(&mut pending).await else {
+            panic!("no question")
+        };
+        assert_eq!(
+            (asked.method.as_str(), &asked.params),
+            (method, &json!({ "message": "which one?" }))
+        );
+        asked.respond(json!({ "action": "accept", "content": { "a": 1 } }));
+        let told = outcome(&mut pending).await.unwrap();
         assert_eq!(
             told["told"],
             json!({ "jsonrpc": "2.0", "id": "q1",
@@ -196,13 +213,14 @@ async fn time_does_not_run_while_somebody_is_asked() {
     let connection = serving(ASKS).await;
     let timeout = Duration::from_millis(200);
     let params = r#"{"ask":"elicitation/create"}"#;
-    let mut flight = connection.begin(Request { timeout, ..call(params) });
-    let Happening::Asked(asked) = next(&mut flight).await else { panic!("no question") };
+    let mut pending =
+        connection.send("tools/call", params, RequestOptions { timeout, ..call_options() });
+    let RequestEvent::InputRequest(asked) = next(&mut pending).await else { panic!("no question") };
     let slow = async {
         tokio::time::sleep(timeout * 4).await;
-        asked.answer(json!({}));
+        asked.respond(json!({}));
     };
-    let ((), outcome) = tokio::join!(slow, outcome(&mut flight));
+    let ((), outcome) = tokio::join!(slow, outcome(&mut pending));
     assert!(outcome.is_ok(), "{outcome:?}");
 }
 
@@ -218,10 +236,10 @@ async fn a_question_can_be_taken_back() {
     else: result(call, told=message)",
     )
     .await;
-    let mut flight = connection.begin(call("{}"));
-    let Happening::Asked(asked) = next(&mut flight).await else { panic!("no question") };
-    assert_eq!(outcome(&mut flight).await.unwrap()["told"], "nothing");
-    asked.answer(json!({}));
+    let mut pending = begin(&connection, "{}");
+    let RequestEvent::InputRequest(asked) = next(&mut pending).await else { panic!("no question") };
+    assert_eq!(outcome(&mut pending).await.unwrap()["told"], "nothing");
+    asked.respond(json!({}));
 }
 
 #[tokio::test]
@@ -235,9 +253,9 @@ async fn a_call_that_runs_with_others_reads_no_log_that_may_be_theirs() {
             for one in calls: echo(one)",
     )
     .await;
-    let mut flights = [connection.begin(call("{}")), connection.begin(call("{}"))];
-    for flight in &mut flights {
-        assert!(matches!(next(flight).await, Happening::Done(Ok(_))));
+    let mut pending_requests = [begin(&connection, "{}"), begin(&connection, "{}")];
+    for pending in &mut pending_requests {
+        assert!(matches!(next(pending).await, RequestEvent::Done(Ok(_))));
     }
 }
 
@@ -252,7 +270,11 @@ async fn changes_are_told_as_events() {
     answer(&connection, "{}").await.unwrap();
     let mut events = connection.events().unwrap();
     assert!(connection.events().is_none());
-    for expected in [Event::ToolsChanged, Event::PromptsChanged, Event::ResourcesChanged] {
+    for expected in [
+        ConnectionEvent::ListChanged(ListKind::Tools),
+        ConnectionEvent::ListChanged(ListKind::Prompts),
+        ConnectionEvent::ListChanged(ListKind::Resources),
+    ] {
         assert_eq!(within(events.recv()).await, Some(expected));
     }
 }
@@ -271,7 +293,7 @@ async fn a_modern_server_is_listened_to_where_it_tells_changes() {
     )
     .await;
     let mut events = connection.events().unwrap();
-    assert_eq!(within(events.recv()).await, Some(Event::ToolsChanged));
+    assert_eq!(within(events.recv()).await, Some(ConnectionEvent::ListChanged(ListKind::Tools)));
     let seen = answer(&connection, "{}").await.unwrap();
     assert_eq!(seen["listened"], json!({ "toolsListChanged": true }));
 }
@@ -280,14 +302,14 @@ async fn a_modern_server_is_listened_to_where_it_tells_changes() {
 async fn a_child_that_does_not_read_is_not_waited_for() {
     let connection = serving("    time.sleep(1000)").await;
     let large = format!(r#"{{"text":"{}"}}"#, "x".repeat(3 << 20));
-    let mut flights: Vec<_> = (0..3).map(|_| connection.begin(call(&large))).collect();
-    let mut last = flights.pop().unwrap();
-    let Happening::Done(Err(RequestError::NotSent(why))) = next(&mut last).await else {
+    let mut pending_requests: Vec<_> = (0..3).map(|_| begin(&connection, &large)).collect();
+    let mut last = pending_requests.pop().unwrap();
+    let RequestEvent::Done(Err(RequestError::NotSent(why))) = next(&mut last).await else {
         panic!("was sent")
     };
     assert!(why.contains("does not read its input"), "{why}");
-    let short = Request { timeout: Duration::from_millis(50), ..call("{}") };
-    let error = within(connection.request(short)).await.unwrap_err();
+    let options = RequestOptions { timeout: Duration::from_millis(50), ..call_options() };
+    let error = within(connection.request("tools/call", "{}", options)).await.unwrap_err();
     assert!(matches!(error, RequestError::Timeout(50)), "{error:?}");
 }
 
@@ -295,7 +317,7 @@ async fn a_child_that_does_not_read_is_not_waited_for() {
 async fn one_that_hangs_does_not_hold_another() {
     let hangs = serving("    time.sleep(1000)").await;
     let answers = serving("    echo(message)").await;
-    let mut waiting = hangs.begin(call("{}"));
+    let mut waiting = begin(&hangs, "{}");
     for number in 0..100 {
         let seen = answer(&answers, &format!(r#"{{"number":{number}}}"#)).await.unwrap();
         assert_eq!(seen["structuredContent"]["number"], number);

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use guard::process::{ProcessSandbox, SandboxLevel, StartError};
-use upstream::connection::{ConnectError, Happening, Program, RequestError, Terms};
+use upstream::connection::{ConnectError, ConnectOptions, Program, RequestError, RequestEvent};
 
 use crate::harness::{
-    Mark, answer, call, closed, connected, python, serving, serving_with, shell, terms,
+    Mark, answer, begin, closed, connected, options, python, serving, serving_with, shell,
     try_connect, wait_until, within,
 };
 
@@ -18,10 +18,10 @@ async fn a_server_that_dies_takes_its_requests_along_and_says_why() {
     calls.append(message)",
     )
     .await;
-    let mut first = connection.begin(call("{}"));
-    let mut second = connection.begin(call("{}"));
-    for flight in [&mut first, &mut second] {
-        let Happening::Done(Err(RequestError::Lost(why))) = within(flight.next()).await else {
+    let mut first = begin(&connection, "{}");
+    let mut second = begin(&connection, "{}");
+    for pending in [&mut first, &mut second] {
+        let RequestEvent::Done(Err(RequestError::Lost(why))) = within(pending.next()).await else {
             panic!("not lost")
         };
         assert_eq!(why, "the server exited with code 7: out of coffee");
@@ -45,7 +45,7 @@ async fn what_was_answered_before_the_death_is_delivered() {
 async fn a_signal_is_told() {
     let connection = serving("    os.kill(os.getpid(), 9)").await;
     let error = answer(&connection, "{}").await.unwrap_err();
-    assert_eq!(error.to_string(), "the server died of signal 9");
+    assert_eq!(error.to_string(), "the server was killed by signal 9");
 }
 
 #[tokio::test]
@@ -54,10 +54,10 @@ async fn a_server_that_closes_its_streams_is_ended() {
     let error = answer(&output, "{}").await.unwrap_err();
     assert_eq!(error.to_string(), "the server closed its output");
     let input = serving("    os.close(0); time.sleep(1000)").await;
-    let mut flight = input.begin(call("{}"));
+    let mut pending = begin(&input, "{}");
     // The one that it has read is waited for until the next one cannot be written.
-    let _second = input.begin(call(&format!(r#"{{"x":"{}"}}"#, "x".repeat(200_000))));
-    let Happening::Done(Err(RequestError::Lost(why))) = within(flight.next()).await else {
+    let _second = begin(&input, &format!(r#"{{"x":"{}"}}"#, "x".repeat(200_000)));
+    let RequestEvent::Done(Err(RequestError::Lost(why))) = within(pending.next()).await else {
         panic!("not lost")
     };
     assert_eq!(why, "the server closed its input");
@@ -68,7 +68,7 @@ async fn only_the_latest_of_standard_error_is_kept() {
     let connection = serving_with(
         "    for number in range(100000): print('line', number, file=sys.stderr)
     echo(message)",
-        |terms| terms.limits.stderr_bytes = 1_000,
+        |options| options.limits.stderr_bytes = 1_000,
     )
     .await;
     answer(&connection, "{}").await.unwrap();
@@ -87,11 +87,11 @@ async fn nothing_is_left_after_closing() {
     let mark = Mark::new();
     let connection = connected(&mark.in_text(FORKS)).await;
     wait_until("it has children", || mark.sleeps() == 2).await;
-    let mut flight = connection.begin(call(r#"{"late":true}"#));
+    let mut pending = begin(&connection, r#"{"late":true}"#);
     within(connection.close()).await;
     assert_eq!(mark.running(), Vec::<String>::new());
     // It may have been answered before.
-    assert!(matches!(within(flight.next()).await, Happening::Done(_)));
+    assert!(matches!(within(pending.next()).await, RequestEvent::Done(_)));
     assert_eq!(closed(&connection).await, "the connection was closed");
     within(connection.close()).await;
 }
@@ -119,10 +119,10 @@ async fn nothing_is_left_of_a_connection_that_is_dropped() {
     drop(connection);
     assert!(answer(&other, "{}").await.is_ok());
     // The last request holds it.
-    let mut flight = other.begin(call("{}"));
+    let mut pending = begin(&other, "{}");
     drop(other);
-    assert!(matches!(within(flight.next()).await, Happening::Done(Ok(_))));
-    drop(flight);
+    assert!(matches!(within(pending.next()).await, RequestEvent::Done(Ok(_))));
+    drop(pending);
     wait_until("nothing is left", || mark.running().is_empty()).await;
 }
 
@@ -139,10 +139,10 @@ async fn nothing_is_left_of_a_server_that_forks_and_dies() {
 #[tokio::test]
 async fn nothing_is_left_of_a_connection_that_never_was() {
     let mark = Mark::new();
-    let mut terms = terms();
-    terms.limits.connect_timeout = Duration::from_millis(300);
+    let mut options = options();
+    options.limits.connect_timeout = Duration::from_millis(300);
     let script = mark.in_text("sleep MARK & setsid sleep MARK & sleep MARK");
-    let error = try_connect(shell(&script), terms).await.unwrap_err();
+    let error = try_connect(shell(&script), options).await.unwrap_err();
     assert!(matches!(error, ConnectError::Timeout { .. }), "{error:?}");
     wait_until("nothing is left", || mark.running().is_empty()).await;
 }
@@ -162,7 +162,7 @@ async fn a_server_can_run_in_a_sandbox() {
         let open = !read.is_empty();
         let sandbox = Some(ProcessSandbox { read, ..ProcessSandbox::default() });
         let program = Program { sandbox, ..python(&script) };
-        let connection = match try_connect(program, Terms { ..terms() }).await {
+        let connection = match try_connect(program, ConnectOptions { ..options() }).await {
             Err(ConnectError::Start(StartError::NoSandbox)) => return,
             connection => connection.unwrap(),
         };

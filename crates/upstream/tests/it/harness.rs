@@ -9,8 +9,8 @@ use std::{
 use guard::process::{ResourceLimits, Spawner};
 use serde_json::{Value, json};
 use upstream::connection::{
-    ConnectError, Connection, Event, Limits, Program, Protocol, Request, RequestError, Target,
-    Terms, connect,
+    ConnectError, ConnectOptions, Connection, ConnectionEvent, ConnectionLimits, PendingRequest,
+    Program, ProtocolChoice, RequestError, RequestOptions, Target, connect,
 };
 
 /// Generous for a loaded machine: a test that passes does not wait for it.
@@ -48,26 +48,29 @@ fn program(command: &str, args: &[&str]) -> Program {
     }
 }
 
-pub fn terms() -> Terms {
-    Terms {
-        limits: Limits {
+pub fn options() -> ConnectOptions {
+    ConnectOptions {
+        limits: ConnectionLimits {
             connect_timeout: DEADLINE,
             request_timeout: DEADLINE,
-            ..Limits::default()
+            ..ConnectionLimits::default()
         },
-        protocol: Protocol::Auto,
+        protocol: ProtocolChoice::Auto,
         client: json!({ "name": "toolgate", "version": "1" }),
         capabilities: json!({ "elicitation": { "form": {} } }),
     }
 }
 
-pub async fn try_connect(program: Program, terms: Terms) -> Result<Connection, ConnectError> {
-    within(connect(&Target::Program(program), &terms, &spawner())).await
+pub async fn try_connect(
+    program: Program,
+    options: ConnectOptions,
+) -> Result<Connection, ConnectError> {
+    within(connect(&Target::Program(program), &options, &spawner())).await
 }
 
 /// A connection to a script, in whatever era it speaks.
 pub async fn connected(script: &str) -> Connection {
-    try_connect(python(script), terms()).await.unwrap()
+    try_connect(python(script), options()).await.unwrap()
 }
 
 /// A connection to a legacy server that does this with every message after the beginning.
@@ -75,20 +78,25 @@ pub async fn serving(body: &str) -> Connection {
     serving_with(body, |_| ()).await
 }
 
-pub async fn serving_with(body: &str, change: impl FnOnce(&mut Terms)) -> Connection {
-    let mut terms = Terms { protocol: Protocol::Legacy, ..terms() };
-    change(&mut terms);
+pub async fn serving_with(body: &str, change: impl FnOnce(&mut ConnectOptions)) -> Connection {
+    let mut options = ConnectOptions { protocol: ProtocolChoice::Legacy, ..options() };
+    change(&mut options);
     let script = format!("for message in messages():\n    if legacy(message): continue\n{body}");
-    try_connect(python(&script), terms).await.unwrap()
+    try_connect(python(&script), options).await.unwrap()
 }
 
-pub fn call(params: &str) -> Request<'_> {
-    Request { name: Some("x"), ..Request::new("tools/call", params, DEADLINE) }
+pub fn call_options() -> RequestOptions<'static> {
+    RequestOptions { name: Some("x"), ..RequestOptions::new(DEADLINE) }
+}
+
+/// Calls a tool.
+pub fn begin(connection: &Connection, params: &str) -> Box<dyn PendingRequest> {
+    connection.send("tools/call", params, call_options())
 }
 
 pub async fn answer(connection: &Connection, params: &str) -> Result<Value, RequestError> {
-    let reply = within(connection.request(call(params))).await?;
-    Ok(serde_json::from_str(reply.json()).unwrap())
+    let response = within(connection.request("tools/call", params, call_options())).await?;
+    Ok(serde_json::from_str(response.json()).unwrap())
 }
 
 /// Waits for the event that a connection is over.
@@ -96,7 +104,7 @@ pub async fn closed(connection: &Connection) -> String {
     let mut events = connection.events().unwrap();
     loop {
         let event = within(events.recv()).await.expect("the last event is never lost");
-        if let Event::Closed(why) = event {
+        if let ConnectionEvent::Closed(why) = event {
             return why;
         }
     }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use upstream::connection::{Happening, Request, RequestError};
+use upstream::connection::{RequestError, RequestEvent, RequestOptions};
 
-use crate::harness::{answer, call, serving, serving_with, within};
+use crate::harness::{answer, begin, call_options, serving, serving_with, within};
 
 #[tokio::test]
 async fn garbage_is_counted_and_ignored() {
@@ -18,11 +18,11 @@ async fn garbage_is_counted_and_ignored() {
     .await;
     let seen = answer(&connection, r#"{"number":1}"#).await.unwrap();
     assert_eq!(seen["structuredContent"]["number"], 1);
-    let oddities = connection.oddities();
+    let oddities = connection.discarded();
     assert_eq!(oddities.samples[..3], ["INFO starting", "{", r#"{"level":"info"}"#]);
     assert_eq!(oddities.samples.len(), 5);
     // An empty batch has no messages, and one of a number has one that is none.
-    assert_eq!((oddities.garbage, oddities.too_long, oddities.unexpected), (8, 0, 0));
+    assert_eq!((oddities.malformed, oddities.too_long, oddities.unexpected), (8, 0, 0));
 }
 
 #[tokio::test]
@@ -41,7 +41,7 @@ async fn the_first_answer_counts_and_others_are_ignored() {
         let seen = answer(&connection, &format!(r#"{{"number":{number}}}"#)).await.unwrap();
         assert_eq!(seen["number"], number);
     }
-    assert!(connection.oddities().unexpected >= 19 * 5);
+    assert!(connection.discarded().unexpected >= 19 * 5);
 }
 
 #[tokio::test]
@@ -52,16 +52,16 @@ async fn a_line_of_a_hundred_megabytes_costs_no_memory() {
         for _ in range(100): sys.stdout.write('x' * 1000000)
         line('\"}}')
     else: echo(message)",
-        |terms| terms.limits.max_message_bytes = 1 << 20,
+        |options| options.limits.max_message_bytes = 1 << 20,
     )
     .await;
     let before = peak_memory_kib();
     let error = answer(&connection, r#"{"large":true}"#).await.unwrap_err();
     assert!(matches!(error, RequestError::TooLarge(1_048_576)), "{error:?}");
-    assert_eq!(error.to_string(), "the answer is larger than 1048576 bytes (max_message_bytes)");
+    assert_eq!(error.to_string(), "the response has more than 1048576 bytes (max_message_bytes)");
     let grown = peak_memory_kib() - before;
     assert!(grown < 64 * 1_024, "memory grew by {grown} KiB");
-    assert_eq!(connection.oddities().too_long, 1);
+    assert_eq!(connection.discarded().too_long, 1);
     assert!(answer(&connection, "{}").await.is_ok());
 }
 
@@ -76,12 +76,13 @@ async fn a_long_line_that_answers_nothing_leaves_its_request_to_its_time() {
     let connection = serving_with(
         "    if message['params'].get('large'): line('x' * 2000)
     elif 'id' in message: echo(message)",
-        |terms| terms.limits.max_message_bytes = 1_000,
+        |options| options.limits.max_message_bytes = 1_000,
     )
     .await;
     let timeout = Duration::from_millis(200);
-    let large = Request { timeout, ..call(r#"{"large":true}"#) };
-    let error = within(connection.request(large)).await.unwrap_err();
+    let options = RequestOptions { timeout, ..call_options() };
+    let large = connection.request("tools/call", r#"{"large":true}"#, options);
+    let error = within(large).await.unwrap_err();
     assert!(matches!(error, RequestError::Timeout(200)), "{error:?}");
     assert!(answer(&connection, "{}").await.is_ok());
 }
@@ -103,17 +104,17 @@ async fn a_server_that_asks_all_the_time_is_not_remembered_for_it() {
     )
     .await;
     // As many as wait for their turn are open until they are looked at; all others are refused.
-    let mut flight = connection.begin(call("{}"));
+    let mut pending = begin(&connection, "{}");
     let mut questions = Vec::new();
     while questions.len() < 64 {
-        match within(flight.next()).await {
-            Happening::Asked(asked) => questions.push(asked),
+        match within(pending.next()).await {
+            RequestEvent::InputRequest(asked) => questions.push(asked),
             other => panic!("{other:?}"),
         }
     }
-    drop((questions, flight));
-    let mut flight = connection.begin(Request { method: "tools/list", ..call("{}") });
-    let waited = tokio::time::timeout(Duration::from_millis(100), flight.next()).await;
+    drop((questions, pending));
+    let mut pending = connection.send("tools/list", "{}", call_options());
+    let waited = tokio::time::timeout(Duration::from_millis(100), pending.next()).await;
     assert!(waited.is_err(), "{waited:?}");
 }
 

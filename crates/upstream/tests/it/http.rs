@@ -3,22 +3,24 @@
 use std::sync::{Arc, Mutex};
 
 use guard::net::Url;
+use mcp::{ListKind, ProtocolVersion};
 use serde_json::{Value, json};
 use testkit::{Act, Heard, Peer, eventually};
 use upstream::connection::{
-    ConnectError, Connection, Endpoint, Era, Event, HttpKind, Protocol, Target, Terms, connect,
+    ConnectError, ConnectOptions, Connection, ConnectionEvent, Endpoint, HttpTransport,
+    ProtocolChoice, Target, connect,
 };
 
-use crate::harness::{answer, closed, spawner, terms, within};
+use crate::harness::{answer, closed, options, spawner, within};
 
-async fn try_connect(peer: &Peer, terms: Terms) -> Result<Connection, ConnectError> {
+async fn try_connect(peer: &Peer, options: ConnectOptions) -> Result<Connection, ConnectError> {
     let target = Target::Endpoint(Endpoint {
         url: Url::parse(&peer.url("/mcp")).unwrap(),
         headers: vec![("X-Key".to_owned(), "secret".to_owned())],
-        kind: HttpKind::Auto,
+        transport: HttpTransport::Auto,
         extra_ca: Vec::new(),
     });
-    within(connect(&target, &terms, &spawner())).await
+    within(connect(&target, &options, &spawner())).await
 }
 
 fn result(heard: &Heard, result: &Value) -> Act {
@@ -54,15 +56,15 @@ async fn a_modern_server_is_found_called_and_heard() {
     let (sender, events) = tokio::sync::mpsc::unbounded_channel();
     let events = Mutex::new(Some(events));
     let peer = Peer::start(move |heard| modern(heard, &events)).await;
-    let connection = try_connect(&peer, terms()).await.unwrap();
-    assert_eq!(connection.server().era, Era::Modern);
+    let connection = try_connect(&peer, options()).await.unwrap();
+    assert_eq!(connection.server().version, ProtocolVersion::V2026_07_28);
     assert_eq!(answer(&connection, "{}").await.unwrap(), json!({ "name": "x" }));
     let listing = within(connection.list("tools/list", "tools")).await.unwrap();
     assert_eq!((listing.items.len(), listing.ttl_ms), (1, Some(5)));
     let mut told = connection.events().unwrap();
     let changed = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
     sender.send(event(&changed)).unwrap();
-    assert_eq!(within(told.recv()).await, Some(Event::ToolsChanged));
+    assert_eq!(within(told.recv()).await, Some(ConnectionEvent::ListChanged(ListKind::Tools)));
     within(connection.close()).await;
     eventually("all is closed", || async { (peer.closed() == peer.connections()).then_some(()) })
         .await;
@@ -110,8 +112,8 @@ async fn however_a_legacy_server_takes_the_first_question_it_is_initialized() {
     ] {
         let first = Arc::new(first);
         let peer = Peer::start(move |heard| legacy(heard, &first)).await;
-        let connection = try_connect(&peer, terms()).await.unwrap();
-        assert_eq!(connection.server().version, "2025-11-25");
+        let connection = try_connect(&peer, options()).await.unwrap();
+        assert_eq!(connection.server().version, ProtocolVersion::V2025_11_25);
         assert_eq!(answer(&connection, "{}").await.unwrap(), json!({ "legacy": 1 }));
         within(connection.close()).await;
         assert_eq!(peer.heard().iter().filter(|one| one.method == "DELETE").count(), 1);
@@ -141,8 +143,8 @@ async fn a_server_of_the_oldest_way_is_found_too() {
         _ => vec![Act::answer(405, "Content-Type: text/plain\r\n", "Method Not Allowed")],
     })
     .await;
-    let connection = try_connect(&peer, terms()).await.unwrap();
-    assert_eq!(connection.server().version, "2024-11-05");
+    let connection = try_connect(&peer, options()).await.unwrap();
+    assert_eq!(connection.server().version, ProtocolVersion::V2024_11_05);
     assert!(answer(&connection, "{}").await.is_ok());
     *stream.lock().unwrap() = None;
     assert!(closed(&connection).await.contains("closed the stream"));
@@ -152,21 +154,21 @@ async fn a_server_of_the_oldest_way_is_found_too() {
 async fn what_is_wrong_with_an_address_is_told() {
     let told = async |act: fn() -> Vec<Act>| {
         let peer = Peer::start(move |_| act()).await;
-        let error = try_connect(&peer, terms()).await.err().unwrap();
+        let error = try_connect(&peer, options()).await.err().unwrap();
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         format!("{error}: {}", cause.unwrap_or_default())
     };
     let text = told(|| vec![Act::answer(401, "WWW-Authenticate: Bearer x=\"y\"\r\n", "")]).await;
-    assert!(text.contains("wants authorization (status 401, `Bearer`)"), "{text}");
+    assert!(text.contains("requires authorization (status 401, `Bearer`)"), "{text}");
     let text = told(|| vec![Act::answer(404, "", "")]).await;
-    assert!(text.contains("is the path right?"), "{text}");
+    assert!(text.contains("check the path"), "{text}");
     let text = told(|| vec![Act::answer(200, "Content-Type: text/html\r\n", "<html>")]).await;
     assert!(text.contains("text/html"), "{text}");
     let mut gone = Peer::start(|_| vec![]).await;
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     gone.port = free.local_addr().unwrap().port();
     drop(free);
-    let error = try_connect(&gone, terms()).await.err().unwrap();
+    let error = try_connect(&gone, options()).await.err().unwrap();
     assert!(matches!(error, ConnectError::Address(_)), "{error:?}");
 }
 
@@ -181,8 +183,8 @@ async fn a_session_that_ends_closes_the_connection() {
         legacy(heard, &Act::answer(404, "", ""))
     })
     .await;
-    let terms = Terms { protocol: Protocol::Legacy, ..terms() };
-    let connection = try_connect(&peer, terms).await.unwrap();
+    let options = ConnectOptions { protocol: ProtocolChoice::Legacy, ..options() };
+    let connection = try_connect(&peer, options).await.unwrap();
     answer(&connection, "{}").await.unwrap();
     ended.store(true, std::sync::atomic::Ordering::SeqCst);
     assert!(answer(&connection, "{}").await.is_err());

@@ -23,7 +23,7 @@ async fn pages_without_end_are_left_at_the_limit() {
     let connection = serving_with(
         "    page = int(message['params'].get('cursor', '0'))
     result(message, tools=[{'name': f't{page}'}], nextCursor=str(page + 1))",
-        |terms| terms.limits.max_pages = 100,
+        |options| options.limits.max_pages = 100,
     )
     .await;
     let listing = within(connection.list("tools/list", "tools")).await.unwrap();
@@ -39,7 +39,7 @@ async fn pages_in_a_circle_are_noticed() {
     )
     .await;
     let listing = within(connection.list("tools/list", "tools")).await.unwrap();
-    assert_eq!(listing.cut.as_deref(), Some("the pages go in a circle, after 4 of them"));
+    assert_eq!(listing.cut.as_deref(), Some("a cursor repeats after 4 pages"));
 }
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn what_is_no_listing_is_an_error() {
     let connection = serving("    result(message, tolls=[])").await;
     let error = within(connection.list("tools/list", "tools")).await.unwrap_err();
     assert!(matches!(error, RequestError::Protocol(_)), "{error:?}");
-    assert_eq!(error.to_string(), "the answer has no list `tools`");
+    assert_eq!(error.to_string(), "the result has no list `tools`");
     let connection = serving("    error(message, -32601, 'no tools here')").await;
     let error = within(connection.list("tools/list", "tools")).await.unwrap_err();
     assert!(matches!(error, RequestError::Rpc(_)), "{error:?}");

@@ -3,8 +3,8 @@
 
 mod calls;
 mod ends;
-mod eras;
 mod harness;
 mod hostile;
 mod http;
 mod listings;
+mod protocol_versions;

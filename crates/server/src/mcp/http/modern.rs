@@ -1,97 +1,100 @@
-//! The modern era over HTTP: every request stands alone, and a closed connection is a
-//! cancelled call.
+//! Modern MCP over HTTP: every request stands alone, and a closed connection cancels the call.
 
-use axum::response::Response;
-use contract::render::mcp::Era;
+use axum::response::Response as HttpResponse;
 use gate::Door;
+use mcp::{
+    Message, ProtocolVersion, Request, RpcError, header,
+    params::{Params, RequestMeta, string},
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Knock, SESSION, VERSION, accepted, failed, finished, head,
-    stream::{self, Manner},
+    HttpHead, SESSION_ID, accepted, failed, finished, header_check,
+    streaming::{self, InterimMessages, ResponseMode},
 };
 use crate::mcp::{
-    call,
-    context::{Context, Outbox},
-    dispatch::{self, Work},
-    params::{self, Meta, Params},
-    rpc::{Message, Request, RpcError},
-    version::Version,
+    call::ToolCall,
+    client::Client,
+    context::{McpContext, MessageSender},
+    dispatch::{self, Dispatched},
 };
 
-/// Whether the head says that this is the modern era. A revision that nobody here knows is
-/// not one of the old ones.
-pub(super) fn says_head(knock: &Knock) -> bool {
-    match knock.header(VERSION).map(Version::parse) {
+/// Whether the header says that this is modern MCP. A version that is not known here is not one of the
+/// old ones.
+pub(super) fn says_header(head: &HttpHead) -> bool {
+    match head.header(header::PROTOCOL_VERSION).map(ProtocolVersion::parse) {
         None => false,
-        Some(Some(version)) => version.era() == Era::Modern,
-        Some(None) => !knock.headers.contains_key(SESSION),
+        Some(Some(version)) => version.is_modern(),
+        Some(None) => !head.headers.contains_key(SESSION_ID),
     }
 }
 
-/// Whether a request is one of the modern era: it says so in itself, or in its head.
-pub(super) fn is_meant(knock: &Knock, request: &Request<'_>, meta: &Meta<'_>) -> bool {
-    let opens = &*request.method == "initialize";
-    let known = || knock.header(VERSION).is_some_and(|date| Version::parse(date).is_some());
-    meta.protocol_version.is_some() || (says_head(knock) && (!opens || known()))
+/// Whether a request is a modern one: its `_meta` says so, or its header.
+pub(super) fn is_meant(head: &HttpHead, request: &Request<'_>, meta: &RequestMeta<'_>) -> bool {
+    let known = || {
+        let date = head.header(header::PROTOCOL_VERSION);
+        date.is_some_and(|date| ProtocolVersion::parse(date).is_some())
+    };
+    meta.protocol_version.is_some()
+        || (says_header(head) && (request.method != "initialize" || known()))
 }
 
-/// There is nothing that a client could tell us here; a closed stream cancels.
-pub(super) fn told(message: &Message<'_>) -> Response {
+/// Takes a message that is not a request. There is nothing to tell a server here; a closed stream
+/// cancels.
+pub(super) fn no_request(message: &Message<'_>) -> HttpResponse {
     match message {
         Message::Response { id, .. } => {
-            let error = RpcError::invalid_request("in this revision the server asks nothing");
-            failed(Some(id), &error)
+            let error =
+                RpcError::invalid_request("in this protocol version the server asks nothing");
+            failed(id.as_ref(), &error)
         }
-        _ => accepted(),
+        Message::Notification { .. } | Message::Request(_) => accepted(),
     }
 }
 
 pub(super) async fn answer(
-    knock: Knock,
+    head: HttpHead,
     request: Request<'_>,
     params: &Params<'_>,
-    meta: &Meta<'_>,
-) -> Response {
-    let can_stream = knock.accepts_streams();
-    match begin(knock, &request, params, meta, can_stream) {
+    meta: &RequestMeta<'_>,
+) -> HttpResponse {
+    let can_stream = head.accepts_streams();
+    let keep_alive = head.app.settings.mcp.keep_alive;
+    match begin(head, &request, params, meta, can_stream) {
         Err(error) => failed(Some(&request.id), &error),
-        Ok((Work::Now(reply), _, _)) => {
-            let status = reply.as_ref().err().map_or(200, |error| error.status);
-            finished(&request.id, &reply, status)
+        Ok((Dispatched::Ready(outcome), _)) => {
+            let status = outcome.as_ref().err().map_or(200, |error| error.status);
+            finished(&request.id, &outcome, status)
         }
-        Ok((Work::Later(work), interim, keep_alive)) => {
-            let manner = Manner { keep_alive, can_stream, modern: true };
-            stream::respond(request.id, work, interim, manner).await
+        Ok((Dispatched::Pending(work), interim)) => {
+            let mode = ResponseMode { keep_alive, can_stream, modern: true };
+            streaming::respond(request.id, work, interim, mode).await
         }
     }
 }
 
-type Begun = (Work, Option<stream::Interim>, std::time::Duration);
-
 fn begin(
-    knock: Knock,
+    head: HttpHead,
     request: &Request<'_>,
     params: &Params<'_>,
-    meta: &Meta<'_>,
+    meta: &RequestMeta<'_>,
     can_stream: bool,
-) -> Result<Begun, RpcError> {
+) -> Result<(Dispatched, Option<InterimMessages>), RpcError> {
     if let Some(version) = meta.protocol_version {
-        let version = params::text(version, "protocolVersion")?;
-        head::check(&knock.headers, &version, &request.method, params)?;
+        let version = string(version, "protocolVersion")?;
+        header_check::check(&head.headers, &version, &request.method, params)?;
     }
-    let client = meta.client()?;
-    let listens = &*request.method == "subscriptions/listen";
-    let chatty = listens || client.log_level.is_some() || meta.progress_token.is_some();
-    let (outbox, interim) = if chatty && can_stream {
-        let (outbox, interim) = Outbox::channel();
-        (Some(outbox), Some(interim))
+    let client = Client::modern(meta)?;
+    let listens = request.method == "subscriptions/listen";
+    let wants_messages = listens || client.log_level.is_some() || meta.progress_token.is_some();
+    let (messages, interim) = if wants_messages && can_stream {
+        let (messages, interim) = MessageSender::channel();
+        (Some(messages), Some(interim))
     } else {
         (None, None)
     };
-    let Knock { app, caller, request_id, scope, headers } = knock;
-    let keep_alive = app.settings.mcp.keep_alive;
-    let context = Context {
+    let HttpHead { app, caller, request_id, scope, headers } = head;
+    let context = McpContext {
         app,
         client,
         scope,
@@ -99,14 +102,14 @@ fn begin(
         request_id,
         door: Door::McpHttp,
         stop: CancellationToken::new(),
-        outbox,
+        messages,
         session: None,
         subscription: listens.then(|| request.id.value()),
     };
-    let check = |asked: &call::Asked| match call::mirrors(asked) {
-        Some((tool, arguments)) => head::check_mirrors(&headers, tool, arguments),
+    let check = |call: &ToolCall| match call.mirrored() {
+        Some((tool, arguments)) => header_check::check_mirrors(&headers, tool, arguments),
         None => Ok(()),
     };
     let work = dispatch::begin(context, &request.method, params, meta, Some(&check));
-    Ok((work, interim, keep_alive))
+    Ok((work, interim))
 }

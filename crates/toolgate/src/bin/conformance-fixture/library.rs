@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gate::{BoxFuture, CallChannel};
 use serde_json::{Map, Value, json};
-use server::mcp::{Completing, Library, LibraryError};
+use server::mcp::{CompletionRequest, Library, LibraryError};
 use tokio::sync::watch;
 
 use crate::{
@@ -39,7 +39,7 @@ impl Shelf {
             !channel.replies.get(name).is_some_and(|reply| question.accepts(reply))
         });
         if !open.is_empty() {
-            return Err(LibraryError::Asks(open));
+            return Err(LibraryError::InputRequired(open));
         }
         Ok(json!({
             "description": data.prompt["description"],
@@ -116,7 +116,7 @@ impl Library for Shelf {
         Box::pin(async move { self.contents(uri) })
     }
 
-    fn complete<'a>(&'a self, given: &'a Completing) -> BoxFuture<'a, Value> {
+    fn complete<'a>(&'a self, given: &'a CompletionRequest) -> BoxFuture<'a, Value> {
         let completion = self.completion(&given.reference, &given.argument);
         Box::pin(std::future::ready(completion))
     }
@@ -166,7 +166,9 @@ mod tests {
             shelf().get("test_input_required_result_prompt", &Map::new(), &channel)
         };
         for unanswered in [json!({}), json!({ "user_context": 5 }), json!({ "other": {} })] {
-            assert!(matches!(get(unanswered), Err(LibraryError::Asks(open)) if open.len() == 1));
+            assert!(
+                matches!(get(unanswered), Err(LibraryError::InputRequired(open)) if open.len() == 1)
+            );
         }
         let reply = json!({ "action": "accept", "content": { "context": "a test" } });
         let got = get(json!({ "user_context": reply })).unwrap();

@@ -65,7 +65,7 @@ pub fn jobs() -> JobsSettings {
 /// The doors.
 pub fn doors() -> server::ServerSettings {
     // What is sealed here is worth nothing, and a known key makes a run repeatable.
-    let mut mcp = server::mcp::Settings::new(*b"the key of the fixture, and only");
+    let mut mcp = server::mcp::McpSettings::new(*b"the key of the fixture, and only");
     mcp.task_after = TASK_AFTER;
     server::ServerSettings {
         version: env!("CARGO_PKG_VERSION"),

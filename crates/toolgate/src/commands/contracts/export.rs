@@ -82,7 +82,7 @@ impl Export {
             (Format::Markdown, _) => printer.document(markdown::reference(contracts).trim_end()),
             (Format::Mcp, Some(listed)) => printer.json(&json!({ "tools": listed })),
             (Format::Mcp, None) => {
-                printer.json(&mcp::listing(contracts.iter().copied(), mcp::Era::Modern));
+                printer.json(&mcp::listing(contracts.iter().copied(), mcp::OutputForm::Any));
             }
             (Format::Openapi, _) => printer.json(&openapi::document(
                 contracts,

@@ -37,8 +37,8 @@ async fn parameters_of_the_wrong_form_are_refused_in_both_eras() {
         ("tools/call", "\"name\"".into(), "params"),
         ("tools/list", "true".into(), "params"),
         ("tools/call", "{META}".into(), "params must have `name`"),
-        ("tools/call", r#"{META,"name":null}"#.into(), "`name` must be a text"),
-        ("tools/call", r#"{META,"name":["hello"]}"#.into(), "`name` must be a text"),
+        ("tools/call", r#"{META,"name":null}"#.into(), "`name` must be a string"),
+        ("tools/call", r#"{META,"name":["hello"]}"#.into(), "`name` must be a string"),
         ("tools/call", r#"{META,"name":"hello","name":"hello"}"#.into(), "duplicate field"),
         (
             "tools/call",
@@ -54,10 +54,10 @@ async fn parameters_of_the_wrong_form_are_refused_in_both_eras() {
         ("tools/call", call(r#"{"message":"\ud800"}"#), "`arguments`"),
         ("tools/call", call(&format!(r#"{{"message":{arrays}}}"#)), "recursion limit exceeded"),
         ("tools/call", call(&objects), "recursion limit exceeded"),
-        ("tools/list", r#"{META,"cursor":5}"#.into(), "`cursor` must be a text"),
+        ("tools/list", r#"{META,"cursor":5}"#.into(), "`cursor` must be a string"),
         ("tools/list", r#"{META,"cursor":"1","cursor":"2"}"#.into(), "duplicate field"),
         ("resources/read", "{META}".into(), "params must have `uri`"),
-        ("resources/read", r#"{META,"uri":5}"#.into(), "`uri` must be a text"),
+        ("resources/read", r#"{META,"uri":5}"#.into(), "`uri` must be a string"),
         ("completion/complete", "{META}".into(), "params must have `ref`"),
         ("completion/complete", r#"{META,"ref":[],"argument":{}}"#.into(), "`ref` must be"),
     ] {
@@ -114,7 +114,7 @@ async fn what_a_modern_client_says_of_itself_must_have_its_form() {
         (format!("{{{date},{date},{can}:{{}}}}"), "duplicate field"),
         (
             format!(r#"{{"io.modelcontextprotocol/protocolVersion":5,{can}:{{}}}}"#),
-            "must be a text",
+            "must be a string",
         ),
         (format!("{{{date},{can}:null}}"), missing),
         (format!("{{{date},{can}:true}}"), "capabilities"),
@@ -126,7 +126,7 @@ async fn what_a_modern_client_says_of_itself_must_have_its_form() {
         (with(r#""progressToken":true"#), "progressToken must be"),
         (with(r#""progressToken":1E400"#), "progressToken must be"),
         (with(r#""io.modelcontextprotocol/logLevel":"loud""#), "the level is one of"),
-        (with(r#""io.modelcontextprotocol/logLevel":5"#), "`level` must be a text"),
+        (with(r#""io.modelcontextprotocol/logLevel":5"#), "`level` must be a string"),
     ] {
         let params = format!(r#"{{"_meta":{said},"name":"hello","arguments":{{"name":"x"}}}}"#);
         let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
@@ -148,7 +148,7 @@ async fn an_initialize_must_have_its_form() {
         ("null", "params"),
         ("{}", "params must have `protocolVersion`"),
         (r#"{"protocolVersion":null}"#, "params must have `protocolVersion`"),
-        (r#"{"protocolVersion":20251125}"#, "`protocolVersion` must be a text"),
+        (r#"{"protocolVersion":20251125}"#, "`protocolVersion` must be a string"),
         (r#"{"protocolVersion":"2025-11-25","protocolVersion":"2025-06-18"}"#, "duplicate field"),
         (r#"{"protocolVersion":"2025-11-25","capabilities":5}"#, "capabilities"),
         (r#"{"protocolVersion":"2025-11-25","capabilities":"all"}"#, "capabilities"),
@@ -233,8 +233,8 @@ async fn a_task_that_is_none_is_not_there() {
         }
         for (params, words) in [
             (json!({}), "params must have `taskId`"),
-            (json!({ "taskId": 5 }), "`taskId` must be a text"),
-            (json!({ "taskId": [unknown] }), "`taskId` must be a text"),
+            (json!({ "taskId": 5 }), "`taskId` must be a string"),
+            (json!({ "taskId": [unknown] }), "`taskId` must be a string"),
         ] {
             refused(&client.send(method, params).await, (400, -32602), words);
         }

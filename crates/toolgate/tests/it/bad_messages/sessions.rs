@@ -119,12 +119,12 @@ async fn an_id_that_is_taken_is_refused_until_it_is_free() {
     let process = asleep(&world).await;
     for method in ["ping", "tools/list"] {
         let body = request(7, method, &json!({})).to_string();
-        refused(&one.post(&body).await, (400, -32600), "a request which is not answered yet");
+        refused(&one.post(&body).await, (400, -32600), "its request has no response yet");
         // A text is no number, and another session has ids of its own.
         let text = request("7", method, &json!({})).to_string();
         assert_eq!((one.post(&text).await.status, other.post(&body).await.status), (200, 200));
     }
-    refused(&one.post(&sleeps(7).to_string()).await, (400, -32600), "not answered yet");
+    refused(&one.post(&sleeps(7).to_string()).await, (400, -32600), "has no response yet");
     assert!(is_alive(&process));
     assert_eq!(one.post(&cancelled(&json!(7))).await.status, 202);
     let answer = raw.answer().await.json();

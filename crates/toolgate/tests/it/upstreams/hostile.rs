@@ -168,7 +168,7 @@ async fn tools_that_change_while_they_are_called_do_no_harm() {
 async fn endless_and_huge_listings_end() {
     for (script, words) in [
         (json!({ "tools": [tool("a")], "pages": "endless" }), "pages"),
-        (json!({ "tools": [tool("a")], "pages": "same" }), "circle"),
+        (json!({ "tools": [tool("a")], "pages": "same" }), "a cursor repeats"),
         (
             json!({ "tools": (0..10_001).map(|n| tool(&format!("t{n}"))).collect::<Vec<_>>() }),
             "max_listed",

@@ -1,71 +1,73 @@
-//! The wire against servers that a test has written, over real sockets.
+//! The transport against servers that a test has written, over real sockets.
 
 mod broken;
+mod http_sse;
 mod legacy;
-mod listening;
 mod modern;
-mod oldest;
-mod refused;
+mod notification_stream;
+mod rejected;
 
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use guard::net::Url;
+use mcp::{ListKind, ProtocolVersion};
 use serde_json::{Value, json};
 use testkit::{Act, Heard, Peer};
 use tokio::sync::mpsc;
 
 use super::open;
 use crate::connection::{
-    Endpoint, Era, Event, Flight, Happening, HttpKind, Limits, Prepared, RequestError, Wire,
+    ConnectionEvent, ConnectionLimits, EncodedRequest, Endpoint, HttpTransport, PendingRequest,
+    RequestError, RequestEvent, Transport,
 };
 
 const LONG: Duration = Duration::from_secs(30);
 const SHORT: Duration = Duration::from_millis(300);
 const MAX_BYTES: usize = 100_000;
 
-/// A wire to a server, and what it tells beside requests.
+/// A transport to a server, and what it tells beside requests.
 struct Line {
-    wire: Arc<dyn Wire>,
-    events: mpsc::Receiver<Event>,
+    transport: Arc<dyn Transport>,
+    events: mpsc::Receiver<ConnectionEvent>,
 }
 
-fn line(peer: &Peer, kind: HttpKind) -> Line {
+fn line(peer: &Peer, transport: HttpTransport) -> Line {
     let endpoint = Endpoint {
         url: Url::parse(&peer.url("/mcp")).unwrap(),
         headers: vec![("Authorization".to_owned(), "Bearer secret".to_owned())],
-        kind,
+        transport,
         extra_ca: Vec::new(),
     };
-    let limits = Limits {
+    let limits = ConnectionLimits {
         max_message_bytes: MAX_BYTES,
         connect_timeout: Duration::from_secs(10),
-        ..Limits::default()
+        ..ConnectionLimits::default()
     };
     let (sender, events) = mpsc::channel(8);
-    Line { wire: open(&endpoint, &limits, sender).unwrap(), events }
+    Line { transport: open(&endpoint, &limits, sender).unwrap(), events }
 }
 
-/// A wire to a server of the modern era.
-async fn modern(peer: &Peer) -> Line {
-    let line = line(peer, HttpKind::Auto);
-    line.wire.established(Era::Modern, "2026-07-28").await;
+/// A transport to a server of the modern era.
+fn modern(peer: &Peer) -> Line {
+    let line = line(peer, HttpTransport::Auto);
+    line.transport.set_version(ProtocolVersion::V2026_07_28);
     line
 }
 
-/// A wire to a server of the legacy era that has answered `initialize`.
+/// A transport to a server of the legacy era that has answered `initialize`.
 async fn legacy(peer: &Peer) -> Line {
-    let line = line(peer, HttpKind::Auto);
+    let line = line(peer, HttpTransport::Auto);
     ask(&line, 1, "initialize").await.unwrap();
-    line.wire.established(Era::Legacy, "2025-11-25").await;
+    line.transport.set_version(ProtocolVersion::V2025_11_25);
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    line.wire.notify(Bytes::from(ready.to_string())).await.unwrap();
+    line.transport.notify(Bytes::from(ready.to_string())).await.unwrap();
     line
 }
 
-fn request(id: u64, method: &'static str) -> Prepared {
+fn request(id: u64, method: &'static str) -> EncodedRequest {
     let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": {} });
-    Prepared {
+    EncodedRequest {
         id,
         method,
         name: None,
@@ -76,27 +78,29 @@ fn request(id: u64, method: &'static str) -> Prepared {
 }
 
 /// A call of a tool with little time.
-fn hurried(id: u64) -> Prepared {
-    Prepared { timeout: SHORT, ..request(id, "tools/call") }
+fn hurried(id: u64) -> EncodedRequest {
+    EncodedRequest { timeout: SHORT, ..request(id, "tools/call") }
 }
 
 /// The result of a request, and what happened before.
-async fn whole(flight: &mut dyn Flight) -> (Vec<Happening>, Result<String, RequestError>) {
+async fn whole(
+    pending: &mut dyn PendingRequest,
+) -> (Vec<RequestEvent>, Result<String, RequestError>) {
     let mut happened = Vec::new();
     loop {
-        match flight.next().await {
-            Happening::Done(ended) => {
+        match pending.next().await {
+            RequestEvent::Done(ended) => {
                 return (happened, ended.map(|reply| reply.json().to_owned()));
             }
             // Nobody here can be asked.
-            Happening::Asked(asked) => drop(asked),
+            RequestEvent::InputRequest(asked) => drop(asked),
             other => happened.push(other),
         }
     }
 }
 
-async fn send(line: &Line, request: Prepared) -> Result<String, RequestError> {
-    whole(&mut *line.wire.begin(request)).await.1
+async fn send(line: &Line, request: EncodedRequest) -> Result<String, RequestError> {
+    whole(&mut *line.transport.send(request)).await.1
 }
 
 async fn ask(line: &Line, id: u64, method: &'static str) -> Result<String, RequestError> {
@@ -108,9 +112,9 @@ async fn call(line: &Line) -> Result<String, RequestError> {
 }
 
 /// Goes on with a request, which must not end, until something is the case.
-async fn until(flight: &mut dyn Flight, what: &str, holds: impl Fn() -> bool) {
+async fn until(pending: &mut dyn PendingRequest, what: &str, holds: impl Fn() -> bool) {
     tokio::select! {
-        ended = whole(flight) => panic!("{what}: {:?}", ended.1),
+        ended = whole(pending) => panic!("{what}: {:?}", ended.1),
         () = testkit::eventually(what, || async { holds().then_some(()) }) => {}
     }
 }

@@ -1,19 +1,21 @@
+use mcp::{MAX_ITEM_BYTES, TOO_LARGE};
+
 use super::*;
 
 const HOUR: Duration = Duration::from_hours(1);
 
-fn reply(text: &str) -> Reply {
-    Reply::new(bytes::Bytes::copy_from_slice(text.as_bytes()), 0..text.len()).unwrap()
+fn response(text: &str) -> Response {
+    text.as_bytes().to_vec().into()
 }
 
 fn read(pages: &[&str], max_listed: usize, max_pages: usize) -> (Listing, Option<String>) {
-    let limits = Limits { max_listed, max_pages, ..Limits::default() };
-    let mut reading = Reading::new(&limits, HOUR);
+    let limits = ConnectionLimits { max_listed, max_pages, ..ConnectionLimits::default() };
+    let mut reader = ListingReader::new(&limits, HOUR);
     let mut next = None;
     for page in pages {
-        next = reading.page(&reply(page), "tools").unwrap();
+        next = reader.page(&response(page), "tools").unwrap();
     }
-    (reading.listing, next)
+    (reader.listing, next)
 }
 
 #[test]
@@ -53,20 +55,20 @@ fn of_one_that_is_too_large_the_name_is_kept() {
 
 #[test]
 fn a_listing_has_an_end_in_bytes() {
-    let limits = Limits { max_listing_bytes: 40, ..Limits::default() };
-    let mut reading = Reading::new(&limits, HOUR);
-    let first = reply(r#"{"tools":[1],"nextCursor":"a"}"#);
-    assert_eq!(reading.page(&first, "tools"), Ok(Some("a".into())));
-    let second = reply(r#"{"tools":[1],"nextCursor":"b"}"#);
-    assert_eq!(reading.page(&second, "tools"), Ok(None));
-    assert!(reading.listing.cut.unwrap().contains("more than 40 bytes (max_listing_bytes)"));
+    let limits = ConnectionLimits { max_listing_bytes: 40, ..ConnectionLimits::default() };
+    let mut reader = ListingReader::new(&limits, HOUR);
+    let first = response(r#"{"tools":[1],"nextCursor":"a"}"#);
+    assert_eq!(reader.page(&first, "tools"), Ok(Some("a".into())));
+    let second = response(r#"{"tools":[1],"nextCursor":"b"}"#);
+    assert_eq!(reader.page(&second, "tools"), Ok(None));
+    assert!(reader.listing.cut.unwrap().contains("more than 40 bytes (max_listing_bytes)"));
 }
 
 #[test]
 fn what_is_no_listing_is_refused() {
-    let mut reading = Reading::new(&Limits::default(), HOUR);
+    let mut reader = ListingReader::new(&ConnectionLimits::default(), HOUR);
     for text in ["{}", "[]", "5", r#"{"tools":{}}"#, r#"{"tools":[],"nextCursor":5}"#] {
-        assert!(reading.page(&reply(text), "tools").is_err(), "{text}");
+        assert!(reader.page(&response(text), "tools").is_err(), "{text}");
     }
 }
 
@@ -81,19 +83,23 @@ fn the_limit_that_was_met_is_told() {
     let (items, why) = cut(&[r#"{"tools":[1,2,3]}"#], 2, 9);
     assert_eq!((items, &*why), (2, "more than 2 are listed (max_listed)"));
     assert_eq!(cut(&[page], 2, 9), (2, why));
-    assert!(cut(&[page, page], 9, 9).1.contains("circle"));
+    assert!(cut(&[page, page], 9, 9).1.contains("cursor repeats"));
     let other = r#"{"tools":[1,2],"nextCursor":"b"}"#;
     assert!(cut(&[page, other], 9, 2).1.contains("max_pages"));
     let cursor = "x".repeat(MAX_CURSOR_BYTES + 1);
-    assert!(cut(&[&format!(r#"{{"tools":[],"nextCursor":"{cursor}"}}"#)], 9, 9).1.contains("mark"));
+    assert!(
+        cut(&[&format!(r#"{{"tools":[],"nextCursor":"{cursor}"}}"#)], 9, 9)
+            .1
+            .contains("a cursor is longer")
+    );
     let whole = r#"{"tools":[1,2]}"#;
     assert_eq!(read(&[whole], 2, 1).0.cut, None);
 }
 
 #[test]
 fn a_listing_has_an_end_in_time() {
-    let mut reading = Reading::new(&Limits::default(), Duration::ZERO);
-    let page = reply(r#"{"tools":[],"nextCursor":"a"}"#);
-    assert_eq!(reading.page(&page, "tools"), Ok(None));
-    assert!(reading.listing.cut.unwrap().contains("took longer than 0 ms"));
+    let mut reader = ListingReader::new(&ConnectionLimits::default(), Duration::ZERO);
+    let page = response(r#"{"tools":[],"nextCursor":"a"}"#);
+    assert_eq!(reader.page(&page, "tools"), Ok(None));
+    assert!(reader.listing.cut.unwrap().contains("took longer than 0 ms"));
 }

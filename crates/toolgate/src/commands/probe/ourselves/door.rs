@@ -8,7 +8,7 @@ use gate::{Caller, Gate, Recording, RequestId};
 use guard::net;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
-use upstream::connection::{Request, RequestError};
+use upstream::connection::{RequestError, RequestOptions};
 
 use super::stage::{Actor, Stage};
 
@@ -147,15 +147,12 @@ async fn mcp(stage: &Stage, door: Door, actor: &Actor, input: &Value) -> anyhow:
     let params = json!({ "name": tool, "arguments": input }).to_string();
     let nothing = Map::new();
     let headers = headers(&actor.contract.input_schema, input.as_object().unwrap_or(&nothing));
-    let request = Request {
-        name: Some(tool),
-        headers,
-        ..Request::new("tools/call", &params, stage.patience)
-    };
-    match connection.request(request).await {
-        Ok(reply) => {
-            let result: Value = serde_json::from_str(reply.json())?;
-            Ok(Seen { code: code_of_mcp_result(&result)?, text: reply.json().to_owned() })
+    let options =
+        RequestOptions { name: Some(tool), headers, ..RequestOptions::new(stage.patience) };
+    match connection.request("tools/call", &params, options).await {
+        Ok(response) => {
+            let result: Value = serde_json::from_str(response.json())?;
+            Ok(Seen { code: code_of_mcp_result(&result)?, text: response.json().to_owned() })
         }
         Err(RequestError::Rpc(error)) => {
             let data = error.data.as_ref().map(ToString::to_string).unwrap_or_default();

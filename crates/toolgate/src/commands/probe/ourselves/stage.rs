@@ -12,7 +12,8 @@ use store::{DataFolder, DataFolderLock};
 use tokio::{net::TcpListener, sync::Mutex, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 use upstream::connection::{
-    Connection, Endpoint, HttpKind, Limits, Protocol, Target, Terms, connect,
+    ConnectOptions, Connection, ConnectionLimits, Endpoint, HttpTransport, ProtocolChoice, Target,
+    connect,
 };
 
 use super::{pipe::Pipe, switch::Switch};
@@ -95,8 +96,8 @@ impl Stage {
             patience,
             gate,
             client,
-            modern: connected(&base, Protocol::Modern, patience).await?,
-            legacy: connected(&base, Protocol::Legacy, patience).await?,
+            modern: connected(&base, ProtocolChoice::Modern, patience).await?,
+            legacy: connected(&base, ProtocolChoice::Legacy, patience).await?,
             pipe: Mutex::new(Pipe::open(app).await?),
             base,
             actors,
@@ -122,20 +123,24 @@ impl Stage {
 
 async fn connected(
     base: &str,
-    protocol: Protocol,
+    protocol: ProtocolChoice,
     patience: Duration,
 ) -> anyhow::Result<Connection> {
     let url = net::Url::parse(&format!("{base}/mcp")).context("our own address")?;
-    let endpoint =
-        Endpoint { url, headers: Vec::new(), kind: HttpKind::Streamable, extra_ca: Vec::new() };
-    let terms = Terms {
-        limits: Limits { request_timeout: patience, ..Limits::default() },
+    let endpoint = Endpoint {
+        url,
+        headers: Vec::new(),
+        transport: HttpTransport::Streamable,
+        extra_ca: Vec::new(),
+    };
+    let options = ConnectOptions {
+        limits: ConnectionLimits { request_timeout: patience, ..ConnectionLimits::default() },
         protocol,
         client: json!({ "name": "toolgate", "version": env!("CARGO_PKG_VERSION") }),
         capabilities: json!({}),
     };
     let spawner = Spawner::of_this_program();
-    connect(&Target::Endpoint(endpoint), &terms, &spawner)
+    connect(&Target::Endpoint(endpoint), &options, &spawner)
         .await
         .with_context(|| format!("our own MCP door ({protocol:?})"))
 }

@@ -13,7 +13,7 @@ async fn outcome(
     script: impl Fn(&Heard) -> Vec<Act> + Send + Sync + 'static,
 ) -> Result<String, RequestError> {
     let peer = Peer::start(script).await;
-    call(&modern(&peer).await).await
+    call(&modern(&peer)).await
 }
 
 #[tokio::test]
@@ -64,11 +64,11 @@ async fn whoever_is_slow_is_waited_for_and_whoever_is_too_slow_is_not() {
             _ => vec![Act::events(), Act::Drip(vec![b'x'; 100_000], Duration::from_millis(1))],
         })
         .await;
-        let line = modern(&peer).await;
+        let line = modern(&peer);
         let begun = Instant::now();
-        let mut flight = line.wire.begin(hurried(7));
+        let mut pending = line.transport.send(hurried(7));
         let ended = loop {
-            if let Happening::Done(ended) = flight.next().await {
+            if let RequestEvent::Done(ended) = pending.next().await {
                 break ended;
             }
         };
@@ -121,21 +121,21 @@ async fn what_is_no_answer_is_told_as_that() {
     let large = format!("A: {}\r\n", "x".repeat(70_000));
     for (word, status, head, body) in [
         ("text/html", 200, "Content-Type: text/html\r\n", "<html>Sign in</html>"),
-        ("without a message", 200, "", "{}"),
-        ("without a message", 202, "", ""),
-        ("without a message", 204, "", ""),
+        ("without a Content-Type", 200, "", "{}"),
+        ("without a Content-Type", 202, "", ""),
+        ("without a Content-Type", 204, "", ""),
         ("headers", 200, &large, ""),
-        ("no message", 200, JSON, ""),
-        ("no message", 200, JSON, "<html>"),
-        ("no message", 200, JSON, r#"{"jsonrpc":"2.0","id":7}"#),
-        ("no message", 200, JSON, r#"{"id":7,"result":{}}"#),
-        ("no message", 200, JSON, "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\"\0\"}"),
-        ("no message", 200, JSON, r#"{"jsonrpc":"2.0","id":7,"result":{}} {}"#),
+        ("not a JSON-RPC message", 200, JSON, ""),
+        ("not a JSON-RPC message", 200, JSON, "<html>"),
+        ("not a JSON-RPC message", 200, JSON, r#"{"jsonrpc":"2.0","id":7}"#),
+        ("not a JSON-RPC message", 200, JSON, r#"{"id":7,"result":{}}"#),
+        ("not a JSON-RPC message", 200, JSON, "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\"\0\"}"),
+        ("not a JSON-RPC message", 200, JSON, r#"{"jsonrpc":"2.0","id":7,"result":{}} {}"#),
         ("another request", 200, JSON, r#"{"jsonrpc":"2.0","id":8,"result":{}}"#),
         ("another request", 200, JSON, r#"{"jsonrpc":"2.0","id":"7","result":{}}"#),
         ("another request", 200, JSON, r#"{"jsonrpc":"2.0","id":null,"result":{}}"#),
-        ("something else", 200, JSON, r#"{"jsonrpc":"2.0","method":"x"}"#),
-        ("something else", 200, JSON, "[]"),
+        ("no response to this request", 200, JSON, r#"{"jsonrpc":"2.0","method":"x"}"#),
+        ("no response to this request", 200, JSON, "[]"),
     ] {
         let (said_head, said_body) = (head.to_owned(), body.to_owned());
         let ended = outcome(move |_| vec![Act::answer(status, &said_head, &said_body)]).await;

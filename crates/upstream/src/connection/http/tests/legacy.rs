@@ -22,7 +22,7 @@ async fn the_session_is_learned_and_named_ever_after_until_it_is_ended() {
     let peer = server(|heard| vec![Act::json(answer_to(heard, &json!({})))]).await;
     let line = legacy(&peer).await;
     call(&line).await.unwrap();
-    line.wire.close().await;
+    line.transport.close().await;
     let heard = peer.heard();
     assert_eq!(heard[0].header("mcp-session-id"), "");
     for method in ["notifications/initialized", "tools/call"] {
@@ -54,9 +54,9 @@ async fn a_session_that_is_over_ends_the_connection() {
             Err(RequestError::Lost(_)) => assert!(!proved, "{body}"),
             other => panic!("{body}: {other:?}"),
         }
-        assert!(matches!(line.events.recv().await, Some(Event::Closed(_))), "{body}");
+        assert!(matches!(line.events.recv().await, Some(ConnectionEvent::Closed(_))), "{body}");
         // There is nothing left to be ended.
-        line.wire.close().await;
+        line.transport.close().await;
         assert!(peer.heard().iter().all(|one| one.method != "DELETE"));
     }
     // Other errors with the same status do not end it.
@@ -79,12 +79,12 @@ async fn a_question_on_the_way_to_an_answer_is_handed_on_and_its_answer_posted_b
     })
     .await;
     let line = legacy(&peer).await;
-    let mut flight = line.wire.begin(request(7, "tools/call"));
-    let Happening::Asked(asked) = flight.next().await else { panic!("not asked") };
-    assert_eq!(asked.method, "elicitation/create");
+    let mut pending = line.transport.send(request(7, "tools/call"));
+    let RequestEvent::InputRequest(asked) = pending.next().await else { panic!("not asked") };
+    assert_eq!(asked.method, mcp::InputMethod::Elicitation);
     assert_eq!(asked.params["message"], "name?");
-    asked.answer(json!({ "action": "accept" }));
-    assert_eq!(whole(&mut *flight).await.1.unwrap(), "\"done\"");
+    asked.respond(json!({ "action": "accept" }));
+    assert_eq!(whole(&mut *pending).await.1.unwrap(), "\"done\"");
     let replied = eventually("all were answered", || async {
         let replies = replies(&peer);
         (replies.len() == 3).then_some(replies)
@@ -144,14 +144,14 @@ async fn time_does_not_pass_while_a_question_is_open() {
     .await;
     let line = legacy(&peer).await;
     let timeout = Duration::from_secs(2);
-    let mut flight = line.wire.begin(Prepared { timeout, ..request(7, "tools/call") });
-    let Happening::Asked(asked) = flight.next().await else { panic!("not asked") };
-    let waited = tokio::time::timeout(timeout + SHORT, flight.next()).await;
+    let mut pending = line.transport.send(EncodedRequest { timeout, ..request(7, "tools/call") });
+    let RequestEvent::InputRequest(asked) = pending.next().await else { panic!("not asked") };
+    let waited = tokio::time::timeout(timeout + SHORT, pending.next()).await;
     assert!(waited.is_err(), "{waited:?}");
-    asked.answer(json!({}));
+    asked.respond(json!({}));
     let answer = json!({ "jsonrpc": "2.0", "id": 7, "result": "late" });
     sender.send(event(answer).into_bytes()).unwrap();
-    assert_eq!(whole(&mut *flight).await.1.unwrap(), "\"late\"");
+    assert_eq!(whole(&mut *pending).await.1.unwrap(), "\"late\"");
 }
 
 #[tokio::test]
@@ -171,10 +171,10 @@ async fn whoever_lets_go_of_a_request_cancels_it() {
     let peer = server(|_| vec![Act::Silence]).await;
     let line = legacy(&peer).await;
     // One that was never begun is not cancelled either.
-    drop(line.wire.begin(request(6, "tools/call")));
-    let mut flight = line.wire.begin(request(7, "tools/call"));
-    assert!(tokio::time::timeout(SHORT, flight.next()).await.is_err());
-    drop(flight);
+    drop(line.transport.send(request(6, "tools/call")));
+    let mut pending = line.transport.send(request(7, "tools/call"));
+    assert!(tokio::time::timeout(SHORT, pending.next()).await.is_err());
+    drop(pending);
     let cancelled = || async { told(&peer, "notifications/cancelled").pop() };
     let message = eventually("it is cancelled", cancelled).await;
     assert_eq!(message["params"]["requestId"], 7);
@@ -188,8 +188,8 @@ async fn whoever_lets_go_of_a_request_cancels_it() {
     let peer = server(|heard| vec![Act::json(answer_to(heard, &json!({})))]).await;
     let line = legacy(&peer).await;
     call(&line).await.unwrap();
-    drop(line.wire.begin(request(9, "initialize")));
-    line.wire.close().await;
+    drop(line.transport.send(request(9, "initialize")));
+    line.transport.close().await;
     assert!(told(&peer, "notifications/cancelled").is_empty());
 }
 
@@ -211,7 +211,7 @@ async fn a_stream_that_ends_before_its_answer_is_taken_up_again() {
     .await;
     let line = legacy(&peer).await;
     let begun = Instant::now();
-    let (happened, ended) = whole(&mut *line.wire.begin(request(7, "tools/call"))).await;
+    let (happened, ended) = whole(&mut *line.transport.send(request(7, "tools/call"))).await;
     assert_eq!(ended.unwrap(), "\"at last\"");
     assert_eq!(happened.len(), 1);
     assert!(begun.elapsed() >= Duration::from_millis(120), "it waits as long as it is told");

@@ -1,0 +1,303 @@
+//! The HTTP client of one server: headers, sessions, and messages that have no response.
+
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use arc_swap::ArcSwap;
+use bytes::Bytes;
+use guard::net::{
+    HeaderMap, HeaderName, HeaderValue, Method, NetError, ServiceClient, ServiceHeaders,
+    ServiceRequest, ServiceResponse, ServiceSettings, header,
+};
+use mcp::{Message, ProtocolVersion, header as mcp_header};
+use tokio::sync::{Notify, Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use super::rejection::Rejection;
+use crate::connection::{
+    ConnectionEvent, ConnectionLimits, EncodedRequest, Endpoint, HttpTransport,
+    discarded::DiscardCounter,
+    request_table::RequestTable,
+    transport::{EventSender, spawn},
+};
+
+const PROTOCOL_VERSION: HeaderName = HeaderName::from_static(mcp_header::PROTOCOL_VERSION);
+const SESSION_ID: HeaderName = HeaderName::from_static(mcp_header::SESSION_ID);
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static(mcp_header::LAST_EVENT_ID);
+const METHOD: HeaderName = HeaderName::from_static(mcp_header::METHOD);
+const NAME: HeaderName = HeaderName::from_static(mcp_header::NAME);
+
+/// The longest id of a session, in bytes.
+const MAX_SESSION_ID_BYTES: usize = 4_096;
+/// How many messages that nobody waits for may be on their way to a server. One more is not sent: a
+/// server that sends much and takes nothing would otherwise get as many connections.
+const MAX_UNAWAITED: usize = 16;
+/// How long it may take to end a session.
+const DELETE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The HTTP client of one server.
+pub(super) struct McpHttpClient {
+    pub(super) service: ServiceClient,
+    pub(super) transport: HttpTransport,
+    pub(super) max_bytes: usize,
+    pub(super) connect_timeout: Duration,
+    pub(super) request_timeout: Duration,
+    pub(super) events: EventSender,
+    pub(super) discarded: DiscardCounter,
+    /// The requests that messages beside their own response streams may belong to.
+    pub(super) requests: RequestTable,
+    /// Fires when the server knows that we are ready (legacy).
+    pub(super) initialized: Notify,
+    /// Whether the server has a stream of notifications, as far as we know.
+    pub(super) listening: AtomicBool,
+    pub(super) stop: CancellationToken,
+    unawaited: Arc<Semaphore>,
+    negotiated: ArcSwap<Negotiated>,
+}
+
+/// What was agreed on with the server so far.
+#[derive(Clone)]
+pub(super) struct Negotiated {
+    /// The protocol version; nothing before the handshake.
+    pub(super) version: Option<ProtocolVersion>,
+    /// Whether the server has given us a session.
+    pub(super) has_session: bool,
+    /// The headers of every request.
+    pub(super) headers: ServiceHeaders,
+}
+
+impl Negotiated {
+    pub(super) fn is_modern(&self) -> bool {
+        self.version.is_some_and(ProtocolVersion::is_modern)
+    }
+}
+
+impl McpHttpClient {
+    pub(super) fn new(
+        endpoint: &Endpoint,
+        limits: &ConnectionLimits,
+        events: mpsc::Sender<ConnectionEvent>,
+    ) -> Result<Self, String> {
+        let settings = ServiceSettings {
+            connect_timeout: limits.connect_timeout,
+            extra_ca: endpoint.extra_ca.clone(),
+            ..ServiceSettings::default()
+        };
+        let service = ServiceClient::new(&endpoint.url, &endpoint.headers, &settings)
+            .map_err(|error| error.to_string())?;
+        let mut headers = service.headers().clone();
+        let accept = HeaderValue::from_static("application/json, text/event-stream");
+        headers.set(header::ACCEPT, accept);
+        headers.set(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let negotiated = Negotiated { version: None, has_session: false, headers };
+        Ok(Self {
+            service,
+            transport: endpoint.transport,
+            max_bytes: limits.max_message_bytes,
+            connect_timeout: limits.connect_timeout,
+            request_timeout: limits.request_timeout,
+            events: EventSender::new(events),
+            discarded: DiscardCounter::default(),
+            requests: RequestTable::default(),
+            initialized: Notify::new(),
+            listening: AtomicBool::new(false),
+            stop: CancellationToken::new(),
+            unawaited: Arc::new(Semaphore::new(MAX_UNAWAITED)),
+            negotiated: ArcSwap::from_pointee(negotiated),
+        })
+    }
+
+    pub(super) fn negotiated(&self) -> Arc<Negotiated> {
+        self.negotiated.load_full()
+    }
+
+    /// Takes over the session that the response to `initialize` may name.
+    pub(super) fn set_session(&self, headers: &HeaderMap) {
+        let Some(session) = headers.get(&SESSION_ID) else { return };
+        if session.len() > MAX_SESSION_ID_BYTES || session.is_empty() {
+            return;
+        }
+        let mut session = session.clone();
+        // Whoever knows it can act in our name.
+        session.set_sensitive(true);
+        let mut negotiated = Negotiated::clone(&self.negotiated());
+        negotiated.headers.set(SESSION_ID, session);
+        negotiated.has_session = true;
+        self.negotiated.store(Arc::new(negotiated));
+    }
+
+    pub(super) fn set_version(&self, version: ProtocolVersion) {
+        let mut negotiated = Negotiated::clone(&self.negotiated());
+        negotiated.version = Some(version);
+        negotiated.headers.set(PROTOCOL_VERSION, HeaderValue::from_static(version.as_str()));
+        self.negotiated.store(Arc::new(negotiated));
+    }
+
+    /// Sends a message that has no response.
+    pub(super) async fn notify(
+        &self,
+        service: &ServiceClient,
+        message: Bytes,
+    ) -> Result<(), String> {
+        let negotiated = self.negotiated();
+        let extra = match Message::read(&message) {
+            Ok(Message::Notification { method, .. }) if negotiated.is_modern() => {
+                vec![(METHOD, header_value(&method)?)]
+            }
+            _ => Vec::new(),
+        };
+        let response = self.post(service, &negotiated, &extra, message, self.request_timeout);
+        let response = response.await.map_err(|error| error.message)?;
+        if response.status.is_success() {
+            response.body.leave();
+            return Ok(());
+        }
+        let rejection = Rejection::read(response).await;
+        if negotiated.has_session && rejection.ends_session() {
+            self.session_ended();
+        }
+        Err(rejection.into_error().to_string())
+    }
+
+    /// Sends a message that has no response and that nobody waits for.
+    pub(super) fn notify_later(self: &Arc<Self>, service: &ServiceClient, message: Bytes) {
+        let Ok(slot) = self.unawaited.clone().try_acquire_owned() else {
+            tracing::debug!("an MCP server is slow to accept messages; one is not sent");
+            return;
+        };
+        let (client, service) = (self.clone(), service.clone());
+        spawn(async move {
+            let _slot = slot;
+            if let Err(error) = client.notify(&service, message).await {
+                tracing::debug!(error, "an MCP server did not accept a message");
+            }
+        });
+    }
+
+    pub(super) async fn post(
+        &self,
+        service: &ServiceClient,
+        negotiated: &Negotiated,
+        extra: &[(HeaderName, HeaderValue)],
+        body: Bytes,
+        timeout: Duration,
+    ) -> Result<ServiceResponse, NetError> {
+        let headers = &negotiated.headers;
+        let request = ServiceRequest { method: Method::POST, headers, extra, body, timeout };
+        service.send(&request).await
+    }
+
+    /// Asks for an event stream, from the event on that was received last.
+    pub(super) async fn get(
+        &self,
+        last_event_id: Option<&str>,
+        timeout: Duration,
+    ) -> Result<ServiceResponse, NetError> {
+        let mut headers = self.negotiated().headers.clone();
+        headers.set(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
+        headers.unset(&header::CONTENT_TYPE);
+        let last = last_event_id.and_then(|id| HeaderValue::from_str(id).ok());
+        let extra: Vec<_> = last.map(|id| (LAST_EVENT_ID, id)).into_iter().collect();
+        let request = ServiceRequest {
+            method: Method::GET,
+            headers: &headers,
+            extra: &extra,
+            body: Bytes::new(),
+            timeout,
+        };
+        self.service.send(&request).await
+    }
+
+    /// The server does not know our session any more.
+    pub(super) fn session_ended(&self) {
+        self.stop.cancel();
+        self.events.closed("the server has ended the session");
+    }
+
+    /// Ends the session, where there is one, and closes all connections.
+    pub(super) async fn close(&self) {
+        self.stop.cancel();
+        let negotiated = self.negotiated();
+        if negotiated.has_session && !self.events.is_closed() {
+            let request = ServiceRequest {
+                method: Method::DELETE,
+                headers: &negotiated.headers,
+                extra: &[],
+                body: Bytes::new(),
+                timeout: DELETE_TIMEOUT.min(self.connect_timeout),
+            };
+            // A server need not allow it; the session will expire.
+            let _ = self.service.send(&request).await;
+        }
+        self.service.close();
+    }
+}
+
+/// The headers of one request beside those of all.
+pub(super) fn request_headers(
+    request: &EncodedRequest,
+    version: Option<ProtocolVersion>,
+) -> Result<Vec<(HeaderName, HeaderValue)>, String> {
+    let mut headers = Vec::with_capacity(2 + request.headers.len());
+    let is_modern = match version {
+        Some(version) => version.is_modern(),
+        // The handshake begins with a modern request, or opens a session.
+        None => request.method != "initialize",
+    };
+    if is_modern {
+        if version.is_none() {
+            let newest = HeaderValue::from_static(ProtocolVersion::NEWEST_MODERN.as_str());
+            headers.push((PROTOCOL_VERSION, newest));
+        }
+        headers.push((METHOD, HeaderValue::from_static(request.method)));
+        if let Some(name) = &request.name {
+            headers.push((NAME, header_value(name)?));
+        }
+    }
+    for (name, text) in &request.headers {
+        let name = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_| format!("`{name}`, which mirrors an argument, is not a header name"))?;
+        headers.push((name, header_value(text)?));
+    }
+    Ok(headers)
+}
+
+fn header_value(text: &str) -> Result<HeaderValue, String> {
+    HeaderValue::from_str(&mcp_header::encode(text))
+        .map_err(|_| "a name or an argument is too large for a header".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_modern_request_repeats_its_method_and_name_in_headers() {
+        let request = |method| EncodedRequest {
+            id: 1,
+            method,
+            name: Some("echo".to_owned()),
+            body: Bytes::new(),
+            headers: vec![("Mcp-Param-City".to_owned(), "Köln".to_owned())],
+            timeout: Duration::from_secs(1),
+        };
+        let (modern, legacy) = (ProtocolVersion::NEWEST_MODERN, ProtocolVersion::NEWEST_LEGACY);
+        for (method, version, expected) in [
+            ("tools/call", Some(modern), &["mcp-method", "mcp-name", "mcp-param-city"][..]),
+            ("tools/call", Some(legacy), &["mcp-param-city"]),
+            ("initialize", None, &["mcp-param-city"]),
+            (
+                "server/discover",
+                None,
+                &["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-param-city"],
+            ),
+        ] {
+            let headers = request_headers(&request(method), version).unwrap();
+            let names: Vec<_> = headers.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(names, expected, "{method}");
+            assert_eq!(headers.last().unwrap().1, "=?base64?S8O2bG4=?=");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The requests that a server works on, by their ids: messages that are not part of a request's own
+//! response stream find it here.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use mcp::{Id, Response};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    discarded::DiscardCounter,
+    incoming::{IncomingMessage, OpenInputRequest, nobody_to_ask},
+    transport::{RequestError, RequestEvent},
+};
+
+/// Methods that a client called, so that the server may ask for input or report progress.
+const CALL_METHODS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
+/// How many messages wait for one request. A further notification is lost, and a further input request
+/// is answered as if nobody could be asked: a server is never waited for.
+const MAX_WAITING: usize = 64;
+/// For how long a server is taken to be working on a request that was cancelled. It need not say when it
+/// has stopped.
+const CANCELLED_FOR: Duration = Duration::from_mins(1);
+/// How many cancelled requests are remembered; of more than that the earliest are forgotten.
+const MAX_CANCELLED: usize = 256;
+
+/// A message for one request.
+#[derive(Debug)]
+pub(crate) enum RoutedMessage {
+    /// Progress or a log message.
+    Event(RequestEvent),
+    /// An input request, and the token that fires when the server takes it back.
+    InputRequest(OpenInputRequest, CancellationToken),
+    /// Its end. There is always room for it.
+    Done(Result<Response, RequestError>),
+}
+
+/// The requests of one connection.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RequestTable(Arc<Mutex<TableState>>);
+
+#[derive(Debug, Default)]
+struct TableState {
+    requests: BTreeMap<u64, TableEntry>,
+    /// Cancelled requests: the server may still work on them, and ask for input on their behalf.
+    cancelled: BTreeMap<u64, Instant>,
+    /// Input requests that wait for a response, by the server's id.
+    input_requests: HashMap<Id, CancellationToken>,
+    /// Why there can be no more requests.
+    closed: Option<String>,
+}
+
+#[derive(Debug)]
+struct TableEntry {
+    is_call: bool,
+    messages: mpsc::Sender<RoutedMessage>,
+}
+
+/// A request in the table, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct TableSlot {
+    id: u64,
+    table: RequestTable,
+    pub(crate) messages: mpsc::Receiver<RoutedMessage>,
+}
+
+impl TableSlot {
+    /// Takes the request out although the server may still work on it; says whether it had no response
+    /// yet.
+    pub(crate) fn cancel(&self) -> bool {
+        let mut table = self.table.lock();
+        let Some(entry) = table.requests.remove(&self.id) else { return false };
+        if entry.is_call {
+            if table.cancelled.len() >= MAX_CANCELLED {
+                table.cancelled.pop_first();
+            }
+            table.cancelled.insert(self.id, Instant::now());
+        }
+        true
+    }
+
+    /// Takes no more messages; the responses to input requests that nobody has seen.
+    pub(crate) fn close(&mut self) -> Vec<Bytes> {
+        self.messages.close();
+        let mut responses = Vec::new();
+        while let Ok(message) = self.messages.try_recv() {
+            if let RoutedMessage::InputRequest(open, _) = message {
+                self.table.forget_input_request(&open.id);
+                responses.push(nobody_to_ask(&open.id));
+            }
+        }
+        responses
+    }
+}
+
+impl Drop for TableSlot {
+    fn drop(&mut self) {
+        self.table.lock().requests.remove(&self.id);
+    }
+}
+
+impl RequestTable {
+    /// Puts a request into the table, before it is sent: its response may come at once.
+    pub(crate) fn insert(&self, id: u64, method: &str) -> Result<TableSlot, RequestError> {
+        let mut table = self.lock();
+        if let Some(why) = &table.closed {
+            return Err(RequestError::NotSent(why.clone()));
+        }
+        // One more, for the end.
+        let (sender, messages) = mpsc::channel(MAX_WAITING + 1);
+        let is_call = CALL_METHODS.contains(&method);
+        table.requests.insert(id, TableEntry { is_call, messages: sender });
+        Ok(TableSlot { id, table: self.clone(), messages })
+    }
+
+    /// Hands a message to its request; a message that has to be sent back, if there is any.
+    pub(crate) fn route(
+        &self,
+        message: IncomingMessage,
+        discarded: &DiscardCounter,
+    ) -> Option<Bytes> {
+        match message {
+            IncomingMessage::Response(id, outcome) => {
+                if !id.is_some_and(|id| self.finish(id, outcome)) {
+                    discarded.unexpected();
+                }
+            }
+            IncomingMessage::Progress(id, event) => {
+                if let Some(entry) = self.lock().requests.get(&id) {
+                    entry.offer(RoutedMessage::Event(event));
+                }
+            }
+            // It does not say which request it belongs to, so only one that runs alone gets it: another
+            // caller must not read it.
+            IncomingMessage::Log(event) => {
+                if let Some(entry) = self.lock().only_call() {
+                    entry.offer(RoutedMessage::Event(event));
+                }
+            }
+            IncomingMessage::Answered(response) => return Some(response),
+            IncomingMessage::InputRequest(open) => return self.ask(open),
+            IncomingMessage::InputCancelled(id) => {
+                let cancelled = self.lock().input_requests.remove(&id);
+                if let Some(cancelled) = cancelled {
+                    cancelled.cancel();
+                }
+            }
+            IncomingMessage::ListChanged(_) => {}
+        }
+        None
+    }
+
+    /// Ends a request; says whether anybody waited for it.
+    pub(crate) fn finish(&self, id: u64, outcome: Result<Response, RequestError>) -> bool {
+        let mut table = self.lock();
+        let Some(entry) = table.requests.remove(&id) else {
+            table.cancelled.remove(&id);
+            return false;
+        };
+        drop(table);
+        let _ = entry.messages.try_send(RoutedMessage::Done(outcome));
+        true
+    }
+
+    /// Routes an input request: to the request that the server names, else to the one call that it works
+    /// on; with several nobody knows whose it is.
+    fn ask(&self, open: OpenInputRequest) -> Option<Bytes> {
+        let mut table = self.lock();
+        let id = open.id.clone();
+        let cancelled = CancellationToken::new();
+        let entry = match open.request_id {
+            Some(id) => table.requests.get(&id),
+            None => table.only_call(),
+        };
+        let routed = entry
+            .is_some_and(|entry| entry.offer(RoutedMessage::InputRequest(open, cancelled.clone())));
+        if !routed {
+            return Some(nobody_to_ask(&id));
+        }
+        table.input_requests.insert(id, cancelled);
+        None
+    }
+
+    /// An input request waits no more.
+    pub(crate) fn forget_input_request(&self, id: &Id) {
+        self.lock().input_requests.remove(id);
+    }
+
+    /// Ends all requests; there can be no more.
+    pub(crate) fn close(&self, why: &str) {
+        let mut table = self.lock();
+        table.closed = Some(why.to_owned());
+        let requests = std::mem::take(&mut table.requests);
+        let input_requests = std::mem::take(&mut table.input_requests);
+        drop(table);
+        for cancelled in input_requests.into_values() {
+            cancelled.cancel();
+        }
+        for entry in requests.into_values() {
+            let lost = Err(RequestError::Lost(why.to_owned()));
+            let _ = entry.messages.try_send(RoutedMessage::Done(lost));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, TableState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl TableState {
+    /// The call that the server works on, where there is no other.
+    fn only_call(&mut self) -> Option<&TableEntry> {
+        self.cancelled.retain(|_, since| since.elapsed() < CANCELLED_FOR);
+        if !self.cancelled.is_empty() {
+            return None;
+        }
+        let mut calls = self.requests.values().filter(|entry| entry.is_call);
+        let first = calls.next()?;
+        calls.next().is_none().then_some(first)
+    }
+}
+
+impl TableEntry {
+    /// Sends a message if there is room for the end after it; says whether there was.
+    fn offer(&self, message: RoutedMessage) -> bool {
+        self.messages.capacity() > 1 && self.messages.try_send(message).is_ok()
+    }
+}
