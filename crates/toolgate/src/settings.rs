@@ -14,7 +14,7 @@ pub use errors::{FileErrors, SettingsError};
 pub use load::{Flags, Loaded, schema};
 pub use log::{LogFormat, LogSection};
 pub use model::{
-    AllowlistSetting, ApprovalRule, PolicySection, Require, ServerSection, Settings,
-    StoreDurability, TokenEntry,
+    AllowlistSetting, ApprovalRule, PolicySection, Require, ServerSection, StoreDurability,
+    TokenEntry, ToolgateSettings,
 };
 pub use reference::markdown;

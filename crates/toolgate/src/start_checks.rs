@@ -23,7 +23,7 @@ pub enum Certainty {
 }
 
 /// An error that keeps a server from starting.
-pub struct StartError {
+pub struct StartupError {
     /// The setting, as a JSON pointer.
     pointer: String,
     /// The error.
@@ -34,7 +34,7 @@ pub struct StartError {
     pub certainty: Certainty,
 }
 
-impl StartError {
+impl StartupError {
     fn new(pointer: impl Into<String>, message: String) -> Self {
         Self { pointer: pointer.into(), message, hint: None, certainty: Certainty::Everywhere }
     }
@@ -63,7 +63,7 @@ impl StartError {
 }
 
 /// All errors of the settings that keep a server from starting.
-pub fn start_errors(loaded: &Loaded) -> Vec<StartError> {
+pub fn start_errors(loaded: &Loaded) -> Vec<StartupError> {
     let server = &loaded.settings.server;
     let all = listen(server).into_iter().chain(tokens(server));
     all.chain(journal(loaded)).collect()
@@ -71,14 +71,14 @@ pub fn start_errors(loaded: &Loaded) -> Vec<StartError> {
 
 /// An address that cannot be listened on, or that other machines could reach without a token. A name is not
 /// resolved: only the machine that the server runs on can do that.
-fn listen(server: &ServerSection) -> Option<StartError> {
+fn listen(server: &ServerSection) -> Option<StartupError> {
     const POINTER: &str = "/server/listen";
     let listen = &server.listen;
     if let Ok(address) = listen.parse::<SocketAddr>() {
         let is_open = !address.ip().is_loopback() && server.tokens.is_empty();
         return is_open.then(|| {
             let message = format!("server.listen: `{listen}` is reachable from other machines");
-            StartError::new(POINTER, message).hint("set `server.tokens`, or listen on 127.0.0.1")
+            StartupError::new(POINTER, message).hint("set `server.tokens`, or listen on 127.0.0.1")
         });
     }
     let name = listen.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok());
@@ -90,13 +90,13 @@ fn listen(server: &ServerSection) -> Option<StartError> {
                     "server.listen: without `server.tokens` a server starts only if `{name}` \
                      resolves to a loopback address"
                 );
-                StartError::new(POINTER, message).certainty(Certainty::Maybe)
+                StartupError::new(POINTER, message).certainty(Certainty::Maybe)
             })
         }
         _ => {
             let message =
                 format!("server.listen: `{listen}` is not an address like 127.0.0.1:8000");
-            Some(StartError::new(POINTER, message))
+            Some(StartupError::new(POINTER, message))
         }
     }
 }
@@ -108,14 +108,14 @@ fn is_host_name(text: &str) -> bool {
 }
 
 /// Tokens that cannot be used, one by one.
-pub fn tokens(server: &ServerSection) -> Vec<StartError> {
+pub fn tokens(server: &ServerSection) -> Vec<StartupError> {
     let mut found = Vec::new();
     for (index, token) in server.tokens.iter().enumerate() {
         let TokenEntry { name, token_env } = token;
         // Approvals and idempotency keys belong to a caller, so no caller may have the name of another door.
         if RESERVED_CALLERS.contains(&name.as_str()) {
             let message = format!("server.tokens: the name `{name}` is reserved");
-            found.push(StartError::new(format!("/server/tokens/{index}/name"), message));
+            found.push(StartupError::new(format!("/server/tokens/{index}/name"), message));
         }
         if is_missing(token) {
             let message = format!(
@@ -124,7 +124,7 @@ pub fn tokens(server: &ServerSection) -> Vec<StartError> {
             );
             let pointer = format!("/server/tokens/{index}/token_env");
             let hint = "set it in the environment of `toolgate serve`";
-            found.push(StartError::new(pointer, message).hint(hint).certainty(Certainty::Here));
+            found.push(StartupError::new(pointer, message).hint(hint).certainty(Certainty::Here));
         }
     }
     found
@@ -141,13 +141,13 @@ pub fn is_missing(token: &TokenEntry) -> bool {
 }
 
 /// A journal file that cannot be created. The data folder is created first, so it may be in there.
-pub fn journal(loaded: &Loaded) -> Option<StartError> {
+pub fn journal(loaded: &Loaded) -> Option<StartupError> {
     const POINTER: &str = "/journal/path";
     let path = loaded.path(loaded.settings.journal.path.as_ref()?);
     let shown = path.display();
     if path.is_dir() {
         let message = format!("journal.path: `{shown}` is a folder");
-        return Some(StartError::new(POINTER, message).hint("name a file in that folder"));
+        return Some(StartupError::new(POINTER, message).hint("name a file in that folder"));
     }
     if path.exists() {
         return None;
@@ -157,5 +157,5 @@ pub fn journal(loaded: &Loaded) -> Option<StartError> {
         return None;
     }
     let message = format!("journal.path: the folder `{}` does not exist", folder.display());
-    Some(StartError::new(POINTER, message).hint("create the folder, or choose another file"))
+    Some(StartupError::new(POINTER, message).hint("create the folder, or choose another file"))
 }

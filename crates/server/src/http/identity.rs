@@ -120,12 +120,17 @@ fn check_host<'a>(
         (Some(value), None) => value,
         // HTTP/1.0 knows no such header.
         (None, _) if version <= Version::HTTP_10 => return Ok(None),
-        _ => return Err(Failure::new(codes::INVALID_REQUEST, "a request has one Host header")),
+        _ => {
+            return Err(Failure::new(
+                codes::INVALID_REQUEST,
+                "a request must have exactly one Host header",
+            ));
+        }
     };
     let refused = || {
         Failure::new(
             codes::NOT_ALLOWED,
-            "this server does not answer to that Host; list it under server.allowed_hosts",
+            "the Host header is not allowed; add its name to server.allowed_hosts",
         )
     };
     let text = value.to_str().map_err(|_| refused())?;
@@ -156,7 +161,7 @@ fn check_origin(
     }
     Err(Failure::new(
         codes::NOT_ALLOWED,
-        "pages of that Origin may not call; list it under server.allowed_origins",
+        "the Origin header is not allowed; add it to server.allowed_origins",
     ))
 }
 

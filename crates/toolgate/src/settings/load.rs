@@ -10,7 +10,7 @@ use clap::Args;
 use contract::{Diagnostic, Document, Severity, Violation};
 use serde_json::Value;
 
-use super::{FileErrors, Settings, SettingsError, compatibility, mcp_servers, mlx_host};
+use super::{FileErrors, SettingsError, ToolgateSettings, compatibility, mcp_servers, mlx_host};
 
 /// The file that is read if no other is named.
 const DEFAULT_FILE: &str = "toolgate.yaml";
@@ -23,7 +23,7 @@ pub(super) const PREFIX: &str = "TOOLGATE_";
 /// The options of every command.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Flags {
-    /// Settings file [default: ./toolgate.yaml, if it exists]
+    /// ToolgateSettings file [default: ./toolgate.yaml, if it exists]
     #[arg(long, global = true, value_name = "FILE", env = "TOOLGATE_CONFIG")]
     pub config: Option<PathBuf>,
     /// Read no settings file: neither ./toolgate.yaml nor the one in `TOOLGATE_CONFIG`
@@ -37,10 +37,10 @@ pub struct Flags {
     pub data_dir: Option<PathBuf>,
 }
 
-/// Settings and where they came from.
+/// ToolgateSettings and where they came from.
 pub struct Loaded {
     /// The settings.
-    pub settings: Settings,
+    pub settings: ToolgateSettings,
     /// Warnings about parts of the file that are ignored.
     pub remarks: Vec<Diagnostic>,
     /// The file that they were read from, if there is one.
@@ -184,7 +184,10 @@ impl Flags {
         })
     }
 
-    fn override_with_environment(&self, document: &mut Document) -> anyhow::Result<Settings> {
+    fn override_with_environment(
+        &self,
+        document: &mut Document,
+    ) -> anyhow::Result<ToolgateSettings> {
         let mut names = Vec::new();
         let variables = std::env::vars_os()
             .filter_map(|(name, text)| Some((name.into_string().ok()?, text.into_string().ok()?)));
@@ -231,7 +234,7 @@ fn mistakes(document: &mut Document) -> Vec<Diagnostic> {
         refused.push(found.hint(hint));
         document.remove(&["allowlist"]);
     }
-    let (settings, places) = match document.check::<Settings>() {
+    let (settings, places) = match document.check::<ToolgateSettings>() {
         Ok(settings) => (settings, Vec::new()),
         Err(found) => {
             refused.extend(found);
@@ -255,5 +258,5 @@ fn mistakes(document: &mut Document) -> Vec<Diagnostic> {
 
 /// The JSON Schema of the settings file.
 pub fn schema() -> Value {
-    contract::document::schema_of::<Settings>()
+    contract::document::schema_of::<ToolgateSettings>()
 }

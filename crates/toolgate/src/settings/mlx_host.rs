@@ -10,7 +10,7 @@ use upstream::{
     variables,
 };
 
-use super::{AllowlistSetting, Settings};
+use super::{AllowlistSetting, ToolgateSettings};
 
 /// The id of the upstream, and the toolset that it replaces.
 pub const MLXCTL: &str = "mlxctl";
@@ -20,7 +20,7 @@ const SSH_OPTIONS: [&str; 4] =
     ["BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=10", "ServerAliveCountMax=3"];
 
 /// Adds the upstream for `tools.mlx.host`, if it is set.
-pub fn add(settings: &mut Settings) -> anyhow::Result<()> {
+pub fn add(settings: &mut ToolgateSettings) -> anyhow::Result<()> {
     if !is_remote(settings) {
         return Ok(());
     }
@@ -37,14 +37,14 @@ pub fn add(settings: &mut Settings) -> anyhow::Result<()> {
 }
 
 /// True if models are served on another machine.
-pub fn is_remote(settings: &Settings) -> bool {
+pub fn is_remote(settings: &ToolgateSettings) -> bool {
     let enabled = settings.tools.enable.as_ref();
     let wanted = enabled.is_none_or(|toolsets| toolsets.iter().any(|name| name == MLXCTL));
     !settings.tools.mlx.is_local() && wanted
 }
 
 /// The settings without the upstream that `add` adds.
-pub fn without(settings: &Settings) -> Settings {
+pub fn without(settings: &ToolgateSettings) -> ToolgateSettings {
     let mut own = settings.clone();
     if is_remote(settings) {
         own.upstreams.remove(MLXCTL);
@@ -121,9 +121,9 @@ fn quoted(word: &str) -> String {
 mod tests {
     use super::*;
 
-    fn with_host(yaml: &str) -> Settings {
+    fn with_host(yaml: &str) -> ToolgateSettings {
         let value = contract::Document::parse("x", yaml).unwrap().value().clone();
-        let mut settings: Settings = serde_json::from_value(value).unwrap();
+        let mut settings: ToolgateSettings = serde_json::from_value(value).unwrap();
         add(&mut settings).unwrap();
         settings
     }

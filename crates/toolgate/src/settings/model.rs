@@ -17,7 +17,7 @@ use super::{log::LogSection, mlx_host};
 /// The settings of a server.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Settings {
+pub struct ToolgateSettings {
     /// Another system that reads this file too. Its sections are then ignored instead of refused, and `server.host` and
     /// `server.port` are used.
     pub compatibility: Option<Compatibility>,
@@ -65,7 +65,7 @@ pub struct Settings {
     pub log: LogSection,
 }
 
-impl Default for Settings {
+impl Default for ToolgateSettings {
     fn default() -> Self {
         Self {
             compatibility: None,
@@ -103,7 +103,7 @@ pub enum AllowlistSetting {
     File(String),
 }
 
-impl Settings {
+impl ToolgateSettings {
     /// Errors that the schema cannot see: the place of each, and the message.
     pub fn mistakes(&self) -> Vec<(String, String)> {
         let tools = self.tools.mistakes().into_iter();

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use super::{Settings, schema};
+use super::{ToolgateSettings, schema};
 
 /// The page in Markdown.
 pub fn markdown() -> String {
     let schema = schema();
-    let defaults = serde_json::to_value(Settings::default()).unwrap_or_default();
+    let defaults = serde_json::to_value(ToolgateSettings::default()).unwrap_or_default();
     let mut page = String::from(
-        "# Settings\n\n\
+        "# ToolgateSettings\n\n\
          One YAML file; every key may be left out. `toolgate init` writes one to start from.\n\n\
          | key | type | default | meaning |\n|---|---|---|---|\n",
     );

@@ -6,11 +6,11 @@ use contract::{ApprovalRequirement, Contract};
 use gate::approvals::ApprovalSettings;
 
 use super::{BoundTool, exists};
-use crate::settings::{ApprovalRule, PolicySection, Require, Settings, SettingsError};
+use crate::settings::{ApprovalRule, PolicySection, Require, SettingsError, ToolgateSettings};
 
 /// Applies the rules: the first that matches a tool decides whether its calls need approval. The contract is changed,
 /// so that listings and the gate agree.
-pub fn apply(bound: &mut [BoundTool], settings: &Settings) -> Result<(), SettingsError> {
+pub fn apply(bound: &mut [BoundTool], settings: &ToolgateSettings) -> Result<(), SettingsError> {
     for (index, rule) in settings.policy.approval.iter().enumerate() {
         check(&format!("/policy/approval/{index}"), rule, bound, settings)?;
     }
@@ -41,7 +41,7 @@ fn check(
     pointer: &str,
     rule: &ApprovalRule,
     bound: &[BoundTool],
-    settings: &Settings,
+    settings: &ToolgateSettings,
 ) -> Result<(), SettingsError> {
     if rule.tool.is_none() && rule.toolset.is_none() && rule.effects.is_none() {
         let message = "a rule needs a `tool`, a `toolset` or `effects`";
@@ -70,7 +70,7 @@ fn check(
 }
 
 /// True if a rule is about an upstream.
-fn is_about_upstream(rule: &ApprovalRule, settings: &Settings) -> bool {
+fn is_about_upstream(rule: &ApprovalRule, settings: &ToolgateSettings) -> bool {
     let is_one = |id: &str| settings.upstreams.contains_key(id);
     let of_one = |tool: &String| tool.split_once("__").is_some_and(|(id, _)| is_one(id));
     rule.tool.as_ref().is_some_and(of_one) || rule.toolset.as_ref().is_some_and(|id| is_one(id))

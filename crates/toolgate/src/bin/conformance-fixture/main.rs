@@ -39,7 +39,7 @@ use crate::{data::Fixture, library::Shelf, shared::SharedFixture, wiring::House}
 /// Serve what the MCP conformance suite wants to meet
 #[derive(Parser)]
 #[command(name = "conformance-fixture")]
-struct Arguments {
+struct FixtureArguments {
     /// Where to listen; port 0 is any that is free
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
@@ -49,7 +49,7 @@ struct Arguments {
 }
 
 fn main() -> anyhow::Result<()> {
-    let arguments = Arguments::parse();
+    let arguments = FixtureArguments::parse();
     // Nobody is asked for a token here.
     ensure!(arguments.listen.ip().is_loopback(), "--listen: only this machine may call");
     let filter = EnvFilter::try_from_default_env()

@@ -57,15 +57,17 @@ pub fn run(flags: &Flags, printer: &Printer, as_json: bool) -> anyhow::Result<Ex
         }));
     } else {
         printer.diagnostics(&diagnostics);
-        let warnings = counted(diagnostics.len() - errors, "warning");
+        let warnings = match diagnostics.len() - errors {
+            0 => String::new(),
+            warnings => format!(", {}", counted(warnings, "warning")),
+        };
         let tools = counted(tools, "tool");
         printer.say(match errors {
-            0 if diagnostics.is_empty() => format!("the settings are valid: {tools}"),
             0 if cannot_start => format!(
-                "the settings are valid, but `toolgate serve` cannot start here: {tools}, {warnings}"
+                "the settings are valid, but `toolgate serve` cannot start here: {tools}{warnings}"
             ),
-            0 => format!("the settings are valid: {tools}, {warnings}"),
-            _ => format!("{}, {warnings}", counted(errors, "error")),
+            0 => format!("the settings are valid: {tools}{warnings}"),
+            _ => format!("{}{warnings}", counted(errors, "error")),
         });
     }
     Ok(match (unclear, errors) {

@@ -13,7 +13,7 @@ use crate::{
     Exit, commands,
     named_servers::HeaderArguments,
     printer::Printer,
-    settings::{Flags, Settings},
+    settings::{Flags, ToolgateSettings},
 };
 
 #[derive(Args)]
@@ -61,7 +61,7 @@ impl Export {
         let contracts: Vec<&Contract> = set.tools.iter().map(|one| &one.contract).collect();
         // What a server lists is passed on as it came.
         let listed: Option<Vec<&Value>> = set.tools.iter().map(|one| one.listed.as_ref()).collect();
-        self.print(&contracts, listed, &Settings::default(), printer);
+        self.print(&contracts, listed, &ToolgateSettings::default(), printer);
         Ok(Exit::Ok)
     }
 
@@ -69,7 +69,7 @@ impl Export {
         &self,
         contracts: &[&Contract],
         listed: Option<Vec<&Value>>,
-        settings: &Settings,
+        settings: &ToolgateSettings,
         printer: &Printer,
     ) {
         match (self.format, listed) {

@@ -5,7 +5,7 @@ use contract::Document;
 use serde_json::Value;
 
 use super::ImportedUpstream;
-use crate::settings::Settings;
+use crate::settings::ToolgateSettings;
 
 /// The ids of the upstreams in the settings.
 pub fn ids(text: &str) -> anyhow::Result<Vec<String>> {
@@ -105,7 +105,7 @@ pub fn check(before: &str, after: &str, taken: &[ImportedUpstream]) -> anyhow::R
     }
     let loads = |text: &str| {
         let parsed = Document::parse("settings", text);
-        parsed.is_ok_and(|document| document.check::<Settings>().is_ok())
+        parsed.is_ok_and(|document| document.check::<ToolgateSettings>().is_ok())
     };
     if (says_nothing(before) || loads(before)) && !loads(after) {
         bail!(
