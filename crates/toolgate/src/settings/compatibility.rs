@@ -1,4 +1,4 @@
-//! ToolgateSettings files of other systems.
+//! Settings files of other systems.
 //!
 //! Unknown keys are errors, except in a file with `compatibility: adam`: that is an `adam.yaml` that other programs
 //! read too.

@@ -23,7 +23,7 @@ pub(super) const PREFIX: &str = "TOOLGATE_";
 /// The options of every command.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Flags {
-    /// ToolgateSettings file [default: ./toolgate.yaml, if it exists]
+    /// Settings file [default: ./toolgate.yaml, if it exists]
     #[arg(long, global = true, value_name = "FILE", env = "TOOLGATE_CONFIG")]
     pub config: Option<PathBuf>,
     /// Read no settings file: neither ./toolgate.yaml nor the one in `TOOLGATE_CONFIG`
@@ -37,7 +37,7 @@ pub struct Flags {
     pub data_dir: Option<PathBuf>,
 }
 
-/// ToolgateSettings and where they came from.
+/// Settings and where they came from.
 pub struct Loaded {
     /// The settings.
     pub settings: ToolgateSettings,

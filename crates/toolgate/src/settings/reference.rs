@@ -9,7 +9,7 @@ pub fn markdown() -> String {
     let schema = schema();
     let defaults = serde_json::to_value(ToolgateSettings::default()).unwrap_or_default();
     let mut page = String::from(
-        "# ToolgateSettings\n\n\
+        "# Settings\n\n\
          One YAML file; every key may be left out. `toolgate init` writes one to start from.\n\n\
          | key | type | default | meaning |\n|---|---|---|---|\n",
     );
