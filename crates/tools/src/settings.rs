@@ -237,7 +237,7 @@ impl TranscriptSettings {
     /// The mistakes that the schema cannot see: the setting of each, and a message.
     pub fn mistakes(&self, llm: &llm::Settings) -> Vec<(String, String)> {
         let lacks_model = self.mode == TranscriptMode::Model && llm.base_url.is_none();
-        let words = "`model` wants a language model: `llm.base_url` is missing";
+        let words = "`model` needs a language model: set `llm.base_url`";
         lacks_model.then(|| ("mode".to_owned(), words.to_owned())).into_iter().collect()
     }
 }

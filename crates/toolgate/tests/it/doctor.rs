@@ -95,7 +95,7 @@ fn the_search_service_is_asked() {
     let litellm = |more: &str| searching(&upstream, "litellm", more);
     check(&litellm(", search_tool: web"), "search", "ok", "answers");
     check(&litellm(", search_tool: news"), "search", "problem", "it has web");
-    check(&litellm(""), "search", "problem", "wants the name of a search tool");
+    check(&litellm(""), "search", "problem", "needs the name of a search tool");
     let keyed = ", search_tool: web, api_key_env: SEARCH_KEY";
     check(&litellm(keyed), "search", "problem", "`SEARCH_KEY`");
     let world = litellm(keyed).with_env("SEARCH_KEY", "sk-test");

@@ -248,7 +248,7 @@ fn mistakes_in_the_settings_are_shown() {
         ("allowed_domains: [ \"https://example.com/\" ]", "is no domain"),
         ("allow_private_hosts: [ \"127.0.0.1\" ]", "is not `host:port`"),
         ("allow_private_hosts: [ \"127.0.0.1:99999\" ]", "no port"),
-        ("user_agent: \"a\\nb\"", "is no value of a header"),
+        ("user_agent: \"a\\nb\"", "is not a valid header value"),
     ] {
         let settings = format!("tools: {{ web_fetch: {{ {setting} }} }}\n");
         let world = World::new(crate::BINARY, &settings);

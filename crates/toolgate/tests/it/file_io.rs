@@ -375,9 +375,9 @@ async fn files_are_searched_and_what_was_skipped_is_told() {
     assert_eq!(count(json!({ "query": "^Buy m.*k\\.$", "regex": true })).await, 1);
     assert_eq!(count(json!({ "query": "m.*k" })).await, 0);
     for (more, words) in [
-        (json!({ "query": "(", "regex": true }), "`query` is no pattern"),
+        (json!({ "query": "(", "regex": true }), "`query` is not a valid pattern"),
         (json!({ "query": "(x{1000}){1000}", "regex": true }), "takes more than 524288 bytes"),
-        (json!({ "include": "[" }), "`include` is no glob"),
+        (json!({ "include": "[" }), "`include` is not a valid glob"),
     ] {
         let (status, answer) = adam.call(search(more)).await;
         assert_eq!((status, &answer["code"]), (400, &json!("invalid_input")));

@@ -140,7 +140,7 @@ impl EditRequest {
             EditError::Text(error) => *error,
             EditError::File(FileError::Changed) => ToolError::new(
                 codes::CONFLICT.code,
-                "the file was changed by somebody else meanwhile; nothing was written",
+                "the file was changed by another program; nothing was written",
             ),
             EditError::File(
                 error @ (FileError::NotFound

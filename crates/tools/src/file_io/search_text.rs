@@ -228,7 +228,7 @@ fn pattern(asked: &TextSearchRequest) -> Result<Regex, ToolError> {
             regex::Error::CompiledTooBig(limit) => ToolError::invalid_input(format!(
                 "`query` is a pattern that takes more than {limit} bytes"
             )),
-            error => ToolError::invalid_input(format!("`query` is no pattern: {error}")),
+            error => ToolError::invalid_input(format!("`query` is not a valid pattern: {error}")),
         })
 }
 
@@ -237,8 +237,9 @@ fn include(asked: &TextSearchRequest) -> Result<Option<GlobMatcher>, ToolError> 
     // `*.md` means every such file, wherever it lies, as it does for other programs that search.
     let anywhere = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
     let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
-    glob.map(|glob| Some(glob.compile_matcher()))
-        .map_err(|error| ToolError::invalid_input(format!("`include` is no glob: {error}")))
+    glob.map(|glob| Some(glob.compile_matcher())).map_err(|error| {
+        ToolError::invalid_input(format!("`include` is not a valid glob: {error}"))
+    })
 }
 
 /// The part of a line around the match, and whether that is not all of it.

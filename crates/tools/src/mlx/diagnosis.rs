@@ -33,8 +33,8 @@ pub fn diagnose(settings: &MlxSettings) -> Option<MlxDiagnosis> {
     }
     let mut loaded = 0;
     for port in PORTS {
-        let Ok(Some(place)) = PortFolder::existing(&settings.dir, port) else { continue };
-        match place.look() {
+        let Ok(Some(port_folder)) = PortFolder::existing(&settings.dir, port) else { continue };
+        match port_folder.look() {
             Ok(PortOccupant::Held(_)) => loaded += 1,
             Ok(PortOccupant::Free { left: Some(record), .. })
                 if record.phase == ServerPhase::Ready =>

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{
     BEGINNING_PATIENCE, environment, failure,
-    log::{FatalLogLine, LOG_BYTES, said},
+    log::{FatalLogLine, LOG_BYTES, fatal_line},
     model::LoadableModel,
     port_folder::{PortFolder, PortOccupant, ServerPhase, ServerRecord},
     port_of, ports,
@@ -21,7 +21,7 @@ use crate::settings::MlxSettings;
 /// Between two looks at a server that another call is starting.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The time that a running server may take to report its health.
-const HEALTH_PATIENCE: Duration = Duration::from_secs(5);
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) struct MlxLoad {
     settings: MlxSettings,
@@ -47,15 +47,15 @@ impl MlxLoad {
         if self.settings.stand_in {
             return simulated::load(&self.settings.dir, port, &model);
         }
-        let place =
+        let port_folder =
             PortFolder::open(&self.settings.dir, port).map_err(|error| failure::state(&error))?;
         let began = Instant::now();
         let deadline = began + Duration::from_millis(self.settings.ready_timeout_ms);
-        let lock = match self.claim(call, &place, &model, deadline).await? {
+        let lock = match self.claim(call, &port_folder, &model, deadline).await? {
             PortClaim::Mine(lock) => lock,
             PortClaim::Already => return Ok(already(port, &model)),
         };
-        self.start(call, &place, &model, lock, deadline).await?;
+        self.start(call, &port_folder, &model, lock, deadline).await?;
         let mut answer = loaded(port, &model);
         let millis = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         answer.metrics.insert("ready_ms".into(), json!(millis));
@@ -66,17 +66,17 @@ impl MlxLoad {
     async fn claim(
         &self,
         call: &RunningCall,
-        place: &PortFolder,
+        port_folder: &PortFolder,
         model: &LoadableModel,
         deadline: Instant,
     ) -> Result<PortClaim, ToolError> {
-        let patience = deadline.min(Instant::now() + BEGINNING_PATIENCE);
+        let timeout = deadline.min(Instant::now() + BEGINNING_PATIENCE);
         loop {
-            let port = place.port;
-            let waits_until = match place.look().map_err(|error| failure::state(&error))? {
+            let port = port_folder.port;
+            let waits_until = match port_folder.look().map_err(|error| failure::state(&error))? {
                 PortOccupant::Free { lock, .. } if ports::is_free(port) => {
                     // From here on nothing is known until there is something to know.
-                    place.forget();
+                    port_folder.forget();
                     return Ok(PortClaim::Mine(lock));
                 }
                 PortOccupant::Free { lock, .. } => {
@@ -92,9 +92,9 @@ impl MlxLoad {
                     }
                     // The call that loads it may yet fail; then this one has its turn.
                     ServerPhase::Loading => deadline,
-                    ServerPhase::Unloading | ServerPhase::Failed(_) => patience,
+                    ServerPhase::Unloading | ServerPhase::Failed(_) => timeout,
                 },
-                PortOccupant::Held(None) => patience,
+                PortOccupant::Held(None) => timeout,
             };
             if Instant::now() >= waits_until {
                 return Err(failure::busy(format!("port {port} is being loaded or unloaded")));
@@ -111,14 +111,14 @@ impl MlxLoad {
     async fn start(
         &self,
         call: &RunningCall,
-        place: &PortFolder,
+        port_folder: &PortFolder,
         model: &LoadableModel,
         lock: File,
         deadline: Instant,
     ) -> Result<(), ToolError> {
         // Held until the last word is written down: by then the keeper may be gone, and with it the other one.
         let _held = lock.try_clone().map_err(|error| failure::state(&error))?;
-        let keep = self.keep(place, model, lock).map_err(|error| failure::state(&error))?;
+        let keep = self.keep(port_folder, model, lock).map_err(|error| failure::state(&error))?;
         let mut kept = match Spawner::of_this_program().start_detached(keep).await {
             Ok(kept) => kept,
             Err(error) => {
@@ -126,19 +126,19 @@ impl MlxLoad {
                     "the launch command could not be started (`toolgate mlx status` says why)";
                 let cause = failure::cause(&error);
                 let reason = ServerPhase::Failed(format!("{message}: {cause}"));
-                let _ = place.write(&self.record(None, model, reason));
+                let _ = port_folder.write(&self.record(None, model, reason));
                 return Err(ToolError { operator: Some(cause), ..failure::launch(message, "") });
             }
         };
         let mut record = self.record(Some(kept.identity()), model, ServerPhase::Loading);
         let waiting = ReadinessWait {
             call,
-            port: place.port,
-            log: place.log_path(),
+            port: port_folder.port,
+            log: port_folder.log_path(),
             target: &model.target,
             deadline,
         };
-        let ready = match place.write(&record) {
+        let ready = match port_folder.write(&record) {
             Ok(()) => waiting.wait(&mut kept).await,
             Err(error) => {
                 kept.kill().await;
@@ -147,11 +147,11 @@ impl MlxLoad {
         };
         if let Err(why) = ready {
             kept.kill().await;
-            return Err(self.failed(place, model, &record, &why).await);
+            return Err(self.failed(port_folder, model, &record, &why).await);
         }
         record.phase = ServerPhase::Ready;
         record.since = self.clock.now().0;
-        let left = match place.write(&record) {
+        let left = match port_folder.write(&record) {
             Ok(()) => kept.detach().await,
             Err(error) => {
                 kept.kill().await;
@@ -159,18 +159,18 @@ impl MlxLoad {
             }
         };
         left.map_err(|error| {
-            place.forget();
+            port_folder.forget();
             failure::state(&error)
         })
     }
 
     fn keep(
         &self,
-        place: &PortFolder,
+        port_folder: &PortFolder,
         model: &LoadableModel,
         lock: File,
     ) -> std::io::Result<DetachedLaunch> {
-        let port = place.port.to_string();
+        let port = port_folder.port.to_string();
         let filled =
             |word: &String| word.replace("{port}", &port).replace("{model}", &model.target);
         let mut words = self.settings.launch.iter().map(filled);
@@ -180,7 +180,7 @@ impl MlxLoad {
             max_file_bytes: u64::MAX,
             max_open_files: u64::MAX,
         };
-        let launch = Launch::new(words.next().unwrap_or_default(), place.work_folder()?);
+        let launch = Launch::new(words.next().unwrap_or_default(), port_folder.work_folder()?);
         Ok(DetachedLaunch {
             launch: Launch {
                 args: words.collect(),
@@ -190,7 +190,7 @@ impl MlxLoad {
                 ..launch
             },
             lock,
-            log: place.log_path(),
+            log: port_folder.log_path(),
             max_log_bytes: self.settings.max_log_bytes,
             timeout: Duration::from_millis(self.settings.stop_patience_ms),
         })
@@ -214,36 +214,37 @@ impl MlxLoad {
     /// The error for the caller, which is also written to the record.
     async fn failed(
         &self,
-        place: &PortFolder,
+        port_folder: &PortFolder,
         model: &LoadableModel,
         before: &ServerRecord,
         why: &ReadinessError,
     ) -> ToolError {
-        let unloaded = place.record().is_some_and(|record| record.phase == ServerPhase::Unloading);
+        let unloaded =
+            port_folder.record().is_some_and(|record| record.phase == ServerPhase::Unloading);
         let error = if unloaded {
             failure::launch("it was unloaded while it was loading", "")
         } else {
-            self.judge(place, model, why).await
+            self.judge(port_folder, model, why).await
         };
         let stopped = matches!(why, ReadinessError::Stopped);
         let reason = if stopped { "the call was stopped" } else { &error.message };
         let record = self.record(before.keeper, model, ServerPhase::Failed(reason.to_owned()));
-        if unloaded || place.write(&record).is_err() {
-            place.forget();
+        if unloaded || port_folder.write(&record).is_err() {
+            port_folder.forget();
         }
         error
     }
 
     async fn judge(
         &self,
-        place: &PortFolder,
+        port_folder: &PortFolder,
         model: &LoadableModel,
         why: &ReadinessError,
     ) -> ToolError {
-        let log = place.log(LOG_BYTES);
+        let log = port_folder.log(LOG_BYTES);
         let said = match why {
             ReadinessError::Logged(said) => Some(*said),
-            ReadinessError::Ended(_) => said(&log, &model.target, true),
+            ReadinessError::Ended(_) => fatal_line(&log, &model.target, true),
             ReadinessError::Foreign | ReadinessError::Late(_) | ReadinessError::Stopped => None,
         };
         let name = &model.name;
@@ -257,7 +258,7 @@ impl MlxLoad {
                 failure::not_found(format!("the server found no model `{name}` to load{hint}"))
             }
             (Some(FatalLogLine::PortBusy), _) | (None, ReadinessError::Foreign) => {
-                failure::busy(ports::held_by(place.port).await)
+                failure::busy(ports::held_by(port_folder.port).await)
             }
             (_, ReadinessError::Ended(ending)) => failure::launch(failure::ended(*ending), &log),
             (_, ReadinessError::Late(seen)) => {
@@ -282,7 +283,7 @@ impl Provider for MlxLoad {
 
 /// The same model is there, and it had better be well.
 async fn well(port: u16, model: &LoadableModel) -> Result<(), ToolError> {
-    let health = ready::health(port, HEALTH_PATIENCE).await;
+    let health = ready::health(port, HEALTH_TIMEOUT).await;
     if health.is_well() {
         return Ok(());
     }

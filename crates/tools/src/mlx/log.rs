@@ -39,7 +39,7 @@ fn is_about_port(line: &str) -> bool {
 
 /// Finds a fatal line at the end of a log. `target` is the model as the server was told. As long as a server lives, and has not
 /// said that it is dead, whatever else it says may be about something that it can do without.
-pub(super) fn said(log: &str, target: &str, ended: bool) -> Option<FatalLogLine> {
+pub(super) fn fatal_line(log: &str, target: &str, ended: bool) -> Option<FatalLogLine> {
     let mut heard = None;
     for line in log.lines() {
         let line = line.to_lowercase();
@@ -93,20 +93,20 @@ mod tests {
             ("[load_safetensors] incomplete download or corrupt file?", Some(FatalLogLine::Dead)),
         ] {
             assert_eq!(
-                said(&format!("Starting\n{died}{log}\n"), "/models/empty", false),
+                fatal_line(&format!("Starting\n{died}{log}\n"), "/models/empty", false),
                 expected,
                 "{log}"
             );
         }
         let taken = "Traceback\nOSError: [Errno 98] Address already in use\n";
-        assert_eq!(said(taken, "org/x", false), Some(FatalLogLine::PortBusy));
+        assert_eq!(fatal_line(taken, "org/x", false), Some(FatalLogLine::PortBusy));
         let other = "[Errno 2] No such file or directory: '/opt/plugins'\nStarting httpd";
-        assert_eq!(said(other, "org/x", true), None);
+        assert_eq!(fatal_line(other, "org/x", true), None);
         // What a living server does without is no reason to end it; one that has ended had its reasons.
         let adapter = "[Errno 2] No such file or directory: '/m/adapter_config.json'";
-        assert_eq!(said(adapter, "/m", false), None);
-        assert_eq!(said(adapter, "/m", true), Some(FatalLogLine::NoModel));
-        assert_eq!(said("loading test/eaddrinuse", "test/eaddrinuse", false), None);
+        assert_eq!(fatal_line(adapter, "/m", false), None);
+        assert_eq!(fatal_line(adapter, "/m", true), Some(FatalLogLine::NoModel));
+        assert_eq!(fatal_line("loading test/eaddrinuse", "test/eaddrinuse", false), None);
     }
 
     #[test]

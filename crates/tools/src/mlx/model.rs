@@ -33,7 +33,7 @@ impl LoadableModel {
         let model = LoadableModel { name: name.to_owned(), target: target.to_owned() };
         match model.path() {
             Some(path) if !path.exists() => {
-                Err(failure::not_found(format!("there is no model at the place of `{name}`")))
+                Err(failure::not_found(format!("the path of `{name}` does not exist")))
             }
             _ => Ok(model),
         }
@@ -82,9 +82,11 @@ fn unknown(settings: &MlxSettings, name: &str) -> String {
         known.push("…".into());
     }
     if known.is_empty() {
-        format!("`{shown}` is no model that may be loaded (`tools.mlx.models`, `tools.mlx.allow`)")
+        format!(
+            "`{shown}` is not a model that may be loaded (`tools.mlx.models`, `tools.mlx.allow`)"
+        )
     } else {
-        format!("`{shown}` is no model that may be loaded; the server knows {}", known.join(", "))
+        format!("`{shown}` is not a model that may be loaded; known models: {}", known.join(", "))
     }
 }
 
@@ -137,9 +139,9 @@ mod tests {
     #[test]
     fn messages_say_what_there_is() {
         let mut settings = MlxSettings::default();
-        let said = |settings: &MlxSettings| LoadableModel::find(settings, "x").unwrap_err().message;
-        assert!(said(&settings).contains("tools.mlx.models"));
+        let message = |settings: &MlxSettings| LoadableModel::find(settings, "x").unwrap_err().message;
+        assert!(message(&settings).contains("tools.mlx.models"));
         settings.models.insert("small".into(), "org/small".into());
-        assert!(said(&settings).ends_with("the server knows `small`"));
+        assert!(message(&settings).ends_with("known models: `small`"));
     }
 }

@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::health::ModelServerHealth;
-use super::log::{FatalLogLine, LOG_BYTES, said};
+use super::log::{FatalLogLine, LOG_BYTES, fatal_line};
 
 /// Between two looks at a server that is starting. Readiness is seen this much late at most.
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
@@ -109,7 +109,7 @@ impl ReadinessWait<'_> {
 
 fn look(identity: Identity, port: u16, log: &Path, target: &str) -> Result<bool, ReadinessError> {
     let log = log_tail(log, LOG_BYTES);
-    if let Some(said) = said(&String::from_utf8_lossy(&log), target, false) {
+    if let Some(said) = fatal_line(&String::from_utf8_lossy(&log), target, false) {
         return Err(ReadinessError::Logged(said));
     }
     let is_heard = |one: &Listener| one.port == port && one.on_loopback;
@@ -135,12 +135,12 @@ fn elsewhere(identity: Identity, port: u16) -> String {
 }
 
 /// A client that reaches the server on this port and nothing else.
-fn client(port: u16, patience: Duration) -> Result<(HttpClient, String), String> {
+fn client(port: u16, timeout: Duration) -> Result<(HttpClient, String), String> {
     let base = format!("http://127.0.0.1:{port}");
     let rules = NetRules::only(&base).map_err(|error| error.to_string())?;
     let settings = guard::net::HttpClientSettings {
         rules: NetRules { max_redirects: 0, ..rules },
-        idle_timeout: patience,
+        idle_timeout: timeout,
         // Each server is asked once.
         max_idle_per_host: 0,
         ..guard::net::HttpClientSettings::default()
@@ -150,8 +150,8 @@ fn client(port: u16, patience: Duration) -> Result<(HttpClient, String), String>
 
 /// Asks for one word until there is an answer, or says what came instead.
 async fn ask(port: u16, deadline: Instant) -> Result<(), String> {
-    let patience = deadline.saturating_duration_since(Instant::now());
-    let (client, base) = client(port, patience)?;
+    let timeout = deadline.saturating_duration_since(Instant::now());
+    let (client, base) = client(port, timeout)?;
     let never = CancellationToken::new();
     let question = json!({
         "messages": [{ "role": "user", "content": "hi" }],
@@ -167,9 +167,7 @@ async fn ask(port: u16, deadline: Instant) -> Result<(), String> {
             HttpRequest::post_json(format!("{base}/v1/chat/completions"), question.clone());
         let met = match client.send(request.within(limits), &never).await {
             Ok(answer) if answer.status.is_success() && is_answer(&answer.body) => return Ok(()),
-            Ok(answer) if answer.status.is_success() => {
-                "it answers something that is no completion".to_owned()
-            }
+            Ok(answer) if answer.status.is_success() => "its answer is not a completion".to_owned(),
             Ok(answer) => format!("it answers with status {}", answer.status.as_u16()),
             Err(error) => format!("it listens and does not answer ({})", error.reason.word()),
         };
@@ -187,16 +185,14 @@ fn is_answer(body: &[u8]) -> bool {
 }
 
 /// Asks a server that was ready for its health.
-pub(super) async fn health(port: u16, patience: Duration) -> ModelServerHealth {
-    status_of(port, patience)
-        .await
-        .map_or_else(ModelServerHealth::Silent, ModelServerHealth::Status)
+pub(super) async fn health(port: u16, timeout: Duration) -> ModelServerHealth {
+    status_of(port, timeout).await.map_or_else(ModelServerHealth::Silent, ModelServerHealth::Status)
 }
 
 /// The status of `/health`, or what failed.
-async fn status_of(port: u16, patience: Duration) -> Result<u16, String> {
-    let (client, base) = client(port, patience)?;
-    let limits = RequestLimits { max_body_bytes: MAX_ANSWER_BYTES, total: patience };
+async fn status_of(port: u16, timeout: Duration) -> Result<u16, String> {
+    let (client, base) = client(port, timeout)?;
+    let limits = RequestLimits { max_body_bytes: MAX_ANSWER_BYTES, total: timeout };
     let request = HttpRequest::get(format!("{base}/health")).within(limits);
     match client.send(request, &CancellationToken::new()).await {
         Ok(answer) => Ok(answer.status.as_u16()),

@@ -15,7 +15,7 @@ use super::{
 use crate::settings::MlxSettings;
 
 /// The time that a server may take to report its health.
-const PATIENCE: Duration = Duration::from_secs(2);
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The status of one port.
 #[derive(Debug, Serialize)]
@@ -92,7 +92,7 @@ pub async fn status(
     let asked = found?.into_iter().flatten().map(|mut server| {
         tokio::spawn(async move {
             if server.state == ModelServerState::Ready {
-                server.health = Some(ready::health(server.port, PATIENCE).await);
+                server.health = Some(ready::health(server.port, HEALTH_TIMEOUT).await);
             }
             server
         })
@@ -105,9 +105,9 @@ pub async fn status(
 }
 
 fn one(settings: &MlxSettings, port: u16, lines: usize) -> io::Result<Option<ModelServer>> {
-    let place = PortFolder::existing(&settings.dir, port)?;
+    let port_folder = PortFolder::existing(&settings.dir, port)?;
     // The lock is let go of at once: whoever loads meanwhile must not wait for somebody who looks.
-    let (record, held) = match place.as_ref().map(PortFolder::look).transpose()? {
+    let (record, held) = match port_folder.as_ref().map(PortFolder::look).transpose()? {
         Some(PortOccupant::Held(found)) => (found.map(|(record, _)| record), true),
         Some(PortOccupant::Free { lock, left }) => {
             drop(lock);
@@ -121,9 +121,9 @@ fn one(settings: &MlxSettings, port: u16, lines: usize) -> io::Result<Option<Mod
             ..ModelServer::bare(port, ModelServerState::Foreign)
         }));
     }
-    let Some(place) = place else { return Ok(None) };
+    let Some(port_folder) = port_folder else { return Ok(None) };
     Ok(match record {
-        Some(record) => Some(ModelServer::of(&place, record, held, lines)),
+        Some(record) => Some(ModelServer::of(&port_folder, record, held, lines)),
         None if held => Some(ModelServer::bare(port, ModelServerState::Starting)),
         None => None,
     })
@@ -144,14 +144,14 @@ impl ModelServer {
         }
     }
 
-    fn of(place: &PortFolder, record: ServerRecord, held: bool, lines: usize) -> ModelServer {
+    fn of(port_folder: &PortFolder, record: ServerRecord, held: bool, lines: usize) -> ModelServer {
         let (state, reason) = match record.phase {
             ServerPhase::Failed(reason) => (ModelServerState::Failed, Some(reason)),
             ServerPhase::Loading if held => (ModelServerState::Loading, None),
             ServerPhase::Ready if held => (ModelServerState::Ready, None),
             ServerPhase::Unloading if held => (ModelServerState::Unloading, None),
             ServerPhase::Loading => {
-                (ModelServerState::Ended, Some("whoever was loading it went away".to_owned()))
+                (ModelServerState::Ended, Some("the process that was loading it ended".to_owned()))
             }
             ServerPhase::Ready | ServerPhase::Unloading => (ModelServerState::Ended, None),
         };
@@ -161,8 +161,8 @@ impl ModelServer {
             process: record.keeper.filter(|_| held).map(|keeper| format!("process {}", keeper.pid)),
             since: Some(Timestamp(record.since)),
             reason,
-            log: last_lines(&place.log(LOG_BYTES), lines),
-            ..ModelServer::bare(place.port, state)
+            log: last_lines(&port_folder.log(LOG_BYTES), lines),
+            ..ModelServer::bare(port_folder.port, state)
         }
     }
 }

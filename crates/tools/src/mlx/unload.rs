@@ -16,7 +16,7 @@ use crate::settings::MlxSettings;
 
 /// Between two looks at whether it is gone.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Beyond the patience of the settings: for the killing, and for clearing up.
+/// Beyond the timeout of the settings: for the killing, and for clearing up.
 const CLEARING_PATIENCE: Duration = Duration::from_secs(3);
 
 pub(crate) struct MlxUnload {
@@ -34,13 +34,13 @@ impl MlxUnload {
             return simulated::unload(&self.settings.dir, port);
         }
         let found = PortFolder::existing(&self.settings.dir, port);
-        let place = found.map_err(|error| failure::state(&error))?;
-        let Some(place) = place else { return Err(idle(port).await) };
+        let port_folder = found.map_err(|error| failure::state(&error))?;
+        let Some(port_folder) = port_folder else { return Err(idle(port).await) };
         let beginning = Instant::now() + BEGINNING_PATIENCE;
         let (record, keeper) = loop {
-            match place.look().map_err(|error| failure::state(&error))? {
+            match port_folder.look().map_err(|error| failure::state(&error))? {
                 PortOccupant::Free { lock, .. } => {
-                    place.forget();
+                    port_folder.forget();
                     drop(lock);
                     return Err(idle(port).await);
                 }
@@ -52,7 +52,7 @@ impl MlxUnload {
                 }
             }
         };
-        match self.end(call, &place, record, keeper).await? {
+        match self.end(call, &port_folder, record, keeper).await? {
             // Another call has loaded there by now, and the port is that one's.
             UnloadEnd::Followed => Ok(answer(port)),
             UnloadEnd::Free if ports::freed(port).await => Ok(answer(port)),
@@ -67,22 +67,22 @@ impl MlxUnload {
     async fn end(
         &self,
         call: &RunningCall,
-        place: &PortFolder,
+        port_folder: &PortFolder,
         mut record: ServerRecord,
         keeper: Identity,
     ) -> Result<UnloadEnd, ToolError> {
         record.phase = ServerPhase::Unloading;
         // Only for those who look meanwhile.
-        let _ = place.write(&record);
+        let _ = port_folder.write(&record);
         call.progress(None, "asked it to end");
         keeper.ask_to_end();
-        let patience = Duration::from_millis(self.settings.stop_patience_ms);
-        for patience in [patience + CLEARING_PATIENCE, CLEARING_PATIENCE] {
-            let deadline = Instant::now() + patience;
+        let timeout = Duration::from_millis(self.settings.stop_patience_ms);
+        for timeout in [timeout + CLEARING_PATIENCE, CLEARING_PATIENCE] {
+            let deadline = Instant::now() + timeout;
             while Instant::now() < deadline {
-                match place.look().map_err(|error| failure::state(&error))? {
+                match port_folder.look().map_err(|error| failure::state(&error))? {
                     PortOccupant::Free { lock, .. } => {
-                        place.forget();
+                        port_folder.forget();
                         drop(lock);
                         return Ok(UnloadEnd::Free);
                     }

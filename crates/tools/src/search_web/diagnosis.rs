@@ -74,7 +74,7 @@ fn litellm(place: &str, response: &HttpResponse, settings: &SearchSettings) -> S
                 unusable(message, format!("set `tools.search.search_tool`; {}", offer(&tools)))
             }
             (Some(tools), None) => unusable(
-                format!("{place} wants the name of a search tool"),
+                format!("{place} needs the name of a search tool"),
                 format!("set `tools.search.search_tool`; {}", offer(&tools)),
             ),
             _ => usable(format!("{place} answers")),

@@ -32,9 +32,9 @@ pub(super) fn read(body: &[u8]) -> Result<Vec<RawSearchResult>, &'static str> {
         return Err("it is empty");
     }
     if !text.starts_with('{') {
-        return Err("it is no JSON object");
+        return Err("it is not a JSON object");
     }
-    let answer: Envelope = serde_json::from_str(text).map_err(|_| "it is no JSON object")?;
+    let answer: Envelope = serde_json::from_str(text).map_err(|_| "it is not a JSON object")?;
     let is_list = |raw: &&RawValue| raw.get().starts_with('[');
     let list = answer.results.filter(is_list).or_else(|| answer.data.filter(is_list));
     let list = list.ok_or("it has no list of results")?;

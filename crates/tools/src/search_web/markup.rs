@@ -63,12 +63,12 @@ pub(super) fn pieces<'a>(
     closed: &'a HashSet<String>,
 ) -> impl Iterator<Item = MarkupPiece<'a>> {
     let mut rest = text;
-    let mut patience = SearchBudget { comments: text.contains("-->"), bytes: MAX_IN_VAIN_BYTES };
+    let mut budget = SearchBudget { comments: text.contains("-->"), bytes: MAX_IN_VAIN_BYTES };
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
-        if let Some((piece, end)) = tag(rest, closed, &mut patience) {
+        if let Some((piece, end)) = tag(rest, closed, &mut budget) {
             rest = &rest[end..];
             return Some(piece);
         }
@@ -96,17 +96,17 @@ struct SearchBudget {
 fn tag<'a>(
     text: &'a str,
     closed: &HashSet<String>,
-    patience: &mut SearchBudget,
+    budget: &mut SearchBudget,
 ) -> Option<(MarkupPiece<'a>, usize)> {
     let inside = text.strip_prefix('<')?;
     let nothing = || MarkupPiece::Tag { name: String::new(), closing: false };
     if inside.starts_with("!--") {
-        if patience.comments
+        if budget.comments
             && let Some(end) = inside.find("-->")
         {
             return Some((nothing(), end + 4));
         }
-        patience.comments = false;
+        budget.comments = false;
         return Some((nothing(), text.len()));
     }
     let markup =
@@ -121,7 +121,7 @@ fn tag<'a>(
     let name = name_of(named)?;
     let after = &named[name.len()..];
     let known = is_listed(KNOWN, &name);
-    if !known && patience.bytes == 0 {
+    if !known && budget.bytes == 0 {
         return None;
     }
     let end = end_of_tag(text);
@@ -132,7 +132,7 @@ fn tag<'a>(
             closing || closed.contains(&name) || text[before..end].contains('=')
         }
         Err(looked_at) => {
-            patience.bytes = patience.bytes.saturating_sub(looked_at);
+            budget.bytes = budget.bytes.saturating_sub(looked_at);
             false
         }
     };

@@ -10,7 +10,7 @@ pub(super) fn site(text: &str) -> String {
     match Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") => url.origin().ascii_serialization(),
         Ok(url) => format!("a URL with `{}:`", url.scheme().chars().take(20).collect::<String>()),
-        Err(_) => "a text that is no URL".to_owned(),
+        Err(_) => "an invalid URL".to_owned(),
     }
 }
 
@@ -33,8 +33,8 @@ mod tests {
             ),
             ("data:secret", "a URL with `data:`"),
             ("ftp://ada:secret@example.com/", "a URL with `ftp:`"),
-            ("http://ada:secret@exa mple.com/", "a text that is no URL"),
-            ("secret", "a text that is no URL"),
+            ("http://ada:secret@exa mple.com/", "an invalid URL"),
+            ("secret", "an invalid URL"),
         ] {
             assert_eq!(site(text), expected);
         }

@@ -51,7 +51,7 @@ fn a_server_that_listens_and_says_nothing() {
 
 #[test]
 fn a_server_that_answers_something_else() {
-    check("wrong", "it answers something that is no completion");
+    check("wrong", "its answer is not a completion");
     check("failing", "it answers with status 500");
 }
 

@@ -159,7 +159,7 @@ fn killed_while_loading_it_leaves_no_orphan() {
     let status = studio.status(port).unwrap();
     assert_eq!(
         (&status["state"], &status["reason"]),
-        (&json!("ended"), &json!("whoever was loading it went away"))
+        (&json!("ended"), &json!("the process that was loading it ended"))
     );
     // And nothing is in the way.
     studio.load("serves", port).unwrap();

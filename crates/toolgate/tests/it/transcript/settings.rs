@@ -16,7 +16,7 @@ fn refused(settings: &str, words: &str) {
 fn mistakes_are_named() {
     refused(
         "tools: { transcript: { mode: model } }\n",
-        "`model` wants a language model: `llm.base_url` is missing",
+        "`model` needs a language model: set `llm.base_url`",
     );
     refused("llm: { model: small }\n", "`base_url` is missing");
     refused("llm: { base_url: nowhere }\n", "is no URL");
