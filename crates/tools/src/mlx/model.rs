@@ -139,7 +139,8 @@ mod tests {
     #[test]
     fn messages_say_what_there_is() {
         let mut settings = MlxSettings::default();
-        let message = |settings: &MlxSettings| LoadableModel::find(settings, "x").unwrap_err().message;
+        let message =
+            |settings: &MlxSettings| LoadableModel::find(settings, "x").unwrap_err().message;
         assert!(message(&settings).contains("tools.mlx.models"));
         settings.models.insert("small".into(), "org/small".into());
         assert!(message(&settings).ends_with("known models: `small`"));
