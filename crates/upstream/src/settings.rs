@@ -183,9 +183,9 @@ impl UpstreamSettings {
         let mut say =
             |pointer: &str, message: &str| all.push((pointer.to_owned(), message.to_owned()));
         match (&self.command, &self.url) {
-            (None, None) => say("", "needs a `command` or a `url`"),
+            (None, None) => say("", "an upstream needs a `command` or a `url`"),
             (Some(_), Some(_)) => {
-                say("", "has both a `command` and a `url`; remove one");
+                say("", "an upstream cannot have both a `command` and a `url`; remove one");
             }
             (Some(command), None) => {
                 if command.trim().is_empty() {
@@ -213,7 +213,7 @@ impl UpstreamSettings {
                 if !self.args.is_empty() || !self.env.is_empty() {
                     say(
                         "",
-                        "has `args` or `env`, which need a `command`; use `headers` with a `url`",
+                        "`args` and `env` need a `command`; use `headers` with a `url`",
                     );
                 }
                 if self.start == StartMode::Lazy {

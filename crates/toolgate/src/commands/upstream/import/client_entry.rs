@@ -78,7 +78,7 @@ fn check(own: &Map<String, Value>) -> Result<(), String> {
         .check()
         .map_err(|found| found.into_iter().map(|one| one.message).collect::<Vec<_>>().join("; "))?;
     match settings.mistakes().first() {
-        Some((place, words)) if place.is_empty() => Err(format!("it {words}")),
+        Some((place, words)) if place.is_empty() => Err(words.clone()),
         Some((place, words)) => Err(format!("{}: {words}", place.trim_start_matches('/'))),
         None => Ok(()),
     }
