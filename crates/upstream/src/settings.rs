@@ -211,10 +211,7 @@ impl UpstreamSettings {
                     say("/type", "a `url` needs the type `http` or `sse`");
                 }
                 if !self.args.is_empty() || !self.env.is_empty() {
-                    say(
-                        "",
-                        "`args` and `env` need a `command`; use `headers` with a `url`",
-                    );
+                    say("", "`args` and `env` need a `command`; use `headers` with a `url`");
                 }
                 if self.start == StartMode::Lazy {
                     say("/start", "`start` needs a `command`");
