@@ -1,8 +1,9 @@
 //! The one path of a call.
 //!
-//! Whatever door a call came in by, [`Gate::call`] takes it through the same steps,
-//! each of which hands the next a value that only it can make: find, admit, check the
-//! input, approve, run, check the output, record. What comes out is an [`Outcome`].
+//! Whatever door a call came in by, [`Gate::call`] takes it through the same nine steps, each of
+//! which hands the next a value that only it can make: find, admit, check the input, claim the
+//! idempotency key, take a release, approve, run, check the output, record. The result is an
+//! [`Outcome`].
 //!
 //! This crate decides; it does not reach out. Tools run behind [`Provider`], state is
 //! kept behind [`Store`] and [`Blobs`], time comes from a [`Clock`]. The journal is the

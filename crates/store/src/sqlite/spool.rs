@@ -22,7 +22,7 @@ use std::{
 use gate::{Job, JobId, StoreError};
 use rusqlite::Connection;
 
-use super::{jobs, writer::WriteQueue};
+use super::{jobs, writer::CommitQueue};
 
 /// The time that jobs come together before they are taken in.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -49,7 +49,7 @@ struct SpoolShared {
     wake: Condvar,
     /// Held by whoever takes jobs in: one at a time, so that they stay in order.
     taking_in: Mutex<()>,
-    writer: Arc<WriteQueue>,
+    writer: Arc<CommitQueue>,
 }
 
 struct SpoolState {
@@ -70,7 +70,7 @@ struct SpoolState {
 
 impl Spool {
     /// Begins, where nothing is left of the last process.
-    pub(super) fn open(folder: &Path, writer: Arc<WriteQueue>) -> Result<Self, StoreError> {
+    pub(super) fn open(folder: &Path, writer: Arc<CommitQueue>) -> Result<Self, StoreError> {
         let other = |error: io::Error| failed_io(&error);
         let number = 1;
         let inner = Arc::new(SpoolShared {
@@ -257,7 +257,7 @@ fn create(folder: &Path, number: u64) -> io::Result<File> {
 }
 
 /// Takes in the files of a process that is gone, oldest first.
-pub(super) fn take_in_files(folder: &Path, writer: &WriteQueue) -> Result<(), StoreError> {
+pub(super) fn take_in_files(folder: &Path, writer: &CommitQueue) -> Result<(), StoreError> {
     let other = |error: io::Error| failed_io(&error);
     std::fs::create_dir_all(folder).map_err(other)?;
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)

@@ -38,7 +38,7 @@ type QueuedWrite = Box<dyn FnOnce(Result<&Connection, StoreError>) -> WriteAckno
 type WriteAcknowledgement = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
 pub(super) struct BatchWriter {
-    pub(super) shared: Arc<WriteQueue>,
+    pub(super) shared: Arc<CommitQueue>,
     /// True if a commit waits for the disk or for another process, and so must not be done on a
     /// thread that others need.
     pub(super) waits: bool,
@@ -46,7 +46,7 @@ pub(super) struct BatchWriter {
     _alive: SyncSender<()>,
 }
 
-pub(super) struct WriteQueue {
+pub(super) struct CommitQueue {
     connection: Mutex<Connection>,
     list: Mutex<Vec<QueuedWrite>>,
     log_pages: Arc<AtomicI64>,
@@ -66,7 +66,7 @@ impl BatchWriter {
                 Ok(())
             }))
             .map_err(|error| failed(&error))?;
-        let shared = Arc::new(WriteQueue {
+        let shared = Arc::new(CommitQueue {
             connection: Mutex::new(connection),
             list: Mutex::default(),
             log_pages,
@@ -126,7 +126,7 @@ impl BatchWriter {
     }
 }
 
-impl WriteQueue {
+impl CommitQueue {
     /// Writes what is on the list, and a little of what comes meanwhile; the rest is
     /// somebody else's.
     fn write_some(self: &Arc<Self>) {
@@ -226,7 +226,7 @@ fn commit(connection: &Connection, batch: Vec<QueuedWrite>) {
 
 /// Folds the log into the file beside the writers, on a connection of its own, so that
 /// no caller waits for the disk.
-fn fold_now_and_then(path: &Path, shared: &WriteQueue, over: &Receiver<()>) {
+fn fold_now_and_then(path: &Path, shared: &CommitQueue, over: &Receiver<()>) {
     let Ok(connection) = Connection::open(path) else { return };
     let mut folded = 0;
     while over.recv_timeout(FOLD_INTERVAL) == Err(RecvTimeoutError::Timeout) {
