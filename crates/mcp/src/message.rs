@@ -149,6 +149,7 @@ pub struct MalformedMessage {
 
 /// The fields of any message, not looked into.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct MessageFields<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
     jsonrpc: Option<&'a RawValue>,

@@ -34,6 +34,7 @@ mod mcp_tasks;
 mod messages;
 mod mlx;
 mod quarantine;
+mod rmcp;
 mod search_web;
 mod seeds;
 mod settings;
