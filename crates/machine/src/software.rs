@@ -1,6 +1,6 @@
 //! The software of the machine: the system, Python, and packages.
 //!
-//! Everything is read from where package managers keep their books; no program is run. Each
+//! Everything is read from where package managers keep their databases; no program is run. Each
 //! source is a file in this folder, and says nothing where it is not in use.
 
 mod apk;
@@ -60,17 +60,17 @@ pub struct PackageSource {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceState {
-    /// They were.
+    /// It was read to the end.
     Read,
-    /// They are larger than the limit.
+    /// It is larger than the limit.
     TooLarge,
-    /// They may not be read, or are broken; what came before is listed.
+    /// It may not be read, or is broken; what came before is listed.
     Unreadable,
-    /// They are in a format that is not read here.
+    /// It is in a format that is not read here.
     NotSupported,
 }
 
-/// Reads the books of a package manager, where it is in use.
+/// Reads the database of a package manager, where it is in use.
 type PackageReader<'a> = dyn Fn(&mut Collector) -> Option<SourceState> + 'a;
 
 /// Reads the software of this machine.

@@ -26,9 +26,9 @@ pub(super) struct SupervisedCommand {
     pid: Pid,
     /// Says what became of the sandbox, and why the tool could not be executed; closes when it was.
     start: tokio::net::UnixStream,
-    /// The bytes that it has said so far.
-    words: Vec<u8>,
-    /// It will say no more.
+    /// The bytes of its reports so far.
+    received: Vec<u8>,
+    /// No further report comes.
     begun: bool,
     ended: Option<WaitStatus>,
     signals: Signals,
@@ -79,7 +79,14 @@ impl SupervisedCommand {
         let pid = pid.ok_or(io::ErrorKind::InvalidData)?;
         start.set_nonblocking(true)?;
         let start = tokio::net::UnixStream::from_std(start)?;
-        Ok(SupervisedCommand { pid, start, words: Vec::new(), begun: false, ended: None, signals })
+        Ok(SupervisedCommand {
+            pid,
+            start,
+            received: Vec::new(),
+            begun: false,
+            ended: None,
+            signals,
+        })
     }
 
     /// True if the tool itself still runs.
@@ -92,7 +99,7 @@ impl SupervisedCommand {
         &mut self,
         channel: Option<&mut tokio::net::UnixStream>,
     ) -> SupervisorEvent {
-        let heard = async {
+        let message = async {
             match channel {
                 Some(channel) => {
                     let mut byte = [0];
@@ -104,30 +111,30 @@ impl SupervisedCommand {
         };
         let signals = &mut self.signals;
         tokio::select! {
-            said = self.start.read_buf(&mut self.words), if !self.begun => {
-                self.hear(&said);
+            read = self.start.read_buf(&mut self.received), if !self.begun => {
+                self.note_received(&read);
                 match (self.begun, self.started()) {
-                    (true, Some(started)) => SupervisorEvent::Begun(started),
-                    _ => SupervisorEvent::Changed,
+                    (true, Some(started)) => SupervisorEvent::Started(started),
+                    _ => SupervisorEvent::ChildChanged,
                 }
             }
-            _ = signals.child_changed.recv() => SupervisorEvent::Changed,
-            byte = heard => SupervisorEvent::Heard(byte),
-            _ = signals.terminate.recv() => SupervisorEvent::Asked,
-            _ = signals.interrupt.recv() => SupervisorEvent::Asked,
-            _ = signals.hang_up.recv() => SupervisorEvent::Asked,
-            _ = signals.quit.recv() => SupervisorEvent::Asked,
+            _ = signals.child_changed.recv() => SupervisorEvent::ChildChanged,
+            byte = message => SupervisorEvent::Message(byte),
+            _ = signals.terminate.recv() => SupervisorEvent::StopRequested,
+            _ = signals.interrupt.recv() => SupervisorEvent::StopRequested,
+            _ = signals.hang_up.recv() => SupervisorEvent::StopRequested,
+            _ = signals.quit.recv() => SupervisorEvent::StopRequested,
         }
     }
 
     /// Takes note of what the start has said. Its end is the start of the tool.
-    fn hear(&mut self, heard: &io::Result<usize>) {
-        self.begun = !matches!(heard, Ok(1..)) || self.words.len() as u64 >= MAX_REPORT_BYTES;
+    fn note_received(&mut self, read: &io::Result<usize>) {
+        self.begun = !matches!(read, Ok(1..)) || self.received.len() as u64 >= MAX_REPORT_BYTES;
     }
 
     /// That the tool runs, unless its start said otherwise.
     fn started(&self) -> Option<ProcessReport> {
-        match ProcessReport::latest(&self.words) {
+        match ProcessReport::latest(&self.received) {
             None => Some(ProcessReport::Started { sandbox: None }),
             started @ Some(ProcessReport::Started { .. }) => started,
             Some(_) => None,
@@ -168,15 +175,15 @@ impl SupervisedCommand {
             return killed;
         };
         // The other end closed when the tool was executed, or when the process ended.
-        let told = self.begun;
+        let was_reported = self.begun;
         while !self.begun {
-            let heard = self.start.read_buf(&mut self.words).await;
-            self.hear(&heard);
+            let read = self.start.read_buf(&mut self.received).await;
+            self.note_received(&read);
         }
         let Some(started) = self.started() else {
-            return ProcessReport::latest(&self.words).unwrap_or(killed);
+            return ProcessReport::latest(&self.received).unwrap_or(killed);
         };
-        if let (false, Some(channel)) = (told, channel) {
+        if let (false, Some(channel)) = (was_reported, channel) {
             let _ = channel.write_all(&started.to_json()).await;
         }
         match (status.exit_status(), status.terminating_signal()) {
@@ -190,11 +197,11 @@ impl SupervisedCommand {
 /// An event that a supervisor waits for.
 pub(super) enum SupervisorEvent {
     /// The tool runs.
-    Begun(ProcessReport),
+    Started(ProcessReport),
     /// A child ended, perhaps the tool itself.
-    Changed,
+    ChildChanged,
     /// The server said this, or nothing and never will.
-    Heard(Option<u8>),
+    Message(Option<u8>),
     /// Somebody wants all of it to end.
-    Asked,
+    StopRequested,
 }

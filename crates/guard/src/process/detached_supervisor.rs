@@ -110,16 +110,16 @@ impl DetachedSupervisor {
             };
             match (event, &mut channel) {
                 // A server that is gone shows on the same channel.
-                (SupervisorEvent::Begun(started), Some(channel)) => {
+                (SupervisorEvent::Started(started), Some(channel)) => {
                     let _ = channel.write_all(&started.to_json()).await;
                 }
-                (SupervisorEvent::Heard(Some(DETACH)), _) => channel = None,
-                (SupervisorEvent::Heard(_), _) => break,
-                (SupervisorEvent::Asked, _) => {
+                (SupervisorEvent::Message(Some(DETACH)), _) => channel = None,
+                (SupervisorEvent::Message(_), _) => break,
+                (SupervisorEvent::StopRequested, _) => {
                     self.end_gently().await;
                     break;
                 }
-                (SupervisorEvent::Begun(_) | SupervisorEvent::Changed, _) => {}
+                (SupervisorEvent::Started(_) | SupervisorEvent::ChildChanged, _) => {}
             }
         }
         self.tool.clear();

@@ -24,14 +24,14 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) struct Supervised {
     child: Child,
     pub(super) channel: UnixStream,
-    /// The bytes that it has said so far.
-    words: Vec<u8>,
+    /// The bytes of its reports so far.
+    received: Vec<u8>,
     gone: bool,
 }
 
 impl Supervised {
     pub(super) fn new(child: Child, channel: UnixStream) -> Supervised {
-        Supervised { child, channel, words: Vec::new(), gone: false }
+        Supervised { child, channel, received: Vec::new(), gone: false }
     }
 
     /// Which process it is.
@@ -51,9 +51,9 @@ impl Supervised {
         &mut self,
         program: &str,
     ) -> Result<Option<SandboxLevel>, StartError> {
-        while ProcessReport::latest(&self.words).is_none() && self.hear().await {}
+        while ProcessReport::latest(&self.received).is_none() && self.receive().await {}
         // Where the end is known already, so is the beginning, which was told before it.
-        let first = self.words.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+        let first = self.received.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
         match ProcessReport::latest(first) {
             Some(ProcessReport::Started { sandbox }) => Ok(sandbox),
             Some(ProcessReport::NotStarted { .. }) | None => {
@@ -81,7 +81,7 @@ impl Supervised {
         if stopped {
             self.stop().await;
         }
-        let report = ProcessReport::latest(&self.words)
+        let report = ProcessReport::latest(&self.received)
             .filter(|report| !matches!(report, ProcessReport::Started { .. }));
         let status = self.reap(report.is_some()).await;
         match report {
@@ -104,13 +104,13 @@ impl Supervised {
     /// Reads until the supervisor closes the channel, which it does by exiting.
     async fn last_word(&mut self) {
         // Cancel-safe: what was read is in `words`.
-        while self.hear().await {}
+        while self.receive().await {}
     }
 
     /// Reads once. Says whether there may be more.
-    async fn hear(&mut self) -> bool {
-        (self.words.len() as u64) < MAX_REPORT_BYTES
-            && matches!(self.channel.read_buf(&mut self.words).await, Ok(1..))
+    async fn receive(&mut self) -> bool {
+        (self.received.len() as u64) < MAX_REPORT_BYTES
+            && matches!(self.channel.read_buf(&mut self.received).await, Ok(1..))
     }
 
     /// Tells the supervisor to clear up, and does it itself if that takes too long.

@@ -13,8 +13,8 @@ use super::command::{SupervisedCommand, SupervisorEvent};
 
 /// Arguments: the confinement as JSON, the program, its arguments.
 pub(super) fn main(arguments: impl Iterator<Item = OsString>) -> ! {
-    let told = channel::take_from_stdin().and_then(|channel| run(channel, arguments));
-    std::process::exit(i32::from(told.is_err()))
+    let supervised = channel::take_from_stdin().and_then(|channel| run(channel, arguments));
+    std::process::exit(i32::from(supervised.is_err()))
 }
 
 /// Supervises the tool to its end, and reports it.
@@ -48,10 +48,10 @@ async fn supervise(mut tool: SupervisedCommand, channel: &mut UnixStream) -> Pro
     while tool.is_running() {
         match tool.next(Some(&mut *channel)).await {
             // A server that is gone shows on the same channel.
-            SupervisorEvent::Begun(started) => drop(channel.write_all(&started.to_json()).await),
-            SupervisorEvent::Changed => {}
+            SupervisorEvent::Started(started) => drop(channel.write_all(&started.to_json()).await),
+            SupervisorEvent::ChildChanged => {}
             // The server sends nothing: whatever it reads here is the end of the call.
-            SupervisorEvent::Heard(_) | SupervisorEvent::Asked => break,
+            SupervisorEvent::Message(_) | SupervisorEvent::StopRequested => break,
         }
     }
     tool.clear();

@@ -1,4 +1,4 @@
-//! The books of apk (Alpine): one file of paragraphs with one letter for each field.
+//! The database of apk (Alpine): one file of paragraphs with one letter for each field.
 
 use super::{SourceState, collect::Collector};
 use crate::{MachineEnvironment, read, read::ReadError};

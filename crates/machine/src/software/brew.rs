@@ -1,4 +1,4 @@
-//! The books of Homebrew: a folder for each package, and in it one for each version.
+//! The database of Homebrew: a folder for each package, and in it one for each version.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The books of dpkg (Debian, Ubuntu): one file of paragraphs, or in images without dpkg one
+//! The database of dpkg (Debian, Ubuntu): one file of paragraphs, or in images without dpkg one
 //! file for each package.
 
 use super::{SourceState, collect::Collector};
@@ -44,7 +44,7 @@ struct Paragraph<'a> {
 }
 
 impl Paragraph<'_> {
-    /// A package that was removed stays in the books for as long as its settings do.
+    /// A package that was removed stays in the file for as long as its settings do.
     fn end(self, collector: &mut Collector) {
         let state = self.status.and_then(|status| status.rsplit(|byte| *byte == b' ').next());
         let installed = state.is_none_or(|state| INSTALLED.contains(&state));

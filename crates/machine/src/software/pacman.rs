@@ -1,4 +1,4 @@
-//! The books of pacman (Arch): a folder for each package, whose name tells all.
+//! The database of pacman (Arch): a folder for each package, whose name tells all.
 
 use super::{SourceState, collect::Collector};
 use crate::{MachineEnvironment, read};
@@ -8,7 +8,7 @@ pub(super) fn read(machine: &MachineEnvironment, collector: &mut Collector) -> O
     let names = read::names(&folder)?;
     for name in &names {
         let name = name.as_encoded_bytes();
-        // The one file beside the folders says which version the books have.
+        // The one file beside the folders says which version the database has.
         if name == b"ALPM_DB_VERSION" {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Trees with several package managers, and books that are huge or broken.
+//! Trees with several package managers, and databases that are huge or broken.
 
 use std::{fmt::Write, os::unix::fs::PermissionsExt as _, path::Path, time::Instant};
 
@@ -12,8 +12,8 @@ fn write(root: &Path, path: &str, bytes: &[u8]) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Books of dpkg of the usual length: some 850 bytes a package.
-fn books(count: usize) -> String {
+/// A database of dpkg of the usual length: some 850 bytes a package.
+fn dpkg_status(count: usize) -> String {
     let mut text = String::new();
     for number in 0..count {
         write!(
@@ -82,7 +82,7 @@ fn every_source_is_read() {
 #[test]
 fn a_machine_with_1500_packages_is_listed_at_once() {
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), "var/lib/dpkg/status", books(1_500).as_bytes());
+    write(folder.path(), "var/lib/dpkg/status", dpkg_status(1_500).as_bytes());
     let machine = MachineEnvironment::under(folder.path());
     let took = (0..5).map(|_| {
         let began = Instant::now();
@@ -98,7 +98,7 @@ fn a_machine_with_1500_packages_is_listed_at_once() {
 }
 
 #[test]
-fn huge_and_broken_books_are_left_out() {
+fn huge_and_broken_databases_are_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     write(root, "var/lib/dpkg/status", b"");

@@ -87,12 +87,12 @@ fn every_package_is_listed() {
 fn other_databases_are_named() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(read_all(folder.path()).0, None);
-    let books = folder.path().join("var/lib/rpm");
-    fs::create_dir_all(&books).unwrap();
-    fs::write(books.join("Packages"), "Berkeley").unwrap();
+    let rpm = folder.path().join("var/lib/rpm");
+    fs::create_dir_all(&rpm).unwrap();
+    fs::write(rpm.join("Packages"), "Berkeley").unwrap();
     assert_eq!(read_all(folder.path()).0, Some(SourceState::NotSupported));
     for broken in ["", "SQLite format 3\0", &"x".repeat(5_000)] {
-        fs::write(books.join("rpmdb.sqlite"), broken).unwrap();
+        fs::write(rpm.join("rpmdb.sqlite"), broken).unwrap();
         assert_eq!(read_all(folder.path()).0, Some(SourceState::Unreadable));
     }
 }
@@ -129,9 +129,9 @@ fn a_hostile_schema_has_an_end() {
         "CREATE TABLE Packages (blob INTEGER); INSERT INTO Packages VALUES (7)",
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let books = folder.path().join("var/lib/rpm");
-        fs::create_dir_all(&books).unwrap();
-        let database = Connection::open(books.join("rpmdb.sqlite")).unwrap();
+        let rpm = folder.path().join("var/lib/rpm");
+        fs::create_dir_all(&rpm).unwrap();
+        let database = Connection::open(rpm.join("rpmdb.sqlite")).unwrap();
         database.execute_batch(schema).unwrap();
         database.close().unwrap();
         let (state, packages, _) = read_all(folder.path());
