@@ -15,7 +15,7 @@ const SAMPLE: usize = 30;
 
 /// A run of text.
 #[derive(Debug, Default)]
-pub(crate) struct TextBlock {
+pub(crate) struct PageBlock {
     /// The element that it stands in.
     pub(crate) node: NodeId,
     /// The visible text, white space collapsed; `\n` for a break, `\t` between cells.
@@ -37,14 +37,14 @@ pub(crate) struct TextBlock {
 }
 
 /// The blocks of a page.
-pub(crate) struct TextBlocks {
-    pub(crate) list: Vec<TextBlock>,
+pub(crate) struct PageBlocks {
+    pub(crate) list: Vec<PageBlock>,
     /// The number of times that each text stands on the page.
     pub(crate) copies: Vec<u32>,
 }
 
 /// Cuts a page into blocks.
-pub(crate) fn cut(tree: &DomTree) -> TextBlocks {
+pub(crate) fn cut(tree: &DomTree) -> PageBlocks {
     let (mut list, skipped) = pass(tree, &HashSet::new());
     // A page may hide most of what it has until its scripts have run.
     let seen = list.iter().map(|block| block.chars as usize).sum::<usize>();
@@ -58,11 +58,11 @@ pub(crate) fn cut(tree: &DomTree) -> TextBlocks {
         *counts.entry(&block.text).or_default() += 1;
     }
     let copies = list.iter().map(|block| counts[&*block.text]).collect();
-    TextBlocks { list, copies }
+    PageBlocks { list, copies }
 }
 
 /// True if a text is more than all that is seen, and not the same once more.
-fn is_news(list: &[TextBlock], seen: usize, text: &str) -> bool {
+fn is_news(list: &[PageBlock], seen: usize, text: &str) -> bool {
     let chars: Vec<char> = text.chars().collect();
     if chars.len() <= seen {
         return false;
@@ -78,13 +78,13 @@ fn is_news(list: &[TextBlock], seen: usize, text: &str) -> bool {
 }
 
 /// The blocks, and what was left out because it is hidden. Some is shown all the same.
-fn pass(tree: &DomTree, shown: &HashSet<NodeId>) -> (Vec<TextBlock>, Vec<NodeId>) {
+fn pass(tree: &DomTree, shown: &HashSet<NodeId>) -> (Vec<PageBlock>, Vec<NodeId>) {
     let mut cutter = BlockCutter {
         tree,
         shown,
         skipped: Vec::new(),
         list: Vec::new(),
-        open: TextBlock::default(),
+        open: PageBlock::default(),
         blank: false,
         breaks: 0,
         links: 0,
@@ -104,8 +104,8 @@ struct BlockCutter<'a> {
     tree: &'a DomTree,
     shown: &'a HashSet<NodeId>,
     skipped: Vec<NodeId>,
-    list: Vec<TextBlock>,
-    open: TextBlock,
+    list: Vec<PageBlock>,
+    open: PageBlock,
     /// True if white space came since the last word.
     blank: bool,
     breaks: u32,
@@ -289,7 +289,7 @@ impl BlockCutter<'_> {
         self.breaks = 0;
         if self.open.text.is_empty() {
             // What an empty block noted is not the next one's.
-            self.open = TextBlock { links: self.links, ..TextBlock::default() };
+            self.open = PageBlock { links: self.links, ..PageBlock::default() };
             return;
         }
         let mut block = std::mem::take(&mut self.open);

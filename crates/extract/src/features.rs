@@ -19,7 +19,7 @@ mod word_groups;
 use url::Url;
 
 use crate::{
-    blocks::{TextBlock, TextBlocks},
+    blocks::{PageBlock, PageBlocks},
     dom::DomTree,
     head::HeadMetadata,
 };
@@ -67,7 +67,7 @@ impl FeatureRows {
 
 pub(crate) fn of(
     tree: &DomTree,
-    blocks: &TextBlocks,
+    blocks: &PageBlocks,
     head: &HeadMetadata,
     url: Option<&Url>,
 ) -> FeatureRows {
@@ -119,7 +119,7 @@ struct PrecedingBlocks {
 }
 
 impl PrecedingBlocks {
-    fn add(&mut self, index: usize, block: &TextBlock, heading: u8, phrases: u64) {
+    fn add(&mut self, index: usize, block: &PageBlock, heading: u8, phrases: u64) {
         if heading > 0 {
             self.heading = Some((index, heading, phrases));
         }

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use url::Url;
 
 use crate::{
-    blocks::TextBlocks,
+    blocks::PageBlocks,
     dom::{DomTree, NodeId, Tag, WalkStep},
     head::HeadMetadata,
 };
@@ -19,7 +19,7 @@ use crate::{
 pub(crate) struct MetadataSource<'a> {
     pub(crate) tree: &'a DomTree,
     pub(crate) head: &'a HeadMetadata,
-    pub(crate) blocks: &'a TextBlocks,
+    pub(crate) blocks: &'a PageBlocks,
     /// The blocks that are content.
     pub(crate) belongs: &'a [bool],
     pub(crate) url: Option<&'a Url>,
@@ -29,7 +29,7 @@ pub(crate) struct MetadataSource<'a> {
 }
 
 /// The elements that the first large heading stands in.
-pub(crate) fn around_title(tree: &DomTree, blocks: &TextBlocks) -> HashSet<NodeId> {
+pub(crate) fn around_title(tree: &DomTree, blocks: &PageBlocks) -> HashSet<NodeId> {
     let heading = blocks.list.iter().find(|block| tree.tag(block.node) == Tag::H1);
     heading.map(|block| tree.ancestors(block.node).collect()).unwrap_or_default()
 }

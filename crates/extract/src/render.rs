@@ -5,7 +5,7 @@ mod inline;
 use url::Url;
 
 use crate::{
-    blocks::{TextBlock, TextBlocks},
+    blocks::{PageBlock, PageBlocks},
     dom::{DomTree, NodeId, Tag},
 };
 
@@ -34,7 +34,7 @@ enum BlockShape {
 
 pub(crate) fn render(
     tree: &DomTree,
-    blocks: &TextBlocks,
+    blocks: &PageBlocks,
     kept: &[bool],
     format: PageFormat,
     base: Option<&Url>,
@@ -74,7 +74,7 @@ pub(crate) fn render(
     text.trim().to_owned()
 }
 
-fn shape(tree: &DomTree, block: &TextBlock) -> BlockShape {
+fn shape(tree: &DomTree, block: &PageBlock) -> BlockShape {
     if block.is_row {
         let table = tree.ancestors(block.node).find(|id| tree.tag(*id) == Tag::Table);
         return BlockShape::Row(table.unwrap_or(NodeId::DOCUMENT));
@@ -126,7 +126,7 @@ fn leads(tree: &DomTree, item: NodeId, node: NodeId) -> bool {
     true
 }
 
-fn write_text(block: &TextBlock, shape: BlockShape, text: &mut String) {
+fn write_text(block: &PageBlock, shape: BlockShape, text: &mut String) {
     match shape {
         BlockShape::Item { indent, number, .. } => {
             text.push_str(&"  ".repeat(indent));
@@ -142,7 +142,7 @@ fn write_text(block: &TextBlock, shape: BlockShape, text: &mut String) {
 
 fn write_markdown(
     tree: &DomTree,
-    block: &TextBlock,
+    block: &PageBlock,
     shape: BlockShape,
     first_row: bool,
     base: Option<&Url>,

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use crate::{blocks::TextBlocks, dom::DomTree, features::FeatureRows, tree_model::TreeModel};
+use crate::{blocks::PageBlocks, dom::DomTree, features::FeatureRows, tree_model::TreeModel};
 
 static FIRST: LazyLock<Option<TreeModel>> =
     LazyLock::new(|| TreeModel::read(include_bytes!("../model/first.bin")));
@@ -29,7 +29,7 @@ pub(crate) struct BlockScores {
     pub(crate) enough: f32,
 }
 
-pub(crate) fn score(tree: &DomTree, blocks: &TextBlocks, rows: &FeatureRows) -> BlockScores {
+pub(crate) fn score(tree: &DomTree, blocks: &PageBlocks, rows: &FeatureRows) -> BlockScores {
     let list = &blocks.list;
     let weights: Vec<f32> = list.iter().map(|block| tokens(&block.text).max(1) as f32).collect();
     let (Some(first), Some(second)) = (&*FIRST, &*SECOND) else {
@@ -90,7 +90,7 @@ fn enough(sureties: &[f32], weights: &[f32]) -> f32 {
 /// The first scores around a block.
 fn context(
     tree: &DomTree,
-    blocks: &TextBlocks,
+    blocks: &PageBlocks,
     rows: &FeatureRows,
     weights: &[f32],
     alone: &[f32],

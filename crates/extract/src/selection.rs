@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::{
-    blocks::{TextBlock, TextBlocks},
+    blocks::{PageBlock, PageBlocks},
     dom::{DomTree, NodeId, Tag},
     features::FeatureRows,
     scoring::BlockScores,
@@ -24,7 +24,7 @@ const TWICE_WORDS: u32 = 20;
 
 pub(crate) fn choose(
     tree: &DomTree,
-    blocks: &TextBlocks,
+    blocks: &PageBlocks,
     rows: &FeatureRows,
     scores: &BlockScores,
 ) -> Vec<bool> {
@@ -42,14 +42,14 @@ pub(crate) fn choose(
 }
 
 /// Comments are content where there is nothing else, and so is what stands in a margin.
-fn drop_apart(list: &[TextBlock], rows: &FeatureRows, kept: &mut [bool]) {
+fn drop_apart(list: &[PageBlock], rows: &FeatureRows, kept: &mut [bool]) {
     let share = if rows.nature.article && !rows.nature.forum { 0.0 } else { SUBJECT_SHARE };
     drop_where(list, kept, share, |index| rows.apart[index].comments);
     drop_where(list, kept, CENTRE_SHARE, |index| rows.apart[index].margin);
 }
 
 /// Drops what stands apart, if enough is left then.
-fn drop_where(list: &[TextBlock], kept: &mut [bool], share: f32, apart: impl Fn(usize) -> bool) {
+fn drop_where(list: &[PageBlock], kept: &mut [bool], share: f32, apart: impl Fn(usize) -> bool) {
     let (mut inside, mut outside) = (0, 0);
     for (index, block) in list.iter().enumerate().filter(|(index, _)| kept[*index]) {
         *(if apart(index) { &mut inside } else { &mut outside }) += block.words;
@@ -62,7 +62,7 @@ fn drop_where(list: &[TextBlock], kept: &mut [bool], share: f32, apart: impl Fn(
 }
 
 /// Code, tables, quotes and headings between paragraphs that are kept belong to them.
-fn fill_gaps(tree: &DomTree, list: &[TextBlock], kept: &mut [bool]) {
+fn fill_gaps(tree: &DomTree, list: &[PageBlock], kept: &mut [bool]) {
     let mut before: Option<usize> = None;
     for index in 0..list.len() {
         if !kept[index] {
@@ -108,7 +108,7 @@ fn is_figure(tree: &DomTree, node: NodeId, holder: NodeId) -> bool {
 }
 
 /// Of a text that stands on the page more than once the first is enough.
-fn drop_copies(blocks: &TextBlocks, kept: &mut [bool]) {
+fn drop_copies(blocks: &PageBlocks, kept: &mut [bool]) {
     let mut seen = HashSet::new();
     for (index, block) in blocks.list.iter().enumerate() {
         if kept[index] && blocks.copies[index] > 1 && block.words >= TWICE_WORDS {

@@ -8,7 +8,7 @@ use std::{
 
 use super::{element_names, text_stats::TextStats};
 use crate::{
-    blocks::TextBlock,
+    blocks::PageBlock,
     dom::{DomTree, NodeData, NodeId, Tag, WalkStep},
 };
 
@@ -73,11 +73,11 @@ pub(super) fn ratio(part: u32, whole: u32) -> f32 {
     if whole == 0 { 0.0 } else { part as f32 / whole as f32 }
 }
 
-pub(super) fn is_long(block: &TextBlock) -> bool {
+pub(super) fn is_long(block: &PageBlock) -> bool {
     block.words >= LONG_WORDS && block.link_chars * 3 < block.chars
 }
 
-pub(super) fn gather(tree: &DomTree, blocks: &[TextBlock], looks: &[TextStats]) -> ElementTable {
+pub(super) fn gather(tree: &DomTree, blocks: &[PageBlock], looks: &[TextStats]) -> ElementTable {
     let count = tree.nodes.len();
     let mut elements = ElementTable {
         sums: vec![ElementSums::default(); count],

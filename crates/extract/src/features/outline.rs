@@ -10,7 +10,7 @@ use super::{
     text_stats::TextStats,
 };
 use crate::{
-    blocks::TextBlock,
+    blocks::PageBlock,
     dom::{DomTree, Element, NodeData, NodeId, Tag, WalkStep},
 };
 
@@ -61,7 +61,7 @@ pub(super) struct PageOutline {
 impl PageOutline {
     pub(super) fn of(
         tree: &DomTree,
-        blocks: &[TextBlock],
+        blocks: &[PageBlock],
         looks: &[TextStats],
         elements: &ElementTable,
     ) -> Self {
@@ -164,7 +164,7 @@ impl PageOutline {
         });
     }
 
-    fn count(&mut self, tree: &DomTree, block: &TextBlock, look: &TextStats) {
+    fn count(&mut self, tree: &DomTree, block: &PageBlock, look: &TextStats) {
         let cut = self.cuts[block.node.index()];
         if cut.structure || cut.never {
             return;
@@ -189,7 +189,7 @@ impl PageOutline {
         }
     }
 
-    fn is_inside(&self, tree: &DomTree, block: &TextBlock) -> bool {
+    fn is_inside(&self, tree: &DomTree, block: &PageBlock) -> bool {
         self.main == NodeId::DOCUMENT
             || std::iter::once(block.node)
                 .chain(tree.ancestors(block.node))
@@ -199,7 +199,7 @@ impl PageOutline {
     pub(super) fn write(
         &self,
         tree: &DomTree,
-        block: &TextBlock,
+        block: &PageBlock,
         elements: &ElementTable,
         row: &mut Vec<f32>,
     ) {

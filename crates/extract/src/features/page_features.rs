@@ -7,7 +7,7 @@ use super::{
     text_stats::TextStats,
 };
 use crate::{
-    blocks::TextBlock,
+    blocks::PageBlock,
     dom::{DomTree, NodeId, Tag, WalkStep},
     head::HeadMetadata,
 };
@@ -53,7 +53,7 @@ fn in_order(marks: impl Iterator<Item = u64>) -> Vec<u64> {
 
 pub(super) fn look(
     tree: &DomTree,
-    blocks: &[TextBlock],
+    blocks: &[PageBlock],
     looks: &[TextStats],
     elements: &ElementTable,
     head: &HeadMetadata,
@@ -61,7 +61,7 @@ pub(super) fn look(
 ) -> PageFeatures {
     let all = elements.sums[NodeId::DOCUMENT.index()];
     let heading = blocks.iter().position(|block| tree.tag(block.node) == Tag::H1);
-    let is_long = |block: &TextBlock| super::elements::is_long(block);
+    let is_long = |block: &PageBlock| super::elements::is_long(block);
     let mut values = vec![
         (all.blocks as f32).ln_1p(),
         (all.words as f32).ln_1p(),
@@ -157,7 +157,7 @@ fn counts(tree: &DomTree, elements: &ElementTable) -> [f32; 10] {
 
 /// The share of the running text in elements with certain names, and in none
 /// of many that look alike.
-fn shares(tree: &DomTree, blocks: &[TextBlock], elements: &ElementTable) -> [f32; 8] {
+fn shares(tree: &DomTree, blocks: &[PageBlock], elements: &ElementTable) -> [f32; 8] {
     let (mut named, mut alone, mut all) = ([0_u32; 5], 0_u32, 0_u32);
     let (mut in_main, mut in_article) = (0_u32, 0_u32);
     for block in blocks.iter().filter(|block| super::elements::is_long(block)) {

@@ -7,7 +7,7 @@ use std::{
 
 use super::text_stats::TextStats;
 use crate::{
-    blocks::TextBlock,
+    blocks::PageBlock,
     dom::{DomTree, NodeId, Tag},
 };
 
@@ -42,7 +42,7 @@ pub(crate) struct BlockPatterns {
     pub(crate) coarse: BlockPattern,
 }
 
-pub(crate) fn of(tree: &DomTree, blocks: &[TextBlock], looks: &[TextStats]) -> BlockPatterns {
+pub(crate) fn of(tree: &DomTree, blocks: &[PageBlock], looks: &[TextStats]) -> BlockPatterns {
     let mut patterns = BlockPatterns::default();
     let (mut fine, mut coarse) = (HashMap::new(), HashMap::new());
     for (index, (block, look)) in blocks.iter().zip(looks).enumerate() {

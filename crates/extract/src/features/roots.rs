@@ -2,7 +2,7 @@
 
 use super::elements::{ElementTable, is_long};
 use crate::{
-    blocks::TextBlock,
+    blocks::PageBlock,
     dom::{DomTree, Element, NodeId, Tag},
 };
 
@@ -17,14 +17,14 @@ pub(super) struct ContentRoots {
     pub(super) all: [NodeId; COUNT],
 }
 
-pub(super) fn find(tree: &DomTree, blocks: &[TextBlock], elements: &ElementTable) -> ContentRoots {
+pub(super) fn find(tree: &DomTree, blocks: &[PageBlock], elements: &ElementTable) -> ContentRoots {
     let weights = weigh(tree, blocks, elements);
     let semantic = semantic(tree, elements, &weights);
     ContentRoots { all: [semantic, descend(tree, &weights, 0.8), descend(tree, &weights, 0.55)] }
 }
 
 /// The amount of possible content in every element.
-fn weigh(tree: &DomTree, blocks: &[TextBlock], elements: &ElementTable) -> Vec<f32> {
+fn weigh(tree: &DomTree, blocks: &[PageBlock], elements: &ElementTable) -> Vec<f32> {
     let mut weights = vec![0.0_f32; tree.nodes.len()];
     for block in blocks {
         let chars = block.chars as f32;

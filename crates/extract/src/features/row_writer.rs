@@ -12,14 +12,14 @@ use super::{
     text_stats::TextStats,
 };
 use crate::{
-    blocks::{TextBlock, TextBlocks},
+    blocks::{PageBlock, PageBlocks},
     dom::{DomTree, NodeId, Tag},
 };
 
 /// Writes the rows of a page.
 pub(super) struct RowWriter<'a> {
     pub(super) tree: &'a DomTree,
-    pub(super) blocks: &'a TextBlocks,
+    pub(super) blocks: &'a PageBlocks,
     pub(super) looks: &'a [TextStats],
     pub(super) phrases: &'a [u64],
     pub(super) patterns: &'a BlockPatterns,
@@ -66,7 +66,7 @@ impl RowWriter<'_> {
     }
 
     /// The text itself.
-    fn text(&self, index: usize, block: &TextBlock, row: &mut Vec<f32>) {
+    fn text(&self, index: usize, block: &PageBlock, row: &mut Vec<f32>) {
         let look = &self.looks[index];
         let tag = self.tree.tag(block.node);
         row.extend([
@@ -138,7 +138,7 @@ impl RowWriter<'_> {
         ]);
     }
 
-    pub(super) fn apart(&self, block: &TextBlock) -> BlockSurroundings {
+    pub(super) fn apart(&self, block: &PageBlock) -> BlockSurroundings {
         let mut apart = BlockSurroundings::default();
         for id in std::iter::once(block.node).chain(self.tree.ancestors(block.node)).take(FAR) {
             let Some(element) = self.tree.element(id) else { continue };
@@ -151,7 +151,7 @@ impl RowWriter<'_> {
     }
 
     /// In what it stands, by tag, role and name: how near the nearest of each kind is.
-    fn above(&self, block: &TextBlock, row: &mut Vec<f32>) {
+    fn above(&self, block: &PageBlock, row: &mut Vec<f32>) {
         let mut tags = [0.0_f32; 25];
         let mut names = [0.0_f32; element_names::GROUPS];
         let chain = std::iter::once(block.node).chain(self.tree.ancestors(block.node));
@@ -184,7 +184,7 @@ impl RowWriter<'_> {
     }
 
     /// The elements that hold it, one by one.
-    fn levels(&self, block: &TextBlock, row: &mut Vec<f32>) {
+    fn levels(&self, block: &PageBlock, row: &mut Vec<f32>) {
         let mut chain = std::iter::once(block.node).chain(self.tree.ancestors(block.node));
         for _ in 0..LEVELS {
             let Some(id) = chain.next() else {
@@ -209,7 +209,7 @@ impl RowWriter<'_> {
     }
 
     /// Its position relative to the element that holds the running text.
-    fn best(&self, block: &TextBlock, row: &mut Vec<f32>) {
+    fn best(&self, block: &PageBlock, row: &mut Vec<f32>) {
         let best = self.elements.best;
         if best == NodeId::NONE {
             row.extend([-1.0; 5]);
@@ -243,7 +243,7 @@ impl RowWriter<'_> {
     }
 
     /// The nearest element above it that stands among others like it: a card, a posting, a row.
-    fn crowd(&self, block: &TextBlock, row: &mut Vec<f32>) {
+    fn crowd(&self, block: &PageBlock, row: &mut Vec<f32>) {
         let mut chain = std::iter::once(block.node).chain(self.tree.ancestors(block.node));
         let found = chain.by_ref().take(FAR).enumerate().find(|(_, id)| {
             self.elements.places[id.index()].alike >= 3
@@ -288,7 +288,7 @@ impl RowWriter<'_> {
     }
 
     /// Its position relative to the elements that seem to hold all of the content.
-    fn rooted(&self, block: &TextBlock, row: &mut Vec<f32>) {
+    fn rooted(&self, block: &PageBlock, row: &mut Vec<f32>) {
         let mut first_inside = None;
         for (place, root) in self.roots.all.into_iter().enumerate() {
             if root == NodeId::NONE {
@@ -328,7 +328,7 @@ impl RowWriter<'_> {
     }
 
     /// The elements between a block and an element above it.
-    fn below(&self, block: &TextBlock, root: NodeId) -> Option<PathBelow> {
+    fn below(&self, block: &PageBlock, root: NodeId) -> Option<PathBelow> {
         let mut below = PathBelow { levels: 0, branch: block.node, against: 0, structure: false };
         let chain = std::iter::once(block.node).chain(self.tree.ancestors(block.node));
         for id in chain {

@@ -3,11 +3,11 @@
 use url::Url;
 
 use crate::{
-    blocks::TextBlock,
+    blocks::PageBlock,
     dom::{DomTree, NodeData, NodeId, Tag, WalkStep},
 };
 
-pub(super) fn render(tree: &DomTree, block: &TextBlock, base: Option<&Url>) -> String {
+pub(super) fn render(tree: &DomTree, block: &PageBlock, base: Option<&Url>) -> String {
     let mut writer =
         InlineWriter { text: String::new(), blank: false, inside: false, open: Vec::new() };
     tree.walk(block.node, |step| {
