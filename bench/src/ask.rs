@@ -54,9 +54,9 @@ async fn measure(tools: usize, summarize: bool) -> anyhow::Result<()> {
         approvals: gate::approvals::ApprovalSettings::default(),
         quarantine: gate::quarantine::QuarantineSettings::default(),
     }));
-    let llm = llm::Settings {
+    let llm = llm::LlmSettings {
         base_url: Some(format!("http://127.0.0.1:{port}")),
-        ..llm::Settings::default()
+        ..llm::LlmSettings::default()
     };
     let ask = Ask::new(gate, llm::Model::new(&llm)?, AskSettings::default());
     let began = Instant::now();

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use llm::{Error, Finish, Model, Question};
+use llm::{ChatPrompt, Error, Finish, Model};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -124,11 +124,11 @@ impl ModelRequest<'_> {
         let mut number = first;
         let mut is_certain = true;
         loop {
-            let question = Question {
+            let question = ChatPrompt {
                 temperature: Some(0.0),
                 max_tokens: Some(prompt.stage.limit(self.settings).0),
                 response_format: response_format(FORMATS[number], prompt),
-                ..Question::new(prompt.system, prompt.user)
+                ..ChatPrompt::new(prompt.system, prompt.user)
             };
             match self.attempt(&question, prompt.stage, recorder).await {
                 Ok(mut reply) => {
@@ -164,7 +164,7 @@ impl ModelRequest<'_> {
 
     async fn attempt(
         &self,
-        question: &Question,
+        question: &ChatPrompt,
         stage: PromptStage,
         recorder: &TraceRecorder<'_>,
     ) -> Result<ModelReply, Error> {

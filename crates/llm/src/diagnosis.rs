@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Error, Model, Question, Settings};
+use crate::{ChatPrompt, Error, LlmSettings, Model};
 
 /// How many models of an endpoint are shown.
 const MAX_SHOWN: usize = 20;
@@ -23,7 +23,7 @@ pub struct Diagnosis {
 
 /// Asks the endpoint what it has and, where it does not say, for one token. Nothing where no model is
 /// configured. No key is part of what this says.
-pub async fn diagnose(settings: &Settings) -> Option<Diagnosis> {
+pub async fn diagnose(settings: &LlmSettings) -> Option<Diagnosis> {
     let model = match Model::new(settings) {
         Ok(None) => return None,
         Ok(Some(model)) => model,
@@ -43,7 +43,7 @@ pub async fn diagnose(settings: &Settings) -> Option<Diagnosis> {
     // Where the list does not have it, or is none, only an answer tells: names may have short forms.
     let found = match found {
         Ok(names) if !names.as_ref().is_some_and(is_listed) => {
-            let question = Question { max_tokens: Some(1), ..Question::new("", "Hi") };
+            let question = ChatPrompt { max_tokens: Some(1), ..ChatPrompt::new("", "Hi") };
             match model.answer(&question, &stop).await {
                 Ok(_) => Ok(None),
                 // The list says what there is instead.
@@ -64,7 +64,7 @@ pub async fn diagnose(settings: &Settings) -> Option<Diagnosis> {
     })
 }
 
-fn listed(place: &str, names: Option<Vec<String>>, settings: &Settings) -> Diagnosis {
+fn listed(place: &str, names: Option<Vec<String>>, settings: &LlmSettings) -> Diagnosis {
     match (names, &settings.model) {
         (Some(names), Some(wanted)) if !names.is_empty() && !names.contains(wanted) => {
             let message = format!("{place} has no model `{wanted}`");
@@ -79,7 +79,7 @@ fn listed(place: &str, names: Option<Vec<String>>, settings: &Settings) -> Diagn
     }
 }
 
-fn failing(place: &str, error: &Error, settings: &Settings) -> Diagnosis {
+fn failing(place: &str, error: &Error, settings: &LlmSettings) -> Diagnosis {
     match error {
         Error::NotConfigured(words) => {
             unusable(words.clone(), "set it where the server is started")

@@ -33,7 +33,7 @@ pub(crate) struct Piece {
 const MAX_NAME_CHARACTERS: usize = 200;
 
 #[derive(Deserialize)]
-struct Message<'a> {
+struct ChatMessage<'a> {
     #[serde(borrow)]
     choices: Option<Vec<Choice<'a>>>,
     error: Option<Value>,
@@ -43,15 +43,15 @@ struct Message<'a> {
 #[derive(Deserialize)]
 struct Choice<'a> {
     #[serde(borrow)]
-    delta: Option<Said<'a>>,
+    delta: Option<MessageText<'a>>,
     #[serde(borrow)]
-    message: Option<Said<'a>>,
+    message: Option<MessageText<'a>>,
     #[serde(borrow)]
     finish_reason: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize)]
-struct Said<'a> {
+struct MessageText<'a> {
     #[serde(borrow)]
     content: Option<Content<'a>>,
 }
@@ -62,12 +62,12 @@ struct Said<'a> {
 enum Content<'a> {
     #[serde(borrow)]
     Text(Cow<'a, str>),
-    Parts(Vec<Part>),
+    Parts(Vec<ContentPart>),
     Other(serde::de::IgnoredAny),
 }
 
 #[derive(Deserialize)]
-struct Part {
+struct ContentPart {
     #[serde(default)]
     text: String,
 }
@@ -79,10 +79,11 @@ fn place(error: &serde_json::Error) -> String {
 
 /// Reads one message: a piece of a stream, or all of an answer.
 pub(crate) fn read(json: &[u8]) -> Result<Piece, Error> {
-    let message: Message<'_> = serde_json::from_slice(json).map_err(|error| Error::Unreadable {
-        problem: "it is not the JSON of a chat completion",
-        operator: Some(place(&error)),
-    })?;
+    let message: ChatMessage<'_> =
+        serde_json::from_slice(json).map_err(|error| Error::Unreadable {
+            problem: "it is not the JSON of a chat completion",
+            operator: Some(place(&error)),
+        })?;
     // Some write `"error": null`, and some an empty text.
     if message.error.is_some_and(|error| !error.is_null() && error != "") {
         return Err(Error::Failed);

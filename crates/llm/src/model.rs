@@ -8,19 +8,19 @@ use guard::net::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{Answering, Error, Finish, Question, Settings, answering::Limits};
+use crate::{ChatPrompt, Error, Finish, LlmSettings, ReplyStream, reply_stream::ReplyLimits};
 
 /// A language model. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Model {
     completions: ServiceClient,
     models: ServiceClient,
-    settings: Settings,
+    settings: LlmSettings,
 }
 
 /// A whole answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct ChatReply {
     /// What it says.
     pub text: String,
     /// Why it ends, where the endpoint says so.
@@ -30,7 +30,7 @@ pub struct Answer {
 impl Model {
     /// The model, nothing where the settings name none, or what is wrong with them. Nothing is opened before
     /// it is asked.
-    pub fn new(settings: &Settings) -> Result<Option<Self>, Error> {
+    pub fn new(settings: &LlmSettings) -> Result<Option<Self>, Error> {
         let Some(base_url) = &settings.base_url else { return Ok(None) };
         let wrong = |problem: String| Error::NotConfigured(format!("llm.base_url: {problem}"));
         let mut base = Url::parse(base_url).map_err(|error| wrong(error.to_string()))?;
@@ -58,24 +58,24 @@ impl Model {
     /// Asks, and returns when the endpoint begins to answer.
     pub async fn ask(
         &self,
-        question: &Question,
+        question: &ChatPrompt,
         stop: &CancellationToken,
-    ) -> Result<Answering, Error> {
+    ) -> Result<ReplyStream, Error> {
         self.send(question, true, stop).await
     }
 
     /// Asks, and waits for all of the answer.
     pub async fn answer(
         &self,
-        question: &Question,
+        question: &ChatPrompt,
         stop: &CancellationToken,
-    ) -> Result<Answer, Error> {
+    ) -> Result<ChatReply, Error> {
         let mut answering = self.send(question, false, stop).await?;
         let mut text = String::new();
         while let Some(piece) = answering.next().await? {
             text.push_str(&piece);
         }
-        Ok(Answer { text, finish: answering.finish() })
+        Ok(ChatReply { text, finish: answering.finish() })
     }
 
     /// What the endpoint says it has, for whoever wants to know whether it can be used.
@@ -87,17 +87,17 @@ impl Model {
 
     async fn send(
         &self,
-        question: &Question,
+        question: &ChatPrompt,
         stream: bool,
         stop: &CancellationToken,
-    ) -> Result<Answering, Error> {
+    ) -> Result<ReplyStream, Error> {
         let body = question.body(self.settings.model.as_deref(), stream);
         let sent = self.exchange(&self.completions, Method::POST, body.into(), stop);
-        let limits = Limits {
+        let limits = ReplyLimits {
             max_bytes: self.settings.max_answer_bytes,
             stall_ms: self.settings.stall_timeout_ms,
         };
-        Ok(Answering::new(sent.await?.body, limits, stop.clone()))
+        Ok(ReplyStream::new(sent.await?.body, limits, stop.clone()))
     }
 
     /// A request, to the head of an answer that is none of failure.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The language model that tools may ask: an endpoint that has `/chat/completions`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Settings {
+pub struct LlmSettings {
     /// Where it is: `http://127.0.0.1:8080/v1`; `/v1` is added where there is no path. It may be on a
     /// private address; that host and port are all that is reached. Where this is left out, there is none.
     pub base_url: Option<String>,
@@ -34,7 +34,7 @@ pub struct Settings {
     pub max_answer_bytes: usize,
 }
 
-impl Default for Settings {
+impl Default for LlmSettings {
     fn default() -> Self {
         Self {
             base_url: None,
@@ -48,7 +48,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl LlmSettings {
     /// What is wrong beyond the schema: where, and in what words.
     pub fn mistakes(&self) -> Vec<(String, String)> {
         let mut mistakes = Vec::new();
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn what_is_no_endpoint_is_a_mistake() {
         let check = |json: &str, expected: &[&str]| {
-            let settings: Settings = serde_json::from_str(json).unwrap();
+            let settings: LlmSettings = serde_json::from_str(json).unwrap();
             let places: Vec<_> = settings.mistakes().into_iter().map(|(place, _)| place).collect();
             assert_eq!(places, expected, "{json}");
         };

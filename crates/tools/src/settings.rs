@@ -31,7 +31,7 @@ pub struct ToolSettings {
     /// `transcript.clean`.
     pub transcript: TranscriptSettings,
     /// The language model that tools may ask.
-    pub llm: llm::Settings,
+    pub llm: llm::LlmSettings,
     /// `fetch_url` and its neighbours.
     pub web_fetch: WebFetchSettings,
 }
@@ -235,7 +235,7 @@ impl Default for TranscriptSettings {
 
 impl TranscriptSettings {
     /// The mistakes that the schema cannot see: the setting of each, and a message.
-    pub fn mistakes(&self, llm: &llm::Settings) -> Vec<(String, String)> {
+    pub fn mistakes(&self, llm: &llm::LlmSettings) -> Vec<(String, String)> {
         let lacks_model = self.mode == TranscriptMode::Model && llm.base_url.is_none();
         let words = "`model` needs a language model: set `llm.base_url`";
         lacks_model.then(|| ("mode".to_owned(), words.to_owned())).into_iter().collect()

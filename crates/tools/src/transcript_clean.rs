@@ -19,7 +19,7 @@ pub(crate) struct TranscriptClean {
 }
 
 impl TranscriptClean {
-    pub(crate) fn new(settings: &Settings, llm: &llm::Settings) -> Self {
+    pub(crate) fn new(settings: &Settings, llm: &llm::LlmSettings) -> Self {
         let model = (settings.mode == TranscriptMode::Model).then(|| {
             llm::Model::new(llm)?.ok_or_else(|| {
                 llm::Error::NotConfigured("no model is configured: set `llm.base_url`".to_owned())

@@ -105,7 +105,7 @@ pub struct Hall {
 /// What a hall is made of.
 pub struct Plan {
     pub settings: AskSettings,
-    pub llm: llm::Settings,
+    pub llm: llm::LlmSettings,
     /// What `mcp-policy-kb.fetch_policy_entry` answers.
     pub says: Says,
     /// What it describes itself as.
@@ -118,11 +118,11 @@ pub struct Plan {
 
 impl Plan {
     pub fn new(peer: &Peer) -> Self {
-        let llm = llm::Settings {
+        let llm = llm::LlmSettings {
             base_url: Some(peer.url("/v1")),
             model: Some("small".into()),
             stall_timeout_ms: 700,
-            ..llm::Settings::default()
+            ..llm::LlmSettings::default()
         };
         let says =
             Arc::new(|input: &Value| json!({ "policy_id": input["policy_id"], "content": POLICY }));

@@ -4,19 +4,19 @@
 
 use std::time::{Duration, Instant};
 
-use llm::{Answer, Error, Finish, Model, Question, Settings, diagnose};
+use llm::{ChatPrompt, ChatReply, Error, Finish, LlmSettings, Model, diagnose};
 use testkit::{Act, Heard, Peer};
 use tokio_util::sync::CancellationToken;
 
 const KEY: &str = "sk-a-secret-of-the-test";
 
-fn settings(peer: &Peer) -> Settings {
-    Settings {
+fn settings(peer: &Peer) -> LlmSettings {
+    LlmSettings {
         base_url: Some(peer.url("/v1")),
         model: Some("small".into()),
         stall_timeout_ms: 500,
         max_answer_bytes: 100_000,
-        ..Settings::default()
+        ..LlmSettings::default()
     }
 }
 
@@ -40,7 +40,7 @@ fn stream(events: &[&str]) -> Vec<Act> {
 }
 
 async fn ask(model: &Model) -> Result<(String, Option<Finish>), Error> {
-    let question = Question { temperature: Some(0.0), ..Question::new("Be brief.", "Hi") };
+    let question = ChatPrompt { temperature: Some(0.0), ..ChatPrompt::new("Be brief.", "Hi") };
     let mut answering = model.ask(&question, &CancellationToken::new()).await?;
     let mut text = String::new();
     while let Some(piece) = answering.next().await? {
@@ -86,9 +86,9 @@ async fn an_endpoint_that_does_not_stream_is_fine() {
     let answer = r#"{"choices":[{"message":{"content":"Paris"},"finish_reason":"length"}]}"#;
     let peer = Peer::start(move |_| vec![Act::json(answer)]).await;
     assert_eq!(ask(&model(&peer)).await, Ok(("Paris".into(), Some(Finish::Length))));
-    let question = Question::new("", "Hi");
+    let question = ChatPrompt::new("", "Hi");
     let whole = model(&peer).answer(&question, &CancellationToken::new()).await;
-    assert_eq!(whole, Ok(Answer { text: "Paris".into(), finish: Some(Finish::Length) }));
+    assert_eq!(whole, Ok(ChatReply { text: "Paris".into(), finish: Some(Finish::Length) }));
     assert_eq!(peer.heard()[1].field("stream"), false);
     // Neither is the type of the content believed.
     let odd = Peer::start(move |_| vec![Act::answer(200, "Content-Type: text/html\r\n", answer)]);
@@ -185,7 +185,8 @@ async fn a_redirect_to_another_origin_is_not_followed() {
 #[tokio::test]
 async fn nobody_there() {
     let peer = Peer::start(|_| vec![Act::Close]).await;
-    let settings = Settings { base_url: Some("http://127.0.0.1:9/v1".into()), ..settings(&peer) };
+    let settings =
+        LlmSettings { base_url: Some("http://127.0.0.1:9/v1".into()), ..settings(&peer) };
     let model = Model::new(&settings).unwrap().unwrap();
     let error = ask(&model).await.unwrap_err();
     assert_eq!(error.word(), "unreachable");
@@ -200,10 +201,10 @@ async fn cancelling_closes_the_connection() {
         _ => vec![Act::Silence],
     })
     .await;
-    let model = Model::new(&Settings { stall_timeout_ms: 60_000, ..settings(&peer) });
+    let model = Model::new(&LlmSettings { stall_timeout_ms: 60_000, ..settings(&peer) });
     let model = model.unwrap().unwrap();
     let stop = CancellationToken::new();
-    let mut answering = model.ask(&Question::new("", "Hi"), &stop).await.unwrap();
+    let mut answering = model.ask(&ChatPrompt::new("", "Hi"), &stop).await.unwrap();
     assert_eq!(answering.next().await, Ok(Some("Pa".into())));
     let waiting = tokio::spawn(async move { answering.next().await });
     stop.cancel();
@@ -213,7 +214,7 @@ async fn cancelling_closes_the_connection() {
         assert!(Instant::now() < end, "the connection is still open");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    assert!(matches!(model.ask(&Question::new("", "Hi"), &stop).await, Err(Error::Cancelled)));
+    assert!(matches!(model.ask(&ChatPrompt::new("", "Hi"), &stop).await, Err(Error::Cancelled)));
 }
 
 #[tokio::test]
@@ -230,24 +231,24 @@ async fn nothing_is_sent_twice() {
 async fn the_endpoint_is_diagnosed() {
     let listing = r#"{"data":[{"id":"small"},{"id":"large\u001b[2J"}]}"#;
     let peer = Peer::start(move |_| vec![Act::json(listing)]).await;
-    let check = async |settings: Settings, usable: bool, words: &str| {
+    let check = async |settings: LlmSettings, usable: bool, words: &str| {
         let found = diagnose(&settings).await.unwrap();
         let all = format!("{} {}", found.message, found.hint.clone().unwrap_or_default());
         assert_eq!(found.usable, usable, "{all}");
         assert!(all.contains(words) && !all.contains('\u{1b}') && !all.contains(KEY), "{all}");
     };
-    assert_eq!(diagnose(&Settings::default()).await, None);
+    assert_eq!(diagnose(&LlmSettings::default()).await, None);
     check(settings(&peer), true, "answers, with `small`").await;
     check(
-        Settings { model: Some("other".into()), ..settings(&peer) },
+        LlmSettings { model: Some("other".into()), ..settings(&peer) },
         false,
         "it has small, large",
     )
     .await;
-    check(Settings { model: None, ..settings(&peer) }, false, "several models").await;
-    let gone = Settings { base_url: Some("http://127.0.0.1:9".into()), ..settings(&peer) };
+    check(LlmSettings { model: None, ..settings(&peer) }, false, "several models").await;
+    let gone = LlmSettings { base_url: Some("http://127.0.0.1:9".into()), ..settings(&peer) };
     check(gone, false, "cannot be reached (connect)").await;
-    let unset = Settings { api_key_env: Some("LLM_TEST_NOT_SET".into()), ..settings(&peer) };
+    let unset = LlmSettings { api_key_env: Some("LLM_TEST_NOT_SET".into()), ..settings(&peer) };
     check(unset, false, "`LLM_TEST_NOT_SET` (llm.api_key_env) is not set").await;
     let refusing = Peer::start(|_| vec![Act::answer(401, "", "no")]).await;
     check(settings(&refusing), false, "refuses the key (status 401)").await;

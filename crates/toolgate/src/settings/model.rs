@@ -34,7 +34,7 @@ pub struct ToolgateSettings {
     /// The tools that are served, and their settings.
     pub tools: ToolsSection,
     /// The language model: an OpenAI-compatible endpoint with `/chat/completions`.
-    pub llm: llm::Settings,
+    pub llm: llm::LlmSettings,
     /// `toolgate ask`: questions that are answered by at most one tool call.
     pub ask: ask::AskSettings,
     /// Calls that a person must approve.
@@ -75,7 +75,7 @@ impl Default for ToolgateSettings {
             limits: CallLimits::default(),
             process_limits: ProcessLimits::default(),
             tools: ToolsSection::default(),
-            llm: llm::Settings::default(),
+            llm: llm::LlmSettings::default(),
             ask: ask::AskSettings::default(),
             policy: PolicySection::default(),
             upstreams: BTreeMap::new(),

@@ -1,7 +1,7 @@
 //! Asks the model for the punctuation of a transcript, one chunk at a time, and reports progress.
 
 use gate::RunningCall;
-use llm::{Error, Finish, Model, Question};
+use llm::{ChatPrompt, Error, Finish, Model};
 use transcript::{
     CleanTranscript,
     punctuation::{ModelCounts, PartialAnswer, Punctuator},
@@ -30,10 +30,10 @@ pub(super) async fn add(
             }
         };
         report(0);
-        let question = Question {
+        let question = ChatPrompt {
             temperature: Some(0.0),
             max_tokens: Some(prompt.max_tokens),
-            ..Question::new(&prompt.system, prompt.user.clone())
+            ..ChatPrompt::new(&prompt.system, prompt.user.clone())
         };
         let mut answer = PartialAnswer::new(&prompt);
         let mut stream = model.ask(&question, &call.stop).await?;

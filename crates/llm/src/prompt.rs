@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 /// What a model is asked: what it is to do, what with, and within which bounds.
 #[derive(Debug, Clone, Default)]
-pub struct Question {
+pub struct ChatPrompt {
     /// What it is to do.
     pub system: String,
     /// What it is to do it with.
@@ -17,7 +17,7 @@ pub struct Question {
     pub response_format: Option<Value>,
 }
 
-impl Question {
+impl ChatPrompt {
     /// A question without bounds.
     pub fn new(system: impl Into<String>, user: impl Into<String>) -> Self {
         Self { system: system.into(), user: user.into(), ..Self::default() }
@@ -58,8 +58,8 @@ mod tests {
 
     #[test]
     fn only_what_was_set_is_sent() {
-        let mut question = Question::new("", "Hi");
-        let check = |question: &Question, model, stream, expected: Value| {
+        let mut question = ChatPrompt::new("", "Hi");
+        let check = |question: &ChatPrompt, model, stream, expected: Value| {
             let body: Value = serde_json::from_str(&question.body(model, stream)).unwrap();
             assert_eq!(body, expected);
         };

@@ -25,9 +25,9 @@ fn too_large(EventTooLarge: EventTooLarge) -> Error {
 }
 
 /// An answer, while it is written. Dropping it closes the connection, at which an endpoint stops writing.
-pub struct Answering {
+pub struct ReplyStream {
     body: ResponseBody,
-    form: Form,
+    form: ReplyForm,
     /// What was read and not yet handed over.
     pieces: VecDeque<String>,
     finish: Option<Finish>,
@@ -35,18 +35,18 @@ pub struct Answering {
     has_choice: bool,
     is_over: bool,
     read_bytes: usize,
-    limits: Limits,
+    limits: ReplyLimits,
     stop: CancellationToken,
 }
 
 /// The bounds of an answer.
-pub(crate) struct Limits {
+pub(crate) struct ReplyLimits {
     pub max_bytes: usize,
     pub stall_ms: u64,
 }
 
 /// What an answer comes as. An endpoint that does not stream says so by what it sends.
-enum Form {
+enum ReplyForm {
     /// Not a byte of it has come.
     Unknown,
     Events(EventStreamParser),
@@ -54,11 +54,11 @@ enum Form {
     Whole(Vec<u8>),
 }
 
-impl Answering {
-    pub(crate) fn new(body: ResponseBody, limits: Limits, stop: CancellationToken) -> Self {
+impl ReplyStream {
+    pub(crate) fn new(body: ResponseBody, limits: ReplyLimits, stop: CancellationToken) -> Self {
         Self {
             body,
-            form: Form::Unknown,
+            form: ReplyForm::Unknown,
             pieces: VecDeque::new(),
             finish: None,
             model: None,
@@ -114,16 +114,16 @@ impl Answering {
         if self.read_bytes > self.limits.max_bytes {
             return Err(Error::TooLarge { what: "a body", limit: self.limits.max_bytes });
         }
-        if matches!(self.form, Form::Unknown) {
+        if matches!(self.form, ReplyForm::Unknown) {
             let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes).trim_ascii_start();
             bytes = bytes.slice_ref(text);
             let Some(first) = bytes.first() else { return Ok(()) };
             let begins = |name: &&[u8]| bytes.starts_with(name) || name.starts_with(&bytes);
             self.form = match first {
-                b'{' => Form::Whole(Vec::new()),
+                b'{' => ReplyForm::Whole(Vec::new()),
                 // Lines of a stream begin with a name or a colon.
                 _ if FIELDS.iter().any(begins) => {
-                    Form::Events(EventStreamParser::new(MAX_EVENT_BYTES))
+                    ReplyForm::Events(EventStreamParser::new(MAX_EVENT_BYTES))
                 }
                 _ => {
                     let problem = "it is neither a stream of events nor JSON";
@@ -132,11 +132,11 @@ impl Answering {
             };
         }
         match &mut self.form {
-            Form::Unknown => {}
-            Form::Whole(all) => all.extend_from_slice(&bytes),
-            Form::Events(events) => {
+            ReplyForm::Unknown => {}
+            ReplyForm::Whole(all) => all.extend_from_slice(&bytes),
+            ReplyForm::Events(events) => {
                 events.push(bytes);
-                while let Form::Events(events) = &mut self.form
+                while let ReplyForm::Events(events) = &mut self.form
                     && let Some(event) = events.next_event().map_err(too_large)?
                 {
                     self.event(&event.data)?;
@@ -171,12 +171,12 @@ impl Answering {
     /// The body is over.
     fn end(&mut self) -> Result<(), Error> {
         self.is_over = true;
-        match std::mem::replace(&mut self.form, Form::Unknown) {
-            Form::Unknown => {
+        match std::mem::replace(&mut self.form, ReplyForm::Unknown) {
+            ReplyForm::Unknown => {
                 return Err(Error::Unreadable { problem: "it is empty", operator: None });
             }
-            Form::Whole(all) => self.piece(&all)?,
-            Form::Events(events) => {
+            ReplyForm::Whole(all) => self.piece(&all)?,
+            ReplyForm::Events(events) => {
                 self.is_over = false;
                 if let Some(event) = events.finish().map_err(too_large)? {
                     self.event(&event.data)?;
