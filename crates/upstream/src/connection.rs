@@ -121,12 +121,12 @@ impl MetaFields {
 
 /// Sends requests over a transport and numbers them.
 #[derive(Clone)]
-pub(crate) struct RequestSender {
+pub(crate) struct ConnectionSender {
     transport: Arc<dyn Transport>,
     last_id: Arc<AtomicU64>,
 }
 
-impl RequestSender {
+impl ConnectionSender {
     pub(crate) fn new(transport: Arc<dyn Transport>) -> Self {
         Self { transport, last_id: Arc::new(AtomicU64::new(0)) }
     }
@@ -178,7 +178,7 @@ pub struct Connection {
 }
 
 struct ConnectionState {
-    sender: RequestSender,
+    sender: ConnectionSender,
     server: ServerDescription,
     meta: Arc<MetaFields>,
     limits: ConnectionLimits,
@@ -188,7 +188,7 @@ struct ConnectionState {
 
 impl Connection {
     pub(crate) fn new(
-        sender: RequestSender,
+        sender: ConnectionSender,
         server: ServerDescription,
         meta: MetaFields,
         limits: ConnectionLimits,

@@ -14,10 +14,10 @@ const MAX_OPEN: usize = 256;
 
 /// Requests by id.
 #[derive(Debug, Default)]
-pub(crate) struct OpenRequests(Mutex<RequestTable>);
+pub(crate) struct OpenRequests(Mutex<OpenRequestTable>);
 
 #[derive(Debug, Default)]
-struct RequestTable {
+struct OpenRequestTable {
     by_id: HashMap<Id, (u64, CancellationToken)>,
     /// Tells one request from a later one of the same id.
     last: u64,
@@ -64,7 +64,7 @@ impl OpenRequests {
         self.lock().count == 0
     }
 
-    fn lock(&self) -> MutexGuard<'_, RequestTable> {
+    fn lock(&self) -> MutexGuard<'_, OpenRequestTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -134,7 +134,7 @@ pub(crate) async fn notify(app: Arc<App>, session: Arc<Session>, messages: Messa
                 change = changes.next() => change,
                 () = session.begun_to_watch.notified() => continue,
             };
-            if let Change::Resource(uri) = &change
+            if let ListingChange::Resource(uri) = &change
                 && !session.watched().contains(uri)
             {
                 continue;
@@ -153,13 +153,13 @@ pub(crate) async fn notify(app: Arc<App>, session: Arc<Session>, messages: Messa
 }
 
 /// Something has changed.
-enum Change {
+enum ListingChange {
     Tools,
     Prompts,
     Resource(String),
 }
 
-impl Change {
+impl ListingChange {
     fn messages(&self, filter: &SubscriptionFilter, meta: Option<&Value>) -> Vec<Vec<u8>> {
         let notification = |wanted: bool, method: &str, uri: Option<&str>| {
             let mut params = Map::new();
@@ -175,12 +175,14 @@ impl Change {
             |list: ListKind, wanted| notification(wanted, list.changed_method(), None);
         let messages = match self {
             // A contract is a resource: where the tools change, the resources do.
-            Change::Tools => [
+            ListingChange::Tools => [
                 list_changed(ListKind::Tools, filter.tools_list_changed),
                 list_changed(ListKind::Resources, filter.resources_list_changed),
             ],
-            Change::Prompts => [list_changed(ListKind::Prompts, filter.prompts_list_changed), None],
-            Change::Resource(uri) => {
+            ListingChange::Prompts => {
+                [list_changed(ListKind::Prompts, filter.prompts_list_changed), None]
+            }
+            ListingChange::Resource(uri) => {
                 [notification(true, "notifications/resources/updated", Some(uri)), None]
             }
         };
@@ -224,7 +226,7 @@ impl ChangeWatcher {
         }
     }
 
-    async fn next(&mut self) -> Change {
+    async fn next(&mut self) -> ListingChange {
         let prompts = async {
             let changed = match &mut self.prompts {
                 Some(prompts) => prompts.changed().await.is_ok(),
@@ -236,11 +238,11 @@ impl ChangeWatcher {
         };
         tokio::select! {
             changed = self.tools.changed() => match changed {
-                Ok(()) => Change::Tools,
+                Ok(()) => ListingChange::Tools,
                 Err(_) => pending().await,
             },
-            () = prompts => Change::Prompts,
-            Some(uri) = self.news.recv() => Change::Resource(uri),
+            () = prompts => ListingChange::Prompts,
+            Some(uri) = self.news.recv() => ListingChange::Resource(uri),
         }
     }
 }

@@ -335,8 +335,11 @@ async fn an_answer_to_a_question_must_be_one_and_come_from_whom_it_was_put_to() 
         (json!({ "result": 5 }), "does not fit the input request"),
         (json!({ "result": null }), "does not fit the input request"),
         (json!({ "result": { "action": "perhaps" } }), "does not fit the input request"),
-        (json!({ "error": 5 }), "the client refused"),
-        (json!({ "error": { "code": "x", "message": [] } }), "the client refused"),
+        (json!({ "error": 5 }), "the peer sent an error that cannot be read"),
+        (
+            json!({ "error": { "code": "x", "message": [] } }),
+            "the peer sent an error that cannot be read",
+        ),
         (json!({ "error": { "code": -1, "message": "I will not" } }), "I will not"),
     ] {
         let (mut raw, id) = questioned(&world, &client.session).await;

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use tokio::{sync::mpsc, time::timeout};
 
 use super::{
-    Connection, ConnectionEvent, ConnectionLimits, MetaFields, ProtocolChoice, RequestError,
-    RequestOptions, RequestSender, ServerDescription, Target, Transport,
+    Connection, ConnectionEvent, ConnectionLimits, ConnectionSender, MetaFields, ProtocolChoice,
+    RequestError, RequestOptions, ServerDescription, Target, Transport,
     handshake::{self, Discovered},
     http, stdio,
 };
@@ -79,7 +79,7 @@ pub async fn connect(
     spawner: &Spawner,
 ) -> Result<Connection, ConnectError> {
     let limit = options.limits.connect_timeout;
-    let connector = Connector { target, options, spawner, transport: OnceLock::new() };
+    let connector = ConnectAttempt { target, options, spawner, transport: OnceLock::new() };
     match timeout(limit, connector.connect()).await {
         Ok(connected) => connected,
         Err(_) => {
@@ -131,12 +131,12 @@ impl fmt::Display for ServerOutput {
 
 /// A transport before the handshake.
 struct OpenTransport {
-    sender: RequestSender,
+    sender: ConnectionSender,
     event_sender: mpsc::Sender<ConnectionEvent>,
     events: mpsc::Receiver<ConnectionEvent>,
 }
 
-struct Connector<'a> {
+struct ConnectAttempt<'a> {
     target: &'a Target,
     options: &'a ConnectOptions,
     spawner: &'a Spawner,
@@ -144,7 +144,7 @@ struct Connector<'a> {
     transport: OnceLock<Arc<dyn Transport>>,
 }
 
-impl Connector<'_> {
+impl ConnectAttempt<'_> {
     async fn connect(&self) -> Result<Connection, ConnectError> {
         let opened = self.open().await?;
         match self.options.protocol {
@@ -218,10 +218,10 @@ impl Connector<'_> {
             }
         };
         let _ = self.transport.set(Arc::clone(&transport));
-        Ok(OpenTransport { sender: RequestSender::new(transport), event_sender, events })
+        Ok(OpenTransport { sender: ConnectionSender::new(transport), event_sender, events })
     }
 
-    async fn discover(&self, sender: &RequestSender) -> Result<Discovered, RequestError> {
+    async fn discover(&self, sender: &ConnectionSender) -> Result<Discovered, RequestError> {
         let meta = MetaFields::modern(&self.options.client, &self.options.capabilities);
         let options = RequestOptions::new(self.options.limits.connect_timeout);
         let discover = || sender.request("server/discover", "{}", options.clone(), &meta);

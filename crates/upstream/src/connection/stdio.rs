@@ -31,8 +31,8 @@ use super::{
     multiplexed::{MessageWriter, MultiplexedRequest},
     request_table::RequestTable,
     transport::{
-        ConnectionEvent, EncodedRequest, EventSender, FailedRequest, PendingRequest, RequestError,
-        Transport,
+        ConnectionEvent, ConnectionEventSender, EncodedRequest, FailedRequest, PendingRequest,
+        RequestError, Transport,
     },
 };
 
@@ -69,7 +69,7 @@ impl MessageWriter for StdioWriter {
 struct StdioState {
     requests: RequestTable,
     queue: WriteQueue,
-    events: EventSender,
+    events: ConnectionEventSender,
     max_message_bytes: usize,
     discarded: DiscardCounter,
     stderr: Mutex<StderrTail>,
@@ -99,7 +99,7 @@ pub(super) async fn open(
     let shared = Arc::new(StdioState {
         requests: RequestTable::default(),
         queue,
-        events: EventSender::new(events),
+        events: ConnectionEventSender::new(events),
         max_message_bytes: limits.max_message_bytes,
         discarded: DiscardCounter::default(),
         stderr: Mutex::new(StderrTail::new(limits.stderr_bytes)),

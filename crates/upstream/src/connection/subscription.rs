@@ -7,7 +7,7 @@ use serde_json::{Map, json};
 use tokio::{sync::mpsc, task::AbortHandle, time::timeout};
 
 use super::{
-    ConnectionEvent, MetaFields, RequestError, RequestEvent, RequestOptions, RequestSender,
+    ConnectionEvent, ConnectionSender, MetaFields, RequestError, RequestEvent, RequestOptions,
     ServerDescription,
 };
 
@@ -27,7 +27,7 @@ impl Subscription {
     /// Subscribes to a modern server that notifies of changed lists. The transport makes events of its
     /// notifications.
     pub(super) fn begin(
-        sender: &RequestSender,
+        sender: &ConnectionSender,
         server: &ServerDescription,
         meta: &Arc<MetaFields>,
         events: mpsc::Sender<ConnectionEvent>,
@@ -58,7 +58,7 @@ impl Drop for Subscription {
 }
 
 struct SubscriptionTask {
-    sender: RequestSender,
+    sender: ConnectionSender,
     meta: Arc<MetaFields>,
     params: String,
     lists: Vec<ListKind>,

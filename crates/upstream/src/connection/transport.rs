@@ -109,12 +109,12 @@ pub enum ConnectionEvent {
 /// Sends the events of a connection. One that finds no room is lost except `Closed`, which is always the
 /// last: whoever gets any reads all listings again.
 #[derive(Debug)]
-pub(crate) struct EventSender {
+pub(crate) struct ConnectionEventSender {
     events: mpsc::Sender<ConnectionEvent>,
     closed: AtomicBool,
 }
 
-impl EventSender {
+impl ConnectionEventSender {
     pub(crate) fn new(events: mpsc::Sender<ConnectionEvent>) -> Self {
         Self { events, closed: AtomicBool::new(false) }
     }

@@ -15,12 +15,12 @@ use mcp::{Message, ProtocolVersion, header as mcp_header};
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::rejection::Rejection;
+use super::rejection::HttpRejection;
 use crate::connection::{
     ConnectionEvent, ConnectionLimits, EncodedRequest, Endpoint, HttpTransport,
     discarded::DiscardCounter,
     request_table::RequestTable,
-    transport::{EventSender, spawn},
+    transport::{ConnectionEventSender, spawn},
 };
 
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static(mcp_header::PROTOCOL_VERSION);
@@ -44,7 +44,7 @@ pub(super) struct McpHttpClient {
     pub(super) max_bytes: usize,
     pub(super) connect_timeout: Duration,
     pub(super) request_timeout: Duration,
-    pub(super) events: EventSender,
+    pub(super) events: ConnectionEventSender,
     pub(super) discarded: DiscardCounter,
     /// The requests that messages beside their own response streams may belong to.
     pub(super) requests: RequestTable,
@@ -98,7 +98,7 @@ impl McpHttpClient {
             max_bytes: limits.max_message_bytes,
             connect_timeout: limits.connect_timeout,
             request_timeout: limits.request_timeout,
-            events: EventSender::new(events),
+            events: ConnectionEventSender::new(events),
             discarded: DiscardCounter::default(),
             requests: RequestTable::default(),
             initialized: Notify::new(),
@@ -154,7 +154,7 @@ impl McpHttpClient {
             response.body.leave();
             return Ok(());
         }
-        let rejection = Rejection::read(response).await;
+        let rejection = HttpRejection::read(response).await;
         if negotiated.has_session && rejection.ends_session() {
             self.session_ended();
         }

@@ -12,7 +12,7 @@ use tokio::{sync::OnceCell, time::timeout};
 use super::{
     client::McpHttpClient,
     event_source::{EventSource, is_event_stream},
-    rejection::{self, Rejection},
+    rejection::{self, HttpRejection},
 };
 use crate::connection::{
     DiscardedMessages, EncodedRequest, PendingRequest, RequestError, Transport,
@@ -84,7 +84,7 @@ impl SseChannel {
         let response =
             response.map_err(|error| rejection::network_error(error, limit, client.max_bytes))?;
         if !response.status.is_success() {
-            return Err(Rejection::read(response).await.into_error());
+            return Err(HttpRejection::read(response).await.into_error());
         }
         if !is_event_stream(&response) {
             return Err(rejection::wrong_type(response.status, &response.headers));
@@ -120,7 +120,7 @@ impl SseChannel {
             response.body.leave();
             return Ok(());
         }
-        Err(Rejection::read(response).await.into_error())
+        Err(HttpRejection::read(response).await.into_error())
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) fn network_error(error: NetError, timeout: Duration, max_bytes: usize
 }
 
 /// A response whose status says that there is no result.
-pub(super) struct Rejection {
+pub(super) struct HttpRejection {
     pub(super) status: StatusCode,
     /// The JSON-RPC error in its body.
     pub(super) rpc: Option<RpcError>,
@@ -65,7 +65,7 @@ pub(super) struct Rejection {
     shown: String,
 }
 
-impl Rejection {
+impl HttpRejection {
     /// Reads its body.
     pub(super) async fn read(response: ServiceResponse) -> Self {
         let ServiceResponse { status, headers, body } = response;

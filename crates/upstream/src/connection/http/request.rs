@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use super::{
     client::{McpHttpClient, Negotiated, request_headers},
     event_source::{self, BrokenStream, EventSource, StreamError},
-    rejection::{self, ContentType, Rejection},
+    rejection::{self, ContentType, HttpRejection},
 };
 use crate::connection::{
     EncodedRequest, HttpTransport, PendingRequest, RequestError, RequestEvent,
@@ -138,7 +138,7 @@ async fn rejected(
     request: &EncodedRequest,
     response: ServiceResponse,
 ) -> Result<PostResult, RequestError> {
-    let rejection = Rejection::read(response).await;
+    let rejection = HttpRejection::read(response).await;
     if negotiated.has_session && rejection.ends_session() {
         client.session_ended();
         return Err(if rejection.is_not_executed() {

@@ -27,12 +27,12 @@ const SHORT: Duration = Duration::from_millis(300);
 const MAX_BYTES: usize = 100_000;
 
 /// A transport to a server, and what it tells beside requests.
-struct Line {
+struct TestTransport {
     transport: Arc<dyn Transport>,
     events: mpsc::Receiver<ConnectionEvent>,
 }
 
-fn line(peer: &Peer, transport: HttpTransport) -> Line {
+fn line(peer: &Peer, transport: HttpTransport) -> TestTransport {
     let endpoint = Endpoint {
         url: Url::parse(&peer.url("/mcp")).unwrap(),
         headers: vec![("Authorization".to_owned(), "Bearer secret".to_owned())],
@@ -45,18 +45,18 @@ fn line(peer: &Peer, transport: HttpTransport) -> Line {
         ..ConnectionLimits::default()
     };
     let (sender, events) = mpsc::channel(8);
-    Line { transport: open(&endpoint, &limits, sender).unwrap(), events }
+    TestTransport { transport: open(&endpoint, &limits, sender).unwrap(), events }
 }
 
 /// A transport to a server of the modern era.
-fn modern(peer: &Peer) -> Line {
+fn modern(peer: &Peer) -> TestTransport {
     let line = line(peer, HttpTransport::Auto);
     line.transport.set_version(ProtocolVersion::V2026_07_28);
     line
 }
 
 /// A transport to a server of the legacy era that has answered `initialize`.
-async fn legacy(peer: &Peer) -> Line {
+async fn legacy(peer: &Peer) -> TestTransport {
     let line = line(peer, HttpTransport::Auto);
     ask(&line, 1, "initialize").await.unwrap();
     line.transport.set_version(ProtocolVersion::V2025_11_25);
@@ -99,15 +99,15 @@ async fn whole(
     }
 }
 
-async fn send(line: &Line, request: EncodedRequest) -> Result<String, RequestError> {
+async fn send(line: &TestTransport, request: EncodedRequest) -> Result<String, RequestError> {
     whole(&mut *line.transport.send(request)).await.1
 }
 
-async fn ask(line: &Line, id: u64, method: &'static str) -> Result<String, RequestError> {
+async fn ask(line: &TestTransport, id: u64, method: &'static str) -> Result<String, RequestError> {
     send(line, request(id, method)).await
 }
 
-async fn call(line: &Line) -> Result<String, RequestError> {
+async fn call(line: &TestTransport) -> Result<String, RequestError> {
     ask(line, 7, "tools/call").await
 }
 

@@ -26,7 +26,7 @@ async fn server(
 }
 
 /// What is told when a stream begins: nobody knows what was said before.
-async fn began(line: &mut Line) {
+async fn began(line: &mut TestTransport) {
     for expected in [
         ConnectionEvent::ListChanged(ListKind::Tools),
         ConnectionEvent::ListChanged(ListKind::Prompts),
