@@ -21,8 +21,7 @@ pub fn write_new(file: &Path, text: &str) -> anyhow::Result<()> {
 /// Replaces a file. Links to it and its permissions stay; what is not a regular file, such as `/dev/stdout`, is
 /// written to.
 pub fn replace(file: &Path, text: &str) -> anyhow::Result<()> {
-    folder_of(file)
-        .and_then(|_| upstream::replace_file(file, text.as_bytes()))
+    upstream::replace_file(file, text.as_bytes())
         .map_err(without_path)
         .with_context(|| cannot_write(file))
 }

@@ -59,7 +59,7 @@ pub struct PinnedListings {
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// The file is there and cannot be read.
-    #[error("cannot read the lock `{path}`: {source}")]
+    #[error("cannot read the lock `{path}`")]
     Unreadable {
         /// The file.
         path: String,
@@ -75,7 +75,7 @@ pub enum LockError {
         reason: String,
     },
     /// It could not be written.
-    #[error("cannot write the lock `{path}`: {source}")]
+    #[error("cannot write the lock `{path}`")]
     Unwritable {
         /// The file.
         path: String,

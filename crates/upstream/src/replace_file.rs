@@ -29,7 +29,10 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     let target = behind_links(path)?;
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut temporary = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    let folder = folder.unwrap_or(Path::new("."));
+    // Its error does not name the temporary file.
+    folder.metadata()?;
+    let mut temporary = NamedTempFile::new_in(folder)?;
     temporary.write_all(bytes)?;
     copy_metadata(&temporary, before.as_ref())?;
     temporary.as_file().sync_all()?;

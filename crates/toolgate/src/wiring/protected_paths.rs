@@ -103,7 +103,7 @@ fn is_a_folder(pointer: &str, path: &Path) -> Result<(), SettingsError> {
     let message = if path.as_os_str().is_empty() {
         "the path is empty".to_owned()
     } else if path.components().any(|part| part.as_os_str() == "~") {
-        format!("`~` in `{shown}` is not expanded; write the resolved path")
+        format!("`~` in `{shown}` is not expanded; write the whole path")
     } else if path.exists() && !path.is_dir() {
         format!("`{shown}` is not a folder")
     } else {

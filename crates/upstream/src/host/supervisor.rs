@@ -274,7 +274,10 @@ pub(super) async fn watch_lock(
                 admit_again(&upstreams).await;
                 tracing::info!("the lock was reloaded");
             }
-            Err(error) => tracing::warn!(%error, "the last version of the lock stays in force"),
+            Err(error) => {
+                let error = error_chain(&error);
+                tracing::warn!(error, "the last version of the lock stays in force");
+            }
         }
     }
 }

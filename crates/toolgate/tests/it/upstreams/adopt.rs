@@ -124,7 +124,7 @@ fn what_is_not_served_any_more_is_not_adopted() {
     silent["tools"][0].as_object_mut().unwrap().remove("outputSchema");
     for (script, expected) in [
         (silent, "is not served: it has no output schema"),
-        (json!({ "tools": [tool("else")] }), "there is no tool `up__act` any more"),
+        (json!({ "tools": [tool("else")] }), "there is no longer a tool `up__act`"),
         (json!({ "tools": [], "at_start": "die" }), "cannot be reached"),
     ] {
         stage.script("up", &script);

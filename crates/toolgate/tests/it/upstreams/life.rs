@@ -118,7 +118,7 @@ async fn doctor_says_what_to_do() {
     let (code, stdout, _) = stage.world.cli(&["doctor"]);
     assert_eq!(code, 1);
     for words in [
-        "up: 1 tools, by 2025-11-25",
+        "up: 1 tool (2025-11-25)",
         "program `no-such-program` was not found",
         "install the program",
         "nothing is pinned",

@@ -158,7 +158,7 @@ fn a_server_that_is_started_lazily_is_asked_too() {
     assert_eq!(code, 1, "{stdout}");
     assert!(stdout.contains("attic"), "{stdout}");
     let (_, stdout, _) = stage.world.cli(&["doctor"]);
-    assert!(stdout.contains("docs: 0 tools, by 20"), "{stdout}");
+    assert!(stdout.contains("docs: 0 tools (20"), "{stdout}");
     let (_, stdout, _) = stage.world.cli(&["upstream", "list"]);
     assert!(stdout.contains("ready") && stdout.contains("changed"), "{stdout}");
     let (code, _, stderr) = stage.world.cli(&["lock", "accept", "docs"]);

@@ -121,7 +121,7 @@ fn a_key_without_a_value_opens_nothing() {
     for (settings, words) in [
         (
             "upstreams: { up: { command: x } }\nallowlist:\n#  up: [t]\n",
-            "`allowlist: {}` allows nothing",
+            "`allowlist: {}` allows no tools",
         ),
         ("tools:\n  enable:\n#  - hello\n", "`enable` has no value"),
         ("upstreams: { up: { command: x, sandbox: } }\n", "`sandbox` has no value"),
