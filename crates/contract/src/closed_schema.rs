@@ -56,8 +56,8 @@ pub fn close(schema: &Value) -> ClosedSchema {
     let Ok(subschemas) = Subschemas::of(schema, dialect) else {
         return as_it_is(Closing::LeftOpen);
     };
-    let tightened = match Elsewhere::of(&subschemas) {
-        Elsewhere::Names(names) if names.is_empty() && !alone => ClosedSchema {
+    let tightened = match OtherProperties::of(&subschemas) {
+        OtherProperties::Names(names) if names.is_empty() && !alone => ClosedSchema {
             schema: with(root, "additionalProperties"),
             closing: Closing::AdditionalProperties,
         },
@@ -65,11 +65,11 @@ pub fn close(schema: &Value) -> ClosedSchema {
             schema: with(root, "unevaluatedProperties"),
             closing: Closing::UnevaluatedProperties,
         },
-        Elsewhere::Names(names) => ClosedSchema {
+        OtherProperties::Names(names) => ClosedSchema {
             schema: with(&naming(root, &names, alone), "additionalProperties"),
             closing: Closing::AdditionalProperties,
         },
-        Elsewhere::Open => return as_it_is(Closing::LeftOpen),
+        OtherProperties::Open => return as_it_is(Closing::LeftOpen),
     };
     // What could be compiled still can, or it stays as it was.
     let breaks = Schema::compile_foreign(schema).is_ok()
@@ -107,14 +107,14 @@ fn naming(root: &Map<String, Value>, names: &BTreeSet<String>, alone: bool) -> M
 }
 
 /// What the rest of a schema says about the properties of the root, beside `properties` there.
-enum Elsewhere {
+enum OtherProperties {
     /// It names these, which the root does not.
     Names(BTreeSet<String>),
     /// It speaks about properties that have no names.
     Open,
 }
 
-impl Elsewhere {
+impl OtherProperties {
     fn of(subschemas: &Subschemas) -> Self {
         let mut names = BTreeSet::new();
         let mut seen = BTreeSet::new();
@@ -126,17 +126,17 @@ impl Elsewhere {
             let leads_out =
                 |target: &ReferenceTarget| !matches!(target, ReferenceTarget::Subschema(_));
             if subschemas.all[subschema].references.iter().any(|one| leads_out(&one.target)) {
-                return Elsewhere::Open;
+                return OtherProperties::Open;
             }
             for (applicator, _) in subschemas.children(subschema).filter(|_| subschema != 0) {
                 match applicator {
                     Applicator::Property(name) => _ = names.insert(name.to_owned()),
-                    Applicator::Pattern(_) => return Elsewhere::Open,
+                    Applicator::Pattern(_) => return OtherProperties::Open,
                     // A branch that closes itself names nothing more, one that is open does.
                     Applicator::AdditionalProperties | Applicator::UnevaluatedProperties
                         if is_open(subschemas, subschema, applicator) =>
                     {
-                        return Elsewhere::Open;
+                        return OtherProperties::Open;
                     }
                     _ => {}
                 }
@@ -151,7 +151,7 @@ impl Elsewhere {
                 names.remove(name);
             }
         }
-        Elsewhere::Names(names)
+        OtherProperties::Names(names)
     }
 }
 

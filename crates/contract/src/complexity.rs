@@ -75,30 +75,30 @@ pub fn longest_path(subschemas: &Subschemas) -> usize {
 /// that it leads to.
 fn inner_first(subschemas: &Subschemas) -> Result<Vec<SubschemaId>, SchemaError> {
     let mut order = Vec::with_capacity(subschemas.all.len());
-    let mut state = vec![State::New; subschemas.all.len()];
+    let mut state = vec![VisitState::New; subschemas.all.len()];
     for start in 0..subschemas.all.len() {
         let mut stack = vec![(start, false)];
         while let Some((subschema, done)) = stack.pop() {
             if done {
-                state[subschema] = State::Done;
+                state[subschema] = VisitState::Done;
                 order.push(subschema);
                 continue;
             }
-            if state[subschema] != State::New {
+            if state[subschema] != VisitState::New {
                 continue;
             }
-            state[subschema] = State::Open;
+            state[subschema] = VisitState::Open;
             stack.push((subschema, true));
             for (_, next) in subschemas.in_place(subschema) {
                 match state[next] {
-                    State::New => stack.push((next, false)),
-                    State::Open => {
+                    VisitState::New => stack.push((next, false)),
+                    VisitState::Open => {
                         return Err(SchemaError::new(
                             &*subschemas.all[subschema].pointer,
                             "refers to itself without looking into the value",
                         ));
                     }
-                    State::Done => {}
+                    VisitState::Done => {}
                 }
             }
         }
@@ -107,13 +107,13 @@ fn inner_first(subschemas: &Subschemas) -> Result<Vec<SubschemaId>, SchemaError>
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum VisitState {
     New,
     Open,
     Done,
 }
 
-struct Whole {
+struct SchemaTotals {
     checks: u64,
     longest: usize,
     recursive: bool,
@@ -123,42 +123,42 @@ struct Whole {
 
 /// Goes through a schema as its validator is made: what leads back to where we are is looked up
 /// by the validator when it comes there again, and so is counted once.
-fn walk_all(subschemas: &Subschemas) -> Whole {
+fn walk_all(subschemas: &Subschemas) -> SchemaTotals {
     let count = subschemas.all.len();
-    let mut state = vec![State::New; count];
-    let mut found = vec![Sum::default(); count];
+    let mut state = vec![VisitState::New; count];
+    let mut found = vec![CheckSum::default(); count];
     let (mut recursive, mut evaluates) = (false, false);
     let mut stack = vec![(0, false)];
     while let Some((subschema, done)) = stack.pop() {
         if done {
             let next = subschemas.in_place(subschema).chain(subschemas.children(subschema));
-            recursive |= next.into_iter().any(|(_, next)| state[next] != State::Done);
+            recursive |= next.into_iter().any(|(_, next)| state[next] != VisitState::Done);
             let get = |next: SubschemaId| match state[next] {
-                State::Done => found[next],
-                _ => Sum::ONE,
+                VisitState::Done => found[next],
+                _ => CheckSum::ONE,
             };
             found[subschema] = sum(subschemas, subschema, &get, &get);
             evaluates |= subschemas.children(subschema).any(|(applicator, _)| asks(applicator));
-            state[subschema] = State::Done;
+            state[subschema] = VisitState::Done;
             continue;
         }
-        if state[subschema] != State::New {
+        if state[subschema] != VisitState::New {
             continue;
         }
-        state[subschema] = State::Open;
+        state[subschema] = VisitState::Open;
         stack.push((subschema, true));
         let next = subschemas
             .in_place(subschema)
             .chain(subschemas.children(subschema))
             .map(|(_, next)| next);
-        stack.extend(next.filter(|next| state[*next] == State::New).map(|next| (next, false)));
+        stack.extend(next.filter(|next| state[*next] == VisitState::New).map(|next| (next, false)));
     }
-    Whole { checks: found[0].all(), longest: found[0].longest, recursive, evaluates }
+    SchemaTotals { checks: found[0].all(), longest: found[0].longest, recursive, evaluates }
 }
 
 /// What a subschema asks for.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sum {
+struct CheckSum {
     /// Checks of the value itself.
     here: u64,
     /// Checks of one part of the value and of all that is in it.
@@ -167,7 +167,7 @@ struct Sum {
     longest: usize,
 }
 
-impl Sum {
+impl CheckSum {
     const ONE: Self = Self { here: 1, below: 0, longest: 1 };
 
     fn all(self) -> u64 {
@@ -178,11 +178,11 @@ impl Sum {
 fn sum(
     subschemas: &Subschemas,
     subschema: SubschemaId,
-    beside: &dyn Fn(SubschemaId) -> Sum,
-    below: &dyn Fn(SubschemaId) -> Sum,
-) -> Sum {
-    let mut total = Sum::ONE;
-    let mut add = |next: Sum| {
+    beside: &dyn Fn(SubschemaId) -> CheckSum,
+    below: &dyn Fn(SubschemaId) -> CheckSum,
+) -> CheckSum {
+    let mut total = CheckSum::ONE;
+    let mut add = |next: CheckSum| {
         total.here = total.here.saturating_add(next.here);
         total.below = total.below.saturating_add(next.below);
         total.longest = total.longest.max(next.longest + 1);
@@ -242,9 +242,9 @@ fn steps_beside(subschemas: &Subschemas, order: &[SubschemaId]) -> usize {
 
 /// How deep a value may nest so that a list of all that is wrong with it ends.
 fn listing_depth(subschemas: &Subschemas, order: &[SubschemaId]) -> Option<usize> {
-    let mut above = vec![Sum::ONE; subschemas.all.len()];
+    let mut above = vec![CheckSum::ONE; subschemas.all.len()];
     for depth in 0..MAX_VALUE_DEPTH {
-        let mut now = vec![Sum::default(); subschemas.all.len()];
+        let mut now = vec![CheckSum::default(); subschemas.all.len()];
         for subschema in order {
             // What is beside has been summed up for this level, what is below for the one before.
             now[*subschema] = sum(subschemas, *subschema, &|next| now[next], &|next| above[next]);

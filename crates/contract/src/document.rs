@@ -25,11 +25,11 @@ pub struct Document {
     name: String,
     text: Arc<str>,
     value: Value,
-    places: HashMap<String, Place>,
+    places: HashMap<String, SourceSpan>,
 }
 
 #[derive(Debug, Clone)]
-struct Place {
+struct SourceSpan {
     key: Option<Range<usize>>,
     value: Range<usize>,
 }
@@ -49,7 +49,7 @@ impl Document {
             return Err(refuse(0..0, "the document is empty".into()));
         }
         let options = serde_saphyr::options! { strict_booleans: true, with_snippet: false };
-        let root: Spanned<Node> =
+        let root: Spanned<YamlNode> =
             serde_saphyr::from_str_with_options(&text, options).map_err(|error| {
                 let at = error.location().map_or(0..0, |location| bytes_of(&location, &text));
                 refuse(at, plain_words(&error))
@@ -250,22 +250,22 @@ fn plain_words(error: &serde_saphyr::Error) -> String {
 }
 
 fn unfold(
-    node: Spanned<Node>,
+    node: Spanned<YamlNode>,
     text: &str,
     pointer: String,
     key: Option<Range<usize>>,
-    places: &mut HashMap<String, Place>,
+    places: &mut HashMap<String, SourceSpan>,
 ) -> Value {
     let value = match node.value {
-        Node::Scalar(value) => value,
-        Node::Sequence(items) => {
+        YamlNode::Scalar(value) => value,
+        YamlNode::Sequence(items) => {
             let items = items.into_iter().enumerate();
             let unfolded = items.map(|(index, item)| {
                 unfold(item, text, format!("{pointer}/{index}"), None, places)
             });
             Value::Array(unfolded.collect())
         }
-        Node::Mapping(entries) => {
+        YamlNode::Mapping(entries) => {
             let mut map = Map::new();
             for (key, item) in entries {
                 let pointer = format!("{pointer}/{}", escape(&key.value));
@@ -276,7 +276,7 @@ fn unfold(
             Value::Object(map)
         }
     };
-    places.insert(pointer, Place { key, value: bytes_of(&node.referenced, text) });
+    places.insert(pointer, SourceSpan { key, value: bytes_of(&node.referenced, text) });
     value
 }
 
@@ -289,70 +289,70 @@ fn bytes_of(location: &serde_saphyr::Location, text: &str) -> Range<usize> {
 }
 
 /// Any YAML value whose parts know where they stand.
-enum Node {
+enum YamlNode {
     Scalar(Value),
-    Sequence(Vec<Spanned<Node>>),
-    Mapping(Vec<(Spanned<String>, Spanned<Node>)>),
+    Sequence(Vec<Spanned<YamlNode>>),
+    Mapping(Vec<(Spanned<String>, Spanned<YamlNode>)>),
 }
 
-impl<'de> Deserialize<'de> for Node {
+impl<'de> Deserialize<'de> for YamlNode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NodeVisitor)
+        deserializer.deserialize_any(YamlVisitor)
     }
 }
 
-struct NodeVisitor;
+struct YamlVisitor;
 
-impl<'de> Visitor<'de> for NodeVisitor {
-    type Value = Node;
+impl<'de> Visitor<'de> for YamlVisitor {
+    type Value = YamlNode;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a YAML value")
     }
 
-    fn visit_unit<E>(self) -> Result<Node, E> {
-        Ok(Node::Scalar(Value::Null))
+    fn visit_unit<E>(self) -> Result<YamlNode, E> {
+        Ok(YamlNode::Scalar(Value::Null))
     }
 
-    fn visit_none<E>(self) -> Result<Node, E> {
-        Ok(Node::Scalar(Value::Null))
+    fn visit_none<E>(self) -> Result<YamlNode, E> {
+        Ok(YamlNode::Scalar(Value::Null))
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Node, E> {
-        Ok(Node::Scalar(Value::Bool(value)))
+    fn visit_bool<E>(self, value: bool) -> Result<YamlNode, E> {
+        Ok(YamlNode::Scalar(Value::Bool(value)))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Node, E> {
-        Ok(Node::Scalar(Value::Number(value.into())))
+    fn visit_i64<E>(self, value: i64) -> Result<YamlNode, E> {
+        Ok(YamlNode::Scalar(Value::Number(value.into())))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Node, E> {
-        Ok(Node::Scalar(Value::Number(value.into())))
+    fn visit_u64<E>(self, value: u64) -> Result<YamlNode, E> {
+        Ok(YamlNode::Scalar(Value::Number(value.into())))
     }
 
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Node, E> {
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<YamlNode, E> {
         let number = Number::from_f64(value).ok_or_else(|| E::custom("number is out of range"))?;
-        Ok(Node::Scalar(Value::Number(number)))
+        Ok(YamlNode::Scalar(Value::Number(number)))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Node, E> {
-        Ok(Node::Scalar(Value::String(value.to_owned())))
+    fn visit_str<E>(self, value: &str) -> Result<YamlNode, E> {
+        Ok(YamlNode::Scalar(Value::String(value.to_owned())))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Node, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<YamlNode, A::Error> {
         let mut sequence = Vec::new();
         while let Some(item) = items.next_element()? {
             sequence.push(item);
         }
-        Ok(Node::Sequence(sequence))
+        Ok(YamlNode::Sequence(sequence))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Node, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<YamlNode, A::Error> {
         let mut mapping = Vec::new();
         while let Some(entry) = entries.next_entry()? {
             mapping.push(entry);
         }
-        Ok(Node::Mapping(mapping))
+        Ok(YamlNode::Mapping(mapping))
     }
 }
 

@@ -16,13 +16,13 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
     /// One for each subschema of the schema.
-    nodes: Vec<Node>,
+    nodes: Vec<GraphNode>,
     /// Whether a reference leads out of the schema.
     pub(crate) incomplete: bool,
 }
 
 #[derive(Debug, Default)]
-struct Node {
+struct GraphNode {
     properties: Vec<(String, SubschemaId)>,
     items: Option<SubschemaId>,
     prefix_items: Vec<SubschemaId>,
@@ -163,14 +163,14 @@ impl Graph {
 }
 
 /// The node of one subschema.
-fn node(subschemas: &Subschemas, number: SubschemaId) -> Node {
+fn node(subschemas: &Subschemas, number: SubschemaId) -> GraphNode {
     let subschema = &subschemas.all[number];
-    let Value::Object(schema) = subschema.schema else { return Node::default() };
+    let Value::Object(schema) = subschema.schema else { return GraphNode::default() };
     // Beside a reference these are read in every dialect: that is where people write them.
-    let mut node = Node {
+    let mut node = GraphNode {
         default: schema.get("default").cloned(),
         secret: is_secret(schema),
-        ..Node::default()
+        ..GraphNode::default()
     };
     for (applicator, next) in subschemas.in_place(number) {
         match applicator {

@@ -40,8 +40,8 @@ pub mod invisible;
 pub mod json;
 pub mod limits;
 pub mod lint;
-pub mod mirror;
 mod model;
+pub mod parameter_headers;
 pub mod pointer_references;
 pub mod read;
 pub mod render;
@@ -55,10 +55,10 @@ pub use diagnostic::{Diagnostic, Severity};
 pub use dialect::Dialect;
 pub use document::Document;
 pub use limits::{LimitOverrides, Limits, ProcessLimitOverrides, ProcessLimits};
-pub use mirror::Mirror;
 pub use model::{
-    ApprovalRequirement, Contract, DeclaredError, Effects, Example, Icon, LargeOutput,
-    Presentation, Replaced, Stability, Status, Tasks, Theme,
+    ApprovalRequirement, Contract, ContractStatus, DeclaredError, Effects, Example, Icon,
+    LargeOutput, Presentation, Replaced, Stability, TaskSupport, Theme,
 };
+pub use parameter_headers::ParameterHeader;
 pub use schema::{Schema, SchemaError};
 pub use violation::{Violation, escape, is_slip, nearest};

@@ -14,7 +14,7 @@ pub const RESERVED_NAMES: &[&str] = &["execute"];
 
 /// Everything that is wrong or could be better, in the order of the contract's fields.
 pub fn lint(contract: &Contract, document: &Document) -> Vec<Diagnostic> {
-    let mut lint = Lint { contract, document, found: Vec::new() };
+    let mut lint = Linter { contract, document, found: Vec::new() };
     lint.names();
     lint.description("/description", Some(&contract.description));
     lint.input();
@@ -56,13 +56,13 @@ pub fn lint_together(contracts: &[(&Contract, &Document)]) -> Vec<Diagnostic> {
     found
 }
 
-struct Lint<'a> {
+struct Linter<'a> {
     contract: &'a Contract,
     document: &'a Document,
     found: Vec<Diagnostic>,
 }
 
-impl Lint<'_> {
+impl Linter<'_> {
     fn error(&mut self, pointer: &str, message: impl Into<String>) {
         self.found.push(self.document.error(pointer, message));
     }
@@ -130,7 +130,7 @@ impl Lint<'_> {
             );
         }
         self.schema("/input_schema", schema, true);
-        if let Err(mistake) = crate::mirror::mirrors(schema) {
+        if let Err(mistake) = crate::parameter_headers::declared(schema) {
             self.error(&format!("/input_schema{}", mistake.pointer), mistake.message);
         }
     }

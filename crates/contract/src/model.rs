@@ -28,7 +28,7 @@ pub struct Contract {
     pub version: String,
     /// Whether the tool is served. A planned tool is neither listed nor callable.
     #[serde(default)]
-    pub status: Status,
+    pub status: ContractStatus,
     /// How far a caller may rely on the tool staying as it is.
     pub stability: Stability,
     /// Words to filter by.
@@ -47,7 +47,7 @@ pub struct Contract {
     pub approval: ApprovalRequirement,
     /// Whether an MCP client that knows tasks is handed one instead of the result.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub tasks: Tasks,
+    pub tasks: TaskSupport,
     /// How an MCP client sees the result.
     #[serde(default, skip_serializing_if = "is_default")]
     pub presentation: Presentation,
@@ -106,7 +106,7 @@ impl Contract {
         crate::canonical::sha256(&promise)
     }
 
-    /// Status and description of a code that this contract declares.
+    /// HTTP status and description of a code that this contract declares.
     pub fn declared(&self, code: &str) -> Option<&DeclaredError> {
         self.errors.iter().find(|error| error.code == code)
     }
@@ -147,7 +147,7 @@ impl Contract {
 /// Whether a tool is served.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum ContractStatus {
     /// Listed and callable.
     #[default]
     Active,
@@ -230,7 +230,7 @@ pub enum ApprovalRequirement {
 /// Whether an MCP client that knows tasks is handed one instead of the result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Tasks {
+pub enum TaskSupport {
     /// When the call takes long.
     #[default]
     Auto,

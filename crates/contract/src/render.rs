@@ -22,7 +22,7 @@ pub(crate) use references::encode;
 pub use references::{each_reference, relocate};
 
 use crate::{
-    Contract, Status,
+    Contract, ContractStatus,
     codes::{self, StandardCode},
 };
 
@@ -51,7 +51,7 @@ pub const CALL_CODES: &[StandardCode] = &[
 /// The tools that are served, by name.
 pub fn served<'a>(contracts: impl Iterator<Item = &'a Contract>) -> Vec<&'a Contract> {
     let mut served: Vec<_> =
-        contracts.filter(|contract| contract.status == Status::Active).collect();
+        contracts.filter(|contract| contract.status == ContractStatus::Active).collect();
     served.sort_by(|one, other| one.name.cmp(&other.name));
     served
 }

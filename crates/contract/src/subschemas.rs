@@ -90,7 +90,7 @@ impl<'a> Subschemas<'a> {
             .add(base.as_str(), resource)
             .and_then(referencing::RegistryBuilder::prepare)
             .map_err(|error| unresolved(root, &error))?;
-        let mut builder = Builder {
+        let mut builder = SubschemaCollector {
             root,
             subschemas: Self { dialect, all: Vec::new() },
             known: HashMap::new(),
@@ -140,7 +140,7 @@ impl<'a> Subschemas<'a> {
 
 /// Finds the subschemas of a schema: first those that stand where a schema is expected, then those
 /// that references lead to.
-struct Builder<'a, 'r> {
+struct SubschemaCollector<'a, 'r> {
     root: &'a Value,
     subschemas: Subschemas<'a>,
     /// Subschemas by where their schemas lie in memory.
@@ -153,7 +153,7 @@ struct Builder<'a, 'r> {
     ways: usize,
 }
 
-impl<'a, 'r> Builder<'a, 'r> {
+impl<'a, 'r> SubschemaCollector<'a, 'r> {
     fn add(
         &mut self,
         schema: &'a Value,

@@ -6,7 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use contract::{Contract, Limits, Mirror, Schema, SchemaError, Status, codes::StandardCode};
+use contract::{
+    Contract, ContractStatus, Limits, ParameterHeader, Schema, SchemaError, codes::StandardCode,
+};
 use serde_json::{Value, json, value::RawValue};
 
 use crate::{EnforcementMode, Failure, Provider, enforcement::CopyLimit, metrics::ToolMetrics};
@@ -22,7 +24,7 @@ pub struct Tool {
     /// Its limits unless a request sets others.
     pub limits: Limits,
     /// Arguments that a client repeats in the head of its request.
-    pub mirrors: Vec<Mirror>,
+    pub parameter_headers: Vec<ParameterHeader>,
     /// Its descriptor, rendered once.
     pub descriptor: Box<RawValue>,
     /// How strictly its contract is enforced.
@@ -58,9 +60,11 @@ impl Tool {
             input,
             output,
             limits: defaults.with(&contract.limits),
-            mirrors: contract::mirror::mirrors(&contract.input_schema).map_err(|misplaced| {
-                SchemaError { pointer: misplaced.pointer, message: misplaced.message }
-            })?,
+            parameter_headers: contract::parameter_headers::declared(&contract.input_schema)
+                .map_err(|misplaced| SchemaError {
+                    pointer: misplaced.pointer,
+                    message: misplaced.message,
+                })?,
             descriptor: serde_json::value::to_raw_value(&descriptor).map_err(|error| {
                 SchemaError { pointer: String::new(), message: error.to_string() }
             })?,
@@ -143,7 +147,7 @@ impl Catalogue {
     ) -> Self {
         let mut catalogue = Self { withheld, ..Self::default() };
         for tool in tools {
-            if tool.contract.status == Status::Planned {
+            if tool.contract.status == ContractStatus::Planned {
                 continue;
             }
             let name = tool.contract.name.clone();

@@ -1,6 +1,6 @@
 //! A tool as it is listed: what can be said of it without calling it.
 
-use contract::{Schema, SchemaError, closed_schema, mirror};
+use contract::{Schema, SchemaError, closed_schema, parameter_headers};
 use serde_json::Value;
 
 use super::{Check, Finding, Suite, report::told, rules, suspicious_text};
@@ -83,7 +83,7 @@ fn input(tool: &Value) -> Vec<Finding> {
     if schema.get("type").and_then(Value::as_str) != Some("object") {
         return bad("/type", "the root of an input schema says `type: object`");
     }
-    if let Err(misplaced) = mirror::mirrors(schema) {
+    if let Err(misplaced) = parameter_headers::declared(schema) {
         return bad(&misplaced.pointer, &misplaced.message);
     }
     if closed_schema::close(schema).closing == closed_schema::Closing::Stated {

@@ -1,6 +1,6 @@
 //! The calls of one tool: what its schemas promise, tried.
 
-use contract::{Mirror, Schema, mirror};
+use contract::{ParameterHeader, Schema, parameter_headers};
 use serde_json::{Map, Value};
 
 use super::{
@@ -67,7 +67,7 @@ pub(crate) async fn make(
         name,
         // One that cannot be enforced has been told.
         output: listed_tool::output_schema(tool).and_then(|own| Schema::compile_foreign(own).ok()),
-        mirrors: mirror::mirrors(schema).unwrap_or_default(),
+        parameter_headers: parameter_headers::declared(schema).unwrap_or_default(),
         session,
         breaks: 0,
         succeeded: 0,
@@ -120,7 +120,7 @@ fn given(name: &str, input: &Schema, options: &Options, suite: &mut Suite) -> Ve
 struct Calls<'a, 's> {
     name: &'a str,
     output: Option<Schema>,
-    mirrors: Vec<Mirror>,
+    parameter_headers: Vec<ParameterHeader>,
     session: &'a mut Session<'s>,
     breaks: usize,
     succeeded: usize,
@@ -197,7 +197,7 @@ impl Calls<'_, '_> {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        let mirrors = self.mirrors.iter();
+        let mirrors = self.parameter_headers.iter();
         mirrors
             .filter_map(|mirror| Some((mirror.header.clone(), shown(mirror.value(arguments)?))))
             .collect()

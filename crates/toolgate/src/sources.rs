@@ -12,9 +12,9 @@ mod served;
 use std::{collections::BTreeMap, path::Path};
 
 use anyhow::bail;
-use contract::{Contract, Diagnostic, Severity, Status};
+use contract::{Contract, ContractStatus, Diagnostic, Severity};
 use serde_json::Value;
-use workbench::compare::{self, Change, ChangeClass, Inputs, PartialContract};
+use workbench::compare::{self, ChangeClass, ContractChange, Inputs, PartialContract};
 
 use crate::{
     commands,
@@ -27,7 +27,7 @@ const ITSELF: &str = "self";
 
 /// One tool of a source.
 #[derive(Clone)]
-pub struct Known {
+pub struct SourceTool {
     /// What it promises, as far as the source says so.
     pub promise: PartialContract,
     /// The same as a contract: what the source does not say is a guess on the safe side.
@@ -40,7 +40,7 @@ pub struct Known {
     pub inputs: Option<Inputs>,
 }
 
-impl Known {
+impl SourceTool {
     /// The name under which the source has it.
     pub fn name(&self) -> &str {
         &self.promise.name
@@ -48,11 +48,11 @@ impl Known {
 }
 
 /// What a source has.
-pub struct Set {
+pub struct ToolSource {
     /// What messages call it.
     pub title: String,
     /// Its tools.
-    pub tools: Vec<Known>,
+    pub tools: Vec<SourceTool>,
     /// What is wrong or could be better in files of ours and of people.
     pub diagnostics: Vec<Diagnostic>,
     /// What is to be said about tools that a server lists.
@@ -63,7 +63,7 @@ pub struct Set {
     pub unreached: Vec<String>,
 }
 
-impl Set {
+impl ToolSource {
     fn new(title: impl Into<String>, whole: bool) -> Self {
         Self {
             title: title.into(),
@@ -82,7 +82,7 @@ impl Set {
 
     /// Leaves one upstream, toolset or tool.
     fn only(&mut self, part: &str) -> anyhow::Result<()> {
-        let toolset = |one: &Known| one.contract.toolset == part;
+        let toolset = |one: &SourceTool| one.contract.toolset == part;
         if self.tools.iter().any(toolset) {
             self.tools.retain(toolset);
             // Of one upstream the server's own names are enough, and what others know it by.
@@ -95,7 +95,7 @@ impl Set {
             return Ok(());
         }
         if !self.tools.iter().any(|one| one.name() == part) {
-            let names = self.tools.iter().map(Known::name);
+            let names = self.tools.iter().map(SourceTool::name);
             match contract::nearest(part, names) {
                 Some(near) => bail!("{} has no `{part}`; did you mean `{near}`?", self.title),
                 None => bail!("{} has no toolset and no tool `{part}`", self.title),
@@ -109,7 +109,7 @@ impl Set {
 }
 
 /// Reads a source.
-pub fn read(text: &str, headers: &HeaderArguments, flags: &Flags) -> anyhow::Result<Set> {
+pub fn read(text: &str, headers: &HeaderArguments, flags: &Flags) -> anyhow::Result<ToolSource> {
     if Path::new(text).exists() {
         return named(text, headers, flags);
     }
@@ -122,12 +122,12 @@ pub fn read(text: &str, headers: &HeaderArguments, flags: &Flags) -> anyhow::Res
 }
 
 /// Reads the tools of a program that is started for it.
-pub fn program(words: &[String]) -> anyhow::Result<Set> {
+pub fn program(words: &[String]) -> anyhow::Result<ToolSource> {
     let Some((program, arguments)) = words.split_first() else { bail!("`--` wants a command") };
     listing::of_server(&NamedServer::program(program, arguments)?)
 }
 
-fn named(text: &str, headers: &HeaderArguments, flags: &Flags) -> anyhow::Result<Set> {
+fn named(text: &str, headers: &HeaderArguments, flags: &Flags) -> anyhow::Result<ToolSource> {
     let path = Path::new(text);
     if text == ITSELF {
         return served::read(flags);
@@ -158,28 +158,28 @@ fn named(text: &str, headers: &HeaderArguments, flags: &Flags) -> anyhow::Result
 }
 
 /// What is different between two sources.
-pub struct Compared {
+pub struct SourceComparison {
     /// What changed, by tool.
-    pub changes: BTreeMap<String, Vec<Change>>,
+    pub changes: BTreeMap<String, Vec<ContractChange>>,
     /// How many tools the second has that the first, which does not claim to know all, does not name.
     pub more: usize,
 }
 
 /// What changed from one source to another.
-pub fn compare(old: &Set, new: &Set) -> Compared {
-    let alone = |class, text: &str| vec![Change::said("tool", class, text)];
-    let find = |set: &Set, name: &str| set.tools.iter().position(|one| one.name() == name);
-    let mut compared = Compared { changes: BTreeMap::new(), more: 0 };
+pub fn compare(old: &ToolSource, new: &ToolSource) -> SourceComparison {
+    let alone = |class, text: &str| vec![ContractChange::said("tool", class, text)];
+    let find = |set: &ToolSource, name: &str| set.tools.iter().position(|one| one.name() == name);
+    let mut compared = SourceComparison { changes: BTreeMap::new(), more: 0 };
     for one in &old.tools {
         let found = match find(new, one.name()).map(|index| &new.tools[index]) {
             Some(other) => changes(one, other),
-            None if one.promise.status == Some(Status::Planned) => Vec::new(),
+            None if one.promise.status == Some(ContractStatus::Planned) => Vec::new(),
             None => alone(ChangeClass::Breaking, "is not there"),
         };
         compared.changes.insert(one.name().to_owned(), found);
     }
     for one in new.tools.iter().filter(|one| find(old, one.name()).is_none()) {
-        if one.promise.status == Some(Status::Planned) {
+        if one.promise.status == Some(ContractStatus::Planned) {
             continue;
         }
         if new.whole && !old.whole {
@@ -193,7 +193,7 @@ pub fn compare(old: &Set, new: &Set) -> Compared {
 }
 
 /// What changed from one tool to another. What only a server says is compared as the gate enforces it.
-fn changes(old: &Known, new: &Known) -> Vec<Change> {
+fn changes(old: &SourceTool, new: &SourceTool) -> Vec<ContractChange> {
     let inputs = old.inputs.or(new.inputs).unwrap_or(Inputs::Closed);
     if let (Some(old), Some(new)) = (&old.listed, &new.listed) {
         return compare::tools(old, new, inputs);

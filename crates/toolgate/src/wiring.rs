@@ -16,7 +16,7 @@ use std::{
 };
 
 use anyhow::Context;
-use contract::{Contract, Diagnostic, Document, Status, lint, read};
+use contract::{Contract, ContractStatus, Diagnostic, Document, lint, read};
 use gate::{
     Catalogue, Gate, GateParts, Journal, Provider, SystemClock, Tool,
     quarantine::QuarantineSettings,
@@ -76,7 +76,7 @@ pub fn gathered(loaded: &Loaded) -> anyhow::Result<LoadedContracts> {
                 diagnostics.extend(trouble.map(|words| document.warning("/run/0", words)));
                 bound.push(BoundTool { contract: contract.clone(), provider: Arc::new(command) });
             }
-            None if contract.status == Status::Planned => {}
+            None if contract.status == ContractStatus::Planned => {}
             None => diagnostics.push(
                 document
                     .error("/name", "no command runs this tool")

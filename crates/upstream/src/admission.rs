@@ -7,14 +7,14 @@ mod rejection;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use contract::{
-    ApprovalRequirement, Contract, DeclaredError, Effects, LargeOutput, LimitOverrides,
-    Presentation, ProcessLimitOverrides, Schema, Severity, Stability, Status, Tasks,
+    ApprovalRequirement, Contract, ContractStatus, DeclaredError, Effects, LargeOutput,
+    LimitOverrides, Presentation, ProcessLimitOverrides, Schema, Severity, Stability, TaskSupport,
 };
 use gate::EnforcementMode;
 use mcp::{MAX_ITEM_BYTES, TOO_LARGE};
 use serde_json::Value;
 use workbench::{
-    compare::Change,
+    compare::ContractChange,
     suspicious::{self, SuspiciousText},
 };
 
@@ -68,7 +68,7 @@ pub struct AdmittedTool {
     /// Suspicious texts that a person should read.
     pub findings: Vec<SuspiciousText>,
     /// Changes since it was pinned that the policy accepts.
-    pub tolerated: Vec<Change>,
+    pub tolerated: Vec<ContractChange>,
 }
 
 /// The tools of an upstream, admitted and rejected.
@@ -222,7 +222,7 @@ fn admit_tool(
             ..blank
         },
     };
-    if let Err(misplaced) = contract::mirror::mirrors(&contract.input_schema) {
+    if let Err(misplaced) = contract::parameter_headers::declared(&contract.input_schema) {
         let message = format!("{}: {}", misplaced.pointer, misplaced.message);
         return Err(reject(RejectionReason::BadInputSchema, message));
     }
@@ -246,14 +246,14 @@ fn blank(id: &str, version: &str) -> Contract {
         title: None,
         description: String::new(),
         version: version.to_owned(),
-        status: Status::Active,
+        status: ContractStatus::Active,
         stability: Stability::Experimental,
         tags: Vec::new(),
         toolset: id.to_owned(),
         toolset_default: false,
         effects: Effects::Control,
         approval: ApprovalRequirement::Never,
-        tasks: Tasks::default(),
+        tasks: TaskSupport::default(),
         presentation: Presentation::Json,
         icons: Vec::new(),
         input_schema: Value::Null,

@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, io, path::Path, time::SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use workbench::compare::{self, Change, ChangeClass, Inputs};
+use workbench::compare::{self, ChangeClass, ContractChange, Inputs};
 
 pub use differences::{DifferenceKind, LockDifference, differences};
 
@@ -197,9 +197,9 @@ pub enum PinCheck {
     /// It is as pinned, or there is no lock.
     Unchanged,
     /// It changed, in a way that the policy accepts.
-    Accepted(Vec<Change>),
+    Accepted(Vec<ContractChange>),
     /// It changed, and waits for a person.
-    Changed(Vec<Change>),
+    Changed(Vec<ContractChange>),
     /// It is not pinned, while the lock pins others.
     NotPinned,
 }
@@ -238,7 +238,7 @@ fn check(
     find: impl Fn(&PinnedListings) -> Option<Value>,
     item: &Value,
     policy: ChangePolicy,
-    compare: impl Fn(&Value, &Value) -> Vec<Change>,
+    compare: impl Fn(&Value, &Value) -> Vec<ContractChange>,
 ) -> PinCheck {
     let Some(pinned) = pinned else {
         let frozen = policy == ChangePolicy::Freeze;
@@ -259,10 +259,10 @@ fn check(
 }
 
 /// The changes of an item that is not the same: one without a name where no rule finds any.
-fn or_unnamed(mut changes: Vec<Change>) -> Vec<Change> {
+fn or_unnamed(mut changes: Vec<ContractChange>) -> Vec<ContractChange> {
     if changes.is_empty() {
         let text = "changed something other than its schemas and texts";
-        changes.push(Change::said("other", ChangeClass::Wording, text));
+        changes.push(ContractChange::said("other", ChangeClass::Wording, text));
     }
     changes
 }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use contract::{Mirror, codes};
+use contract::{ParameterHeader, codes};
 use gate::{
     BoxFuture, InputCapabilities, InputRequests, LogLevel, OutputPayload, Provider, RunningCall,
     ToolError, ToolOutput,
@@ -38,7 +38,7 @@ pub(crate) struct Relay {
     output: OutputFormat,
     repeatable: bool,
     require_is_error: bool,
-    mirrors: Vec<Mirror>,
+    parameter_headers: Vec<ParameterHeader>,
     retries: u32,
     /// The time for which an input request of the upstream waits.
     input_timeout: Duration,
@@ -72,7 +72,10 @@ impl Relay {
             output: admitted.output_format,
             repeatable: admitted.repeatable,
             require_is_error: upstream.settings.require_is_error,
-            mirrors: contract::mirror::mirrors(&admitted.contract.input_schema).unwrap_or_default(),
+            parameter_headers: contract::parameter_headers::declared(
+                &admitted.contract.input_schema,
+            )
+            .unwrap_or_default(),
             retries: upstream.settings.retries,
             input_timeout: Duration::from_millis(upstream.settings.question_timeout_ms),
         }
@@ -265,17 +268,20 @@ impl Relay {
     /// Arguments that the upstream wants repeated in headers.
     fn headers(&self, input: &Value) -> Vec<(String, String)> {
         let Value::Object(arguments) = input else { return Vec::new() };
-        mirror_headers(&self.mirrors, arguments)
+        mirror_headers(&self.parameter_headers, arguments)
     }
 }
 
 /// Headers that repeat arguments, as the input schema asks for (`x-mcp-header`).
-pub fn mirror_headers(mirrors: &[Mirror], arguments: &Map<String, Value>) -> Vec<(String, String)> {
+pub fn mirror_headers(
+    parameter_headers: &[ParameterHeader],
+    arguments: &Map<String, Value>,
+) -> Vec<(String, String)> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let repeated = mirrors
+    let repeated = parameter_headers
         .iter()
         .filter_map(|mirror| Some((mirror.header.clone(), text(mirror.value(arguments)?))));
     repeated.collect()

@@ -66,7 +66,7 @@ pub enum Inputs {
 
 /// One thing that is different.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Change {
+pub struct ContractChange {
     /// What of the tool changed: `input`, `output`, `description` …
     pub part: &'static str,
     /// What it means.
@@ -86,7 +86,7 @@ pub struct Change {
     pub lost: Option<Value>,
 }
 
-impl Change {
+impl ContractChange {
     /// A change of which there is nothing to show.
     pub fn said(part: &'static str, class: ChangeClass, text: impl Into<String>) -> Self {
         let (pointer, text) = (String::new(), text.into());
@@ -105,7 +105,7 @@ pub fn is_said_in_passing(field: &str) -> bool {
 }
 
 /// What changed between two tool objects of `tools/list`, in the order of their parts.
-pub fn tools(old: &Value, new: &Value, inputs: Inputs) -> Vec<Change> {
+pub fn tools(old: &Value, new: &Value, inputs: Inputs) -> Vec<ContractChange> {
     let mut changes = Vec::new();
     for part in PARTS {
         let class = if part == "name" { ChangeClass::Breaking } else { ChangeClass::Wording };
@@ -142,18 +142,18 @@ pub fn tools(old: &Value, new: &Value, inputs: Inputs) -> Vec<Change> {
 }
 
 /// What changed between two prompts, resources or other things that are no tools: all of it is read by models.
-pub fn others(old: &Value, new: &Value) -> Vec<Change> {
+pub fn others(old: &Value, new: &Value) -> Vec<ContractChange> {
     told(differences::between(Some(old), Some(new)), "text", ChangeClass::Wording)
 }
 
 /// What changed between two texts that models read; one that is not there says nothing.
-pub fn texts(old: Option<&str>, new: Option<&str>, part: &'static str) -> Vec<Change> {
+pub fn texts(old: Option<&str>, new: Option<&str>, part: &'static str) -> Vec<ContractChange> {
     let [old, new] = [old, new].map(|text| text.map(Value::from));
     told(differences::between(old.as_ref(), new.as_ref()), part, ChangeClass::Wording)
 }
 
 /// All that models read of a tool, a prompt or a resource which was not there before.
-pub fn added(item: &Value) -> Vec<Change> {
+pub fn added(item: &Value) -> Vec<ContractChange> {
     told(differences::texts(item), "text", ChangeClass::Wording)
 }
 
@@ -163,7 +163,7 @@ pub fn schemas(
     new: Option<&Value>,
     part: &'static str,
     direction: SchemaUse,
-) -> Vec<Change> {
+) -> Vec<ContractChange> {
     judged(old, new, part, meaning(old, new, direction))
 }
 
@@ -188,12 +188,12 @@ fn judged(
     new: Option<&Value>,
     part: &'static str,
     (class, mut lost): (ChangeClass, Option<Value>),
-) -> Vec<Change> {
+) -> Vec<ContractChange> {
     if old == new {
         return Vec::new();
     }
     let Differences { found, more_values, more_words } = differences::between_schemas(old, new);
-    let mut changes: Vec<Change> = found
+    let mut changes: Vec<ContractChange> = found
         .into_iter()
         .map(|difference| {
             // What a model reads is told apart, whatever else changed.
@@ -210,7 +210,8 @@ fn judged(
             ChangeClass::Widening => "more is accepted or promised",
             ChangeClass::Cosmetic | ChangeClass::Wording => "is written in another way",
         };
-        changes.push(Change { lost: lost.take(), ..Change::said(part, class, text) });
+        changes
+            .push(ContractChange { lost: lost.take(), ..ContractChange::said(part, class, text) });
     }
     changes.extend(left_out(more_values, part, class));
     changes.extend(left_out(more_words, part, ChangeClass::Wording));
@@ -218,19 +219,19 @@ fn judged(
 }
 
 /// Differences that all mean the same.
-fn told(differences: Differences, part: &'static str, class: ChangeClass) -> Vec<Change> {
+fn told(differences: Differences, part: &'static str, class: ChangeClass) -> Vec<ContractChange> {
     let Differences { found, more_values, more_words } = differences;
     let changes = found.into_iter().map(|one| one.into_change(part, class, None));
     changes.chain(left_out(more_values + more_words, part, class)).collect()
 }
 
-fn left_out(count: usize, part: &'static str, class: ChangeClass) -> Option<Change> {
+fn left_out(count: usize, part: &'static str, class: ChangeClass) -> Option<ContractChange> {
     let text = match count {
         0 => return None,
         1 => "1 more difference is not listed".to_owned(),
         more => format!("{more} more differences are not listed"),
     };
-    Some(Change::said(part, class, text))
+    Some(ContractChange::said(part, class, text))
 }
 
 #[cfg(test)]
@@ -239,7 +240,7 @@ mod tests {
 
     use super::{ChangeClass, Inputs, SchemaUse, schemas};
 
-    fn tools(old: &Value, new: &Value) -> Vec<super::Change> {
+    fn tools(old: &Value, new: &Value) -> Vec<super::ContractChange> {
         super::tools(old, new, Inputs::Closed)
     }
 

@@ -12,12 +12,12 @@ use std::{collections::HashMap, ops::Range, sync::Arc};
 use serde_json::Value;
 
 use contract::{
-    ApprovalRequirement, Diagnostic, Document, Effects, Schema, Severity, Status, closed_schema,
-    json,
+    ApprovalRequirement, ContractStatus, Diagnostic, Document, Effects, Schema, Severity,
+    closed_schema, json,
 };
 
 use crate::compare::PartialContract;
-use markdown::{Block, Line, Markdown};
+use markdown::{CodeBlock, Markdown, MarkdownLine};
 
 /// The largest document that is read, in bytes.
 pub const MAX_DOCUMENT_BYTES: usize = 1_048_576;
@@ -34,7 +34,7 @@ pub struct DocumentedTool {
     /// What it does.
     pub description: Option<String>,
     /// Whether it is there yet.
-    pub status: Option<Status>,
+    pub status: Option<ContractStatus>,
     /// How it is reached, in the document's words.
     pub transport: Option<String>,
     /// The server or path that it is reached by.
@@ -132,11 +132,13 @@ impl DocumentReader<'_> {
         self.found.push(Diagnostic::new(severity, self.name, &self.text, span, message));
     }
 
-    fn section(&mut self, lines: &[Line]) {
-        let Some(Line::Heading { text: title, line, span, .. }) = lines.first() else { return };
+    fn section(&mut self, lines: &[MarkdownLine]) {
+        let Some(MarkdownLine::Heading { text: title, line, span, .. }) = lines.first() else {
+            return;
+        };
         let marked = title.strip_prefix("Tool:").map(|name| unquoted(name.trim()));
         let lists_schema = lines.iter().any(|line| {
-            matches!(line, Line::Bullet { key: Some(key), .. } if key == "input_schema" || key == "output_schema")
+            matches!(line, MarkdownLine::Bullet { key: Some(key), .. } if key == "input_schema" || key == "output_schema")
         });
         if marked.is_none() && !lists_schema {
             return;
@@ -157,11 +159,11 @@ impl DocumentReader<'_> {
     }
 
     /// `- key: value`, and a block after it where the value is long.
-    fn bullets(&mut self, mut tool: DocumentedTool, lines: &[Line]) -> DocumentedTool {
+    fn bullets(&mut self, mut tool: DocumentedTool, lines: &[MarkdownLine]) -> DocumentedTool {
         for (index, line) in lines.iter().enumerate() {
-            let Line::Bullet { key: Some(key), value, span, .. } = line else { continue };
+            let MarkdownLine::Bullet { key: Some(key), value, span, .. } = line else { continue };
             let block = match lines.get(index + 1) {
-                Some(Line::Block(block)) if value.is_empty() => Some(block),
+                Some(MarkdownLine::Block(block)) if value.is_empty() => Some(block),
                 _ => None,
             };
             match key.as_str() {
@@ -179,43 +181,43 @@ impl DocumentReader<'_> {
     }
 
     /// `### Part`, and what stands below it.
-    fn parts(&mut self, mut tool: DocumentedTool, lines: &[Line]) -> DocumentedTool {
+    fn parts(&mut self, mut tool: DocumentedTool, lines: &[MarkdownLine]) -> DocumentedTool {
         let mut part = String::new();
         let mut about = Range { start: 0, end: 0 };
         for line in lines.iter().skip(1) {
             match (line, part.as_str()) {
-                (Line::Heading { text, span, .. }, _) => {
+                (MarkdownLine::Heading { text, span, .. }, _) => {
                     part = text.to_lowercase();
                     about = span.clone();
                 }
-                (Line::Text { text }, "description") => {
+                (MarkdownLine::Text { text }, "description") => {
                     let said = tool.description.get_or_insert_default();
                     if !said.is_empty() {
                         said.push(' ');
                     }
                     said.push_str(text);
                 }
-                (Line::Text { text }, "status") => tool.status = self.status(text, &about),
-                (Line::Block(block), "input schema") => {
+                (MarkdownLine::Text { text }, "status") => tool.status = self.status(text, &about),
+                (MarkdownLine::Block(block), "input schema") => {
                     tool.input_schema = self.schema("input schema", Some(block), &about);
                 }
-                (Line::Block(block), "output schema") => {
+                (MarkdownLine::Block(block), "output schema") => {
                     tool.output_schema = self.schema("output schema", Some(block), &about);
                 }
-                (Line::Block(block), "errors") => {
+                (MarkdownLine::Block(block), "errors") => {
                     tool.errors = self.errors("errors", Some(block), &about);
                 }
-                (Line::Bullet { text, .. }, "constraints") => constraint(&mut tool, text),
+                (MarkdownLine::Bullet { text, .. }, "constraints") => constraint(&mut tool, text),
                 _ => {}
             }
         }
         tool
     }
 
-    fn status(&mut self, value: &str, span: &Range<usize>) -> Option<Status> {
+    fn status(&mut self, value: &str, span: &Range<usize>) -> Option<ContractStatus> {
         match value.split(|one: char| !one.is_alphanumeric()).next().unwrap_or_default() {
-            "active" => Some(Status::Active),
-            "planned" => Some(Status::Planned),
+            "active" => Some(ContractStatus::Active),
+            "planned" => Some(ContractStatus::Planned),
             other => {
                 let message = format!("the status `{other}` is neither `active` nor `planned`");
                 self.say(Severity::Warning, span.clone(), message);
@@ -224,7 +226,12 @@ impl DocumentReader<'_> {
         }
     }
 
-    fn schema(&mut self, what: &str, block: Option<&Block>, span: &Range<usize>) -> Option<Value> {
+    fn schema(
+        &mut self,
+        what: &str,
+        block: Option<&CodeBlock>,
+        span: &Range<usize>,
+    ) -> Option<Value> {
         let (value, span) = self.value(what, block, span)?;
         if let Err(error) = Schema::compile_foreign(&value) {
             let message = format!("the schema `{}` {error}", error.pointer);
@@ -237,7 +244,7 @@ impl DocumentReader<'_> {
     fn errors(
         &mut self,
         what: &str,
-        block: Option<&Block>,
+        block: Option<&CodeBlock>,
         span: &Range<usize>,
     ) -> Option<Vec<(String, u16)>> {
         let (value, span) = self.value(what, block, span)?;
@@ -258,7 +265,7 @@ impl DocumentReader<'_> {
     fn value(
         &mut self,
         what: &str,
-        block: Option<&Block>,
+        block: Option<&CodeBlock>,
         span: &Range<usize>,
     ) -> Option<(Value, Range<usize>)> {
         let Some(block) = block else {

@@ -23,7 +23,7 @@ pub fn reference(contracts: &[&Contract]) -> String {
     for contract in contracts {
         toolsets.entry(&contract.toolset).or_default().push(contract);
     }
-    let mut page = Page::new(&toolsets);
+    let mut page = ReferencePage::new(&toolsets);
     page.block("# Tools");
     page.overview(&toolsets);
     for (toolset, contracts) in &toolsets {
@@ -38,21 +38,22 @@ pub fn reference(contracts: &[&Contract]) -> String {
 
 /// The part of the page about one tool.
 pub fn tool(contract: &Contract) -> String {
-    let mut page = Page::new(&BTreeMap::from([(contract.toolset.as_str(), vec![contract])]));
+    let mut page =
+        ReferencePage::new(&BTreeMap::from([(contract.toolset.as_str(), vec![contract])]));
     page.tool(contract);
     page.text
 }
 
 const STANDARD_ERRORS: &str = "Standard errors";
 
-struct Page {
+struct ReferencePage {
     text: String,
     /// Where each tool is on the page.
     anchors: HashMap<String, String>,
     standard_errors: String,
 }
 
-impl Page {
+impl ReferencePage {
     fn new(toolsets: &BTreeMap<&str, Vec<&Contract>>) -> Self {
         let mut seen = HashMap::new();
         let mut anchors = HashMap::new();

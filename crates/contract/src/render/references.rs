@@ -15,7 +15,7 @@ use crate::violation::escape;
 /// `#/components/schemas/x` for a part of one).
 pub fn relocate(schema: &Value, home: &str) -> Value {
     let mut schema = schema.clone();
-    let mut index = Index::default();
+    let mut index = ReferenceIndex::default();
     walk(&mut schema, "", "", &mut |schema, pointer, base| index.read(schema, pointer, base));
     walk(&mut schema, "", "", &mut |schema, _, base| index.rewrite(schema, base, home));
     schema
@@ -28,14 +28,14 @@ pub(super) fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> 
 
 /// What can be referred to, by its pointer from the root.
 #[derive(Default)]
-struct Index {
+struct ReferenceIndex {
     /// By absolute identifier. The root is here under its own or the empty one.
     resources: HashMap<String, String>,
     /// By the identifier of the resource and the name.
     anchors: HashMap<(String, String), String>,
 }
 
-impl Index {
+impl ReferenceIndex {
     fn read(&mut self, schema: &Map<String, Value>, pointer: &str, base: &str) {
         if pointer.is_empty() || schema.contains_key("$id") {
             self.resources.insert(base.to_owned(), pointer.to_owned());
@@ -104,12 +104,12 @@ pub fn each_reference(schema: &mut Value, change: &mut impl FnMut(&mut String)) 
     });
 }
 
-type Visit<'a> = dyn FnMut(&mut Map<String, Value>, &str, &str) + 'a;
+type SchemaVisitor<'a> = dyn FnMut(&mut Map<String, Value>, &str, &str) + 'a;
 
 /// Calls `visit` for every schema inside a schema, with its pointer and the identifier
 /// that its references count from. Innermost first, so that what `visit` adds is not
 /// visited.
-fn walk(schema: &mut Value, pointer: &str, base: &str, visit: &mut Visit) {
+fn walk(schema: &mut Value, pointer: &str, base: &str, visit: &mut SchemaVisitor) {
     match schema {
         Value::Object(map) => {
             let id = map.get("$id").and_then(Value::as_str);
@@ -117,8 +117,8 @@ fn walk(schema: &mut Value, pointer: &str, base: &str, visit: &mut Visit) {
             for (keyword, value) in &mut *map {
                 let pointer = format!("{pointer}/{}", escape(keyword));
                 match (holds(keyword), value) {
-                    (Holds::Data, _) => {}
-                    (Holds::Named, Value::Object(named)) => {
+                    (KeywordValue::Data, _) => {}
+                    (KeywordValue::Named, Value::Object(named)) => {
                         for (name, schema) in named {
                             walk(schema, &format!("{pointer}/{}", escape(name)), &base, visit);
                         }
@@ -138,7 +138,7 @@ fn walk(schema: &mut Value, pointer: &str, base: &str, visit: &mut Visit) {
 }
 
 /// What stands under a keyword.
-enum Holds {
+enum KeywordValue {
     /// Values of the instance, where `$ref` is a key like any other.
     Data,
     /// Schemas by names that are not keywords.
@@ -147,13 +147,13 @@ enum Holds {
     Schemas,
 }
 
-fn holds(keyword: &str) -> Holds {
+fn holds(keyword: &str) -> KeywordValue {
     match keyword {
         "const" | "enum" | "default" | "example" | "examples" | "required"
-        | "dependentRequired" | "type" => Holds::Data,
+        | "dependentRequired" | "type" => KeywordValue::Data,
         "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"
-        | "dependencies" => Holds::Named,
-        _ => Holds::Schemas,
+        | "dependencies" => KeywordValue::Named,
+        _ => KeywordValue::Schemas,
     }
 }
 

@@ -73,8 +73,8 @@ const DECIDING: [&str; 50] = [
 /// The schema in 2020-12.
 pub(super) fn translate(source: &Value, dialect: Dialect) -> Result<Value, SchemaError> {
     let subschemas = Subschemas::of(source, dialect)?;
-    let homes = Homes::of(&subschemas);
-    let writer = Writer { subschemas: &subschemas, homes };
+    let homes = NewPointers::of(&subschemas);
+    let writer = DraftWriter { subschemas: &subschemas, homes };
     let mut written = writer.schema(0)?;
     let strays: Vec<SubschemaId> =
         (0..subschemas.all.len()).filter(|number| subschemas.all[*number].stray).collect();
@@ -92,13 +92,13 @@ pub(super) fn translate(source: &Value, dialect: Dialect) -> Result<Value, Schem
 }
 
 /// Where each subschema is after the translation, as a pointer.
-struct Homes {
+struct NewPointers {
     pointers: Vec<String>,
     /// The names under `$defs` of subschemas that stood where no schema is expected.
     stray_names: Vec<Option<String>>,
 }
 
-impl Homes {
+impl NewPointers {
     fn of(subschemas: &Subschemas) -> Self {
         let count = subschemas.all.len();
         let mut homes =
@@ -168,12 +168,12 @@ fn new_name(subschema: &Subschema, part: &ChildSchema, name: &str) -> String {
     if clashes { format!("{name}_definition") } else { name.to_owned() }
 }
 
-struct Writer<'p, 'a> {
+struct DraftWriter<'p, 'a> {
     subschemas: &'p Subschemas<'a>,
-    homes: Homes,
+    homes: NewPointers,
 }
 
-impl Writer<'_, '_> {
+impl DraftWriter<'_, '_> {
     fn schema(&self, number: SubschemaId) -> Result<Value, SchemaError> {
         let subschema = &self.subschemas.all[number];
         let Value::Object(schema) = subschema.schema else { return Ok(subschema.schema.clone()) };

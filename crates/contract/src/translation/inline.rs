@@ -30,7 +30,8 @@ pub(super) fn inlined(schema: &Value) -> Value {
     if !plain || !refers {
         return schema.clone();
     }
-    let mut writer = Writer { subschemas: &subschemas, left: MAX_INLINED_NODES, open: Vec::new() };
+    let mut writer =
+        InlineWriter { subschemas: &subschemas, left: MAX_INLINED_NODES, open: Vec::new() };
     match writer.write(0) {
         Some(Value::Object(mut written)) => {
             written.shift_remove("$defs");
@@ -41,14 +42,14 @@ pub(super) fn inlined(schema: &Value) -> Value {
     }
 }
 
-struct Writer<'p, 'a> {
+struct InlineWriter<'p, 'a> {
     subschemas: &'p Subschemas<'a>,
     left: usize,
     /// The subschemas that we are inside of.
     open: Vec<SubschemaId>,
 }
 
-impl Writer<'_, '_> {
+impl InlineWriter<'_, '_> {
     fn write(&mut self, number: SubschemaId) -> Option<Value> {
         if self.open.contains(&number) || self.open.len() > MAX_INLINED_DEPTH {
             return None;

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use contract::{Tasks, codes};
+use contract::{TaskSupport, codes};
 use gate::{
     ApprovalId, BoxFuture, Call, InputRequests, JobId, LiveJob, LogLevel, NotificationSender,
     Outcome, Recording, Tool, ToolNotification,
@@ -79,18 +79,18 @@ fn approval_id(raw: &RawValue) -> Result<ApprovalId, RpcError> {
 impl ToolCall {
     /// A tool that mirrors arguments into headers, and the arguments.
     pub(crate) fn mirrored(&self) -> Option<(&Arc<Tool>, &Map<String, Value>)> {
-        let tool = self.tool.as_ref().filter(|tool| !tool.mirrors.is_empty())?;
+        let tool = self.tool.as_ref().filter(|tool| !tool.parameter_headers.is_empty())?;
         Some((tool, self.arguments.as_ref()?))
     }
 
     /// Makes the call.
     pub(crate) async fn answer(mut self) -> RpcResult {
         self.rounds.open(&self.context)?;
-        let policy = self.tool.as_ref().map_or(Tasks::Never, |tool| tool.contract.tasks);
+        let policy = self.tool.as_ref().map_or(TaskSupport::Never, |tool| tool.contract.tasks);
         match (policy, self.context.client.tasks) {
-            (Tasks::Required, false) => Err(self.needs_tasks()),
-            (Tasks::Always | Tasks::Required, true) => self.queued().await,
-            (Tasks::Auto, true) => self.or_task().await,
+            (TaskSupport::Required, false) => Err(self.needs_tasks()),
+            (TaskSupport::Always | TaskSupport::Required, true) => self.queued().await,
+            (TaskSupport::Auto, true) => self.or_task().await,
             _ => self.directly(Recording::WhenNeeded).await,
         }
     }

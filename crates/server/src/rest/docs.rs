@@ -39,15 +39,15 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 );
 
 /// A file that belongs to the page.
-struct File {
+struct PageFile {
     name: &'static str,
     kind: HeaderValue,
     content: Rendered,
 }
 
-static FILES: LazyLock<[File; 2]> = LazyLock::new(|| {
+static FILES: LazyLock<[PageFile; 2]> = LazyLock::new(|| {
     [
-        File {
+        PageFile {
             name: "page.css",
             kind: HeaderValue::from_static("text/css; charset=utf-8"),
             content: Rendered::new(concat!(
@@ -55,7 +55,7 @@ static FILES: LazyLock<[File; 2]> = LazyLock::new(|| {
                 include_str!("docs/assets/parts.css"),
             )),
         },
-        File {
+        PageFile {
             name: "page.js",
             kind: HeaderValue::from_static("text/javascript; charset=utf-8"),
             content: Rendered::new(include_str!("docs/assets/page.js")),

@@ -18,7 +18,7 @@ use crate::{
     named_servers::HeaderArguments,
     printer::Printer,
     settings::Flags,
-    sources::{self, Set},
+    sources::{self, ToolSource},
 };
 
 /// A contract that works as it is, to be changed into another.
@@ -47,13 +47,13 @@ enum Command {
         folder: PathBuf,
     },
     /// Judge contracts, wherever they are
-    Lint(lint::Lint),
+    Lint(lint::LintCommand),
     /// Tell what changed from one source of contracts to another
     ///
     /// Exit code 0 if they are the same, 1 if they are not, 2 if nothing can be said. `toolgate
     /// contracts diff DOCUMENT.md self` tells whether what is served still honours a document. Tools that
     /// a document or a contract file leaves out are no difference.
-    Diff(diff::Diff),
+    Diff(diff::DiffCommand),
     /// Run the examples of contracts through the gate
     Test {
         /// Only these tools [default: all that are served]
@@ -66,9 +66,9 @@ enum Command {
     ///
     /// Takes results from files, or calls the tool with arguments that you give, or looks at what jobs
     /// and quarantine have kept of it. Prints an overlay for you to read and edit.
-    Infer(infer::Infer),
+    Infer(infer::InferCommand),
     /// Print contracts in another form
-    Export(export::Export),
+    Export(export::ExportCommand),
 }
 
 impl ContractsCommand {
@@ -117,7 +117,7 @@ fn named(
     program: &[String],
     headers: &HeaderArguments,
     flags: &Flags,
-) -> anyhow::Result<Vec<Set>> {
+) -> anyhow::Result<Vec<ToolSource>> {
     if !headers.is_empty() && !sources.iter().any(|source| source.contains("://")) {
         bail!("--header needs a URL");
     }
@@ -132,7 +132,7 @@ fn named(
 }
 
 /// Whether all of a source could be read; what is wrong is shown.
-fn is_readable(set: &Set, printer: &Printer) -> bool {
+fn is_readable(set: &ToolSource, printer: &Printer) -> bool {
     for one in &set.unreached {
         printer.say(format!("cannot be reached: {one}"));
     }
@@ -148,7 +148,7 @@ fn is_readable(set: &Set, printer: &Printer) -> bool {
 
 fn test(flags: &Flags, tools: &[String], as_json: bool, printer: &Printer) -> anyhow::Result<Exit> {
     let (loaded, mut bound) = commands::ready(flags)?;
-    bound.retain(|one| one.contract.status == contract::Status::Active);
+    bound.retain(|one| one.contract.status == contract::ContractStatus::Active);
     for tool in tools {
         if !bound.iter().any(|one| one.contract.name == *tool) {
             bail!("there is no tool `{tool}`");

@@ -10,7 +10,7 @@ use upstream::{
     lock::{self, ContractLock, DifferenceKind, LockDifference, LockError, PinnedListings},
     settings::ChangePolicy,
 };
-use workbench::compare::{Change, ChangeClass};
+use workbench::compare::{ChangeClass, ContractChange};
 
 use crate::{
     Exit, commands, files,
@@ -346,7 +346,7 @@ fn describe(id: &str, difference: &LockDifference, printer: &Printer) {
     };
     printer.data(format!("{name}: {} {}{class}", difference.kind, difference.what.word()));
     for change in &difference.changes {
-        let Change { part, class, pointer, text, .. } = change;
+        let ContractChange { part, class, pointer, text, .. } = change;
         let blank = if pointer.is_empty() { "" } else { " " };
         printer.data(format!("  {:9} {part}{blank}{pointer}: {text}", class.word()));
     }

@@ -61,7 +61,7 @@ impl ToolsCommand {
             }));
         }
         let mut bound: Vec<_> = tools.iter().map(|tool| &*tool.contract).collect();
-        bound.retain(|one| one.status == contract::Status::Active);
+        bound.retain(|one| one.status == contract::ContractStatus::Active);
         bound.sort_by(|one, other| one.name.cmp(&other.name));
         match &self.command {
             None => {

@@ -1,13 +1,13 @@
 //! A contract from what a source knows of a tool.
 
 use contract::{
-    ApprovalRequirement, Contract, DeclaredError, Effects, LargeOutput, LimitOverrides,
-    Presentation, ProcessLimitOverrides, Stability, Status, Tasks,
+    ApprovalRequirement, Contract, ContractStatus, DeclaredError, Effects, LargeOutput,
+    LimitOverrides, Presentation, ProcessLimitOverrides, Stability, TaskSupport,
 };
 use serde_json::{Value, json};
 use workbench::compare::PartialContract;
 
-use super::Known;
+use super::SourceTool;
 
 /// A contract that says what the promise says. Whatever it leaves open is open here too, but for
 /// effects: what nobody says may be anything.
@@ -33,7 +33,7 @@ pub(super) fn of(promise: &PartialContract, toolset: &str, version: &str) -> Con
         toolset_default: false,
         effects: promise.effects.unwrap_or(Effects::Control),
         approval: promise.approval.unwrap_or(ApprovalRequirement::Never),
-        tasks: Tasks::default(),
+        tasks: TaskSupport::default(),
         presentation: Presentation::Json,
         icons: Vec::new(),
         input_schema: promise.input_schema.clone().unwrap_or(json!({ "type": "object" })),
@@ -50,13 +50,13 @@ pub(super) fn of(promise: &PartialContract, toolset: &str, version: &str) -> Con
 }
 
 /// A tool that is known by its contract.
-pub(super) fn known(contract: Contract) -> Known {
+pub(super) fn known(contract: Contract) -> SourceTool {
     let promise = PartialContract::of_contract(&contract);
-    Known { promise, contract, listed: None, own_name: None, inputs: None }
+    SourceTool { promise, contract, listed: None, own_name: None, inputs: None }
 }
 
 /// A tool as `GET /v1/tools` describes it; nothing where that is no description.
-pub(super) fn described(value: &Value) -> Option<Known> {
+pub(super) fn described(value: &Value) -> Option<SourceTool> {
     let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     let word = |key: &str| value.get(key).cloned();
     let errors = value.get("errors").and_then(Value::as_array).map(|all| {
@@ -73,7 +73,7 @@ pub(super) fn described(value: &Value) -> Option<Known> {
         status: Some(
             word("status")
                 .and_then(|one| serde_json::from_value(one).ok())
-                .unwrap_or(Status::Active),
+                .unwrap_or(ContractStatus::Active),
         ),
         effects: word("effects").and_then(|one| serde_json::from_value(one).ok()),
         approval: word("approval").and_then(|one| serde_json::from_value(one).ok()),
@@ -84,5 +84,5 @@ pub(super) fn described(value: &Value) -> Option<Known> {
     };
     let toolset = text("toolset").unwrap_or_else(|| "tools".to_owned());
     let contract = of(&promise, &toolset, &text("version").unwrap_or_else(|| "0".to_owned()));
-    Some(Known { promise, contract, listed: None, own_name: None, inputs: None })
+    Some(SourceTool { promise, contract, listed: None, own_name: None, inputs: None })
 }

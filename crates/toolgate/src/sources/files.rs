@@ -7,14 +7,14 @@ use contract::{Contract, Diagnostic, Document, document::MAX_DOCUMENT_BYTES, lin
 use upstream::{ServerListings, lock::ContractLock, names};
 use workbench::documents;
 
-use super::{Known, Set, draft, listing};
+use super::{SourceTool, ToolSource, draft, listing};
 use crate::{files, wiring};
 
 /// How many contracts a file may have.
 const MAX_PARTS: usize = 10_000;
 
 /// Reads a file, or every contract of a folder.
-pub(super) fn read(path: &Path) -> anyhow::Result<Set> {
+pub(super) fn read(path: &Path) -> anyhow::Result<ToolSource> {
     let title = path.display().to_string();
     if path.is_dir() {
         let files =
@@ -22,7 +22,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Set> {
         if files.is_empty() {
             bail!("`{title}` has no contracts: no file that ends in .yaml, .yml or .json");
         }
-        let mut set = Set::new(title, false);
+        let mut set = ToolSource::new(title, false);
         let mut contracts = Vec::new();
         for file in files {
             let (name, text) = (file.display().to_string(), files::read(&file)?);
@@ -35,7 +35,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Set> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     match ending {
         "yaml" | "yml" => {
-            let mut set = Set::new(&title, false);
+            let mut set = ToolSource::new(&title, false);
             let contracts = of_text(&mut set, &title, &text)?;
             together(&mut set, &contracts);
             Ok(set)
@@ -46,7 +46,11 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Set> {
 }
 
 /// Contracts of ours, one after the other with `---` between them; each is put into the set.
-fn of_text(set: &mut Set, title: &str, text: &str) -> anyhow::Result<Vec<(Contract, Document)>> {
+fn of_text(
+    set: &mut ToolSource,
+    title: &str,
+    text: &str,
+) -> anyhow::Result<Vec<(Contract, Document)>> {
     let mut contracts = Vec::new();
     let parts = parts(text);
     if parts.len() > MAX_PARTS {
@@ -87,13 +91,13 @@ fn parts(text: &str) -> Vec<(usize, &str)> {
     parts
 }
 
-fn together(set: &mut Set, contracts: &[(Contract, Document)]) {
+fn together(set: &mut ToolSource, contracts: &[(Contract, Document)]) {
     let all: Vec<_> = contracts.iter().map(|(contract, document)| (contract, document)).collect();
     set.diagnostics.extend(lint::lint_together(&all));
 }
 
 /// A listing, the lock, descriptions as we serve them, or a contract that is JSON.
-fn of_json(path: &Path, title: &str, text: &str) -> anyhow::Result<Set> {
+fn of_json(path: &Path, title: &str, text: &str) -> anyhow::Result<ToolSource> {
     let value =
         contract::json::parse(text.as_bytes()).with_context(|| format!("`{title}` is no JSON"))?;
     if value.get("upstreams").is_some() && value.get("version").is_some() {
@@ -101,7 +105,7 @@ fn of_json(path: &Path, title: &str, text: &str) -> anyhow::Result<Set> {
         return Ok(of_lock(title, &lock));
     }
     if value.get("input_schema").is_some() {
-        let mut set = Set::new(title, false);
+        let mut set = ToolSource::new(title, false);
         of_text(&mut set, title, text)?;
         return Ok(set);
     }
@@ -110,7 +114,7 @@ fn of_json(path: &Path, title: &str, text: &str) -> anyhow::Result<Set> {
     let Some(tools) = tools else {
         bail!("`{title}` is no answer to `tools/list`, no lock and no contract");
     };
-    let mut set = Set::new(title, true);
+    let mut set = ToolSource::new(title, true);
     if tools.iter().any(|tool| tool.get("input_schema").is_some()) {
         set.tools = tools.iter().filter_map(draft::described).collect();
         if set.tools.len() < tools.len() {
@@ -126,10 +130,10 @@ fn of_json(path: &Path, title: &str, text: &str) -> anyhow::Result<Set> {
 }
 
 /// Everything that is pinned, by the names under which it is served.
-fn of_lock(title: &str, lock: &ContractLock) -> Set {
-    let mut set = Set::new(title, true);
+fn of_lock(title: &str, lock: &ContractLock) -> ToolSource {
+    let mut set = ToolSource::new(title, true);
     for (id, pinned) in &lock.upstreams {
-        let mut own = Set::new(format!("{title}: {id}"), true);
+        let mut own = ToolSource::new(format!("{title}: {id}"), true);
         listing::written_down(&mut own, &pinned.to_listings());
         set.findings.append(&mut own.findings);
         for mut known in own.tools {
@@ -145,8 +149,8 @@ fn of_lock(title: &str, lock: &ContractLock) -> Set {
 }
 
 /// A document that people wrote, of which some sections are tools.
-fn of_document(title: &str, text: &str) -> Set {
-    let mut set = Set::new(title, false);
+fn of_document(title: &str, text: &str) -> ToolSource {
+    let mut set = ToolSource::new(title, false);
     let (tools, diagnostics) = documents::read(title, text);
     set.diagnostics = diagnostics;
     if tools.is_empty() && set.diagnostics.is_empty() {
@@ -161,9 +165,9 @@ fn of_document(title: &str, text: &str) -> Set {
     set
 }
 
-fn of_section(promise: &workbench::compare::PartialContract) -> Known {
+fn of_section(promise: &workbench::compare::PartialContract) -> SourceTool {
     let contract = draft::of(promise, "document", "0");
-    Known { promise: promise.clone(), contract, listed: None, own_name: None, inputs: None }
+    SourceTool { promise: promise.clone(), contract, listed: None, own_name: None, inputs: None }
 }
 
 #[cfg(test)]

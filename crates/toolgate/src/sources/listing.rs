@@ -14,14 +14,14 @@ use upstream::{
 };
 use workbench::{compare::PartialContract, suspicious::SuspiciousText};
 
-use super::{Known, Set, draft};
+use super::{SourceTool, ToolSource, draft};
 use crate::{commands, named_servers::NamedServer, settings::Loaded, wiring::overlays};
 
 /// The toolset of tools whose server nobody has given an id.
 const UNNAMED: &str = "server";
 
 /// What the operator says about the tools of a listing.
-pub(super) struct Terms<'a> {
+pub(super) struct ListingTerms<'a> {
     pub id: &'a str,
     pub settings: &'a UpstreamSettings,
     pub overlays: &'a BTreeMap<String, Overlay>,
@@ -30,33 +30,34 @@ pub(super) struct Terms<'a> {
 }
 
 /// What a server lists now.
-pub(super) fn of_server(server: &NamedServer) -> anyhow::Result<Set> {
+pub(super) fn of_server(server: &NamedServer) -> anyhow::Result<ToolSource> {
     let listings = commands::runtime()?.block_on(server.listings())?;
-    let mut set = Set::new(&server.title, true);
+    let mut set = ToolSource::new(&server.title, true);
     written_down(&mut set, &listings);
     Ok(set)
 }
 
 /// What an upstream lists now, under the server's own names, with what overlays say.
-pub(super) fn of_upstream(loaded: &Loaded, id: &str) -> anyhow::Result<Set> {
+pub(super) fn of_upstream(loaded: &Loaded, id: &str) -> anyhow::Result<ToolSource> {
     let server = NamedServer::of_upstream(loaded, id)?;
     let overlays = overlays::of_upstream(loaded, id)?;
     let listings = commands::runtime()?.block_on(server.listings())?;
     let settings = &loaded.settings.upstreams[id];
-    let mut set = Set::new(id, true);
-    add(&mut set, &Terms { id, settings, overlays: &overlays, configured: true }, &listings);
+    let mut set = ToolSource::new(id, true);
+    add(&mut set, &ListingTerms { id, settings, overlays: &overlays, configured: true }, &listings);
     Ok(set)
 }
 
 /// A listing whose server the settings do not know.
-pub(super) fn written_down(set: &mut Set, listings: &ServerListings) {
+pub(super) fn written_down(set: &mut ToolSource, listings: &ServerListings) {
     let (settings, overlays) = (UpstreamSettings::default(), BTreeMap::new());
-    let terms = Terms { id: UNNAMED, settings: &settings, overlays: &overlays, configured: false };
+    let terms =
+        ListingTerms { id: UNNAMED, settings: &settings, overlays: &overlays, configured: false };
     add(set, &terms, listings);
 }
 
 /// Adds the tools of a listing to a set, and what is to be said about them.
-pub(super) fn add(set: &mut Set, terms: &Terms<'_>, listings: &ServerListings) {
+pub(super) fn add(set: &mut ToolSource, terms: &ListingTerms<'_>, listings: &ServerListings) {
     let admission = admit(terms, listings);
     let title = set.title.clone();
     set.findings.extend(diagnostics(&title, terms, listings, &admission));
@@ -85,12 +86,12 @@ pub(super) fn add(set: &mut Set, terms: &Terms<'_>, listings: &ServerListings) {
         }
         let listed = Some(tool.clone());
         let inputs = terms.configured.then(|| terms.settings.inputs());
-        set.tools.push(Known { promise, contract, listed, own_name: None, inputs });
+        set.tools.push(SourceTool { promise, contract, listed, own_name: None, inputs });
     }
 }
 
 /// Judges tools by themselves: what is pinned and what is allowed is another matter.
-pub(super) fn admit(terms: &Terms<'_>, listings: &ServerListings) -> Admission {
+pub(super) fn admit(terms: &ListingTerms<'_>, listings: &ServerListings) -> Admission {
     let taken = HashSet::new();
     let rules = AdmissionRules {
         id: terms.id,
@@ -106,14 +107,14 @@ pub(super) fn admit(terms: &Terms<'_>, listings: &ServerListings) -> Admission {
 /// What is to be said about the tools of a listing, each shown in its place.
 pub(super) fn diagnostics(
     title: &str,
-    terms: &Terms<'_>,
+    terms: &ListingTerms<'_>,
     listings: &ServerListings,
     admission: &Admission,
 ) -> Vec<Diagnostic> {
     let shown = |name: &str| {
         let tool =
             listings.tools.iter().find(|tool| tool.get("name").is_some_and(|own| own == name));
-        Shown::new(&format!("{title}.{name}"), tool.unwrap_or(&Value::Null))
+        PrintableTool::new(&format!("{title}.{name}"), tool.unwrap_or(&Value::Null))
     };
     let mut found = Vec::new();
     for rejected in &admission.rejected {
@@ -140,13 +141,13 @@ fn place(rejected: &Rejection) -> &'static str {
 }
 
 /// A tool as text that is safe to print.
-struct Shown {
+struct PrintableTool {
     title: String,
     text: std::sync::Arc<str>,
     document: Option<Document>,
 }
 
-impl Shown {
+impl PrintableTool {
     fn new(title: &str, tool: &Value) -> Self {
         let text = visible(&serde_json::to_string_pretty(tool).unwrap_or_default());
         let title = gate::visible_text::visible_line(title);

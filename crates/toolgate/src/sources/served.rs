@@ -1,6 +1,6 @@
 //! What this installation serves: the tools of the binary, of the user and of all upstreams.
 
-use contract::Status;
+use contract::ContractStatus;
 use serde_json::Value;
 use upstream::{
     Host, Upstream, UpstreamState,
@@ -9,8 +9,8 @@ use upstream::{
 use workbench::compare::PartialContract;
 
 use super::{
-    ITSELF, Known, Set, draft,
-    listing::{self, Terms},
+    ITSELF, SourceTool, ToolSource, draft,
+    listing::{self, ListingTerms},
 };
 use crate::{
     commands,
@@ -22,10 +22,10 @@ use crate::{
 };
 
 /// Reads it, by the names under which tools are served.
-pub(super) fn read(flags: &Flags) -> anyhow::Result<Set> {
+pub(super) fn read(flags: &Flags) -> anyhow::Result<ToolSource> {
     let loaded = flags.load()?;
     let contracts = wiring::contracts(&loaded)?;
-    let mut set = Set::new(ITSELF, true);
+    let mut set = ToolSource::new(ITSELF, true);
     set.diagnostics = contracts.diagnostics;
     set.tools = contracts.bound.iter().map(|one| draft::known(one.contract.clone())).collect();
     if set.is_refused() {
@@ -52,7 +52,7 @@ pub(super) fn read(flags: &Flags) -> anyhow::Result<Set> {
 }
 
 fn add(
-    set: &mut Set,
+    set: &mut ToolSource,
     upstream: &Upstream,
     allowlist: Option<&Allowlist>,
     loaded: &Loaded,
@@ -73,16 +73,17 @@ fn add(
         allows(allowlist, id, name)
     });
     let overlays = overlays::of_upstream(loaded, id)?;
-    let terms = Terms { id, settings: &upstream.settings, overlays: &overlays, configured: true };
+    let terms =
+        ListingTerms { id, settings: &upstream.settings, overlays: &overlays, configured: true };
     let admission = listing::admit(&terms, &listings);
     set.findings.extend(listing::diagnostics(id, &terms, &listings, &admission));
     for tool in upstream.tools() {
         let contract = (*tool.contract).clone();
         let mut promise = PartialContract::of_contract(&contract);
-        promise.status = Some(Status::Active);
+        promise.status = Some(ContractStatus::Active);
         let own_name = upstream.own_name(&contract.name);
         let inputs = Some(upstream.settings.inputs());
-        set.tools.push(Known { promise, contract, listed: None, own_name, inputs });
+        set.tools.push(SourceTool { promise, contract, listed: None, own_name, inputs });
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The reasons why a tool is not served, with what to do about it.
 
 use serde::Serialize;
-use workbench::compare::{Change, ChangeClass};
+use workbench::compare::{ChangeClass, ContractChange};
 
 use crate::names;
 
@@ -20,7 +20,7 @@ pub struct Rejection {
     pub fix: String,
     /// The changes since it was pinned.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<Change>,
+    pub changes: Vec<ContractChange>,
 }
 
 /// The reason why a tool is not served.
@@ -171,14 +171,14 @@ impl Rejection {
         Self::new(upstream, tool, RejectionReason::BadInputSchema, message)
     }
 
-    pub(super) fn because(mut self, changes: Vec<Change>) -> Self {
+    pub(super) fn because(mut self, changes: Vec<ContractChange>) -> Self {
         self.changes = changes;
         self
     }
 }
 
 /// Changes in a sentence: the gravest, and the number of others.
-pub(super) fn describe_changes(changes: &[Change]) -> String {
+pub(super) fn describe_changes(changes: &[ContractChange]) -> String {
     let gravest = changes.iter().max_by_key(|change| change.class);
     let Some(gravest) = gravest else { return "it changed since it was pinned".into() };
     let class = match gravest.class {

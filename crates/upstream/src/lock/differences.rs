@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::Value;
-use workbench::compare::{self, Change, ChangeClass, Inputs};
+use workbench::compare::{self, ChangeClass, ContractChange, Inputs};
 
 use super::{PinnedListings, or_unnamed, pinned_form};
 use crate::listings::ServerListings;
@@ -22,7 +22,7 @@ pub struct LockDifference {
     pub class: ChangeClass,
     /// The single changes; of an added item, all texts that models read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<Change>,
+    pub changes: Vec<ContractChange>,
     /// The added item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
@@ -81,7 +81,7 @@ fn items(
     kind: &'static str,
     old: &BTreeMap<String, Value>,
     new: &BTreeMap<String, Value>,
-    compare: impl Fn(&Value, &Value) -> Vec<Change>,
+    compare: impl Fn(&Value, &Value) -> Vec<ContractChange>,
 ) -> Vec<LockDifference> {
     let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let mut all = Vec::new();

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use super::{Change, ChangeClass, SchemaUse, schemas, texts};
-use contract::{ApprovalRequirement, Contract, Effects, Status, codes};
+use super::{ChangeClass, ContractChange, SchemaUse, schemas, texts};
+use contract::{ApprovalRequirement, Contract, ContractStatus, Effects, codes};
 
 /// What a tool promises, as far as somebody says so.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -14,7 +14,7 @@ pub struct PartialContract {
     /// What it does.
     pub description: Option<String>,
     /// Whether it is served.
-    pub status: Option<Status>,
+    pub status: Option<ContractStatus>,
     /// What it changes at most.
     pub effects: Option<Effects>,
     /// Whether a person must agree.
@@ -57,7 +57,7 @@ impl PartialContract {
         Self {
             name: text("name").unwrap_or_default(),
             description: text("description"),
-            status: Some(Status::Active),
+            status: Some(ContractStatus::Active),
             input_schema: tool.get("inputSchema").cloned(),
             output_schema: tool.get("outputSchema").cloned(),
             ..Self::default()
@@ -66,9 +66,10 @@ impl PartialContract {
 }
 
 /// What changed from one promise to another. What one of them says nothing about is not compared.
-pub fn contracts(old: &PartialContract, new: &PartialContract) -> Vec<Change> {
+pub fn contracts(old: &PartialContract, new: &PartialContract) -> Vec<ContractChange> {
     let mut changes = Vec::new();
-    let mut note = |part, class, text: String| changes.push(Change::said(part, class, text));
+    let mut note =
+        |part, class, text: String| changes.push(ContractChange::said(part, class, text));
     if old.name != new.name {
         note("name", ChangeClass::Breaking, format!("was `{}` and is `{}`", old.name, new.name));
     }
@@ -76,8 +77,8 @@ pub fn contracts(old: &PartialContract, new: &PartialContract) -> Vec<Change> {
         && old != new
     {
         let (class, text) = match new {
-            Status::Active => (ChangeClass::Widening, "was planned and is served"),
-            Status::Planned => (ChangeClass::Breaking, "was served and is only planned"),
+            ContractStatus::Active => (ChangeClass::Widening, "was planned and is served"),
+            ContractStatus::Planned => (ChangeClass::Breaking, "was served and is only planned"),
         };
         note("status", class, text.to_owned());
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::{
-    Change, ChangeClass, excerpt,
+    ChangeClass, ContractChange, excerpt,
     model_texts::{self, KeywordContent, ModelTexts},
 };
 use contract::escape;
@@ -17,7 +17,7 @@ const MAX_NAMES: usize = 20;
 
 /// A place where two values differ.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Difference {
+pub(super) struct ValueDifference {
     /// Where, as a JSON pointer.
     pointer: String,
     /// What happened, in words.
@@ -30,22 +30,22 @@ pub(super) struct Difference {
     new: Option<Value>,
 }
 
-impl Difference {
+impl ValueDifference {
     pub fn into_change(
         self,
         part: &'static str,
         class: ChangeClass,
         lost: Option<Value>,
-    ) -> Change {
+    ) -> ContractChange {
         let Self { pointer, text, old, new, .. } = self;
-        Change { part, class, pointer, text, old, new, lost }
+        ContractChange { part, class, pointer, text, old, new, lost }
     }
 }
 
 /// Everything in which two parts differ.
 pub(super) struct Differences {
     /// Those that are told.
-    pub found: Vec<Difference>,
+    pub found: Vec<ValueDifference>,
     /// How many more there are that concern values.
     pub more_values: usize,
     /// How many more there are that only models read.
@@ -83,7 +83,7 @@ fn is_schema(key: &str) -> bool {
 }
 
 struct DifferenceWalk<'a> {
-    found: Vec<Difference>,
+    found: Vec<ValueDifference>,
     values: usize,
     words: usize,
     pointer: String,
@@ -130,7 +130,7 @@ impl<'a> DifferenceWalk<'a> {
         let count = if wording { &mut self.words } else { &mut self.values };
         *count += 1;
         if *count <= MAX_DIFFERENCES {
-            self.found.push(Difference {
+            self.found.push(ValueDifference {
                 pointer: self.pointer.clone(),
                 text: text(),
                 wording,

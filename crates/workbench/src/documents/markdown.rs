@@ -4,23 +4,23 @@ use std::ops::Range;
 
 /// A document, line by line.
 pub(super) struct Markdown {
-    lines: Vec<Line>,
+    lines: Vec<MarkdownLine>,
     /// The line that opens a block of code which does not end: all that follows is in it.
     pub(super) unclosed: Option<Range<usize>>,
 }
 
 /// A line that means something.
 #[derive(Debug)]
-pub(super) enum Line {
+pub(super) enum MarkdownLine {
     Heading { level: usize, text: String, line: usize, span: Range<usize> },
     Bullet { key: Option<String>, value: String, text: String, span: Range<usize> },
     Text { text: String },
-    Block(Block),
+    Block(CodeBlock),
 }
 
 /// A block of code.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(super) struct CodeBlock {
     pub(super) language: String,
     /// Its content.
     pub(super) span: Range<usize>,
@@ -38,7 +38,7 @@ impl Markdown {
             if let Some(open) = &mut fence {
                 if open.ends_with(trimmed) {
                     let content = open.content..span.start;
-                    lines.push(Line::Block(Block {
+                    lines.push(MarkdownLine::Block(CodeBlock {
                         language: open.language.clone(),
                         span: content,
                     }));
@@ -49,15 +49,15 @@ impl Markdown {
             if let Some(open) = Fence::opened_by(trimmed, span.clone(), start) {
                 fence = Some(open);
             } else {
-                lines.extend(Line::of(trimmed, index + 1, span));
+                lines.extend(MarkdownLine::of(trimmed, index + 1, span));
             }
         }
         Self { lines, unclosed: fence.map(|open| open.opening) }
     }
 
     /// The parts of the document that start with a heading of the second level.
-    pub(super) fn sections(&self) -> impl Iterator<Item = &[Line]> {
-        let starts = |line: &Line| matches!(line, Line::Heading { level, .. } if *level <= 2);
+    pub(super) fn sections(&self) -> impl Iterator<Item = &[MarkdownLine]> {
+        let starts = |line: &MarkdownLine| matches!(line, MarkdownLine::Heading { level, .. } if *level <= 2);
         let mut rest = self.lines.as_slice();
         std::iter::from_fn(move || {
             let first = rest.iter().position(starts)?;
@@ -70,7 +70,7 @@ impl Markdown {
     }
 }
 
-impl Line {
+impl MarkdownLine {
     fn of(trimmed: &str, line: usize, span: Range<usize>) -> Option<Self> {
         if trimmed.is_empty() || trimmed.chars().all(|one| one == '-') {
             return None;
@@ -78,10 +78,10 @@ impl Line {
         let level = trimmed.bytes().take_while(|one| *one == b'#').count();
         if (1..=6).contains(&level) && trimmed[level..].starts_with(' ') {
             let text = trimmed[level..].trim().trim_end_matches('#').trim_end().to_owned();
-            return Some(Line::Heading { level, text, line, span });
+            return Some(MarkdownLine::Heading { level, text, line, span });
         }
         let Some(item) = trimmed.strip_prefix("- ").or(trimmed.strip_prefix("* ")) else {
-            return Some(Line::Text { text: trimmed.to_owned() });
+            return Some(MarkdownLine::Text { text: trimmed.to_owned() });
         };
         let item = item.trim();
         let key = item.split_once(':').map(|(key, value)| (key.trim_matches(['`', '*']), value));
@@ -92,7 +92,7 @@ impl Line {
             Some((key, value)) if is_word(key) => (Some(key.to_owned()), value.trim().to_owned()),
             _ => (None, String::new()),
         };
-        Some(Line::Bullet { key, value, text: item.to_owned(), span })
+        Some(MarkdownLine::Bullet { key, value, text: item.to_owned(), span })
     }
 }
 

@@ -1,13 +1,12 @@
 //! Contracts in Markdown, and whether what is served keeps them.
 
 use contract::{
-    ApprovalRequirement, Effects,
+    ApprovalRequirement, ContractStatus, Effects,
     Severity::{Error, Warning},
-    Status,
 };
 use serde_json::json;
 use workbench::{
-    compare::{Change, ChangeClass, PartialContract, contracts},
+    compare::{ChangeClass, ContractChange, PartialContract, contracts},
     documents,
 };
 
@@ -24,9 +23,10 @@ fn served(names: &[&str]) -> Vec<PartialContract> {
     names.iter().filter_map(read).collect()
 }
 
-fn said(changes: &[Change]) -> Vec<String> {
-    let line =
-        |one: &Change| format!("{} {}{}: {}", one.class.word(), one.part, one.pointer, one.text);
+fn said(changes: &[ContractChange]) -> Vec<String> {
+    let line = |one: &ContractChange| {
+        format!("{} {}{}: {}", one.class.word(), one.part, one.pointer, one.text)
+    };
     changes.iter().map(line).collect()
 }
 
@@ -36,11 +36,11 @@ fn a_document_of_lists_is_read() {
     assert!(found.is_empty(), "{found:?}");
     let seen: Vec<_> =
         tools.iter().map(|tool| (tool.name.as_str(), tool.line, tool.status)).collect();
-    let planned = Some(Status::Planned);
+    let planned = Some(ContractStatus::Planned);
     assert_eq!(
         seen,
         [
-            ("search.web", 20, Some(Status::Active)),
+            ("search.web", 20, Some(ContractStatus::Active)),
             ("web.fetch", 69, planned),
             ("transcript.clean", 117, planned),
             ("mlx.load", 151, planned),
@@ -171,7 +171,12 @@ fn our_contracts_keep_the_documents_but_for_what_was_decided() {
     let mut broken = Vec::new();
     for promise in &promises {
         let Some(found) = served.iter().find(|one| one.name == promise.name) else {
-            assert_eq!(promise.status, Some(Status::Planned), "{} is not there", promise.name);
+            assert_eq!(
+                promise.status,
+                Some(ContractStatus::Planned),
+                "{} is not there",
+                promise.name
+            );
             continue;
         };
         let mut changes = contracts(promise, found);
@@ -186,7 +191,7 @@ fn every_part_of_a_promise_is_compared() {
     let old = PartialContract {
         name: "t".into(),
         description: Some("Reads.".into()),
-        status: Some(Status::Active),
+        status: Some(ContractStatus::Active),
         effects: Some(Effects::Read),
         approval: Some(ApprovalRequirement::Never),
         input_schema: Some(json!({ "type": "object" })),
@@ -198,7 +203,7 @@ fn every_part_of_a_promise_is_compared() {
     let new = PartialContract {
         name: "t".into(),
         description: Some("Writes.".into()),
-        status: Some(Status::Planned),
+        status: Some(ContractStatus::Planned),
         effects: Some(Effects::Write),
         approval: Some(ApprovalRequirement::Required),
         input_schema: Some(json!({ "type": "object", "required": ["x"] })),

@@ -27,7 +27,7 @@ pub struct Row {
 pub fn rows(schema: &Value, whole: &str) -> Vec<Row> {
     // Its own document, so that every reference is a pointer from its root.
     let root = relocate(schema, "#");
-    let mut table = Table { root: &root, rows: Vec::new() };
+    let mut table = RowTable { root: &root, rows: Vec::new() };
     if table.kind(&root, 0) == "object" {
         table.children("", &root, &mut Vec::new());
     } else {
@@ -42,24 +42,24 @@ pub fn rows(schema: &Value, whole: &str) -> Vec<Row> {
     rows
 }
 
-struct Table<'a> {
+struct RowTable<'a> {
     root: &'a Value,
     rows: Vec<Row>,
 }
 
 /// A schema that speaks about a value, and whether it certainly does.
-type Part<'a> = (&'a Map<String, Value>, bool);
+type SchemaPart<'a> = (&'a Map<String, Value>, bool);
 /// The schemas of the values around a value, one list a level.
-type Above<'a> = Vec<Vec<&'a Map<String, Value>>>;
+type OuterSchemas<'a> = Vec<Vec<&'a Map<String, Value>>>;
 
-impl<'a> Table<'a> {
+impl<'a> RowTable<'a> {
     /// One row, and those of what is inside.
     fn value(
         &mut self,
         name: &str,
         schema: &'a Value,
         required: &'static str,
-        above: &mut Above<'a>,
+        above: &mut OuterSchemas<'a>,
     ) {
         if self.rows.len() > MAX_ROWS {
             return;
@@ -71,9 +71,10 @@ impl<'a> Table<'a> {
     }
 
     /// The rows of what is inside a value. A schema that is inside itself is shown once.
-    fn children(&mut self, name: &str, schema: &'a Value, above: &mut Above<'a>) {
+    fn children(&mut self, name: &str, schema: &'a Value, above: &mut OuterSchemas<'a>) {
         let parts = self.parts(schema);
-        let again = |(part, _): &Part| above.iter().flatten().any(|one| std::ptr::eq(*one, *part));
+        let again =
+            |(part, _): &SchemaPart| above.iter().flatten().any(|one| std::ptr::eq(*one, *part));
         if above.len() >= MAX_DEPTH || parts.iter().any(again) {
             return;
         }
@@ -84,7 +85,7 @@ impl<'a> Table<'a> {
         above.pop();
     }
 
-    fn properties(&mut self, name: &str, parts: &[Part<'a>], above: &mut Above<'a>) {
+    fn properties(&mut self, name: &str, parts: &[SchemaPart<'a>], above: &mut OuterSchemas<'a>) {
         let mut known: Vec<&str> = Vec::new();
         for (key, schema) in parts.iter().flat_map(|(part, _)| entries(part, "properties")) {
             // The first to speak of a property describes it; branches refine.
@@ -95,7 +96,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn other_keys(&mut self, name: &str, parts: &[Part<'a>], above: &mut Above<'a>) {
+    fn other_keys(&mut self, name: &str, parts: &[SchemaPart<'a>], above: &mut OuterSchemas<'a>) {
         for (part, _) in parts {
             for (pattern, schema) in entries(part, "patternProperties") {
                 self.value(&below(name, &format!("/{pattern}/")), schema, "", above);
@@ -106,7 +107,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn items(&mut self, name: &str, parts: &[Part<'a>], above: &mut Above<'a>) {
+    fn items(&mut self, name: &str, parts: &[SchemaPart<'a>], above: &mut OuterSchemas<'a>) {
         for (part, _) in parts {
             let first = part.get("prefixItems").and_then(Value::as_array);
             for (index, schema) in first.into_iter().flatten().enumerate() {
@@ -126,8 +127,8 @@ impl<'a> Table<'a> {
 
     /// Every schema that speaks about the same value: the given one first, then what it
     /// refers to and combines.
-    fn parts(&self, schema: &'a Value) -> Vec<Part<'a>> {
-        let mut parts: Vec<Part<'a>> = Vec::new();
+    fn parts(&self, schema: &'a Value) -> Vec<SchemaPart<'a>> {
+        let mut parts: Vec<SchemaPart<'a>> = Vec::new();
         let mut open = vec![(schema, true)];
         while let Some((schema, certain)) = open.pop() {
             let Value::Object(map) = schema else { continue };
@@ -224,7 +225,7 @@ impl<'a> Table<'a> {
     }
 }
 
-fn required(key: &str, parts: &[Part]) -> &'static str {
+fn required(key: &str, parts: &[SchemaPart]) -> &'static str {
     let asks = |part: &Map<String, Value>| list(part, "required").iter().any(|one| one == key);
     let depends = |part: &Map<String, Value>| {
         entries(part, "dependentRequired").any(|(_, names)| {

@@ -67,7 +67,7 @@ pub(super) fn check_mirrors(
     tool: &Tool,
     arguments: &Map<String, Value>,
 ) -> Result<(), RpcError> {
-    for mirror in &tool.mirrors {
+    for mirror in &tool.parameter_headers {
         let name = &mirror.header;
         match (mirror.value(arguments), value(headers, name)?) {
             (None, None) => {}

@@ -4,18 +4,18 @@ use anyhow::bail;
 use clap::Args;
 use gate::visible_text::visible_line;
 use serde_json::json;
-use workbench::compare::{Change, ChangeClass};
+use workbench::compare::{ChangeClass, ContractChange};
 
 use crate::{
     Exit,
     named_servers::HeaderArguments,
     printer::Printer,
     settings::Flags,
-    sources::{self, Compared, Set},
+    sources::{self, SourceComparison, ToolSource},
 };
 
 #[derive(Args)]
-pub struct Diff {
+pub struct DiffCommand {
     /// How it was, and how it is
     #[arg(value_name = "SOURCE", num_args = 1..=2)]
     sources: Vec<String>,
@@ -32,7 +32,7 @@ pub struct Diff {
     program: Vec<String>,
 }
 
-impl Diff {
+impl DiffCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         if self.sources.len() + usize::from(!self.program.is_empty()) != 2 {
             bail!("what is to be compared? Name two sources, or one and a command after `--`");
@@ -52,7 +52,7 @@ impl Diff {
         }
         let same = compared.changes.is_empty();
         if self.json {
-            let Compared { changes, more } = &compared;
+            let SourceComparison { changes, more } = &compared;
             printer.json(&json!({ "same": same, "tools": changes, "more": more }));
         } else {
             show(&compared, old, new, printer);
@@ -61,10 +61,10 @@ impl Diff {
     }
 }
 
-fn show(compared: &Compared, old: &Set, new: &Set, printer: &Printer) {
+fn show(compared: &SourceComparison, old: &ToolSource, new: &ToolSource, printer: &Printer) {
     for (name, changes) in &compared.changes {
         printer.data(visible_line(name));
-        for Change { part, class, pointer, text, .. } in changes {
+        for ContractChange { part, class, pointer, text, .. } in changes {
             let blank = if pointer.is_empty() { "" } else { " " };
             let line = format!("{part}{blank}{pointer}: {text}");
             printer.data(format!("  {:9} {}", class.word(), visible_line(&line)));

@@ -17,12 +17,12 @@ use crate::{
 };
 
 #[derive(Args)]
-pub struct Export {
+pub struct ExportCommand {
     /// Where they are [default: what the settings have, without upstreams]
     source: Option<String>,
     /// The form
     #[arg(long, value_enum, default_value = "yaml")]
-    format: Format,
+    format: ExportFormat,
     #[command(flatten)]
     headers: HeaderArguments,
     /// A program that speaks MCP on stdin and stdout, and its arguments
@@ -31,7 +31,7 @@ pub struct Export {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ExportFormat {
     /// Contract files, with `---` between them
     Yaml,
     /// The same as JSON
@@ -44,7 +44,7 @@ enum Format {
     Mcp,
 }
 
-impl Export {
+impl ExportCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         if self.source.is_none() && self.program.is_empty() {
             let (loaded, bound) = commands::ready(flags)?;
@@ -73,18 +73,20 @@ impl Export {
         printer: &Printer,
     ) {
         match (self.format, listed) {
-            (Format::Yaml, _) => {
+            (ExportFormat::Yaml, _) => {
                 let texts: Vec<String> =
                     contracts.iter().map(|one| document::to_yaml(&one.to_value())).collect();
                 printer.document(texts.join("---\n").trim_end());
             }
-            (Format::Json, _) => printer.json(&json!({ "contracts": contracts })),
-            (Format::Markdown, _) => printer.document(markdown::reference(contracts).trim_end()),
-            (Format::Mcp, Some(listed)) => printer.json(&json!({ "tools": listed })),
-            (Format::Mcp, None) => {
+            (ExportFormat::Json, _) => printer.json(&json!({ "contracts": contracts })),
+            (ExportFormat::Markdown, _) => {
+                printer.document(markdown::reference(contracts).trim_end())
+            }
+            (ExportFormat::Mcp, Some(listed)) => printer.json(&json!({ "tools": listed })),
+            (ExportFormat::Mcp, None) => {
                 printer.json(&mcp::listing(contracts.iter().copied(), mcp::OutputForm::Any));
             }
-            (Format::Openapi, _) => printer.json(&openapi::document(
+            (ExportFormat::Openapi, _) => printer.json(&openapi::document(
                 contracts,
                 &OpenApiSettings {
                     version: env!("CARGO_PKG_VERSION"),

@@ -27,7 +27,7 @@ use crate::{
 
 #[derive(Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
-pub struct Infer {
+pub struct InferCommand {
     /// The id of an upstream, a dot, and the tool's own name
     #[arg(value_name = "SERVER.TOOL")]
     tool: String,
@@ -51,7 +51,7 @@ pub struct Infer {
     json: bool,
 }
 
-impl Infer {
+impl InferCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let Some((id, tool)) = self.tool.split_once('.') else {
             bail!("`{}` is no SERVER.TOOL, such as `weather.forecast`", self.tool);

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{Exit, named_servers::HeaderArguments, printer::Printer, settings::Flags};
 
 #[derive(Args)]
-pub struct Lint {
+pub struct LintCommand {
     /// The sources
     #[arg(value_name = "SOURCE", required_unless_present = "program")]
     sources: Vec<String>,
@@ -22,7 +22,7 @@ pub struct Lint {
     program: Vec<String>,
 }
 
-impl Lint {
+impl LintCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let sets = super::named(&self.sources, &self.program, &self.headers, flags)?;
         let all = || sets.iter().flat_map(|set| set.diagnostics.iter().chain(&set.findings));

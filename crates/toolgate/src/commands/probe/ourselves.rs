@@ -15,7 +15,7 @@ mod trial;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use contract::Status;
+use contract::ContractStatus;
 use probe::{Options, Report};
 
 use self::{stage::Stage, trial::Trial};
@@ -32,7 +32,7 @@ pub fn run(flags: &Flags, options: &Options) -> anyhow::Result<Report> {
     let flags = Flags { data_dir: Some(folder.path().join("data")), ..flags.clone() };
     let (mut loaded, mut bound) = commands::ready(&flags)?;
     loaded.settings.journal.path = None;
-    bound.retain(|one| one.contract.status == Status::Active);
+    bound.retain(|one| one.contract.status == ContractStatus::Active);
     choose(&mut bound, &options.tools)?;
     let trials = folder.path().join("trials");
     let probing = super::until_stopped(async |stop| {

@@ -1,12 +1,12 @@
 use serde_json::{Value, json};
 
-use super::super::{Change, ChangeClass, Inputs, SchemaUse, schemas, tools};
+use super::super::{ChangeClass, ContractChange, Inputs, SchemaUse, schemas, tools};
 
 fn object(properties: &Value) -> Value {
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
-fn changes(old: &Value, new: &Value) -> Vec<Change> {
+fn changes(old: &Value, new: &Value) -> Vec<ContractChange> {
     schemas(Some(old), Some(new), "input", SchemaUse::Input)
 }
 

@@ -110,7 +110,7 @@ pub fn called(
     let data = DataFolder::open(&loaded.data_dir())?;
     let kept = wiring::gate(Catalogue::default(), loaded, data, None)?;
     let timeout_ms = loaded.settings.limits.defaults().timeout_ms;
-    let wanted = Wanted { tool, overlay: &overlay, calls, effects, timeout_ms };
+    let wanted = RequestedCalls { tool, overlay: &overlay, calls, effects, timeout_ms };
     commands::runtime()?.block_on(async {
         let host = Host::start(config);
         host.settled().await;
@@ -124,7 +124,7 @@ pub fn called(
 }
 
 /// The calls that a person wants to be made.
-struct Wanted<'a> {
+struct RequestedCalls<'a> {
     tool: &'a str,
     overlay: &'a Overlay,
     calls: &'a [Value],
@@ -136,7 +136,7 @@ struct Wanted<'a> {
 async fn call(
     kept: &OpenGate,
     upstream: &Upstream,
-    wanted: &Wanted<'_>,
+    wanted: &RequestedCalls<'_>,
 ) -> anyhow::Result<Gathered> {
     let (id, tool, overlay) = (&upstream.id, wanted.tool, wanted.overlay);
     let Some(listings) = upstream.own_listings() else {

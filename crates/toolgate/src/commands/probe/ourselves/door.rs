@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
-use contract::mirror;
+use contract::parameter_headers;
 use gate::{Caller, Gate, Recording, RequestId};
 use guard::net;
 use serde_json::{Map, Value, json};
@@ -168,7 +168,7 @@ fn headers(schema: &Value, arguments: &Map<String, Value>) -> Vec<(String, Strin
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let mirrors = mirror::mirrors(schema).unwrap_or_default();
+    let mirrors = parameter_headers::declared(schema).unwrap_or_default();
     let mirrored = mirrors
         .iter()
         .filter_map(|mirror| Some((mirror.header.clone(), shown(mirror.value(arguments)?))));

@@ -12,14 +12,14 @@ const KEYWORD: &str = "x-mcp-header";
 
 /// An argument that is repeated in a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mirror {
+pub struct ParameterHeader {
     /// The header, in small letters: `mcp-param-…`.
     pub header: String,
     /// The keys that lead to the argument.
     pub path: Vec<String>,
 }
 
-impl Mirror {
+impl ParameterHeader {
     /// The argument, as a header would have it; nothing where it is absent or null.
     pub fn value<'a>(&self, arguments: &'a Map<String, Value>) -> Option<&'a Value> {
         let (last, outer) = self.path.split_last()?;
@@ -33,7 +33,7 @@ impl Mirror {
 
 /// Why an annotation cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misplaced {
+pub struct HeaderError {
     /// Where it stands.
     pub pointer: String,
     /// What is wrong with it.
@@ -42,19 +42,19 @@ pub struct Misplaced {
 
 /// The arguments of this schema that are repeated in headers. A client drops a tool whose
 /// annotations break the rules, so a contract with such a one is refused here.
-pub fn mirrors(schema: &Value) -> Result<Vec<Mirror>, Misplaced> {
-    let mut walk = Walk::default();
+pub fn declared(schema: &Value) -> Result<Vec<ParameterHeader>, HeaderError> {
+    let mut walk = HeaderWalk::default();
     walk.schema(schema, "", Some(&[]))?;
     Ok(walk.found)
 }
 
 #[derive(Default)]
-struct Walk {
-    found: Vec<Mirror>,
+struct HeaderWalk {
+    found: Vec<ParameterHeader>,
     names: HashSet<String>,
 }
 
-impl Walk {
+impl HeaderWalk {
     /// Looks at a schema that is reached by `path`, or by something that is no chain of
     /// `properties`.
     fn schema(
@@ -62,7 +62,7 @@ impl Walk {
         schema: &Value,
         pointer: &str,
         path: Option<&[String]>,
-    ) -> Result<(), Misplaced> {
+    ) -> Result<(), HeaderError> {
         match schema {
             Value::Object(fields) => self.object(fields, pointer, path),
             Value::Array(items) => items.iter().enumerate().try_for_each(|(index, item)| {
@@ -77,11 +77,11 @@ impl Walk {
         fields: &Map<String, Value>,
         pointer: &str,
         path: Option<&[String]>,
-    ) -> Result<(), Misplaced> {
+    ) -> Result<(), HeaderError> {
         if let Some(name) = fields.get(KEYWORD) {
             let pointer = format!("{pointer}/{KEYWORD}");
             self.annotation(name, fields, path)
-                .map_err(|message| Misplaced { pointer, message: message.into() })?;
+                .map_err(|message| HeaderError { pointer, message: message.into() })?;
         }
         for (key, value) in fields {
             let inside = format!("{pointer}/{}", escape(key));
@@ -134,7 +134,7 @@ impl Walk {
         if !self.names.insert(header.clone()) {
             return Err("another argument has this header already");
         }
-        self.found.push(Mirror { header, path: path.to_vec() });
+        self.found.push(ParameterHeader { header, path: path.to_vec() });
         Ok(())
     }
 }
@@ -157,7 +157,7 @@ mod tests {
             "deep": { "type": "object", "properties": {
                 "count": { "type": "integer", "x-mcp-header": "Count" } } },
         } });
-        let found = mirrors(&schema).unwrap();
+        let found = declared(&schema).unwrap();
         let arguments = json!({ "region": null, "deep": { "count": 3 } });
         let seen: Vec<_> = found
             .iter()
@@ -170,7 +170,7 @@ mod tests {
     fn refuses_what_clients_would_drop() {
         let refused = |property: Value| {
             let schema = json!({ "type": "object", "properties": { "a": property } });
-            mirrors(&schema).unwrap_err().pointer
+            declared(&schema).unwrap_err().pointer
         };
         let at = "/properties/a";
         assert_eq!(
@@ -194,6 +194,6 @@ mod tests {
         assert_eq!(refused(twice), format!("{at}/properties/c/{KEYWORD}"));
         // A property that happens to have that name is none.
         let schema = json!({ "properties": { "x-mcp-header": { "type": "string" } } });
-        assert_eq!(mirrors(&schema), Ok(Vec::new()));
+        assert_eq!(declared(&schema), Ok(Vec::new()));
     }
 }
