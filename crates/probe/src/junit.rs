@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Check, Finding, Outcome, Report, Severity, Suite};
+use crate::{Check, Finding, FindingSeverity, Outcome, Report, Suite};
 
 /// The whole document: a suite for every tool, a case for every check.
 pub fn document(report: &Report) -> String {
@@ -48,7 +48,7 @@ fn case(text: &mut String, suite: &str, check: &Check) {
     let title = escaped(&check.title);
     let time = seconds(check.took);
     *text += &format!("    <testcase classname=\"{suite}\" name=\"{title}\" time=\"{time}\">\n");
-    let is_failure = |one: &&Finding| one.rule.severity == Severity::Failure;
+    let is_failure = |one: &&Finding| one.rule.severity == FindingSeverity::Failure;
     let (failures, others): (Vec<_>, Vec<_>) = check.findings.iter().partition(is_failure);
     if let Some(first) = failures.first() {
         *text += &format!(

@@ -19,5 +19,5 @@ mod suspicious_text;
 mod tool_calls;
 
 pub use report::{Check, Finding, Outcome, Report, Suite};
-pub use rules::{Rule, Severity};
+pub use rules::{FindingSeverity, Rule};
 pub use run::*;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use serde_json::Value;
 
-use super::rules::{Rule, Severity};
+use super::rules::{FindingSeverity, Rule};
 use upstream::connection::ServerDescription;
 
 /// How much of a text of the server's is told, in characters.
@@ -139,7 +139,7 @@ fn milliseconds<S: Serializer>(took: &Duration, serializer: S) -> Result<S::Ok, 
 impl Check {
     /// A check that found this: it failed if anything of it is a failure.
     pub fn of(title: impl Into<String>, findings: Vec<Finding>) -> Self {
-        let failed = findings.iter().any(|one| one.rule.severity == Severity::Failure);
+        let failed = findings.iter().any(|one| one.rule.severity == FindingSeverity::Failure);
         Self {
             title: title.into(),
             outcome: if failed { Outcome::Failed } else { Outcome::Passed },

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// How much it matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
+pub enum FindingSeverity {
     /// Worth knowing.
     Note,
     /// It will trouble somebody.
@@ -14,13 +14,13 @@ pub enum Severity {
     Failure,
 }
 
-impl Severity {
+impl FindingSeverity {
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Failure => "failure",
+            FindingSeverity::Note => "note",
+            FindingSeverity::Warning => "warning",
+            FindingSeverity::Failure => "failure",
         }
     }
 }
@@ -31,7 +31,7 @@ pub struct Rule {
     /// Its name, in kebab case.
     pub id: &'static str,
     /// How much it matters.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// What was found, in a few words.
     pub title: &'static str,
     /// What to do about it.
@@ -43,7 +43,7 @@ macro_rules! rules {
         $(
             #[doc = $title]
             pub static $name: Rule =
-                Rule { id: $id, severity: Severity::$severity, title: $title, fix: $fix };
+                Rule { id: $id, severity: FindingSeverity::$severity, title: $title, fix: $fix };
         )*
         /// All of them.
         pub static ALL: &[&Rule] = &[$(&$name),*];

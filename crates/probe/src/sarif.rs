@@ -1,6 +1,6 @@
 //! A report as SARIF 2.1.0, which viewers of findings can read.
 
-use crate::{Finding, Report, Rule, Severity, Suite};
+use crate::{Finding, FindingSeverity, Report, Rule, Suite};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -71,10 +71,10 @@ fn result(report: &Report, suite: &Suite, check: &str, finding: &Finding, index:
     })
 }
 
-fn level(severity: Severity) -> &'static str {
+fn level(severity: FindingSeverity) -> &'static str {
     match severity {
-        Severity::Failure => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
+        FindingSeverity::Failure => "error",
+        FindingSeverity::Warning => "warning",
+        FindingSeverity::Note => "note",
     }
 }

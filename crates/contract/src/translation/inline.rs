@@ -31,7 +31,7 @@ pub(super) fn inlined(schema: &Value) -> Value {
         return schema.clone();
     }
     let mut writer =
-        InlineWriter { subschemas: &subschemas, left: MAX_INLINED_NODES, open: Vec::new() };
+        ReferenceInliner { subschemas: &subschemas, left: MAX_INLINED_NODES, open: Vec::new() };
     match writer.write(0) {
         Some(Value::Object(mut written)) => {
             written.shift_remove("$defs");
@@ -42,14 +42,14 @@ pub(super) fn inlined(schema: &Value) -> Value {
     }
 }
 
-struct InlineWriter<'p, 'a> {
+struct ReferenceInliner<'p, 'a> {
     subschemas: &'p Subschemas<'a>,
     left: usize,
     /// The subschemas that we are inside of.
     open: Vec<SubschemaId>,
 }
 
-impl InlineWriter<'_, '_> {
+impl ReferenceInliner<'_, '_> {
     fn write(&mut self, number: SubschemaId) -> Option<Value> {
         if self.open.contains(&number) || self.open.len() > MAX_INLINED_DEPTH {
             return None;

@@ -80,7 +80,7 @@ impl ExportCommand {
             }
             (ExportFormat::Json, _) => printer.json(&json!({ "contracts": contracts })),
             (ExportFormat::Markdown, _) => {
-                printer.document(markdown::reference(contracts).trim_end())
+                printer.document(markdown::reference(contracts).trim_end());
             }
             (ExportFormat::Mcp, Some(listed)) => printer.json(&json!({ "tools": listed })),
             (ExportFormat::Mcp, None) => {

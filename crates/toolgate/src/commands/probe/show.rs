@@ -1,7 +1,7 @@
 //! A report for people.
 
 use gate::visible_text::visible_line;
-use probe::{Check, Finding, Outcome, Report, Rule, Severity, Suite};
+use probe::{Check, Finding, FindingSeverity, Outcome, Report, Rule, Suite};
 
 use crate::printer::Printer;
 
@@ -15,7 +15,7 @@ pub fn report(report: &Report, printer: &Printer) {
     printer.data(format!("{} speaks {}\n", report.server, report.protocol));
     let rows: Vec<_> = report.suites.iter().map(row).collect();
     printer.table(&["TOOL", "PASSED", "FAILED", "SKIPPED", ""], &rows);
-    for severity in [Severity::Failure, Severity::Warning, Severity::Note] {
+    for severity in [FindingSeverity::Failure, FindingSeverity::Warning, FindingSeverity::Note] {
         for broken in all_broken(report).iter().filter(|one| one.rule.severity == severity) {
             broken.show(printer);
         }

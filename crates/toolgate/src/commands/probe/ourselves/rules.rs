@@ -1,13 +1,13 @@
 //! What is looked for in our own tools, beside what is looked for in any.
 
-use probe::{Rule, Severity};
+use probe::{FindingSeverity, Rule};
 
 macro_rules! rules {
     ($($name:ident $id:literal $title:literal $fix:literal)*) => {
         $(
             #[doc = $title]
             pub static $name: Rule =
-                Rule { id: $id, severity: Severity::Failure, title: $title, fix: $fix };
+                Rule { id: $id, severity: FindingSeverity::Failure, title: $title, fix: $fix };
         )*
     };
 }
