@@ -1,77 +1,80 @@
-//! The shape of what a tool answers, whatever it was asked.
+//! Parses the result of a call, and checks its shape.
 
 use contract::{Schema, json};
 use serde_json::{Map, Value};
 
-use super::{Finding, report::told, rules};
+use super::{ProbeFinding, report::shown_text, rules};
 
-/// An answer, taken apart.
-pub(crate) struct Answer {
-    /// What it is.
-    pub kind: Kind,
-    /// What is wrong with its shape.
-    pub findings: Vec<Finding>,
+/// A parsed result.
+pub(crate) struct ParsedResult {
+    /// Its kind.
+    pub kind: ResultKind,
+    /// The findings about its shape.
+    pub findings: Vec<ProbeFinding>,
 }
 
-/// What an answer is.
-pub(crate) enum Kind {
-    /// A result.
+/// The kind of a result.
+pub(crate) enum ResultKind {
+    /// An output.
     Result,
-    /// The tool says that it failed, in these words.
+    /// An error of the tool, with its text.
     Error(String),
-    /// It wants to know something first.
+    /// Input requests.
     Asks,
-    /// Nothing that can be told.
+    /// Something else.
     None,
 }
 
-/// Takes an answer apart, and holds it against the output schema, if there is one.
-pub(crate) fn read(text: &str, output: Option<&Schema>) -> Answer {
-    let none = |message: String| Answer {
-        kind: Kind::None,
-        findings: vec![Finding::new(&rules::RESULT_SHAPE, message)],
+/// Parses a result, and checks it against the output schema, if there is one.
+pub(crate) fn read(text: &str, output: Option<&Schema>) -> ParsedResult {
+    let none = |message: String| ParsedResult {
+        kind: ResultKind::None,
+        findings: vec![ProbeFinding::new(&rules::RESULT_SHAPE, message)],
     };
     let fields = match json::parse(text.as_bytes()) {
         Ok(Value::Object(fields)) => fields,
-        Ok(_) => return none("it is no object".into()),
-        Err(error) => return none(format!("it cannot be read: {error}")),
+        Ok(_) => return none("it is not an object".into()),
+        Err(error) => return none(format!("cannot parse it: {error}")),
     };
     match fields.get("resultType").map(Value::as_str) {
         None | Some(Some("complete")) => {}
-        Some(Some("input_required")) => return Answer { kind: Kind::Asks, findings: Vec::new() },
-        Some(Some(other)) => return none(format!("`resultType` is `{}`", told(other))),
-        Some(None) => return none("`resultType` is no text".into()),
+        Some(Some("input_required")) => {
+            return ParsedResult { kind: ResultKind::Asks, findings: Vec::new() };
+        }
+        Some(Some(other)) => return none(format!("`resultType` is `{}`", shown_text(other))),
+        Some(None) => return none("`resultType` is not a string".into()),
     }
     let mut findings = Vec::new();
     let kind = match fields.get("isError") {
-        Some(Value::Bool(true)) => Kind::Error(words(&fields)),
-        None | Some(Value::Bool(false)) => Kind::Result,
+        Some(Value::Bool(true)) => ResultKind::Error(words(&fields)),
+        None | Some(Value::Bool(false)) => ResultKind::Result,
         Some(_) => {
-            let finding = Finding::new(&rules::IS_ERROR_TYPE, "it must be left out, true or false");
+            let finding =
+                ProbeFinding::new(&rules::IS_ERROR_TYPE, "it must be true, false or left out");
             findings.push(finding.at(["/isError".to_owned()]));
-            Kind::None
+            ResultKind::None
         }
     };
     findings.extend(content(&fields));
     findings.extend(structured(&fields, &kind, output));
-    Answer { kind, findings }
+    ParsedResult { kind, findings }
 }
 
-/// The texts of an answer.
+/// The texts of a result.
 fn words(fields: &Map<String, Value>) -> String {
     let blocks = fields.get("content").and_then(Value::as_array);
     let texts = blocks.into_iter().flatten().filter_map(|block| block.get("text")?.as_str());
-    told(&texts.collect::<Vec<_>>().join(" "))
+    shown_text(&texts.collect::<Vec<_>>().join(" "))
 }
 
-fn content(fields: &Map<String, Value>) -> Vec<Finding> {
+fn content(fields: &Map<String, Value>) -> Vec<ProbeFinding> {
     let bad = |place: String, message: String| {
-        vec![Finding::new(&rules::CONTENT_SHAPE, message).at([place])]
+        vec![ProbeFinding::new(&rules::CONTENT_SHAPE, message).at([place])]
     };
     let blocks = match fields.get("content") {
-        None => return vec![Finding::new(&rules::CONTENT_MISSING, "there is no `content`")],
+        None => return vec![ProbeFinding::new(&rules::CONTENT_MISSING, "`content` is missing")],
         Some(Value::Array(blocks)) => blocks,
-        Some(_) => return bad("/content".into(), "`content` is no list".into()),
+        Some(_) => return bad("/content".into(), "`content` is not a list".into()),
     };
     let problem = blocks.iter().enumerate().find_map(|(index, block)| {
         block_problem(block).map(|problem| (format!("/content/{index}"), problem))
@@ -79,7 +82,7 @@ fn content(fields: &Map<String, Value>) -> Vec<Finding> {
     problem.map(|(place, problem)| bad(place, problem)).unwrap_or_default()
 }
 
-/// What is wrong with a block of content.
+/// The problem of a block of content.
 fn block_problem(block: &Value) -> Option<String> {
     let Some(kind) = block.get("type").and_then(Value::as_str) else {
         return Some("a block has no `type`".into());
@@ -92,21 +95,29 @@ fn block_problem(block: &Value) -> Option<String> {
             let inside = block.get("resource");
             let has = |key: &str| inside.and_then(|inside| inside.get(key)?.as_str()).is_some();
             let whole = has("uri") && (has("text") || has("blob"));
-            return (!whole)
-                .then(|| "a `resource` has an object with `uri`, and `text` or `blob`".to_owned());
+            return (!whole).then(|| {
+                "a `resource` needs an object with `uri`, and `text` or `blob`".to_owned()
+            });
         }
-        _ => return Some(format!("there are no blocks of the type `{}`", told(kind))),
+        _ => return Some(format!("unknown block type `{}`", shown_text(kind))),
     };
     let missing = texts.iter().find(|key| block.get(**key).and_then(Value::as_str).is_none())?;
-    Some(format!("a block of the type `{kind}` has no text `{missing}`"))
+    Some(format!("a block of the type `{kind}` has no `{missing}`"))
 }
 
-fn structured(fields: &Map<String, Value>, kind: &Kind, output: Option<&Schema>) -> Vec<Finding> {
+fn structured(
+    fields: &Map<String, Value>,
+    kind: &ResultKind,
+    output: Option<&Schema>,
+) -> Vec<ProbeFinding> {
     let Some(schema) = output else { return Vec::new() };
     let Some(value) = fields.get("structuredContent") else {
         return match kind {
-            Kind::Result => {
-                vec![Finding::new(&rules::STRUCTURED_MISSING, "the result is only `content`")]
+            ResultKind::Result => {
+                vec![ProbeFinding::new(
+                    &rules::STRUCTURED_MISSING,
+                    "`structuredContent` is missing",
+                )]
             }
             _ => Vec::new(),
         };
@@ -114,12 +125,12 @@ fn structured(fields: &Map<String, Value>, kind: &Kind, output: Option<&Schema>)
     let violations = schema.violations(value);
     if !violations.is_empty() {
         let rule = match kind {
-            Kind::Error(_) => &rules::STRUCTURED_IN_ERROR,
+            ResultKind::Error(_) => &rules::STRUCTURED_IN_ERROR,
             _ => &rules::STRUCTURED_INVALID,
         };
         let pointers = violations.iter().map(|one| format!("/structuredContent{}", one.pointer));
         let message = contract::Violation::list(&violations);
-        return vec![Finding::new(rule, message).at(pointers)];
+        return vec![ProbeFinding::new(rule, message).at(pointers)];
     }
     let mirrored = || {
         let blocks = fields.get("content").and_then(Value::as_array);
@@ -128,8 +139,8 @@ fn structured(fields: &Map<String, Value>, kind: &Kind, output: Option<&Schema>)
         texts.any(|text| json::parse(text.as_bytes()).is_ok_and(|said| said == *value))
     };
     match kind {
-        Kind::Result if !mirrored() => {
-            vec![Finding::new(&rules::TEXT_MIRROR, "no block of `content` is the same as JSON")]
+        ResultKind::Result if !mirrored() => {
+            vec![ProbeFinding::new(&rules::TEXT_MIRROR, "no text block has the same JSON")]
         }
         _ => Vec::new(),
     }
@@ -154,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn good_answers_pass() {
+    fn valid_results_pass() {
         let whole = json!({ "content": text("{\"n\":1}"), "structuredContent": { "n": 1 } });
         for answer in [
             whole,
@@ -166,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn problems_are_found() {
         let n = json!({ "n": 1 });
         for (answer, rule) in [
             (json!([]), "result-shape"),

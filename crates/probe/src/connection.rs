@@ -1,4 +1,4 @@
-//! The conversation with a server that is tested. It may go away at any call, and is then begun anew.
+//! The connection to a probed server. When it is lost, the next request connects again.
 
 use std::{fmt, mem, time::Duration};
 
@@ -8,60 +8,60 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::{Check, Finding, ProbeError, report::told, rules};
+use super::{Check, ProbeError, ProbeFinding, report::shown_text, rules};
 use upstream::connection::{
     ConnectOptions, Connection, DiscardedMessages, Listing, RequestError, RequestEvent,
     RequestOptions, ServerDescription, Target, connect,
 };
 
-/// Why nothing more is asked.
+/// The reason why a probe ends early.
 #[derive(Debug, Clone)]
-pub(crate) enum Over {
-    /// We were told to stop.
+pub(crate) enum ProbeEnd {
+    /// It was stopped.
     Stopped,
-    /// The time in all is up.
-    OutOfTime(Duration),
-    /// The server went away and did not come back.
+    /// The total timeout has passed.
+    Timeout(Duration),
+    /// The server cannot be reached any more.
     Gone(String),
 }
 
-impl Over {
-    /// Why the server cannot be reached any more.
+impl ProbeEnd {
+    /// The reason why the server cannot be reached any more.
     pub(crate) fn gone(&self) -> Option<&str> {
         match self {
-            Over::Gone(why) => Some(why),
+            ProbeEnd::Gone(why) => Some(why),
             _ => None,
         }
     }
 }
 
-impl fmt::Display for Over {
+impl fmt::Display for ProbeEnd {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Over::Stopped => formatter.write_str("it was stopped"),
-            Over::OutOfTime(limit) => {
+            ProbeEnd::Stopped => formatter.write_str("stopped"),
+            ProbeEnd::Timeout(limit) => {
                 let limit = limit.as_millis();
-                write!(formatter, "it was not done within {limit} ms (total_timeout_ms)")
+                write!(formatter, "not done within {limit} ms (total_timeout_ms)")
             }
-            Over::Gone(why) => write!(formatter, "the server did not come back: {why}"),
+            ProbeEnd::Gone(why) => write!(formatter, "cannot reach the server any more: {why}"),
         }
     }
 }
 
-/// What became of one request.
-pub(crate) struct Attempt {
-    /// How it ended.
+/// One request and its response.
+pub(crate) struct RequestAttempt {
+    /// The response.
     pub ended: Result<Response, RequestError>,
-    /// Whether the server asked something meanwhile.
+    /// True if the server sent an input request meanwhile.
     pub asked: bool,
-    /// How long it took.
+    /// Its duration.
     pub took: Duration,
-    /// Why the connection was gone before it was sent, if it was.
+    /// The reason why the connection was lost before the request, if it was.
     pub gone_before: Option<String>,
 }
 
-/// The conversation.
-pub(crate) struct Session<'a> {
+/// The connection.
+pub(crate) struct ProbeConnection<'a> {
     target: &'a Target,
     options: ConnectOptions,
     spawner: &'a Spawner,
@@ -70,28 +70,28 @@ pub(crate) struct Session<'a> {
     deadline: Instant,
     server: ServerDescription,
     connection: Option<Connection>,
-    /// What was odd about connections that are over.
+    /// The protocol violations of earlier connections.
     discarded: DiscardedMessages,
 }
 
-impl<'a> Session<'a> {
-    /// Begins it.
+impl<'a> ProbeConnection<'a> {
+    /// Connects.
     pub(crate) async fn open(
         target: &'a Target,
         options: ConnectOptions,
         spawner: &'a Spawner,
         limit: Duration,
         stop: &'a CancellationToken,
-    ) -> Result<Session<'a>, ProbeError> {
+    ) -> Result<ProbeConnection<'a>, ProbeError> {
         let deadline = Instant::now() + limit;
         let connected = tokio::select! {
             biased;
-            () = stop.cancelled() => return Err(ended(&Over::Stopped)),
-            () = sleep_until(deadline) => return Err(ended(&Over::OutOfTime(limit))),
+            () = stop.cancelled() => return Err(ended_early(&ProbeEnd::Stopped)),
+            () = sleep_until(deadline) => return Err(ended_early(&ProbeEnd::Timeout(limit))),
             connected = connect(target, &options, spawner) => connected,
         };
         let connection = connected.map_err(ProbeError::Connect)?;
-        Ok(Session {
+        Ok(ProbeConnection {
             target,
             options,
             spawner,
@@ -104,61 +104,61 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Who is on the other side.
+    /// The server.
     pub(crate) fn server(&self) -> &ServerDescription {
         &self.server
     }
 
-    /// How long one call may take.
+    /// The timeout of a call.
     pub(crate) fn call_timeout(&self) -> Duration {
         self.options.limits.request_timeout
     }
 
-    /// Comes back when nothing more is to be asked.
-    pub(crate) async fn over(&self) -> Over {
+    /// Waits for the end of the probe.
+    pub(crate) async fn ended(&self) -> ProbeEnd {
         tokio::select! {
             biased;
-            () = self.stop.cancelled() => Over::Stopped,
-            () = sleep_until(self.deadline) => Over::OutOfTime(self.limit),
+            () = self.stop.cancelled() => ProbeEnd::Stopped,
+            () = sleep_until(self.deadline) => ProbeEnd::Timeout(self.limit),
         }
     }
 
-    /// Whether nothing more is to be asked.
-    pub(crate) fn is_over(&self) -> Option<Over> {
+    /// The end of the probe, if it has come.
+    pub(crate) fn end(&self) -> Option<ProbeEnd> {
         match (self.stop.is_cancelled(), Instant::now() >= self.deadline) {
-            (true, _) => Some(Over::Stopped),
-            (false, true) => Some(Over::OutOfTime(self.limit)),
+            (true, _) => Some(ProbeEnd::Stopped),
+            (false, true) => Some(ProbeEnd::Timeout(self.limit)),
             (false, false) => None,
         }
     }
 
-    /// Everything that it lists now.
+    /// The tools.
     pub(crate) async fn list(&mut self) -> Result<Listing, ProbeError> {
-        let listed = self.list_again().await.map_err(|over| ended(&over))?;
+        let listed = self.list_again().await.map_err(|end| ended_early(&end))?;
         listed.map_err(ProbeError::List)
     }
 
-    /// The same, for who knows that it did before.
-    pub(crate) async fn list_again(&mut self) -> Result<Result<Listing, RequestError>, Over> {
+    /// The tools once more.
+    pub(crate) async fn list_again(&mut self) -> Result<Result<Listing, RequestError>, ProbeEnd> {
         let connection = self.connected().await?;
         tokio::select! {
             biased;
-            () = self.stop.cancelled() => Err(Over::Stopped),
-            () = sleep_until(self.deadline) => Err(Over::OutOfTime(self.limit)),
+            () = self.stop.cancelled() => Err(ProbeEnd::Stopped),
+            () = sleep_until(self.deadline) => Err(ProbeEnd::Timeout(self.limit)),
             listed = connection.list("tools/list", "tools") => Ok(listed),
         }
     }
 
-    /// Asks, over a new connection where the old one is gone.
+    /// Sends a request, over a new connection where the old one is lost.
     pub(crate) async fn request(
         &mut self,
         method: &'static str,
         params: &str,
         options: RequestOptions<'_>,
-    ) -> Result<Attempt, Over> {
+    ) -> Result<RequestAttempt, ProbeEnd> {
         let first = self.attempt(method, params, options.clone()).await?;
         let Err(RequestError::NotSent(why)) = &first.ended else { return Ok(first) };
-        // It went away after the answer before.
+        // The connection was lost after the response before.
         let why = why.clone();
         let mut second = self.attempt(method, params, options).await?;
         second.gone_before = Some(why);
@@ -170,7 +170,7 @@ impl<'a> Session<'a> {
         method: &'static str,
         params: &str,
         options: RequestOptions<'_>,
-    ) -> Result<Attempt, Over> {
+    ) -> Result<RequestAttempt, ProbeEnd> {
         let connection = self.connected().await?;
         let began = Instant::now();
         let mut pending = connection.send(method, params, options);
@@ -178,12 +178,12 @@ impl<'a> Session<'a> {
         let ended = loop {
             let event = tokio::select! {
                 biased;
-                () = self.stop.cancelled() => return Err(Over::Stopped),
-                () = sleep_until(self.deadline) => return Err(Over::OutOfTime(self.limit)),
+                () = self.stop.cancelled() => return Err(ProbeEnd::Stopped),
+                () = sleep_until(self.deadline) => return Err(ProbeEnd::Timeout(self.limit)),
                 event = pending.next() => event,
             };
             match event {
-                // Dropped, it is answered: nobody can be asked.
+                // Dropping it declines it.
                 RequestEvent::InputRequest(_) => asked = true,
                 RequestEvent::Progress(_) | RequestEvent::Log(_) => {}
                 RequestEvent::Done(ended) => break ended,
@@ -191,7 +191,7 @@ impl<'a> Session<'a> {
         };
         drop(pending);
         let took = began.elapsed();
-        // One that does not answer may be stuck, and would then be stuck for the next call too.
+        // A server that does not respond may be stuck, and would be stuck for the next call too.
         let over = |error: &RequestError| {
             matches!(
                 error,
@@ -201,11 +201,11 @@ impl<'a> Session<'a> {
         if ended.as_ref().is_err_and(over) {
             self.close().await;
         }
-        Ok(Attempt { ended, asked, took, gone_before: None })
+        Ok(RequestAttempt { ended, asked, took, gone_before: None })
     }
 
-    async fn connected(&mut self) -> Result<Connection, Over> {
-        if let Some(over) = self.is_over() {
+    async fn connected(&mut self) -> Result<Connection, ProbeEnd> {
+        if let Some(over) = self.end() {
             return Err(over);
         }
         if let Some(connection) = &self.connection {
@@ -213,16 +213,17 @@ impl<'a> Session<'a> {
         }
         let connected = tokio::select! {
             biased;
-            () = self.stop.cancelled() => return Err(Over::Stopped),
-            () = sleep_until(self.deadline) => return Err(Over::OutOfTime(self.limit)),
+            () = self.stop.cancelled() => return Err(ProbeEnd::Stopped),
+            () = sleep_until(self.deadline) => return Err(ProbeEnd::Timeout(self.limit)),
             connected = connect(self.target, &self.options, self.spawner) => connected,
         };
-        let connection = connected.map_err(|error| Over::Gone(told(&whole(&error))))?;
+        let connection = connected
+            .map_err(|error| ProbeEnd::Gone(shown_text(&upstream::error_chain(&error))))?;
         self.connection = Some(connection.clone());
         Ok(connection)
     }
 
-    /// Ends it.
+    /// Disconnects.
     pub(crate) async fn close(&mut self) {
         if let Some(connection) = self.connection.take() {
             connection.close().await;
@@ -234,7 +235,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What was odd beside all calls.
+    /// A check for lines and responses outside of the protocol.
     pub(crate) fn remarks(&self) -> Vec<Check> {
         let now = self.connection.as_ref().map(Connection::discarded).unwrap_or_default();
         let malformed = self.discarded.malformed + now.malformed;
@@ -242,31 +243,20 @@ impl<'a> Session<'a> {
         let mut findings = Vec::new();
         if malformed > 0 {
             let mut samples = self.discarded.samples.iter().chain(&now.samples);
-            let first = samples.next().map(|line| told(line)).unwrap_or_default();
+            let first = samples.next().map(|line| shown_text(line)).unwrap_or_default();
             let message = format!("{malformed} lines, the first: `{first}`");
-            findings.push(Finding::new(&rules::STDOUT_NOISE, message));
+            findings.push(ProbeFinding::new(&rules::STDOUT_NOISE, message));
         }
         if unexpected > 0 {
-            let message = format!("{unexpected} answers to nothing that waits for one");
-            findings.push(Finding::new(&rules::ANSWERS_UNEXPECTED, message));
+            let message = format!("{unexpected} unexpected responses");
+            findings.push(ProbeFinding::new(&rules::ANSWERS_UNEXPECTED, message));
         }
-        vec![Check::of("says nothing but messages", findings)]
+        vec![Check::of("only sends messages", findings)]
     }
 }
 
-fn ended(over: &Over) -> ProbeError {
-    ProbeError::Ended(over.to_string())
-}
-
-/// An error with everything that is behind it.
-fn whole(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut behind = error.source();
-    while let Some(error) = behind {
-        text = format!("{text}: {error}");
-        behind = error.source();
-    }
-    text
+fn ended_early(end: &ProbeEnd) -> ProbeError {
+    ProbeError::Ended(end.to_string())
 }
 
 /// The parameters of a call.

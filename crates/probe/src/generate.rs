@@ -1,14 +1,14 @@
-//! Values made from a schema, to see what a tool does with them.
+//! Generates values from a JSON Schema, to test tools with them.
 //!
 //! Valid ones at the edges of what is allowed, and invalid ones with a single defect each. Every
 //! value is checked against the schema before it is handed out: what should be valid is, and what
 //! should not be is not. The same schema and seed make the same values.
 
-mod bounds;
+mod boundary_values;
 mod defects;
-mod make;
-mod text;
-mod view;
+mod merged_schema;
+mod pattern_text;
+mod value_builder;
 
 use std::{
     collections::HashSet,
@@ -19,38 +19,38 @@ use serde_json::Value;
 
 use contract::{Dialect, Schema, SchemaError, canonical, subschemas::Subschemas, translation};
 
-use make::{Maker, Style};
-use view::View;
+use merged_schema::MergedSchema;
+use value_builder::{Fullness, ValueBuilder};
 
-/// How many values are made at most, of each sort.
+/// The largest number of values of each sort.
 pub const MAX_CASES: usize = 100;
-/// How large a value is made, in bytes of its texts and names.
+/// The largest value, in bytes of its texts and names.
 pub const MAX_VALUE_BYTES: usize = 262_144;
-/// How large all values of a sort are together.
+/// The largest size of all values of a sort together, in bytes.
 pub const MAX_CASES_BYTES: usize = 8 << 20;
-/// How many parts of a value are varied.
+/// The number of parts of a value that are varied.
 const MAX_SITES: usize = 60;
-/// How deep in a value its parts are varied.
+/// The depth up to which parts are varied.
 const MAX_SITE_DEPTH: usize = 5;
 
-/// Which values are wanted.
+/// The options of the generation.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'s> {
-    /// What they are made from: the same makes the same.
+pub struct GenerateOptions<'s> {
+    /// The seed: the same makes the same values.
     pub seed: u64,
-    /// How many at most, up to [`MAX_CASES`].
+    /// The largest number of values, up to [`MAX_CASES`].
     pub most: usize,
     /// Only objects, which is all that arguments can be.
     pub objects: bool,
-    /// Set by somebody who does not want them any more.
+    /// Stops the generation when set.
     pub stop: &'s AtomicBool,
 }
 
-impl Wanted<'_> {
-    /// As many as there can be, of every kind.
+impl GenerateOptions<'_> {
+    /// All values, of every type.
     pub fn all(seed: u64) -> Self {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        Wanted { seed, most: MAX_CASES, objects: false, stop: &NEVER }
+        GenerateOptions { seed, most: MAX_CASES, objects: false, stop: &NEVER }
     }
 
     fn is_stopped(&self) -> bool {
@@ -58,10 +58,10 @@ impl Wanted<'_> {
     }
 }
 
-/// A value, and what it shows.
+/// A generated value.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Case {
-    /// What is special about it.
+pub struct GeneratedValue {
+    /// Its title.
     pub title: String,
     /// The value.
     pub value: Value,
@@ -69,18 +69,18 @@ pub struct Case {
 
 /// Values made from a schema.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Cases {
+pub struct GeneratedValues {
     /// The values, the plainest first.
-    pub cases: Vec<Case>,
-    /// How many were made and turned out not to be what they should.
+    pub cases: Vec<GeneratedValue>,
+    /// The number of values that were generated and then turned out wrong.
     pub dropped: usize,
-    /// What could not be made, and why.
+    /// What could not be generated, with the reason.
     pub given_up: Vec<String>,
 }
 
-impl IntoIterator for Cases {
-    type Item = Case;
-    type IntoIter = std::vec::IntoIter<Case>;
+impl IntoIterator for GeneratedValues {
+    type Item = GeneratedValue;
+    type IntoIter = std::vec::IntoIter<GeneratedValue>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.cases.into_iter()
@@ -88,50 +88,56 @@ impl IntoIterator for Cases {
 }
 
 /// Values that the schema accepts: the smallest, the fullest, and the edges of every part.
-pub fn valid(schema: &Value, wanted: Wanted<'_>) -> Result<Cases, SchemaError> {
+pub fn valid(schema: &Value, wanted: GenerateOptions<'_>) -> Result<GeneratedValues, SchemaError> {
     let judge = Schema::compile_foreign(schema)?;
     let shown = translation::to_2020_12(schema)?;
     let places = Subschemas::of(&shown, Dialect::Draft202012)?;
-    let mut bench = Bench::new(&judge, true, wanted);
-    for (style, title) in [(Style::Small, "only what is required"), (Style::Full, "everything")] {
+    let mut collector = Collector::new(&judge, true, wanted);
+    for (style, title) in
+        [(Fullness::Required, "only what is required"), (Fullness::Everything, "everything")]
+    {
         match base(&places, &judge, style, wanted) {
-            Ok(value) => bench.offer(title.to_owned(), value),
-            Err(reason) => bench.cases.given_up.push(format!("{title}: {reason}")),
+            Ok(value) => collector.offer(title.to_owned(), value),
+            Err(reason) => collector.cases.given_up.push(format!("{title}: {reason}")),
         }
     }
-    if let Ok(full) = base(&places, &judge, Style::Full, wanted) {
-        let mut maker = Maker::new(&places, wanted);
-        for site in sites(&places, &mut maker, &full) {
-            if bench.is_full() {
+    if let Ok(full) = base(&places, &judge, Fullness::Everything, wanted) {
+        let mut builder = ValueBuilder::new(&places, wanted);
+        for site in sites(&places, &mut builder, &full) {
+            if collector.is_full() {
                 break;
             }
-            for (title, part) in bounds::of(&mut maker, &site) {
-                bench.offer(titled(&site.pointer, &title), replaced(&full, &site.pointer, part));
+            for (title, part) in boundary_values::of(&mut builder, &site) {
+                collector
+                    .offer(titled(&site.pointer, &title), replaced(&full, &site.pointer, part));
             }
         }
-        bench.cases.given_up.append(&mut maker.given_up);
+        collector.cases.given_up.append(&mut builder.given_up);
     }
-    Ok(bench.finish())
+    Ok(collector.finish())
 }
 
-/// Values that the schema refuses, each for one defect in a value that is fine otherwise.
-pub fn invalid(schema: &Value, wanted: Wanted<'_>) -> Result<Cases, SchemaError> {
+/// Values that the schema refuses, each for one defect in a valid value to start from.
+pub fn invalid(
+    schema: &Value,
+    wanted: GenerateOptions<'_>,
+) -> Result<GeneratedValues, SchemaError> {
     let judge = Schema::compile_foreign(schema)?;
     let shown = translation::to_2020_12(schema)?;
     let places = Subschemas::of(&shown, Dialect::Draft202012)?;
-    let mut bench = Bench::new(&judge, false, wanted);
-    let found = base(&places, &judge, Style::Full, wanted)
-        .or_else(|_| base(&places, &judge, Style::Small, wanted));
+    let mut collector = Collector::new(&judge, false, wanted);
+    let found = base(&places, &judge, Fullness::Everything, wanted)
+        .or_else(|_| base(&places, &judge, Fullness::Required, wanted));
     let full = match found {
         Ok(full) => full,
         Err(reason) => {
-            bench.cases.given_up.push(format!("a value that is fine otherwise: {reason}"));
-            return Ok(bench.finish());
+            collector.cases.given_up.push(format!("a valid value to start from: {reason}"));
+            return Ok(collector.finish());
         }
     };
-    let mut maker = Maker::new(&places, wanted);
-    for site in sites(&places, &mut maker, &full) {
-        if bench.is_full() {
+    let mut builder = ValueBuilder::new(&places, wanted);
+    for site in sites(&places, &mut builder, &full) {
+        if collector.is_full() {
             break;
         }
         for (title, part) in defects::of(&site) {
@@ -139,29 +145,29 @@ pub fn invalid(schema: &Value, wanted: Wanted<'_>) -> Result<Cases, SchemaError>
                 Some(part) => replaced(&full, &site.pointer, part),
                 None => continue,
             };
-            bench.offer(titled(&site.pointer, &title), value);
+            collector.offer(titled(&site.pointer, &title), value);
         }
     }
-    Ok(bench.finish())
+    Ok(collector.finish())
 }
 
 fn titled(pointer: &str, title: &str) -> String {
     if pointer.is_empty() { title.to_owned() } else { format!("`{pointer}`: {title}") }
 }
 
-/// Keeps what is as it should be, once.
-struct Bench<'s> {
+/// Collects the values that are as they should be, without duplicates.
+struct Collector<'s> {
     judge: &'s Schema,
     accepted: bool,
-    wanted: Wanted<'s>,
+    wanted: GenerateOptions<'s>,
     seen: HashSet<String>,
     bytes: usize,
-    cases: Cases,
+    cases: GeneratedValues,
 }
 
-impl<'s> Bench<'s> {
-    fn new(judge: &'s Schema, accepted: bool, wanted: Wanted<'s>) -> Self {
-        let cases = Cases::default();
+impl<'s> Collector<'s> {
+    fn new(judge: &'s Schema, accepted: bool, wanted: GenerateOptions<'s>) -> Self {
+        let cases = GeneratedValues::default();
         Self { judge, accepted, wanted, seen: HashSet::new(), bytes: 0, cases }
     }
 
@@ -180,17 +186,17 @@ impl<'s> Bench<'s> {
             self.cases.dropped += 1;
         } else if self.seen.insert(canonical::sha256(&value)) {
             self.bytes += weight(&value);
-            self.cases.cases.push(Case { title, value });
+            self.cases.cases.push(GeneratedValue { title, value });
         }
     }
 
-    fn finish(mut self) -> Cases {
+    fn finish(mut self) -> GeneratedValues {
         let why = if self.wanted.is_stopped() {
-            Some("it was stopped".to_owned())
+            Some("stopped".to_owned())
         } else if self.bytes >= MAX_CASES_BYTES {
-            Some(format!("they have more than {MAX_CASES_BYTES} bytes"))
+            Some(format!("more than {MAX_CASES_BYTES} bytes"))
         } else if self.cases.cases.len() >= MAX_CASES {
-            Some(format!("there are more than {MAX_CASES}"))
+            Some(format!("more than {MAX_CASES} values"))
         } else {
             None
         };
@@ -200,7 +206,7 @@ impl<'s> Bench<'s> {
     }
 }
 
-/// How large a value is, in bytes: its texts and names, and a few for everything else.
+/// The size of a value in bytes: its texts and names, and a few for everything else.
 fn weight(value: &Value) -> usize {
     const EACH: usize = 8;
     EACH + match value {
@@ -213,7 +219,7 @@ fn weight(value: &Value) -> usize {
     }
 }
 
-/// How many copies of a value are made of one part.
+/// The number of copies of a value that are made for one part.
 fn copies(value: &Value) -> usize {
     MAX_CASES_BYTES / weight(value)
 }
@@ -222,26 +228,29 @@ fn copies(value: &Value) -> usize {
 fn base(
     places: &Subschemas,
     judge: &Schema,
-    style: Style,
-    wanted: Wanted<'_>,
+    style: Fullness,
+    wanted: GenerateOptions<'_>,
 ) -> Result<Value, String> {
-    let mut reason = "nothing that was made of it is accepted".to_owned();
+    let mut reason = "no generated value is valid".to_owned();
     // What the schema does not have need not be tried in several ways.
-    let branches =
-        if says(places.all[0].schema, &["anyOf", "oneOf"]) { make::MAX_BRANCHES_TRIED } else { 1 };
-    let conditions = if says(places.all[0].schema, &["if"]) {
-        &make::Conditions::ALL[..]
+    let branches = if says(places.all[0].schema, &["anyOf", "oneOf"]) {
+        value_builder::MAX_BRANCHES_TRIED
     } else {
-        &make::Conditions::ALL[..1]
+        1
+    };
+    let conditions = if says(places.all[0].schema, &["if"]) {
+        &value_builder::Conditions::ALL[..]
+    } else {
+        &value_builder::Conditions::ALL[..1]
     };
     for examples in [true, false] {
         for conditions in conditions {
             for branch in 0..branches {
-                let mut maker = Maker::new(places, wanted);
-                maker.examples = examples;
-                maker.conditions = *conditions;
-                maker.branch = branch;
-                match maker.make(&[0], style) {
+                let mut builder = ValueBuilder::new(places, wanted);
+                builder.examples = examples;
+                builder.conditions = *conditions;
+                builder.branch = branch;
+                match builder.make(&[0], style) {
                     Ok(value) if judge.is_valid(&value) => return Ok(value),
                     Ok(_) => {}
                     Err(why) => reason = why,
@@ -264,31 +273,31 @@ fn says(schema: &Value, keywords: &[&str]) -> bool {
     }
 }
 
-/// A part of a value, and all that is said about it.
-struct Site<'v, 'a> {
+/// A part of a value, and the schemas that apply to it.
+struct ValuePart<'v, 'a> {
     pointer: String,
     value: &'v Value,
-    /// The places that speak about it.
+    /// The subschemas that apply to it.
     numbers: Vec<usize>,
-    view: View<'a>,
+    view: MergedSchema<'a>,
 }
 
 /// The parts of a value that can be varied, from the outside in.
 fn sites<'v, 'a>(
     places: &Subschemas<'a>,
-    maker: &mut Maker<'_, 'a>,
+    builder: &mut ValueBuilder<'_, 'a>,
     full: &'v Value,
-) -> Vec<Site<'v, 'a>> {
+) -> Vec<ValuePart<'v, 'a>> {
     let mut found = Vec::new();
     let mut open = std::collections::VecDeque::from([(String::new(), full, vec![0])]);
     while let Some((pointer, value, numbers)) = open.pop_front() {
         if found.len() >= MAX_SITES {
-            maker.given_up.push(format!("only {MAX_SITES} parts are varied"));
+            builder.given_up.push(format!("only {MAX_SITES} parts are varied (max_sites)"));
             break;
         }
-        let Ok(view) =
-            View::of(places, &numbers, &|branches| make::fitting(places, branches, value))
-        else {
+        let Ok(view) = MergedSchema::of(places, &numbers, &|branches| {
+            value_builder::fitting(places, branches, value)
+        }) else {
             continue;
         };
         if pointer.matches('/').count() < MAX_SITE_DEPTH {
@@ -309,12 +318,12 @@ fn sites<'v, 'a>(
                 _ => {}
             }
         }
-        found.push(Site { pointer, value, numbers, view });
+        found.push(ValuePart { pointer, value, numbers, view });
     }
     found
 }
 
-/// The value with one part in another's place.
+/// The value with one part replaced.
 fn replaced(value: &Value, pointer: &str, part: Value) -> Value {
     let mut copy = value.clone();
     if let Some(place) = copy.pointer_mut(pointer) {

@@ -1,11 +1,11 @@
-//! A report as JUnit XML, which most systems that run tests can read.
+//! A report as JUnit XML.
 
 use std::time::Duration;
 
-use crate::{Check, Finding, FindingSeverity, Outcome, Report, Suite};
+use crate::{Check, CheckOutcome, CheckSuite, FindingSeverity, ProbeFinding, ProbeReport};
 
 /// The whole document: a suite for every tool, a case for every check.
-pub fn document(report: &Report) -> String {
+pub fn document(report: &ProbeReport) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let checks = || report.suites.iter().flat_map(|suite| &suite.checks);
     let cut = report.cut.as_deref();
@@ -15,14 +15,14 @@ pub fn document(report: &Report) -> String {
         numbers(checks(), cut)
     );
     for (index, suite) in report.suites.iter().enumerate() {
-        // Who only counts failures must not take what was not asked for good.
+        // A reader that only counts failures must not take an incomplete probe for a good one.
         one(&mut text, suite, report, cut.filter(|_| index == 0));
     }
     text += "</testsuites>\n";
     text
 }
 
-fn one(text: &mut String, suite: &Suite, report: &Report, cut: Option<&str>) {
+fn one(text: &mut String, suite: &CheckSuite, report: &ProbeReport, cut: Option<&str>) {
     let name = escaped(suite.subject());
     *text += &format!("  <testsuite name=\"{name}\" {}>\n", numbers(suite.checks.iter(), cut));
     *text += &format!(
@@ -36,7 +36,7 @@ fn one(text: &mut String, suite: &Suite, report: &Report, cut: Option<&str>) {
     }
     if let Some(cut) = cut {
         *text += &format!(
-            "    <testcase classname=\"{name}\" name=\"everything was asked\" time=\"0.000\">\n      \
+            "    <testcase classname=\"{name}\" name=\"the probe is complete\" time=\"0.000\">\n      \
              <error type=\"cut\" message=\"{}\"/>\n    </testcase>\n",
             escaped(cut)
         );
@@ -48,7 +48,7 @@ fn case(text: &mut String, suite: &str, check: &Check) {
     let title = escaped(&check.title);
     let time = seconds(check.took);
     *text += &format!("    <testcase classname=\"{suite}\" name=\"{title}\" time=\"{time}\">\n");
-    let is_failure = |one: &&Finding| one.rule.severity == FindingSeverity::Failure;
+    let is_failure = |one: &&ProbeFinding| one.rule.severity == FindingSeverity::Failure;
     let (failures, others): (Vec<_>, Vec<_>) = check.findings.iter().partition(is_failure);
     if let Some(first) = failures.first() {
         *text += &format!(
@@ -58,7 +58,7 @@ fn case(text: &mut String, suite: &str, check: &Check) {
             escaped(&words(&failures))
         );
     }
-    if check.outcome == Outcome::Skipped {
+    if check.outcome == CheckOutcome::Skipped {
         let reason = escaped(check.reason.as_deref().unwrap_or_default());
         *text += &format!("      <skipped message=\"{reason}\"/>\n");
     }
@@ -69,7 +69,7 @@ fn case(text: &mut String, suite: &str, check: &Check) {
 }
 
 /// Findings in lines.
-fn words(findings: &[&Finding]) -> String {
+fn words(findings: &[&ProbeFinding]) -> String {
     let lines = findings.iter().map(|finding| {
         let rule = finding.rule;
         let mut text =
@@ -85,15 +85,15 @@ fn words(findings: &[&Finding]) -> String {
     lines.collect()
 }
 
-/// How many checks there are, and how long they took.
+/// The numbers of checks, and their duration.
 fn numbers<'a>(checks: impl Iterator<Item = &'a Check>, cut: Option<&str>) -> String {
     let errors = usize::from(cut.is_some());
     let (mut tests, mut failures, mut skipped) = (errors, 0, 0);
     let mut took = Duration::ZERO;
     for check in checks {
         tests += 1;
-        failures += usize::from(check.outcome == Outcome::Failed);
-        skipped += usize::from(check.outcome == Outcome::Skipped);
+        failures += usize::from(check.outcome == CheckOutcome::Failed);
+        skipped += usize::from(check.outcome == CheckOutcome::Skipped);
         took += check.took;
     }
     format!(
@@ -106,7 +106,7 @@ fn seconds(took: Duration) -> String {
     format!("{:.3}", took.as_secs_f64())
 }
 
-/// Text as XML can carry it. Characters that XML has no way to write are written out.
+/// Text escaped for XML. Characters that XML cannot have are written as escapes.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for one in text.chars() {

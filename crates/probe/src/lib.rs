@@ -1,7 +1,7 @@
 //! Tests of tools that are generated from their contracts.
 //!
 //! - [`generate`] makes values from a JSON Schema: valid ones at the boundaries, and invalid ones with one defect each.
-//! - [`run`] tests an MCP server with them, and returns a [`Report`]; [`rules`] lists what it looks for.
+//! - [`run`] tests an MCP server with them, and returns a [`ProbeReport`]; [`rules`] lists what it looks for.
 //! - [`junit`] and [`sarif`] write a report for other programs.
 
 mod arguments;
@@ -18,6 +18,6 @@ mod server_checks;
 mod suspicious_text;
 mod tool_calls;
 
-pub use report::{Check, Finding, Outcome, Report, Suite};
-pub use rules::{FindingSeverity, Rule};
+pub use report::{Check, CheckOutcome, CheckSuite, ProbeFinding, ProbeReport};
+pub use rules::{FindingSeverity, ProbeRule};
 pub use run::*;

@@ -3,7 +3,7 @@
 use contract::{Schema, SchemaError, closed_schema, parameter_headers};
 use serde_json::Value;
 
-use super::{Check, Finding, Suite, report::told, rules, suspicious_text};
+use super::{Check, CheckSuite, ProbeFinding, report::shown_text, rules, suspicious_text};
 
 /// How long a name may be that every client takes, in characters.
 const MAX_NAME_CHARS: usize = 64;
@@ -11,18 +11,20 @@ const MAX_NAME_CHARS: usize = 64;
 const HINTS: [&str; 4] = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
 
 /// Looks at a tool among all that are listed.
-pub(crate) fn look(tool: &Value, all: &[Value]) -> Suite {
+pub(crate) fn look(tool: &Value, all: &[Value]) -> CheckSuite {
     let Some(name) = name_of(tool) else {
-        let mut suite = Suite::tool("(no name)");
+        let mut suite = CheckSuite::tool("(no name)");
         let message = match tool {
             Value::Object(_) => "it has no `name`".to_owned(),
-            Value::Null => "it cannot be read, or is null".to_owned(),
-            _ => "it is no object".to_owned(),
+            Value::Null => "it is null, or cannot be parsed".to_owned(),
+            _ => "it is not an object".to_owned(),
         };
-        suite.checks.push(Check::of("tool", vec![Finding::new(&rules::TOOL_MALFORMED, message)]));
+        suite
+            .checks
+            .push(Check::of("tool", vec![ProbeFinding::new(&rules::TOOL_MALFORMED, message)]));
         return suite;
     };
-    let mut suite = Suite::tool(name);
+    let mut suite = CheckSuite::tool(name);
     suite.checks.extend([
         Check::of("name", name_findings(name, all)),
         Check::of("description", description(tool)),
@@ -34,54 +36,54 @@ pub(crate) fn look(tool: &Value, all: &[Value]) -> Suite {
     suite
 }
 
-/// Its name, where it has one.
+/// Its name, if it has one.
 pub(crate) fn name_of(tool: &Value) -> Option<&str> {
     tool.get("name").and_then(Value::as_str)
 }
 
-/// Its output schema, where it declares one.
+/// Its output schema, if it declares one.
 pub(crate) fn output_schema(tool: &Value) -> Option<&Value> {
     tool.get("outputSchema").filter(|schema| !schema.is_null())
 }
 
-fn name_findings(name: &str, all: &[Value]) -> Vec<Finding> {
+fn name_findings(name: &str, all: &[Value]) -> Vec<ProbeFinding> {
     let mut findings = Vec::new();
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let count = name.chars().count();
     if count == 0 || count > MAX_NAME_CHARS || !name.chars().all(plain) {
-        let message = format!("`{}` has {count} characters", told(name));
-        findings.push(Finding::new(&rules::TOOL_NAME, message).at(["/name".to_owned()]));
+        let message = format!("`{}` has {count} characters", shown_text(name));
+        findings.push(ProbeFinding::new(&rules::TOOL_NAME, message).at(["/name".to_owned()]));
     }
     let twins = all.iter().filter(|other| name_of(other) == Some(name)).count();
     if twins > 1 {
-        let message = format!("{twins} tools are called `{}`", told(name));
-        findings.push(Finding::new(&rules::TOOL_DUPLICATE, message).at(["/name".to_owned()]));
+        let message = format!("{twins} tools are named `{}`", shown_text(name));
+        findings.push(ProbeFinding::new(&rules::TOOL_DUPLICATE, message).at(["/name".to_owned()]));
     }
     findings
 }
 
-fn description(tool: &Value) -> Vec<Finding> {
+fn description(tool: &Value) -> Vec<ProbeFinding> {
     let said = tool.get("description").and_then(Value::as_str).unwrap_or_default();
     if said.trim().is_empty() {
-        vec![Finding::new(&rules::DESCRIPTION_MISSING, "models choose a tool by its description")]
+        vec![ProbeFinding::new(&rules::DESCRIPTION_MISSING, "`description` is missing or empty")]
     } else {
         Vec::new()
     }
 }
 
-fn input(tool: &Value) -> Vec<Finding> {
+fn input(tool: &Value) -> Vec<ProbeFinding> {
     let bad = |pointer: &str, message: &str| {
         let pointer = format!("/inputSchema{pointer}");
-        vec![Finding::new(&rules::INPUT_SCHEMA_INVALID, told(message)).at([pointer])]
+        vec![ProbeFinding::new(&rules::INPUT_SCHEMA_INVALID, shown_text(message)).at([pointer])]
     };
     let Some(schema) = tool.get("inputSchema").filter(|schema| schema.is_object()) else {
-        return bad("", "there is no object `inputSchema`");
+        return bad("", "`inputSchema` is not an object");
     };
     if let Err(SchemaError { pointer, message }) = Schema::compile_foreign(schema) {
         return bad(&pointer, &message);
     }
     if schema.get("type").and_then(Value::as_str) != Some("object") {
-        return bad("/type", "the root of an input schema says `type: object`");
+        return bad("/type", "the root of an input schema must have `type: object`");
     }
     if let Err(misplaced) = parameter_headers::declared(schema) {
         return bad(&misplaced.pointer, &misplaced.message);
@@ -89,65 +91,72 @@ fn input(tool: &Value) -> Vec<Finding> {
     if closed_schema::close(schema).closing == closed_schema::Closing::Stated {
         return Vec::new();
     }
-    let message = "nothing is said about further properties, so that any are taken";
-    vec![Finding::new(&rules::INPUT_SCHEMA_OPEN, message).at(["/inputSchema".to_owned()])]
+    let message = "it does not restrict additional properties";
+    vec![ProbeFinding::new(&rules::INPUT_SCHEMA_OPEN, message).at(["/inputSchema".to_owned()])]
 }
 
-fn output(tool: &Value) -> Vec<Finding> {
+fn output(tool: &Value) -> Vec<ProbeFinding> {
     let Some(schema) = output_schema(tool) else {
-        let message = "what it returns is held to nothing";
-        return vec![Finding::new(&rules::OUTPUT_SCHEMA_MISSING, message)];
+        let message = "`outputSchema` is missing";
+        return vec![ProbeFinding::new(&rules::OUTPUT_SCHEMA_MISSING, message)];
     };
     match Schema::compile_foreign(schema) {
         Ok(_) => Vec::new(),
         Err(SchemaError { pointer, message }) => {
             let pointer = format!("/outputSchema{pointer}");
-            vec![Finding::new(&rules::OUTPUT_SCHEMA_INVALID, told(&message)).at([pointer])]
+            vec![
+                ProbeFinding::new(&rules::OUTPUT_SCHEMA_INVALID, shown_text(&message))
+                    .at([pointer]),
+            ]
         }
     }
 }
 
-fn annotations(tool: &Value) -> Vec<Finding> {
+fn annotations(tool: &Value) -> Vec<ProbeFinding> {
     let own = match tool.get("annotations") {
         None | Some(Value::Null) => {
-            return vec![Finding::new(&rules::ANNOTATIONS_MISSING, "there are no annotations")];
+            return vec![ProbeFinding::new(
+                &rules::ANNOTATIONS_MISSING,
+                "`annotations` is missing",
+            )];
         }
         Some(own @ Value::Object(_)) => own,
         Some(_) => {
-            let finding = Finding::new(&rules::ANNOTATIONS_INVALID, "they are no object");
+            let finding =
+                ProbeFinding::new(&rules::ANNOTATIONS_INVALID, "`annotations` is not an object");
             return vec![finding.at(["/annotations".to_owned()])];
         }
     };
     let mut findings = Vec::new();
     for hint in HINTS {
         if own.get(hint).is_some_and(|hint| !hint.is_boolean()) {
-            let message = format!("`{hint}` is neither true nor false");
-            let finding = Finding::new(&rules::ANNOTATIONS_INVALID, message);
+            let message = format!("`{hint}` is not true or false");
+            let finding = ProbeFinding::new(&rules::ANNOTATIONS_INVALID, message);
             findings.push(finding.at([format!("/annotations/{hint}")]));
         }
     }
     let says = |hint: &str| own.get(hint).and_then(Value::as_bool);
     if says("readOnlyHint") == Some(true) && says("destructiveHint") == Some(true) {
         let message = "`readOnlyHint` and `destructiveHint` are both true";
-        let finding = Finding::new(&rules::ANNOTATIONS_CONTRADICT, message);
+        let finding = ProbeFinding::new(&rules::ANNOTATIONS_CONTRADICT, message);
         findings.push(finding.at(["/annotations".to_owned()]));
     } else if says("readOnlyHint").is_none() {
-        let message = "there is no `readOnlyHint`";
-        findings.push(Finding::new(&rules::ANNOTATIONS_MISSING, message));
+        let message = "`readOnlyHint` is missing";
+        findings.push(ProbeFinding::new(&rules::ANNOTATIONS_MISSING, message));
     }
     findings
 }
 
-/// Why a tool is not called, unless everything is.
+/// The reason why a tool is not called without --effects.
 pub(crate) fn not_called(tool: &Value) -> Option<&'static str> {
     let says = |hint: &str| tool.get("annotations").and_then(|own| own.get(hint)?.as_bool());
     match (says("readOnlyHint"), says("destructiveHint")) {
-        (Some(true), Some(true)) => Some(
-            "it says that it only reads, and that it destroys; --effects calls it all the same",
-        ),
+        (Some(true), Some(true)) => {
+            Some("`readOnlyHint` and `destructiveHint` are both true; --effects calls it anyway")
+        }
         (Some(true), _) => None,
-        (Some(false), _) => Some("it says that it changes something; --effects calls it"),
-        (None, _) => Some("it does not say `readOnlyHint: true`; --effects calls it"),
+        (Some(false), _) => Some("it has effects (`readOnlyHint: false`); --effects calls it"),
+        (None, _) => Some("it has no `readOnlyHint: true`; --effects calls it"),
     }
 }
 

@@ -1,42 +1,41 @@
-//! What came of a probe.
+//! The report of a probe.
 
 use std::time::Duration;
 
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use serde_json::Value;
 
-use super::rules::{FindingSeverity, Rule};
+use super::rules::{FindingSeverity, ProbeRule};
 use upstream::connection::ServerDescription;
 
-/// How much of a text of the server's is told, in characters.
-const MAX_TOLD_CHARS: usize = 200;
+/// The longest text of a server in a report, in characters.
+const MAX_TEXT_CHARS: usize = 200;
 
-/// How large the arguments of a finding may be that are kept whole, in bytes of their JSON; of larger ones
-/// the beginning is.
+/// The largest arguments that a finding has in full, in bytes of JSON; larger ones are cut.
 const MAX_INPUT_BYTES: usize = 16_384;
 
-/// What came of a probe.
+/// The report of a probe.
 #[derive(Debug, Clone, Serialize)]
-pub struct Report {
+pub struct ProbeReport {
     /// The server's own name and version.
     pub server: String,
-    /// The revision of the protocol that was spoken.
+    /// The protocol version.
     pub protocol: String,
-    /// What the values were made from.
+    /// The seed of the generated values.
     pub seed: u64,
-    /// The server as a whole, and every tool.
-    pub suites: Vec<Suite>,
-    /// Why it ended before everything was asked.
+    /// The checks of the server, and of every tool.
+    pub suites: Vec<CheckSuite>,
+    /// The reason why the probe ended early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<String>,
 }
 
-impl Report {
+impl ProbeReport {
     pub(crate) fn new(server: &ServerDescription, seed: u64) -> Self {
         let text = |key: &str| server.info.get(key).and_then(Value::as_str).unwrap_or_default();
         let name = format!("{} {}", text("name"), text("version"));
-        let name = if name.trim().is_empty() { "a server without a name" } else { name.trim() };
-        let server_name = told(name);
+        let name = if name.trim().is_empty() { "(server without a name)" } else { name.trim() };
+        let server_name = shown_text(name);
         Self {
             server: server_name,
             protocol: server.version.to_string(),
@@ -46,30 +45,30 @@ impl Report {
         }
     }
 
-    /// Everything that was found, with where.
-    pub fn findings(&self) -> impl Iterator<Item = (&Suite, &Check, &Finding)> {
+    /// All findings, with their suites and checks.
+    pub fn findings(&self) -> impl Iterator<Item = (&CheckSuite, &Check, &ProbeFinding)> {
         self.suites.iter().flat_map(|suite| {
             let checks = suite.checks.iter();
             checks.flat_map(move |check| check.findings.iter().map(move |one| (suite, check, one)))
         })
     }
 
-    /// How many checks ended like this.
-    pub fn count(&self, outcome: Outcome) -> usize {
+    /// The number of checks with this outcome.
+    pub fn count(&self, outcome: CheckOutcome) -> usize {
         self.suites.iter().map(|suite| suite.count(outcome)).sum()
     }
 }
 
 /// The checks of one subject.
 #[derive(Debug, Clone, Serialize)]
-pub struct Suite {
-    /// The tool; nothing for the server as a whole.
+pub struct CheckSuite {
+    /// The tool; none for the server as a whole.
     pub tool: Option<String>,
-    /// What was looked at.
+    /// The checks.
     pub checks: Vec<Check>,
 }
 
-impl Suite {
+impl CheckSuite {
     /// The server as a whole.
     pub fn server() -> Self {
         Self { tool: None, checks: Vec::new() }
@@ -77,59 +76,59 @@ impl Suite {
 
     /// A tool.
     pub fn tool(name: &str) -> Self {
-        Self { tool: Some(told(name)), checks: Vec::new() }
+        Self { tool: Some(shown_text(name)), checks: Vec::new() }
     }
 
-    /// What it is about, in a word.
+    /// The tool, or `(server)`.
     pub fn subject(&self) -> &str {
         self.tool.as_deref().unwrap_or("(server)")
     }
 
-    /// Notes that something was not looked at.
+    /// Adds a check that was skipped.
     pub fn skip(&mut self, title: &str, reason: &str) {
         self.checks.push(Check {
             title: title.to_owned(),
-            outcome: Outcome::Skipped,
+            outcome: CheckOutcome::Skipped,
             reason: Some(reason.to_owned()),
             took: Duration::ZERO,
             findings: Vec::new(),
         });
     }
 
-    /// How many checks ended like this.
-    pub fn count(&self, outcome: Outcome) -> usize {
+    /// The number of checks with this outcome.
+    pub fn count(&self, outcome: CheckOutcome) -> usize {
         self.checks.iter().filter(|check| check.outcome == outcome).count()
     }
 }
 
-/// How a check ended.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// Nothing is broken.
+pub enum CheckOutcome {
+    /// No failure was found.
     Passed,
-    /// Something is.
+    /// A failure was found.
     Failed,
-    /// It was not looked at.
+    /// It did not run.
     Skipped,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Debug, Clone, Serialize)]
 pub struct Check {
-    /// What.
+    /// Its title.
     pub title: String,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// Why it was not looked at.
+    /// Its outcome.
+    pub outcome: CheckOutcome,
+    /// The reason why it was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How long it took.
+    /// Its duration.
     #[serde(rename = "took_ms", serialize_with = "milliseconds")]
     pub took: Duration,
-    /// What was found.
+    /// The findings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ProbeFinding>,
 }
 
 fn milliseconds<S: Serializer>(took: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
@@ -137,43 +136,43 @@ fn milliseconds<S: Serializer>(took: &Duration, serializer: S) -> Result<S::Ok, 
 }
 
 impl Check {
-    /// A check that found this: it failed if anything of it is a failure.
-    pub fn of(title: impl Into<String>, findings: Vec<Finding>) -> Self {
+    /// A check with these findings; it failed if one of them is a failure.
+    pub fn of(title: impl Into<String>, findings: Vec<ProbeFinding>) -> Self {
         let failed = findings.iter().any(|one| one.rule.severity == FindingSeverity::Failure);
         Self {
             title: title.into(),
-            outcome: if failed { Outcome::Failed } else { Outcome::Passed },
+            outcome: if failed { CheckOutcome::Failed } else { CheckOutcome::Passed },
             reason: None,
             took: Duration::ZERO,
             findings,
         }
     }
 
-    pub(crate) fn failed(title: &str, finding: Finding) -> Self {
+    pub(crate) fn failed(title: &str, finding: ProbeFinding) -> Self {
         Self::of(title, vec![finding])
     }
 }
 
-/// Something that was found.
+/// One finding.
 #[derive(Debug, Clone)]
-pub struct Finding {
-    /// What was looked for.
-    pub rule: &'static Rule,
-    /// What was found.
+pub struct ProbeFinding {
+    /// The rule.
+    pub rule: &'static ProbeRule,
+    /// The details.
     pub message: String,
-    /// The arguments that showed it.
+    /// The arguments of the call.
     pub input: Option<Value>,
-    /// The places that it is about: in the result, or in what is listed.
+    /// JSON pointers into the result or the listing.
     pub pointers: Vec<String>,
 }
 
-impl Finding {
-    /// Something that no arguments were needed for.
-    pub fn new(rule: &'static Rule, message: impl Into<String>) -> Self {
+impl ProbeFinding {
+    /// A finding without arguments.
+    pub fn new(rule: &'static ProbeRule, message: impl Into<String>) -> Self {
         Self { rule, message: message.into(), input: None, pointers: Vec::new() }
     }
 
-    /// The same with the arguments that showed it.
+    /// The same with the arguments of the call.
     #[must_use]
     pub fn shown_by(mut self, input: &Value) -> Self {
         let text = input.to_string();
@@ -190,7 +189,7 @@ impl Finding {
         self
     }
 
-    /// The same with places.
+    /// The same with JSON pointers.
     #[must_use]
     pub fn at(mut self, pointers: impl IntoIterator<Item = String>) -> Self {
         self.pointers.extend(pointers);
@@ -198,9 +197,9 @@ impl Finding {
     }
 }
 
-impl Serialize for Finding {
+impl Serialize for ProbeFinding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Finding", 5)?;
+        let mut fields = serializer.serialize_struct("ProbeFinding", 5)?;
         fields.serialize_field("rule", self.rule.id)?;
         fields.serialize_field("severity", &self.rule.severity)?;
         fields.serialize_field("message", &self.message)?;
@@ -217,9 +216,9 @@ impl Serialize for Finding {
     }
 }
 
-/// A text of the server's, as a person can be shown it: in one line, not too long, nothing hidden.
-pub(crate) fn told(text: &str) -> String {
-    let mut shown: String = text.chars().take(MAX_TOLD_CHARS).collect();
+/// A text of the server in one line, shortened, with hidden characters made visible.
+pub(crate) fn shown_text(text: &str) -> String {
+    let mut shown: String = text.chars().take(MAX_TEXT_CHARS).collect();
     if shown.len() < text.len() {
         shown.push('…');
     }

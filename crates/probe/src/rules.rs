@@ -1,21 +1,21 @@
-//! What is looked for. Ids are stable: they stand in reports that other programs read.
+//! The rules of a probe. Ids are stable: other programs read them in reports.
 
 use serde::Serialize;
 
-/// How much it matters.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FindingSeverity {
-    /// Worth knowing.
+    /// For information.
     Note,
-    /// It will trouble somebody.
+    /// Some clients will have problems.
     Warning,
-    /// The server breaks the protocol, or its own word.
+    /// The server breaks the protocol, or its own contract.
     Failure,
 }
 
 impl FindingSeverity {
-    /// The word for it.
+    /// Its name.
     pub fn word(self) -> &'static str {
         match self {
             FindingSeverity::Note => "note",
@@ -25,16 +25,16 @@ impl FindingSeverity {
     }
 }
 
-/// Something that is looked for.
+/// A rule.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct ProbeRule {
     /// Its name, in kebab case.
     pub id: &'static str,
-    /// How much it matters.
+    /// The severity of its findings.
     pub severity: FindingSeverity,
-    /// What was found, in a few words.
+    /// The problem.
     pub title: &'static str,
-    /// What to do about it.
+    /// The next step.
     pub fix: &'static str,
 }
 
@@ -42,142 +42,142 @@ macro_rules! rules {
     ($($name:ident $id:literal $severity:ident $title:literal $fix:literal)*) => {
         $(
             #[doc = $title]
-            pub static $name: Rule =
-                Rule { id: $id, severity: FindingSeverity::$severity, title: $title, fix: $fix };
+            pub static $name: ProbeRule =
+                ProbeRule { id: $id, severity: FindingSeverity::$severity, title: $title, fix: $fix };
         )*
-        /// All of them.
-        pub static ALL: &[&Rule] = &[$(&$name),*];
+        /// All rules.
+        pub static ALL: &[&ProbeRule] = &[$(&$name),*];
     };
 }
 
 rules! {
     // The tool as it is listed.
     TOOL_MALFORMED "tool-malformed" Failure
-        "What is listed is no tool"
-        "every entry of `tools/list` is an object with a `name`"
+        "An entry of the listing is not a tool"
+        "make every entry of `tools/list` an object with a `name`"
     TOOL_NAME "tool-name" Warning
-        "The name will not be taken by every client"
+        "Some clients do not accept the name"
         "use 1 to 64 of A-Z, a-z, 0-9, `_`, `-` and `.`"
     TOOL_DUPLICATE "tool-duplicate" Failure
-        "Two tools bear one name"
+        "Two tools have the same name"
         "give each tool a name of its own"
     DESCRIPTION_MISSING "description-missing" Warning
-        "There is no description"
-        "say what the tool does: models choose by it"
+        "The tool has no description"
+        "describe what the tool does: models choose by it"
     INPUT_SCHEMA_INVALID "input-schema-invalid" Failure
         "The input schema cannot be enforced"
-        "mend the schema, or declare the dialect that it is written in (`$schema`)"
+        "correct the schema, or declare its dialect (`$schema`)"
     INPUT_SCHEMA_OPEN "input-schema-open" Note
-        "The input schema takes arguments that it does not name"
-        "add `additionalProperties: false`: a misspelt argument is then refused and not ignored"
+        "The input schema accepts arguments that it does not name"
+        "add `additionalProperties: false`, so that a misspelt argument is refused"
     OUTPUT_SCHEMA_MISSING "output-schema-missing" Warning
-        "There is no output schema"
-        "declare `outputSchema`, or add one as an overlay: without it nothing that the tool says can be held to anything"
+        "The tool has no output schema"
+        "declare `outputSchema`, or add one in an overlay: without it results cannot be checked"
     OUTPUT_SCHEMA_INVALID "output-schema-invalid" Failure
         "The output schema cannot be enforced"
-        "mend the schema, or declare the dialect that it is written in (`$schema`)"
+        "correct the schema, or declare its dialect (`$schema`)"
     TEXT_HARMFUL "text-harmful" Failure
-        "A text that models read hides something, or tells the model what to do"
-        "describe the tool and nothing else; do not use it before you know why this is there"
+        "A text for models has hidden characters, or instructions to the model"
+        "describe the tool and nothing else; do not use the tool before you know why the text is there"
     TEXT_SUSPICIOUS "text-suspicious" Warning
-        "A text that models read may be meant for the model and not for people"
-        "read it; describe the tool, and leave instructions to whoever runs the model"
+        "A text for models may be an instruction to the model"
+        "read the text; it should only describe the tool"
     ANNOTATIONS_INVALID "annotations-invalid" Warning
-        "The annotations cannot be read"
-        "hints are true or false"
+        "The annotations are not valid"
+        "make `annotations` an object, and every hint true or false"
     ANNOTATIONS_CONTRADICT "annotations-contradict" Warning
         "The annotations contradict each other"
-        "a tool that changes nothing destroys nothing: decide which of the two is true"
+        "remove `readOnlyHint` or `destructiveHint`: a tool that only reads destroys nothing"
     ANNOTATIONS_MISSING "annotations-missing" Note
-        "It does not say whether it changes anything"
-        "set `annotations.readOnlyHint`; without it the tool is taken for one that changes the world"
+        "The annotations do not say whether the tool only reads"
+        "set `annotations.readOnlyHint`; without it the tool counts as one with effects"
 
-    // What it does with values.
+    // The tool when it is called.
     NO_VALUES "no-values" Note
-        "No values could be made from the schema"
-        "the schema is beyond what is generated here; test the tool by hand"
+        "No arguments could be generated from the schema"
+        "test the tool by hand, or give arguments with --arguments FILE"
     VALID_REFUSED "valid-refused" Note
-        "A call that fits the schema was answered with an error"
-        "nothing, if the values are only unknown to it; else say in the schema what is taken"
+        "A call with valid arguments returned an error"
+        "nothing, if the tool only does not know the values; otherwise make the schema stricter"
     VALID_REJECTED "valid-rejected" Warning
-        "A call that fits the schema was refused as invalid"
-        "say in the schema what is taken"
+        "A call with valid arguments was refused as invalid"
+        "make the schema as strict as the tool"
     INVALID_ACCEPTED "invalid-accepted" Failure
-        "It accepts what its schema refuses"
-        "check the arguments against the schema before anything is done with them"
+        "The tool accepts arguments that its schema forbids"
+        "check the arguments against the schema before the tool runs"
     REFUSAL_CODE "refusal-code" Warning
-        "It refuses with an error that says something else"
-        "answer arguments that do not fit with `isError: true` or with -32602"
+        "Invalid arguments are refused with the wrong error"
+        "respond with `isError: true` or with -32602"
     OUTPUT_UNPROVEN "output-unproven" Note
-        "No call succeeded, so that the output schema was not tried"
-        "give it arguments that it knows with --arguments FILE"
+        "No call succeeded, so the output schema was not tested"
+        "give arguments that the tool knows with --arguments FILE"
     CALL_LOST "call-lost" Failure
-        "The server went away during a call"
-        "no argument may end the server: catch what goes wrong and answer with `isError: true`"
+        "The server closed the connection during a call"
+        "catch errors and respond with `isError: true`: no argument may end the server"
     CALL_TIMEOUT "call-timeout" Failure
-        "The server did not answer"
-        "answer every request; --timeout-ms gives it more time"
+        "The server did not respond"
+        "respond to every request; --timeout-ms sets another timeout"
     CALL_UNREADABLE "call-unreadable" Failure
-        "The answer is no message of the protocol"
-        "answer with a JSON-RPC response"
+        "The response is not a valid message"
+        "respond with a JSON-RPC response"
     CALL_TOO_LARGE "call-too-large" Failure
-        "The answer is larger than is taken"
+        "The response is too large"
         "return less, or in parts"
     CALL_ASKS "call-asks" Note
-        "It asked something that nobody was there to answer"
-        "a client that cannot be asked says so in its capabilities: ask only those that can"
+        "The server sent an input request to a client that cannot respond"
+        "send input requests only to clients with that capability"
 
-    // The shape of results.
+    // The result of a call.
     RESULT_SHAPE "result-shape" Failure
-        "The result is none"
-        "answer `tools/call` with an object of `content`, `structuredContent` and `isError`"
+        "The result is not a `tools/call` result"
+        "return an object with `content`, `structuredContent` and `isError`"
     IS_ERROR_TYPE "is-error-type" Failure
-        "`isError` is neither true nor false"
-        "write true or false"
+        "`isError` is not true or false"
+        "set it to true or false, or leave it out"
     CONTENT_MISSING "content-missing" Warning
         "The result has no `content`"
-        "add it: clients that do not know `structuredContent` read nothing else"
+        "add it: some clients read nothing else"
     CONTENT_SHAPE "content-shape" Failure
-        "`content` holds what is no content"
-        "use blocks of the types text, image, audio, resource_link and resource with their fields"
+        "`content` is not valid"
+        "use a list of blocks of the types text, image, audio, resource_link and resource"
     STRUCTURED_MISSING "structured-missing" Failure
-        "An output schema is declared and the result has no `structuredContent`"
-        "return what the schema promises, or do not promise it"
+        "The tool declares an output schema, and the result has no `structuredContent`"
+        "return `structuredContent`, or remove the output schema"
     STRUCTURED_INVALID "structured-invalid" Failure
         "The result breaks the output schema"
-        "return what the schema promises, or promise what is returned"
+        "return what the schema declares, or correct the schema"
     STRUCTURED_IN_ERROR "structured-in-error" Warning
-        "An error carries `structuredContent` that breaks the output schema"
-        "leave it out of errors: clients hold it against the schema"
+        "An error has `structuredContent` that breaks the output schema"
+        "leave it out of errors: clients check it against the schema"
     TEXT_MIRROR "text-mirror" Note
-        "The structured result is not there as text"
-        "repeat it as JSON in a block of text, for clients that read only that"
+        "No text of `content` has the structured result as JSON"
+        "add it as a text block, for clients that only read texts"
 
     // The server as a whole.
     LISTING_CUT "listing-cut" Failure
         "The listing does not end"
-        "end the pages; no `nextCursor` on the last"
+        "leave `nextCursor` out of the last page"
     LISTING_CHANGES "listing-changes" Failure
-        "Two listings are not the same"
+        "Two listings in a row differ"
         "list the same tools in the same order until they change"
     UNKNOWN_TOOL_ACCEPTED "unknown-tool-accepted" Failure
-        "It answers calls of a tool that it does not have"
-        "answer with -32602"
+        "A call of an unknown tool returned a result"
+        "respond with -32602"
     UNKNOWN_METHOD "unknown-method" Failure
-        "It answers a method that it does not have"
-        "answer with -32601"
+        "An unknown method returned a result"
+        "respond with -32601"
     UNKNOWN_METHOD_CODE "unknown-method-code" Warning
-        "A method that it does not have is refused with another error"
-        "answer with -32601"
+        "An unknown method is refused with the wrong error"
+        "respond with -32601"
     SERVER_GONE "server-gone" Failure
-        "The server did not come back"
-        "no argument may end the server for good"
+        "The server could not be started again"
+        "make sure that no call can stop the server for good"
     STDOUT_NOISE "stdout-noise" Warning
-        "It prints what is no message on standard output"
-        "print logs on standard error"
+        "The server prints lines on stdout that are not messages"
+        "print logs on stderr"
     ANSWERS_UNEXPECTED "answers-unexpected" Warning
-        "It answers what was not asked"
-        "answer each request once, with its own id"
+        "The server sent responses that nobody waits for"
+        "respond to each request once, with its id"
 }
 
 #[cfg(test)]

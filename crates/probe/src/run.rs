@@ -1,9 +1,8 @@
 //! Tests one MCP server against its own contract.
 //!
-//! Nothing but a [`Target`] is needed. [`run`] connects, lists, looks at every tool as it stands, and
-//! calls those that are said to change nothing: with values that their schemas take, at the boundaries,
-//! and with values that have one defect each. What comes back is held against what was promised. The
-//! same seed asks the same.
+//! [`run`] connects, lists the tools, checks each of them as it is listed, and calls those that only read: with valid
+//! arguments at the boundaries, and with arguments that have one defect each. Results are checked against the
+//! output schemas. The same seed makes the same calls.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,43 +11,43 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Check, Finding, Report, Suite,
-    connection::{self, Session},
+    Check, CheckSuite, ProbeFinding, ProbeReport,
+    connection::{self, ProbeConnection},
     listed_tool, rules, server_checks, tool_calls,
 };
 use upstream::connection::{
     ConnectError, ConnectOptions, ConnectionLimits, ProtocolChoice, RequestError, Target,
 };
 
-/// How many valid and how many invalid calls are made of each tool, unless somebody says otherwise.
+/// The default number of valid, and of invalid, calls of each tool.
 pub const DEFAULT_CASES: usize = 20;
-/// How many can be asked for: no more are made.
+/// The largest number of valid, and of invalid, calls of each tool.
 pub const MAX_CASES: usize = crate::generate::MAX_CASES;
-/// How long one call may take, unless somebody says otherwise.
+/// The default timeout of a call.
 pub const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long all of it may take, unless somebody says otherwise.
+/// The default timeout of a probe.
 pub const DEFAULT_TOTAL_TIMEOUT: Duration = Duration::from_mins(10);
 
-/// What is asked, and how much of it.
+/// The options of a probe.
 #[derive(Debug, Clone)]
-pub struct Options {
-    /// Only these tools; all where there are none.
+pub struct ProbeOptions {
+    /// Only these tools; all if empty.
     pub tools: Vec<String>,
-    /// Whether tools are called that may change something.
+    /// Also call tools with effects.
     pub effects: bool,
-    /// How many valid and how many invalid calls are made of each tool.
+    /// The number of valid, and of invalid, calls of each tool.
     pub cases: usize,
-    /// What the values are made from.
+    /// The seed of the generated values.
     pub seed: u64,
-    /// Arguments that the operator knows to be good, by tool: they are tried before those that are made.
+    /// Valid arguments of the operator, by tool; they are used first.
     pub arguments: BTreeMap<String, Vec<Value>>,
-    /// How long one call may take.
+    /// The timeout of a call.
     pub call_timeout: Duration,
-    /// How long all of it may take.
+    /// The timeout of the probe.
     pub total_timeout: Duration,
 }
 
-impl Default for Options {
+impl Default for ProbeOptions {
     fn default() -> Self {
         Self {
             tools: Vec::new(),
@@ -62,102 +61,103 @@ impl Default for Options {
     }
 }
 
-/// The server that is tested.
-pub struct Probed<'a> {
-    /// Where it is.
+/// The server to probe.
+pub struct ProbeTarget<'a> {
+    /// The program or the address.
     pub target: &'a Target,
-    /// How much it may take of us, before calls are made.
+    /// The limits of the connection.
     pub limits: ConnectionLimits,
-    /// Which revision to speak.
+    /// The protocol version.
     pub protocol: ProtocolChoice,
-    /// Starts a program.
+    /// Starts the program.
     pub spawner: &'a Spawner,
 }
 
-/// Why nothing can be said about a server.
+/// The probe failed before it could report anything.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// There is no connection.
-    #[error("the server cannot be probed")]
+    #[error("cannot connect to the server")]
     Connect(#[source] ConnectError),
     /// It does not list its tools.
-    #[error("the server cannot be probed: `tools/list` failed")]
+    #[error("`tools/list` failed")]
     List(#[source] RequestError),
     /// It has no such tool.
-    #[error("the server lists no tool `{0}`{1}")]
+    #[error("the server has no tool `{0}`{1}")]
     NoTool(String, String),
-    /// We were told to stop, or the time was up, before anything was known.
-    #[error("the server cannot be probed: {0}")]
+    /// The probe was stopped, or ran out of time, before the tools were listed.
+    #[error("the probe ended early: {0}")]
     Ended(String),
 }
 
-/// Tests a server, until `stop`.
+/// Probes a server, until `stop`.
 pub async fn run(
-    probed: Probed<'_>,
-    options: &Options,
+    probed: ProbeTarget<'_>,
+    options: &ProbeOptions,
     stop: &CancellationToken,
-) -> Result<Report, ProbeError> {
+) -> Result<ProbeReport, ProbeError> {
     let mut limits = probed.limits;
     limits.request_timeout = options.call_timeout;
     let connect_options = ConnectOptions {
         limits,
         protocol: probed.protocol,
         client: json!({ "name": "toolgate", "version": env!("CARGO_PKG_VERSION") }),
-        // Nobody is there to be asked, so that nobody should be.
+        // Nobody can respond to input requests.
         capabilities: json!({}),
     };
-    let mut session =
-        Session::open(probed.target, connect_options, probed.spawner, options.total_timeout, stop)
-            .await?;
-    let probing = Probing { options, session: &mut session };
-    let report = probing.report().await;
-    session.close().await;
+    let mut server = ProbeConnection::open(
+        probed.target,
+        connect_options,
+        probed.spawner,
+        options.total_timeout,
+        stop,
+    )
+    .await?;
+    let report = run_checks(options, &mut server).await;
+    server.close().await;
     report
 }
 
-struct Probing<'a, 's> {
-    options: &'a Options,
-    session: &'a mut Session<'s>,
-}
-
-impl Probing<'_, '_> {
-    async fn report(self) -> Result<Report, ProbeError> {
-        let Probing { options, session } = self;
-        let listing = session.list().await?;
-        is_listed(&listing.items, options.arguments.keys())?;
-        let tools = chosen(&listing.items, &options.tools)?;
-        let mut report = Report::new(session.server(), options.seed);
-        let mut whole = Suite::server();
-        whole.checks.extend(server_checks::listed(&listing, session.server()));
-        let mut cut = None;
-        for tool in tools {
-            cut = cut.or_else(|| session.is_over());
-            let mut suite = match cut {
-                None => listed_tool::look(tool, &listing.items),
-                Some(_) => Suite::tool(listed_tool::name_of(tool).unwrap_or("(no name)")),
-            };
-            if cut.is_none() {
-                cut = tool_calls::make(tool, &mut suite, options, session).await;
-            } else {
-                suite.skip("calls", "the probe ended before");
-            }
-            report.suites.push(suite);
-        }
-        // Last, because they are the strangest questions.
+async fn run_checks(
+    options: &ProbeOptions,
+    server: &mut ProbeConnection<'_>,
+) -> Result<ProbeReport, ProbeError> {
+    let listing = server.list().await?;
+    is_listed(&listing.items, options.arguments.keys())?;
+    let tools = chosen(&listing.items, &options.tools)?;
+    let mut report = ProbeReport::new(server.server(), options.seed);
+    let mut whole = CheckSuite::server();
+    whole.checks.extend(server_checks::listed(&listing, server.server()));
+    let mut cut = None;
+    for tool in tools {
+        cut = cut.or_else(|| server.end());
+        let mut suite = match cut {
+            None => listed_tool::look(tool, &listing.items),
+            Some(_) => CheckSuite::tool(listed_tool::name_of(tool).unwrap_or("(no name)")),
+        };
         if cut.is_none() {
-            cut = server_checks::ask(&listing, &mut whole, session).await;
+            cut = tool_calls::make(tool, &mut suite, options, server).await;
+        } else {
+            suite.skip("calls", "the probe ended early");
         }
-        whole.checks.extend(session.remarks());
-        if let Some(gone) = cut.as_ref().and_then(connection::Over::gone) {
-            whole.checks.push(Check::failed("comes back", Finding::new(&rules::SERVER_GONE, gone)));
-        }
-        report.suites.insert(0, whole);
-        report.cut = cut.map(|over| over.to_string());
-        Ok(report)
+        report.suites.push(suite);
     }
+    // Last, because these requests are the most unusual.
+    if cut.is_none() {
+        cut = server_checks::send_unusual_requests(&listing, &mut whole, server).await;
+    }
+    whole.checks.extend(server.remarks());
+    if let Some(gone) = cut.as_ref().and_then(connection::ProbeEnd::gone) {
+        whole
+            .checks
+            .push(Check::failed("stays reachable", ProbeFinding::new(&rules::SERVER_GONE, gone)));
+    }
+    report.suites.insert(0, whole);
+    report.cut = cut.map(|over| over.to_string());
+    Ok(report)
 }
 
-/// The tools that are meant.
+/// The selected tools.
 fn chosen<'a>(listed: &'a [Value], names: &[String]) -> Result<Vec<&'a Value>, ProbeError> {
     is_listed(listed, names.iter())?;
     let meant = |tool: &&Value| {
@@ -167,7 +167,7 @@ fn chosen<'a>(listed: &'a [Value], names: &[String]) -> Result<Vec<&'a Value>, P
     Ok(listed.iter().filter(meant).collect())
 }
 
-/// Refuses names that no tool has.
+/// Refuses unknown names.
 fn is_listed<'a>(
     listed: &[Value],
     names: impl Iterator<Item = &'a String>,

@@ -1,13 +1,13 @@
-//! A report as SARIF 2.1.0, which viewers of findings can read.
+//! A report as SARIF 2.1.0.
 
-use crate::{Finding, FindingSeverity, Report, Rule, Suite};
+use crate::{CheckSuite, FindingSeverity, ProbeFinding, ProbeReport, ProbeRule};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// The whole log: every rule that was broken, and every place where it was.
-pub fn log(report: &Report) -> Value {
-    let mut broken: Vec<&'static Rule> = Vec::new();
+/// The log: every broken rule, and every finding.
+pub fn log(report: &ProbeReport) -> Value {
+    let mut broken: Vec<&'static ProbeRule> = Vec::new();
     let mut results = Vec::new();
     for (suite, check, finding) in report.findings() {
         let index = broken.iter().position(|known| *known == finding.rule).unwrap_or_else(|| {
@@ -37,7 +37,7 @@ pub fn log(report: &Report) -> Value {
     })
 }
 
-fn rule(rule: &Rule) -> Value {
+fn rule(rule: &ProbeRule) -> Value {
     json!({
         "id": rule.id,
         "shortDescription": { "text": rule.title },
@@ -46,7 +46,13 @@ fn rule(rule: &Rule) -> Value {
     })
 }
 
-fn result(report: &Report, suite: &Suite, check: &str, finding: &Finding, index: usize) -> Value {
+fn result(
+    report: &ProbeReport,
+    suite: &CheckSuite,
+    check: &str,
+    finding: &ProbeFinding,
+    index: usize,
+) -> Value {
     let whole = match &suite.tool {
         Some(tool) => format!("{}/{tool}", report.server),
         None => report.server.clone(),

@@ -1,105 +1,111 @@
-//! What concerns a server as a whole.
+//! The checks of a server as a whole.
 
 use serde_json::json;
 
 use super::{
-    Check, Finding, Suite,
-    call_result::{self, Kind},
-    connection::{Attempt, Over, Session, call},
+    Check, CheckSuite, ProbeFinding,
+    call_result::{self, ResultKind},
+    connection::{ProbeConnection, ProbeEnd, RequestAttempt, call},
     listed_tool::name_of,
-    report::told,
+    report::shown_text,
     rules, suspicious_text,
 };
 use upstream::connection::{Listing, RequestError, RequestOptions, ServerDescription};
 
-/// JSON-RPC's number for parameters that do not fit.
+/// JSON-RPC's code for invalid parameters.
 pub(crate) const INVALID_PARAMS: i64 = -32_602;
-/// JSON-RPC's number for a method that there is not.
+/// JSON-RPC's code for an unknown method.
 const UNKNOWN_METHOD: i64 = -32_601;
 /// A method that no server has.
 const NO_METHOD: &str = "toolgate/no_such_method";
 /// A tool that no server has.
 const NO_TOOL: &str = "toolgate_no_such_tool";
 
-/// What can be said once everything is listed.
+/// The checks of the listing.
 pub(crate) fn listed(listing: &Listing, server: &ServerDescription) -> Vec<Check> {
-    let cut = listing.cut.iter().map(|why| Finding::new(&rules::LISTING_CUT, why));
+    let cut = listing.cut.iter().map(|why| ProbeFinding::new(&rules::LISTING_CUT, why));
     let mut checks = vec![Check::of("the listing ends", cut.collect())];
     checks.extend(server.instructions.as_deref().map(suspicious_text::of_instructions));
     checks
 }
 
-/// Asks what no client would, and lists again.
-pub(crate) async fn ask(
+/// Sends requests that no client would send, and lists again.
+pub(crate) async fn send_unusual_requests(
     first: &Listing,
-    suite: &mut Suite,
-    session: &mut Session<'_>,
-) -> Option<Over> {
+    suite: &mut CheckSuite,
+    server: &mut ProbeConnection<'_>,
+) -> Option<ProbeEnd> {
     let asked = async {
-        suite.checks.push(unknown_tool(first, session).await?);
-        suite.checks.push(unknown_method(session).await?);
-        suite.checks.push(listed_again(first, session).await?);
+        suite.checks.push(unknown_tool(first, server).await?);
+        suite.checks.push(unknown_method(server).await?);
+        suite.checks.push(listed_again(first, server).await?);
         Ok(())
     };
     asked.await.err()
 }
 
-async fn unknown_tool(first: &Listing, session: &mut Session<'_>) -> Result<Check, Over> {
+async fn unknown_tool(
+    first: &Listing,
+    server: &mut ProbeConnection<'_>,
+) -> Result<Check, ProbeEnd> {
     let mut name = NO_TOOL.to_owned();
     while first.items.iter().any(|tool| name_of(tool) == Some(&name)) {
         name.push('_');
     }
     let params = call(&name, &json!({}));
-    let timeout = session.call_timeout();
+    let timeout = server.call_timeout();
     let options = RequestOptions { name: Some(&name), ..RequestOptions::new(timeout) };
-    let attempt = session.request("tools/call", &params, options).await?;
+    let attempt = server.request("tools/call", &params, options).await?;
     let finding = match &attempt.ended {
         Err(RequestError::Rpc(_)) => None,
-        Err(error) => Some(broken(error, &format!("a call of `{name}`"))),
+        Err(error) => Some(no_response(error, &format!("a call of `{name}`"))),
         Ok(reply) => match call_result::read(reply.json(), None).kind {
-            Kind::Error(_) => None,
+            ResultKind::Error(_) => None,
             _ => {
-                let message = format!("a call of `{name}` was answered with a result");
-                Some(Finding::new(&rules::UNKNOWN_TOOL_ACCEPTED, message))
+                let message = format!("a call of `{name}` returned a result");
+                Some(ProbeFinding::new(&rules::UNKNOWN_TOOL_ACCEPTED, message))
             }
         },
     };
     Ok(check("an unknown tool is refused", &attempt, finding))
 }
 
-async fn unknown_method(session: &mut Session<'_>) -> Result<Check, Over> {
-    let timeout = session.call_timeout();
-    let attempt = session.request(NO_METHOD, "{}", RequestOptions::new(timeout)).await?;
+async fn unknown_method(server: &mut ProbeConnection<'_>) -> Result<Check, ProbeEnd> {
+    let timeout = server.call_timeout();
+    let attempt = server.request(NO_METHOD, "{}", RequestOptions::new(timeout)).await?;
     let finding = match &attempt.ended {
         Err(RequestError::Rpc(error)) if error.code == UNKNOWN_METHOD => None,
         Err(RequestError::Rpc(error)) => {
-            let message = format!("`{NO_METHOD}` was answered with {}", told(&error.to_string()));
-            Some(Finding::new(&rules::UNKNOWN_METHOD_CODE, message))
+            let message = format!("`{NO_METHOD}` returned {}", shown_text(&error.to_string()));
+            Some(ProbeFinding::new(&rules::UNKNOWN_METHOD_CODE, message))
         }
-        Err(error) => Some(broken(error, &format!("the method `{NO_METHOD}`"))),
+        Err(error) => Some(no_response(error, &format!("the method `{NO_METHOD}`"))),
         Ok(_) => {
-            let message = format!("`{NO_METHOD}` was answered with a result");
-            Some(Finding::new(&rules::UNKNOWN_METHOD, message))
+            let message = format!("`{NO_METHOD}` returned a result");
+            Some(ProbeFinding::new(&rules::UNKNOWN_METHOD, message))
         }
     };
     Ok(check("an unknown method is refused", &attempt, finding))
 }
 
-async fn listed_again(first: &Listing, session: &mut Session<'_>) -> Result<Check, Over> {
+async fn listed_again(
+    first: &Listing,
+    server: &mut ProbeConnection<'_>,
+) -> Result<Check, ProbeEnd> {
     let title = "two listings are the same";
-    let finding = match session.list_again().await? {
-        Err(error) => Some(broken(&error, "the second `tools/list`")),
+    let finding = match server.list_again().await? {
+        Err(error) => Some(no_response(&error, "the second `tools/list`")),
         Ok(second) if second.items == first.items => None,
-        Ok(second) => Some(Finding::new(&rules::LISTING_CHANGES, difference(first, &second))),
+        Ok(second) => Some(ProbeFinding::new(&rules::LISTING_CHANGES, difference(first, &second))),
     };
     Ok(Check::of(title, finding.into_iter().collect()))
 }
 
-fn check(title: &str, attempt: &Attempt, finding: Option<Finding>) -> Check {
+fn check(title: &str, attempt: &RequestAttempt, finding: Option<ProbeFinding>) -> Check {
     Check { took: attempt.took, ..Check::of(title, finding.into_iter().collect()) }
 }
 
-/// What is different about two listings, as far as a few words say it.
+/// The first difference of two listings.
 fn difference(first: &Listing, second: &Listing) -> String {
     let names = |listing: &Listing| {
         listing.items.iter().filter_map(name_of).map(str::to_owned).collect::<Vec<_>>()
@@ -107,33 +113,33 @@ fn difference(first: &Listing, second: &Listing) -> String {
     let (one, other) = (names(first), names(second));
     let only = |these: &[String], those: &[String]| {
         let only = these.iter().find(|name| !those.contains(name));
-        only.map(|name| told(name))
+        only.map(|name| shown_text(name))
     };
     if let Some(name) = only(&one, &other) {
-        return format!("`{name}` is only in the first");
+        return format!("`{name}` is only in the first listing");
     }
     if let Some(name) = only(&other, &one) {
-        return format!("`{name}` is only in the second");
+        return format!("`{name}` is only in the second listing");
     }
     let changed = first.items.iter().find(|tool| {
         let twin = second.items.iter().find(|twin| name_of(twin) == name_of(tool));
         twin != Some(tool)
     });
     match changed.and_then(name_of) {
-        Some(name) => format!("`{}` is not the same", told(name)),
-        None => "the tools come in another order".to_owned(),
+        Some(name) => format!("`{}` differs", shown_text(name)),
+        None => "the tools are in another order".to_owned(),
     }
 }
 
-/// What a request means that came to nothing.
-pub(crate) fn broken(error: &RequestError, what: &str) -> Finding {
+/// The finding for a request without a response.
+pub(crate) fn no_response(error: &RequestError, what: &str) -> ProbeFinding {
     let rule = match error {
         RequestError::Timeout(_) => &rules::CALL_TIMEOUT,
         RequestError::Lost(_) | RequestError::NotSent(_) => &rules::CALL_LOST,
         RequestError::TooLarge(_) => &rules::CALL_TOO_LARGE,
         RequestError::Protocol(_) | RequestError::Rpc(_) => &rules::CALL_UNREADABLE,
     };
-    Finding::new(rule, format!("{what}: {}", told(&error.to_string())))
+    ProbeFinding::new(rule, format!("{what}: {}", shown_text(&error.to_string())))
 }
 
 #[cfg(test)]
@@ -147,16 +153,16 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_in_words() {
+    fn differences_are_described() {
         let first = listing(&json!([{ "name": "a" }, { "name": "b" }]));
         for (second, words) in [
-            (json!([{ "name": "a" }]), "`b` is only in the first"),
+            (json!([{ "name": "a" }]), "`b` is only in the first listing"),
             (
                 json!([{ "name": "a" }, { "name": "b" }, { "name": "c" }]),
-                "`c` is only in the second",
+                "`c` is only in the second listing",
             ),
-            (json!([{ "name": "a", "title": "A" }, { "name": "b" }]), "`a` is not the same"),
-            (json!([{ "name": "b" }, { "name": "a" }]), "the tools come in another order"),
+            (json!([{ "name": "a", "title": "A" }, { "name": "b" }]), "`a` differs"),
+            (json!([{ "name": "b" }, { "name": "a" }]), "the tools are in another order"),
         ] {
             assert_eq!(difference(&first, &listing(&second)), words);
         }

@@ -4,7 +4,7 @@ use contract::Severity;
 use serde_json::Value;
 use workbench::suspicious::{self, SuspiciousText};
 
-use super::{Check, Finding, report::told, rules};
+use super::{Check, ProbeFinding, report::shown_text, rules};
 
 /// What is suspicious in a tool.
 pub(crate) fn of_tool(tool: &Value) -> Check {
@@ -16,12 +16,12 @@ pub(crate) fn of_instructions(instructions: &str) -> Check {
     Check::of("instructions", suspicious::text(instructions).iter().map(finding).collect())
 }
 
-fn finding(found: &SuspiciousText) -> Finding {
+fn finding(found: &SuspiciousText) -> ProbeFinding {
     let rule = match found.severity {
         Severity::Error => &rules::TEXT_HARMFUL,
         Severity::Warning => &rules::TEXT_SUSPICIOUS,
     };
     let pointer = (!found.pointer.is_empty()).then(|| found.pointer.clone());
-    let message = format!("{} ({}): `{}`", found.what, found.rule, told(&found.shown));
-    Finding::new(rule, message).at(pointer)
+    let message = format!("{} ({}): `{}`", found.what, found.rule, shown_text(&found.shown));
+    ProbeFinding::new(rule, message).at(pointer)
 }

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{MAX_VALUE_BYTES, Site, copies, make::as_value, text::MAX_TEXT, weight};
+use super::{
+    MAX_VALUE_BYTES, ValuePart, copies, pattern_text::MAX_TEXT, value_builder::as_value, weight,
+};
 use contract::json::kind;
 
 /// How much longer than allowed a list is made at most, in items.
@@ -12,7 +14,7 @@ const UNKNOWN: &str = "toolgate_unknown_property";
 
 /// What must not stand in this place, with what is wrong about it. Nothing is sure here: the
 /// schema is asked about each.
-pub(super) fn of(site: &Site) -> Vec<(String, Option<Value>)> {
+pub(super) fn of(site: &ValuePart) -> Vec<(String, Option<Value>)> {
     let mut found: Vec<(String, Option<Value>)> = Vec::new();
     let view = &site.view;
     if !view.allows("null") || view.listed.is_some() {
@@ -28,7 +30,7 @@ pub(super) fn of(site: &Site) -> Vec<(String, Option<Value>)> {
         }
     }
     if view.allows("integer") && !view.allows("number") {
-        found.push(("a number that is not whole".to_owned(), Some(json!(1.5))));
+        found.push(("a number with a fraction".to_owned(), Some(json!(1.5))));
     }
     if let Some(listed) = &view.listed {
         let unlisted = json!("toolgate-not-listed");
@@ -52,17 +54,14 @@ pub(super) fn of(site: &Site) -> Vec<(String, Option<Value>)> {
             more.insert(UNKNOWN.to_owned(), json!(1));
             // Only a schema that is closed has something against it.
             let closed = !view.additional.is_empty();
-            found.push((
-                "a property that nobody knows".to_owned(),
-                closed.then_some(Value::Object(more)),
-            ));
+            found.push(("an unknown property".to_owned(), closed.then_some(Value::Object(more))));
         }
         _ => {}
     }
     found
 }
 
-fn texts(site: &Site, text: &str, found: &mut Vec<(String, Option<Value>)>) {
+fn texts(site: &ValuePart, text: &str, found: &mut Vec<(String, Option<Value>)>) {
     let view = &site.view;
     let mut add = |title: &str, text: String| found.push((title.to_owned(), Some(json!(text))));
     if let Some(least) = view.min_length.filter(|least| *least > 0) {
@@ -75,39 +74,39 @@ fn texts(site: &Site, text: &str, found: &mut Vec<(String, Option<Value>)>) {
         add("too long", long);
     }
     if view.format.is_some() {
-        add("not of its format", " not \u{1} of any format ".to_owned());
+        add("does not match the format", " not \u{1} of any format ".to_owned());
     }
     if !view.patterns.is_empty() {
         for wrong in ["\u{1}", "", "!", "a b", "0", "Z"] {
-            add("not of its pattern", wrong.to_owned());
+            add("does not match the pattern", wrong.to_owned());
         }
     }
 }
 
-fn numbers(site: &Site, whole: bool, found: &mut Vec<(String, Option<Value>)>) {
+fn numbers(site: &ValuePart, whole: bool, found: &mut Vec<(String, Option<Value>)>) {
     let view = &site.view;
     let step = view.multiple_of.unwrap_or(if whole { 1.0 } else { 0.001 });
     let mut add = |title: &str, number: f64| {
         found.push((title.to_owned(), as_value(number, whole)));
     };
     if let Some(least) = view.minimum {
-        add("below the least", least - step);
+        add("below the minimum", least - step);
     }
     if let Some(most) = view.maximum {
-        add("above the greatest", most + step);
+        add("above the maximum", most + step);
     }
     if let Some(bound) = view.exclusive_minimum {
-        add("at the bound that is excluded", bound);
+        add("at the excluded bound", bound);
     }
     if let Some(bound) = view.exclusive_maximum {
-        add("at the bound that is excluded", bound);
+        add("at the excluded bound", bound);
     }
     if let (Some(step), Some(number)) = (view.multiple_of, site.value.as_f64()) {
         found.push(("not a multiple".to_owned(), as_value(number + step / 2.0, false)));
     }
 }
 
-fn lists(site: &Site, items: &[Value], found: &mut Vec<(String, Option<Value>)>) {
+fn lists(site: &ValuePart, items: &[Value], found: &mut Vec<(String, Option<Value>)>) {
     let view = &site.view;
     if let Some(least) = view.min_items.filter(|least| *least > 0) {
         let few: Vec<Value> = items.iter().take(least - 1).cloned().collect();

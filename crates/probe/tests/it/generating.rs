@@ -3,17 +3,19 @@
 use std::time::{Duration, Instant};
 
 use contract::{Dialect, Schema};
-use probe::generate::{self, Cases, MAX_CASES, MAX_CASES_BYTES, MAX_VALUE_BYTES, Wanted};
+use probe::generate::{
+    self, GenerateOptions, GeneratedValues, MAX_CASES, MAX_CASES_BYTES, MAX_VALUE_BYTES,
+};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use testkit::arbitrary;
 
-fn titles(cases: &Cases) -> Vec<&str> {
+fn titles(cases: &GeneratedValues) -> Vec<&str> {
     cases.cases.iter().map(|case| case.title.as_str()).collect()
 }
 
-fn has(cases: &Cases, value: &Value) -> bool {
+fn has(cases: &GeneratedValues, value: &Value) -> bool {
     cases.cases.iter().any(|case| case.value == *value)
 }
 
@@ -39,17 +41,17 @@ fn tool() -> Value {
 
 #[test]
 fn valid_values_go_to_the_edges() {
-    let cases = generate::valid(&tool(), Wanted::all(1)).unwrap();
+    let cases = generate::valid(&tool(), GenerateOptions::all(1)).unwrap();
     assert_eq!(&titles(&cases)[..2], ["only what is required", "everything"]);
     assert_eq!(cases.cases[0].value.as_object().unwrap().len(), 2);
     assert_eq!(cases.cases[1].value.as_object().unwrap().len(), 6);
     let titles = titles(&cases);
     for wanted in [
-        "`/count`: the least, 1",
-        "`/count`: the greatest, 20",
+        "`/count`: the minimum, 1",
+        "`/count`: the maximum, 20",
         "`/path`: the longest, 12 characters",
         "`/mode`: one of the listed values",
-        "`/when`: another text of its format",
+        "`/when`: another text of the format",
         "`/tags`: an empty list",
         "`/tags`: the longest list, 3 items",
         "`/tags/0`: the shortest, 2 characters",
@@ -63,32 +65,32 @@ fn valid_values_go_to_the_edges() {
 
 #[test]
 fn invalid_values_have_one_defect() {
-    let cases = generate::invalid(&tool(), Wanted::all(1)).unwrap();
+    let cases = generate::invalid(&tool(), GenerateOptions::all(1)).unwrap();
     let titles = titles(&cases);
     for wanted in [
         "`path` is missing",
         "`count` is missing",
-        "a property that nobody knows",
+        "an unknown property",
         "is null",
-        "`/count`: below the least",
-        "`/count`: above the greatest",
+        "`/count`: below the minimum",
+        "`/count`: above the maximum",
         "`/count`: of the wrong type, a string",
-        "`/count`: a number that is not whole",
+        "`/count`: a number with a fraction",
         "`/path`: too long",
-        "`/path`: not of its pattern",
+        "`/path`: does not match the pattern",
         "`/mode`: not one of the listed values",
-        "`/when`: not of its format",
+        "`/when`: does not match the format",
         "`/tags`: too many items",
         "`/tags`: the same item twice",
         "`/tags/0`: too short",
         "`/where`: `lat` is missing",
-        "`/where/lat`: at the bound that is excluded",
+        "`/where/lat`: at the excluded bound",
         "`/where/lat`: is null",
     ] {
         assert!(titles.contains(&wanted), "{wanted}: {titles:#?}");
     }
     // The place is open, so what nobody knows is no defect there.
-    assert!(!titles.contains(&"`/where`: a property that nobody knows"));
+    assert!(!titles.contains(&"`/where`: an unknown property"));
 }
 
 #[test]
@@ -103,7 +105,7 @@ fn choices_conditions_and_references_are_followed() {
         ],
         "$defs": { "word": { "type": "string", "enum": ["x"] } },
     });
-    let cases = generate::valid(&schema, Wanted::all(3)).unwrap();
+    let cases = generate::valid(&schema, GenerateOptions::all(3)).unwrap();
     assert!(has(&cases, &json!({ "kind": "b", "s": "x" })), "{cases:#?}");
     let conditional = json!({
         "type": "object",
@@ -112,35 +114,35 @@ fn choices_conditions_and_references_are_followed() {
         "if": { "properties": { "raw": { "const": true } } },
         "then": { "properties": { "html": { "type": "string", "minLength": 3 } }, "required": ["html"] },
     });
-    let cases = generate::valid(&conditional, Wanted::all(3)).unwrap();
+    let cases = generate::valid(&conditional, GenerateOptions::all(3)).unwrap();
     assert!(cases.cases[0].value["html"].is_string(), "{cases:#?}");
     let tree = json!({
         "type": "object", "properties": { "next": { "$ref": "#" }, "n": { "type": "integer" } }, "required": ["n"],
     });
-    assert!(!generate::valid(&tree, Wanted::all(3)).unwrap().cases.is_empty());
+    assert!(!generate::valid(&tree, GenerateOptions::all(3)).unwrap().cases.is_empty());
 }
 
 #[test]
 fn what_cannot_be_made_is_given_up_with_a_reason() {
     let endless = json!({ "type": "object", "properties": { "next": { "$ref": "#" } }, "required": ["next"] });
-    let cases = generate::valid(&endless, Wanted::all(1)).unwrap();
+    let cases = generate::valid(&endless, GenerateOptions::all(1)).unwrap();
     assert!(cases.cases.is_empty());
     assert_eq!(
         cases.given_up[0],
         "only what is required: cannot generate: a value would nest deeper than 8 levels"
     );
     let looking = json!({ "type": "string", "pattern": "^(?=x)y", "minLength": 3 });
-    let cases = generate::invalid(&looking, Wanted::all(1)).unwrap();
+    let cases = generate::invalid(&looking, GenerateOptions::all(1)).unwrap();
     assert_eq!(
         cases.given_up,
-        ["a value that is fine otherwise: cannot generate: the pattern `^(?=x)y` is beyond us"]
+        ["a valid value to start from: cannot generate: the pattern `^(?=x)y` is not supported"]
     );
     let huge = json!({ "type": "array", "minItems": 1_000_000, "items": { "type": "string" } });
     assert!(
-        generate::valid(&huge, Wanted::all(1)).unwrap().given_up[0]
+        generate::valid(&huge, GenerateOptions::all(1)).unwrap().given_up[0]
             .contains("more than 2000 parts")
     );
-    assert!(generate::valid(&json!({ "$ref": "http://x" }), Wanted::all(1)).is_err());
+    assert!(generate::valid(&json!({ "$ref": "http://x" }), GenerateOptions::all(1)).is_err());
 }
 
 #[test]
@@ -155,11 +157,11 @@ fn no_schema_makes_more_than_was_asked_for() {
     };
     let heavy = long(300, 20_000);
     for made in [generate::valid, generate::invalid] {
-        let cases = made(&heavy, Wanted::all(1)).unwrap();
+        let cases = made(&heavy, GenerateOptions::all(1)).unwrap();
         assert!(cases.cases.is_empty());
         let why = format!("more than {MAX_VALUE_BYTES} bytes");
         assert!(cases.given_up[0].contains(&why), "{:?}", cases.given_up);
-        let cases = made(&long(12, 20_000), Wanted::all(1)).unwrap();
+        let cases = made(&long(12, 20_000), GenerateOptions::all(1)).unwrap();
         let bytes: usize = cases.cases.iter().map(|case| case.value.to_string().len()).sum();
         assert!(bytes > 0 && bytes < MAX_CASES_BYTES + 2 * MAX_VALUE_BYTES, "{bytes}");
         // A list of large items, a value that its author lists, and patterns that match nothing at length.
@@ -170,17 +172,20 @@ fn no_schema_makes_more_than_was_asked_for() {
             json!({ "type": "array", "items": { "type": "integer" }, "minItems": 1_900, "uniqueItems": true }),
             json!({ "type": "string", "pattern": "^(((\\b*){999}){999}){999}$" }),
         ] {
-            if let Ok(cases) = made(&schema, Wanted::all(1)) {
+            if let Ok(cases) = made(&schema, GenerateOptions::all(1)) {
                 let bytes: usize =
                     cases.cases.iter().map(|case| case.value.to_string().len()).sum();
                 assert!(bytes < MAX_CASES_BYTES + 2 * MAX_VALUE_BYTES, "{bytes}");
             }
         }
-        let few = made(&tool(), Wanted { most: 3, objects: true, ..Wanted::all(1) }).unwrap();
+        let few =
+            made(&tool(), GenerateOptions { most: 3, objects: true, ..GenerateOptions::all(1) })
+                .unwrap();
         assert_eq!(few.cases.len(), 3);
         assert!(few.cases.iter().all(|case| case.value.is_object()));
         let stop = std::sync::atomic::AtomicBool::new(true);
-        let none = made(&tool(), Wanted { stop: &stop, ..Wanted::all(1) }).unwrap();
+        let none =
+            made(&tool(), GenerateOptions { stop: &stop, ..GenerateOptions::all(1) }).unwrap();
         assert!(none.cases.is_empty() && none.given_up.iter().any(|why| why.contains("stopped")));
     }
     assert!(started.elapsed() < Duration::from_mins(1), "{:?}", started.elapsed());
@@ -202,12 +207,12 @@ fn patterns_of_the_usual_kind_have_texts() {
     ] {
         let schema = json!({ "type": "string", "pattern": pattern });
         for seed in 0..5 {
-            let cases = generate::valid(&schema, Wanted::all(seed)).unwrap();
+            let cases = generate::valid(&schema, GenerateOptions::all(seed)).unwrap();
             assert!(!cases.cases.is_empty(), "{pattern}: {cases:?}");
         }
         let longer =
             json!({ "type": "string", "pattern": pattern, "minLength": 4, "maxLength": 60 });
-        let cases = generate::valid(&longer, Wanted::all(1)).unwrap();
+        let cases = generate::valid(&longer, GenerateOptions::all(1)).unwrap();
         let none = matches!(pattern, "^(GET|POST)$" | "\\S");
         assert!(none || !cases.cases.is_empty(), "{pattern}: {cases:?}");
     }
@@ -225,8 +230,8 @@ fn the_contracts_of_this_repository_can_all_be_probed() {
         let contract = contract::read::trusted(&std::fs::read_to_string(&path).unwrap()).unwrap();
         for schema in [&contract.input_schema, &contract.output_schema] {
             let (good, bad) = (
-                generate::valid(schema, Wanted::all(7)).unwrap(),
-                generate::invalid(schema, Wanted::all(7)).unwrap(),
+                generate::valid(schema, GenerateOptions::all(7)).unwrap(),
+                generate::invalid(schema, GenerateOptions::all(7)).unwrap(),
             );
             assert!(!good.cases.is_empty(), "{}: {:?}", path.display(), good.given_up);
             assert!(!bad.cases.is_empty(), "{}: {:?}", path.display(), bad.given_up);
@@ -244,10 +249,10 @@ proptest! {
     ) {
         let Ok(judge) = Schema::compile_foreign(&schema) else { return Ok(()) };
         let started = Instant::now();
-        let (good, bad) = (generate::valid(&schema, Wanted::all(seed)).unwrap(), generate::invalid(&schema, Wanted::all(seed)).unwrap());
+        let (good, bad) = (generate::valid(&schema, GenerateOptions::all(seed)).unwrap(), generate::invalid(&schema, GenerateOptions::all(seed)).unwrap());
         prop_assert!(started.elapsed() < Duration::from_secs(10));
         prop_assert!(good.cases.len() <= MAX_CASES && bad.cases.len() <= MAX_CASES);
-        prop_assert_eq!(&generate::valid(&schema, Wanted::all(seed)).unwrap(), &good);
+        prop_assert_eq!(&generate::valid(&schema, GenerateOptions::all(seed)).unwrap(), &good);
         prop_assert!(good.cases.iter().all(|case| judge.is_valid(&case.value)));
         prop_assert!(bad.cases.iter().all(|case| !judge.is_valid(&case.value)));
         prop_assert!(!good.cases.is_empty() || !good.given_up.is_empty());
@@ -256,7 +261,7 @@ proptest! {
     #[test]
     fn whatever_is_given_as_a_schema_no_value_takes_for_ever(schema in arbitrary::hostile()) {
         let started = Instant::now();
-        _ = (generate::valid(&schema, Wanted::all(1)), generate::invalid(&schema, Wanted::all(1)));
+        _ = (generate::valid(&schema, GenerateOptions::all(1)), generate::invalid(&schema, GenerateOptions::all(1)));
         prop_assert!(started.elapsed() < Duration::from_secs(10));
     }
 }

@@ -1,7 +1,7 @@
-//! `toolgate probe`: does an MCP server keep its word?
+//! `toolgate probe`: tests an MCP server against its contract.
 
-mod ourselves;
-mod show;
+mod own_tools;
+mod text_report;
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context, bail};
 use clap::{Args, builder::RangedU64ValueParser};
 use guard::process::Spawner;
-use probe::{Options, Outcome, Probed, Report, junit, sarif};
+use probe::{CheckOutcome, ProbeOptions, ProbeReport, ProbeTarget, junit, sarif};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -25,44 +25,44 @@ use crate::{
 
 /// Test an MCP server against its own contract
 ///
-/// Lists its tools, and calls those that say that they change nothing: with values that their
-/// schemas take, at the boundaries, and with values that have one defect each. Exit code 0 if nothing
-/// failed, 1 if something did, 2 if nothing can be said.
+/// Lists its tools, and calls those that only read: with valid arguments at the boundaries, and with
+/// arguments that have one defect each. Exit code 0 if nothing failed, 1 if something failed, 2 if the
+/// server cannot be reached or the probe ended early.
 #[derive(Args)]
 pub struct ProbeCommand {
-    /// The id of an upstream of the settings, or an address
+    /// The id of an upstream in the settings, or a URL
     #[arg(value_name = "ID | URL", conflicts_with_all = ["ourselves", "command"])]
     server: Option<String>,
-    /// Probe our own tools, through every door, with answers that break their contracts put in
+    /// Probe our own tools through every door, with outputs that break their contracts
     #[arg(long = "self", conflicts_with = "command")]
     ourselves: bool,
-    /// Only this tool; may be given more than once
+    /// Only this tool; repeatable
     #[arg(long = "tool", value_name = "NAME")]
     tools: Vec<String>,
-    /// Call tools that may change something, too
+    /// Also call tools with effects
     #[arg(long)]
     effects: bool,
-    /// How many valid and how many invalid calls are made of each tool
+    /// The number of valid, and of invalid, calls of each tool
     #[arg(long, value_name = "N", default_value_t = probe::DEFAULT_CASES,
         value_parser = RangedU64ValueParser::<usize>::new().range(0..=probe::MAX_CASES as u64))]
     cases: usize,
-    /// What the values are made from: the same seed asks the same
+    /// Seed of the generated arguments: the same seed makes the same calls
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Arguments that tools know, as JSON: an object with a list of argument objects for each tool
+    /// JSON file with valid arguments: an object with a list of argument objects for each tool
     #[arg(long, value_name = "FILE", conflicts_with = "ourselves")]
     arguments: Option<PathBuf>,
     #[command(flatten)]
     headers: HeaderArguments,
-    /// How long it may take until the server is ready [default: that of the upstream, or 30000]
+    /// Timeout for connecting [default: that of the upstream, or 30000]
     #[arg(long, value_name = "MS", conflicts_with = "ourselves",
         value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     connect_timeout_ms: Option<u64>,
-    /// How long one call may take
+    /// Timeout of a call
     #[arg(long, value_name = "MS", default_value_t = millis(probe::DEFAULT_CALL_TIMEOUT),
         value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     timeout_ms: u64,
-    /// How long all of it may take
+    /// Timeout of the probe
     #[arg(long, value_name = "MS", default_value_t = millis(probe::DEFAULT_TOTAL_TIMEOUT),
         value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
     total_timeout_ms: u64,
@@ -84,7 +84,7 @@ impl ProbeCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let options = self.options()?;
         let report = if self.ourselves {
-            ourselves::run(flags, &options)?
+            own_tools::run(flags, &options)?
         } else {
             let server = self.target(flags)?;
             let spawner = Spawner::of_this_program();
@@ -92,16 +92,16 @@ impl ProbeCommand {
             if let Some(limit) = self.connect_timeout_ms {
                 limits.connect_timeout = Duration::from_millis(limit);
             }
-            let probed = Probed { target: &target, limits, protocol, spawner: &spawner };
+            let probed = ProbeTarget { target: &target, limits, protocol, spawner: &spawner };
             commands::runtime()?.block_on(until_stopped(async |stop| {
                 probe::run(probed, &options, stop).await.map_err(anyhow::Error::from)
             }))?
         };
-        self.tell(&report, printer)
+        self.write(&report, printer)
     }
 
-    fn options(&self) -> anyhow::Result<Options> {
-        Ok(Options {
+    fn options(&self) -> anyhow::Result<ProbeOptions> {
+        Ok(ProbeOptions {
             tools: self.tools.clone(),
             effects: self.effects,
             cases: self.cases,
@@ -112,7 +112,7 @@ impl ProbeCommand {
         })
     }
 
-    /// The server that is meant.
+    /// The server to probe.
     fn target(&self, flags: &Flags) -> anyhow::Result<NamedServer> {
         let is_address = self.server.as_ref().is_some_and(|server| server.contains("://"));
         if !self.headers.is_empty() && !is_address {
@@ -123,8 +123,8 @@ impl ProbeCommand {
         }
         let Some(server) = &self.server else {
             bail!(
-                "which server? Name an upstream of the settings or an address, or write a command \
-                 after `--`; --self is for our own tools"
+                "name a server: an upstream of the settings, a URL, or a command after `--`; --self probes our \
+                 own tools"
             );
         };
         if is_address {
@@ -133,8 +133,8 @@ impl ProbeCommand {
         NamedServer::of_upstream(&flags.load()?, server)
     }
 
-    /// Tells what came of it, in every form that was asked for.
-    fn tell(&self, report: &Report, printer: &Printer) -> anyhow::Result<Exit> {
+    /// Prints and writes the report.
+    fn write(&self, report: &ProbeReport, printer: &Printer) -> anyhow::Result<Exit> {
         if let Some(file) = &self.junit {
             files::replace(file, &junit::document(report))?;
         }
@@ -142,35 +142,38 @@ impl ProbeCommand {
             let log = sarif::log(report);
             files::replace(file, &format!("{log:#}\n"))?;
         }
-        let failed = report.count(Outcome::Failed);
+        let failed = report.count(CheckOutcome::Failed);
         if self.json {
             printer.json(&json!({ "ok": failed == 0 && report.cut.is_none(), "report": report }));
         } else {
-            show::report(report, printer);
+            text_report::print(report, printer);
         }
         Ok(match (failed, &report.cut) {
             (0, None) => Exit::Ok,
-            // What was not asked may be anything.
+            // What was not tested may be anything.
             (0, Some(_)) => Exit::Unknown,
             _ => Exit::Failed,
         })
     }
 }
 
-/// Arguments that tools know, by tool.
+/// The arguments of the file, by tool.
 fn arguments(file: &Path) -> anyhow::Result<BTreeMap<String, Vec<Value>>> {
     let shown = file.display();
     let text = files::read(file)?;
     let value =
-        contract::json::parse(text.as_bytes()).with_context(|| format!("`{shown}` is no JSON"))?;
+        contract::json::parse(text.as_bytes()).with_context(|| format!("`{shown}` is not JSON"))?;
     let all: BTreeMap<String, Vec<Map<String, Value>>> = serde_json::from_value(value)
         .with_context(|| {
-            format!("`{shown}` is no object with a list of arguments for each tool")
+            format!("`{shown}` is not an object with a list of argument objects for each tool")
         })?;
     let mut read = BTreeMap::new();
     for (tool, list) in all {
         if list.len() > probe::MAX_CASES {
-            bail!("`{shown}`: `{tool}` has more than {} arguments", probe::MAX_CASES);
+            bail!(
+                "`{shown}`: `{tool}` has more than {} argument objects (max_cases)",
+                probe::MAX_CASES
+            );
         }
         read.insert(tool, list.into_iter().map(Value::Object).collect());
     }
@@ -181,7 +184,7 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Works until it is done; an interrupt asks it to end with what is known.
+/// Runs until it is done; an interrupt ends it with what is known.
 async fn until_stopped<T>(work: impl AsyncFnOnce(&CancellationToken) -> T) -> T {
     let stop = CancellationToken::new();
     let mut work = std::pin::pin!(work(&stop));

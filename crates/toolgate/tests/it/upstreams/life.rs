@@ -121,7 +121,7 @@ async fn doctor_says_what_to_do() {
         "up: 1 tool (2025-11-25)",
         "program `no-such-program` was not found",
         "install the program",
-        "nothing is pinned",
+        "no tools are pinned",
     ] {
         assert!(stdout.contains(words), "{words}: {stdout}");
     }

@@ -245,11 +245,11 @@ fn the_same_seed_asks_the_same() {
 fn what_cannot_be_told_ends_with_two() {
     let world = World::new(crate::BINARY, "upstreams: { docs: { command: 'false' } }\n");
     for (arguments, words) in [
-        (&["probe"][..], "which server?"),
+        (&["probe"][..], "name a server"),
         (&["probe", "dosc"], "did you mean `docs`?"),
-        (&["probe", "docs"], "cannot be probed"),
+        (&["probe", "docs"], "cannot connect to the server"),
         (&["probe", "--", "/no/such/program"], "could not be started"),
-        (&["probe", "http://127.0.0.1:9/mcp"], "cannot be probed"),
+        (&["probe", "http://127.0.0.1:9/mcp"], "cannot connect to the server"),
         (&["probe", "ftp://127.0.0.1/mcp"], "not an http or https URL"),
         (&["probe", "docs", "--cases", "101"], "101"),
     ] {
@@ -266,7 +266,7 @@ fn a_command_line_can_be_probed_as_it_is() {
     world.write("one.json", &honest().to_string());
     let (code, stdout, stderr) = world.cli(&["probe", "--", "python3", "scripted.py", "one.json"]);
     assert_eq!(code, 0, "{stdout}{stderr}");
-    assert!(stdout.starts_with("scripted 1 speaks 2025-11-25"), "{stdout}");
+    assert!(stdout.starts_with("scripted 1, protocol 2025-11-25"), "{stdout}");
     let (code, _, stderr) =
         world.cli(&["probe", "--tool", "cuont", "--", "python3", "scripted.py", "one.json"]);
     assert_eq!(code, 2);
@@ -310,7 +310,7 @@ async fn an_interrupt_ends_it_with_what_is_known() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(printed["report"]["cut"], "it was stopped");
+    assert_eq!(printed["report"]["cut"], "stopped");
     assert!(count_of(&checks(&printed["report"], &json!("count")), "passed") > 6);
 }
 

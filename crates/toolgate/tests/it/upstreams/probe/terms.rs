@@ -62,13 +62,13 @@ fn arguments_that_a_tool_knows_can_be_given() {
     assert_eq!((code, of(&report, "output-unproven").len()), (0, 0), "{report:#}");
     let given: Vec<_> = checks(&report, &json!("count"))
         .into_iter()
-        .filter(|check| check["title"].as_str().unwrap().contains("were given"))
+        .filter(|check| check["title"].as_str().unwrap().contains("given arguments"))
         .collect();
     assert_eq!((count_of(&given, "passed"), count_of(&given, "skipped")), (1, 1), "{report:#}");
     for (text, words) in [
         (r#"{ "cuont": [] }"#, "did you mean `count`?"),
-        (r#"{ "count": [7] }"#, "is no object with a list of arguments for each tool"),
-        ("{", "is no JSON"),
+        (r#"{ "count": [7] }"#, "is not an object with a list of argument objects for each tool"),
+        ("{", "is not JSON"),
     ] {
         stage.world.write("bad.json", text);
         let (code, _, stderr) = stage.world.cli(&["probe", "one", "--arguments", "bad.json"]);

@@ -1,4 +1,4 @@
-//! The doors, open on a gate whose tools can be exchanged.
+//! A server with all doors open, whose providers can be swapped.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,64 +16,64 @@ use upstream::connection::{
     connect,
 };
 
-use super::{pipe::Pipe, switch::Switch};
+use super::{stdio_door::StdioDoor, swappable_provider::SwappableProvider};
 use crate::{
     server_settings,
     settings::Loaded,
     wiring::{self, BoundTool},
 };
 
-/// A tool, and what runs it.
-pub struct Actor {
-    /// Its contract. Nobody has to approve anything: nothing of the operator's is reached.
+/// A tool with its provider.
+pub struct ProbedTool {
+    /// Its contract, without approvals.
     pub contract: Contract,
-    /// What runs it really, where that is the operator's own program.
+    /// The real provider of a command tool.
     pub command: Option<Arc<dyn Provider>>,
-    /// Whether somebody would have to approve it really.
+    /// True if the contract asks for an approval.
     pub needs_approval: bool,
-    /// What runs it here.
-    pub switch: Arc<Switch>,
+    /// The provider that is used here.
+    pub switch: Arc<SwappableProvider>,
 }
 
 /// The doors.
-pub struct Stage {
-    /// How long a call may take.
-    pub patience: Duration,
+pub struct OpenDoors {
+    /// The timeout of a call.
+    pub timeout: Duration,
     /// The gate.
     pub gate: Arc<Gate>,
-    /// Where HTTP is answered.
+    /// The base URL.
     pub base: String,
-    /// A client that reaches nothing else.
+    /// A client for that address only.
     pub client: net::HttpClient,
-    /// MCP over HTTP, as of today.
+    /// Modern MCP over HTTP.
     pub modern: Connection,
-    /// MCP over HTTP, as of before.
+    /// Legacy MCP over HTTP.
     pub legacy: Connection,
-    /// MCP on a pipe.
-    pub pipe: Mutex<Pipe>,
-    actors: Vec<Actor>,
+    /// MCP over stdio.
+    pub pipe: Mutex<StdioDoor>,
+    tools: Vec<ProbedTool>,
     stop: CancellationToken,
     serving: JoinHandle<()>,
     /// Held as long as the store is used.
     _lock: DataFolderLock,
 }
 
-impl Stage {
+impl OpenDoors {
     /// Opens all doors.
-    pub async fn set(
+    pub async fn open(
         bound: Vec<BoundTool>,
         loaded: &Loaded,
-        patience: Duration,
+        timeout: Duration,
     ) -> anyhow::Result<Self> {
-        let mut actors = Vec::new();
+        let mut tools = Vec::new();
         let mut switched = Vec::new();
         for BoundTool { mut contract, provider } in bound {
-            let switch = Switch::new();
+            let switch = SwappableProvider::new();
             let needs_approval = contract.approval == ApprovalRequirement::Required;
             contract.approval = ApprovalRequirement::Never;
             let command = contract.run.is_some().then_some(provider);
             switched.push(BoundTool { contract: contract.clone(), provider: switch.clone() });
-            actors.push(Actor { contract, command, needs_approval, switch });
+            tools.push(ProbedTool { contract, command, needs_approval, switch });
         }
         let catalogue = wiring::catalogue(switched, loaded)?;
         let data = DataFolder::open(&loaded.data_dir())?;
@@ -93,14 +93,14 @@ impl Stage {
             ..net::HttpClientSettings::default()
         });
         Ok(Self {
-            patience,
+            timeout,
             gate,
             client,
-            modern: connected(&base, ProtocolChoice::Modern, patience).await?,
-            legacy: connected(&base, ProtocolChoice::Legacy, patience).await?,
-            pipe: Mutex::new(Pipe::open(app).await?),
+            modern: connected(&base, ProtocolChoice::Modern, timeout).await?,
+            legacy: connected(&base, ProtocolChoice::Legacy, timeout).await?,
+            pipe: Mutex::new(StdioDoor::open(app).await?),
             base,
-            actors,
+            tools,
             stop,
             serving,
             _lock: lock,
@@ -108,12 +108,12 @@ impl Stage {
     }
 
     /// The tools.
-    pub fn actors(&self) -> &[Actor] {
-        &self.actors
+    pub fn tools(&self) -> &[ProbedTool] {
+        &self.tools
     }
 
     /// Closes all doors.
-    pub async fn strike(self) {
+    pub async fn close(self) {
         self.modern.close().await;
         self.legacy.close().await;
         self.stop.cancel();
@@ -124,7 +124,7 @@ impl Stage {
 async fn connected(
     base: &str,
     protocol: ProtocolChoice,
-    patience: Duration,
+    timeout: Duration,
 ) -> anyhow::Result<Connection> {
     let url = net::Url::parse(&format!("{base}/mcp")).context("our own address")?;
     let endpoint = Endpoint {
@@ -134,7 +134,7 @@ async fn connected(
         extra_ca: Vec::new(),
     };
     let options = ConnectOptions {
-        limits: ConnectionLimits { request_timeout: patience, ..ConnectionLimits::default() },
+        limits: ConnectionLimits { request_timeout: timeout, ..ConnectionLimits::default() },
         protocol,
         client: json!({ "name": "toolgate", "version": env!("CARGO_PKG_VERSION") }),
         capabilities: json!({}),

@@ -17,14 +17,14 @@ use tokio::{
 const PIPE_BYTES: usize = 65_536;
 
 /// A client on a pipe.
-pub struct Pipe {
+pub struct StdioDoor {
     input: WriteHalf<DuplexStream>,
     output: Lines<BufReader<ReadHalf<DuplexStream>>>,
     last_id: u64,
     serving: JoinHandle<()>,
 }
 
-impl Pipe {
+impl StdioDoor {
     /// Opens the pipe, and begins as a legacy client does.
     pub async fn open(app: Arc<App>) -> anyhow::Result<Self> {
         let (ours, theirs) = duplex(PIPE_BYTES);
@@ -67,7 +67,7 @@ impl Pipe {
     }
 }
 
-impl Drop for Pipe {
+impl Drop for StdioDoor {
     fn drop(&mut self) {
         self.serving.abort();
     }

@@ -1,11 +1,11 @@
-//! Values at the edges of what is allowed.
+//! Valid values at the boundaries.
 
 use serde_json::{Map, Value, json};
 
 use super::{
-    MAX_VALUE_BYTES, Site, copies,
-    make::{Maker, as_value},
-    text::{self, MAX_TEXT},
+    MAX_VALUE_BYTES, ValuePart, copies,
+    pattern_text::{self, MAX_TEXT},
+    value_builder::{ValueBuilder, as_value},
     weight,
 };
 
@@ -15,7 +15,10 @@ const MAX_LISTED: usize = 16;
 const MAX_LIST: usize = 200;
 
 /// What may stand in this place, with what is special about it.
-pub(super) fn of<'a>(maker: &mut Maker<'_, 'a>, site: &Site<'_, 'a>) -> Vec<(String, Value)> {
+pub(super) fn of<'a>(
+    builder: &mut ValueBuilder<'_, 'a>,
+    site: &ValuePart<'_, 'a>,
+) -> Vec<(String, Value)> {
     let mut found: Vec<(String, Value)> = Vec::new();
     let view = &site.view;
     let fits = |value: &&&Value| weight(value) <= MAX_VALUE_BYTES;
@@ -23,22 +26,22 @@ pub(super) fn of<'a>(maker: &mut Maker<'_, 'a>, site: &Site<'_, 'a>) -> Vec<(Str
         found.push(("one of the listed values".to_owned(), (*value).clone()));
     }
     for value in view.examples.iter().filter(fits).take(MAX_LISTED) {
-        found.push(("an example of its author".to_owned(), (*value).clone()));
+        found.push(("an example of the schema".to_owned(), (*value).clone()));
     }
     let forms = view.choices.iter().map(Vec::len).max().unwrap_or(0).min(MAX_LISTED);
     for form in 0..forms {
-        maker.branch = form;
-        if let Ok(value) = maker.make(&site.numbers, super::Style::Small) {
+        builder.branch = form;
+        if let Ok(value) = builder.make(&site.numbers, super::Fullness::Required) {
             found.push((format!("form {}", form + 1), value));
         }
     }
-    maker.branch = 0;
+    builder.branch = 0;
     if view.listed.is_none() {
         match site.value {
-            Value::String(_) => texts(maker, site, &mut found),
+            Value::String(_) => texts(builder, site, &mut found),
             Value::Number(_) => numbers(site, !view.allows("number"), &mut found),
             Value::Bool(value) => found.push((format!("is {}", !value), json!(!value))),
-            Value::Array(_) => lists(maker, site, &mut found),
+            Value::Array(_) => lists(builder, site, &mut found),
             Value::Object(fields) => objects(site, fields, &mut found),
             Value::Null => {}
         }
@@ -49,40 +52,40 @@ pub(super) fn of<'a>(maker: &mut Maker<'_, 'a>, site: &Site<'_, 'a>) -> Vec<(Str
     found
 }
 
-fn texts(maker: &mut Maker, site: &Site, found: &mut Vec<(String, Value)>) {
+fn texts(builder: &mut ValueBuilder, site: &ValuePart, found: &mut Vec<(String, Value)>) {
     let view = &site.view;
-    for sample in view.format.map(text::samples).unwrap_or_default() {
-        found.push(("another text of its format".to_owned(), json!(sample)));
+    for sample in view.format.map(pattern_text::samples).unwrap_or_default() {
+        found.push(("another text of the format".to_owned(), json!(sample)));
     }
     for (title, length) in [("the shortest", view.min_length), ("the longest", view.max_length)] {
         let Some(length) = length else { continue };
         if length > MAX_TEXT {
             let given_up = format!("`{}`: {title}: a text of {length} characters", site.pointer);
-            maker.given_up.push(given_up);
+            builder.given_up.push(given_up);
             continue;
         }
         let text = if view.patterns.is_empty() {
             Ok("a".repeat(length))
         } else {
-            text::matching(view.patterns[0], length, length, &mut maker.random)
+            pattern_text::matching(view.patterns[0], length, length, &mut builder.random)
         };
         match text {
             Ok(text) => found.push((format!("{title}, {length} characters"), json!(text))),
-            Err(reason) => maker.given_up.push(format!("`{}`: {title}: {reason}", site.pointer)),
+            Err(reason) => builder.given_up.push(format!("`{}`: {title}: {reason}", site.pointer)),
         }
     }
     if view.min_length.is_none() && view.patterns.is_empty() && view.format.is_none() {
         found.push(("an empty text".to_owned(), json!("")));
-        found.push(("a text beyond ASCII".to_owned(), json!("Ω≈ç√ \u{1F600} 漢字")));
+        found.push(("a non-ASCII text".to_owned(), json!("Ω≈ç√ \u{1F600} 漢字")));
     }
 }
 
-fn numbers(site: &Site, whole: bool, found: &mut Vec<(String, Value)>) {
+fn numbers(site: &ValuePart, whole: bool, found: &mut Vec<(String, Value)>) {
     let view = &site.view;
     let step = view.multiple_of.unwrap_or(if whole { 1.0 } else { 0.001 });
     let edges = [
-        ("the least", view.minimum),
-        ("the greatest", view.maximum),
+        ("the minimum", view.minimum),
+        ("the maximum", view.maximum),
         ("just above the bound", view.exclusive_minimum.map(|bound| bound + step)),
         ("just below the bound", view.exclusive_maximum.map(|bound| bound - step)),
     ];
@@ -97,22 +100,26 @@ fn numbers(site: &Site, whole: bool, found: &mut Vec<(String, Value)>) {
     }
 }
 
-fn lists<'a>(maker: &mut Maker<'_, 'a>, site: &Site<'_, 'a>, found: &mut Vec<(String, Value)>) {
+fn lists<'a>(
+    builder: &mut ValueBuilder<'_, 'a>,
+    site: &ValuePart<'_, 'a>,
+    found: &mut Vec<(String, Value)>,
+) {
     let view = &site.view;
     found.push(("an empty list".to_owned(), json!([])));
     for (title, count) in
         [("the shortest list", view.min_items), ("the longest list", view.max_items)]
     {
         let Some(count) = count else { continue };
-        let list = if count > MAX_LIST { None } else { maker.list(view, count) };
+        let list = if count > MAX_LIST { None } else { builder.list(view, count) };
         match list {
             Some(list) => found.push((format!("{title}, {count} items"), list)),
-            None => maker.given_up.push(format!("`{}`: {title}: {count} items", site.pointer)),
+            None => builder.given_up.push(format!("`{}`: {title}: {count} items", site.pointer)),
         }
     }
 }
 
-fn objects(site: &Site, fields: &Map<String, Value>, found: &mut Vec<(String, Value)>) {
+fn objects(site: &ValuePart, fields: &Map<String, Value>, found: &mut Vec<(String, Value)>) {
     let required = |name: &String| site.view.required.contains(&name.as_str());
     if site.pointer.is_empty() {
         // Each of them left out by itself; all of them at once is the smallest value.

@@ -1,4 +1,4 @@
-//! All that a schema says about one value, put together.
+//! All subschemas that apply to one value, merged.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use contract::{
 /// How many places may speak about one value.
 const MAX_SPEAKERS: usize = 200;
 
-/// What all the places that speak about a value say together.
+/// The keywords of all subschemas that apply to one value.
 #[derive(Debug, Default, Clone)]
-pub(super) struct View<'a> {
+pub(super) struct MergedSchema<'a> {
     /// The types that are left; all of them where nothing is said.
     pub(super) kinds: Option<BTreeSet<&'a str>>,
     /// The values that are left, where they are listed.
@@ -49,7 +49,7 @@ pub(super) struct View<'a> {
     pub(super) conditions: Vec<(&'a str, SubschemaId)>,
 }
 
-impl<'a> View<'a> {
+impl<'a> MergedSchema<'a> {
     /// What these places say, with all that they refer to, and of every choice the branch that
     /// `choose` takes.
     pub(super) fn of(
@@ -65,7 +65,7 @@ impl<'a> View<'a> {
                 continue;
             }
             if seen.len() > MAX_SPEAKERS {
-                return Err(format!("more than {MAX_SPEAKERS} schemas speak about one value"));
+                return Err(format!("more than {MAX_SPEAKERS} schemas apply to one value"));
             }
             let place = &places.all[number];
             match place.schema {
@@ -74,7 +74,7 @@ impl<'a> View<'a> {
                 _ => {}
             }
             if place.references.iter().any(|one| one.target == ReferenceTarget::Outside) {
-                return Err("it refers to the description of its dialect".to_owned());
+                return Err("it refers to its meta-schema".to_owned());
             }
             let mut choices: Vec<(&str, Vec<SubschemaId>)> = Vec::new();
             for (part, inner) in &place.inner {

@@ -1,18 +1,24 @@
-//! A report for people.
+//! Prints a report as text.
 
 use gate::visible_text::visible_line;
-use probe::{Check, Finding, FindingSeverity, Outcome, Report, Rule, Suite};
+use probe::{
+    Check, CheckOutcome, CheckSuite, FindingSeverity, ProbeFinding, ProbeReport, ProbeRule,
+};
 
 use crate::printer::Printer;
 
-/// How much of the arguments is shown, in characters.
+/// The longest arguments that are shown, in characters.
 const MAX_INPUT_CHARS: usize = 400;
-/// How many places are shown of one finding.
+/// The number of JSON pointers that are shown of one finding.
 const MAX_POINTERS: usize = 5;
 
-/// Shows what came of a probe: numbers for every tool, then what was found, the gravest first.
-pub fn report(report: &Report, printer: &Printer) {
-    printer.data(format!("{} speaks {}\n", report.server, report.protocol));
+/// Prints the numbers for every tool, then the findings, the gravest first.
+pub fn print(report: &ProbeReport, printer: &Printer) {
+    let protocol = match report.protocol.as_str() {
+        doors @ "every door" => doors.to_owned(),
+        version => format!("protocol {version}"),
+    };
+    printer.data(format!("{}, {protocol}\n", report.server));
     let rows: Vec<_> = report.suites.iter().map(row).collect();
     printer.table(&["TOOL", "PASSED", "FAILED", "SKIPPED", ""], &rows);
     for severity in [FindingSeverity::Failure, FindingSeverity::Warning, FindingSeverity::Note] {
@@ -21,71 +27,74 @@ pub fn report(report: &Report, printer: &Printer) {
         }
     }
     if let Some(cut) = &report.cut {
-        printer.say(format!("\nnot everything was asked: {cut}"));
+        printer.say(format!("\nthe probe ended early: {cut}"));
     }
     let count = |outcome| report.count(outcome);
-    let (passed, failed) = (count(Outcome::Passed), count(Outcome::Failed));
-    let skipped = count(Outcome::Skipped);
+    let (passed, failed) = (count(CheckOutcome::Passed), count(CheckOutcome::Failed));
+    let skipped = count(CheckOutcome::Skipped);
     printer.say(format!("\n{passed} passed, {failed} failed, {skipped} skipped"));
 }
 
-fn row(suite: &Suite) -> Vec<String> {
+fn row(suite: &CheckSuite) -> Vec<String> {
     let count = |outcome| suite.count(outcome).to_string();
     let reason = suite.checks.iter().find_map(|check| check.reason.clone());
     vec![
         suite.subject().to_owned(),
-        count(Outcome::Passed),
-        count(Outcome::Failed),
-        count(Outcome::Skipped),
+        count(CheckOutcome::Passed),
+        count(CheckOutcome::Failed),
+        count(CheckOutcome::Skipped),
         reason.unwrap_or_default(),
     ]
 }
 
-/// A rule, and everything that breaks it.
-struct Broken<'a> {
-    rule: &'static Rule,
-    kinds: Vec<Kind<'a>>,
+/// A rule with its findings.
+struct RuleFindings<'a> {
+    rule: &'static ProbeRule,
+    kinds: Vec<FindingGroup<'a>>,
 }
 
-/// Findings that say the same of one tool or of several.
-struct Kind<'a> {
+/// The same finding for one tool or several.
+struct FindingGroup<'a> {
     subjects: Vec<&'a str>,
     check: &'a Check,
-    finding: &'a Finding,
+    finding: &'a ProbeFinding,
     more: usize,
 }
 
-fn all_broken(report: &Report) -> Vec<Broken<'_>> {
-    let mut all: Vec<Broken<'_>> = Vec::new();
+fn all_broken(report: &ProbeReport) -> Vec<RuleFindings<'_>> {
+    let mut all: Vec<RuleFindings<'_>> = Vec::new();
     for (suite, check, finding) in report.findings() {
         match all.iter_mut().find(|broken| broken.rule == finding.rule) {
             Some(broken) => broken.add(suite, check, finding),
             None => {
-                let kind = Kind { subjects: vec![suite.subject()], check, finding, more: 0 };
-                all.push(Broken { rule: finding.rule, kinds: vec![kind] });
+                let kind =
+                    FindingGroup { subjects: vec![suite.subject()], check, finding, more: 0 };
+                all.push(RuleFindings { rule: finding.rule, kinds: vec![kind] });
             }
         }
     }
     all
 }
 
-impl<'a> Broken<'a> {
-    fn add(&mut self, suite: &'a Suite, check: &'a Check, finding: &'a Finding) {
+impl<'a> RuleFindings<'a> {
+    fn add(&mut self, suite: &'a CheckSuite, check: &'a Check, finding: &'a ProbeFinding) {
         let subject = suite.subject();
         let own = self.kinds.iter_mut().find(|kind| kind.subjects == [subject]);
         if let Some(own) = own {
             own.more += 1;
             return;
         }
-        // What needed no arguments and is the same for many is said once.
-        let same = |kind: &&mut Kind<'_>| {
+        // The same finding for several tools is printed once.
+        let same = |kind: &&mut FindingGroup<'_>| {
             finding.input.is_none()
                 && kind.finding.input.is_none()
                 && kind.finding.message == finding.message
         };
         match self.kinds.iter_mut().find(same) {
             Some(kind) => kind.subjects.push(subject),
-            None => self.kinds.push(Kind { subjects: vec![subject], check, finding, more: 0 }),
+            None => {
+                self.kinds.push(FindingGroup { subjects: vec![subject], check, finding, more: 0 });
+            }
         }
     }
 
@@ -99,7 +108,7 @@ impl<'a> Broken<'a> {
     }
 }
 
-impl Kind<'_> {
+impl FindingGroup<'_> {
     fn show(&self, printer: &Printer) {
         let (check, finding) = (self.check, self.finding);
         printer.data(format!("  {}", self.subjects.join(", ")));
@@ -115,7 +124,7 @@ impl Kind<'_> {
             line("at", &shown.join(" "));
         }
         if self.more > 0 {
-            line("more", &format!("{} like it", self.more));
+            line("more", &format!("{} similar findings", self.more));
         }
     }
 }

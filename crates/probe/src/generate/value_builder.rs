@@ -1,8 +1,8 @@
-//! One value that fits.
+//! Builds one valid value.
 
 use serde_json::{Map, Number as JsonNumber, Value, json};
 
-use super::{MAX_VALUE_BYTES, Wanted, text, view::View, weight};
+use super::{GenerateOptions, MAX_VALUE_BYTES, merged_schema::MergedSchema, pattern_text, weight};
 use contract::{
     json::kind,
     subschemas::{SubschemaId, Subschemas},
@@ -24,11 +24,11 @@ const MAX_UNLIKE: usize = 20;
 
 /// How much is put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum Fullness {
     /// What must be there.
-    Small,
+    Required,
     /// What may be there.
-    Full,
+    Everything,
 }
 
 /// What is done about `if`, `then` and `else`.
@@ -52,7 +52,7 @@ impl Conditions {
 }
 
 /// Makes values.
-pub(super) struct Maker<'p, 'a> {
+pub(super) struct ValueBuilder<'p, 'a> {
     places: &'p Subschemas<'a>,
     pub(super) random: Random,
     pub(super) examples: bool,
@@ -61,13 +61,13 @@ pub(super) struct Maker<'p, 'a> {
     pub(super) branch: usize,
     /// What could not be made.
     pub(super) given_up: Vec<String>,
-    wanted: Wanted<'p>,
+    wanted: GenerateOptions<'p>,
     parts: usize,
     bytes: usize,
 }
 
-impl<'p, 'a> Maker<'p, 'a> {
-    pub(super) fn new(places: &'p Subschemas<'a>, wanted: Wanted<'p>) -> Self {
+impl<'p, 'a> ValueBuilder<'p, 'a> {
+    pub(super) fn new(places: &'p Subschemas<'a>, wanted: GenerateOptions<'p>) -> Self {
         Self {
             places,
             random: Random(wanted.seed),
@@ -82,17 +82,21 @@ impl<'p, 'a> Maker<'p, 'a> {
     }
 
     /// A value that fits what these places say.
-    pub(super) fn make(&mut self, numbers: &[SubschemaId], style: Style) -> Result<Value, String> {
+    pub(super) fn make(
+        &mut self,
+        numbers: &[SubschemaId],
+        style: Fullness,
+    ) -> Result<Value, String> {
         (self.parts, self.bytes) = (0, 0);
         self.at(numbers, style, 0)
     }
 
     /// What these places say together, as this maker chooses.
-    pub(super) fn view(&self, numbers: &[SubschemaId]) -> Result<View<'a>, String> {
+    pub(super) fn view(&self, numbers: &[SubschemaId]) -> Result<MergedSchema<'a>, String> {
         let branch = self.branch;
         let choose =
             |branches: &[SubschemaId]| branches.get(branch % branches.len().max(1)).copied();
-        let view = View::of(self.places, numbers, &choose)?;
+        let view = MergedSchema::of(self.places, numbers, &choose)?;
         let more: Vec<SubschemaId> = view
             .conditions
             .iter()
@@ -102,10 +106,15 @@ impl<'p, 'a> Maker<'p, 'a> {
         if more.is_empty() {
             return Ok(view);
         }
-        View::of(self.places, &[numbers, &more].concat(), &choose)
+        MergedSchema::of(self.places, &[numbers, &more].concat(), &choose)
     }
 
-    fn at(&mut self, numbers: &[SubschemaId], style: Style, depth: usize) -> Result<Value, String> {
+    fn at(
+        &mut self,
+        numbers: &[SubschemaId],
+        style: Fullness,
+        depth: usize,
+    ) -> Result<Value, String> {
         self.parts += 1;
         if self.parts > MAX_PARTS {
             return Err(format!("a value would have more than {MAX_PARTS} parts"));
@@ -114,15 +123,15 @@ impl<'p, 'a> Maker<'p, 'a> {
             return Err(format!("a value would nest deeper than {MAX_DEPTH} levels"));
         }
         if self.wanted.is_stopped() {
-            return Err("it was stopped".to_owned());
+            return Err("stopped".to_owned());
         }
         let view = self.view(numbers)?;
         if view.impossible {
-            return Err("nothing is accepted at some place".to_owned());
+            return Err("a part of the schema accepts nothing".to_owned());
         }
         if let Some(listed) = &view.listed {
             let fits = listed.iter().find(|value| view.allows(kind(value)));
-            let fits = fits.ok_or("no listed value is left")?;
+            let fits = fits.ok_or("no listed value matches")?;
             self.take(weight(fits))?;
             return Ok((*fits).clone());
         }
@@ -141,13 +150,13 @@ impl<'p, 'a> Maker<'p, 'a> {
             .or_else(|| kinds.into_iter().find(|kind| view.kinds.is_some() && view.allows(kind)))
             .unwrap_or("string");
         if !view.allows(kind) {
-            return Err("no type is left at some place".to_owned());
+            return Err("a part of the schema allows no type".to_owned());
         }
         match kind {
             "object" => self.object(&view, style, depth),
             "array" => self.array(&view, style, depth),
             "string" => {
-                let text = text::fitting(&view, 0, &mut self.random)?;
+                let text = pattern_text::fitting(&view, 0, &mut self.random)?;
                 self.take(text.len())?;
                 Ok(Value::String(text))
             }
@@ -166,7 +175,12 @@ impl<'p, 'a> Maker<'p, 'a> {
         Ok(())
     }
 
-    fn object(&mut self, view: &View<'a>, style: Style, depth: usize) -> Result<Value, String> {
+    fn object(
+        &mut self,
+        view: &MergedSchema<'a>,
+        style: Fullness,
+        depth: usize,
+    ) -> Result<Value, String> {
         let mut made = Map::new();
         for name in &view.required {
             if !made.contains_key(*name) {
@@ -175,7 +189,7 @@ impl<'p, 'a> Maker<'p, 'a> {
             }
         }
         let most = view.max_properties.unwrap_or(usize::MAX);
-        if style == Style::Full && depth < MAX_FULL_DEPTH {
+        if style == Fullness::Everything && depth < MAX_FULL_DEPTH {
             for (name, _) in &view.properties {
                 if made.contains_key(*name) || made.len() >= most {
                     continue;
@@ -202,9 +216,14 @@ impl<'p, 'a> Maker<'p, 'a> {
         Ok(Value::Object(made))
     }
 
-    fn array(&mut self, view: &View<'a>, style: Style, depth: usize) -> Result<Value, String> {
+    fn array(
+        &mut self,
+        view: &MergedSchema<'a>,
+        style: Fullness,
+        depth: usize,
+    ) -> Result<Value, String> {
         let least = view.min_items.unwrap_or(0).max(usize::from(!view.contains.is_empty()));
-        let full = style == Style::Full && depth < MAX_FULL_DEPTH;
+        let full = style == Fullness::Everything && depth < MAX_FULL_DEPTH;
         let wanted = if full { least.max(view.prefix.len()).max(FULL_ITEMS) } else { least };
         let wanted = wanted.min(view.max_items.unwrap_or(usize::MAX));
         self.items(view, wanted, style, depth)
@@ -212,9 +231,9 @@ impl<'p, 'a> Maker<'p, 'a> {
 
     fn items(
         &mut self,
-        view: &View<'a>,
+        view: &MergedSchema<'a>,
         count: usize,
-        style: Style,
+        style: Fullness,
         depth: usize,
     ) -> Result<Value, String> {
         let mut items = Vec::new();
@@ -239,9 +258,9 @@ impl<'p, 'a> Maker<'p, 'a> {
     }
 
     /// A list of that many items.
-    pub(super) fn list(&mut self, view: &View<'a>, count: usize) -> Option<Value> {
+    pub(super) fn list(&mut self, view: &MergedSchema<'a>, count: usize) -> Option<Value> {
         (self.parts, self.bytes) = (0, 0);
-        let list = self.items(view, count, Style::Small, 0).ok()?;
+        let list = self.items(view, count, Fullness::Required, 0).ok()?;
         list.as_array().is_some_and(|items| items.len() == count).then_some(list)
     }
 
@@ -274,7 +293,7 @@ pub(super) fn fitting(
 ) -> Option<SubschemaId> {
     let of_value = kind(value);
     let fits = |number: &&SubschemaId| {
-        View::of(places, &[**number], &|inner| inner.first().copied()).is_ok_and(|view| {
+        MergedSchema::of(places, &[**number], &|inner| inner.first().copied()).is_ok_and(|view| {
             let has = |name: &&str| value.get(*name).is_some();
             view.allows(of_value)
                 && !view.impossible
@@ -286,7 +305,7 @@ pub(super) fn fitting(
 }
 
 /// The type that the other keywords are about.
-fn likely_kind(view: &View) -> Option<&'static str> {
+fn likely_kind(view: &MergedSchema) -> Option<&'static str> {
     let objects = !view.properties.is_empty() || !view.required.is_empty();
     let lists = !view.items.is_empty() || !view.prefix.is_empty() || view.min_items.is_some();
     let texts = !view.patterns.is_empty() || view.format.is_some() || view.min_length.is_some();
@@ -302,7 +321,11 @@ fn likely_kind(view: &View) -> Option<&'static str> {
 }
 
 /// A number within the bounds, near to something ordinary.
-pub(super) fn number(view: &View, whole: bool, random: &mut Random) -> Result<Value, String> {
+pub(super) fn number(
+    view: &MergedSchema,
+    whole: bool,
+    random: &mut Random,
+) -> Result<Value, String> {
     let step = view.multiple_of.unwrap_or(if whole { 1.0 } else { 0.5 });
     let low = match (view.minimum, view.exclusive_minimum) {
         (Some(low), Some(above)) if above >= low => Some(above + step),
@@ -328,7 +351,7 @@ pub(super) fn number(view: &View, whole: bool, random: &mut Random) -> Result<Va
     if whole {
         chosen = chosen.ceil();
     }
-    as_value(chosen, whole).ok_or_else(|| "no number fits".to_owned())
+    as_value(chosen, whole).ok_or_else(|| "no number matches".to_owned())
 }
 
 /// A number as JSON, without a fraction where there is none.

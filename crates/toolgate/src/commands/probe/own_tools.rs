@@ -1,24 +1,24 @@
-//! Our own tools, through every door.
+//! Probes our own tools through every door.
 //!
-//! The doors are the real ones, on a data folder that is thrown away. What runs the tools can be
-//! exchanged: tools that only read run for real, on the files of their contracts' examples; and every
-//! tool is made to answer what its contract forbids, which must not get past the gate.
+//! The doors are the real ones, on a temporary data folder. The providers of the tools can be swapped: tools that only
+//! read run for real, on the files of their contracts' examples; then every tool is made to return outputs that its
+//! contract forbids, which must not pass the gate.
 
-mod door;
-mod leak;
-mod pipe;
+mod doors;
+mod marks;
+mod open_doors;
 mod rules;
-mod stage;
-mod switch;
-mod trial;
+mod stdio_door;
+mod swappable_provider;
+mod tool_checks;
 
 use std::time::Instant;
 
 use anyhow::{Context, bail};
 use contract::ContractStatus;
-use probe::{Options, Report};
+use probe::{ProbeOptions, ProbeReport};
 
-use self::{stage::Stage, trial::Trial};
+use self::{open_doors::OpenDoors, tool_checks::ToolCheck};
 use crate::{
     commands,
     settings::{Flags, Loaded},
@@ -26,9 +26,9 @@ use crate::{
 };
 
 /// Probes our own tools.
-pub fn run(flags: &Flags, options: &Options) -> anyhow::Result<Report> {
-    let folder = tempfile::tempdir().context("cannot make a folder to work in")?;
-    // Nothing of the operator's is touched: not the data, not the journal.
+pub fn run(flags: &Flags, options: &ProbeOptions) -> anyhow::Result<ProbeReport> {
+    let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
+    // The operator's data and journal are not touched.
     let flags = Flags { data_dir: Some(folder.path().join("data")), ..flags.clone() };
     let (mut loaded, mut bound) = commands::ready(&flags)?;
     loaded.settings.journal.path = None;
@@ -36,41 +36,41 @@ pub fn run(flags: &Flags, options: &Options) -> anyhow::Result<Report> {
     choose(&mut bound, &options.tools)?;
     let trials = folder.path().join("trials");
     let probing = super::until_stopped(async |stop| {
-        let stage = Stage::set(bound, &loaded, options.call_timeout).await?;
+        let doors = OpenDoors::open(bound, &loaded, options.call_timeout).await?;
         let mut report = blank(options);
         let began = Instant::now();
-        for actor in stage.actors() {
-            let trial = Trial { stage: &stage, actor, options, loaded: &loaded, folder: &trials };
+        for actor in doors.tools() {
+            let trial =
+                ToolCheck { doors: &doors, actor, options, loaded: &loaded, folder: &trials };
             let over = || {
                 if stop.is_cancelled() {
-                    return Some("it was stopped".to_owned());
+                    return Some("stopped".to_owned());
                 }
                 let limit = options.total_timeout;
-                (began.elapsed() > limit).then(|| {
-                    format!("it was not done within {} ms (total_timeout_ms)", limit.as_millis())
-                })
+                (began.elapsed() > limit)
+                    .then(|| format!("not done within {} ms (total_timeout_ms)", limit.as_millis()))
             };
             let (suite, cut) = trial.run(&over).await?;
             report.suites.push(suite);
             report.cut = report.cut.or(cut);
         }
-        stage.strike().await;
+        doors.close().await;
         anyhow::Ok(report)
     });
     commands::runtime()?.block_on(probing)
 }
 
-fn blank(options: &Options) -> Report {
-    Report {
+fn blank(options: &ProbeOptions) -> ProbeReport {
+    ProbeReport {
         server: format!("toolgate {}", env!("CARGO_PKG_VERSION")),
-        protocol: "through every door".to_owned(),
+        protocol: "every door".to_owned(),
         seed: options.seed,
         suites: Vec::new(),
         cut: None,
     }
 }
 
-/// Leaves only the tools that are meant.
+/// Keeps only the selected tools.
 fn choose(bound: &mut Vec<BoundTool>, names: &[String]) -> anyhow::Result<()> {
     for name in names {
         let known = || bound.iter().map(|one| one.contract.name.as_str());
@@ -85,7 +85,7 @@ fn choose(bound: &mut Vec<BoundTool>, names: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A tool of the binary at work in this folder; nothing where it is no tool of the binary.
+/// A built-in tool that works in this folder; none if there is no such tool.
 fn built_in(
     name: &str,
     loaded: &Loaded,

@@ -1,16 +1,16 @@
-//! Marks in an answer that is put in, by which it is known again wherever it comes out.
+//! Marks in an output, by which any part of it is recognised in a response.
 
 use contract::Schema;
 use serde_json::{Map, Value, json};
 
-/// In place of every text and every unknown name.
+/// Replaces every text and every unknown name.
 const TEXT: &str = "toolgate-leak-b5f1c7";
-/// In place of every number.
+/// Replaces every number.
 const NUMBER: i64 = 918_273_645_091;
-/// How many parts of an answer are marked.
+/// The number of parts that are marked.
 const MAX_MARKED: usize = 200;
 
-/// The value with marks in it, as far as the schema still judges it in the same way.
+/// The value with marks, as far as it stays valid or invalid.
 pub fn marked(schema: &Schema, value: &Value) -> Value {
     let verdict = schema.is_valid(value);
     let mut whole = value.clone();
@@ -23,7 +23,7 @@ pub fn marked(schema: &Schema, value: &Value) -> Value {
         };
         replace(schema, verdict, &mut whole, &pointer, mark);
     }
-    // Names that the schema does not have are the answer's own.
+    // Names that the schema does not have belong to the output.
     if let Value::Object(fields) = &whole {
         let known = schema.source().to_string();
         let renamed: Map<String, Value> = fields
@@ -38,7 +38,7 @@ pub fn marked(schema: &Schema, value: &Value) -> Value {
     whole
 }
 
-/// Whether anything of a marked value is in a text.
+/// True if a text has any mark.
 pub fn shows(text: &str) -> bool {
     text.contains(TEXT) || text.contains(&NUMBER.to_string())
 }
@@ -53,14 +53,14 @@ fn replace(schema: &Schema, verdict: bool, whole: &mut Value, pointer: &str, par
     }
 }
 
-/// The places of everything that holds nothing else.
+/// The JSON pointers of all leaves.
 fn leaves(value: &Value) -> Vec<String> {
     let mut open = vec![(String::new(), value)];
     let mut found = Vec::new();
     while let Some((pointer, value)) = open.pop() {
         match value {
             Value::Object(fields) => open.extend(fields.iter().map(|(name, value)| {
-                let name = name.replace('~', "~0").replace('/', "~1");
+                let name = contract::escape(name);
                 (format!("{pointer}/{name}"), value)
             })),
             Value::Array(items) => open.extend(

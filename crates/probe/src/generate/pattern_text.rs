@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::{make::Random, view::View};
+use super::{merged_schema::MergedSchema, value_builder::Random};
 
 /// The longest text that is made, in characters.
 pub(super) const MAX_TEXT: usize = 20_000;
@@ -12,7 +12,11 @@ const MAX_STEPS: usize = 80_000;
 const MAX_TRIES: usize = 40;
 
 /// A text that fits, of at least so many characters.
-pub(super) fn fitting(view: &View, length: usize, random: &mut Random) -> Result<String, String> {
+pub(super) fn fitting(
+    view: &MergedSchema,
+    length: usize,
+    random: &mut Random,
+) -> Result<String, String> {
     let least = view.min_length.unwrap_or(0).max(length);
     let most = view.max_length.unwrap_or(usize::MAX);
     if least > MAX_TEXT {
@@ -72,11 +76,11 @@ pub(super) fn matching(
     random: &mut Random,
 ) -> Result<String, String> {
     let read = regex_syntax::ParserBuilder::new().nest_limit(50).build().parse(pattern);
-    let parsed = read.map_err(|_| format!("the pattern `{}` is beyond us", shown(pattern)))?;
+    let parsed = read.map_err(|_| format!("the pattern `{}` is not supported", shown(pattern)))?;
     for extra in 0..MAX_TRIES {
         // A few more at first, then as many as can be missing.
         let extra = if extra < 8 { extra } else { least.saturating_sub(MAX_TRIES - extra) };
-        let mut writer = Writer { text: String::new(), steps: 0, random };
+        let mut writer = PatternWriter { text: String::new(), steps: 0, random };
         if !writer.write(&parsed, extra) {
             break;
         }
@@ -86,7 +90,7 @@ pub(super) fn matching(
             return Ok(text);
         }
     }
-    Err(format!("no text was found for the pattern `{}`", shown(pattern)))
+    Err(format!("no text matches the pattern `{}`", shown(pattern)))
 }
 
 fn shown(pattern: &str) -> String {
@@ -94,13 +98,13 @@ fn shown(pattern: &str) -> String {
 }
 
 /// Writes a text that matches a pattern.
-struct Writer<'r> {
+struct PatternWriter<'r> {
     text: String,
     steps: usize,
     random: &'r mut Random,
 }
 
-impl Writer<'_> {
+impl PatternWriter<'_> {
     /// Writes a text that matches, with so much more than needed in the first repetition that takes it.
     fn write(&mut self, pattern: &Hir, extra: usize) -> bool {
         self.steps += 1;
