@@ -92,7 +92,7 @@ pub fn valid(schema: &Value, wanted: GenerateOptions<'_>) -> Result<GeneratedVal
     let judge = Schema::compile_foreign(schema)?;
     let shown = translation::to_2020_12(schema)?;
     let places = Subschemas::of(&shown, Dialect::Draft202012)?;
-    let mut collector = Collector::new(&judge, true, wanted);
+    let mut collector = ValueCollector::new(&judge, true, wanted);
     for (style, title) in
         [(Fullness::Required, "only what is required"), (Fullness::Everything, "everything")]
     {
@@ -125,7 +125,7 @@ pub fn invalid(
     let judge = Schema::compile_foreign(schema)?;
     let shown = translation::to_2020_12(schema)?;
     let places = Subschemas::of(&shown, Dialect::Draft202012)?;
-    let mut collector = Collector::new(&judge, false, wanted);
+    let mut collector = ValueCollector::new(&judge, false, wanted);
     let found = base(&places, &judge, Fullness::Everything, wanted)
         .or_else(|_| base(&places, &judge, Fullness::Required, wanted));
     let full = match found {
@@ -156,7 +156,7 @@ fn titled(pointer: &str, title: &str) -> String {
 }
 
 /// Collects the values that are as they should be, without duplicates.
-struct Collector<'s> {
+struct ValueCollector<'s> {
     judge: &'s Schema,
     accepted: bool,
     wanted: GenerateOptions<'s>,
@@ -165,7 +165,7 @@ struct Collector<'s> {
     cases: GeneratedValues,
 }
 
-impl<'s> Collector<'s> {
+impl<'s> ValueCollector<'s> {
     fn new(judge: &'s Schema, accepted: bool, wanted: GenerateOptions<'s>) -> Self {
         let cases = GeneratedValues::default();
         Self { judge, accepted, wanted, seen: HashSet::new(), bytes: 0, cases }

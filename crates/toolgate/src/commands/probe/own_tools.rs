@@ -8,7 +8,7 @@ mod doors;
 mod marks;
 mod open_doors;
 mod rules;
-mod stdio_door;
+mod stdio_client;
 mod swappable_provider;
 mod tool_checks;
 

@@ -16,7 +16,7 @@ use upstream::connection::{
     connect,
 };
 
-use super::{stdio_door::StdioDoor, swappable_provider::SwappableProvider};
+use super::{stdio_client::StdioClient, swappable_provider::SwappableProvider};
 use crate::{
     server_settings,
     settings::Loaded,
@@ -50,7 +50,7 @@ pub struct OpenDoors {
     /// Legacy MCP over HTTP.
     pub legacy: Connection,
     /// MCP over stdio.
-    pub pipe: Mutex<StdioDoor>,
+    pub pipe: Mutex<StdioClient>,
     tools: Vec<ProbedTool>,
     stop: CancellationToken,
     serving: JoinHandle<()>,
@@ -98,7 +98,7 @@ impl OpenDoors {
             client,
             modern: connected(&base, ProtocolChoice::Modern, timeout).await?,
             legacy: connected(&base, ProtocolChoice::Legacy, timeout).await?,
-            pipe: Mutex::new(StdioDoor::open(app).await?),
+            pipe: Mutex::new(StdioClient::open(app).await?),
             base,
             tools,
             stop,

@@ -11,7 +11,7 @@ pub struct SwappableProvider(Mutex<Arc<dyn Provider>>);
 impl SwappableProvider {
     /// Returns null.
     pub fn new() -> Arc<Self> {
-        Arc::new(Self(Mutex::new(Arc::new(FixedOutput(Value::Null)))))
+        Arc::new(Self(Mutex::new(Arc::new(InjectedOutput(Value::Null)))))
     }
 
     /// Sets the provider.
@@ -21,7 +21,7 @@ impl SwappableProvider {
 
     /// Returns this output from now on.
     pub fn set_output(&self, value: Value) {
-        self.set(Arc::new(FixedOutput(value)));
+        self.set(Arc::new(InjectedOutput(value)));
     }
 }
 
@@ -33,9 +33,9 @@ impl Provider for SwappableProvider {
 }
 
 /// Returns a fixed output.
-struct FixedOutput(Value);
+struct InjectedOutput(Value);
 
-impl Provider for FixedOutput {
+impl Provider for InjectedOutput {
     fn run<'a>(&'a self, _: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async { Ok(ToolOutput::new(self.0.clone())) })
     }

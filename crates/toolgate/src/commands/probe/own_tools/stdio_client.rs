@@ -1,4 +1,4 @@
-//! MCP on a pipe within this process: what `toolgate mcp` speaks, without a program around it.
+//! A client of the stdio door, over a pipe within this process.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use tokio::{
 const PIPE_BYTES: usize = 65_536;
 
 /// A client on a pipe.
-pub struct StdioDoor {
+pub struct StdioClient {
     input: WriteHalf<DuplexStream>,
     output: Lines<BufReader<ReadHalf<DuplexStream>>>,
     last_id: u64,
     serving: JoinHandle<()>,
 }
 
-impl StdioDoor {
+impl StdioClient {
     /// Opens the pipe, and begins as a legacy client does.
     pub async fn open(app: Arc<App>) -> anyhow::Result<Self> {
         let (ours, theirs) = duplex(PIPE_BYTES);
@@ -67,7 +67,7 @@ impl StdioDoor {
     }
 }
 
-impl Drop for StdioDoor {
+impl Drop for StdioClient {
     fn drop(&mut self) {
         self.serving.abort();
     }
