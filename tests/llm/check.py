@@ -189,7 +189,7 @@ def expect_transcripts(work):
 
 def expect_cases(work):
     """The collected cases for a model, but for the one that wants other words than were said."""
-    cases = json.loads((ROOT / "crates/tools/src/transcript/tests/cases.json").read_text())["cases"]
+    cases = json.loads((ROOT / "crates/transcript/src/tests/cases.json").read_text())["cases"]
     for case in cases:
         if case["mode"] != "llm" or case["id"] == "t38":
             continue

@@ -94,7 +94,7 @@ impl Gate {
         }
     }
 
-    /// Takes a call through steps 1 to 8 ([`Gate::cross`]) and step 9, which records whatever
+    /// Takes a call through steps 1 to 8 (`Gate::cross`) and step 9, which records whatever
     /// came of them. Dropping the future cancels the call: it is stopped, and recorded as
     /// cancelled.
     pub fn call(self: &Arc<Self>, call: Call) -> BoxFuture<'static, Outcome> {

@@ -59,7 +59,7 @@ pub enum PathError {
 /// A path below a folder: plain names, at most [`MAX_DEPTH`] of them, or none for the folder itself.
 ///
 /// Made once from a caller's text. That it can be made says nothing about where links lead; opening
-/// it through a [`FileTree`](super::Tree) does.
+/// it through a [`FileTree`](super::FileTree) does.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SafePath {
     /// The names, joined by `/`; empty for the folder itself.

@@ -33,7 +33,7 @@ pub struct DetachedLaunch {
 }
 
 /// A command started by [`Spawner::start_detached`]. It runs, and is this process's own until
-/// [`let_go`](Kept::let_go): dropping it kills it and everything that it started, and so does the end of
+/// [`detach`](DetachedChild::detach): dropping it kills it and everything that it started, and so does the end of
 /// this process, however it ends.
 pub struct DetachedChild {
     supervised: Supervised,

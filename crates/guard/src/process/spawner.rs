@@ -49,7 +49,7 @@ impl Spawner {
     ///
     /// When this returns, the command and everything that it started are gone. When the future is
     /// dropped, they are killed at once. When `stop` is cancelled, they are killed and what was read
-    /// until then is returned with [`ExitReason::Stopped`](super::Ending::Stopped).
+    /// until then is returned with [`ExitReason::Stopped`](super::ExitReason::Stopped).
     ///
     /// `on_stderr_line` is called with each complete line of standard error of at most
     /// [`MAX_STDERR_LINE_BYTES`](super::MAX_STDERR_LINE_BYTES), without its line end; a line for which

@@ -1,7 +1,7 @@
 //! `/openapi.json`, `/openapi.yaml`: the HTTP interface as an `OpenAPI` 3.1 document.
 //!
 //! The routes that are always there are data: `openapi/` has a YAML file for every noun of `rest/`,
-//! written in `OpenAPI` itself. [`operations`] adds what all operations share, [`tool_paths`] makes
+//! written in `OpenAPI` itself. `operations` adds what all operations share, `tool_paths` makes
 //! a path for every tool and toolset from its contract.
 
 mod operations;
