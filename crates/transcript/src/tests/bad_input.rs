@@ -166,6 +166,6 @@ fn long_texts_take_linear_time() {
             let (small, large) = (time(SIZE), time(4 * SIZE));
             large < small * 9 || large < Duration::from_millis(10)
         };
-        assert!((0..20).any(|_| is_linear()), "{head:?} {piece:?}");
+        assert!((0..5).any(|_| is_linear()), "{head:?} {piece:?}");
     }
 }
