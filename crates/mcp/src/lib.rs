@@ -3,9 +3,10 @@
 //! `server` answers MCP and `upstream` calls it. Whatever both need is here, once:
 //!
 //! - [`ProtocolVersion`]: the revisions, legacy (2024-11-05 to 2025-11-25) and modern (2026-07-28).
+//!   [`ClientCapabilities`]: what a client declares beside it.
 //! - [`Message`], [`Request`], [`Response`], [`RpcError`]: JSON-RPC, in both directions.
 //! - [`Notification`]: progress, log messages, changed lists, cancellation.
-//! - [`params`], [`header`], [`capabilities`]: parameters, `_meta` keys, HTTP headers, capabilities.
+//! - [`params`], [`header`]: parameters and the keys of `_meta`; the HTTP headers that repeat them.
 //! - [`LineReader`]: the framing of stdio. Event streams are a format of HTTP: `guard::net::event_stream`.
 //! - [`ListingPage`]: one page of `tools/list` and its siblings.
 //!
@@ -33,24 +34,21 @@
 //! `rmcp` is the second opinion instead: a test lets its client call our server, and our client call its
 //! server (`crates/toolgate/tests/it/rmcp.rs`).
 
-pub mod capabilities;
 mod error;
 pub mod header;
-pub mod json_text;
 mod line;
 mod listing;
 mod message;
+mod negotiation;
 mod notification;
 pub mod params;
-mod version;
 
-pub use capabilities::{ClientCapabilities, InputMethod};
 pub use error::{RpcError, code};
 pub use line::{Line, LineEdges, LineReader};
 pub use listing::{ListingPage, MAX_ITEM_BYTES, TOO_LARGE};
 pub use message::{
-    Id, MalformedMessage, Message, Request, Response, bounded_value, encode_error,
-    encode_notification, encode_response, is_batch, split_batch,
+    Id, MalformedMessage, Message, Request, Response, append_field, append_json, append_string,
+    bounded_value, encode_error, encode_notification, encode_response, is_batch, split_batch,
 };
+pub use negotiation::{ClientCapabilities, InputMethod, ProtocolVersion, TASKS_EXTENSION};
 pub use notification::{ListKind, LogMessage, Notification, Progress, cancelled};
-pub use version::ProtocolVersion;

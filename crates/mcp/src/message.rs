@@ -1,15 +1,15 @@
-//! Messages of JSON-RPC, taken apart once and put together as text.
+//! Messages of JSON-RPC, taken apart once and put together as text: nothing is built only to be printed.
 
 use std::{borrow::Cow, fmt};
 
 use bytes::Bytes;
 use serde::{
-    Deserialize, Deserializer,
+    Deserialize, Deserializer, Serialize,
     de::{IgnoredAny, SeqAccess, Visitor},
 };
 use serde_json::{Value, value::RawValue};
 
-use crate::{RpcError, json_text::append};
+use crate::RpcError;
 
 /// The longest id of a peer's request, in bytes.
 const MAX_ID_BYTES: usize = 1_024;
@@ -87,7 +87,7 @@ impl Id {
 
     fn append(&self, text: &mut Vec<u8>) {
         match self {
-            Self::Number(number) => append(text, number),
+            Self::Number(number) => append_json(text, number),
             Self::Text(id) => text.extend_from_slice(id.as_bytes()),
         }
     }
@@ -303,7 +303,7 @@ impl Request<'_> {
         text.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
         self.id.append(&mut text);
         text.extend_from_slice(b",\"method\":");
-        append(&mut text, &*self.method);
+        append_json(&mut text, &*self.method);
         text.extend_from_slice(b",\"params\":");
         match params.trim_ascii_start().strip_prefix('{') {
             Some(rest) if !meta.is_empty() => {
@@ -330,10 +330,10 @@ impl Request<'_> {
 /// A notification as a message.
 pub fn encode_notification(method: &str, params: Option<&Value>) -> Vec<u8> {
     let mut text = b"{\"jsonrpc\":\"2.0\",\"method\":".to_vec();
-    append(&mut text, method);
+    append_json(&mut text, method);
     if let Some(params) = params {
         text.extend_from_slice(b",\"params\":");
-        append(&mut text, params);
+        append_json(&mut text, params);
     }
     text.push(b'}');
     text
@@ -363,189 +363,51 @@ pub fn encode_error(id: Option<&Id>, error: &RpcError) -> Vec<u8> {
         None => text.extend_from_slice(b"null"),
     }
     text.extend_from_slice(b",\"error\":{\"code\":");
-    append(&mut text, &error.code);
+    append_json(&mut text, &error.code);
     text.extend_from_slice(b",\"message\":");
-    append(&mut text, &error.message);
+    append_json(&mut text, &error.message);
     if let Some(data) = &error.data {
         text.extend_from_slice(b",\"data\":");
-        append(&mut text, data);
+        append_json(&mut text, data);
     }
     text.extend_from_slice(b"}}");
     text
 }
 
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::code;
-
-    fn rejected(bytes: &[u8]) -> (Option<String>, i64) {
-        match Message::read(bytes) {
-            Ok(message) => panic!("{message:?}"),
-            Err(malformed) => (malformed.id.map(|id| id.to_string()), malformed.error.code),
-        }
-    }
-
-    #[test]
-    fn messages_are_told_apart() {
-        assert!(matches!(
-            Message::read(br#"{"jsonrpc":"2.0","id":7,"method":"a\/b","params":{}}"#),
-            Ok(Message::Request(Request { id: Id::Number(7), method, params: Some("{}") })) if method == "a/b"
-        ));
-        assert!(matches!(
-            Message::read(br#"{"jsonrpc":"2.0","method":"x"}"#),
-            Ok(Message::Notification { params: None, .. })
-        ));
-        assert!(matches!(
-            Message::read(br#"{"jsonrpc":"2.0","id":"a","result":null}"#),
-            Ok(Message::Response { id: Some(Id::Text(_)), result: Ok("null") })
-        ));
-        let text = br#"{"jsonrpc":"2.0","id":"a\"b","method":"roots\/list"}"#;
-        let Ok(Message::Request(request)) = Message::read(text) else { panic!("not read") };
-        assert_eq!((&*request.id.to_string(), &*request.method), (r#""a\"b""#, "roots/list"));
-        assert_eq!(request.id.value(), json!("a\"b"));
-    }
-
-    #[test]
-    fn what_is_not_a_message_is_rejected_with_its_id_and_the_exact_code() {
-        let (parse, invalid) = (code::PARSE_ERROR, code::INVALID_REQUEST);
-        let one = || Some("1".to_owned());
-        for (text, id, code) in [
-            ("", None, parse),
-            (" ", None, parse),
-            ("hello", None, parse),
-            ("{", None, parse),
-            ("[]", None, invalid),
-            ("1", None, invalid),
-            ("{}", None, invalid),
-            (r#"{"level":"info","msg":"listening"}"#, None, invalid),
-            (r#"{"jsonrpc":"1.0","id":1,"method":"x"}"#, one(), invalid),
-            (r#"{"jsonrpc":"2.0","id":1,"method":5}"#, one(), invalid),
-            (r#"{"jsonrpc":"2.0","id":1}"#, one(), invalid),
-            (r#"{"jsonrpc":"2.0","id":1,"error":null}"#, one(), invalid),
-            (r#"{"jsonrpc":"2.0","result":{}}"#, None, invalid),
-            (r#"{"jsonrpc":"2.0","id":1,"method":"x","result":{}}"#, one(), invalid),
-            (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}"#, None, invalid),
-            (r#"{"jsonrpc":"2.0","id":1,"result":{}} x"#, None, parse),
-            ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\u{0}\"}", None, parse),
-        ] {
-            assert_eq!(rejected(text.as_bytes()), (id, code), "{text}");
-        }
-        for id in ["null", "1.5", "1E400", "true", "{}", "[1]"] {
-            let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"x"}}"#);
-            assert_eq!(rejected(text.as_bytes()), (None, invalid), "{id}");
-        }
-        for field in ["method", "x"] {
-            let bytes =
-                [br#"{"jsonrpc":"2.0","id":1,""#, field.as_bytes(), b"\":\"\xff\"}"].concat();
-            assert_eq!(rejected(&bytes), (None, parse), "bytes that are not text");
-        }
-    }
-
-    #[test]
-    fn a_result_is_a_slice_of_its_message() {
-        let message = Bytes::from_static(
-            br#" {"jsonrpc":"2.0","result":{"a":[1E400, "\u00e4"]} ,"id":12345678901,"x":{}}"#,
-        );
-        let Ok(Message::Response { id, result: Ok(result) }) = Message::read(&message) else {
-            panic!("not read");
-        };
-        assert_eq!(id.and_then(|id| id.number()), Some(12_345_678_901));
-        let response = Response::within(&message, result);
-        assert_eq!(response.json(), r#"{"a":[1E400, "\u00e4"]}"#);
-        assert!(message.as_ptr_range().contains(&response.json().as_ptr()), "not a copy");
-    }
-
-    #[test]
-    fn an_id_that_is_not_ours_belongs_to_nothing() {
-        for id in ["null", "\"1\"", "1.5", "-1", "{}", "99999999999999999999"] {
-            let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
-            let Ok(Message::Response { id: read, .. }) = Message::read(text.as_bytes()) else {
-                panic!("{id}");
-            };
-            assert_eq!(read.and_then(|id| id.number()), None, "{id}");
-        }
-    }
-
-    #[test]
-    fn the_error_counts_where_a_server_writes_both() {
-        let both = br#"{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":1,"message":"m"}}"#;
-        assert!(matches!(Message::read(both), Ok(Message::Response { result: Err(_), .. })));
-        let null = br#"{"jsonrpc":"2.0","id":1,"result":{},"error":null}"#;
-        assert!(matches!(Message::read(null), Ok(Message::Response { result: Ok("{}"), .. })));
-    }
-
-    #[test]
-    fn depth_is_no_danger() {
-        let deep = "[".repeat(1 << 20);
-        let open = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{deep}}}"#);
-        assert!(Message::read(open.as_bytes()).is_err());
-        let closed =
-            format!(r#"{{"jsonrpc":"2.0","id":1,"result":{deep}{}}}"#, "]".repeat(1 << 20));
-        assert!(matches!(
-            Message::read(closed.as_bytes()),
-            Ok(Message::Response { result: Ok(_), .. })
-        ));
-    }
-
-    #[test]
-    fn a_batch_is_a_list_of_messages() {
-        let batch = Bytes::from_static(b" [ {\"a\":1}, {\"b\":2} ]");
-        assert!(is_batch(&batch));
-        let (items, more) = split_batch(&batch, 10).unwrap();
-        assert_eq!((items, more), (vec![b"{\"a\":1}"[..].into(), b"{\"b\":2}"[..].into()], false));
-        assert!(matches!(split_batch(&batch, 1), Ok((items, true)) if items.len() == 1));
-        assert!(!is_batch(b"{}"));
-        for broken in ["[", "{}", "[] x", "[1,]"] {
-            assert!(split_batch(&Bytes::from_static(broken.as_bytes()), 10).is_err(), "{broken}");
-        }
-    }
-
-    #[test]
-    fn meta_comes_before_the_parameters() {
-        for (params, expected) in [
-            ("{}", r#"{"_meta":{"a":1,"b":2}}"#),
-            (" { } ", r#"{"_meta":{"a":1,"b":2} } "#),
-            (r#"{"x":"}"}"#, r#"{"_meta":{"a":1,"b":2},"x":"}"}"#),
-        ] {
-            let request = Request { id: Id::Number(1), method: "m".into(), params: Some(params) };
-            let message = request.encode(&[r#""a":1"#, r#""b":2"#]);
-            let expected =
-                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{expected}}}"#);
-            assert_eq!(String::from_utf8(message).unwrap(), expected);
-        }
-    }
-
-    #[test]
-    fn messages_are_one_line_of_json() {
-        let text = Id::Text("\"a\"".into());
-        let request =
-            Request { id: text.clone(), method: "tools/call".into(), params: Some(r#"{"a":1}"#) };
-        let ok = Ok(Response::from(b"{}".to_vec()));
-        let failed = Err(RpcError::method_not_found("x\n").data(json!([1])));
-        for (message, expected) in [
-            (
-                request.encode(&[]),
-                r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"a":1}}"#,
-            ),
-            (encode_notification("x/y", None), r#"{"jsonrpc":"2.0","method":"x/y"}"#),
-            (
-                encode_notification("x/y", Some(&json!({ "a": "\n" }))),
-                r#"{"jsonrpc":"2.0","method":"x/y","params":{"a":"\n"}}"#,
-            ),
-            (encode_response(&text, &ok), r#"{"jsonrpc":"2.0","id":"a","result":{}}"#),
-            (
-                encode_response(&Id::Number(7), &failed),
-                r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found: x\n","data":[1]}}"#,
-            ),
-            (
-                encode_error(None, &RpcError::parse("no")),
-                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#,
-            ),
-        ] {
-            assert_eq!(std::str::from_utf8(&message).unwrap(), expected);
-        }
-    }
+/// Appends a value.
+pub fn append_json<T: Serialize + ?Sized>(text: &mut Vec<u8>, value: &T) {
+    // Strings and values that came from JSON: there is nothing in it that cannot be printed.
+    let _ = serde_json::to_writer(text, value);
 }
+
+/// Appends a further field of an object.
+pub fn append_field<T: Serialize + ?Sized>(text: &mut Vec<u8>, name: &str, value: &T) {
+    text.push(b',');
+    append_json(text, name);
+    text.push(b':');
+    append_json(text, value);
+}
+
+/// Appends a string. JSON within a string is full of quotes, and to search for the next one after each
+/// takes longer than to look at every byte.
+pub fn append_string(text: &mut Vec<u8>, string: &str) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    text.reserve(string.len() + string.len() / 4 + 2);
+    text.push(b'"');
+    for &byte in string.as_bytes() {
+        match byte {
+            b'"' | b'\\' => text.extend_from_slice(&[b'\\', byte]),
+            b'\n' => text.extend_from_slice(b"\\n"),
+            0..0x20 => {
+                let digits = [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]];
+                text.extend_from_slice(b"\\u00");
+                text.extend_from_slice(&digits);
+            }
+            _ => text.push(byte),
+        }
+    }
+    text.push(b'"');
+}
+
+#[cfg(test)]
+mod tests;

@@ -12,5 +12,5 @@ mod rest;
 
 pub use app::{App, ServerSettings, ServerToken};
 pub use ask_service::{AskService, AskServiceRequest, AskServiceResponse, MAX_QUEUED_EVENTS};
-pub use http::{accept::serve, identity::OPERATOR};
+pub use http::{connection::serve, identity::OPERATOR};
 pub use rest::openapi;

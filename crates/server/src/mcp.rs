@@ -1,8 +1,8 @@
 //! The MCP doors: both protocol versions, over HTTP and on stdin and stdout. The messages themselves are
 //! the crate `mcp`'s.
 //!
-//! - `dispatch` knows the methods; `context` and `client` are what every method gets.
-//! - `call` and `result`: `tools/call`. `input_requests`, `input_rounds` and `request_state`: a tool that
+//! - `dispatch` knows the methods; `context` is what every method gets.
+//! - `call`: `tools/call`. `input_requests`, `input_rounds` and `request_state`: a tool that
 //!   asks for input, in one request (legacy) or in several rounds (modern).
 //! - `tasks`, `resources`, `prompts`, `completion`, `listing`, `subscriptions`: the other methods.
 //! - `http` and `stdio` carry messages; `open_requests` are those without a response yet.
@@ -10,7 +10,6 @@
 
 mod batch;
 mod call;
-mod client;
 mod completion;
 mod context;
 mod dispatch;
@@ -24,7 +23,6 @@ mod open_requests;
 mod prompts;
 mod request_state;
 mod resources;
-mod result;
 mod session;
 mod settings;
 mod stdio;

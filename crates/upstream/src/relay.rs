@@ -11,7 +11,7 @@ use gate::{
     BoxFuture, InputCapabilities, InputRequests, LogLevel, OutputPayload, Provider, RunningCall,
     ToolError, ToolOutput,
 };
-use mcp::{ClientCapabilities, LogMessage, Progress, Response, json_text::append};
+use mcp::{ClientCapabilities, LogMessage, Progress, Response, append_json};
 use rand::RngExt;
 use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
@@ -252,14 +252,14 @@ impl Relay {
     fn params(&self, input: &Value, resumed: &Map<String, Value>) -> String {
         let mut text = Vec::with_capacity(128);
         text.extend_from_slice(b"{\"name\":");
-        append(&mut text, &self.tool);
+        append_json(&mut text, &self.tool);
         text.extend_from_slice(b",\"arguments\":");
-        append(&mut text, input);
+        append_json(&mut text, input);
         for (name, value) in resumed {
             text.push(b',');
-            append(&mut text, name);
+            append_json(&mut text, name);
             text.push(b':');
-            append(&mut text, value);
+            append_json(&mut text, value);
         }
         text.push(b'}');
         String::from_utf8(text).unwrap_or_default()

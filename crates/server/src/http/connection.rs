@@ -1,10 +1,11 @@
-//! One connection: what it is doing, so that others can judge whether to end it.
+//! Connections: accepted, bounded, and ended in order.
 //!
 //! Timers and cancellation that every request would have to arm and to look at cost more
 //! than the request does. So a connection only notes what it is doing, in atomics, and a
 //! supervisor looks at all of them now and then.
 
 use std::{
+    convert::Infallible,
     io,
     pin::Pin,
     sync::{
@@ -12,23 +13,131 @@ use std::{
         atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed},
     },
     task::{Context, Poll},
-    time::Duration,
 };
 
 use axum::{
+    Router,
     body::{Body, HttpBody},
     response::Response,
 };
 use bytes::Bytes;
-use hyper::body::{Frame, SizeHint};
+use hyper::{
+    body::{Frame, Incoming, SizeHint},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::TokioIo;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
     task::AbortHandle,
+    time::{Duration, Instant},
 };
+use tokio_util::sync::CancellationToken;
+
+use crate::{App, http::identity, rest};
+
+/// The largest head of a request, in bytes.
+const MAX_HEAD_BYTES: usize = 64 * 1_024;
+/// The time to wait when the system has no more files or memory for connections.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// The time that calls that were told to stop have to be recorded.
+const LAST_MOMENT: Duration = Duration::from_secs(4);
+
+/// Answers connections until told to stop; then lets what runs come to its end, for as
+/// long as the settings allow.
+pub async fn serve(app: Arc<App>, listener: TcpListener, stop: CancellationToken) {
+    let routers = (rest::routes(app.clone()), rest::refusals());
+    let places = Arc::new(Semaphore::new(app.settings.max_connections));
+    let supervisor = Arc::new(ConnectionSupervisor::default());
+    let timeouts =
+        ConnectionTimeouts { head: app.settings.header_timeout, idle: app.settings.idle_timeout };
+    let mut tick = tokio::time::interval(TICK);
+    loop {
+        let next = async {
+            let place = places.clone().acquire_owned().await;
+            (place, listener.accept().await)
+        };
+        let (place, stream) = tokio::select! {
+            () = stop.cancelled() => break,
+            _ = tick.tick() => {
+                supervisor.tick(timeouts);
+                app.mcp.sessions.sweep();
+                continue;
+            }
+            accepted = next => accepted,
+        };
+        let stream = match stream {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        let activity = supervisor.activity();
+        let (app, routers, noted) = (app.clone(), routers.clone(), activity.clone());
+        let task = tokio::spawn(async move {
+            connection(app, routers, stream, noted).await;
+            drop(place);
+        });
+        supervisor.supervise(activity, task.abort_handle());
+    }
+    drop(listener);
+    app.gate.begin_stopping();
+    drain(&app, &supervisor).await;
+}
+
+/// Waits for the connections that are at work. From now on every answer says that it is
+/// the last one on its connection.
+async fn drain(app: &App, supervisor: &ConnectionSupervisor) {
+    let end = Instant::now() + app.settings.drain_timeout;
+    while supervisor.end_idle() > 0 && Instant::now() < end {
+        tokio::time::sleep(TICK).await;
+    }
+    // Jobs of the queue run without a connection.
+    while app.gate.is_running() && Instant::now() < end {
+        tokio::time::sleep(TICK).await;
+    }
+    if supervisor.end_idle() == 0 && !app.gate.is_running() {
+        return;
+    }
+    tracing::warn!("calls were still running when the time to stop was up");
+    app.gate.stop_all();
+    let end = Instant::now() + LAST_MOMENT;
+    while (app.gate.is_running() || supervisor.end_idle() > 0) && Instant::now() < end {
+        tokio::time::sleep(TICK).await;
+    }
+}
+
+async fn connection(
+    app: Arc<App>,
+    (routes, refusals): (Router, Router),
+    stream: TcpStream,
+    activity: Arc<ConnectionActivity>,
+) {
+    // An answer is one small write: waiting to fill a packet only adds delay.
+    let _ = stream.set_nodelay(true);
+    let stream = TokioIo::new(TrackedStream { stream, activity: activity.clone() });
+    let service = service_fn(move |request: hyper::Request<Incoming>| {
+        let (app, busy) = (app.clone(), activity.busy());
+        let (routes, refusals) = (routes.clone(), refusals.clone());
+        async move {
+            let request = request.map(Body::new);
+            let response = identity::handle(&app, routes, &refusals, request).await;
+            Ok::<_, Infallible>(busy.until_sent(response))
+        }
+    });
+    let connection =
+        http1::Builder::new().max_buf_size(MAX_HEAD_BYTES).serve_connection(stream, service);
+    if let Err(error) = connection.await {
+        tracing::debug!(%error, "a connection ended badly");
+    }
+}
 
 /// The interval at which the supervisor looks.
-pub(crate) const TICK: Duration = Duration::from_millis(100);
+const TICK: Duration = Duration::from_millis(100);
 
 /// After so many ticks a client that takes nothing is given up when the server stops.
 const STUCK_TICKS: u64 = 10;
@@ -44,7 +153,7 @@ const SENDING: u8 = 3;
 
 /// The activity of a connection, and since which tick.
 #[derive(Debug, Default)]
-pub(crate) struct ConnectionActivity {
+struct ConnectionActivity {
     phase: AtomicU8,
     since: AtomicU64,
     /// True if the client has left no room for what it is sent.
@@ -74,21 +183,21 @@ impl ConnectionActivity {
     }
 
     /// A request is being answered, until the guard is dropped.
-    pub(crate) fn busy(self: &Arc<Self>) -> BusyGuard {
+    fn busy(self: &Arc<Self>) -> BusyGuard {
         self.enter(BUSY);
         BusyGuard(self.clone())
     }
 }
 
 /// Ends the answering of a request, also one that was given up.
-pub(crate) struct BusyGuard(Arc<ConnectionActivity>);
+struct BusyGuard(Arc<ConnectionActivity>);
 
 /// The largest response that the system takes at one go, in bytes.
 const SHORT_ANSWER_BYTES: u64 = 65_536;
 
 impl BusyGuard {
     /// The answer; one that takes a while to send is part of the answering until it is sent.
-    pub(crate) fn until_sent(self, response: Response) -> Response {
+    fn until_sent(self, response: Response) -> Response {
         let short = response.body().size_hint().exact();
         if short.is_some_and(|bytes| bytes <= SHORT_ANSWER_BYTES) {
             return response;
@@ -132,23 +241,23 @@ impl Drop for BusyGuard {
 
 /// The time that a connection may be in a phase.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ConnectionTimeouts {
+struct ConnectionTimeouts {
     /// For the head of a request to come in.
-    pub head: Duration,
+    head: Duration,
     /// Between requests, and for a client to take what it is sent.
-    pub idle: Duration,
+    idle: Duration,
 }
 
 /// All the connections that are open.
 #[derive(Debug, Default)]
-pub(crate) struct ConnectionSupervisor {
+struct ConnectionSupervisor {
     clock: Arc<AtomicU64>,
     open: Mutex<Vec<(Arc<ConnectionActivity>, AbortHandle)>>,
 }
 
 impl ConnectionSupervisor {
     /// The note of a new connection.
-    pub(crate) fn activity(&self) -> Arc<ConnectionActivity> {
+    fn activity(&self) -> Arc<ConnectionActivity> {
         let activity =
             ConnectionActivity { clock: self.clock.clone(), ..ConnectionActivity::default() };
         activity.touch();
@@ -156,13 +265,13 @@ impl ConnectionSupervisor {
     }
 
     /// Takes a connection into keeping.
-    pub(crate) fn supervise(&self, activity: Arc<ConnectionActivity>, task: AbortHandle) {
+    fn supervise(&self, activity: Arc<ConnectionActivity>, task: AbortHandle) {
         self.lock().push((activity, task));
     }
 
     /// Looks at all connections once: those that are over are forgotten, those that took
     /// too long are ended.
-    pub(crate) fn tick(&self, timeouts: ConnectionTimeouts) {
+    fn tick(&self, timeouts: ConnectionTimeouts) {
         let now = self.clock.fetch_add(1, Relaxed) + 1;
         let ticks = |time: Duration| {
             u64::try_from(time.as_millis() / TICK.as_millis()).unwrap_or(u64::MAX).max(1)
@@ -183,7 +292,7 @@ impl ConnectionSupervisor {
     }
 
     /// Ends the connections that do nothing; tells how many are still at work.
-    pub(crate) fn end_idle(&self) -> usize {
+    fn end_idle(&self) -> usize {
         // One that moved a byte within the last two ticks may be in the middle of an answer.
         let now = self.clock.fetch_add(1, Relaxed) + 1;
         let mut open = self.lock();
@@ -206,9 +315,9 @@ impl ConnectionSupervisor {
 }
 
 /// A stream that notes when bytes move.
-pub(crate) struct TrackedStream {
-    pub stream: TcpStream,
-    pub activity: Arc<ConnectionActivity>,
+struct TrackedStream {
+    stream: TcpStream,
+    activity: Arc<ConnectionActivity>,
 }
 
 impl AsyncRead for TrackedStream {

@@ -91,7 +91,7 @@ async fn answer(context: &McpContext, session: &Session, request: &Request<'_>) 
     let context = McpContext { stop, ..context.clone() };
     let outcome = match dispatch::read(request) {
         Ok((params, meta)) => {
-            match dispatch::begin(context, &request.method, &params, &meta, None) {
+            match dispatch::begin(context, &request.method, &params, &meta) {
                 Dispatched::Ready(outcome) => outcome,
                 Dispatched::Pending(work) => work.await,
             }

@@ -1,33 +1,41 @@
-//! `tools/call`: through the gate and nothing else.
+//! `tools/call`: read, made through the gate and nothing else, and its outcome rendered.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use contract::{TaskSupport, codes};
+use contract::{Contract, Presentation, TaskSupport, codes, render::mcp::is_object};
 use gate::{
-    ApprovalId, BoxFuture, Call, InputRequests, JobId, LiveJob, LogLevel, NotificationSender,
-    Outcome, Recording, Tool, ToolNotification,
+    ApprovalId, BoxFuture, Call, Failure, InputRequests, JobId, LiveJob, LogLevel,
+    NotificationSender, Outcome, OutputJson, Recording, Tool, ToolNotification,
 };
 use mcp::{
-    LogMessage, Progress, RpcError, code,
-    params::{self, Params, RequestMeta},
+    LogMessage, Progress, RpcError, append_field, append_json, append_string, header,
+    params::{self, Params, RequestMeta, SERVER_INFO},
 };
-use serde_json::{Map, Value, value::RawValue};
+use serde::Deserialize;
+use serde_json::{Map, Value, json, value::RawValue};
 use tokio::sync::mpsc;
 
 use super::{
-    context::{McpContext, RpcResult, joined},
+    context::{McpContext, RpcResult},
     dispatch, input_requests,
     input_rounds::InputRounds,
-    result, tasks,
+    resources, tasks,
 };
 
 /// How many notifications of a tool may wait until they are sent.
 const MAX_NOTIFICATIONS: usize = 64;
-/// How often to look whether a call that became a task is on record.
-const POLL_INTERVAL: Duration = Duration::from_millis(5);
+/// Where a result says which request and which job it belongs to, and how it failed.
+const REQUEST_ID: &str = "toolgate/request_id";
+const JOB_ID: &str = "toolgate/job_id";
+const ERROR: &str = "toolgate/error";
+/// What is out of the ordinary about a result.
+const SPILLED: &str = "toolgate/spilled";
+const RELEASED: &str = "toolgate/released";
+const QUARANTINE_ID: &str = "toolgate/quarantine_id";
+const WARNINGS: &str = "toolgate/contract_warnings";
 
-/// A `tools/call` request.
-pub(crate) struct ToolCall {
+/// Handles one `tools/call` request.
+struct CallHandler {
     context: McpContext,
     tool: Option<Arc<Tool>>,
     name: Box<str>,
@@ -36,36 +44,41 @@ pub(crate) struct ToolCall {
     rounds: InputRounds,
     progress_token: Option<Value>,
     approval: Option<ApprovalId>,
-    /// The progress that the client was last told: it must grow.
+    /// The progress that the client was last sent: it must grow.
     last_progress: f64,
     /// The name that the call has if it becomes a task.
     task: Option<JobId>,
 }
 
-/// Reads a call. Nothing is waited for here.
-pub(crate) fn read(
-    context: McpContext,
+/// Reads a call, and begins it. Nothing is waited for here.
+pub(crate) fn begin(
+    mut context: McpContext,
     params: &Params<'_>,
     meta: &RequestMeta<'_>,
-) -> Result<ToolCall, RpcError> {
+) -> Result<BoxFuture<'static, RpcResult>, RpcError> {
     let name = params::required(params.name, "name")?;
     let arguments = dispatch::object(params.arguments, "arguments")?;
     let rounds = InputRounds::read(&context, params, "tools/call", &name)?;
     let progress_token = meta.progress_token()?;
     let approval = meta.approval.map(approval_id).transpose()?;
     let tool = context.app.gate.catalogue().find_in(&name, context.scope.as_deref()).cloned();
-    let arguments = Some(arguments);
-    Ok(ToolCall {
+    if let (Some(headers), Some(tool)) = (context.headers.take(), &tool) {
+        for mirror in &tool.parameter_headers {
+            header::check_argument(&headers, &mirror.header, mirror.value(&arguments))?;
+        }
+    }
+    let handler = CallHandler {
         context,
         tool,
         name,
-        arguments,
+        arguments: Some(arguments),
         rounds,
         progress_token,
         approval,
         last_progress: f64::NEG_INFINITY,
         task: None,
-    })
+    };
+    Ok(Box::pin(handler.answer()))
 }
 
 /// The approval that the client has for this call.
@@ -76,34 +89,17 @@ fn approval_id(raw: &RawValue) -> Result<ApprovalId, RpcError> {
     })
 }
 
-impl ToolCall {
-    /// A tool that mirrors arguments into headers, and the arguments.
-    pub(crate) fn mirrored(&self) -> Option<(&Arc<Tool>, &Map<String, Value>)> {
-        let tool = self.tool.as_ref().filter(|tool| !tool.parameter_headers.is_empty())?;
-        Some((tool, self.arguments.as_ref()?))
-    }
-
+impl CallHandler {
     /// Makes the call.
-    pub(crate) async fn answer(mut self) -> RpcResult {
+    async fn answer(mut self) -> RpcResult {
         self.rounds.open(&self.context)?;
         let policy = self.tool.as_ref().map_or(TaskSupport::Never, |tool| tool.contract.tasks);
         match (policy, self.context.client.tasks) {
-            (TaskSupport::Required, false) => Err(self.needs_tasks()),
+            (TaskSupport::Required, false) => Err(tasks::required(&self.context, &self.name)),
             (TaskSupport::Always | TaskSupport::Required, true) => self.queued().await,
             (TaskSupport::Auto, true) => self.or_task().await,
             _ => self.directly(Recording::WhenNeeded).await,
         }
-    }
-
-    fn needs_tasks(&self) -> RpcError {
-        if self.context.client.is_modern() {
-            return tasks::not_declared();
-        }
-        RpcError::new(
-            code::METHOD_NOT_FOUND,
-            200,
-            format!("`{}` can only be called as a task", self.name),
-        )
     }
 
     /// Hands out a task at once; a worker makes the call.
@@ -115,7 +111,7 @@ impl ToolCall {
             Err(failure) => {
                 let name = &*self.name;
                 let outcome = Outcome::refused(name, context.request_id.clone(), *failure);
-                self.render(&outcome)
+                self.result(&outcome)
             }
         }
     }
@@ -125,32 +121,7 @@ impl ToolCall {
         let context = self.context.clone();
         let id = JobId::new(context.app.gate.clock().now());
         self.task = Some(id.clone());
-        let mut call = tokio::spawn(self.directly(Recording::As(id.clone())));
-        let task_after = context.app.settings.mcp.task_after;
-        // Until it is handed out, a client that goes away ends the call.
-        let gone = context.stop.clone().drop_guard();
-        if let Ok(outcome) = tokio::time::timeout(task_after, &mut call).await {
-            return joined(outcome);
-        }
-        // It is not handed out before it is on record.
-        let live = loop {
-            if let Some(live) = context.app.gate.live(&id) {
-                break live;
-            }
-            tokio::select! {
-                outcome = &mut call => return joined(outcome),
-                () = tokio::time::sleep(POLL_INTERVAL) => {}
-            }
-        };
-        // One that has ended with input requests has its own result.
-        if !live.hand_out() {
-            return joined(call.await);
-        }
-        let task = tasks::created(&context, &id).await;
-        if task.is_ok() {
-            gone.disarm();
-        }
-        task
+        tasks::hand_out_if_slow(context, &id, self.directly(Recording::As(id.clone()))).await
     }
 
     /// The job that this call has become, once its client knows it by name.
@@ -171,7 +142,7 @@ impl ToolCall {
             if let Err(failure) = &outcome.result {
                 self.rounds.refused(&self.context, failure);
             }
-            let Some(open) = open_input_requests(&outcome) else { return self.render(&outcome) };
+            let Some(open) = open_input_requests(&outcome) else { return self.result(&outcome) };
             if let Some(live) = self.handed_out() {
                 let jobs = self.context.app.jobs.clone();
                 match jobs.answers(&live).await {
@@ -193,7 +164,7 @@ impl ToolCall {
                     if let Err(failure) = &mut outcome.result {
                         failure.message = format!("{}; {reason}", failure.message);
                     }
-                    return self.render(&outcome);
+                    return self.result(&outcome);
                 }
             }
         }
@@ -273,7 +244,7 @@ impl ToolCall {
         self.context.client.log_level.is_some_and(|least| level >= least)
     }
 
-    fn render(&self, outcome: &Outcome) -> RpcResult {
+    fn result(&self, outcome: &Outcome) -> RpcResult {
         let contract = self.tool.as_ref().map(|tool| &*tool.contract);
         match &outcome.result {
             Err(failure) if failure.code == codes::UNKNOWN_TOOL.code => {
@@ -282,7 +253,7 @@ impl ToolCall {
                 error.data.clone_from(&failure.details);
                 Err(error)
             }
-            _ => Ok(result::of_call(&self.context, contract, outcome).into()),
+            _ => Ok(render(&self.context, contract, outcome).into()),
         }
     }
 }
@@ -300,5 +271,160 @@ fn further(last: f64, fraction: Option<f64>) -> f64 {
             if percent > last { percent } else { last + 0.01 }
         }
         None => (last + 1.0).max(0.0),
+    }
+}
+
+/// The outcome as the result of `tools/call`, in the form that the client's protocol version wants.
+pub(crate) fn render(
+    context: &McpContext,
+    contract: Option<&Contract>,
+    outcome: &Outcome,
+) -> Vec<u8> {
+    let mut text = Vec::with_capacity(512);
+    text.extend_from_slice(b"{\"content\":[");
+    match &outcome.result {
+        Ok(output) if outcome.flags.released.is_some() => released(&mut text, outcome, output),
+        Ok(output) => succeeded(&mut text, context, contract, outcome, output),
+        Err(failure) => failed(&mut text, failure),
+    }
+    if context.client.is_modern() {
+        text.extend_from_slice(b",\"resultType\":\"complete\"");
+    }
+    meta(&mut text, context, outcome);
+    text.push(b'}');
+    text
+}
+
+fn succeeded(
+    text: &mut Vec<u8>,
+    context: &McpContext,
+    contract: Option<&Contract>,
+    outcome: &Outcome,
+    output: &OutputJson,
+) {
+    let json = output.json.get();
+    if contract.is_some_and(|contract| contract.presentation == Presentation::Content)
+        && let Some(blocks) = blocks(json)
+    {
+        text.extend_from_slice(blocks.as_bytes());
+        links(text, context, outcome, blocks.is_empty());
+        text.extend_from_slice(b"],\"isError\":false");
+        return;
+    }
+    // Legacy clients take objects only.
+    let wrap = !context.client.is_modern() && !contract.is_some_and(is_object);
+    let wrapped;
+    let json = if wrap {
+        wrapped = format!("{{\"result\":{json}}}");
+        &wrapped
+    } else {
+        json
+    };
+    // Once as it is, and once as a text in which quotes are escaped.
+    text.reserve(json.len() * 2 + json.len() / 4);
+    block(text, json);
+    if outcome.own_summary {
+        text.push(b',');
+        block(text, &outcome.summary);
+    }
+    links(text, context, outcome, false);
+    text.extend_from_slice(b"],\"isError\":false");
+    if context.client.version.has_structured_content() {
+        text.extend_from_slice(b",\"structuredContent\":");
+        text.extend_from_slice(json.as_bytes());
+    }
+}
+
+/// A failure: in words, and with its code and details as JSON. Not as structured content: some
+/// clients hold that against the schema of the result, and then show their own complaint in
+/// place of ours.
+fn failed(text: &mut Vec<u8>, failure: &Failure) {
+    block(text, &failure.message);
+    text.push(b',');
+    block(text, &error_object(failure).to_string());
+    text.extend_from_slice(b"],\"isError\":true");
+}
+
+/// What a person has released: in words, and as it is. As an error, because clients hold any
+/// other result against the schema that it breaks, and the caller would get nothing of it.
+fn released(text: &mut Vec<u8>, outcome: &Outcome, output: &OutputJson) {
+    block(text, &outcome.summary);
+    text.push(b',');
+    block(text, output.json.get());
+    text.extend_from_slice(b"],\"isError\":true");
+}
+
+fn error_object(failure: &Failure) -> serde_json::Value {
+    let mut error = json!({ "code": failure.code, "message": failure.message });
+    if let Some(details) = &failure.details {
+        error["details"] = details.clone();
+    }
+    error
+}
+
+fn meta(text: &mut Vec<u8>, context: &McpContext, outcome: &Outcome) {
+    text.extend_from_slice(b",\"_meta\":{");
+    append_json(text, REQUEST_ID);
+    text.push(b':');
+    append_json(text, &outcome.request_id);
+    if let Some(job) = &outcome.job_id {
+        append_field(text, JOB_ID, job);
+    }
+    let flags = &outcome.flags;
+    if flags.spilled {
+        append_field(text, SPILLED, &true);
+    }
+    if let Some(id) = &flags.released {
+        append_field(text, RELEASED, &true);
+        append_field(text, QUARANTINE_ID, id);
+    }
+    if !flags.warnings.is_empty() {
+        append_field(text, WARNINGS, &flags.warnings);
+    }
+    if let Err(failure) = &outcome.result {
+        append_field(text, ERROR, &error_object(failure));
+    }
+    if context.client.is_modern() {
+        text.extend_from_slice(format!(",\"{SERVER_INFO}\":{}", context.server_info()).as_bytes());
+    }
+    text.push(b'}');
+}
+
+fn block(text: &mut Vec<u8>, words: &str) {
+    text.extend_from_slice(b"{\"type\":\"text\",\"text\":");
+    append_string(text, words);
+    text.push(b'}');
+}
+
+/// The content blocks that a result consists of, without their brackets.
+fn blocks(json: &str) -> Option<&str> {
+    #[derive(Deserialize)]
+    struct ContentFields<'a> {
+        #[serde(borrow)]
+        content: &'a RawValue,
+    }
+    let fields: ContentFields<'_> = serde_json::from_str(json).ok()?;
+    fields.content.get().strip_prefix('[')?.strip_suffix(']').map(str::trim)
+}
+
+/// A link to each artifact, for clients that know links.
+fn links(text: &mut Vec<u8>, context: &McpContext, outcome: &Outcome, mut first: bool) {
+    let Some(job) = &outcome.job_id else { return };
+    if !context.client.version.has_structured_content() {
+        return;
+    }
+    for artifact in &outcome.artifacts {
+        if !first {
+            text.push(b',');
+        }
+        first = false;
+        let link = json!({
+            "type": "resource_link",
+            "uri": resources::artifact_uri(job, &artifact.name),
+            "name": artifact.name,
+            "mimeType": artifact.mime_type,
+            "size": artifact.bytes,
+        });
+        append_json(text, &link);
     }
 }

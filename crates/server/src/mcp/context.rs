@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
+use axum::http::HeaderMap;
 use bytes::Bytes;
-use gate::{Caller, Door, RequestId};
-use mcp::{Response, RpcError, params::SERVER_INFO};
-use serde_json::{Map, Value, json};
+use gate::{Caller, Door, InputCapabilities, LogLevel, RequestId};
+use mcp::{
+    ClientCapabilities, ProtocolVersion, Response, RpcError,
+    params::{RequestMeta, SERVER_INFO, string},
+};
+use serde_json::{Map, Value, json, value::RawValue};
 use tokio::{sync::mpsc, task::JoinError};
 use tokio_util::sync::CancellationToken;
 
-use super::{Library, client::Client, session::Session};
+use super::{Library, session::Session};
 use crate::App;
 
 /// The outcome of a method.
@@ -44,6 +48,8 @@ pub(crate) struct McpContext {
     pub session: Option<Arc<Session>>,
     /// The id of the request, for `subscriptions/listen`.
     pub subscription: Option<Value>,
+    /// The HTTP headers of a modern request: they repeat arguments of the call.
+    pub headers: Option<HeaderMap>,
 }
 
 /// A toolset, or everything.
@@ -112,6 +118,48 @@ pub(crate) fn library(app: &App, scope: &Scope) -> Arc<dyn Library> {
 pub(crate) fn server_info(app: &App, scope: &Scope) -> String {
     let name = scope.as_deref().unwrap_or("toolgate");
     format!(r#"{{"name":"{name}","version":"{}"}}"#, app.settings.version)
+}
+
+/// The client of a request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Client {
+    pub version: ProtocolVersion,
+    /// The input requests that it can answer.
+    pub capabilities: InputCapabilities,
+    /// Whether it can be handed a task.
+    pub tasks: bool,
+    /// The least level of a tool's log that it wants.
+    pub log_level: Option<LogLevel>,
+}
+
+impl Client {
+    /// The client as the `_meta` of a modern request describes it.
+    pub(crate) fn modern(meta: &RequestMeta<'_>) -> Result<Self, RpcError> {
+        let (version, capabilities) = meta.version_and_capabilities()?;
+        let capabilities = ClientCapabilities::read(capabilities)?;
+        let log_level = meta.log_level.map(log_level).transpose()?;
+        Ok(Self { log_level, ..Self::new(version, capabilities) })
+    }
+
+    /// A client that wants no log.
+    pub(crate) fn new(version: ProtocolVersion, can: ClientCapabilities) -> Self {
+        let ClientCapabilities { elicitation, sampling, roots, tasks } = can;
+        let capabilities = InputCapabilities { elicitation, sampling, roots };
+        Self { version, capabilities, tasks, log_level: None }
+    }
+
+    pub(crate) fn is_modern(self) -> bool {
+        self.version.is_modern()
+    }
+}
+
+/// A log level.
+pub(crate) fn log_level(raw: &RawValue) -> Result<LogLevel, RpcError> {
+    let word = string(raw, "level")?;
+    LogLevel::parse(&word).ok_or_else(|| {
+        let words: Vec<_> = LogLevel::ALL.iter().map(|level| level.word()).collect();
+        RpcError::invalid_params(format!("the level is one of {}", words.join(", ")))
+    })
 }
 
 /// Sends messages to a client while its request has no response yet.

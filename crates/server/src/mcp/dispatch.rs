@@ -2,17 +2,15 @@
 
 use gate::BoxFuture;
 use mcp::{
-    ProtocolVersion, Request, RpcError,
-    capabilities::TASKS_EXTENSION,
+    ProtocolVersion, Request, RpcError, TASKS_EXTENSION,
     params::{self, Params, RequestMeta},
 };
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{
     Library,
-    call::{self, ToolCall},
-    client, completion,
-    context::{McpContext, RpcResult},
+    call, completion,
+    context::{self, McpContext, RpcResult},
     listing::{self, RenderedKind},
     prompts, resources, subscriptions, tasks,
 };
@@ -49,20 +47,16 @@ pub(crate) fn object(raw: Option<&RawValue>, name: &str) -> Result<Map<String, V
     }
 }
 
-/// Compares the arguments of a call with the headers of its request.
-pub(crate) type HeaderCheck<'a> = &'a dyn Fn(&ToolCall) -> Result<(), RpcError>;
-
 /// Begins to answer a request. Nothing borrowed outlives this: what takes a while is owned.
 pub(crate) fn begin(
     context: McpContext,
     method: &str,
     params: &Params<'_>,
     meta: &RequestMeta<'_>,
-    check: Option<HeaderCheck<'_>>,
 ) -> Dispatched {
     let has_prompts = || !context.library().prompts().is_empty();
     match (method, context.client.is_modern()) {
-        ("tools/call", _) => begin_call(context, params, meta, check).into(),
+        ("tools/call", _) => call::begin(context, params, meta).into(),
         ("tools/list", _) => {
             Dispatched::Ready(listing::page(&context, RenderedKind::Tools, params.cursor))
         }
@@ -99,19 +93,6 @@ pub(crate) fn begin(
     }
 }
 
-fn begin_call(
-    context: McpContext,
-    params: &Params<'_>,
-    meta: &RequestMeta<'_>,
-    check: Option<HeaderCheck<'_>>,
-) -> Result<BoxFuture<'static, RpcResult>, RpcError> {
-    let call = call::read(context, params, meta)?;
-    if let Some(check) = check {
-        check(&call)?;
-    }
-    Ok(Box::pin(call.answer()))
-}
-
 fn resource(
     context: McpContext,
     params: &Params<'_>,
@@ -141,7 +122,7 @@ fn task(
 
 fn set_level(context: &McpContext, params: &Params<'_>) -> RpcResult {
     let raw = params.level.ok_or_else(|| RpcError::invalid_params("params must have `level`"))?;
-    let level = client::log_level(raw)?;
+    let level = context::log_level(raw)?;
     if let Some(session) = &context.session {
         session.set_level(level);
     }

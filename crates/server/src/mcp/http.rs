@@ -1,8 +1,7 @@
-//! MCP over HTTP: one endpoint for both protocol versions.
+//! MCP over HTTP: one endpoint for both protocol versions. A modern request stands alone, and a closed
+//! connection cancels it; `legacy` has the sessions.
 
-mod header_check;
 mod legacy;
-mod modern;
 mod streaming;
 
 use std::sync::Arc;
@@ -15,12 +14,18 @@ use axum::{
     routing::{any, post},
 };
 use bytes::Bytes;
-use gate::{Caller, Failure, RequestId};
-use mcp::{Id, Message, Request, RpcError, code, header as mcp_header};
+use gate::{Caller, Door, Failure, RequestId};
+use mcp::{
+    Id, Message, ProtocolVersion, Request, RpcError, code, header as mcp_header,
+    params::{Params, RequestMeta, string},
+};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
+use self::streaming::ResponseMode;
 use super::{
-    context::{RpcResult, Scope},
-    dispatch,
+    context::{Client, McpContext, MessageSender, RpcResult, Scope},
+    dispatch::{self, Dispatched},
 };
 use crate::{
     App,
@@ -95,6 +100,16 @@ impl HttpHead {
         }
     }
 
+    /// True if `MCP-Protocol-Version` names modern MCP. A version that is not known here is not one of
+    /// the old ones.
+    fn is_modern(&self) -> bool {
+        match self.header(mcp_header::PROTOCOL_VERSION).map(ProtocolVersion::parse) {
+            None => false,
+            Some(Some(version)) => version.is_modern(),
+            Some(None) => !self.headers.contains_key(SESSION_ID),
+        }
+    }
+
     fn accepts_streams(&self) -> bool {
         self.headers
             .get_all(header::ACCEPT)
@@ -131,7 +146,7 @@ pub(crate) async fn receive(
     match Message::read(&bytes) {
         Err(malformed) => failed(malformed.id.as_ref(), &malformed.error),
         Ok(Message::Request(request)) => answer(head, request).await,
-        Ok(message) if modern::says_header(&head) => modern::no_request(&message),
+        Ok(message) if head.is_modern() => no_request(&message),
         Ok(message) => legacy::no_request(&head, &message),
     }
 }
@@ -145,10 +160,80 @@ async fn answer(head: HttpHead, request: Request<'_>) -> HttpResponse {
             return failed(Some(&request.id), &RpcError { status, ..error });
         }
     };
-    if modern::is_meant(&head, &request, &meta) {
-        modern::answer(head, request, &params, &meta).await
-    } else {
-        legacy::answer(head, request, &params, &meta).await
+    if !is_modern(&head, &request, &meta) {
+        return legacy::answer(head, request, &params, &meta).await;
+    }
+    let mode = ResponseMode {
+        keep_alive: head.app.settings.mcp.keep_alive,
+        can_stream: head.accepts_streams(),
+        modern: true,
+    };
+    match begin(head, &request, &params, &meta, mode.can_stream) {
+        Err(error) => failed(Some(&request.id), &error),
+        Ok((Dispatched::Ready(outcome), _)) => {
+            let status = outcome.as_ref().err().map_or(200, |error| error.status);
+            finished(&request.id, &outcome, status)
+        }
+        Ok((Dispatched::Pending(work), interim)) => {
+            streaming::respond(request.id, work, interim, mode).await
+        }
+    }
+}
+
+/// True if a request is a modern one: its `_meta` says so, or its header.
+fn is_modern(head: &HttpHead, request: &Request<'_>, meta: &RequestMeta<'_>) -> bool {
+    let is_known = || {
+        let date = head.header(mcp_header::PROTOCOL_VERSION);
+        date.is_some_and(|date| ProtocolVersion::parse(date).is_some())
+    };
+    meta.protocol_version.is_some()
+        || (head.is_modern() && (request.method != "initialize" || is_known()))
+}
+
+/// Begins to answer a modern request; the messages that come before its response, if it wants any.
+fn begin(
+    head: HttpHead,
+    request: &Request<'_>,
+    params: &Params<'_>,
+    meta: &RequestMeta<'_>,
+    can_stream: bool,
+) -> Result<(Dispatched, Option<mpsc::Receiver<Bytes>>), RpcError> {
+    if let Some(version) = meta.protocol_version {
+        let version = string(version, "protocolVersion")?;
+        mcp_header::check(&head.headers, &version, &request.method, params)?;
+    }
+    let client = Client::modern(meta)?;
+    let listens = request.method == "subscriptions/listen";
+    let wants_messages = listens || client.log_level.is_some() || meta.progress_token.is_some();
+    let channel = (wants_messages && can_stream).then(MessageSender::channel);
+    let (messages, interim) = channel.unzip();
+    let HttpHead { app, caller, request_id, scope, headers } = head;
+    let context = McpContext {
+        app,
+        client,
+        scope,
+        caller,
+        request_id,
+        door: Door::McpHttp,
+        stop: CancellationToken::new(),
+        messages,
+        session: None,
+        subscription: listens.then(|| request.id.value()),
+        headers: Some(headers),
+    };
+    Ok((dispatch::begin(context, &request.method, params, meta), interim))
+}
+
+/// Takes a modern message that is not a request. There is nothing to tell a server here; a closed stream
+/// cancels.
+fn no_request(message: &Message<'_>) -> HttpResponse {
+    match message {
+        Message::Response { id, .. } => {
+            let error =
+                RpcError::invalid_request("in this protocol version the server asks nothing");
+            failed(id.as_ref(), &error)
+        }
+        Message::Notification { .. } | Message::Request(_) => accepted(),
     }
 }
 

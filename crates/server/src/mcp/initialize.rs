@@ -10,8 +10,7 @@ use mcp::{
 use serde_json::{Value, json};
 
 use super::{
-    client::Client,
-    context::{self, Scope},
+    context::{self, Client, Scope},
     dispatch,
     open_requests::OpenRequests,
     session::Session,

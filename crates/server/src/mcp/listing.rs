@@ -10,7 +10,7 @@ use contract::render::mcp::{OutputForm, tool as render_tool};
 use gate::{Catalogue, EnforcementMode, Tool};
 use mcp::{
     RpcError,
-    json_text::append_field,
+    append_field,
     params::{SERVER_INFO, string},
 };
 use serde_json::{Map, Value, json, value::RawValue};

@@ -17,8 +17,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    client::Client,
-    context::{MessageSender, Scope},
+    context::{Client, MessageSender, Scope},
     open_requests::OpenRequests,
     resources,
 };

@@ -14,8 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     batch::Batch,
-    client::Client,
-    context::{McpContext, MessageSender, RpcResult, Scope},
+    context::{Client, McpContext, MessageSender, RpcResult, Scope},
     dispatch::{self, Dispatched},
     initialize,
     open_requests::OpenRequests,
@@ -258,7 +257,7 @@ impl StdioDoor {
         if request.method == "subscriptions/listen" {
             context.subscription = Some(request.id.value());
         }
-        Ok(dispatch::begin(context, &request.method, &params, &meta, None))
+        Ok(dispatch::begin(context, &request.method, &params, &meta))
     }
 
     fn context(&self, client: Client, stop: CancellationToken) -> McpContext {
@@ -273,6 +272,7 @@ impl StdioDoor {
             messages: Some(self.messages.clone()),
             session: self.session.clone(),
             subscription: None,
+            headers: None,
         }
     }
 

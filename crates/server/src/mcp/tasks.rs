@@ -1,18 +1,57 @@
 //! Tasks: jobs, as the tasks extension shows them.
 
+use std::time::Duration;
+
 use contract::codes;
 use gate::{Job, JobId, JobState, LiveJob, Outcome, jobs::CancelResult};
 use mcp::{
-    RpcError,
-    capabilities::TASKS_EXTENSION,
+    RpcError, TASKS_EXTENSION, code,
     params::{self, Params},
 };
 use serde_json::{Map, Value, json};
 
 use super::{
-    context::{McpContext, RpcResult, store_failed},
-    input_requests, resources, result,
+    call,
+    context::{McpContext, RpcResult, joined, store_failed},
+    input_requests, resources,
 };
+
+/// How often to look whether a call that became a task is on record.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// Waits for a call that may be recorded under this id, and hands out a task for it where it takes long.
+pub(crate) async fn hand_out_if_slow(
+    context: McpContext,
+    id: &JobId,
+    call: impl Future<Output = RpcResult> + Send + 'static,
+) -> RpcResult {
+    let mut call = tokio::spawn(call);
+    let task_after = context.app.settings.mcp.task_after;
+    // Until it is handed out, a client that goes away ends the call.
+    let gone = context.stop.clone().drop_guard();
+    if let Ok(outcome) = tokio::time::timeout(task_after, &mut call).await {
+        return joined(outcome);
+    }
+    // It is not handed out before it is on record.
+    let live = loop {
+        if let Some(live) = context.app.gate.live(id) {
+            break live;
+        }
+        tokio::select! {
+            outcome = &mut call => return joined(outcome),
+            () = tokio::time::sleep(POLL_INTERVAL) => {}
+        }
+    };
+    // One that has ended with input requests has its own result.
+    if !live.hand_out() {
+        return joined(call.await);
+    }
+    let task = created(&context, id).await;
+    if task.is_ok() {
+        gone.disarm();
+    }
+    task
+}
 
 /// The answer to a call that became a task.
 pub(crate) async fn created(context: &McpContext, id: &JobId) -> RpcResult {
@@ -87,6 +126,15 @@ pub(crate) async fn cancel(context: McpContext, id: JobId) -> RpcResult {
     }
 }
 
+/// The error for a client without tasks that calls a tool which is only called as one.
+pub(crate) fn required(context: &McpContext, tool: &str) -> RpcError {
+    if context.client.is_modern() {
+        return not_declared();
+    }
+    let message = format!("`{tool}` can only be called as a task");
+    RpcError::new(code::METHOD_NOT_FOUND, 200, message)
+}
+
 /// Tasks are for clients that say that they know them.
 pub(crate) fn not_declared() -> RpcError {
     input_requests::missing_capabilities(&json!({ "extensions": { TASKS_EXTENSION: {} } }))
@@ -146,7 +194,7 @@ fn ending(context: &McpContext, job: &Job) -> TaskEnding {
                 _ => {
                     let tool = context.app.gate.catalogue().find(&job.tool).cloned();
                     let contract = tool.as_ref().map(|tool| &*tool.contract);
-                    TaskEnding::Completed(result::of_call(context, contract, &outcome))
+                    TaskEnding::Completed(call::render(context, contract, &outcome))
                 }
             }
         }

@@ -110,7 +110,7 @@ pub(super) async fn answer(
     }
     let keep_alive = head.app.settings.mcp.keep_alive;
     let context = context(head, &session, stop, can_stream.then_some(messages));
-    match dispatch::begin(context, &request.method, params, meta, None) {
+    match dispatch::begin(context, &request.method, params, meta) {
         Dispatched::Ready(outcome) => finished(&id, &outcome, 200),
         Dispatched::Pending(mut work) => {
             let mode = ResponseMode { keep_alive, can_stream, modern: false };
@@ -149,6 +149,7 @@ fn context(
         messages,
         session: Some(session.clone()),
         subscription: None,
+        headers: None,
     }
 }
 

@@ -18,9 +18,6 @@ use tokio::sync::mpsc;
 use super::finished;
 use crate::mcp::context::RpcResult;
 
-/// Messages that come before a response.
-pub(super) type InterimMessages = mpsc::Receiver<Bytes>;
-
 /// How a response may be sent.
 #[derive(Clone, Copy)]
 pub(super) struct ResponseMode {
@@ -36,7 +33,7 @@ pub(super) struct ResponseMode {
 struct PendingResponse {
     id: Id,
     work: BoxFuture<'static, RpcResult>,
-    interim: Option<InterimMessages>,
+    interim: Option<mpsc::Receiver<Bytes>>,
 }
 
 /// The next part of a response.
@@ -105,7 +102,7 @@ impl PendingResponse {
 pub(super) async fn respond(
     id: Id,
     work: BoxFuture<'static, RpcResult>,
-    interim: Option<InterimMessages>,
+    interim: Option<mpsc::Receiver<Bytes>>,
     mode: ResponseMode,
 ) -> HttpResponse {
     let mut pending = PendingResponse { id, work, interim };
@@ -134,7 +131,7 @@ pub(super) async fn respond(
 
 /// Messages as they come, for as long as the sender and `guard` live.
 pub(super) fn message_stream<G: Send + 'static>(
-    messages: InterimMessages,
+    messages: mpsc::Receiver<Bytes>,
     keep_alive: Duration,
     guard: G,
 ) -> HttpResponse {
