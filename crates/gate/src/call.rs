@@ -1,12 +1,12 @@
-//! A call, as a door hands it to the gate.
+//! A call, as a door hands it to the gate, and its caller.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use contract::LimitOverrides;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::{CallChannel, Caller, JobId, RequestId, Tool, approvals::ApprovalId};
+use crate::{CallChannel, JobId, RequestId, Tool, approvals::ApprovalId};
 
 /// A call, parsed by a door and not yet checked by anybody. [`Call::new`] makes one; a setter
 /// changes what differs from the usual.
@@ -143,6 +143,33 @@ impl Call {
     #[must_use]
     pub fn stop(self, stop: CancellationToken) -> Self {
         Self { stop, ..self }
+    }
+}
+
+/// The caller: a name that the journal and the limits know.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Caller(Arc<str>);
+
+impl Caller {
+    /// Somebody on this machine, where no login is asked for.
+    pub fn local() -> Self {
+        Self(Arc::from("local"))
+    }
+
+    /// The caller who showed the credential of that name.
+    pub fn named(name: &str) -> Self {
+        Self(Arc::from(name))
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Caller {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
     }
 }
 

@@ -12,7 +12,6 @@
 pub mod approvals;
 pub mod blobs;
 mod call;
-mod caller;
 mod catalogue;
 mod channel;
 mod clock;
@@ -37,8 +36,7 @@ pub mod visible_text;
 
 pub use approvals::{Approval, ApprovalId, ApprovalState};
 pub use blobs::{Artifact, Blobs};
-pub use call::{Call, Door, Recording};
-pub use caller::Caller;
+pub use call::{Call, Caller, Door, Recording};
 pub use catalogue::{Catalogue, Tool, Toolset, WithheldTool};
 pub use channel::{
     CallChannel, InputCapabilities, InputKind, InputRequest, InputRequests, LogLevel,

@@ -4,35 +4,21 @@
 //! it. Everything that does not change from request to request is prepared once. Connections are
 //! kept; an exchange on a kept one costs no task, no channel and no timer of its own.
 
-mod deadline;
+mod connection;
 mod errors;
-mod headers;
-mod http1;
 mod http2;
-mod pool;
 mod response;
 
-use std::{
-    fmt,
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::{HeaderValue, Method, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use http_body_util::Full;
-use tokio::{sync::Mutex, time::timeout_at};
 use url::Url;
 
 use self::{
-    deadline::{Deadline, DeadlineTimer},
-    http1::{ExchangeError, Http1Connection, OutgoingMessage},
-    pool::Pool,
-    response::Carrier,
+    connection::{ExchangeError, OutgoingMessage, ServiceConnection, ServiceConnections},
+    response::Deadline,
 };
 use super::{
     HttpClientSettings, NetError, NetErrorReason, NetRules, Resolve, SetupError, SystemResolver,
@@ -42,7 +28,6 @@ use super::{
     redirect,
 };
 
-pub use headers::ServiceHeaders;
 pub use response::{ResponseBody, ServiceResponse};
 
 /// The number of redirects within the service that are followed.
@@ -53,7 +38,7 @@ const MAX_REDIRECTS: usize = 5;
 pub struct ServiceSettings {
     /// The time that it may take to resolve the name, connect and agree on encryption.
     pub connect_timeout: Duration,
-    /// The largest head of an answer, in bytes; at least 8,192.
+    /// The largest head of a response, in bytes; at least 8,192.
     pub max_header_bytes: usize,
     /// The number of unused connections that are kept.
     pub max_idle_connections: usize,
@@ -85,10 +70,10 @@ pub struct ServiceRequest<'a> {
     /// Its headers: those of [`ServiceClient::headers`], and whatever was added.
     pub headers: &'a ServiceHeaders,
     /// Further ones, of this request alone.
-    pub extra: &'a [(http::HeaderName, HeaderValue)],
+    pub extra: &'a [(HeaderName, HeaderValue)],
     /// The body.
     pub body: Bytes,
-    /// The time that the exchange may take, to the end of the answer.
+    /// The time that the exchange may take, to the end of the response.
     pub timeout: Duration,
 }
 
@@ -96,22 +81,13 @@ pub struct ServiceRequest<'a> {
 #[derive(Clone)]
 pub struct ServiceClient {
     origin: Arc<Origin>,
-    place: Arc<ServiceAddress>,
+    address: Arc<ServiceAddress>,
 }
 
 struct Origin {
     rules: NetRules,
-    connector: Connector,
-    pool: Arc<Pool>,
-    /// True if connections are encrypted, so that the other side may want HTTP/2.
-    encrypted: bool,
-    /// True if it turned out that it does not.
-    one_by_one: AtomicBool,
-    http2: http2::Http2Connection,
-    /// Held while it is not known whether one connection is enough for all.
-    connecting: Mutex<()>,
+    connections: ServiceConnections,
     headers: ServiceHeaders,
-    max_header_bytes: usize,
 }
 
 /// An address within the origin, as hyper takes it.
@@ -121,10 +97,10 @@ struct ServiceAddress {
     path: Uri,
 }
 
-/// A service is told by its origin: what comes behind may be a secret.
+/// A service is shown by its origin: what comes behind may be a secret.
 impl fmt::Debug for ServiceClient {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let origin = self.place.url.origin().ascii_serialization();
+        let origin = self.address.url.origin().ascii_serialization();
         formatter.debug_tuple("Service").field(&origin).finish()
     }
 }
@@ -140,7 +116,6 @@ impl ServiceClient {
         let wrong = |error: NetError| SetupError::new(shown.clone(), error.message);
         let rules = NetRules::only(url.as_str())?;
         let url = rules.check(url.as_str()).map_err(wrong)?;
-        let max_header_bytes = settings.max_header_bytes.max(LEAST_HEADER_BYTES);
         let connector_settings = HttpClientSettings {
             rules: rules.clone(),
             connect_timeout: settings.connect_timeout,
@@ -148,30 +123,27 @@ impl ServiceClient {
             resolver: settings.resolver.clone(),
             ..HttpClientSettings::default()
         };
-        let place = ServiceAddress::new(url).map_err(wrong)?;
-        let origin = Origin {
-            connector: Connector::new(&connector_settings, Arc::new(rules.clone())),
-            rules,
-            pool: Pool::new(settings.max_idle_connections),
-            encrypted: place.url.scheme() == "https",
-            one_by_one: AtomicBool::new(false),
-            http2: http2::Http2Connection::default(),
-            connecting: Mutex::new(()),
-            headers: ServiceHeaders::prepare(&place.url, &settings.user_agent, headers)?,
-            max_header_bytes,
-        };
-        Ok(Self { origin: Arc::new(origin), place: Arc::new(place) })
+        let address = ServiceAddress::new(url).map_err(wrong)?;
+        let headers = ServiceHeaders::prepare(&address.url, &settings.user_agent, headers)?;
+        let connections = ServiceConnections::new(
+            Connector::new(&connector_settings, Arc::new(rules.clone())),
+            headers.origin.clone(),
+            settings.max_idle_connections,
+            settings.max_header_bytes.max(LEAST_HEADER_BYTES),
+        );
+        let origin = Origin { rules, connections, headers };
+        Ok(Self { origin: Arc::new(origin), address: Arc::new(address) })
     }
 
     /// Where it is.
     pub fn url(&self) -> &Url {
-        &self.place.url
+        &self.address.url
     }
 
     /// Another address of the same service, by the same connections; `address` may be relative.
     pub fn at(&self, address: &str) -> Result<Self, NetError> {
-        let place = self.origin.place(&self.place.url, address)?;
-        Ok(Self { origin: self.origin.clone(), place: Arc::new(place) })
+        let address = self.origin.address(&self.address.url, address)?;
+        Ok(Self { origin: self.origin.clone(), address: Arc::new(address) })
     }
 
     /// The headers that every request has.
@@ -181,44 +153,43 @@ impl ServiceClient {
 
     /// Closes all connections that nobody uses.
     pub fn close(&self) {
-        self.origin.pool.clear();
-        self.origin.http2.clear();
+        self.origin.connections.close();
     }
 
-    /// Sends a request and waits for the head of its answer. A request is never sent twice, except
+    /// Sends a request and waits for the head of its response. A request is never sent twice, except
     /// where nothing of the first one was written, or where it is one without effects (`GET`). One
     /// that went to a connection which was closed at that moment fails with [`NetErrorReason::Stale`].
     pub async fn send(&self, request: &ServiceRequest<'_>) -> Result<ServiceResponse, NetError> {
         let deadline = Deadline::after(request.timeout);
-        let answer = self.origin.exchange(&self.place, request, &deadline).await?;
-        if answer.status.is_redirection() {
-            return self.follow(request, answer, &deadline).await;
+        let response = self.origin.exchange(&self.address, request, &deadline).await?;
+        if response.status.is_redirection() {
+            return self.follow(request, response, &deadline).await;
         }
-        Ok(answer)
+        Ok(response)
     }
 
     /// Follows redirects that lead to another address of this service with the same request.
     async fn follow(
         &self,
         request: &ServiceRequest<'_>,
-        mut answer: ServiceResponse,
+        mut response: ServiceResponse,
         deadline: &Deadline,
     ) -> Result<ServiceResponse, NetError> {
-        let mut url = self.place.url.clone();
+        let mut url = self.address.url.clone();
         for redirects in 1..=MAX_REDIRECTS {
             let keeps_method = matches!(
-                answer.status,
+                response.status,
                 StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
             );
-            let location = redirect::location(&answer.headers)?;
-            let Some(location) = location.filter(|_| keeps_method) else { return Ok(answer) };
-            let place = self
+            let location = redirect::location(&response.headers)?;
+            let Some(location) = location.filter(|_| keeps_method) else { return Ok(response) };
+            let address = self
                 .origin
-                .place(&url, &location)
+                .address(&url, &location)
                 .map_err(|error| NetError { redirects, ..error })?;
-            answer.body.leave();
-            answer = self.origin.exchange(&place, request, deadline).await?;
-            url = place.url;
+            response.body.leave();
+            response = self.origin.exchange(&address, request, deadline).await?;
+            url = address.url;
         }
         let message = format!("more than {MAX_REDIRECTS} redirects");
         let error = NetError::new(NetErrorReason::RedirectLimit, message);
@@ -226,15 +197,9 @@ impl ServiceClient {
     }
 }
 
-/// A connection that carries an exchange.
-enum ServiceConnection {
-    Http1(Box<Http1Connection>),
-    Http2(hyper::client::conn::http2::SendRequest<Full<Bytes>>),
-}
-
 impl Origin {
     /// An address of this origin that another one leads to.
-    fn place(&self, from: &Url, address: &str) -> Result<ServiceAddress, NetError> {
+    fn address(&self, from: &Url, address: &str) -> Result<ServiceAddress, NetError> {
         let url = self.rules.check_redirect(from, address)?;
         if url.origin() != from.origin() {
             // The rules know hosts and ports; another scheme at the same one is another service.
@@ -246,45 +211,19 @@ impl Origin {
 
     async fn exchange(
         &self,
-        place: &ServiceAddress,
+        address: &ServiceAddress,
         request: &ServiceRequest<'_>,
         deadline: &Deadline,
     ) -> Result<ServiceResponse, NetError> {
         let may_repeat = matches!(request.method, Method::GET | Method::HEAD);
         loop {
-            let kept = self.kept();
-            let is_kept = kept.is_some();
-            let way = match kept {
-                Some(way) => way,
-                None => self.connect(deadline).await?,
+            let (connection, is_kept) = self.connections.take(deadline).await?;
+            let message = match &connection {
+                ServiceConnection::Http1(_) => message(request, address.path.clone(), false),
+                ServiceConnection::Http2(_) => message(request, address.whole.clone(), true),
             };
-            let ended = match way {
-                ServiceConnection::Http1(mut line) => {
-                    let message = message(request, place.path.clone(), false);
-                    let answer = line.exchange(message, deadline).await;
-                    answer.map(|answer| (answer, Carrier::Http1(line, self.pool.clone())))
-                }
-                ServiceConnection::Http2(sender) => {
-                    let message = message(request, place.whole.clone(), true);
-                    let max_header_bytes = self.max_header_bytes;
-                    let answer = http2::exchange(sender, message, deadline, max_header_bytes).await;
-                    if matches!(answer, Err(ExchangeError::Unsent)) {
-                        // It takes no more, although it may still live for others.
-                        self.http2.clear();
-                    }
-                    answer.map(|answer| (answer, Carrier::Http2(DeadlineTimer::new())))
-                }
-            };
-            match ended {
-                Ok((answer, carrier)) => {
-                    let (head, incoming) = answer.into_parts();
-                    let body = ResponseBody::new(incoming, carrier, *deadline);
-                    return Ok(ServiceResponse {
-                        status: head.status,
-                        headers: head.headers,
-                        body,
-                    });
-                }
+            match self.connections.exchange(connection, message, deadline).await {
+                Ok(response) => return Ok(response),
                 // There is one kept connection less each time, so it comes to an end.
                 Err(ExchangeError::Unsent) if is_kept => {}
                 Err(ExchangeError::Failed(error))
@@ -296,52 +235,6 @@ impl Origin {
                 Err(ExchangeError::Failed(error)) => return Err(error),
             }
         }
-    }
-
-    fn kept(&self) -> Option<ServiceConnection> {
-        if self.encrypted
-            && !self.one_by_one.load(Ordering::Relaxed)
-            && let Some(sender) = self.http2.get()
-        {
-            return Some(ServiceConnection::Http2(sender));
-        }
-        self.pool.take().map(ServiceConnection::Http1)
-    }
-
-    /// A new connection. Whatever goes wrong here, the request was not sent.
-    async fn connect(&self, deadline: &Deadline) -> Result<ServiceConnection, NetError> {
-        let connected = timeout_at(deadline.at, async {
-            if !self.encrypted || self.one_by_one.load(Ordering::Relaxed) {
-                return self.open().await;
-            }
-            let _connecting = self.connecting.lock().await;
-            match self.kept() {
-                Some(way) => Ok(way),
-                None => self.open().await,
-            }
-        });
-        let not_sent = |error: NetError| match error.reason {
-            NetErrorReason::Timeout | NetErrorReason::Network => {
-                NetError { reason: NetErrorReason::Connect, ..error }
-            }
-            _ => error,
-        };
-        connected.await.unwrap_or_else(|_| Err(deadline.missed())).map_err(not_sent)
-    }
-
-    async fn open(&self) -> Result<ServiceConnection, NetError> {
-        // The connector takes the origin alone, whatever else is in the address.
-        let stream = self.connector.connect(self.headers.origin()).await?;
-        if let Some(socket) = stream.socket() {
-            keep_alive(socket);
-        }
-        if stream.is_http2() {
-            let begun = self.http2.begin(stream, self.max_header_bytes).await;
-            return begun.map(ServiceConnection::Http2);
-        }
-        self.one_by_one.store(true, Ordering::Relaxed);
-        let connection = Http1Connection::new(stream, self.max_header_bytes).await?;
-        Ok(ServiceConnection::Http1(Box::new(connection)))
     }
 }
 
@@ -359,9 +252,9 @@ fn message(request: &ServiceRequest<'_>, uri: Uri, shared: bool) -> OutgoingMess
     *message.method_mut() = request.method.clone();
     *message.uri_mut() = uri;
     let headers = message.headers_mut();
-    request.headers.write(headers);
+    headers.clone_from(&request.headers.map);
     for (name, value) in request.extra {
-        if headers::may_be_set(name) {
+        if may_be_set(name) {
             headers.insert(name.clone(), value.clone());
         }
     }
@@ -372,15 +265,92 @@ fn message(request: &ServiceRequest<'_>, uri: Uri, shared: bool) -> OutgoingMess
     message
 }
 
-/// A stream may be silent for hours; the kernel finds out whether the other side still lives.
-fn keep_alive(stream: &tokio::net::TcpStream) {
-    use rustix::net::sockopt;
-    const AFTER: Duration = Duration::from_mins(1);
-    const BETWEEN: Duration = Duration::from_secs(15);
-    const TIMES: u32 = 4;
-    // What the kernel does not have it does not do.
-    let _ = sockopt::set_socket_keepalive(stream, true);
-    let _ = sockopt::set_tcp_keepidle(stream, AFTER);
-    let _ = sockopt::set_tcp_keepintvl(stream, BETWEEN);
-    let _ = sockopt::set_tcp_keepcnt(stream, TIMES);
+/// Headers that say how a message is framed or where it goes. They are not for callers to set.
+const OURS: [HeaderName; 9] = [
+    header::HOST,
+    header::CONNECTION,
+    header::CONTENT_LENGTH,
+    header::TRANSFER_ENCODING,
+    header::TE,
+    header::UPGRADE,
+    header::TRAILER,
+    header::EXPECT,
+    header::ACCEPT_ENCODING,
+];
+
+/// Room for as many headers before more has to be made.
+const ROOM: usize = 16;
+
+/// Prepared headers. Their values are not shown.
+#[derive(Clone)]
+pub struct ServiceHeaders {
+    map: HeaderMap,
+    origin: Uri,
+}
+
+impl fmt::Debug for ServiceHeaders {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_list().entries(self.map.keys()).finish()
+    }
+}
+
+impl ServiceHeaders {
+    /// Prepares the headers of every request to this address.
+    fn prepare(
+        url: &Url,
+        user_agent: &str,
+        given: &[(String, String)],
+    ) -> Result<Self, SetupError> {
+        let wrong = |name: &str, problem: &str| SetupError::new(name, problem);
+        let host = url.host_str().unwrap_or_default();
+        let authority = match url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        };
+        let origin = format!("{}://{authority}/", url.scheme());
+        let origin = origin.parse().map_err(|_| wrong(url.as_str(), "cannot be sent"))?;
+        let mut map = HeaderMap::with_capacity(ROOM);
+        let value =
+            HeaderValue::from_str(&authority).map_err(|_| wrong(host, "is not a valid host"))?;
+        map.insert(header::HOST, value);
+        let user_agent = HeaderValue::from_str(user_agent);
+        let user_agent = user_agent.unwrap_or_else(|_| HeaderValue::from_static(USER_AGENT));
+        map.insert(header::USER_AGENT, user_agent);
+        // Decoding costs more than it saves on the way to a service of one's own.
+        map.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        let mut headers = Self { map, origin };
+        for (name, value) in given {
+            let parsed = HeaderName::from_bytes(name.as_bytes());
+            let parsed = parsed.map_err(|_| wrong(name, "is not a valid header name"))?;
+            if !may_be_set(&parsed) {
+                return Err(wrong(name, "is set by the client itself and cannot be changed"));
+            }
+            // The value may be a secret, so it is not told.
+            let mut value = HeaderValue::from_str(value)
+                .map_err(|_| wrong(name, "has characters that a header value cannot contain"))?;
+            value.set_sensitive(true);
+            headers.map.append(parsed, value);
+        }
+        Ok(headers)
+    }
+
+    /// Sets a header, in the place of any of that name. One that says how a message is
+    /// framed is left out.
+    pub fn set(&mut self, name: HeaderName, value: HeaderValue) {
+        if may_be_set(&name) {
+            self.map.insert(name, value);
+        }
+    }
+
+    /// The same without that one, unless it is one that says how a message is framed.
+    pub fn unset(&mut self, name: &HeaderName) {
+        if may_be_set(name) {
+            self.map.remove(name);
+        }
+    }
+}
+
+/// True if a caller may say what this header is.
+fn may_be_set(name: &HeaderName) -> bool {
+    !OURS.contains(name)
 }

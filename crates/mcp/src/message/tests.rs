@@ -62,8 +62,7 @@ fn what_is_not_a_message_is_rejected_with_its_id_and_the_exact_code() {
         assert_eq!(rejected(text.as_bytes()), (None, invalid), "{id}");
     }
     for field in ["method", "x"] {
-        let bytes =
-            [br#"{"jsonrpc":"2.0","id":1,""#, field.as_bytes(), b"\":\"\xff\"}"].concat();
+        let bytes = [br#"{"jsonrpc":"2.0","id":1,""#, field.as_bytes(), b"\":\"\xff\"}"].concat();
         assert_eq!(rejected(&bytes), (None, parse), "bytes that are not text");
     }
 }
@@ -106,8 +105,7 @@ fn depth_is_no_danger() {
     let deep = "[".repeat(1 << 20);
     let open = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{deep}}}"#);
     assert!(Message::read(open.as_bytes()).is_err());
-    let closed =
-        format!(r#"{{"jsonrpc":"2.0","id":1,"result":{deep}{}}}"#, "]".repeat(1 << 20));
+    let closed = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{deep}{}}}"#, "]".repeat(1 << 20));
     assert!(matches!(
         Message::read(closed.as_bytes()),
         Ok(Message::Response { result: Ok(_), .. })
@@ -136,8 +134,7 @@ fn meta_comes_before_the_parameters() {
     ] {
         let request = Request { id: Id::Number(1), method: "m".into(), params: Some(params) };
         let message = request.encode(&[r#""a":1"#, r#""b":2"#]);
-        let expected =
-            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{expected}}}"#);
+        let expected = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{expected}}}"#);
         assert_eq!(String::from_utf8(message).unwrap(), expected);
     }
 }

@@ -90,12 +90,10 @@ async fn answer(context: &McpContext, session: &Session, request: &Request<'_>) 
     }
     let context = McpContext { stop, ..context.clone() };
     let outcome = match dispatch::read(request) {
-        Ok((params, meta)) => {
-            match dispatch::begin(context, &request.method, &params, &meta) {
-                Dispatched::Ready(outcome) => outcome,
-                Dispatched::Pending(work) => work.await,
-            }
-        }
+        Ok((params, meta)) => match dispatch::begin(context, &request.method, &params, &meta) {
+            Dispatched::Ready(outcome) => outcome,
+            Dispatched::Pending(work) => work.await,
+        },
         Err(error) => Err(error),
     };
     (!open.was_cancelled()).then(|| mcp::encode_response(&request.id, &outcome))

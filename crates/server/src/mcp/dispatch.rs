@@ -8,8 +8,7 @@ use mcp::{
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{
-    Library,
-    call, completion,
+    Library, call, completion,
     context::{self, McpContext, RpcResult},
     listing::{self, RenderedKind},
     prompts, resources, subscriptions, tasks,

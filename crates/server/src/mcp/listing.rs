@@ -9,8 +9,7 @@ use bytes::Bytes;
 use contract::render::mcp::{OutputForm, tool as render_tool};
 use gate::{Catalogue, EnforcementMode, Tool};
 use mcp::{
-    RpcError,
-    append_field,
+    RpcError, append_field,
     params::{SERVER_INFO, string},
 };
 use serde_json::{Map, Value, json, value::RawValue};

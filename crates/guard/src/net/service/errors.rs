@@ -2,10 +2,10 @@
 
 use crate::net::{NetError, NetErrorReason, error::chain};
 
-/// The number of headers that an answer may have: as many as hyper has room for without asking for more.
+/// The number of headers that a response may have: as many as hyper has room for without asking for more.
 pub(super) const MAX_HEADERS: usize = 100;
 
-/// An error of hyper before there was an answer.
+/// An error of hyper before there was a response.
 pub(super) fn of_hyper(error: &hyper::Error, max_header_bytes: usize) -> NetError {
     let failed = if error.is_parse_too_large() {
         too_many_headers(max_header_bytes)
@@ -26,7 +26,7 @@ pub(super) fn too_many_headers(max_header_bytes: usize) -> NetError {
     NetError::new(NetErrorReason::HeaderLimit, message)
 }
 
-/// A connection that was kept was closed before a byte of the answer.
+/// A connection that was kept was closed before a byte of the response.
 pub(super) fn stale(error: &hyper::Error) -> NetError {
     let message = "a reused connection was closed before a response";
     NetError::new(NetErrorReason::Stale, message).for_operator(chain(error))

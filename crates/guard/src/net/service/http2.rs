@@ -16,9 +16,9 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::time::timeout_at;
 
 use super::{
-    deadline::Deadline,
+    connection::{ExchangeError, OutgoingMessage},
     errors,
-    http1::{ExchangeError, OutgoingMessage},
+    response::Deadline,
 };
 use crate::net::{
     NetError,
@@ -70,7 +70,7 @@ impl Http2Connection {
             .await
             .map_err(|error| errors::of_hyper(&error, max_header_bytes))?;
         tokio::spawn(async move {
-            // Whoever uses it is told by his own exchange.
+            // Each exchange has an error of its own.
             let _ = connection.await;
         });
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender.clone());
@@ -78,7 +78,7 @@ impl Http2Connection {
     }
 }
 
-/// A request, and the head of its answer.
+/// A request, and the head of its response.
 pub(super) async fn exchange(
     mut sender: Http2Sender,
     mut request: OutgoingMessage,
@@ -86,20 +86,20 @@ pub(super) async fn exchange(
     max_header_bytes: usize,
 ) -> Result<Response<Incoming>, ExchangeError> {
     let flooded = limit_informational(&mut request);
-    let answer = timeout_at(deadline.at, sender.try_send_request(request));
+    let response = timeout_at(deadline.at, sender.try_send_request(request));
     tokio::select! {
         biased;
         () = flooded.cancelled() => Err(ExchangeError::Failed(too_many_informational())),
-        ended = answer => match ended {
+        ended = response => match ended {
             Err(_) => Err(ExchangeError::Failed(deadline.missed())),
             Ok(Err(failed)) if failed.message().is_some() => Err(ExchangeError::Unsent),
             Ok(Err(failed)) => {
                 Err(ExchangeError::Failed(errors::of_hyper(&failed.into_error(), max_header_bytes)))
             }
-            Ok(Ok(answer)) if answer.headers().len() > errors::MAX_HEADERS => {
+            Ok(Ok(response)) if response.headers().len() > errors::MAX_HEADERS => {
                 Err(ExchangeError::Failed(errors::too_many_headers(max_header_bytes)))
             }
-            Ok(Ok(answer)) => Ok(answer),
+            Ok(Ok(response)) => Ok(response),
         }
     }
 }

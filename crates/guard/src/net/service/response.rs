@@ -1,4 +1,4 @@
-//! A response: a head, and a body that is read whole or piece by piece.
+//! A response: a head, and a body that is read whole or piece by piece, until its deadline.
 
 use std::{
     fmt,
@@ -13,11 +13,9 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
 use hyper::body::{Body as _, Frame, Incoming};
 
-use super::{
-    deadline::{Deadline, DeadlineTimer},
-    http1::Http1Connection,
-    pool::Pool,
-};
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use super::connection::{Http1Connection, Http1Pool};
 use crate::net::{NetError, NetErrorReason, body::too_large, error::chain};
 
 /// After how many pieces the clock is looked at, although there is always another one.
@@ -27,7 +25,7 @@ const MAX_UNWANTED_BYTES: usize = 65_536;
 /// The time that this may take.
 const UNWANTED: Duration = Duration::from_secs(2);
 
-/// An answer. Its status may be any.
+/// A response. Its status may be any.
 #[derive(Debug)]
 pub struct ServiceResponse {
     /// The status.
@@ -38,7 +36,7 @@ pub struct ServiceResponse {
     pub body: ResponseBody,
 }
 
-/// The body of an answer. Dropping it before its end closes the connection, or the stream where
+/// The body of a response. Dropping it before its end closes the connection, or the stream where
 /// several share one.
 pub struct ResponseBody {
     incoming: Incoming,
@@ -50,16 +48,16 @@ pub struct ResponseBody {
 /// The connection that it comes by.
 pub(super) enum Carrier {
     /// A connection of its own, which is driven here and then kept for the next one.
-    Http1(Box<Http1Connection>, Arc<Pool>),
+    Http1(Box<Http1Connection>, Arc<Http1Pool>),
     /// One that is shared with others, and driven by a task.
     Http2(DeadlineTimer),
-    /// The answer is over, and the connection is with the others.
+    /// The response is over, and the connection is with the others.
     Over,
 }
 
 impl fmt::Debug for ResponseBody {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Body").finish_non_exhaustive()
+        formatter.debug_struct("ResponseBody").finish_non_exhaustive()
     }
 }
 
@@ -135,7 +133,7 @@ impl ResponseBody {
         loop {
             let frame = match self.poll_frame(context) {
                 Poll::Ready(frame) => frame,
-                Poll::Pending => return self.poll_alarm(context).map(Err),
+                Poll::Pending => return self.poll_deadline(context).map(Err),
             };
             match frame {
                 None => {
@@ -175,33 +173,116 @@ impl ResponseBody {
         match &mut self.carrier {
             Carrier::Over => Poll::Ready(None),
             Carrier::Http2(_) => incoming.poll_frame(context),
-            Carrier::Http1(line, _) => {
+            Carrier::Http1(connection, _) => {
                 // Pieces come in while the connection is driven, and in no other way.
                 let unwoken = &mut Context::from_waker(Waker::noop());
                 if let Poll::Ready(frame) = incoming.poll_frame(unwoken) {
                     return Poll::Ready(frame);
                 }
-                line.drive(context);
+                connection.drive(context);
                 Pin::new(&mut self.incoming).poll_frame(unwoken)
             }
         }
     }
 
     /// Ready when it took too long.
-    fn poll_alarm(&mut self, context: &mut Context<'_>) -> Poll<NetError> {
+    fn poll_deadline(&mut self, context: &mut Context<'_>) -> Poll<NetError> {
         let Some(deadline) = &self.deadline else { return Poll::Pending };
-        let rung = match &mut self.carrier {
-            Carrier::Http1(line, _) => line.poll_alarm(deadline, context),
-            Carrier::Http2(alarm) => alarm.poll(deadline, context),
+        let expired = match &mut self.carrier {
+            Carrier::Http1(connection, _) => connection.poll_deadline(deadline, context),
+            Carrier::Http2(timer) => timer.poll(deadline, context),
             Carrier::Over => Poll::Pending,
         };
-        rung.map(|()| deadline.missed())
+        expired.map(|()| deadline.missed())
     }
 
-    /// The answer is over: its connection goes to the others.
+    /// The response is over: its connection goes to the others.
     fn let_go(&mut self) {
-        if let Carrier::Http1(line, pool) = std::mem::replace(&mut self.carrier, Carrier::Over) {
-            pool.put(line);
+        if let Carrier::Http1(connection, pool) =
+            std::mem::replace(&mut self.carrier, Carrier::Over)
+        {
+            pool.put(connection);
         }
+    }
+}
+
+/// The time by which an exchange has to be over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Deadline {
+    pub(super) at: Instant,
+    timeout: Duration,
+}
+
+impl Deadline {
+    pub(super) fn after(timeout: Duration) -> Self {
+        // A time that no clock has is one that never comes.
+        let far = Duration::from_hours(24 * 365);
+        Self { at: Instant::now() + timeout.min(far), timeout }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        Instant::now() >= self.at
+    }
+
+    pub(super) fn missed(&self) -> NetError {
+        let message = format!("not done within {} s", self.timeout.as_secs_f64());
+        NetError::new(NetErrorReason::Timeout, message)
+    }
+}
+
+/// Wakes whoever waits for an exchange. It stays with its connection: one that rings too early,
+/// because it was set for an exchange that is long over, is set anew only then. So an exchange
+/// that takes no time costs no timer.
+pub(super) struct DeadlineTimer(Option<Pin<Box<Sleep>>>);
+
+impl DeadlineTimer {
+    pub(super) fn new() -> Self {
+        Self(None)
+    }
+
+    /// Ready when the time has come.
+    pub(super) fn poll(&mut self, deadline: &Deadline, context: &mut Context<'_>) -> Poll<()> {
+        let sleep = self.0.get_or_insert_with(|| Box::pin(sleep_until(deadline.at)));
+        if sleep.deadline() > deadline.at {
+            sleep.as_mut().reset(deadline.at);
+        }
+        while sleep.as_mut().poll(context).is_ready() {
+            if deadline.is_over() {
+                return Poll::Ready(());
+            }
+            sleep.as_mut().reset(deadline.at);
+        }
+        Poll::Pending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use super::*;
+
+    async fn rings(timer: &mut DeadlineTimer, milliseconds: u64) -> Duration {
+        let begun = Instant::now();
+        let deadline = Deadline::after(Duration::from_millis(milliseconds));
+        poll_fn(|context| timer.poll(&deadline, context)).await;
+        begun.elapsed()
+    }
+
+    #[tokio::test]
+    async fn a_timer_of_an_earlier_exchange_does_not_end_a_later_one() {
+        let mut timer = DeadlineTimer::new();
+        let dropped = tokio::time::timeout(Duration::from_millis(5), rings(&mut timer, 20));
+        assert!(dropped.await.is_err());
+        assert!(rings(&mut timer, 60).await >= Duration::from_millis(60));
+        assert!(rings(&mut timer, 10).await >= Duration::from_millis(10));
+    }
+
+    #[tokio::test]
+    async fn a_timer_that_is_set_for_later_is_brought_forward() {
+        let mut timer = DeadlineTimer::new();
+        let dropped = tokio::time::timeout(Duration::from_millis(5), rings(&mut timer, 600_000));
+        assert!(dropped.await.is_err());
+        assert!(rings(&mut timer, 10).await < Duration::from_mins(5));
     }
 }
