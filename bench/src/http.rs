@@ -76,7 +76,7 @@ impl Connection {
         }
     }
 
-    /// Where some bytes are, once they have come.
+    /// The position of some bytes, once they have come.
     async fn position(&mut self, from: usize, wanted: &[u8]) -> anyhow::Result<usize> {
         loop {
             if let Some(at) = find(&self.buffer[from..self.filled], wanted) {
@@ -135,7 +135,7 @@ fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
-/// Where the needle begins.
+/// The position at which the needle begins.
 pub fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack.windows(needle.len()).position(|window| window == needle)
 }

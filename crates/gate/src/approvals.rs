@@ -107,7 +107,7 @@ pub struct DueApprovals {
     pub jobs: Vec<JobId>,
 }
 
-/// Which approvals to list.
+/// A filter for approvals.
 #[derive(Debug, Clone, Default)]
 pub struct ApprovalFilter {
     /// Only in this state.

@@ -16,7 +16,7 @@ use crate::{BoxFuture, JobId};
 pub struct Artifact {
     /// Its name: one plain file name.
     pub name: String,
-    /// Where it is served.
+    /// The path at which it is served.
     pub path: String,
     /// Its media type.
     pub mime_type: String,
@@ -37,7 +37,7 @@ pub struct StoredArtifacts {
     pub ignored: u64,
 }
 
-/// Why a file could not be read or written.
+/// An error of the artifact store.
 pub type BlobError = std::io::Error;
 
 /// A part of an artifact, to be streamed.

@@ -29,11 +29,11 @@ pub struct Call {
     pub limits: LimitOverrides,
     /// The caller.
     pub caller: Caller,
-    /// By which door.
+    /// The door that it came in by.
     pub door: Door,
     /// The id of the request.
     pub request_id: RequestId,
-    /// When a job is recorded for it.
+    /// The choice of calls that get a job.
     pub recording: Recording,
     /// The caller's key for "this very call, however often I send it".
     pub idempotency_key: Option<String>,
@@ -204,14 +204,14 @@ impl Door {
     }
 }
 
-/// When a job is recorded for a call.
+/// The choice whether a job is recorded for a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recording {
     /// Only where it leaves artifacts, which need a job to belong to.
     WhenNeeded,
     /// Always.
     Always,
-    /// Where it leaves artifacts or takes long, and then under an id that the door has already.
+    /// Only if it leaves artifacts or takes long, and then under an id that the door has already.
     As(JobId),
     /// The job exists already and waits for this call.
     Job(JobId),

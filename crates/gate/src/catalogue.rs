@@ -27,7 +27,7 @@ pub struct Tool {
     pub parameter_headers: Vec<ParameterHeader>,
     /// Its descriptor, rendered once.
     pub descriptor: Box<RawValue>,
-    /// How strictly its contract is enforced.
+    /// The mode in which its contract is enforced.
     pub mode: EnforcementMode,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) metrics: ToolMetrics,

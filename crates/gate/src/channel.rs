@@ -28,7 +28,7 @@ pub struct CallChannel {
     pub may_approve: bool,
     /// The receiver of notifications, if there is one.
     pub notifications: Option<NotificationSender>,
-    /// Why the call is not to run any more: its questions were not answered.
+    /// The failure of a call whose input requests were not answered: it does not run again.
     pub given_up: Option<Box<Failure>>,
 }
 

@@ -1,4 +1,4 @@
-//! Where time comes from.
+//! The clock.
 
 use std::{
     fmt,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{Gate, Timestamp, Tool};
 
-/// How strictly a tool is held to its contract. Sizes and times hold in every mode.
+/// The strictness with which a contract is enforced. Limits of size and time hold in every mode.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EnforcementMode {
@@ -69,30 +69,30 @@ impl Gate {
     }
 }
 
-/// Which way something went that did not match.
+/// The direction of a payload that did not match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PayloadDirection {
     /// The arguments.
     Input,
-    /// The answer.
+    /// The output.
     Output,
 }
 
 /// Something that did not match and passed all the same.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ContractWarning {
-    /// Which way it went.
+    /// Its direction.
     pub direction: PayloadDirection,
     /// The violations, in a sentence.
     pub reason: String,
-    /// Where a copy of the answer is.
+    /// The quarantine entry that holds a copy of the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quarantine_id: Option<String>,
 }
 
 /// The most copies of one tool's outputs that quarantine takes in a minute. A tool that breaks its
-/// contract with every answer must not fill the disk.
+/// contract with every output must not fill the disk.
 pub(crate) const MAX_COPIES_A_MINUTE: u64 = 60;
 
 /// The number of copies that were taken lately.

@@ -139,7 +139,7 @@ impl Failure {
                 .details(json!({ "quarantine_id": id })),
             None => Self::new(
                 codes::INVALID_OUTPUT,
-                "The tool's answer does not match its contract and could not be quarantined.",
+                "The tool's output does not match its contract and could not be quarantined.",
             ),
         }
     }

@@ -27,13 +27,13 @@ use crate::{
 pub struct GateParts {
     /// The tools.
     pub catalogue: Catalogue,
-    /// Where jobs, keys and quarantine are kept.
+    /// The store of jobs, keys, approvals and quarantine.
     pub store: Arc<dyn Store>,
-    /// Where artifacts are kept.
+    /// The store of artifacts.
     pub blobs: Arc<dyn Blobs>,
-    /// Where calls are written down.
+    /// The journal.
     pub journal: Journal,
-    /// Where time comes from.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The number of calls that run at once.
     pub max_concurrency: usize,
@@ -156,22 +156,22 @@ impl Gate {
         &self.ceilings
     }
 
-    /// Where state is kept.
+    /// The store.
     pub fn store(&self) -> &dyn Store {
         &*self.store
     }
 
-    /// Where artifacts are kept.
+    /// The store of artifacts.
     pub fn blobs(&self) -> &dyn Blobs {
         &*self.blobs
     }
 
-    /// Where calls are written down.
+    /// The journal.
     pub fn journal(&self) -> &Journal {
         &self.journal
     }
 
-    /// Where time comes from.
+    /// The clock.
     pub fn clock(&self) -> &dyn Clock {
         &*self.clock
     }

@@ -209,14 +209,14 @@ pub enum OutputPayload {
     Unreadable {
         /// The text that came instead, for quarantine.
         text: String,
-        /// Why it is none.
+        /// The reason that it is none.
         reason: String,
     },
     /// There is something, and it is no result at all. It passes in no mode.
     Broken {
         /// The text that came instead, for quarantine.
         text: String,
-        /// Why it is none.
+        /// The reason that it is none.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Where a result that broke its contract waits for a person.
+//! Quarantine: results that broke their contract wait here for a person.
 //!
 //! An entry is kept by the gate, read by people and programs, and decided about by whoever holds
 //! the operator's credential: it is released to the caller of its call, who gets it once when the
@@ -16,7 +16,7 @@ pub use entry::{
 pub use release_index::NOTICED_AFTER;
 pub(crate) use release_index::ReleaseIndex;
 
-/// The largest answer that quarantine keeps whole, in bytes.
+/// The largest output that quarantine keeps whole, in bytes.
 pub const MAX_QUARANTINED_BYTES: usize = 1_048_576;
 /// The most entries that may be released at once and not yet have been given to their callers.
 pub const MAX_RELEASED: usize = 1_000;
@@ -54,7 +54,7 @@ pub enum ReleaseResult {
     Refused(Box<QuarantineSummary>, ReleaseError),
 }
 
-/// Why an entry cannot be released.
+/// The reason that an entry cannot be released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReleaseError {
     /// It is, and its caller has not come for it.
@@ -76,7 +76,7 @@ impl fmt::Display for ReleaseError {
         match self {
             ReleaseError::Already => formatter.write_str("it is released already"),
             ReleaseError::Passed => {
-                formatter.write_str("it is a copy of an answer that the caller got")
+                formatter.write_str("the caller already received it; this entry is a copy")
             }
             ReleaseError::Adopted => formatter.write_str(
                 "its contract was made wide enough for it: the caller gets it by calling again",
@@ -95,7 +95,7 @@ impl fmt::Display for ReleaseError {
     }
 }
 
-/// A call that may have been answered before, by an answer that a person has released.
+/// A call whose earlier output a person may have released.
 #[derive(Debug, Clone)]
 pub struct RepeatedCall {
     /// The caller.
@@ -106,7 +106,7 @@ pub struct RepeatedCall {
     pub input_sha256: String,
 }
 
-/// Which entries to list.
+/// A filter for entries.
 #[derive(Debug, Clone, Default)]
 pub struct QuarantineFilter {
     /// Only in this state.

@@ -21,7 +21,7 @@ pub struct RetentionSettings {
     pub max_jobs: u64,
     /// Artifacts take so many bytes.
     pub max_artifact_bytes: u64,
-    /// So many answers are kept in quarantine.
+    /// So many outputs are kept in quarantine.
     pub max_quarantined: u64,
     /// So many approvals are kept.
     pub max_approvals: u64,

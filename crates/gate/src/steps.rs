@@ -57,7 +57,7 @@ pub(crate) struct CallState {
     tool: Option<Arc<Tool>>,
     limits: Limits,
     input_sha256: Option<String>,
-    /// Why the approval that the caller named is rejected.
+    /// The reason that the approval which the caller named is rejected.
     rejected_approval: Option<String>,
     /// The arguments of a job that waits for a person, as they will run.
     pending: Option<Box<RawValue>>,

@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// Why state could not be read or written.
+/// An error of the store.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
     /// The disk is full.
@@ -125,24 +125,24 @@ pub trait Store: Send + Sync {
     /// Writes down which approvals are over.
     fn expire_approvals(&self, at: Timestamp) -> BoxFuture<'_, Result<Vec<Approval>, StoreError>>;
 
-    /// Keeps an answer that broke its contract.
+    /// Keeps an output that broke its contract.
     fn quarantine(&self, entry: QuarantineEntry) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// The kept answer of that name.
+    /// The kept output of that name.
     fn quarantined(
         &self,
         id: &str,
         at: Timestamp,
     ) -> BoxFuture<'_, Result<Option<QuarantineEntry>, StoreError>>;
 
-    /// Kept answers, newest first.
+    /// Kept outputs, newest first.
     fn all_quarantined(
         &self,
         filter: QuarantineFilter,
         at: Timestamp,
     ) -> BoxFuture<'_, Result<Vec<QuarantineSummary>, StoreError>>;
 
-    /// Releases a kept answer to the caller of its call, until then.
+    /// Releases a kept output to the caller of its call, until then.
     fn release_quarantined(
         &self,
         id: &str,
@@ -151,7 +151,7 @@ pub trait Store: Send + Sync {
         until: Timestamp,
     ) -> BoxFuture<'_, Result<ReleaseResult, StoreError>>;
 
-    /// Marks a kept answer as one that its contract has been made wide enough for.
+    /// Marks a kept output as one that its contract has been made wide enough for.
     fn adopt_quarantined(
         &self,
         id: &str,
@@ -159,14 +159,14 @@ pub trait Store: Send + Sync {
         at: Timestamp,
     ) -> BoxFuture<'_, Result<Option<QuarantineSummary>, StoreError>>;
 
-    /// Hands out the released answer of a call, once.
+    /// Hands out the released output of a call, once.
     fn take_released(
         &self,
         call: RepeatedCall,
         at: Timestamp,
     ) -> BoxFuture<'_, Result<Option<QuarantineEntry>, StoreError>>;
 
-    /// The hashes of the arguments whose answers are released and were not handed out. Asked for
+    /// The hashes of the arguments whose outputs are released and were not handed out. Asked for
     /// twice a second on the path of a call, so it answers at once: a store that is far away
     /// says what it has last heard.
     fn released(&self, at: Timestamp) -> Result<Vec<String>, StoreError>;
@@ -193,7 +193,7 @@ pub trait Store: Send + Sync {
     fn check(&self) -> BoxFuture<'_, Result<(), StoreError>>;
 }
 
-/// Which jobs to list.
+/// A filter for jobs.
 #[derive(Debug, Clone, Default)]
 pub struct JobFilter {
     /// Only in this state.
@@ -222,7 +222,7 @@ pub struct Recovery {
 /// A caller's key for one call.
 #[derive(Debug, Clone)]
 pub struct IdempotencyClaim {
-    /// Whose key it is.
+    /// The caller.
     pub caller: String,
     /// For which tool.
     pub tool: String,
@@ -256,7 +256,7 @@ pub struct RecordRetention {
     pub max_approvals: u64,
 }
 
-/// When finished jobs have to go.
+/// The retention of finished jobs.
 #[derive(Debug, Clone, Copy)]
 pub struct JobRetention {
     /// Those that ended before.

@@ -22,7 +22,7 @@ const CLEARED: [&str; 3] = ["work", "artifacts", "spool"];
 /// The shortest text that is taken for a token.
 const MIN_TOKEN_BYTES: usize = 32;
 
-/// Why the data folder cannot be used.
+/// The reason that the data folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DataFolderError {
     /// It cannot be made or written.
@@ -52,7 +52,7 @@ pub enum DataFolderError {
     InUse {
         /// The folder.
         path: PathBuf,
-        /// Whose it is, as far as we know.
+        /// The process that holds it, as far as we know.
         process: String,
     },
 }
@@ -88,7 +88,7 @@ impl DataFolder {
         Ok(Self { path })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -1,4 +1,4 @@
-//! Where state is kept: jobs, idempotency keys and quarantine in SQLite, artifacts in
+//! Storage: jobs, idempotency keys, approvals and quarantine in SQLite, artifacts in
 //! folders on the local disk.
 //!
 //! - [`Sqlite`] is the embedded store. Writes share transactions, and each is

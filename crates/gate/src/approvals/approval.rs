@@ -43,7 +43,7 @@ impl Serialize for ApprovalId {
     }
 }
 
-/// Where an approval stands.
+/// The state of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApprovalState {
     /// A person was asked.
@@ -100,14 +100,14 @@ impl Serialize for ApprovalState {
 pub struct Approval {
     /// Its name.
     pub id: ApprovalId,
-    /// Where it stands.
+    /// Its state.
     #[serde(rename = "status")]
     pub state: ApprovalState,
     /// The tool that would be called.
     pub tool: String,
     /// The caller.
     pub caller: String,
-    /// By which door.
+    /// The door that it came in by.
     pub door: String,
     /// The request that asked.
     pub request_id: String,
@@ -119,11 +119,11 @@ pub struct Approval {
     pub input: Option<Box<RawValue>>,
     /// The preview of the call, by the tool itself.
     pub preview: Option<String>,
-    /// When it was asked for.
+    /// The time at which it was asked for.
     pub created_at: Timestamp,
     /// Until when it waits, or until when the decision is good.
     pub expires_at: Timestamp,
-    /// When it was decided.
+    /// The time of the decision.
     pub decided_at: Option<Timestamp>,
     /// The person who decided.
     pub decided_by: Option<String>,

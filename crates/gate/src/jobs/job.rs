@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::{Artifact, JobId, Timestamp, approvals::ApprovalId, quarantine::ReleasedPayload};
 
-/// Where a job stands.
+/// The state of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobState {
     /// Accepted; will run.
@@ -83,20 +83,20 @@ pub struct Job {
     pub id: JobId,
     /// The tool that was called.
     pub tool: String,
-    /// Where it stands.
+    /// Its state.
     #[serde(rename = "status")]
     pub state: JobState,
     /// The caller.
     pub caller: String,
     /// The request that made it.
     pub request_id: String,
-    /// When it was accepted.
+    /// The time at which it was accepted.
     pub created_at: Timestamp,
-    /// When it began to run.
+    /// The time at which it began to run.
     pub started_at: Option<Timestamp>,
-    /// When it ended.
+    /// The time at which it ended.
     pub finished_at: Option<Timestamp>,
-    /// Why it failed.
+    /// The code of its failure.
     pub error_code: Option<String>,
     /// One line about how it ended.
     pub summary: Option<String>,

@@ -39,7 +39,7 @@ pub struct Jobs {
     visiting: bool,
 }
 
-/// Why a job was not accepted.
+/// The reason that a job was not accepted.
 pub type SubmitError = Box<Failure>;
 
 /// The result of cancelling.

@@ -43,7 +43,7 @@ impl Gate {
         Ok(adopted)
     }
 
-    /// The job of that name, and what a person has released of its answer.
+    /// The job of that name, and what a person has released of its output.
     pub async fn job(&self, id: &JobId) -> Result<Option<Job>, StoreError> {
         let Some(mut job) = self.store.job(id).await? else { return Ok(None) };
         if job.error_code.as_deref() == Some(contract::codes::INVALID_OUTPUT.code) {
@@ -78,6 +78,6 @@ impl Gate {
 /// A payload that was released says of what.
 impl ReleasedPayload {
     pub(crate) fn summary(tool: &str) -> String {
-        format!("{tool} answered outside its contract; a person has released the answer.")
+        format!("The output of {tool} did not match its contract; a person released it.")
     }
 }

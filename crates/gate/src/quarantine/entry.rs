@@ -1,4 +1,4 @@
-//! One answer that did not pass.
+//! One output that did not pass.
 
 use contract::Violation;
 use serde::{Serialize, Serializer};
@@ -6,12 +6,12 @@ use serde_json::value::RawValue;
 
 use crate::{Timestamp, id};
 
-/// Where an entry stands.
+/// The state of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuarantineState {
     /// Nobody has it.
     Held,
-    /// The tool is not held to its contract: the caller got the answer, and this is a copy.
+    /// The tool is not held to its contract: the caller got the output, and this is a copy.
     Passed,
     /// A person has released it, and its caller has not come for it.
     Released,
@@ -54,12 +54,12 @@ impl Serialize for QuarantineState {
     }
 }
 
-/// An answer that did not pass, without the answer.
+/// An output that did not pass, without the output.
 #[derive(Debug, Clone, Serialize)]
 pub struct QuarantineSummary {
     /// `q_` and a ULID.
     pub id: String,
-    /// Where it stands.
+    /// Its state.
     #[serde(rename = "status")]
     pub state: QuarantineState,
     /// The tool that answered.
@@ -78,9 +78,9 @@ pub struct QuarantineSummary {
     pub reason: String,
     /// The violations, one by one.
     pub violations: Vec<StoredViolation>,
-    /// True if all of the answer was kept.
+    /// True if all of the output was kept.
     pub whole: bool,
-    /// When a person last decided about it.
+    /// The time of the last decision about it.
     pub decided_at: Option<Timestamp>,
     /// The person who decided.
     pub decided_by: Option<String>,
@@ -88,7 +88,7 @@ pub struct QuarantineSummary {
     pub decision_reason: Option<String>,
     /// Until when the caller can come for it, or could.
     pub expires_at: Option<Timestamp>,
-    /// When the caller got it.
+    /// The time at which the caller got it.
     pub delivered_at: Option<Timestamp>,
 }
 
@@ -138,7 +138,7 @@ impl From<&Violation> for StoredViolation {
     }
 }
 
-/// An answer that did not pass, and the answer.
+/// An output that did not pass, and the output.
 #[derive(Debug, Clone, Serialize)]
 pub struct QuarantineEntry {
     /// All but the payload.
@@ -153,7 +153,7 @@ pub struct QuarantineEntry {
 pub struct ReleasedPayload {
     /// The entry of the quarantine.
     pub quarantine_id: String,
-    /// When it was released.
+    /// The time at which it was released.
     pub released_at: Timestamp,
     /// The tool's output.
     pub payload: Box<RawValue>,

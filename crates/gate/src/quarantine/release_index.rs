@@ -17,12 +17,12 @@ use crate::{Store, Timestamp};
 /// it knows at once.
 pub const NOTICED_AFTER: Duration = Duration::from_millis(500);
 
-/// The hashes of the arguments whose answers are released. They may be fewer in the store: there
+/// The hashes of the arguments whose outputs are released. They may be fewer in the store: there
 /// is decided who gets one.
 #[derive(Debug)]
 pub(crate) struct ReleaseIndex {
     born: Instant,
-    /// When the store was last looked at, in microseconds since `born`; the very first time is
+    /// The time at which the store was last read, in microseconds since `born`; the very first time is
     /// never.
     looked: AtomicU64,
     /// Held by whoever changes what is known, so that nobody who looked before another released
@@ -68,7 +68,7 @@ impl ReleaseIndex {
         self.looked.store(began.max(1), Ordering::Release);
     }
 
-    /// This process has released the answer to these arguments.
+    /// This process has released the output to these arguments.
     pub(crate) fn add(&self, input_sha256: &str) {
         let _changing = self.change();
         let mut known = HashSet::clone(&self.hashes.load());
@@ -77,7 +77,7 @@ impl ReleaseIndex {
         self.any.store(true, Ordering::Release);
     }
 
-    /// True if the answer to these arguments may be released.
+    /// True if the output to these arguments may be released.
     pub(crate) fn may_have(&self, input_sha256: &str) -> bool {
         self.any.load(Ordering::Acquire) && self.hashes.load().contains(input_sha256)
     }

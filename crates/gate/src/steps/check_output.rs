@@ -24,7 +24,7 @@ impl CheckedOutput {
 struct JudgedOutput {
     json: Box<RawValue>,
     fit: OutputSize,
-    /// Why it does not match.
+    /// The reason that it does not match.
     wrong: Option<OutputViolations>,
 }
 
@@ -138,7 +138,7 @@ impl CallState {
         match self.gate.store.quarantine(QuarantineEntry { summary, payload }).await {
             Ok(()) => Some(id),
             Err(error) => {
-                tracing::error!(%error, tool = self.call.tool, "an answer could not be quarantined");
+                tracing::error!(%error, tool = self.call.tool, "an output could not be quarantined");
                 None
             }
         }

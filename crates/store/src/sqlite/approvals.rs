@@ -23,7 +23,7 @@ const WAITING: &str = "state IN ('waiting', 'approved') AND state = 'waiting'";
 const MAX_LISTED_BYTES: usize = 16_384;
 
 /// The condition for approvals of jobs that are over.
-const FORSAKEN: &str = "state IN ('waiting', 'approved') AND job IS NOT NULL
+const ORPHANED: &str = "state IN ('waiting', 'approved') AND job IS NOT NULL
     AND job NOT IN (SELECT id FROM jobs WHERE state = 'queued' OR state = 'running'
         OR state = 'waiting_approval' OR state = 'waiting_input')";
 
@@ -228,11 +228,11 @@ pub(super) fn cancel_of_job(
 }
 
 /// Cancels what belongs to jobs that are over, so that nobody is asked about them.
-pub(super) fn cancel_forsaken(connection: &Connection) -> rusqlite::Result<Vec<Approval>> {
+pub(super) fn cancel_orphaned(connection: &Connection) -> rusqlite::Result<Vec<Approval>> {
     connection
         .prepare_cached(&format!(
             "UPDATE approvals SET state = 'cancelled', input = NULL, preview = NULL
-             WHERE {FORSAKEN} RETURNING {COLUMNS}"
+             WHERE {ORPHANED} RETURNING {COLUMNS}"
         ))?
         .query_map([], read)?
         .collect()
@@ -291,7 +291,7 @@ pub(super) fn due(connection: &Connection, at: Timestamp) -> rusqlite::Result<Du
         .prepare_cached(&format!(
             "SELECT EXISTS (SELECT 1 FROM approvals
                  WHERE state IN ('waiting', 'approved') AND expires_at <= ?1)
-             OR EXISTS (SELECT 1 FROM approvals WHERE {FORSAKEN})"
+             OR EXISTS (SELECT 1 FROM approvals WHERE {ORPHANED})"
         ))?
         .query_row([at.0], |row| row.get(0))?;
     let jobs = connection
@@ -310,7 +310,7 @@ pub(super) fn due(connection: &Connection, at: Timestamp) -> rusqlite::Result<Du
 
 /// Writes down what is over: nobody decided or called in time, or its job has ended.
 pub(super) fn expire(connection: &Connection, at: Timestamp) -> rusqlite::Result<Vec<Approval>> {
-    let mut over = cancel_forsaken(connection)?;
+    let mut over = cancel_orphaned(connection)?;
     let expired = connection
         .prepare_cached(&format!(
             "UPDATE approvals SET state = 'expired', input = NULL, preview = NULL

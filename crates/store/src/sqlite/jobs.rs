@@ -90,7 +90,7 @@ pub(super) fn recover(
     let (mut interrupted, mut cancelled) = (Vec::new(), Vec::new());
     if alone {
         interrupted = interrupt(connection, at)?;
-        cancelled = approvals::cancel_forsaken(connection)?;
+        cancelled = approvals::cancel_orphaned(connection)?;
     }
     Ok(Recovery {
         interrupted,

@@ -1,4 +1,4 @@
-//! Quarantined answers as rows.
+//! Quarantined outputs as rows.
 
 use gate::{
     Timestamp,

@@ -45,7 +45,7 @@ pub(super) fn release(
     Ok(ReleaseResult::Done(Box::new(entry)))
 }
 
-/// Why an entry cannot be released.
+/// The reason that an entry cannot be released.
 fn hindrance(
     connection: &Connection,
     entry: &QuarantineSummary,
@@ -83,7 +83,7 @@ pub(super) fn adopt(
     find_summary(connection, id, at)
 }
 
-/// Hands out the oldest answer that is released for the call. Its state is part of the condition:
+/// Hands out the oldest output that is released for the call. Its state is part of the condition:
 /// of two who come at once one changes the row.
 pub(super) fn take(
     connection: &Connection,
@@ -106,7 +106,7 @@ pub(super) fn take(
         .optional()
 }
 
-/// The hashes of the arguments whose answers wait for their callers.
+/// The hashes of the arguments whose outputs wait for their callers.
 pub(super) fn open(connection: &Connection, at: Timestamp) -> rusqlite::Result<Vec<String>> {
     connection
         .prepare_cached(

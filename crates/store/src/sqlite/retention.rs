@@ -1,4 +1,4 @@
-//! Which rows have to go.
+//! Retention: the rows that have to go.
 
 use gate::{JobId, JobRetention, RecordRetention};
 use rusqlite::{Connection, params};

@@ -117,7 +117,7 @@ async fn mcp_clients_get_it_marked_and_their_sdks_let_it_through() {
         assert_eq!((&given["isError"], given.get("structuredContent")), (&json!(true), None));
         assert_eq!(given["content"][1]["text"], r#"{"answers":[1,null]}"#);
         let words = given["content"][0]["text"].as_str().unwrap();
-        assert!(words.contains("outside its contract"), "{words}");
+        assert!(words.contains("did not match its contract"), "{words}");
         let meta = &given["_meta"];
         assert_eq!(
             (&meta["toolgate/released"], &meta["toolgate/quarantine_id"]),
