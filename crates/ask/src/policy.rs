@@ -113,7 +113,7 @@ fn compile(pattern: &str, case: LetterCase) -> Result<Regex, String> {
             other => {
                 let said = other.to_string();
                 let last = said.lines().last().unwrap_or_default().trim();
-                format!("is no regular expression: {}", last.trim_start_matches("error: "))
+                format!("must be a regular expression: {}", last.trim_start_matches("error: "))
             }
         })
 }

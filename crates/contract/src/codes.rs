@@ -26,7 +26,7 @@ macro_rules! codes {
 codes! {
     INVALID_REQUEST = "invalid_request", 400, "The request around the call is not understood.";
     INVALID_INPUT = "invalid_input", 400, "The arguments do not match the contract.";
-    UNAUTHORIZED = "unauthorized", 401, "The server wants a bearer token.";
+    UNAUTHORIZED = "unauthorized", 401, "The server needs a bearer token.";
     NOT_ALLOWED = "not_allowed", 403, "This caller may not do that.";
     APPROVAL_REQUIRED = "approval_required", 403, "A person must agree to this call first.";
     UNKNOWN_TOOL = "unknown_tool", 404, "No tool of that name is served.";

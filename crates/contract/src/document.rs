@@ -244,7 +244,7 @@ fn plain_words(error: &serde_saphyr::Error) -> String {
     let words = text.split(" at line ").next().unwrap_or(&text);
     if let Some(key) = words.strip_prefix("error: ").unwrap_or(words).strip_prefix(DUPLICATE) {
         let key = key.split(", set ").next().unwrap_or(key);
-        return format!("the key `{key}` is there twice");
+        return format!("the key `{key}` appears twice");
     }
     words.strip_prefix("error: ").unwrap_or(words).trim_end_matches(':').to_owned()
 }
@@ -408,7 +408,7 @@ mod tests {
     #[test]
     fn a_key_that_is_there_twice_is_told_in_our_words() {
         let found = Document::parse("doors.yaml", "wide: 1\nwide: 2\n").unwrap_err();
-        assert_eq!((found.message.as_str(), found.line), ("the key `wide` is there twice", 2));
+        assert_eq!((found.message.as_str(), found.line), ("the key `wide` appears twice", 2));
     }
 
     #[test]

@@ -61,4 +61,4 @@ pub use model::{
 };
 pub use parameter_headers::ParameterHeader;
 pub use schema::{Schema, SchemaError};
-pub use violation::{Violation, escape, is_slip, nearest};
+pub use violation::{Violation, did_you_mean, escape, is_slip, nearest};

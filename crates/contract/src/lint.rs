@@ -33,7 +33,11 @@ pub fn lint_together(contracts: &[(&Contract, &Document)]) -> Vec<Diagnostic> {
     for (contract, document) in contracts {
         if let Some(first) = tools.insert(&contract.name, document) {
             let message = format!("the name `{}` is already taken", contract.name);
-            found.push(document.error("/name", message).hint(format!("by `{}`", first.name())));
+            found.push(
+                document
+                    .error("/name", message)
+                    .hint(format!("the other contract is `{}`", first.name())),
+            );
         }
     }
     let mut defaults: HashMap<&str, &str> = HashMap::new();
@@ -43,7 +47,7 @@ pub fn lint_together(contracts: &[(&Contract, &Document)]) -> Vec<Diagnostic> {
             found.push(
                 document
                     .error("/toolset", message)
-                    .hint("a toolset and a tool share one space of names"),
+                    .hint("toolsets and tools share one namespace: rename one of them"),
             );
         }
         if contract.toolset_default
@@ -78,13 +82,16 @@ impl Linter<'_> {
             if RESERVED_NAMES.contains(&name.as_str()) {
                 self.error(pointer, format!("the name `{name}` is reserved"));
             } else if name.chars().all(|character| character == '.') {
-                self.error(pointer, "a name of dots alone cannot stand in a URL");
+                self.error(pointer, "a name of only dots cannot be part of a URL");
             }
         }
         for (index, tag) in self.contract.tags.iter().enumerate() {
             if tag.trim() != tag || tag.is_empty() || tag.contains(',') {
                 let pointer = format!("/tags/{index}");
-                self.error(&pointer, "a tag has no spaces around it and no comma");
+                self.error(
+                    &pointer,
+                    "a tag must not contain a comma, or begin or end with a space",
+                );
             }
         }
     }
@@ -108,12 +115,15 @@ impl Linter<'_> {
     fn input(&mut self) {
         let schema = &self.contract.input_schema;
         if schema.get("type").and_then(Value::as_str) != Some("object") {
-            self.error("/input_schema", "the arguments of a tool are an object: `type: object`");
+            self.error("/input_schema", "the input schema needs `type: object`");
         }
         if schema.get("additionalProperties") != Some(&Value::Bool(false)) {
             let closed = self
                 .document
-                .error("/input_schema", "the input is open: undocumented arguments would pass")
+                .error(
+                    "/input_schema",
+                    "the input schema is open: undocumented arguments would pass",
+                )
                 .hint("add `additionalProperties: false`");
             self.found.push(closed);
         }
@@ -146,7 +156,7 @@ impl Linter<'_> {
         if self.contract.presentation == Presentation::Content && !has_blocks {
             self.error(
                 "/presentation",
-                "`content` wants an output schema that requires an array `content`",
+                "`presentation: content` needs an output schema with a required array `content`",
             );
         }
     }
@@ -159,7 +169,7 @@ impl Linter<'_> {
         if limits.max_artifact_bytes <= limits.max_output_bytes {
             self.warning(
                 "/large_output",
-                "no result becomes an artifact: `max_artifact_bytes` is not above `max_output_bytes`",
+                "`large_output: artifact` has no effect: `max_artifact_bytes` must be larger than `max_output_bytes`",
             );
         }
         let pointer = json!({
@@ -271,7 +281,7 @@ impl Linter<'_> {
         let Some(argument) = &error.argument else { return };
         let pointer = format!("/errors/{index}/argument");
         if error.replaces.is_none() {
-            self.error(&pointer, "`argument` is for errors with `replaces`");
+            self.error(&pointer, "`argument` needs `replaces`");
         } else if self.contract.input_schema["properties"].get(argument).is_none() {
             self.error(&pointer, format!("the input has no property `{argument}`"));
         }
@@ -286,13 +296,14 @@ impl Linter<'_> {
             other.replaces == Some(replaced) && other.argument == error.argument
         };
         if let Some(other) = earlier.iter().find(same) {
-            self.error(&pointer, format!("`{}` does so already", other.code));
+            self.error(&pointer, format!("`{}` already replaces it", other.code));
         }
         if codes::standard(&error.code).is_some() {
-            self.error(&pointer, "a standard error stands for itself");
+            let message = format!("the standard code `{}` cannot have `replaces`", error.code);
+            self.error(&pointer, message);
         }
         if !(400..500).contains(&error.http_status) {
-            let message = "arguments that do not match are the caller's mistake: 400 to 499";
+            let message = "an error that replaces `invalid_input` needs a status from 400 to 499";
             self.error(&format!("/errors/{index}/http_status"), message);
         }
     }
@@ -300,7 +311,7 @@ impl Linter<'_> {
     fn run(&mut self) {
         if self.contract.run.is_none() {
             if !self.contract.env.is_empty() {
-                self.error("/env", "`env` is for tools with `run`");
+                self.error("/env", "`env` needs `run`");
             }
             return;
         }
@@ -328,10 +339,14 @@ impl Linter<'_> {
                 .count()
                 > 1
             {
-                self.error(&pointer, "an example has one of `output`, `error` and `bad_output`");
+                self.error(
+                    &pointer,
+                    "an example must have only one of `output`, `error` and `bad_output`",
+                );
             }
             if self.contract.run.is_some() && !example.files.is_empty() {
-                let message = "a command starts in an empty folder: `files` is for built-in tools";
+                let message =
+                    "`files` is only for built-in tools: a command starts in an empty folder";
                 self.error(&format!("{pointer}/files"), message);
             }
             if deterministic && example.is_good() && example.output.is_none() {
@@ -371,7 +386,10 @@ impl Linter<'_> {
         if let Some(value) = &example.bad_output
             && output.is_valid(value)
         {
-            self.error(&format!("{pointer}/bad_output"), "this answer matches the output schema");
+            self.error(
+                &format!("{pointer}/bad_output"),
+                "a `bad_output` must break the output schema, and this one matches it",
+            );
         }
     }
 
@@ -423,7 +441,8 @@ mod tests {
             ["a result can look like what points to an artifact"]
         );
         let limits = "limits: { max_artifact_bytes: 1000 }";
-        assert!(said("{ type: array }", limits)[0].starts_with("no result becomes an artifact"));
+        let warning = &said("{ type: array }", limits)[0];
+        assert!(warning.starts_with("`large_output: artifact` has no effect"), "{warning}");
     }
 
     #[test]
@@ -436,23 +455,20 @@ mod tests {
             (
                 "[{ code: a, http_status: 400, replaces: invalid_input }, \
                  { code: b, http_status: 400, replaces: invalid_input }]",
-                "`a` does so already",
+                "`a` already replaces it",
             ),
             (
                 "[{ code: a, http_status: 400, replaces: invalid_input, argument: port }]",
                 "the input has no property `port`",
             ),
-            (
-                "[{ code: a, http_status: 400, argument: number }]",
-                "`argument` is for errors with `replaces`",
-            ),
+            ("[{ code: a, http_status: 400, argument: number }]", "`argument` needs `replaces`"),
             (
                 "[{ code: a, http_status: 502, replaces: invalid_input }]",
-                "arguments that do not match are the caller's mistake: 400 to 499",
+                "an error that replaces `invalid_input` needs a status from 400 to 499",
             ),
             (
                 "[{ code: conflict, http_status: 409, replaces: invalid_input }]",
-                "a standard error stands for itself",
+                "the standard code `conflict` cannot have `replaces`",
             ),
         ] {
             assert_eq!(said(errors, &[]), [expected], "{errors}");

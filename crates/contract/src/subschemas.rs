@@ -340,6 +340,6 @@ fn leads_nowhere(reference: &str, error: &referencing::Error) -> String {
         referencing::Error::Unretrievable { .. } => format!(
             "refers to `{reference}`, which is not part of the schema, and nothing is fetched"
         ),
-        _ => format!("refers to `{reference}`, which leads nowhere: {error}"),
+        _ => format!("refers to `{reference}`, which cannot be resolved: {error}"),
     }
 }

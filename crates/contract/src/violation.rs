@@ -216,6 +216,11 @@ pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, candidate)| candidate)
 }
 
+/// The end of a message about an unknown word: `; did you mean ...?`, or nothing if no known one is near.
+pub fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
+    nearest(word, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
+}
+
 /// Whether a word is a slip of the pen for a known one: it differs in one or two letters, and
 /// short words in one.
 pub fn is_slip<'a>(word: &str, mut known: impl Iterator<Item = &'a str>) -> bool {

@@ -29,7 +29,7 @@ pub struct CallChannel {
     /// The receiver of notifications, if there is one.
     pub notifications: Option<NotificationSender>,
     /// The failure of a call whose input requests were not answered: it does not run again.
-    pub given_up: Option<Box<Failure>>,
+    pub input_failure: Option<Box<Failure>>,
 }
 
 /// The kinds of input requests that a caller can answer.

@@ -50,12 +50,13 @@ impl ArgumentCases {
         let mut made =
             |sort: &str, cases: Result<generate::GeneratedValues, contract::SchemaError>| {
                 let cases = cases.unwrap_or_else(|error| generate::GeneratedValues {
-                    given_up: vec![format!("{}: {}", error.pointer, error.message)],
+                    not_generated: vec![format!("{}: {}", error.pointer, error.message)],
                     ..generate::GeneratedValues::default()
                 });
                 // Without a reason there is nothing to generate: no arguments, no defects in them.
-                if cases.cases.is_empty() && wanted.most > 0 && !cases.given_up.is_empty() {
-                    let message = format!("no {sort} arguments: {}", cases.given_up.join("; "));
+                if cases.cases.is_empty() && wanted.most > 0 && !cases.not_generated.is_empty() {
+                    let message =
+                        format!("no {sort} arguments: {}", cases.not_generated.join("; "));
                     findings.push(ProbeFinding::new(&rules::NO_VALUES, message));
                 }
                 cases.cases

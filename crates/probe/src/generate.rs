@@ -75,7 +75,7 @@ pub struct GeneratedValues {
     /// The number of values that were generated and then turned out wrong.
     pub dropped: usize,
     /// What could not be generated, with the reason.
-    pub given_up: Vec<String>,
+    pub not_generated: Vec<String>,
 }
 
 impl IntoIterator for GeneratedValues {
@@ -98,7 +98,7 @@ pub fn valid(schema: &Value, wanted: GenerateOptions<'_>) -> Result<GeneratedVal
     {
         match base(&places, &judge, style, wanted) {
             Ok(value) => collector.offer(title.to_owned(), value),
-            Err(reason) => collector.cases.given_up.push(format!("{title}: {reason}")),
+            Err(reason) => collector.cases.not_generated.push(format!("{title}: {reason}")),
         }
     }
     if let Ok(full) = base(&places, &judge, Fullness::Everything, wanted) {
@@ -112,7 +112,7 @@ pub fn valid(schema: &Value, wanted: GenerateOptions<'_>) -> Result<GeneratedVal
                     .offer(titled(&site.pointer, &title), replaced(&full, &site.pointer, part));
             }
         }
-        collector.cases.given_up.append(&mut builder.given_up);
+        collector.cases.not_generated.append(&mut builder.not_generated);
     }
     Ok(collector.finish())
 }
@@ -131,7 +131,7 @@ pub fn invalid(
     let full = match found {
         Ok(full) => full,
         Err(reason) => {
-            collector.cases.given_up.push(format!("a valid value to start from: {reason}"));
+            collector.cases.not_generated.push(format!("a valid value to start from: {reason}"));
             return Ok(collector.finish());
         }
     };
@@ -200,8 +200,8 @@ impl<'s> ValueCollector<'s> {
         } else {
             None
         };
-        self.cases.given_up.extend(why);
-        self.cases.given_up.dedup();
+        self.cases.not_generated.extend(why);
+        self.cases.not_generated.dedup();
         self.cases
     }
 }
@@ -292,7 +292,7 @@ fn sites<'v, 'a>(
     let mut open = std::collections::VecDeque::from([(String::new(), full, vec![0])]);
     while let Some((pointer, value, numbers)) = open.pop_front() {
         if found.len() >= MAX_SITES {
-            builder.given_up.push(format!("only {MAX_SITES} parts are varied (max_sites)"));
+            builder.not_generated.push(format!("only {MAX_SITES} parts are varied (max_sites)"));
             break;
         }
         let Ok(view) = MergedSchema::of(places, &numbers, &|branches| {

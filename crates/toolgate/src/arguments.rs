@@ -3,21 +3,18 @@
 //! `name=text`, `name:=json`, `name=@file` (its text), `name:=@file` (its JSON), and `-`
 //! for a whole JSON object on stdin.
 
-use std::io::Read;
-
 use anyhow::{Context, bail};
 use serde_json::{Map, Value};
 
-/// The largest file or stdin that is read, in bytes.
-const MAX_BYTES: u64 = 67_108_864;
+use crate::files::{self, MAX_FILE_BYTES};
 
 /// Parses the arguments.
 pub fn parse(words: &[String]) -> anyhow::Result<Map<String, Value>> {
     let mut arguments = Map::new();
     for word in words {
         if word == "-" {
-            let text = bounded(std::io::stdin(), "stdin")?;
-            match contract::json::parse(&text).context("stdin is not JSON")? {
+            let bytes = files::read_bounded(std::io::stdin(), "stdin", MAX_FILE_BYTES)?;
+            match contract::json::parse(&bytes).context("stdin is not JSON")? {
                 Value::Object(given) => {
                     for (name, value) in given {
                         put(&mut arguments, name, value)?;
@@ -33,7 +30,7 @@ pub fn parse(words: &[String]) -> anyhow::Result<Map<String, Value>> {
         match name.strip_suffix(':') {
             Some(name) => {
                 let bytes = match text.strip_prefix('@') {
-                    Some(file) => read(file)?,
+                    Some(file) => files::read_bytes(file.as_ref())?,
                     None => text.as_bytes().to_vec(),
                 };
                 let value = contract::json::parse(&bytes)
@@ -42,8 +39,7 @@ pub fn parse(words: &[String]) -> anyhow::Result<Map<String, Value>> {
             }
             None => {
                 let text = match text.strip_prefix('@') {
-                    Some(file) => String::from_utf8(read(file)?)
-                        .with_context(|| format!("`{file}` is not UTF-8 text"))?,
+                    Some(file) => files::read(file.as_ref())?,
                     None => text.to_owned(),
                 };
                 put(&mut arguments, name.to_owned(), Value::String(text))?;
@@ -62,23 +58,6 @@ fn put(arguments: &mut Map<String, Value>, name: String, value: Value) -> anyhow
     }
     arguments.insert(name, value);
     Ok(())
-}
-
-fn read(file: &str) -> anyhow::Result<Vec<u8>> {
-    let opened = std::fs::File::open(file).with_context(|| format!("cannot read `{file}`"))?;
-    bounded(opened, file)
-}
-
-fn bounded(source: impl Read, name: &str) -> anyhow::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    source
-        .take(MAX_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .with_context(|| format!("cannot read {name}"))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        bail!("{name} is larger than {MAX_BYTES} bytes");
-    }
-    Ok(bytes)
 }
 
 #[cfg(test)]

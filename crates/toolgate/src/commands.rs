@@ -19,14 +19,23 @@ mod tools;
 mod trace;
 pub mod upstream;
 
+use std::{collections::HashMap, sync::Arc};
+
+use ::upstream::{Host, HostConfig, UpstreamState};
 use anyhow::bail;
 use clap::Subcommand;
+use contract::ContractStatus;
+use gate::{Catalogue, Tool, approvals::MAX_REASON_CHARACTERS};
+use store::{DataFolder, DataFolderVisit};
 
 use crate::{
     Exit,
     printer::Printer,
     settings::{FileErrors, Flags, Loaded},
-    wiring::{self, BoundTool},
+    wiring::{
+        self, BoundTool, OpenGate,
+        upstreams::{self, UpstreamFilter},
+    },
 };
 
 /// The commands. A new one is a file in `commands/`, a variant here and a line in `run`. Its help is the comment on
@@ -91,6 +100,19 @@ fn ready(flags: &Flags) -> anyhow::Result<(Loaded, Vec<BoundTool>)> {
     Ok((loaded, contracts.bound))
 }
 
+/// Keeps the active tools; only the named ones if there are names.
+fn retain_tools(bound: &mut Vec<BoundTool>, names: &[String]) -> anyhow::Result<()> {
+    bound.retain(|one| one.contract.status == ContractStatus::Active);
+    for name in names {
+        let known = || bound.iter().map(|one| one.contract.name.as_str());
+        if !known().any(|known| known == name) {
+            bail!("there is no tool `{name}`{}", contract::did_you_mean(name, known()));
+        }
+    }
+    bound.retain(|one| names.is_empty() || names.contains(&one.contract.name));
+    Ok(())
+}
+
 /// Refuses a data folder that was named and was never used: a typing error would look like an empty list. The
 /// default one may not have been needed yet.
 fn require_used_data_dir(loaded: &Loaded) -> anyhow::Result<()> {
@@ -100,6 +122,73 @@ fn require_used_data_dir(loaded: &Loaded) -> anyhow::Result<()> {
         }
         Some(folder) => bail!("the data folder `{}` does not exist", folder.display()),
         None => Ok(()),
+    }
+}
+
+/// A gate of a command that calls tools itself, beside a server that may use the same data folder.
+struct LocalGate {
+    loaded: Loaded,
+    opened: OpenGate,
+    host_config: HostConfig,
+    fixed: Vec<Arc<Tool>>,
+    /// Says that somebody uses the data folder.
+    _visit: DataFolderVisit,
+}
+
+impl LocalGate {
+    /// Opens the gate. Lazy upstreams are started too: what they list now is what is called.
+    fn open(flags: &Flags, filter: UpstreamFilter<'_>) -> anyhow::Result<Self> {
+        let (loaded, bound) = ready(flags)?;
+        let fixed = wiring::tools(bound, &loaded)?;
+        let host_config = upstreams::eager_host_config(&loaded, filter, &fixed)?;
+        let data = DataFolder::open(&loaded.data_dir())?;
+        let _visit = data.visit()?;
+        let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
+        let opened = wiring::gate(catalogue, &loaded, data, None)?;
+        Ok(Self { loaded, opened, host_config, fixed, _visit })
+    }
+
+    /// Does this work with the tools of the upstreams.
+    async fn with_upstreams<T>(self, work: impl AsyncFnOnce(&Host, &OpenGate) -> T) -> T {
+        let Self { opened, host_config, fixed, _visit, .. } = self;
+        upstreams::with_host(host_config, async |host| {
+            upstreams::keep_catalogue(&opened.gate, host, fixed);
+            work(host, &opened).await
+        })
+        .await
+    }
+}
+
+/// The name in the journal for decisions made on the command line.
+const OPERATOR: &str = "operator (terminal)";
+
+/// The most approvals or quarantined results that are listed.
+const MAX_LISTED: usize = 200;
+
+/// Opens the records of a data folder; nothing if it was never used, so that reading them creates none.
+fn records(flags: &Flags) -> anyhow::Result<Option<OpenGate>> {
+    let loaded = flags.load()?;
+    require_used_data_dir(&loaded)?;
+    if !loaded.has_data() && !loaded.data_dir().is_file() {
+        return Ok(None);
+    }
+    wiring::records(&loaded).map(Some)
+}
+
+/// Refuses a reason for a decision that is too long to be recorded.
+fn check_reason(reason: Option<&String>) -> anyhow::Result<()> {
+    if reason.is_some_and(|text| text.chars().count() > MAX_REASON_CHARACTERS) {
+        bail!("--reason is longer than {MAX_REASON_CHARACTERS} characters");
+    }
+    Ok(())
+}
+
+/// Names the upstreams that cannot be reached: their tools are missing.
+fn warn_of_unreachable(host: &Host, printer: &Printer) {
+    for upstream in host.upstreams() {
+        if let UpstreamState::Down { error, .. } = upstream.state() {
+            printer.say(format!("the upstream `{}` cannot be reached: {error}", upstream.id));
+        }
     }
 }
 

@@ -47,7 +47,7 @@ pub async fn run(bound: Vec<BoundTool>, loaded: &Loaded) -> anyhow::Result<Vec<E
             let provider: Arc<dyn Provider> = match &example.bad_output {
                 Some(value) => Arc::new(FixedOutput(value.clone())),
                 None if contract.run.is_some() => provider.clone(),
-                None => built_in(&contract.name, example, loaded, &data.join("files"))?,
+                None => built_in(&contract.name, Some(example), loaded, &data.join("files"))?,
             };
             let needs_approval = contract.approval == ApprovalRequirement::Required
                 && !example.error.as_deref().is_some_and(|code| contract.is_input_error(code));
@@ -64,24 +64,28 @@ pub async fn run(bound: Vec<BoundTool>, loaded: &Loaded) -> anyhow::Result<Vec<E
 }
 
 /// A built-in tool that works in a folder with the files of the example.
-fn built_in(
+pub fn built_in(
     name: &str,
-    example: &Example,
+    example: Option<&Example>,
     loaded: &Loaded,
     folder: &Path,
 ) -> anyhow::Result<Arc<dyn Provider>> {
     std::fs::create_dir_all(folder)?;
-    for (path, text) in &example.files {
+    for (path, text) in example.iter().flat_map(|example| &example.files) {
         let file = folder.join(path);
         std::fs::create_dir_all(file.parent().unwrap_or(folder))?;
         std::fs::write(file, text)?;
     }
-    let contract_name = |tool: &tools::BuiltIn| {
+    let tool = find_built_in(name, &loaded.tools().within(folder));
+    Ok(tool.with_context(|| format!("there is no built-in tool `{name}`"))?.provider)
+}
+
+/// The built-in tool of this name.
+pub fn find_built_in(name: &str, settings: &tools::ToolSettings) -> Option<tools::BuiltIn> {
+    let is_named = |tool: &tools::BuiltIn| {
         contract::read::trusted(tool.contract).is_ok_and(|contract| contract.name == name)
     };
-    let tools = tools::built_in(&loaded.tools().within(folder));
-    let tool = tools.into_iter().find(contract_name);
-    Ok(tool.with_context(|| format!("there is no built-in tool `{name}`"))?.provider)
+    tools::built_in(settings).into_iter().find(is_named)
 }
 
 async fn call(
@@ -139,7 +143,7 @@ fn is_same(one: &Value, other: &Value) -> bool {
 }
 
 /// A provider with a fixed output.
-struct FixedOutput(Value);
+pub struct FixedOutput(pub Value);
 
 impl Provider for FixedOutput {
     fn run<'a>(&'a self, _: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {

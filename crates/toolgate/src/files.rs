@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, bail};
 
 /// The largest file that is read, in bytes.
-const MAX_FILE_BYTES: u64 = 64 << 20;
+pub const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Writes a new file.
 pub fn write_new(file: &Path, text: &str) -> anyhow::Result<()> {
@@ -72,15 +72,26 @@ fn set_readable(file: &std::fs::File) -> std::io::Result<()> {
     file.set_permissions(std::fs::Permissions::from_mode(0o644))
 }
 
-/// Reads a file that a person named.
+/// Reads a file that a person named. It must be UTF-8.
 pub fn read(file: &Path) -> anyhow::Result<String> {
-    let shown = file.display();
-    let unreadable = || format!("cannot read `{shown}`");
-    let mut text = String::new();
-    let opened = std::fs::File::open(file).with_context(unreadable)?;
-    opened.take(MAX_FILE_BYTES + 1).read_to_string(&mut text).with_context(unreadable)?;
-    if text.len() as u64 > MAX_FILE_BYTES {
-        bail!("`{shown}` is larger than {MAX_FILE_BYTES} bytes");
+    String::from_utf8(read_bytes(file)?)
+        .with_context(|| format!("`{}` is not UTF-8 text", file.display()))
+}
+
+/// Reads a file that a person named.
+pub fn read_bytes(file: &Path) -> anyhow::Result<Vec<u8>> {
+    let name = format!("`{}`", file.display());
+    let opened = std::fs::File::open(file).with_context(|| format!("cannot read {name}"))?;
+    read_bounded(opened, &name, MAX_FILE_BYTES)
+}
+
+/// Reads all of a source, up to a limit.
+pub fn read_bounded(source: impl Read, name: &str, max_bytes: u64) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = source.take(max_bytes + 1).read_to_end(&mut bytes);
+    read.with_context(|| format!("cannot read {name}"))?;
+    if bytes.len() as u64 > max_bytes {
+        bail!("{name} is larger than {max_bytes} bytes");
     }
-    Ok(text)
+    Ok(bytes)
 }

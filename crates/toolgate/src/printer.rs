@@ -79,6 +79,11 @@ impl Printer {
         diagnostics.iter().any(|one| one.severity == Severity::Error)
     }
 
+    /// Prints a name and a text of others, on one line.
+    pub fn field(&self, name: &str, text: &str) {
+        self.data(format!("{name:<10} {}", visible_line(text)));
+    }
+
     /// Prints columns, as wide as their widest cell.
     pub fn table(&self, header: &[&str], rows: &[Vec<String>]) {
         let whole = |row: &Vec<String>| row.iter().map(|cell| visible_line(cell)).collect();
@@ -133,6 +138,15 @@ pub fn write_failed() -> bool {
 pub fn counted(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
+}
+
+/// The first characters of a text, on one line.
+pub fn shortened(text: &str, max_characters: usize) -> String {
+    let text = visible_line(text);
+    match text.char_indices().nth(max_characters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
 }
 
 fn print_line(text: &str) {

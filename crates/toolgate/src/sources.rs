@@ -1,8 +1,8 @@
-//! Contracts from anywhere: files of ours, servers, listings, the lock, documents of people, and what
-//! this installation serves. Each yields tools with as much of their promises as it knows.
+//! Sources of contracts: contract files, MCP servers, listings, the lock, Markdown documents, and the tools that are
+//! served here. A source yields tools with the parts of their contracts that it knows.
 //!
-//! A source is named as a person would: a path, the id of an upstream, an address, `self`, or a command
-//! line. `SOURCE#NAME` is one upstream, toolset or tool of it.
+//! A source is a path, the id of an upstream, a URL, `self`, or a command. `SOURCE#NAME` selects one upstream, toolset
+//! or tool.
 
 mod draft;
 mod files;
@@ -22,21 +22,21 @@ use crate::{
     settings::{FileErrors, Flags},
 };
 
-/// The word for what this installation serves.
+/// The source of the tools that are served here.
 const ITSELF: &str = "self";
 
 /// One tool of a source.
 #[derive(Clone)]
 pub struct SourceTool {
-    /// What it promises, as far as the source says so.
+    /// The parts of its contract that the source has.
     pub promise: PartialContract,
-    /// The same as a contract: what the source does not say is a guess on the safe side.
+    /// The whole contract: missing parts have safe defaults.
     pub contract: Contract,
-    /// What a server lists, as it came.
+    /// The entry of the server's listing, unchanged.
     pub listed: Option<Value>,
-    /// Its own name on its upstream, where the source has it under another.
+    /// Its name on its upstream, if the source uses another.
     pub own_name: Option<String>,
-    /// What becomes of arguments that its schema says nothing about, where the settings say so.
+    /// The rule of the settings for arguments that its schema does not declare.
     pub inputs: Option<Inputs>,
 }
 
@@ -47,19 +47,19 @@ impl SourceTool {
     }
 }
 
-/// What a source has.
+/// The tools of a source, with errors and warnings.
 pub struct ToolSource {
-    /// What messages call it.
+    /// Its name in messages.
     pub title: String,
     /// Its tools.
     pub tools: Vec<SourceTool>,
-    /// What is wrong or could be better in files of ours and of people.
+    /// Errors and warnings in contract files and documents.
     pub diagnostics: Vec<Diagnostic>,
-    /// What is to be said about tools that a server lists.
+    /// Errors and warnings about tools that a server lists.
     pub findings: Vec<Diagnostic>,
-    /// Whether this is all that there is: a document may leave out tools, a server cannot.
+    /// True if it has all tools: a document may leave some out, a server cannot.
     pub whole: bool,
-    /// What could not be reached, and why.
+    /// The upstreams that could not be reached, and why.
     pub unreached: Vec<String>,
 }
 
@@ -75,17 +75,17 @@ impl ToolSource {
         }
     }
 
-    /// Whether some of it cannot be read, so that nobody can tell what it says.
+    /// True if part of it cannot be read.
     pub fn is_refused(&self) -> bool {
         self.diagnostics.iter().any(|one| one.severity == Severity::Error)
     }
 
-    /// Leaves one upstream, toolset or tool.
+    /// Keeps only one upstream, toolset or tool.
     fn only(&mut self, part: &str) -> anyhow::Result<()> {
         let toolset = |one: &SourceTool| one.contract.toolset == part;
         if self.tools.iter().any(toolset) {
             self.tools.retain(toolset);
-            // Of one upstream the server's own names are enough, and what others know it by.
+            // The tools of one upstream have the server's own names.
             for one in &mut self.tools {
                 if let Some(own) = &one.own_name {
                     one.promise.name.clone_from(own);
@@ -96,13 +96,10 @@ impl ToolSource {
         }
         if !self.tools.iter().any(|one| one.name() == part) {
             let names = self.tools.iter().map(SourceTool::name);
-            match contract::nearest(part, names) {
-                Some(near) => bail!("{} has no `{part}`; did you mean `{near}`?", self.title),
-                None => bail!("{} has no toolset and no tool `{part}`", self.title),
-            }
+            let near = contract::did_you_mean(part, names);
+            bail!("{} has no toolset and no tool `{part}`{near}", self.title);
         }
         self.tools.retain(|one| one.name() == part);
-        // A part is not all that there is.
         self.whole = false;
         Ok(())
     }
@@ -123,7 +120,7 @@ pub fn read(text: &str, headers: &HeaderArguments, flags: &Flags) -> anyhow::Res
 
 /// Reads the tools of a program that is started for it.
 pub fn program(words: &[String]) -> anyhow::Result<ToolSource> {
-    let Some((program, arguments)) = words.split_first() else { bail!("`--` wants a command") };
+    let Some((program, arguments)) = words.split_first() else { bail!("`--` needs a command") };
     listing::of_server(&NamedServer::program(program, arguments)?)
 }
 
@@ -149,23 +146,22 @@ fn named(text: &str, headers: &HeaderArguments, flags: &Flags) -> anyhow::Result
     if path.exists() {
         return files::read(path);
     }
-    let words =
-        format!("`{text}` is no file, no upstream of the settings, no address and not `{ITSELF}`");
+    let words = format!("`{text}` is not a file, an upstream of the settings, a URL or `{ITSELF}`");
     match commands::upstream::is_known(&loaded, Some(text)) {
         Err(error) if error.to_string().contains("did you mean") => bail!("{words}; {error}"),
         _ => bail!("{words}"),
     }
 }
 
-/// What is different between two sources.
+/// The differences between two sources.
 pub struct SourceComparison {
-    /// What changed, by tool.
+    /// The changes, by tool.
     pub changes: BTreeMap<String, Vec<ContractChange>>,
-    /// How many tools the second has that the first, which does not claim to know all, does not name.
+    /// The number of tools that only the second has, if the first is not complete.
     pub more: usize,
 }
 
-/// What changed from one source to another.
+/// Compares two sources.
 pub fn compare(old: &ToolSource, new: &ToolSource) -> SourceComparison {
     let alone = |class, text: &str| vec![ContractChange::said("tool", class, text)];
     let find = |set: &ToolSource, name: &str| set.tools.iter().position(|one| one.name() == name);
@@ -192,7 +188,7 @@ pub fn compare(old: &ToolSource, new: &ToolSource) -> SourceComparison {
     compared
 }
 
-/// What changed from one tool to another. What only a server says is compared as the gate enforces it.
+/// The changes from one tool to another. Schemas of a server are compared as the gate enforces them.
 fn changes(old: &SourceTool, new: &SourceTool) -> Vec<ContractChange> {
     let inputs = old.inputs.or(new.inputs).unwrap_or(Inputs::Closed);
     if let (Some(old), Some(new)) = (&old.listed, &new.listed) {

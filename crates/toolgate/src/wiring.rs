@@ -130,8 +130,7 @@ pub fn exists<'a>(
     if known.clone().any(|one| one == name) {
         return Ok(());
     }
-    let near = contract::nearest(name, known);
-    let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    let near = contract::did_you_mean(name, known);
     Err(SettingsError::new(pointer, format!("there is no {what} `{name}`{near}")))
 }
 
@@ -194,6 +193,11 @@ pub struct OpenGate {
     pub blobs: LocalBlobs,
     /// The gate.
     pub gate: Arc<Gate>,
+}
+
+/// A gate without tools, for commands that read records and decide about them. Contracts with errors do not matter.
+pub fn records(loaded: &Loaded) -> anyhow::Result<OpenGate> {
+    gate(Catalogue::default(), loaded, DataFolder::open(&loaded.data_dir())?, None)
 }
 
 /// A gate on the data folder of the settings: a server's, if it holds the folder's lock.

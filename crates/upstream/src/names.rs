@@ -24,7 +24,7 @@ pub fn id_problem(id: &str) -> Option<&'static str> {
     }
     if id.contains(SEPARATOR) || id.starts_with('_') || id.ends_with('_') {
         return Some(
-            "an id must not contain `__`, or begin or end with `_`: `__` divides it from the tool",
+            "an id must not contain `__`, or begin or end with `_`: `__` separates it from the tool's name",
         );
     }
     None

@@ -151,7 +151,7 @@ mod tests {
             &json!({ "block": [{ "name": "A b", "pattern": "(" }, { "name": "", "pattern": "x" }] }),
             &[
                 ("block/0/name", "small letters"),
-                ("block/0/pattern", "is no regular expression: unclosed group"),
+                ("block/0/pattern", "must be a regular expression: unclosed group"),
                 ("block/1/name", "small letters"),
             ],
         );

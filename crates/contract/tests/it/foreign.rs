@@ -36,7 +36,7 @@ fn what_cannot_be_enforced_is_refused_with_the_reason() {
         ),
         (
             json!({ "$ref": "#/$defs/gone" }),
-            "/$ref refers to `#/$defs/gone`, which leads nowhere: Pointer '/$defs/gone' does not exist",
+            "/$ref refers to `#/$defs/gone`, which cannot be resolved: Pointer '/$defs/gone' does not exist",
         ),
         (
             json!({ "$schema": draft_07, "items": { "$schema": Dialect::Draft04.address() } }),

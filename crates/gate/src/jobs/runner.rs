@@ -68,20 +68,20 @@ impl JobRunner {
         live.state(JobState::Running);
         self.count_out(&live);
         let input = job.pending.take().map_or(Value::Null, |raw| value_of(&raw));
-        let (mut replies, mut given_up, mut worker) = (Map::new(), None, Some(worker));
+        let (mut replies, mut input_failure, mut worker) = (Map::new(), None, Some(worker));
         loop {
-            let outcome = gate.call(call(gate, &job, &input, replies, given_up, &live)).await;
+            let outcome = gate.call(call(gate, &job, &input, replies, input_failure, &live)).await;
             if !matches!(&outcome.result, Err(failure) if failure.questions.is_some()) {
                 return;
             }
             // Who waits for an answer keeps nobody else from working.
             drop(worker.take());
-            (replies, given_up) = match self.answers(&live).await {
+            (replies, input_failure) = match self.answers(&live).await {
                 Ok(replies) => (replies, None),
                 Err(failure) => (Map::new(), Some(failure)),
             };
             // What is given up needs no worker to end.
-            if given_up.is_none() {
+            if input_failure.is_none() {
                 worker = tokio::select! {
                     worker = self.workers.clone().acquire_owned() => worker.ok(),
                     () = live.stop().cancelled() => None,
@@ -141,7 +141,7 @@ impl JobRunner {
 
     /// Waits for the answers; a job that gets none is given up.
     pub(super) async fn answers(&self, live: &LiveJob) -> Result<Map<String, Value>, Box<Failure>> {
-        let given_up = match self.waiting_room.try_acquire() {
+        let input_failure = match self.waiting_room.try_acquire() {
             Err(_) => Failure::busy(),
             Ok(_place) => tokio::select! {
                 replies = live.replies() => return Ok(replies),
@@ -158,7 +158,7 @@ impl JobRunner {
             },
         };
         live.ask(InputRequests::new());
-        Err(Box::new(given_up))
+        Err(Box::new(input_failure))
     }
 }
 
@@ -167,7 +167,7 @@ fn call(
     job: &Job,
     input: &Value,
     replies: Map<String, Value>,
-    given_up: Option<Box<Failure>>,
+    input_failure: Option<Box<Failure>>,
     live: &LiveJob,
 ) -> Call {
     let request_id =
@@ -179,7 +179,7 @@ fn call(
         // Whether it may run is the operator's to say.
         may_approve: false,
         notifications: None,
-        given_up,
+        input_failure,
     };
     let caller = Caller::named(&job.caller);
     Call::new(&job.tool, input.clone(), Door::Jobs, caller, request_id)

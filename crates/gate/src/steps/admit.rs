@@ -36,7 +36,7 @@ impl CallState {
             Recording::As(_) => self.live.is_some(),
             Recording::Always | Recording::WhenNeeded => false,
         };
-        if let Some(failure) = self.call.channel.given_up.take() {
+        if let Some(failure) = self.call.channel.input_failure.take() {
             return Err((*failure).into());
         }
         if self.gate.is_stopping() && !is_waiting {

@@ -275,7 +275,7 @@ impl CallState {
             None => "a person must approve this call first".to_owned(),
         };
         let message = format!(
-            "{why}: {id} waits for the operator; once approved, make the same call again with it"
+            "{why}: {id} is waiting for the operator; once it is approved, repeat the call with this id"
         );
         let mut failure = Failure::new(codes::APPROVAL_REQUIRED, message).details(details(waiting));
         failure.approval = Some(id.clone());

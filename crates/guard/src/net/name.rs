@@ -89,7 +89,7 @@ impl DomainPattern {
         let host = rest.unwrap_or(text);
         if host.contains(['/', '@', '?', '#', '\\', '*']) {
             return Err(wrong(
-                "is not a domain like `example.com`, or `.example.com` for its subdomains",
+                "must be a domain like `example.com`, or `.example.com` for its subdomains",
             ));
         }
         let host = Host::parse(host).map_err(|error| wrong(&error.to_string()))?;
@@ -124,7 +124,7 @@ impl HostPort {
     /// Reads `host:port`, where the host is a name, an IPv4 address, or an IPv6 address in brackets.
     pub fn parse(text: &str) -> Result<Self, SetupError> {
         let wrong = |problem: &str| SetupError::new(text, problem);
-        let (host, port) = text.rsplit_once(':').ok_or_else(|| wrong("is not `host:port`"))?;
+        let (host, port) = text.rsplit_once(':').ok_or_else(|| wrong("must be `host:port`"))?;
         let port = port.parse().map_err(|_| wrong("must end in a port from 0 to 65535"))?;
         let host = Host::parse(host).map_err(|error| wrong(&error.to_string()))?;
         Ok(Self { host: plain(&host), port })

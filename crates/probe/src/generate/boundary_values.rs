@@ -60,8 +60,9 @@ fn texts(builder: &mut ValueBuilder, site: &ValuePart, found: &mut Vec<(String, 
     for (title, length) in [("the shortest", view.min_length), ("the longest", view.max_length)] {
         let Some(length) = length else { continue };
         if length > MAX_TEXT {
-            let given_up = format!("`{}`: {title}: a text of {length} characters", site.pointer);
-            builder.given_up.push(given_up);
+            let not_generated =
+                format!("`{}`: {title}: a text of {length} characters", site.pointer);
+            builder.not_generated.push(not_generated);
             continue;
         }
         let text = if view.patterns.is_empty() {
@@ -71,7 +72,9 @@ fn texts(builder: &mut ValueBuilder, site: &ValuePart, found: &mut Vec<(String, 
         };
         match text {
             Ok(text) => found.push((format!("{title}, {length} characters"), json!(text))),
-            Err(reason) => builder.given_up.push(format!("`{}`: {title}: {reason}", site.pointer)),
+            Err(reason) => {
+                builder.not_generated.push(format!("`{}`: {title}: {reason}", site.pointer))
+            }
         }
     }
     if view.min_length.is_none() && view.patterns.is_empty() && view.format.is_none() {
@@ -114,7 +117,9 @@ fn lists<'a>(
         let list = if count > MAX_LIST { None } else { builder.list(view, count) };
         match list {
             Some(list) => found.push((format!("{title}, {count} items"), list)),
-            None => builder.given_up.push(format!("`{}`: {title}: {count} items", site.pointer)),
+            None => {
+                builder.not_generated.push(format!("`{}`: {title}: {count} items", site.pointer))
+            }
         }
     }
 }

@@ -60,7 +60,7 @@ pub(super) struct ValueBuilder<'p, 'a> {
     /// Which branch of each choice is taken, counted round.
     pub(super) branch: usize,
     /// What could not be made.
-    pub(super) given_up: Vec<String>,
+    pub(super) not_generated: Vec<String>,
     wanted: GenerateOptions<'p>,
     parts: usize,
     bytes: usize,
@@ -75,7 +75,7 @@ impl<'p, 'a> ValueBuilder<'p, 'a> {
             examples: true,
             conditions: Conditions::Ignored,
             branch: 0,
-            given_up: Vec::new(),
+            not_generated: Vec::new(),
             parts: 0,
             bytes: 0,
         }

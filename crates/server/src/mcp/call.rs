@@ -132,11 +132,11 @@ impl CallHandler {
 
     /// Makes the call, once more after each input response.
     async fn directly(mut self, recording: Recording) -> RpcResult {
-        let mut given_up = None;
+        let mut input_failure = None;
         loop {
             let (sender, notifications) = self.notifications();
             let mut call = self.call(recording.clone(), sender);
-            call.channel.given_up = given_up.take();
+            call.channel.input_failure = input_failure.take();
             let call = self.context.app.gate.call(call);
             let outcome = self.wait(call, notifications).await;
             if let Err(failure) = &outcome.result {
@@ -150,7 +150,7 @@ impl CallHandler {
                         self.rounds.add(responses);
                         jobs.go_on(&live).await;
                     }
-                    Err(failure) => given_up = Some(failure),
+                    Err(failure) => input_failure = Some(failure),
                 }
                 continue;
             }

@@ -106,7 +106,7 @@ impl InputRounds {
             capabilities: context.client.capabilities,
             may_approve: context.may_approve(),
             notifications,
-            given_up: None,
+            input_failure: None,
         }
     }
 

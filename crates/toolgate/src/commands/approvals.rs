@@ -6,23 +6,18 @@ mod watch;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use gate::{
-    ApprovalId, ApprovalState, Catalogue,
-    approvals::{ApprovalDecision, ApprovalFilter, DecisionResult, MAX_REASON_CHARACTERS},
+    Approval, ApprovalId, ApprovalState, Timestamp,
+    approvals::{ApprovalDecision, ApprovalFilter, DecisionResult},
 };
 use serde_json::json;
-use store::DataFolder;
 
 use crate::{
-    Exit, commands,
+    Exit,
+    commands::{self, MAX_LISTED},
     printer::Printer,
     settings::Flags,
     wiring::{self, OpenGate},
 };
-
-/// The most requests that are listed.
-const MAX_LISTED: usize = 200;
-/// The name in the journal for decisions made here.
-const BY: &str = "operator (terminal)";
 
 /// List calls that wait for approval, and approve or refuse them
 ///
@@ -70,17 +65,20 @@ enum Command {
 
 impl ApprovalsCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
-        let loaded = flags.load()?;
-        commands::require_used_data_dir(&loaded)?;
-        if !loaded.has_data()
-            && !loaded.data_dir().is_file()
-            && let Some(answer) = self.no_data(printer)?
-        {
-            return Ok(answer);
-        }
-        let data = DataFolder::open(&loaded.data_dir())?;
-        // Nothing is called here, so contracts with errors do not matter.
-        let opened = wiring::gate(Catalogue::default(), &loaded, data, None)?;
+        let opened = match (commands::records(flags)?, &self.command) {
+            (Some(opened), _) => opened,
+            (None, Some(Command::Watch)) => wiring::records(&flags.load()?)?,
+            (None, None) => {
+                self.print(&[], false, Timestamp(0), printer);
+                return Ok(Exit::Ok);
+            }
+            (
+                None,
+                Some(
+                    Command::Show { id } | Command::Approve { id, .. } | Command::Refuse { id, .. },
+                ),
+            ) => return Ok(unknown(&self::id(id)?, printer)),
+        };
         let runtime = commands::runtime()?;
         match &self.command {
             None => runtime.block_on(self.list(&opened, printer)),
@@ -95,24 +93,6 @@ impl ApprovalsCommand {
         }
     }
 
-    /// The output for a data folder that was never used, without creating one. `watch` creates it and waits.
-    fn no_data(&self, printer: &Printer) -> anyhow::Result<Option<Exit>> {
-        Ok(match &self.command {
-            None => {
-                if self.json {
-                    printer.json(&json!({ "approvals": [], "next_cursor": null }));
-                } else {
-                    printer.say("no call is waiting for approval");
-                }
-                Some(Exit::Ok)
-            }
-            Some(
-                Command::Show { id } | Command::Approve { id, .. } | Command::Refuse { id, .. },
-            ) => Some(unknown(&self::id(id)?, printer)),
-            Some(Command::Watch) => None,
-        })
-    }
-
     async fn list(&self, opened: &OpenGate, printer: &Printer) -> anyhow::Result<Exit> {
         let state = (!self.all).then_some(ApprovalState::Waiting);
         let now = opened.gate.clock().now();
@@ -121,13 +101,18 @@ impl ApprovalsCommand {
         let mut approvals = opened.gate.store().approvals(filter, now).await?;
         let more = approvals.len() > MAX_LISTED;
         approvals.truncate(MAX_LISTED);
+        self.print(&approvals, more, now, printer);
+        Ok(Exit::Ok)
+    }
+
+    fn print(&self, approvals: &[Approval], more: bool, now: Timestamp, printer: &Printer) {
         if self.json {
             let next = approvals.last().filter(|_| more).map(|one| &one.id);
             printer.json(&json!({ "approvals": approvals, "next_cursor": next }));
         } else if approvals.is_empty() {
             printer.say("no call is waiting for approval");
         } else {
-            show::list(&approvals, now, printer);
+            show::list(approvals, now, printer);
             if more {
                 printer.say(format!(
                     "these are the newest {MAX_LISTED}; `GET /v1/approvals` lists older ones, \
@@ -135,7 +120,6 @@ impl ApprovalsCommand {
                 ));
             }
         }
-        Ok(Exit::Ok)
     }
 
     async fn show(&self, opened: &OpenGate, id: &str, printer: &Printer) -> anyhow::Result<Exit> {
@@ -161,10 +145,8 @@ impl ApprovalsCommand {
         printer: &Printer,
     ) -> anyhow::Result<Exit> {
         let id = self::id(id)?;
-        if reason.as_ref().is_some_and(|words| words.chars().count() > MAX_REASON_CHARACTERS) {
-            bail!("--reason is longer than {MAX_REASON_CHARACTERS} characters");
-        }
-        let verdict = ApprovalDecision { approve, by: BY.into(), reason };
+        commands::check_reason(reason.as_ref())?;
+        let verdict = ApprovalDecision { approve, by: commands::OPERATOR.into(), reason };
         Ok(match opened.gate.decide(&id, verdict).await? {
             DecisionResult::Unknown => unknown(&id, printer),
             DecisionResult::Done(approval) => {

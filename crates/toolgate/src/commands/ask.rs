@@ -3,26 +3,25 @@
 mod progress;
 mod show;
 
-use std::{collections::HashMap, io::Read, path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use ask::{Ask, AskOutcome, AskRequest, AskResponse, TraceWatcher};
 use clap::Args;
-use gate::{Caller, Catalogue, Gate, Recording, RequestId, Tool};
+use gate::{Caller, Gate, Recording, RequestId};
 use serde_json::Map;
-use store::{DataFolder, DataFolderVisit};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-use upstream::{Host, UpstreamState};
 
 use crate::{
-    Exit, arguments, commands, files,
+    Exit, arguments,
+    commands::{self, LocalGate},
+    files,
     printer::Printer,
     settings::Flags,
     wiring::{
-        self, OpenGate,
         ask::{self as wired_ask, TracedResponse},
-        upstreams::{self, UpstreamFilter},
+        upstreams::UpstreamFilter,
     },
 };
 
@@ -68,23 +67,20 @@ impl AskCommand {
         if let Some(file) = &self.trace {
             files::can_be_written(file).context("--trace")?;
         }
-        let AskSetup { ask, kept, host_config, fixed, visit: _visit } = AskSetup::new(flags)?;
-        let request = self.request(&kept.gate)?;
+        let local = LocalGate::open(flags, UpstreamFilter::All)?;
+        let ask = wired_ask::ask(&local.loaded, &local.opened.gate, &local.opened.data)?;
+        let request = self.request(&local.opened.gate)?;
         let watch = progress::AskProgress::new();
         let outcome = commands::runtime()?.block_on(async {
             // What the policy refuses starts nothing.
-            let host = if ask.refuses(&request) {
-                None
-            } else {
-                let host = upstreams::start(&kept.gate, host_config, fixed).await;
-                warn_of_unreachable(&host, printer);
-                Some(host)
-            };
-            let outcome = until_stopped(&ask, request, &watch).await;
-            if let Some(host) = host {
-                host.stop().await;
+            if ask.refuses(&request) {
+                return until_stopped(&ask, request, &watch).await;
             }
-            outcome
+            let run = local.with_upstreams(async |host, _| {
+                commands::warn_of_unreachable(host, printer);
+                until_stopped(&ask, request, &watch).await
+            });
+            run.await
         });
         watch.end();
         let outcome = outcome?;
@@ -95,7 +91,7 @@ impl AskCommand {
         } else {
             show::response(&outcome.response, printer);
         }
-        // A trace that could not be written is told last: the response is there.
+        // An error of the trace comes last: the response is there.
         if let Some(path) = trace? {
             printer.say(format!("trace: {path}"));
         }
@@ -104,13 +100,15 @@ impl AskCommand {
 
     fn request(&self, gate: &Gate) -> anyhow::Result<AskRequest> {
         let question = match self.question.as_str() {
-            "-" => from_stdin()?,
+            "-" => {
+                let name = "the question on stdin";
+                let bytes = files::read_bounded(std::io::stdin(), name, MAX_STDIN_BYTES)?;
+                String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8 text"))?
+            }
             question => question.to_owned(),
         };
         if self.tool.is_none() && !self.arguments.is_empty() {
-            bail!(
-                "a question is one argument, in quotation marks; what follows it are the arguments of --tool"
-            );
+            bail!("put the question in quotation marks; further arguments are for --tool");
         }
         let args =
             if self.arguments.is_empty() { Map::new() } else { arguments::parse(&self.arguments)? };
@@ -130,49 +128,6 @@ impl AskCommand {
             recording: Recording::Always,
             stop: CancellationToken::new(),
         })
-    }
-}
-
-/// All that a question needs: a gate, the `Ask`, and upstreams that are yet to be reached.
-pub(super) struct AskSetup {
-    pub ask: Ask,
-    pub kept: OpenGate,
-    pub host_config: upstream::HostConfig,
-    pub fixed: Vec<Arc<Tool>>,
-    /// Says that somebody uses the data folder.
-    pub visit: DataFolderVisit,
-}
-
-impl AskSetup {
-    pub fn new(flags: &Flags) -> anyhow::Result<Self> {
-        let (loaded, bound) = commands::ready(flags)?;
-        let fixed = wiring::tools(bound, &loaded)?;
-        let host_config = upstreams::eager_host_config(&loaded, UpstreamFilter::All, &fixed)?;
-        let data = DataFolder::open(&loaded.data_dir())?;
-        let visit = data.visit()?;
-        let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
-        let kept = wiring::gate(catalogue, &loaded, data, None)?;
-        let ask = wired_ask::ask(&loaded, &kept.gate, &kept.data)?;
-        Ok(Self { ask, kept, host_config, fixed, visit })
-    }
-}
-
-fn from_stdin() -> anyhow::Result<String> {
-    let mut bytes = Vec::new();
-    std::io::stdin().take(MAX_STDIN_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_STDIN_BYTES {
-        bail!("the question on stdin is larger than {MAX_STDIN_BYTES} bytes");
-    }
-    String::from_utf8(bytes)
-        .map_err(|_| anyhow::anyhow!("the question on stdin is no text (UTF-8)"))
-}
-
-/// Names the upstreams that cannot be reached: their tools are missing.
-fn warn_of_unreachable(host: &Host, printer: &Printer) {
-    for upstream in host.upstreams() {
-        if let UpstreamState::Down { error } = upstream.state() {
-            printer.say(format!("the upstream `{}` cannot be reached: {error}", upstream.id));
-        }
     }
 }
 

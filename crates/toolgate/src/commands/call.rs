@@ -1,21 +1,18 @@
 //! `toolgate call`: calls a tool from a terminal.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use clap::Args;
-use gate::{ApprovalId, Caller, Catalogue, Door, Gate, Outcome, Recording, RequestId};
+use gate::{ApprovalId, Caller, Door, Gate, Outcome, Recording, RequestId};
 use serde_json::{Value, json};
-use store::DataFolder;
 use upstream::{Host, UpstreamState};
 
 use crate::{
-    Exit, arguments, commands,
+    Exit, arguments,
+    commands::{self, LocalGate},
     printer::Printer,
     settings::Flags,
-    wiring::{
-        self,
-        upstreams::{self, UpstreamFilter},
-    },
+    wiring::{self, upstreams::UpstreamFilter},
 };
 
 /// Call a tool
@@ -41,36 +38,26 @@ pub struct CallCommand {
 
 impl CallCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
-        let (loaded, bound) = commands::ready(flags)?;
         let input = Value::Object(arguments::parse(&self.arguments)?);
-        let fixed = wiring::tools(bound, &loaded)?;
-        // A lazy upstream is started too: what it lists now is what is called.
-        let config =
-            upstreams::eager_host_config(&loaded, UpstreamFilter::OwnerOf(&self.tool), &fixed)?;
-        let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
-        let data = DataFolder::open(&loaded.data_dir())?;
-        let _visit = data.visit()?;
-        let opened = wiring::gate(catalogue, &loaded, data, None)?;
+        let local = LocalGate::open(flags, UpstreamFilter::OwnerOf(&self.tool))?;
+        let gate = local.opened.gate.clone();
         let limits = match self.timeout_ms {
             None => contract::LimitOverrides::default(),
             Some(milliseconds) => contract::LimitOverrides::from_request(
                 &json!({ "timeout_ms": milliseconds }),
-                opened.gate.ceilings(),
+                gate.ceilings(),
             )
             .map_err(|violations| anyhow::anyhow!(contract::Violation::list(&violations)))?,
         };
         let approval = self.approval.as_deref().map(commands::approvals::id).transpose()?;
-        let call = self.call(&opened.gate, input, limits, approval);
-        let outcome = commands::runtime()?.block_on(async {
-            let host = upstreams::start(&opened.gate, config, fixed).await;
-            let outcome = match unreachable_upstream(&host, &opened.gate, &self.tool) {
-                Some(why) => Err(why),
-                None => Ok(until_stopped(&opened.gate, call).await),
-            };
-            host.stop().await;
-            outcome
-        })?;
-        Ok(self.print(&outcome, &opened, printer))
+        let call = self.call(&gate, input, limits, approval);
+        commands::runtime()?.block_on(local.with_upstreams(async |host, opened| {
+            if let Some(error) = unreachable_upstream(host, &gate, &self.tool) {
+                return Err(error);
+            }
+            let outcome = until_stopped(&gate, call).await;
+            Ok(self.print(&outcome, opened, printer))
+        }))
     }
 
     fn call(

@@ -1,4 +1,4 @@
-//! `toolgate contracts`: write, judge, compare, run, propose and export contracts.
+//! `toolgate contracts`: creates, lints, compares, tests, infers and exports contracts.
 
 mod diff;
 mod export;
@@ -21,15 +21,15 @@ use crate::{
     sources::{self, ToolSource},
 };
 
-/// A contract that works as it is, to be changed into another.
+/// A working contract to start from.
 const STARTER: &str = include_str!("../starter/contract.yaml");
 
-/// Write, judge, compare, run, propose and export contracts
+/// Create, lint, compare, test, infer and export contracts
 ///
-/// A SOURCE of contracts is a file or folder of them, the id of an upstream, the address of an MCP
-/// server, the answer to `tools/list` in a JSON file, `toolgate.lock`, a Markdown document with
-/// sections for tools, or `self`: what is served here. `SOURCE#NAME` is one upstream, toolset or tool of
-/// it. A program that speaks MCP is given after `--`.
+/// A SOURCE of contracts is a contract file or a folder of them, the id of an upstream, the URL of an
+/// MCP server, a JSON file with a `tools/list` response, `toolgate.lock`, a Markdown document with a
+/// section for each tool, or `self`: the tools that are served here. `SOURCE#NAME` selects one upstream,
+/// toolset or tool. An MCP server on stdin and stdout is started with a command after `--`.
 #[derive(Args)]
 pub struct ContractsCommand {
     #[command(subcommand)]
@@ -46,26 +46,26 @@ enum Command {
         #[arg(long, default_value = "contracts")]
         folder: PathBuf,
     },
-    /// Judge contracts, wherever they are
+    /// Find errors in contracts
     Lint(lint::LintCommand),
-    /// Tell what changed from one source of contracts to another
+    /// Show what changed from one source of contracts to another
     ///
-    /// Exit code 0 if they are the same, 1 if they are not, 2 if nothing can be said. `toolgate
-    /// contracts diff DOCUMENT.md self` tells whether what is served still honours a document. Tools that
-    /// a document or a contract file leaves out are no difference.
+    /// Exit code 0 if they are the same, 1 if they differ, 2 if a source cannot be read. `toolgate
+    /// contracts diff DOCUMENT.md self` shows where the served tools differ from a document. Tools that
+    /// a document or a contract file does not have are not a difference.
     Diff(diff::DiffCommand),
     /// Run the examples of contracts through the gate
     Test {
         /// Only these tools [default: all that are served]
         tools: Vec<String>,
-        /// Print what came of them as JSON
+        /// Print the results as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Propose what a tool of an upstream returns, from results of it
+    /// Infer the output schema of an upstream tool from its results
     ///
-    /// Takes results from files, or calls the tool with arguments that you give, or looks at what jobs
-    /// and quarantine have kept of it. Prints an overlay for you to read and edit.
+    /// Takes the results from files, calls the tool with your arguments, or uses the results that jobs
+    /// and quarantine have stored. Prints an overlay, a file that changes a contract, for you to edit.
     Infer(infer::InferCommand),
     /// Print contracts in another form
     Export(export::ExportCommand),
@@ -92,15 +92,11 @@ fn new(name: &str, folder: &Path, printer: &Printer) -> anyhow::Result<Exit> {
         let first = diagnostics.first().map(|one| one.message.clone()).unwrap_or_default();
         bail!("`{name}` cannot be the name of a tool: {first}");
     }
-    let built_in = tools::built_in(&tools::ToolSettings::default());
-    let is_taken = |tool: &tools::BuiltIn| {
-        read::trusted(tool.contract).is_ok_and(|contract| contract.name == name)
-    };
-    if built_in.iter().any(is_taken) {
-        bail!("`{name}` is a tool of Toolgate itself; choose another name");
+    if examples::find_built_in(name, &tools::ToolSettings::default()).is_some() {
+        bail!("`{name}` is a built-in tool; choose another name");
     }
     std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+        .with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
     let file = folder.join(format!("{name}.yaml"));
     write_new(&file, &text)?;
     printer.say(format!("wrote {}", file.display()));
@@ -131,7 +127,7 @@ fn named(
     Ok(sets)
 }
 
-/// Whether all of a source could be read; what is wrong is shown.
+/// True if all of a source could be read. Prints the errors.
 fn is_readable(set: &ToolSource, printer: &Printer) -> bool {
     for one in &set.unreached {
         printer.say(format!("cannot be reached: {one}"));
@@ -148,15 +144,7 @@ fn is_readable(set: &ToolSource, printer: &Printer) -> bool {
 
 fn test(flags: &Flags, tools: &[String], as_json: bool, printer: &Printer) -> anyhow::Result<Exit> {
     let (loaded, mut bound) = commands::ready(flags)?;
-    bound.retain(|one| one.contract.status == contract::ContractStatus::Active);
-    for tool in tools {
-        if !bound.iter().any(|one| one.contract.name == *tool) {
-            bail!("there is no tool `{tool}`");
-        }
-    }
-    if !tools.is_empty() {
-        bound.retain(|one| tools.contains(&one.contract.name));
-    }
+    commands::retain_tools(&mut bound, tools)?;
     let results = commands::runtime()?.block_on(examples::run(bound, &loaded))?;
     let failed = results.iter().filter(|one| one.problem.is_some()).count();
     if as_json {

@@ -85,6 +85,11 @@ impl DoctorFinding {
         self.hint = Some(hint.into());
         self
     }
+
+    fn hint_if(mut self, hint: Option<impl Into<String>>) -> Self {
+        self.hint = hint.map(Into::into);
+        self
+    }
 }
 
 impl DoctorCommand {
@@ -181,11 +186,7 @@ fn environment(loaded: &Loaded, bound: &[BoundTool]) -> Option<DoctorFinding> {
         1 => first.message.clone(),
         several => format!("{}, and {} more", first.message, several - 1),
     };
-    let finding = DoctorFinding::warning("environment", message);
-    Some(match &first.hint {
-        Some(hint) => finding.hint(hint),
-        None => finding,
-    })
+    Some(DoctorFinding::warning("environment", message).hint_if(first.hint.clone()))
 }
 
 fn contracts(loaded: &Loaded) -> (DoctorFinding, Vec<BoundTool>) {

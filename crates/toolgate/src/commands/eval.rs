@@ -14,26 +14,26 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Exit,
-    commands::{self, ask::AskSetup},
+    commands::{self, LocalGate},
     files,
     printer::Printer,
     settings::Flags,
-    wiring::upstreams,
+    wiring::{ask as wired_ask, upstreams::UpstreamFilter},
 };
 
 /// Measure how well the model answers questions with these tools
 ///
-/// Asks every question of the file and compares what came of it with what should have: the tool, its arguments, what
-/// must be refused, the quotes. Exits with 1 if a call was made that should not have been, a quote is not in
-/// its result, or too little of it was right, and with 2 if a run failed.
+/// Asks every question of the file, and compares the response with the expected one: tool, arguments, refusal, quotes.
+/// Exit code 1 if a call was made that must not be made, a quote is not in its result, or less than --at-least was
+/// right; 2 if a run failed.
 #[derive(Args)]
 pub struct EvalCommand {
     /// The cases, as YAML or JSON
     file: PathBuf,
-    /// Only cases whose names begin like this
+    /// Only cases whose ids begin with this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
-    /// How much of each must be right, in percent: tools, arguments, refusals, quotes
+    /// The least share of right tools, arguments, refusals and quotes, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 80, value_parser = clap::value_parser!(u8).range(0..=100))]
     at_least: u8,
     /// Print the report as JSON
@@ -44,17 +44,15 @@ pub struct EvalCommand {
 impl EvalCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let Some(cases) = self.cases(printer)? else { return Ok(Exit::Unknown) };
-        let AskSetup { ask, kept, host_config, fixed, visit: _visit } = AskSetup::new(flags)?;
+        let local = LocalGate::open(flags, UpstreamFilter::All)?;
+        let ask = wired_ask::ask(&local.loaded, &local.opened.gate, &local.opened.data)?;
         if !ask.has_model() {
             anyhow::bail!("no language model is configured: set llm.base_url");
         }
-        let report = commands::runtime()?.block_on(async {
-            let host = upstreams::start(&kept.gate, host_config, fixed).await;
-            warn_of_unknown_tools(&kept.gate, &cases, printer);
-            let report = measure(&ask, &kept.gate, &cases, printer).await;
-            host.stop().await;
-            report
-        });
+        let report = commands::runtime()?.block_on(local.with_upstreams(async |_, opened| {
+            warn_of_unknown_tools(&opened.gate, &cases, printer);
+            measure(&ask, &opened.gate, &cases, printer).await
+        }));
         if self.json {
             printer.json(&report);
         } else {
@@ -69,7 +67,7 @@ impl EvalCommand {
         })
     }
 
-    /// The cases that are meant; nothing where the file has mistakes, which are shown.
+    /// The selected cases; none if the file has errors, which are printed.
     fn cases(&self, printer: &Printer) -> anyhow::Result<Option<Vec<EvalCase>>> {
         let text = files::read(&self.file)?;
         let name = self.file.display().to_string();
@@ -105,7 +103,7 @@ impl EvalCommand {
     }
 }
 
-/// A tool that is misspelt is never called, and so a case about it says nothing.
+/// Warns of misspelt tools: they are never called, so their cases show nothing.
 fn warn_of_unknown_tools(gate: &Gate, cases: &[EvalCase], printer: &Printer) {
     let catalogue = gate.catalogue();
     let withheld = catalogue.withheld().map(|(name, _)| name.replacen("__", ".", 1));
@@ -116,9 +114,8 @@ fn warn_of_unknown_tools(gate: &Gate, cases: &[EvalCase], printer: &Printer) {
             if known.contains(&tool) {
                 continue;
             }
-            let nearest = contract::nearest(&tool, known.iter().map(String::as_str));
-            let hint = nearest.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
-            printer.say(format!("{}: there is no tool `{tool}` here{hint}", case.id));
+            let near = contract::did_you_mean(&tool, known.iter().map(String::as_str));
+            printer.say(format!("{}: there is no tool `{tool}` here{near}", case.id));
         }
     }
 }
@@ -130,7 +127,7 @@ fn spelled(tool: &Tool) -> String {
     format!("{}.{local}", contract.toolset)
 }
 
-/// Asks one question after the other, until somebody has enough of it.
+/// Asks one question after the other, until it is stopped.
 async fn measure(ask: &ask::Ask, gate: &Gate, cases: &[EvalCase], printer: &Printer) -> EvalReport {
     let mut scores: Vec<CaseScore> = Vec::new();
     let mut model = None;
@@ -167,7 +164,7 @@ async fn measure(ask: &ask::Ask, gate: &Gate, cases: &[EvalCase], printer: &Prin
     EvalReport::new(model, scores)
 }
 
-/// How often each tool had been called.
+/// The number of calls of each tool.
 struct CallCounts(Vec<(Arc<Tool>, u64)>);
 
 impl CallCounts {
@@ -175,8 +172,7 @@ impl CallCounts {
         Self(gate.catalogue().tools().map(|tool| (tool.clone(), tool.calls())).collect())
     }
 
-    /// The calls since then, as the gate has counted them: the tool, and whether it has effects. A tool that was
-    /// exchanged in between counts anew, and so does the one that took its place.
+    /// The calls since then: the tool, and true if it has effects. A tool that was replaced in between counts from zero.
     fn since(&self, gate: &Gate) -> Vec<(String, bool)> {
         let is_known = |tool: &Arc<Tool>| self.0.iter().any(|(known, _)| Arc::ptr_eq(known, tool));
         let catalogue = gate.catalogue();

@@ -14,7 +14,7 @@ use workbench::compare::{ChangeClass, ContractChange};
 
 use crate::{
     Exit, commands, files,
-    printer::Printer,
+    printer::{Printer, counted},
     settings::{Flags, Loaded},
     wiring::{
         self,
@@ -88,23 +88,18 @@ impl LockCommand {
         )?;
         let file = config.lock_file.clone();
         let before = config.lock.clone();
-        commands::runtime()?.block_on(async {
-            let host = Host::start(config);
-            host.settled().await;
-            let known = is_known(&host, before.as_ref(), &selector);
-            let answer = match &self.command {
-                _ if known.is_err() => known.map(|()| Exit::Unknown),
-                None => self.pin(&host, before, &file, printer),
+        commands::runtime()?.block_on(upstreams::with_host(config, async |host| {
+            is_known(host, before.as_ref(), &selector)?;
+            match &self.command {
+                None => self.pin(host, before, &file, printer),
                 Some(Command::Diff { .. }) => {
-                    Ok(self.show(&host, &before.unwrap_or_default(), &selector, None, printer))
+                    Ok(self.show(host, &before.unwrap_or_default(), &selector, None, printer))
                 }
                 Some(Command::Accept { .. }) => {
-                    self.accept(&loaded, &host, before, &selector, &file, printer)
+                    self.accept(&loaded, host, before, &selector, &file, printer)
                 }
-            };
-            host.stop().await;
-            answer
-        })
+            }
+        }))
     }
 
     /// Pins the upstreams that are not pinned yet.
@@ -127,7 +122,7 @@ impl LockCommand {
             write(&lock, file)?;
         }
         for (id, tools) in &fresh {
-            printer.say(format!("pinned {id} ({}) in {}", count(*tools, "tool"), file.display()));
+            printer.say(format!("pinned {id} ({}) in {}", counted(*tools, "tool"), file.display()));
         }
         let pinned: Vec<_> =
             fresh.iter().map(|(id, tools)| json!({ "upstream": id, "tools": tools })).collect();
@@ -238,10 +233,10 @@ impl LockCommand {
         }
         if self.json {
             printer.json(&json!({ "accepted": taken, "left": left }));
-        } else if taken == 0 && left.is_empty() {
+        } else if taken == 0 && gone == 0 && left.is_empty() {
             printer.say("nothing to accept: nothing differs from the lock");
-        } else {
-            printer.say(format!("accepted {} in {}", count(taken, "change"), file.display()));
+        } else if taken > 0 || gone > 0 {
+            printer.say(format!("accepted {} in {}", counted(taken, "change"), file.display()));
         }
         Ok(if left.is_empty() { Exit::Ok } else { Exit::Unknown })
     }
@@ -267,12 +262,8 @@ fn is_known(
     if names.contains(&tool) {
         return Ok(());
     }
-    match contract::nearest(tool, names.iter().copied()) {
-        Some(near) => {
-            bail!("the upstream `{}` has no tool `{tool}`; did you mean `{near}`?", upstream.id)
-        }
-        None => bail!("the upstream `{}` has no tool `{tool}`", upstream.id),
-    }
+    let near = contract::did_you_mean(tool, names.iter().copied());
+    bail!("the upstream `{}` has no tool `{tool}`{near}", upstream.id)
 }
 
 fn enabled(host: &Host) -> impl Iterator<Item = &Arc<Upstream>> {
@@ -298,10 +289,6 @@ fn unread_reason(upstream: &Upstream) -> String {
         upstream::UpstreamState::Down { error } => format!("cannot be reached: {error}"),
         _ => "cannot be reached".into(),
     }
-}
-
-fn count(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
 /// Prints the next step. The name of a tool comes from its server, so it is part of a shell command only if it needs

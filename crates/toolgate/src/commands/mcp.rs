@@ -60,10 +60,7 @@ impl McpCommand {
         {
             let ids = loaded.settings.upstreams.keys().map(String::as_str);
             let known = catalogue.toolsets().map(|(name, _)| name.as_str()).chain(ids);
-            match contract::nearest(name, known) {
-                Some(near) => bail!("there is no toolset `{name}`; did you mean `{near}`?"),
-                None => bail!("there is no toolset `{name}`"),
-            }
+            bail!("there is no toolset `{name}`{}", contract::did_you_mean(name, known));
         }
         if let Some(kind) = self.print_config {
             printer.json(&self.config(kind, flags, &loaded)?);
@@ -76,12 +73,10 @@ impl McpCommand {
         let opened = wiring::gate(catalogue, &loaded, data, None)?;
         // One client: a message that hops between threads takes twice as long.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(async {
-            let host = upstreams::start(&opened.gate, config, fixed).await;
-            let served = self.serve(&loaded, &opened, &host).await;
-            host.stop().await;
-            served
-        })?;
+        runtime.block_on(upstreams::with_host(config, async |host| {
+            upstreams::keep_catalogue(&opened.gate, host, fixed);
+            self.serve(&loaded, &opened, host).await
+        }))?;
         runtime.shutdown_timeout(Duration::from_secs(1));
         Ok(Exit::Ok)
     }

@@ -4,30 +4,20 @@ mod adopt;
 mod annotated;
 mod show;
 
-use anyhow::bail;
 use clap::{Args, Subcommand};
-use gate::{
-    Catalogue,
-    approvals::MAX_REASON_CHARACTERS,
-    quarantine::{
-        NOTICED_AFTER, QuarantineFilter, QuarantineState, QuarantineSummary, ReleaseDecision,
-        ReleaseResult,
-    },
+use gate::quarantine::{
+    NOTICED_AFTER, QuarantineFilter, QuarantineState, QuarantineSummary, ReleaseDecision,
+    ReleaseResult,
 };
 use serde_json::json;
-use store::DataFolder;
 
 use crate::{
-    Exit, commands,
+    Exit,
+    commands::{self, MAX_LISTED},
     printer::Printer,
     settings::Flags,
-    wiring::{self, OpenGate},
+    wiring::OpenGate,
 };
-
-/// The most entries that are listed.
-const MAX_LISTED: usize = 200;
-/// The name in the journal for decisions made here.
-const BY: &str = "operator (terminal)";
 
 /// List results that broke their contract, and release or adopt them
 ///
@@ -91,14 +81,7 @@ struct ListArguments {
 
 impl QuarantineCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
-        let loaded = flags.load()?;
-        commands::require_used_data_dir(&loaded)?;
-        if !loaded.has_data() && !loaded.data_dir().is_file() {
-            return self.no_data(printer);
-        }
-        let data = DataFolder::open(&loaded.data_dir())?;
-        // Nothing is called here, so contracts with errors do not matter.
-        let opened = wiring::gate(Catalogue::default(), &loaded, data, None)?;
+        let Some(opened) = commands::records(flags)? else { return self.no_data(printer) };
         let runtime = commands::runtime()?;
         match &self.command {
             None => runtime.block_on(self.list(&opened, &ListArguments::default(), printer)),
@@ -212,10 +195,8 @@ impl QuarantineCommand {
 }
 
 fn decision(reason: Option<&String>) -> anyhow::Result<ReleaseDecision> {
-    if reason.is_some_and(|words| words.chars().count() > MAX_REASON_CHARACTERS) {
-        bail!("--reason is longer than {MAX_REASON_CHARACTERS} characters");
-    }
-    Ok(ReleaseDecision { by: BY.into(), reason: reason.cloned() })
+    commands::check_reason(reason)?;
+    Ok(ReleaseDecision { by: commands::OPERATOR.into(), reason: reason.cloned() })
 }
 
 fn unknown(id: &str, printer: &Printer) -> Exit {

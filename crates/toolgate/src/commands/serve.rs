@@ -53,10 +53,11 @@ impl ServeCommand {
         let runtime = commands::runtime()?;
         runtime.block_on(async {
             let listener = bind(&loaded.settings.server.listen, tokens.is_empty()).await?;
-            let host = upstreams::start(&opened.gate, config, fixed).await;
-            let served = serve(&loaded, &opened, &host, listener, tokens, printer).await;
-            host.stop().await;
-            served
+            let serving = upstreams::with_host(config, async |host| {
+                upstreams::keep_catalogue(&opened.gate, host, fixed);
+                serve(&loaded, &opened, host, listener, tokens, printer).await
+            });
+            serving.await
         })?;
         runtime.shutdown_timeout(Duration::from_secs(1));
         // The lock goes last: the store writes what it still holds while we have it.

@@ -5,7 +5,6 @@ use contract::{
     Contract,
     render::{descriptor, markdown},
 };
-use upstream::{Host, UpstreamState};
 
 use crate::{
     Exit, commands,
@@ -47,18 +46,11 @@ impl ToolsCommand {
         let config = upstreams::host_config(&loaded, which, &fixed)?;
         let mut tools = fixed;
         if !config.upstreams.is_empty() {
-            tools.extend(commands::runtime()?.block_on(async {
-                let host = Host::start(config);
-                host.settled().await;
-                let tools = host.tools();
-                for upstream in host.upstreams() {
-                    if let UpstreamState::Down { error } = upstream.state() {
-                        printer.say(format!("{}: cannot be reached: {error}", upstream.id));
-                    }
-                }
-                host.stop().await;
-                tools
-            }));
+            let listed = upstreams::with_host(config, async |host| {
+                commands::warn_of_unreachable(host, printer);
+                host.tools()
+            });
+            tools.extend(commands::runtime()?.block_on(listed));
         }
         let mut bound: Vec<_> = tools.iter().map(|tool| &*tool.contract).collect();
         bound.retain(|one| one.status == contract::ContractStatus::Active);
@@ -96,9 +88,7 @@ impl ToolsCommand {
     fn show(&self, tool: &str, bound: &[&Contract], printer: &Printer) -> Exit {
         let Some(found) = bound.iter().find(|one| one.name == tool) else {
             let known = bound.iter().map(|one| one.name.as_str());
-            let near = contract::nearest(tool, known)
-                .map(|near| format!("; did you mean `{near}`?"))
-                .unwrap_or_default();
+            let near = contract::did_you_mean(tool, known);
             printer.say(format!("there is no tool `{tool}`{near}"));
             return Exit::Failed;
         };

@@ -1,4 +1,4 @@
-//! `toolgate trace`: the trace of a run.
+//! `toolgate trace`: prints the trace of a run.
 
 use std::path::PathBuf;
 
@@ -7,9 +7,12 @@ use ask::{Trace, TraceEvent};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use crate::{Exit, files, printer::Printer};
+use crate::{
+    Exit, files,
+    printer::{Printer, shortened},
+};
 
-/// Read what happened in a run of `toolgate ask`
+/// Show the trace of a run of `toolgate ask`
 #[derive(Args)]
 pub struct TraceCommand {
     #[command(subcommand)]
@@ -20,15 +23,15 @@ pub struct TraceCommand {
 enum Command {
     /// Print a run as a timeline
     Show {
-        /// The file that `--trace` or `ask.trace_dir` has written
+        /// A file that `--trace` or `ask.trace_dir` wrote
         file: PathBuf,
-        /// Print everything that each event has to say
+        /// Print all data of each event
         #[arg(long)]
         full: bool,
     },
 }
 
-/// How much of an event stands on its line, in characters.
+/// The most characters of an event on its line.
 const MAX_LINE_CHARACTERS: usize = 160;
 
 impl TraceCommand {
@@ -36,7 +39,7 @@ impl TraceCommand {
         let Command::Show { file, full } = &self.command;
         let text = files::read(file)?;
         let trace: Trace = serde_json::from_str(&text)
-            .with_context(|| format!("`{}` is no trace", file.display()))?;
+            .with_context(|| format!("`{}` is not a trace", file.display()))?;
         show(&trace, *full, printer);
         Ok(Exit::Ok)
     }
@@ -117,11 +120,7 @@ pub fn line(event: &TraceEvent) -> String {
         },
     };
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut shown: String = said.chars().take(MAX_LINE_CHARACTERS).collect();
-    if shown.len() < said.len() {
-        shown.push('…');
-    }
-    format!("{:<22}  {shown}", event.name)
+    format!("{:<22}  {}", event.name, shortened(&said, MAX_LINE_CHARACTERS))
 }
 
 fn text(value: &Value) -> String {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use serde_json::json;
-use upstream::{Host, UpstreamState, UpstreamStatus};
+use upstream::{UpstreamState, UpstreamStatus};
 
 use crate::{
     Exit, commands,
@@ -61,13 +61,8 @@ impl UpstreamCommand {
             id.map_or(UpstreamFilter::All, UpstreamFilter::One),
             &fixed,
         )?;
-        let statuses = commands::runtime()?.block_on(async {
-            let host = Host::start(config);
-            host.settled().await;
-            let statuses = host.statuses();
-            host.stop().await;
-            statuses
-        });
+        let statuses = upstreams::with_host(config, async |host| host.statuses());
+        let statuses = commands::runtime()?.block_on(statuses);
         if self.json {
             printer.json(&json!({ "upstreams": statuses }));
         } else {
@@ -85,11 +80,11 @@ pub fn is_known(loaded: &Loaded, id: Option<&str>) -> anyhow::Result<()> {
     if known.contains_key(id) {
         return Ok(());
     }
-    match contract::nearest(id, known.keys().map(String::as_str)) {
-        Some(near) => bail!("there is no upstream `{id}`; did you mean `{near}`?"),
-        None if known.is_empty() => bail!("the settings have no upstreams"),
-        None => bail!("there is no upstream `{id}`"),
+    if known.is_empty() {
+        bail!("the settings have no upstreams");
     }
+    let near = contract::did_you_mean(id, known.keys().map(String::as_str));
+    bail!("there is no upstream `{id}`{near}")
 }
 
 fn show(statuses: &[UpstreamStatus], printer: &Printer) {

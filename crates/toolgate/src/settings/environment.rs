@@ -3,7 +3,7 @@
 use contract::{Diagnostic, Severity};
 use serde_json::Value;
 
-use super::{Loaded, load::PREFIX, schema};
+use super::{Loaded, load::PREFIX, reference::resolve, schema};
 use crate::wiring::BoundTool;
 
 /// Variables with names of their own.
@@ -61,7 +61,7 @@ fn known() -> Vec<String> {
     let mut all: Vec<String> = NAMED.iter().map(|name| (*name).to_owned()).collect();
     for (name, section) in schema["properties"].as_object().into_iter().flatten() {
         let prefix = format!("{PREFIX}{}", name.to_uppercase());
-        below(resolved(section, &schema), &schema, &prefix, &mut all);
+        below(resolve(section, &schema), &schema, &prefix, &mut all);
     }
     all
 }
@@ -70,15 +70,9 @@ fn known() -> Vec<String> {
 fn below(section: &Value, root: &Value, prefix: &str, all: &mut Vec<String>) {
     for (name, property) in section["properties"].as_object().into_iter().flatten() {
         let name = format!("{prefix}__{}", name.to_uppercase());
-        below(resolved(property, root), root, &name, all);
+        below(resolve(property, root), root, &name, all);
         all.push(name);
     }
-}
-
-/// The target of a `$ref`.
-fn resolved<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
-    let target = schema["$ref"].as_str();
-    target.and_then(|place| root.pointer(place.trim_start_matches('#'))).unwrap_or(schema)
 }
 
 #[cfg(test)]

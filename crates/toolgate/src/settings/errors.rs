@@ -39,6 +39,11 @@ impl SettingsError {
     pub fn pointer(&self) -> &str {
         &self.pointer
     }
+
+    /// The error, without its setting.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
 }
 
 impl fmt::Display for SettingsError {

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use contract::{Diagnostic, Document, Severity, Violation};
 use serde_json::Value;
@@ -157,10 +157,6 @@ impl Flags {
             return Err(FileErrors(refused).into());
         }
         let mut settings = self.override_with_environment(&mut document)?;
-        if let Some((place, words)) = settings.mistakes().first() {
-            // The file was fine before, so it is the environment that is not.
-            anyhow::bail!("{}: {words}", place.trim_start_matches('/'));
-        }
         if let Err(error) = mlx_host::add(&mut settings) {
             let error = document.error("/tools/mlx/host", format!("{error:#}"));
             return Err(FileErrors(vec![error]).into());
@@ -204,14 +200,35 @@ impl Flags {
         if let Some(listen) = &self.listen {
             document.set(&["server", "listen"], Value::String(listen.clone()));
         }
+        // The file itself is valid, so an error from here on is an error of these variables.
         let schema = contract::Schema::compile(&schema()).context("the schema of the settings")?;
         let violations = schema.violations(document.value());
         if !violations.is_empty() {
-            // The file was fine before, so it is the environment that is not.
-            anyhow::bail!("{}: {}", names.join(", "), Violation::list(&violations));
+            let pointers = violations.iter().map(|one| one.pointer.as_str());
+            bail!("{}: {}", responsible(&names, pointers), Violation::list(&violations));
         }
-        serde_json::from_value(document.value().clone()).context("the settings")
+        let settings: ToolgateSettings =
+            serde_json::from_value(document.value().clone()).context("the settings")?;
+        if let Some(mistake) = settings.mistakes().first() {
+            let pointers = std::iter::once(mistake.pointer());
+            bail!("{}: {}", responsible(&names, pointers), mistake.message());
+        }
+        Ok(settings)
     }
+}
+
+/// The environment variables that set the values at these pointers; all of them if none is found.
+fn responsible<'a>(names: &[String], pointers: impl Iterator<Item = &'a str> + Clone) -> String {
+    let set = |name: &&String| {
+        let path = name.trim_start_matches(PREFIX).to_lowercase().replace("__", "/");
+        let below = |pointer: &str| {
+            let rest = pointer.strip_prefix('/').and_then(|pointer| pointer.strip_prefix(&path));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        pointers.clone().any(below)
+    };
+    let found: Vec<&str> = names.iter().filter(set).map(String::as_str).collect();
+    if found.is_empty() { names.join(", ") } else { found.join(", ") }
 }
 
 /// A file that is not UTF-8, shown at the first wrong byte.
@@ -248,11 +265,11 @@ fn mistakes(document: &mut Document) -> Vec<Diagnostic> {
     let section = |place: &str| place.split('/').take(3).collect::<Vec<_>>().join("/");
     let sections: Vec<String> = places.iter().map(|place| section(place)).collect();
     let upstream_is_gone = places.iter().any(|place| section(place) == **place);
-    let told = settings.mistakes().into_iter().filter(|(place, _)| {
-        let follows = place.starts_with("/allowlist") && upstream_is_gone;
-        !sections.contains(&section(place)) && !follows
+    let certain = settings.mistakes().into_iter().filter(|mistake| {
+        let follows = mistake.pointer().starts_with("/allowlist") && upstream_is_gone;
+        !sections.contains(&section(mistake.pointer())) && !follows
     });
-    refused.extend(told.map(|(place, words)| document.error(&place, words)));
+    refused.extend(certain.map(|mistake| document.error(mistake.pointer(), mistake.to_string())));
     refused
 }
 

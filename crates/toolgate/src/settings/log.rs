@@ -52,8 +52,7 @@ impl LogSection {
                 continue;
             }
             let word: String = word.chars().take(64).collect();
-            let near = contract::nearest(&word.to_lowercase(), LEVELS.into_iter());
-            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            let near = contract::did_you_mean(&word.to_lowercase(), LEVELS.into_iter());
             return mistake(format!("`{word}` is not a log level{near}; {}", allowed()));
         }
         match EnvFilter::try_new(&self.level) {

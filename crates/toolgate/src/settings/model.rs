@@ -12,7 +12,7 @@ use tools::settings::{
 };
 use upstream::settings::{Allowlist, UpstreamSettings};
 
-use super::{log::LogSection, mlx_host};
+use super::{SettingsError, log::LogSection, mlx_host};
 
 /// The settings of a server.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -55,7 +55,7 @@ pub struct ToolgateSettings {
     pub mcp: McpSection,
     /// Calls that run in the background.
     pub jobs: JobsSection,
-    /// How long jobs and other records are kept.
+    /// Retention of jobs and other records.
     pub retention: RetentionSection,
     /// The database.
     pub store: StoreSection,
@@ -104,33 +104,42 @@ pub enum AllowlistSetting {
 }
 
 impl ToolgateSettings {
-    /// Errors that the schema cannot see: the place of each, and the message.
-    pub fn mistakes(&self) -> Vec<(String, String)> {
-        let tools = self.tools.mistakes().into_iter();
-        let mut all: Vec<_> =
-            tools.map(|(place, words)| (format!("/tools/{place}"), words)).collect();
-        let llm = self.llm.mistakes().into_iter();
-        all.extend(llm.map(|(place, words)| (format!("/llm/{place}"), words)));
-        let ask = self.ask.mistakes().into_iter();
-        all.extend(ask.map(|(place, words)| (format!("/ask/{place}"), words)));
-        let transcript = self.tools.transcript.mistakes(&self.llm).into_iter();
-        all.extend(transcript.map(|(place, words)| (format!("/tools/transcript/{place}"), words)));
-        let log = self.log.mistakes().into_iter();
-        all.extend(log.map(|(place, words)| (format!("/log/{place}"), words)));
+    /// Errors that the schema cannot see.
+    pub fn mistakes(&self) -> Vec<SettingsError> {
+        let tools = &self.tools;
+        let sections = [
+            ("/tools/repo/", tools.repo.mistakes()),
+            ("/tools/web_fetch/", tools.web_fetch.mistakes()),
+            ("/tools/search/", tools.search.mistakes()),
+            ("/tools/mlx/", tools.mlx.mistakes()),
+            ("/tools/transcript/", tools.transcript.mistakes(&self.llm)),
+            ("/llm/", self.llm.mistakes()),
+            ("/ask/", self.ask.mistakes()),
+            ("/log/", self.log.mistakes()),
+        ];
+        let mut all = Vec::new();
+        let mut add = |pointer: String, message| all.push(SettingsError::new(pointer, message));
+        for (section, mistakes) in sections {
+            for (key, message) in mistakes {
+                add(format!("{section}{key}"), message);
+            }
+        }
         for (id, upstream) in &self.upstreams {
             if let Some(problem) = upstream::names::id_problem(id) {
-                all.push((format!("/upstreams/{id}"), problem.to_owned()));
+                add(format!("/upstreams/{id}"), problem.to_owned());
             }
-            let own = upstream.mistakes().into_iter();
-            all.extend(own.map(|(place, words)| (format!("/upstreams/{id}{place}"), words)));
+            for (key, message) in upstream.mistakes() {
+                add(format!("/upstreams/{id}{key}"), message);
+            }
         }
         let mut chosen = std::collections::HashMap::new();
         for (id, upstream) in &self.upstreams {
             for (tool, overlay) in &upstream.tools {
                 let Some(name) = &overlay.serve_as else { continue };
                 if let Some(other) = chosen.insert(name, (id, tool)) {
-                    let words = format!("{}.{} is served as `{name}` already", other.0, other.1);
-                    all.push((format!("/upstreams/{id}/tools/{tool}/serve_as"), words));
+                    let message =
+                        format!("`{}.{}` is already served as `{name}`", other.0, other.1);
+                    add(format!("/upstreams/{id}/tools/{tool}/serve_as"), message);
                 }
             }
         }
@@ -140,7 +149,7 @@ impl ToolgateSettings {
                     || id == mlx_host::MLXCTL && mlx_host::is_remote(self)
             };
             for id in list.keys().filter(|id| !is_there(id)) {
-                all.push((format!("/allowlist/{id}"), format!("there is no upstream `{id}`")));
+                add(format!("/allowlist/{id}"), format!("there is no upstream `{id}`"));
             }
         }
         all
@@ -286,25 +295,10 @@ pub struct ToolsSection {
     pub memory: MemorySettings,
     /// The model servers that agents may start and stop.
     pub mlx: MlxSettings,
-    /// How transcripts are cleaned.
+    /// Cleaning of transcripts.
     pub transcript: TranscriptSettings,
     /// The audit of this machine.
     pub sys_audit: SysAuditSettings,
-}
-
-impl ToolsSection {
-    /// Errors that the schema cannot see: the place of each, and the message.
-    pub fn mistakes(&self) -> Vec<(String, String)> {
-        let below = |section: &str, mistakes: Vec<(String, String)>| {
-            let section = section.to_owned();
-            mistakes.into_iter().map(move |(place, words)| (format!("{section}/{place}"), words))
-        };
-        let mut all: Vec<_> = below("repo", self.repo.mistakes()).collect();
-        all.extend(below("web_fetch", self.web_fetch.mistakes()));
-        all.extend(below("search", self.search.mistakes()));
-        all.extend(below("mlx", self.mlx.mistakes()));
-        all
-    }
 }
 
 /// Calls that a person must approve.
@@ -362,7 +356,7 @@ pub struct ApprovalRule {
     pub require: Require,
 }
 
-/// What a rule requires.
+/// The requirement of a rule.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Require {
@@ -448,7 +442,7 @@ impl Default for JobsSection {
     }
 }
 
-/// How long jobs and other records are kept.
+/// Retention of jobs and other records.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetentionSection {
@@ -486,11 +480,11 @@ impl Default for RetentionSection {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StoreSection {
-    /// What an acknowledged write survives: `process` or `power`.
+    /// The failure that an acknowledged write survives: `process` or `power`.
     pub durability: StoreDurability,
 }
 
-/// What an acknowledged write survives.
+/// The failure that an acknowledged write survives.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StoreDurability {

@@ -48,7 +48,7 @@ fn rows(schema: &Value, root: &Value, defaults: &Value, prefix: &str, page: &mut
     }
 }
 
-/// The defaults that a schema itself tells of its properties.
+/// The defaults that a schema has for its properties.
 fn named_defaults(schema: &Value) -> Value {
     let properties = schema["properties"].as_object().into_iter().flatten();
     let defaults =
@@ -56,9 +56,8 @@ fn named_defaults(schema: &Value) -> Value {
     Value::Object(defaults.collect())
 }
 
-/// What stands behind a reference.
-fn resolve<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
-    // What may be left out is one thing or null.
+/// The target of a `$ref`. Of an optional schema, the one that is not null.
+pub(super) fn resolve<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
     let branches = schema["anyOf"].as_array().into_iter().flatten();
     let mut meant = branches.filter(|branch| branch["type"] != "null");
     if let (Some(one), None) = (meant.next(), meant.next()) {

@@ -1,4 +1,4 @@
-//! A contract from what a source knows of a tool.
+//! A contract from the parts that a source knows.
 
 use contract::{
     ApprovalRequirement, Contract, ContractStatus, DeclaredError, Effects, LargeOutput,
@@ -9,8 +9,7 @@ use workbench::compare::PartialContract;
 
 use super::SourceTool;
 
-/// A contract that says what the promise says. Whatever it leaves open is open here too, but for
-/// effects: what nobody says may be anything.
+/// A contract of these parts. A missing part has the least strict value, except effects: an unknown tool may have any.
 pub(super) fn of(promise: &PartialContract, toolset: &str, version: &str) -> Contract {
     let errors = promise.errors.iter().flatten().map(|(code, status)| DeclaredError {
         code: code.clone(),
@@ -55,7 +54,7 @@ pub(super) fn known(contract: Contract) -> SourceTool {
     SourceTool { promise, contract, listed: None, own_name: None, inputs: None }
 }
 
-/// A tool as `GET /v1/tools` describes it; nothing where that is no description.
+/// A tool as `GET /v1/tools` describes it; none if it has no name or no input schema.
 pub(super) fn described(value: &Value) -> Option<SourceTool> {
     let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     let word = |key: &str| value.get(key).cloned();

@@ -1,4 +1,4 @@
-//! Contracts from files: our YAML, listings, the lock, and documents of people.
+//! Contracts from files: YAML, listings, the lock, and Markdown documents.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use workbench::documents;
 use super::{SourceTool, ToolSource, draft, listing};
 use crate::{files, wiring};
 
-/// How many contracts a file may have.
+/// The most contracts in a file.
 const MAX_PARTS: usize = 10_000;
 
 /// Reads a file, or every contract of a folder.
@@ -45,7 +45,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<ToolSource> {
     }
 }
 
-/// Contracts of ours, one after the other with `---` between them; each is put into the set.
+/// Contracts with `---` between them; each is added to the set.
 fn of_text(
     set: &mut ToolSource,
     title: &str,
@@ -57,7 +57,7 @@ fn of_text(
         bail!("`{title}` has more than {MAX_PARTS} contracts");
     }
     for (line, part) in parts {
-        // Mistakes are shown in the line where they are.
+        // Errors are shown at their line of the file.
         let fits = line + part.len() <= MAX_DOCUMENT_BYTES;
         let part = if fits { "\n".repeat(line) + part } else { part.to_owned() };
         let (contract, found) = read::contract(title, &part);
@@ -99,7 +99,7 @@ fn together(set: &mut ToolSource, contracts: &[(Contract, Document)]) {
 /// A listing, the lock, descriptions as we serve them, or a contract that is JSON.
 fn of_json(path: &Path, title: &str, text: &str) -> anyhow::Result<ToolSource> {
     let value =
-        contract::json::parse(text.as_bytes()).with_context(|| format!("`{title}` is no JSON"))?;
+        contract::json::parse(text.as_bytes()).with_context(|| format!("`{title}` is not JSON"))?;
     if value.get("upstreams").is_some() && value.get("version").is_some() {
         let lock = ContractLock::read(path)?.with_context(|| format!("cannot read `{title}`"))?;
         return Ok(of_lock(title, &lock));
@@ -112,13 +112,13 @@ fn of_json(path: &Path, title: &str, text: &str) -> anyhow::Result<ToolSource> {
     let lists = ["/tools", "/result/tools", "/contracts", ""];
     let tools = lists.iter().find_map(|place| value.pointer(place)?.as_array());
     let Some(tools) = tools else {
-        bail!("`{title}` is no answer to `tools/list`, no lock and no contract");
+        bail!("`{title}` is not a `tools/list` response, a lock or a contract");
     };
     let mut set = ToolSource::new(title, true);
     if tools.iter().any(|tool| tool.get("input_schema").is_some()) {
         set.tools = tools.iter().filter_map(draft::described).collect();
         if set.tools.len() < tools.len() {
-            bail!("`{title}`: a tool has a `name` and an `input_schema`");
+            bail!("`{title}`: every tool needs a `name` and an `input_schema`");
         }
         return Ok(set);
     }
@@ -148,18 +148,18 @@ fn of_lock(title: &str, lock: &ContractLock) -> ToolSource {
     set
 }
 
-/// A document that people wrote, of which some sections are tools.
+/// A Markdown document, of which some sections are tools.
 fn of_document(title: &str, text: &str) -> ToolSource {
     let mut set = ToolSource::new(title, false);
     let (tools, diagnostics) = documents::read(title, text);
     set.diagnostics = diagnostics;
     if tools.is_empty() && set.diagnostics.is_empty() {
         let text = text.into();
-        let message = "no section of this document is a tool";
-        set.diagnostics.push(
-            Diagnostic::new(contract::Severity::Error, title, &text, 0..0, message)
-                .hint("a tool is `## name` with `- input_schema:`, or `## Tool: name` with `### Input Schema`"),
-        );
+        let message = "this document has no section for a tool";
+        set.diagnostics
+            .push(Diagnostic::new(contract::Severity::Error, title, &text, 0..0, message).hint(
+            "write `## name` with `- input_schema:`, or `## Tool: name` with `### Input Schema`",
+        ));
     }
     set.tools = tools.iter().map(|tool| of_section(&tool.promise())).collect();
     set

@@ -1,4 +1,4 @@
-//! Tools as an MCP server lists them: asked now, or written down.
+//! Tools as an MCP server lists them, now or in a file.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -17,19 +17,19 @@ use workbench::{compare::PartialContract, suspicious::SuspiciousText};
 use super::{SourceTool, ToolSource, draft};
 use crate::{commands, named_servers::NamedServer, settings::Loaded, wiring::overlays};
 
-/// The toolset of tools whose server nobody has given an id.
+/// The toolset of tools whose server has no id.
 const UNNAMED: &str = "server";
 
-/// What the operator says about the tools of a listing.
+/// The settings and overlays for the tools of a listing.
 pub(super) struct ListingTerms<'a> {
     pub id: &'a str,
     pub settings: &'a UpstreamSettings,
     pub overlays: &'a BTreeMap<String, Overlay>,
-    /// Whether the settings have it, so that they are a place to mend it.
+    /// True if the settings have this upstream, so that a hint can name them.
     pub configured: bool,
 }
 
-/// What a server lists now.
+/// The tools that a server lists now.
 pub(super) fn of_server(server: &NamedServer) -> anyhow::Result<ToolSource> {
     let listings = commands::runtime()?.block_on(server.listings())?;
     let mut set = ToolSource::new(&server.title, true);
@@ -37,7 +37,7 @@ pub(super) fn of_server(server: &NamedServer) -> anyhow::Result<ToolSource> {
     Ok(set)
 }
 
-/// What an upstream lists now, under the server's own names, with what overlays say.
+/// The tools that an upstream lists now, under the server's own names, with their overlays.
 pub(super) fn of_upstream(loaded: &Loaded, id: &str) -> anyhow::Result<ToolSource> {
     let server = NamedServer::of_upstream(loaded, id)?;
     let overlays = overlays::of_upstream(loaded, id)?;
@@ -56,7 +56,7 @@ pub(super) fn written_down(set: &mut ToolSource, listings: &ServerListings) {
     add(set, &terms, listings);
 }
 
-/// Adds the tools of a listing to a set, and what is to be said about them.
+/// Adds the tools of a listing to a set, with errors and warnings.
 pub(super) fn add(set: &mut ToolSource, terms: &ListingTerms<'_>, listings: &ServerListings) {
     let admission = admit(terms, listings);
     let title = set.title.clone();
@@ -79,7 +79,7 @@ pub(super) fn add(set: &mut ToolSource, terms: &ListingTerms<'_>, listings: &Ser
             }
             None => draft::of(&promise, terms.id, listings.version()),
         };
-        // What the server does not say, the operator does.
+        // An overlay may have the output schema that the server does not declare.
         let declares = promise.output_schema.as_ref().is_some_and(Value::is_object);
         if admitted.is_some() && !declares {
             promise.output_schema = Some(contract.output_schema.clone());
@@ -90,7 +90,7 @@ pub(super) fn add(set: &mut ToolSource, terms: &ListingTerms<'_>, listings: &Ser
     }
 }
 
-/// Judges tools by themselves: what is pinned and what is allowed is another matter.
+/// Admits tools without regard to the lock and the allowlist.
 pub(super) fn admit(terms: &ListingTerms<'_>, listings: &ServerListings) -> Admission {
     let taken = HashSet::new();
     let rules = AdmissionRules {
@@ -104,7 +104,7 @@ pub(super) fn admit(terms: &ListingTerms<'_>, listings: &ServerListings) -> Admi
     admission::admit(&rules, listings.version(), &listings.tools)
 }
 
-/// What is to be said about the tools of a listing, each shown in its place.
+/// Errors and warnings about the tools of a listing, each shown in its place.
 pub(super) fn diagnostics(
     title: &str,
     terms: &ListingTerms<'_>,

@@ -1,9 +1,9 @@
-//! What this installation serves: the tools of the binary, of the user and of all upstreams.
+//! The tools that are served here: built-in ones, the user's own, and those of all upstreams.
 
 use contract::ContractStatus;
 use serde_json::Value;
 use upstream::{
-    Host, Upstream, UpstreamState,
+    Upstream, UpstreamState,
     settings::{Allowlist, allows},
 };
 use workbench::compare::PartialContract;
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// Reads it, by the names under which tools are served.
+/// Reads the tools, by the names under which they are served.
 pub(super) fn read(flags: &Flags) -> anyhow::Result<ToolSource> {
     let loaded = flags.load()?;
     let contracts = wiring::contracts(&loaded)?;
@@ -29,7 +29,7 @@ pub(super) fn read(flags: &Flags) -> anyhow::Result<ToolSource> {
     set.diagnostics = contracts.diagnostics;
     set.tools = contracts.bound.iter().map(|one| draft::known(one.contract.clone())).collect();
     if set.is_refused() {
-        // A catalogue cannot be made of these, and so nothing is served.
+        // No catalogue can be made, so nothing is served.
         return Ok(set);
     }
     let fixed = wiring::tools(contracts.bound, &loaded)?;
@@ -38,17 +38,12 @@ pub(super) fn read(flags: &Flags) -> anyhow::Result<ToolSource> {
         return Ok(set);
     }
     let allowlist = config.allowlist.clone();
-    commands::runtime()?.block_on(async {
-        let host = Host::start(config);
-        host.settled().await;
-        let mut added = Ok(());
+    commands::runtime()?.block_on(upstreams::with_host(config, async |host| {
         for upstream in host.upstreams().iter().filter(|upstream| upstream.settings.enabled) {
-            added = added.and_then(|()| add(&mut set, upstream, allowlist.as_ref(), &loaded));
+            add(&mut set, upstream, allowlist.as_ref(), &loaded)?;
         }
-        host.stop().await;
-        added
-    })?;
-    Ok(set)
+        Ok(set)
+    }))
 }
 
 fn add(
@@ -66,7 +61,7 @@ fn add(
         set.unreached.push(format!("{id}: {why}"));
         return Ok(());
     };
-    // What may not be called is not served, whatever it is like.
+    // Tools that are not on the allowlist are not served.
     let mut listings = (*listings).clone();
     listings.tools.retain(|tool| {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();

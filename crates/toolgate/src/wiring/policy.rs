@@ -63,7 +63,7 @@ fn check(
     if let Some(name) = named
         && !bound.iter().any(|one| fits(rule, &one.contract))
     {
-        let message = format!("no tool matches all of the rule for `{name}`");
+        let message = format!("no tool matches every condition of the rule for `{name}`");
         return Err(SettingsError::new(pointer, message));
     }
     Ok(())

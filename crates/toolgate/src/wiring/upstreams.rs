@@ -138,16 +138,17 @@ pub fn mistakes(loaded: &Loaded) -> Vec<Diagnostic> {
     found
 }
 
-/// Starts a host, and serves the tools of its upstreams.
-pub async fn start(gate: &Arc<Gate>, config: HostConfig, fixed: Vec<Arc<Tool>>) -> Arc<Host> {
+/// Starts a host, does this work once every upstream was tried, and stops the host.
+pub async fn with_host<T>(config: HostConfig, work: impl AsyncFnOnce(&Arc<Host>) -> T) -> T {
     let host = Host::start(config);
     host.settled().await;
-    keep_catalogue(gate, &host, fixed);
-    host
+    let done = work(&host).await;
+    host.stop().await;
+    done
 }
 
 /// Keeps the catalogue up to date: the fixed tools and those of the host.
-fn keep_catalogue(gate: &Arc<Gate>, host: &Arc<Host>, fixed: Vec<Arc<Tool>>) {
+pub fn keep_catalogue(gate: &Arc<Gate>, host: &Arc<Host>, fixed: Vec<Arc<Tool>>) {
     if host.upstreams().is_empty() {
         return;
     }

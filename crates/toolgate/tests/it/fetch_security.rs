@@ -245,10 +245,10 @@ async fn tls_is_checked_against_the_authorities_of_the_operator() {
 #[test]
 fn mistakes_in_the_settings_are_shown() {
     for (setting, part) in [
-        ("allowed_domains: [ \"https://example.com/\" ]", "is not a domain"),
-        ("allow_private_hosts: [ \"127.0.0.1\" ]", "is not `host:port`"),
+        ("allowed_domains: [ \"https://example.com/\" ]", "must be a domain"),
+        ("allow_private_hosts: [ \"127.0.0.1\" ]", "must be `host:port`"),
         ("allow_private_hosts: [ \"127.0.0.1:99999\" ]", "must end in a port"),
-        ("user_agent: \"a\\nb\"", "is not a valid header value"),
+        ("user_agent: \"a\\nb\"", "must be a valid header value"),
     ] {
         let settings = format!("tools: {{ web_fetch: {{ {setting} }} }}\n");
         let world = World::new(crate::BINARY, &settings);

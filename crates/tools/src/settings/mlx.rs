@@ -95,10 +95,10 @@ impl MlxSettings {
             }
         }
         if self.launch.first().is_none_or(String::is_empty) {
-            say("launch".into(), "its first word is the program");
+            say("launch".into(), "the first word must be the program, and it is empty");
         }
         if !self.launch.iter().any(|word| word.contains("{port}")) {
-            say("launch".into(), "nothing says `{port}`: every server would be the same");
+            say("launch".into(), "`{port}` is missing: every server would use the same port");
         }
         for (name, target) in &self.models {
             let is_path = ["/", "./", "../", "~/"].iter().any(|start| target.starts_with(start));
@@ -120,7 +120,7 @@ impl MlxSettings {
             host.starts_with('-') || host.contains(char::is_whitespace) || host.contains("${")
         };
         if is_no_host(&self.host) {
-            say("host".into(), "must be `local` or where `ssh` goes to");
+            say("host".into(), "must be `local` or an ssh destination like `user@host`");
         }
         if self.host_command.iter().any(|word| word.contains("${")) {
             say("host_command".into(), "nothing is filled in for `${` here");

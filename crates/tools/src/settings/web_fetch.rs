@@ -157,7 +157,7 @@ impl WebFetchSettings {
         }
         if self.user_agent.as_deref().is_some_and(|text| net::HeaderValue::from_str(text).is_err())
         {
-            mistakes.push(("user_agent".into(), "is not a valid header value".into()));
+            mistakes.push(("user_agent".into(), "must be a valid header value".into()));
         }
         mistakes
     }

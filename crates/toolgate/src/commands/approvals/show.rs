@@ -6,7 +6,7 @@ use gate::{
 };
 use serde_json::Value;
 
-use crate::printer::Printer;
+use crate::printer::{Printer, shortened};
 
 /// The most characters of the arguments in a line of the list.
 const MAX_ARGUMENTS: usize = 60;
@@ -22,7 +22,10 @@ pub fn list(approvals: &[Approval], now: Timestamp, printer: &Printer) {
                 approval.tool.clone(),
                 visible_line(&approval.caller),
                 ago(now.0 - approval.created_at.0),
-                shortened(approval),
+                match &approval.input {
+                    Some(input) => shortened(input.get(), MAX_ARGUMENTS),
+                    None => "(see `approvals show`)".into(),
+                },
             ]
         })
         .collect();
@@ -31,10 +34,7 @@ pub fn list(approvals: &[Approval], now: Timestamp, printer: &Printer) {
 
 /// Prints everything about a request.
 pub fn one(approval: &Approval, printer: &Printer) {
-    // Some of it was written by others.
-    let say = |name: &str, text: &str| {
-        printer.data(format!("{name:<10} {}", visible_line(text)));
-    };
+    let say = |name: &str, text: &str| printer.field(name, text);
     say("approval", approval.id.as_str());
     say("status", approval.state.word());
     say("tool", &approval.tool);
@@ -61,16 +61,6 @@ pub fn one(approval: &Approval, printer: &Printer) {
     if let Some(preview) = &approval.preview {
         printer.data(format!("\npreview, made when the call was requested\n{preview}"));
     }
-}
-
-fn shortened(approval: &Approval) -> String {
-    let Some(input) = &approval.input else { return "(see `approvals show`)".into() };
-    let mut text: String = visible_line(input.get()).chars().take(MAX_ARGUMENTS + 1).collect();
-    if text.chars().count() > MAX_ARGUMENTS {
-        text.pop();
-        text.push('…');
-    }
-    text
 }
 
 /// A duration for people: `5 min ago`.

@@ -19,8 +19,13 @@ use tokio::{
     sync::mpsc::{self, error::TrySendError},
 };
 
-use super::{BY, MAX_LISTED, show};
-use crate::{Exit, printer::Printer, wiring::OpenGate};
+use super::show;
+use crate::{
+    Exit,
+    commands::{MAX_LISTED, OPERATOR},
+    printer::Printer,
+    wiring::OpenGate,
+};
 
 /// The time between two looks for new requests.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -66,7 +71,7 @@ pub async fn watch(opened: &OpenGate, printer: &Printer) -> anyhow::Result<Exit>
             }
             TypedDecision::Unclear => {}
             TypedDecision::Decide(approve, reason) => {
-                let verdict = ApprovalDecision { approve, by: BY.into(), reason };
+                let verdict = ApprovalDecision { approve, by: OPERATOR.into(), reason };
                 let told = match opened.gate.decide(&next.id, verdict).await? {
                     DecisionResult::Done(approval) => approval.state.word().to_owned(),
                     DecisionResult::TooLate(approval) => {

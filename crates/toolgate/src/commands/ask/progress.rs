@@ -1,4 +1,4 @@
-//! The events of a run on a terminal, as they happen.
+//! Prints the events of a run on a terminal, as they happen.
 
 use std::{
     io::{IsTerminal, Write},
@@ -11,14 +11,14 @@ use gate::visible_text::visible_line;
 
 use crate::commands::trace::line;
 
-/// How often the count of what a model has written is shown.
+/// The time between two updates of the character count.
 const EVERY: Duration = Duration::from_millis(100);
 
 /// Prints the events of a run on a terminal, and nothing where there is none.
 pub struct AskProgress {
     begin: Instant,
     is_terminal: bool,
-    /// When the line that changes was last written; nothing where there is none.
+    /// When the changing line was last written; none if there is no such line.
     live: Mutex<Option<Instant>>,
 }
 
@@ -28,7 +28,7 @@ impl AskProgress {
         Self { begin: Instant::now(), is_terminal, live: Mutex::new(None) }
     }
 
-    /// Takes the line away that changes.
+    /// Removes the changing line.
     pub fn end(&self) {
         if let Ok(mut live) = self.live.lock()
             && live.take().is_some()

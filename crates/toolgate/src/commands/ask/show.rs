@@ -1,4 +1,4 @@
-//! A response, as people read it.
+//! Prints a response for people.
 
 use ask::{AskResponse, Plan, quotation::Quote, summary::Summary};
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub fn response(response: &AskResponse, printer: &Printer) {
             }
         }
         AskResponse::FinalAnswer { answer, .. } => {
-            printer.say("nothing was called; the question lacks something:");
+            printer.say("no tool was called; the question needs more:");
             printer.data(answer);
         }
         AskResponse::Plan { .. } => {}

@@ -1,4 +1,4 @@
-//! What changed from one source of contracts to another.
+//! Compares two sources of contracts.
 
 use anyhow::bail;
 use clap::Args;
@@ -9,17 +9,17 @@ use workbench::compare::{ChangeClass, ContractChange};
 use crate::{
     Exit,
     named_servers::HeaderArguments,
-    printer::Printer,
+    printer::{Printer, counted},
     settings::Flags,
     sources::{self, SourceComparison, ToolSource},
 };
 
 #[derive(Args)]
 pub struct DiffCommand {
-    /// How it was, and how it is
+    /// The old and the new source
     #[arg(value_name = "SOURCE", num_args = 1..=2)]
     sources: Vec<String>,
-    /// Only what may break those who rely on it
+    /// Show only breaking changes
     #[arg(long)]
     breaking: bool,
     /// Print JSON
@@ -35,10 +35,10 @@ pub struct DiffCommand {
 impl DiffCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         if self.sources.len() + usize::from(!self.program.is_empty()) != 2 {
-            bail!("what is to be compared? Name two sources, or one and a command after `--`");
+            bail!("name two sources, or one and a command after `--`");
         }
         let sets = super::named(&self.sources, &self.program, &self.headers, flags)?;
-        let [old, new] = &sets[..] else { bail!("two sources are compared") };
+        let [old, new] = &sets[..] else { bail!("name two sources") };
         let readable = [old, new].map(|set| super::is_readable(set, printer));
         if readable != [true, true] {
             return Ok(Exit::Unknown);
@@ -70,10 +70,7 @@ fn show(compared: &SourceComparison, old: &ToolSource, new: &ToolSource, printer
             printer.data(format!("  {:9} {}", class.word(), visible_line(&line)));
         }
     }
-    let count = |one: usize| match one {
-        1 => "1 tool".to_owned(),
-        more => format!("{more} tools"),
-    };
+    let count = |tools: usize| counted(tools, "tool");
     printer.say(match compared.changes.len() {
         0 => format!("no difference in {}", count(old.tools.len())),
         different => format!("{} of {} differ", different, count(old.tools.len().max(different))),

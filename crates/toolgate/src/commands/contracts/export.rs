@@ -1,4 +1,4 @@
-//! Contracts in another form.
+//! Prints contracts in another format.
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
@@ -18,9 +18,9 @@ use crate::{
 
 #[derive(Args)]
 pub struct ExportCommand {
-    /// Where they are [default: what the settings have, without upstreams]
+    /// The source [default: the tools of the settings, without upstreams]
     source: Option<String>,
-    /// The form
+    /// The format
     #[arg(long, value_enum, default_value = "yaml")]
     format: ExportFormat,
     #[command(flatten)]
@@ -54,7 +54,7 @@ impl ExportCommand {
         }
         let sources: Vec<String> = self.source.iter().cloned().collect();
         let sets = super::named(&sources, &self.program, &self.headers, flags)?;
-        let [set] = &sets[..] else { bail!("one source is exported") };
+        let [set] = &sets[..] else { bail!("name one source") };
         if !super::is_readable(set, printer) {
             return Ok(Exit::Unknown);
         }

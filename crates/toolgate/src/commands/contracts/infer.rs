@@ -1,4 +1,4 @@
-//! Proposes what a tool of an upstream returns, from results of it.
+//! Infers the output schema of an upstream tool from its results.
 
 mod gather;
 mod sample;
@@ -20,7 +20,7 @@ use self::{
 };
 use crate::{
     Exit, commands, files,
-    printer::Printer,
+    printer::{Printer, counted},
     settings::{Flags, Loaded},
     wiring::overlays,
 };
@@ -31,19 +31,19 @@ pub struct InferCommand {
     /// The id of an upstream, a dot, and the tool's own name
     #[arg(value_name = "SERVER.TOOL")]
     tool: String,
-    /// Files with one result each: of `tools/call`, or the bare value
+    /// Files with one result each: a `tools/call` result, or the bare value
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "arguments")]
     results: Vec<PathBuf>,
-    /// Call the tool with these arguments, a JSON object or @FILE; may be given more than once
+    /// Call the tool with these arguments, a JSON object or @FILE; repeatable
     #[arg(long, value_name = "JSON")]
     arguments: Vec<String>,
-    /// Call it even if it may change something
+    /// Call it even if it may have effects
     #[arg(long, requires = "arguments")]
     effects: bool,
     /// Write the overlay, overlays/SERVER/TOOL.yaml
     #[arg(long)]
     save: bool,
-    /// Replace what an overlay that is there says about the result
+    /// Replace the output schema of an existing overlay
     #[arg(long, requires = "save")]
     force: bool,
     /// Print JSON
@@ -54,27 +54,26 @@ pub struct InferCommand {
 impl InferCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let Some((id, tool)) = self.tool.split_once('.') else {
-            bail!("`{}` is no SERVER.TOOL, such as `weather.forecast`", self.tool);
+            bail!("`{}` is not of the form SERVER.TOOL, such as `weather.forecast`", self.tool);
         };
         let loaded = flags.load()?;
         commands::upstream::is_known(&loaded, Some(id))?;
         let (file, before) = overlays::file_of(&loaded, id, tool)?;
         if before.is_some() && self.save && !self.force {
-            bail!(
-                "`{}` is there already; --force replaces what it says of the result",
-                file.display()
-            );
+            bail!("`{}` already exists; --force replaces its output schema", file.display());
         }
         let Gathered { samples, errors } = self.gather(&loaded, id, tool)?;
         let count = samples.len();
         if count == 0 && errors > 0 {
-            printer
-                .say(format!("{} is no result: the tool reports an error in each", told(errors)));
+            printer.say(format!(
+                "no schema can be inferred: the tool reports an error in {}",
+                counted(errors, "result")
+            ));
             return Ok(Exit::Failed);
         }
         if count == 0 {
             printer.say(format!(
-                "nothing of `{id}.{tool}` is kept; give results with --results FILE, or have it called with \
+                "no results of `{id}.{tool}` are stored; give results with --results FILE, or call the tool with \
                  --arguments JSON"
             ));
             return Ok(Exit::Failed);
@@ -82,8 +81,8 @@ impl InferCommand {
         let proposal = sample::propose(&samples);
         let overlay = overlay(&loaded, id, tool, before, &proposal);
         let origin = format!(
-            "Proposed from {} by `toolgate contracts infer`. Read it, and edit it as you like.",
-            told(count)
+            "Inferred from {} by `toolgate contracts infer`. Read it, and edit it as you like.",
+            counted(count, "result")
         );
         let text = overlays::to_text(&overlay, &origin);
         if self.save {
@@ -103,48 +102,47 @@ impl InferCommand {
             printer.say(remark);
         }
         if errors > 0 {
-            printer.say(format!("{} left out: the tool reports an error there", told(errors)));
+            printer.say(format!(
+                "{} ignored: the tool reports an error there",
+                counted(errors, "result")
+            ));
         }
         if self.save {
             printer.say(format!("wrote {}", file.display()));
-            printer.say(self.taken(&loaded, id, tool));
+            printer.say(self.effect(&loaded, id, tool));
         } else {
             printer.say(format!("not written; --save writes it to {}", file.display()));
         }
         Ok(Exit::Ok)
     }
 
-    /// What becomes of the overlay that was written. From files nobody can say that there is such a tool.
-    fn taken(&self, loaded: &Loaded, id: &str, tool: &str) -> String {
+    /// The effect of the overlay that was written. Results from files do not show that there is such a tool.
+    fn effect(&self, loaded: &Loaded, id: &str, tool: &str) -> String {
         if self.results.is_empty() {
-            return "a running server takes it by itself".to_owned();
+            return "a running server reloads it".to_owned();
         }
         let lock = ContractLock::read(&loaded.path(&loaded.settings.lock)).ok().flatten();
         let pinned = lock.as_ref().and_then(|lock| lock.upstreams.get(id));
         match pinned.map(|pinned| &pinned.tools) {
-            Some(tools) if tools.contains_key(tool) => {
-                "a running server takes it by itself".to_owned()
+            Some(tools) if tools.contains_key(tool) => "a running server reloads it".to_owned(),
+            Some(tools) => {
+                let near = contract::did_you_mean(tool, tools.keys().map(String::as_str));
+                format!("`{id}` has no tool `{tool}` in the lock{near}")
             }
-            Some(tools) => match contract::nearest(tool, tools.keys().map(String::as_str)) {
-                Some(near) => {
-                    format!("`{id}` has no tool `{tool}` in the lock; did you mean `{near}`?")
-                }
-                None => format!("`{id}` has no tool `{tool}` in the lock"),
-            },
             None => format!(
-                "it is in force if `{id}` lists a tool `{tool}`; `toolgate upstream list {id}` tells"
+                "it has an effect if `{id}` lists a tool `{tool}`: see `toolgate upstream list {id}`"
             ),
         }
     }
 
-    /// The results to go by.
+    /// The results to infer from.
     fn gather(&self, loaded: &Loaded, id: &str, tool: &str) -> anyhow::Result<Gathered> {
         let mut gathered = Gathered::default();
         if !self.results.is_empty() {
             for file in &self.results {
                 let text = files::read(file)?;
                 let value = contract::json::parse(text.as_bytes())
-                    .with_context(|| format!("`{}` is no JSON", file.display()))?;
+                    .with_context(|| format!("`{}` is not JSON", file.display()))?;
                 gathered.add(Sample::read(value));
             }
             return Ok(gathered);
@@ -159,9 +157,9 @@ impl InferCommand {
                 None => text.clone(),
             };
             let value = contract::json::parse(text.as_bytes())
-                .with_context(|| format!("--arguments: `{text}` is no JSON"))?;
+                .with_context(|| format!("--arguments: `{text}` is not JSON"))?;
             if !value.is_object() {
-                bail!("--arguments: `{text}` is no JSON object");
+                bail!("--arguments: `{text}` is not a JSON object");
             }
             calls.push(value);
         }
@@ -169,7 +167,7 @@ impl InferCommand {
     }
 }
 
-/// The overlay that the proposal makes; what an earlier one says of other things stays.
+/// The overlay of the proposal; other keys of an earlier overlay stay.
 fn overlay(
     loaded: &Loaded,
     id: &str,
@@ -177,7 +175,7 @@ fn overlay(
     before: Option<Overlay>,
     proposal: &Proposal,
 ) -> Overlay {
-    // Where a result is need not be said if it is where results of this server are anyway.
+    // The format is left out if it is the default of this upstream.
     let usual = loaded.settings.upstreams.get(id).map(|own| own.output).unwrap_or_default();
     let output =
         Some(proposal.output).filter(|own| *own != usual || *own != OutputFormat::Declared);
@@ -186,12 +184,5 @@ fn overlay(
         output,
         output_schema: proposal.schema.clone(),
         ..before.unwrap_or_default()
-    }
-}
-
-fn told(count: usize) -> String {
-    match count {
-        1 => "1 result".to_owned(),
-        more => format!("{more} results"),
     }
 }

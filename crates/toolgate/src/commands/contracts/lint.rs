@@ -1,18 +1,23 @@
-//! Judges contracts, wherever they are.
+//! Finds errors in contracts.
 
 use anyhow::bail;
 use clap::Args;
 use contract::Severity;
 use serde_json::json;
 
-use crate::{Exit, named_servers::HeaderArguments, printer::Printer, settings::Flags};
+use crate::{
+    Exit,
+    named_servers::HeaderArguments,
+    printer::{Printer, counted},
+    settings::Flags,
+};
 
 #[derive(Args)]
 pub struct LintCommand {
     /// The sources
     #[arg(value_name = "SOURCE", required_unless_present = "program")]
     sources: Vec<String>,
-    /// Print what was found as JSON
+    /// Print the findings as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -36,7 +41,7 @@ impl LintCommand {
             printer.diagnostics(&diagnostics);
             if !refused {
                 let tools: usize = sets.iter().map(|set| set.tools.len()).sum();
-                printer.say(format!("{tools} fine"));
+                printer.say(format!("no errors in {}", counted(tools, "tool")));
             }
         }
         if let Some(first) = unreached.first() {

@@ -138,11 +138,7 @@ pub(super) fn secrets(folder: &Path) -> Option<DoctorFinding> {
 pub(super) fn journal(loaded: &Loaded) -> Option<DoctorFinding> {
     const SUBJECT: &str = "journal";
     if let Some(error) = start_checks::journal(loaded) {
-        let finding = DoctorFinding::problem(SUBJECT, error.message);
-        return Some(match error.hint {
-            Some(hint) => finding.hint(hint),
-            None => finding,
-        });
+        return Some(DoctorFinding::problem(SUBJECT, error.message).hint_if(error.hint));
     }
     let path = match &loaded.settings.journal.path {
         Some(path) => loaded.path(path),

@@ -12,8 +12,5 @@ pub(super) async fn endpoint(loaded: &Loaded) -> Option<DoctorFinding> {
     } else {
         DoctorFinding::problem(SUBJECT, found.message)
     };
-    Some(match found.hint {
-        Some(hint) => finding.hint(hint),
-        None => finding,
-    })
+    Some(finding.hint_if(found.hint))
 }

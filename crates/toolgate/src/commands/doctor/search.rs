@@ -16,8 +16,5 @@ pub(super) async fn service(bound: &[BoundTool], loaded: &Loaded) -> Option<Doct
         // A search service is optional.
         (false, false) => DoctorFinding::warning(SUBJECT, found.message),
     };
-    Some(match found.hint {
-        Some(hint) => finding.hint(hint),
-        None => finding,
-    })
+    Some(finding.hint_if(found.hint))
 }

@@ -1,6 +1,6 @@
 //! The upstreams.
 
-use upstream::{Host, UpstreamState, UpstreamStatus};
+use upstream::{UpstreamState, UpstreamStatus};
 
 use super::DoctorFinding;
 use crate::{
@@ -28,10 +28,7 @@ pub(super) async fn servers(bound: Vec<BoundTool>, loaded: &Loaded) -> Vec<Docto
         Err(error) => return vec![DoctorFinding::problem(SUBJECT, format!("{error:#}"))],
     };
     let pinned = config.lock.is_some();
-    let host = Host::start(config);
-    host.settled().await;
-    let statuses = host.statuses();
-    host.stop().await;
+    let statuses = upstreams::with_host(config, async |host| host.statuses()).await;
     let mut findings: Vec<_> = statuses.iter().flat_map(about).collect();
     if !pinned {
         let message = "no tools are pinned: changes of upstream tools go unnoticed";

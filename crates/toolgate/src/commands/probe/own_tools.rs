@@ -14,16 +14,11 @@ mod tool_checks;
 
 use std::time::Instant;
 
-use anyhow::{Context, bail};
-use contract::ContractStatus;
+use anyhow::Context;
 use probe::{ProbeOptions, ProbeReport};
 
 use self::{open_doors::OpenDoors, tool_checks::ToolCheck};
-use crate::{
-    commands,
-    settings::{Flags, Loaded},
-    wiring::BoundTool,
-};
+use crate::{commands, settings::Flags};
 
 /// Probes our own tools.
 pub fn run(flags: &Flags, options: &ProbeOptions) -> anyhow::Result<ProbeReport> {
@@ -32,25 +27,30 @@ pub fn run(flags: &Flags, options: &ProbeOptions) -> anyhow::Result<ProbeReport>
     let flags = Flags { data_dir: Some(folder.path().join("data")), ..flags.clone() };
     let (mut loaded, mut bound) = commands::ready(&flags)?;
     loaded.settings.journal.path = None;
-    bound.retain(|one| one.contract.status == ContractStatus::Active);
-    choose(&mut bound, &options.tools)?;
-    let trials = folder.path().join("trials");
+    commands::retain_tools(&mut bound, &options.tools)?;
+    let work_folder = folder.path().join("work");
     let probing = super::until_stopped(async |stop| {
         let doors = OpenDoors::open(bound, &loaded, options.call_timeout).await?;
-        let mut report = blank(options);
+        let mut report = ProbeReport {
+            server: format!("toolgate {}", env!("CARGO_PKG_VERSION")),
+            protocol: "every door".to_owned(),
+            seed: options.seed,
+            suites: Vec::new(),
+            cut: None,
+        };
         let began = Instant::now();
-        for actor in doors.tools() {
-            let trial =
-                ToolCheck { doors: &doors, actor, options, loaded: &loaded, folder: &trials };
-            let over = || {
-                if stop.is_cancelled() {
-                    return Some("stopped".to_owned());
-                }
-                let limit = options.total_timeout;
-                (began.elapsed() > limit)
-                    .then(|| format!("not done within {} ms (total_timeout_ms)", limit.as_millis()))
-            };
-            let (suite, cut) = trial.run(&over).await?;
+        let limit = options.total_timeout;
+        let ends_early = || {
+            if stop.is_cancelled() {
+                return Some("stopped".to_owned());
+            }
+            (began.elapsed() > limit)
+                .then(|| format!("not done within {} ms (total_timeout_ms)", limit.as_millis()))
+        };
+        for tool in doors.tools() {
+            let check =
+                ToolCheck { doors: &doors, tool, options, loaded: &loaded, folder: &work_folder };
+            let (suite, cut) = check.run(&ends_early).await?;
             report.suites.push(suite);
             report.cut = report.cut.or(cut);
         }
@@ -58,42 +58,4 @@ pub fn run(flags: &Flags, options: &ProbeOptions) -> anyhow::Result<ProbeReport>
         anyhow::Ok(report)
     });
     commands::runtime()?.block_on(probing)
-}
-
-fn blank(options: &ProbeOptions) -> ProbeReport {
-    ProbeReport {
-        server: format!("toolgate {}", env!("CARGO_PKG_VERSION")),
-        protocol: "every door".to_owned(),
-        seed: options.seed,
-        suites: Vec::new(),
-        cut: None,
-    }
-}
-
-/// Keeps only the selected tools.
-fn choose(bound: &mut Vec<BoundTool>, names: &[String]) -> anyhow::Result<()> {
-    for name in names {
-        let known = || bound.iter().map(|one| one.contract.name.as_str());
-        if !known().any(|known| known == name) {
-            match contract::nearest(name, known()) {
-                Some(near) => bail!("there is no tool `{name}`; did you mean `{near}`?"),
-                None => bail!("there is no tool `{name}`"),
-            }
-        }
-    }
-    bound.retain(|one| names.is_empty() || names.contains(&one.contract.name));
-    Ok(())
-}
-
-/// A built-in tool that works in this folder; none if there is no such tool.
-fn built_in(
-    name: &str,
-    loaded: &Loaded,
-    folder: &std::path::Path,
-) -> Option<std::sync::Arc<dyn gate::Provider>> {
-    let tools = tools::built_in(&loaded.tools().within(folder));
-    let named = |tool: &tools::BuiltIn| {
-        contract::read::trusted(tool.contract).is_ok_and(|contract| contract.name == name)
-    };
-    tools.into_iter().find(named).map(|tool| tool.provider)
 }

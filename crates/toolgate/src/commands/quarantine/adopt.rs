@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use gate::quarantine::ReleaseDecision;
 use serde_json::{Value, json};
-use upstream::{Host, Upstream, settings::Overlay};
+use upstream::{Upstream, settings::Overlay};
 use workbench::widen;
 
 use super::{given, unknown};
@@ -50,7 +50,7 @@ pub async fn adopt(
         bail!("no schema can accept {id}: {}", summary.reason);
     }
     let (loaded, bound) = commands::ready(flags)?;
-    let broken = match own(&summary.tool, &bound, &loaded)? {
+    let broken = match own(&summary.tool, &bound)? {
         Some(broken) => broken,
         None => of_upstream(&summary.tool, bound, &loaded).await?,
     };
@@ -102,13 +102,9 @@ fn write(
 }
 
 /// The contract of a user's own tool; built-in ones cannot be changed.
-fn own(name: &str, bound: &[BoundTool], loaded: &Loaded) -> anyhow::Result<Option<BrokenContract>> {
+fn own(name: &str, bound: &[BoundTool]) -> anyhow::Result<Option<BrokenContract>> {
     let Some(tool) = bound.iter().find(|one| one.contract.name == name) else { return Ok(None) };
-    let settings = loaded.tools();
-    let is_built_in = tools::built_in(&settings).iter().any(|tool| {
-        contract::read::trusted(tool.contract).is_ok_and(|contract| contract.name == name)
-    });
-    if is_built_in {
+    if tool.contract.run.is_none() {
         bail!(
             "`{name}` is built in and its contract cannot be changed; please report this result as a bug"
         );
@@ -131,12 +127,12 @@ async fn of_upstream(
     if config.upstreams.is_empty() {
         bail!("there is no longer a tool `{name}`");
     }
-    let host = Host::start(config);
-    host.settled().await;
-    let found = host.upstreams().iter().find_map(|upstream| served_by(upstream, name));
-    let why_not = host.upstreams().first().map(|upstream| why_not(upstream, name));
-    host.stop().await;
-    found.with_context(|| why_not.unwrap_or_default())
+    upstreams::with_host(config, async |host| {
+        let found = host.upstreams().iter().find_map(|upstream| served_by(upstream, name));
+        let upstream = host.upstreams().first();
+        found.with_context(|| upstream.map(|one| why_not(one, name)).unwrap_or_default())
+    })
+    .await
 }
 
 fn served_by(upstream: &Upstream, name: &str) -> Option<BrokenContract> {

@@ -7,7 +7,7 @@ use gate::{
 use serde_json::Value;
 
 use super::annotated;
-use crate::printer::Printer;
+use crate::printer::{Printer, shortened};
 
 /// The most characters of the problem in a line of the list.
 const MAX_PROBLEM: usize = 80;
@@ -23,7 +23,7 @@ pub fn list(entries: &[QuarantineSummary], printer: &Printer) {
                 entry.tool.clone(),
                 visible_line(&entry.caller),
                 entry.created_at.to_string(),
-                shortened(&entry.reason),
+                shortened(&entry.reason, MAX_PROBLEM),
             ]
         })
         .collect();
@@ -33,10 +33,7 @@ pub fn list(entries: &[QuarantineSummary], printer: &Printer) {
 /// Prints everything about an entry.
 pub fn one(entry: &QuarantineEntry, printer: &Printer) {
     let summary = &entry.summary;
-    // Some of it was written by others.
-    let say = |name: &str, text: &str| {
-        printer.data(format!("{name:<10} {}", visible_line(text)));
-    };
+    let say = |name: &str, text: &str| printer.field(name, text);
     say("entry", &summary.id);
     say("status", summary.state.word());
     say("tool", &summary.tool);
@@ -74,13 +71,4 @@ pub fn one(entry: &QuarantineEntry, printer: &Printer) {
     for line in annotated::lines(&payload, &summary.violations) {
         printer.data(line);
     }
-}
-
-fn shortened(text: &str) -> String {
-    let mut shown: String = visible_line(text).chars().take(MAX_PROBLEM + 1).collect();
-    if shown.chars().count() > MAX_PROBLEM {
-        shown.pop();
-        shown.push('…');
-    }
-    shown
 }

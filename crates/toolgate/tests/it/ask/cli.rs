@@ -114,7 +114,7 @@ async fn a_trace_can_be_written_and_read() {
     assert!(words.contains("trace: runs/trace_"), "{words}");
     let (code, _, words) = world.cli(&["trace", "show", "toolgate.yaml"]);
     assert_eq!(code, 2);
-    assert!(words.contains("is no trace"), "{words}");
+    assert!(words.contains("is not a trace"), "{words}");
     assert_eq!(world.cli(&["trace", "show", "nothing.json"]).0, 2);
     // An answer is not lost because its trace cannot be written.
     let (code, said, words) = world.cli(&["ask", "show policy-002", "--trace", "/dev/full"]);
@@ -144,7 +144,10 @@ async fn settings_of_questions_are_checked() {
         assert_eq!(code, 2, "{told}");
         assert!(told.contains(words), "{told}");
     };
-    check("ask: { policy: { block: [{ name: x, pattern: \"(\" }] } }", "is no regular expression");
+    check(
+        "ask: { policy: { block: [{ name: x, pattern: \"(\" }] } }",
+        "must be a regular expression",
+    );
     check("ask: { policy: { without: [nothing] } }", "there is no rule `nothing`");
     check("ask: { max_runs: 0 }", "/ask/max_runs");
     check("ask: { sumarize: always }", "unknown key `sumarize`");

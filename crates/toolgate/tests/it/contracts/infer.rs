@@ -49,13 +49,13 @@ async fn a_tool_runs_under_the_contract_that_was_inferred() {
     };
     let (code, stdout, stderr) = infer("find", &[]);
     assert_eq!(code, 0, "{stderr}");
-    assert!(stdout.starts_with("# Proposed from 2 results by"), "{stdout}");
+    assert!(stdout.starts_with("# Inferred from 2 results by"), "{stdout}");
     assert!(stderr.contains("not written; --save writes it to"), "{stderr}");
     assert!(!stage.world.folder().join("overlays").exists());
     for tool in ["find", "count", "say"] {
         let (code, _, stderr) = infer(tool, &["--save"]);
         assert_eq!(code, 0, "{stderr}");
-        assert!(stderr.contains("a running server takes it by itself"), "{stderr}");
+        assert!(stderr.contains("a running server reloads it"), "{stderr}");
     }
     let saved = |tool: &str| {
         std::fs::read_to_string(stage.world.folder().join(format!("overlays/up/{tool}.yaml")))
@@ -131,7 +131,7 @@ async fn what_jobs_and_quarantine_keep_is_enough() {
     let stage = Stage::with(&[("up", script(), "output: text")], "");
     let (code, _, stderr) = stage.world.cli(&["contracts", "infer", "up.count"]);
     assert_eq!(code, 1);
-    assert!(stderr.contains("nothing of `up.count` is kept"), "{stderr}");
+    assert!(stderr.contains("no results of `up.count` are stored"), "{stderr}");
     for word in ["a", "b"] {
         assert_eq!(stage.world.cli(&["call", "up__count", &format!("text={word}")]).0, 0);
     }
@@ -164,11 +164,11 @@ fn nothing_is_called_that_may_not_be() {
         ("up.delete", fine, "does not say that it only reads"),
         ("up.say", fine, "it is not on the allowlist"),
         ("up.find", r#"{"text":1}"#, "`/text` must be a string"),
-        ("up.find", "[1]", "is no JSON object"),
-        ("up.find", "{", "is no JSON"),
+        ("up.find", "[1]", "is not a JSON object"),
+        ("up.find", "{", "is not JSON"),
         ("up.fnd", fine, "did you mean `find`?"),
         ("upp.find", fine, "did you mean `up`?"),
-        ("find", fine, "is no SERVER.TOOL"),
+        ("find", fine, "is not of the form SERVER.TOOL"),
     ] {
         let (code, _, stderr) = infer(tool, given, &[]);
         assert_eq!(code, 2, "{tool}: {stderr}");

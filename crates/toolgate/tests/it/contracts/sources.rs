@@ -105,12 +105,12 @@ fn what_cannot_be_told_is_2() {
     stage.world.write("other.json", "{\"a\": 1}");
     for (arguments, expected) in [
         (vec!["diff", "docs", "doks"], "did you mean `docs`?"),
-        (vec!["diff", "docs"], "Name two sources"),
+        (vec!["diff", "docs"], "name two sources"),
         (vec!["diff", "docs", "dead"], "cannot reach `dead`"),
         (vec!["diff", "docs", "self"], "cannot be reached: dead"),
         (vec!["diff", "docs", "bad.yaml"], "bad.yaml"),
-        (vec!["diff", "docs", "bad.json"], "is no JSON"),
-        (vec!["diff", "docs", "other.json"], "no answer to `tools/list`"),
+        (vec!["diff", "docs", "bad.json"], "is not JSON"),
+        (vec!["diff", "docs", "other.json"], "is not a `tools/list` response"),
         (vec!["diff", "docs", "gone.md"], "cannot read `gone.md`"),
         (vec!["diff", "docs", "docs#serch"], "did you mean `search`?"),
         (vec!["diff", "docs", "http://127.0.0.1:9/mcp"], "cannot reach"),

@@ -19,8 +19,8 @@ fn mistakes_are_named() {
         "`model` needs a language model: set `llm.base_url`",
     );
     refused("llm: { model: small }\n", "`base_url` is missing");
-    refused("llm: { base_url: nowhere }\n", "is no URL");
-    refused("llm: { api_key_env: sk-secret-1 }\n", "never the key itself");
+    refused("llm: { base_url: nowhere }\n", "must be a URL");
+    refused("llm: { api_key_env: sk-secret-1 }\n", "not the key itself");
     refused("llm: { base_url: \"http://a/v1/chat/completions\" }\n", "which is added");
     refused("llm: { stall_timeout_ms: 0 }\n", "stall_timeout_ms");
     refused("tools: { transcript: { max_chunk_characters: 5 } }\n", "max_chunk_characters");

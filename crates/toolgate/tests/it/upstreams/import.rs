@@ -84,7 +84,7 @@ fn settings_in_every_form_are_added_to_or_the_reason_is_told() {
     let world = World::new(crate::BINARY, "upstreams: {}\nupstreams: {}\n");
     let (code, said) = import(&world, r#"{"mcpServers":{"two":{"command":"y"}}}"#);
     assert_eq!(code, 2);
-    assert!(said.contains("`upstreams` is there twice") && !said.contains("Policy"), "{said}");
+    assert!(said.contains("`upstreams` appears twice") && !said.contains("Policy"), "{said}");
 }
 
 #[test]

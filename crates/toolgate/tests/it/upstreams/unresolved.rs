@@ -78,12 +78,12 @@ fn an_overlay_from_files_does_not_claim_that_there_is_such_a_tool() {
     };
     let said = infer("up.nosuch");
     assert!(
-        !said.contains("takes it by itself") && said.contains("if `up` lists a tool"),
+        !said.contains("a running server reloads it") && said.contains("if `up` lists a tool"),
         "{said}"
     );
     assert_eq!(stage.world.cli(&["lock"]).0, 0);
     assert!(infer("up.serach").contains("did you mean `search`?"));
-    assert!(infer("up.search").contains("takes it by itself"));
+    assert!(infer("up.search").contains("a running server reloads it"));
 }
 
 #[test]

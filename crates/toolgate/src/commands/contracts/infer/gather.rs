@@ -1,14 +1,13 @@
-//! Where results of a tool come from: what was kept of its calls, or calls that are made now.
+//! Collects results of a tool: those that are stored, or those of calls that are made now.
 
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use contract::{Effects, Schema, Violation};
-use gate::{Catalogue, JobFilter, JobState, quarantine::QuarantineFilter};
+use gate::{JobFilter, JobState, quarantine::QuarantineFilter};
 use serde_json::{Value, json};
-use store::DataFolder;
 use upstream::{
-    Host, Upstream, UpstreamState,
+    Upstream, UpstreamState,
     admission::RejectionReason,
     names,
     settings::{OutputFormat, Overlay},
@@ -24,12 +23,10 @@ use crate::{
     },
 };
 
-/// How many results are taken of jobs, and of quarantine.
+/// The most results that are taken of jobs, and of quarantine.
 const MAX_KEPT: usize = 200;
-/// What the journal calls whoever has a tool called here.
-const BY: &str = "operator (terminal)";
 
-/// Results, and how many were errors of the tool itself.
+/// Results, and the number of errors of the tool itself.
 #[derive(Default)]
 pub struct Gathered {
     pub samples: Vec<Sample>,
@@ -45,17 +42,15 @@ impl Gathered {
     }
 }
 
-/// What jobs and quarantine of the data folder have of a tool.
+/// The results of a tool in the jobs and the quarantine of the data folder.
 pub fn kept(loaded: &Loaded, id: &str, tool: &str) -> anyhow::Result<Gathered> {
-    let folder = loaded.data_dir();
     let mut gathered = Gathered::default();
-    if !folder.exists() {
+    if !loaded.data_dir().exists() {
         return Ok(gathered);
     }
     let output = output_of(loaded, id, tool)?;
     let served = names::served(id, tool);
-    let data = DataFolder::open(&folder)?;
-    let kept = wiring::gate(Catalogue::default(), loaded, data, None)?;
+    let kept = wiring::records(loaded)?;
     let (store, now) = (kept.gate.store(), kept.gate.clock().now());
     commands::runtime()?.block_on(async {
         let filter = JobFilter {
@@ -87,15 +82,15 @@ pub fn kept(loaded: &Loaded, id: &str, tool: &str) -> anyhow::Result<Gathered> {
     })
 }
 
-/// What a tool was taken to return while its results were kept.
+/// The output format of a tool when its results were stored.
 fn output_of(loaded: &Loaded, id: &str, tool: &str) -> anyhow::Result<OutputFormat> {
     let overlay = overlays::of_upstream(loaded, id)?.remove(tool).unwrap_or_default();
     let usual = loaded.settings.upstreams.get(id).map(|own| own.output).unwrap_or_default();
     Ok(overlay.output.unwrap_or(usual))
 }
 
-/// Calls a tool with each of these arguments, one after the other. These calls do not go through the gate,
-/// which has no contract to hold them to yet; the journal has them all the same.
+/// Calls a tool with each of these arguments, one after the other. These calls do not go through the gate, which has
+/// no contract for them yet; the journal records them.
 pub fn called(
     loaded: &Loaded,
     id: &str,
@@ -107,28 +102,21 @@ pub fn called(
     let fixed = wiring::tools(contracts.bound, loaded)?;
     let config = upstreams::eager_host_config(loaded, UpstreamFilter::One(id), &fixed)?;
     let overlay = overlays::of_upstream(loaded, id)?.remove(tool).unwrap_or_default();
-    let data = DataFolder::open(&loaded.data_dir())?;
-    let kept = wiring::gate(Catalogue::default(), loaded, data, None)?;
+    let kept = wiring::records(loaded)?;
     let timeout_ms = loaded.settings.limits.defaults().timeout_ms;
     let wanted = RequestedCalls { tool, overlay: &overlay, calls, effects, timeout_ms };
-    commands::runtime()?.block_on(async {
-        let host = Host::start(config);
-        host.settled().await;
-        let gathered = match host.upstream(id) {
-            Some(upstream) => call(&kept, upstream, &wanted).await,
-            None => Err(anyhow::anyhow!("there is no upstream `{id}`")),
-        };
-        host.stop().await;
-        gathered
-    })
+    commands::runtime()?.block_on(upstreams::with_host(config, async |host| {
+        let upstream = host.upstream(id).with_context(|| format!("there is no upstream `{id}`"))?;
+        call(&kept, upstream, &wanted).await
+    }))
 }
 
-/// The calls that a person wants to be made.
+/// The calls to make.
 struct RequestedCalls<'a> {
     tool: &'a str,
     overlay: &'a Overlay,
     calls: &'a [Value],
-    /// Whether the tool may change something.
+    /// True if the tool may have effects.
     effects: bool,
     timeout_ms: u64,
 }
@@ -144,22 +132,19 @@ async fn call(
             UpstreamState::Down { error } => {
                 bail!("the upstream `{id}` cannot be reached: {error}")
             }
-            _ => bail!("the upstream `{id}` is turned off"),
+            _ => bail!("the upstream `{id}` is disabled (`enabled: false`)"),
         }
     };
     let own = |one: &&Value| one.get("name").is_some_and(|name| name == tool);
     let Some(listed) = listings.tools.iter().find(own) else {
         let names = listings.tools.iter().filter_map(|one| one.get("name")?.as_str());
-        match contract::nearest(tool, names) {
-            Some(near) => bail!("`{id}` lists no tool `{tool}`; did you mean `{near}`?"),
-            None => bail!("`{id}` lists no tool `{tool}`"),
-        }
+        bail!("`{id}` lists no tool `{tool}`{}", contract::did_you_mean(tool, names));
     };
     may_be_called(upstream, tool)?;
     if !wanted.effects && !is_read_only(listed, overlay) {
         bail!(
-            "`{id}.{tool}` does not say that it only reads, and is not called; set `effects: read` in its \
-             overlay if that is so, or give --effects if it may change something"
+            "`{id}.{tool}` is not called because it does not say that it only reads; set `effects: read` in its \
+             overlay, or use --effects to call it all the same"
         );
     }
     let input = overlay.input_schema.as_ref().or_else(|| listed.get("inputSchema"));
@@ -177,7 +162,7 @@ async fn call(
         let event = json!({
             "tool": names::served(id, tool),
             "input_sha256": contract::canonical::sha256(arguments),
-            "by": BY,
+            "by": commands::OPERATOR,
         });
         kept.gate.journal().event(kept.gate.clock().now(), "tool_sampled", event);
         let params = json!({ "name": tool, "arguments": arguments });
@@ -188,7 +173,7 @@ async fn call(
             .with_context(|| format!("`{id}.{tool}` with {arguments}"))?;
         if result.get("resultType").is_some_and(|kind| kind == "input_required") {
             bail!(
-                "`{id}.{tool}` asks for more before it answers; give results with --results FILE"
+                "`{id}.{tool}` needs more input before it returns a result; give results with --results FILE"
             );
         }
         gathered.add(Sample::read(result));
@@ -196,7 +181,7 @@ async fn call(
     Ok(gathered)
 }
 
-/// Refuses what may not be called by anybody: only a missing or bad output schema is no reason here.
+/// Refuses a tool that is rejected for another reason than its output schema.
 fn may_be_called(upstream: &Upstream, tool: &str) -> anyhow::Result<()> {
     let rejected = upstream.rejected().into_iter().find(|one| one.tool == tool);
     match rejected {
@@ -206,13 +191,13 @@ fn may_be_called(upstream: &Upstream, tool: &str) -> anyhow::Result<()> {
                 RejectionReason::Uncontracted | RejectionReason::BadOutputSchema
             ) =>
         {
-            bail!("`{}.{tool}` may not be called: {}; {}", upstream.id, one.message, one.fix)
+            bail!("`{}.{tool}` is rejected: {}; {}", upstream.id, one.message, one.fix)
         }
         _ => Ok(()),
     }
 }
 
-/// Whether a tool only looks at the world, by the operator's word or by its own.
+/// True if a tool only reads, according to its overlay or its own annotations.
 fn is_read_only(listed: &Value, overlay: &Overlay) -> bool {
     match overlay.effects {
         Some(effects) => matches!(effects, Effects::None | Effects::Read),

@@ -1,10 +1,10 @@
-//! A result of a tool, and what several of them have in common.
+//! A result of a tool, and the schema that several results share.
 
 use serde_json::{Value, json};
 use upstream::settings::OutputFormat;
 use workbench::infer;
 
-/// What one call gave.
+/// The result of one call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sample {
     /// Structured content, or a bare value; and the text beside it.
@@ -18,7 +18,7 @@ pub enum Sample {
 }
 
 impl Sample {
-    /// What a value is: a result of `tools/call`, a message with one, or the bare value.
+    /// Reads a value: a result of `tools/call`, a message with one, or the bare value.
     pub fn read(mut value: Value) -> Self {
         if value.get("jsonrpc").is_some() {
             if value.get("error").is_some() {
@@ -46,11 +46,11 @@ impl Sample {
         }
     }
 
-    /// What was kept of a tool, by what it is taken to return.
+    /// Reads a stored result of a tool with this output format.
     pub fn kept(value: Value, output: OutputFormat) -> Self {
         let text = value.as_object().filter(|all| all.len() == 1).and_then(|all| all.get("text"));
         match (output, &value) {
-            // What was no result at all is kept as the text of it.
+            // A result that could not be read is stored as text.
             (_, Value::String(text)) => match contract::json::parse(text.as_bytes()) {
                 Ok(value @ Value::Object(_)) => Self::read(value),
                 _ => Self::Text(text.clone()),
@@ -72,25 +72,25 @@ impl Sample {
         };
         let texts: Option<Vec<String>> = blocks.iter().map(text).collect();
         match texts {
-            // As the texts of an answer are joined where it is checked.
+            // The gate joins the texts of a result in the same way.
             Some(texts) => Self::Text(texts.join("\n")),
             None => Self::Content(blocks),
         }
     }
 }
 
-/// What a tool seems to return.
+/// The output of a tool, as inferred.
 #[derive(Debug, PartialEq)]
 pub struct Proposal {
-    /// Where in an answer.
+    /// The output format.
     pub output: OutputFormat,
-    /// What it has to match, where that is not a standard form.
+    /// The output schema, unless the format has one of its own.
     pub schema: Option<Value>,
-    /// What a person should know.
+    /// Remarks for the person who reads it.
     pub remarks: Vec<String>,
 }
 
-/// What these results have in common.
+/// Infers the output from these results.
 pub fn propose(samples: &[Sample]) -> Proposal {
     let structured: Vec<Value> = samples
         .iter()
@@ -105,7 +105,7 @@ pub fn propose(samples: &[Sample]) -> Proposal {
     let mut remarks = Vec::new();
     if !structured.is_empty() {
         remarks.push(format!(
-            "{} of {} results have structured content and the others have not: it is left out",
+            "only {} of {} results have structured content: it is not used",
             structured.len(),
             samples.len()
         ));
@@ -122,7 +122,7 @@ pub fn propose(samples: &[Sample]) -> Proposal {
     Proposal { output, schema: None, remarks }
 }
 
-/// A text that is JSON, and more than a text that looks like it: a number may be prose.
+/// The JSON object or array in a text. A number may be prose.
 fn json_of(sample: &Sample) -> Option<Value> {
     let Sample::Text(text) = sample else { return None };
     let value = contract::json::parse(text.as_bytes()).ok()?;
@@ -132,7 +132,8 @@ fn json_of(sample: &Sample) -> Option<Value> {
 fn inferred(output: OutputFormat, values: &[Value]) -> Proposal {
     let mut remarks = Vec::new();
     if values.len() == 1 {
-        remarks.push("one result shows little: give more of them, or edit the schema".to_owned());
+        remarks
+            .push("the schema is inferred from 1 result: give more results, or edit it".to_owned());
     }
     Proposal { output, schema: Some(infer::infer(values)), remarks }
 }

@@ -1,6 +1,6 @@
 //! Calls through each door: the code that a caller gets, and the whole response.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context, anyhow, bail};
 use contract::parameter_headers;
@@ -8,7 +8,7 @@ use gate::{Caller, Gate, Recording, RequestId};
 use guard::net;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use upstream::connection::{RequestError, RequestOptions};
+use upstream::connection::{Connection, RequestError, RequestOptions};
 
 use super::open_doors::{OpenDoors, ProbedTool};
 
@@ -60,19 +60,19 @@ impl ProbedDoor {
     pub async fn call(
         self,
         doors: &OpenDoors,
-        actor: &ProbedTool,
+        tool: &ProbedTool,
         input: &Value,
     ) -> anyhow::Result<DoorResponse> {
-        let tool = &*actor.contract.name;
+        let name = &*tool.contract.name;
         let called = async {
             match self {
-                ProbedDoor::Simple => simple(doors, tool, input).await,
-                ProbedDoor::Execute => execute(doors, tool, input).await,
-                ProbedDoor::Job => job(doors, tool, input).await,
-                ProbedDoor::McpModern => mcp(doors, ProbedDoor::McpModern, actor, input).await,
-                ProbedDoor::McpLegacy => mcp(doors, ProbedDoor::McpLegacy, actor, input).await,
-                ProbedDoor::McpStdio => piped(doors, tool, input).await,
-                ProbedDoor::Cli => cli(&doors.gate, tool, input).await,
+                ProbedDoor::Simple => simple(doors, name, input).await,
+                ProbedDoor::Execute => execute(doors, name, input).await,
+                ProbedDoor::Job => job(doors, name, input).await,
+                ProbedDoor::McpModern => mcp(&doors.modern, tool, input, doors.timeout).await,
+                ProbedDoor::McpLegacy => mcp(&doors.legacy, tool, input, doors.timeout).await,
+                ProbedDoor::McpStdio => stdio(doors, name, input).await,
+                ProbedDoor::Cli => cli(&doors.gate, name, input).await,
             }
         };
         let late = || anyhow!("no response within {} ms (timeout_ms)", doors.timeout.as_millis());
@@ -144,24 +144,19 @@ async fn post(doors: &OpenDoors, path: &str, body: &Value) -> anyhow::Result<(St
 const MAX_RESPONSE_BYTES: usize = 67_108_864;
 
 async fn mcp(
-    doors: &OpenDoors,
-    door: ProbedDoor,
-    actor: &ProbedTool,
+    connection: &Connection,
+    tool: &ProbedTool,
     input: &Value,
+    timeout: Duration,
 ) -> anyhow::Result<DoorResponse> {
-    let connection = match door {
-        ProbedDoor::McpModern => &doors.modern,
-        _ => &doors.legacy,
-    };
-    let tool = &*actor.contract.name;
-    let params = json!({ "name": tool, "arguments": input }).to_string();
-    let declared = parameter_headers::declared(&actor.contract.input_schema).unwrap_or_default();
+    let name = &*tool.contract.name;
+    let params = json!({ "name": name, "arguments": input }).to_string();
+    let declared = parameter_headers::declared(&tool.contract.input_schema).unwrap_or_default();
     let headers = input
         .as_object()
         .map(|input| upstream::mirror_headers(&declared, input))
         .unwrap_or_default();
-    let options =
-        RequestOptions { name: Some(tool), headers, ..RequestOptions::new(doors.timeout) };
+    let options = RequestOptions { name: Some(name), headers, ..RequestOptions::new(timeout) };
     match connection.request("tools/call", &params, options).await {
         Ok(response) => {
             let result: Value = serde_json::from_str(response.json())?;
@@ -181,9 +176,9 @@ async fn mcp(
     }
 }
 
-async fn piped(doors: &OpenDoors, tool: &str, input: &Value) -> anyhow::Result<DoorResponse> {
+async fn stdio(doors: &OpenDoors, tool: &str, input: &Value) -> anyhow::Result<DoorResponse> {
     let params = json!({ "name": tool, "arguments": input });
-    let answer = doors.pipe.lock().await.ask("tools/call", &params).await?;
+    let answer = doors.pipe.lock().await.request("tools/call", &params).await?;
     let code = match answer["error"]["code"].as_i64() {
         Some(code) => format!("rpc {code}"),
         None => code_of_mcp_result(&answer["result"])?,

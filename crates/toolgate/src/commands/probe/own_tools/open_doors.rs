@@ -32,7 +32,7 @@ pub struct ProbedTool {
     /// True if the contract asks for an approval.
     pub needs_approval: bool,
     /// The provider that is used here.
-    pub switch: Arc<SwappableProvider>,
+    pub provider: Arc<SwappableProvider>,
 }
 
 /// The doors.
@@ -66,16 +66,16 @@ impl OpenDoors {
         timeout: Duration,
     ) -> anyhow::Result<Self> {
         let mut tools = Vec::new();
-        let mut switched = Vec::new();
+        let mut swapped = Vec::new();
         for BoundTool { mut contract, provider } in bound {
-            let switch = SwappableProvider::new();
+            let swappable = SwappableProvider::new();
             let needs_approval = contract.approval == ApprovalRequirement::Required;
             contract.approval = ApprovalRequirement::Never;
             let command = contract.run.is_some().then_some(provider);
-            switched.push(BoundTool { contract: contract.clone(), provider: switch.clone() });
-            tools.push(ProbedTool { contract, command, needs_approval, switch });
+            swapped.push(BoundTool { contract: contract.clone(), provider: swappable.clone() });
+            tools.push(ProbedTool { contract, command, needs_approval, provider: swappable });
         }
-        let catalogue = wiring::catalogue(switched, loaded)?;
+        let catalogue = wiring::catalogue(swapped, loaded)?;
         let data = DataFolder::open(&loaded.data_dir())?;
         let lock = data.lock()?;
         let kept = wiring::gate(catalogue, loaded, data, Some(&lock))?;

@@ -13,7 +13,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// How much the pipe holds, in bytes.
+/// The size of the pipe, in bytes.
 const PIPE_BYTES: usize = 65_536;
 
 /// A client on a pipe.
@@ -25,7 +25,7 @@ pub struct StdioClient {
 }
 
 impl StdioClient {
-    /// Opens the pipe, and begins as a legacy client does.
+    /// Opens the pipe and initializes it as a legacy client.
     pub async fn open(app: Arc<App>) -> anyhow::Result<Self> {
         let (ours, theirs) = duplex(PIPE_BYTES);
         let (read, write) = split(theirs);
@@ -39,21 +39,21 @@ impl StdioClient {
             "capabilities": {},
             "clientInfo": { "name": "toolgate", "version": env!("CARGO_PKG_VERSION") },
         });
-        pipe.ask("initialize", &hello).await?;
+        pipe.request("initialize", &hello).await?;
         pipe.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await?;
         Ok(pipe)
     }
 
-    /// The message that answers a request.
-    pub async fn ask(&mut self, method: &str, params: &Value) -> anyhow::Result<Value> {
+    /// Sends a request and waits for its response.
+    pub async fn request(&mut self, method: &str, params: &Value) -> anyhow::Result<Value> {
         self.last_id += 1;
         let id = self.last_id;
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         self.send(&message).await?;
-        // What comes of a request that nobody waits for any more is passed over.
+        // Responses to requests that timed out are ignored.
         loop {
             let Some(line) = self.output.next_line().await? else { bail!("the pipe was closed") };
-            let message: Value = serde_json::from_str(&line).context("the answer is no JSON")?;
+            let message: Value = serde_json::from_str(&line).context("the response is not JSON")?;
             if message["id"] == id {
                 return Ok(message);
             }

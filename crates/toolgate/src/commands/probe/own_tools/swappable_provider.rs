@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use serde_json::Value;
 
+use crate::examples::FixedOutput;
+
 /// Runs the provider that was set last.
 pub struct SwappableProvider(Mutex<Arc<dyn Provider>>);
 
 impl SwappableProvider {
     /// Returns null.
     pub fn new() -> Arc<Self> {
-        Arc::new(Self(Mutex::new(Arc::new(InjectedOutput(Value::Null)))))
+        Arc::new(Self(Mutex::new(Arc::new(FixedOutput(Value::Null)))))
     }
 
     /// Sets the provider.
@@ -21,7 +23,7 @@ impl SwappableProvider {
 
     /// Returns this output from now on.
     pub fn set_output(&self, value: Value) {
-        self.set(Arc::new(InjectedOutput(value)));
+        self.set(Arc::new(FixedOutput(value)));
     }
 }
 
@@ -29,14 +31,5 @@ impl Provider for SwappableProvider {
     fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         let provider = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Box::pin(async move { provider.run(call).await })
-    }
-}
-
-/// Returns a fixed output.
-struct InjectedOutput(Value);
-
-impl Provider for InjectedOutput {
-    fn run<'a>(&'a self, _: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        Box::pin(async { Ok(ToolOutput::new(self.0.clone())) })
     }
 }

@@ -1,34 +1,29 @@
 //! The checks of one tool through every door.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Instant,
-};
+use std::{path::Path, sync::Arc, time::Instant};
 
 use anyhow::Context;
 use contract::{Example, Schema, codes};
 use gate::Provider;
 use probe::{
     Check, CheckSuite, ProbeFinding, ProbeOptions,
-    generate::{self, GenerateOptions},
+    generate::{self, GenerateOptions, GeneratedValue},
     rules as common,
 };
 use serde_json::Value;
 
 use super::{
-    built_in,
     doors::{DOORS, DoorResponse},
     marks,
     open_doors::{OpenDoors, ProbedTool},
     rules,
 };
-use crate::settings::Loaded;
+use crate::{examples, settings::Loaded};
 
 /// One tool, with the doors and options of its checks.
 pub struct ToolCheck<'a> {
     pub doors: &'a OpenDoors,
-    pub actor: &'a ProbedTool,
+    pub tool: &'a ProbedTool,
     pub options: &'a ProbeOptions,
     pub loaded: &'a Loaded,
     /// The folder for tools that run for real.
@@ -42,6 +37,9 @@ struct ValidInput<'a> {
     example: Option<&'a Example>,
 }
 
+/// The responses of all doors, by the name of the door.
+type DoorResponses = Vec<(&'static str, anyhow::Result<DoorResponse>)>;
+
 /// Returns the reason if the probe ends early.
 pub type EndsEarly<'a> = &'a (dyn Fn() -> Option<String> + Sync);
 
@@ -51,20 +49,19 @@ impl ToolCheck<'_> {
         &self,
         ends_early: EndsEarly<'_>,
     ) -> anyhow::Result<(CheckSuite, Option<String>)> {
-        let contract = &self.actor.contract;
-        let mut suite = CheckSuite::tool(&contract.name);
-        let valid = self.valid(&mut suite);
-        let cut = self.try_all(&mut suite, &valid, ends_early).await?;
+        let mut suite = CheckSuite::tool(&self.tool.contract.name);
+        let valid = self.valid_inputs(&mut suite);
+        let cut = self.run_checks(&mut suite, &valid, ends_early).await?;
         Ok((suite, cut))
     }
 
-    async fn try_all(
+    async fn run_checks(
         &self,
         suite: &mut CheckSuite,
         valid: &[ValidInput<'_>],
         ends_early: EndsEarly<'_>,
     ) -> anyhow::Result<Option<String>> {
-        let contract = &self.actor.contract;
+        let contract = &self.tool.contract;
         match self.not_run() {
             Some(reason) => suite.skip("valid calls", reason),
             None => {
@@ -72,45 +69,42 @@ impl ToolCheck<'_> {
                     if let Some(why) = ends_early() {
                         return Ok(Some(why));
                     }
-                    suite.checks.push(self.accepted(given, index).await?);
+                    suite.checks.push(self.accepts(given, index).await?);
                 }
             }
         }
-        let invalid = generate::invalid(&contract.input_schema, self.wanted(true))
+        let invalid = generate::invalid(&contract.input_schema, self.generate_options(true))
             .with_context(|| format!("the input schema of `{}`", contract.name))?;
         // Must not run.
-        self.actor.switch.set_output(Value::Null);
+        self.tool.provider.set_output(Value::Null);
         for case in invalid.cases {
             if let Some(why) = ends_early() {
                 return Ok(Some(why));
             }
-            suite.checks.push(self.refused(&case).await);
+            suite.checks.push(self.refuses(&case).await);
         }
         let Some(any) = valid.first() else { return Ok(None) };
-        let schema = Schema::compile(&contract.output_schema)
-            .with_context(|| format!("the output schema of `{}`", contract.name))?;
-        let fitting = generate::valid(
-            &contract.output_schema,
-            GenerateOptions { most: 1, ..self.wanted(false) },
-        )
-        .with_context(|| format!("the output schema of `{}`", contract.name))?;
+        let in_schema = || format!("the output schema of `{}`", contract.name);
+        let schema = Schema::compile(&contract.output_schema).with_context(in_schema)?;
+        let one = GenerateOptions { most: 1, ..self.generate_options(false) };
+        let good = generate::valid(&contract.output_schema, one).with_context(in_schema)?;
         // One is enough: it shows that the marks would be seen in the others.
-        if let Some(case) = fitting.cases.first() {
-            suite.checks.push(self.passed(&any.input, case, &schema).await);
+        for case in good.cases.iter().take(1) {
+            suite.checks.push(self.returns(&any.input, case, &schema, true).await);
         }
-        let broken = generate::invalid(&contract.output_schema, self.wanted(false))
-            .with_context(|| format!("the output schema of `{}`", contract.name))?;
-        for case in broken.cases {
+        let bad = generate::invalid(&contract.output_schema, self.generate_options(false))
+            .with_context(in_schema)?;
+        for case in bad.cases {
             if let Some(why) = ends_early() {
                 return Ok(Some(why));
             }
-            suite.checks.push(self.stopped(&any.input, &case, &schema).await);
+            suite.checks.push(self.returns(&any.input, &case, &schema, false).await);
         }
         Ok(None)
     }
 
     /// The options of the generation; arguments are objects.
-    fn wanted(&self, objects: bool) -> GenerateOptions<'static> {
+    fn generate_options(&self, objects: bool) -> GenerateOptions<'static> {
         let most = self.options.cases;
         GenerateOptions { most, objects, ..GenerateOptions::all(self.options.seed) }
     }
@@ -120,16 +114,16 @@ impl ToolCheck<'_> {
         if self.options.effects {
             return None;
         }
-        if self.actor.contract.effects.changes_the_world() {
+        if self.tool.contract.effects.changes_the_world() {
             return Some("it has effects; --effects runs it in a folder of its own");
         }
-        let asks = self.actor.command.is_some() && self.actor.needs_approval;
+        let asks = self.tool.command.is_some() && self.tool.needs_approval;
         asks.then_some("it needs an approval; --effects runs it")
     }
 
     /// Valid arguments: those of the examples, and generated ones.
-    fn valid(&self, suite: &mut CheckSuite) -> Vec<ValidInput<'_>> {
-        let contract = &self.actor.contract;
+    fn valid_inputs(&self, suite: &mut CheckSuite) -> Vec<ValidInput<'_>> {
+        let contract = &self.tool.contract;
         let good = |example: &&Example| example.error.is_none() && example.bad_output.is_none();
         let examples: Vec<&Example> = contract.examples.iter().filter(good).collect();
         let mut all: Vec<ValidInput<'_>> = examples
@@ -140,14 +134,15 @@ impl ToolCheck<'_> {
                 example: Some(example),
             })
             .collect();
-        let made = generate::valid(&contract.input_schema, self.wanted(true)).unwrap_or_default();
-        all.extend(made.cases.into_iter().map(|case| ValidInput {
+        let options = self.generate_options(true);
+        let generated = generate::valid(&contract.input_schema, options).unwrap_or_default();
+        all.extend(generated.cases.into_iter().map(|case| ValidInput {
             title: format!("accepts: {}", case.title),
             input: case.value,
             example: examples.first().copied(),
         }));
         if all.is_empty() {
-            let message = format!("no valid arguments: {}", made.given_up.join("; "));
+            let message = format!("no valid arguments: {}", generated.not_generated.join("; "));
             let finding = ProbeFinding::new(&common::NO_VALUES, message);
             suite.checks.push(Check::of("arguments can be generated", vec![finding]));
         }
@@ -155,176 +150,144 @@ impl ToolCheck<'_> {
     }
 
     /// A valid call has the same code through every door, one that the contract declares.
-    async fn accepted(&self, given: &ValidInput<'_>, index: usize) -> anyhow::Result<Check> {
-        let changes = self.actor.contract.effects.changes_the_world();
+    async fn accepts(&self, given: &ValidInput<'_>, index: usize) -> anyhow::Result<Check> {
         let began = Instant::now();
-        if !changes {
-            self.actor.switch.set(self.provider(given.example, &format!("{index}"))?);
-        }
-        let mut all = Vec::new();
-        for door in DOORS {
-            if changes {
-                // Each gets a fresh folder.
-                let place = format!("{index}-{door:?}");
-                self.actor.switch.set(self.provider(given.example, &place)?);
+        let has_effects = self.tool.contract.effects.changes_the_world();
+        let mut responses = DoorResponses::new();
+        for (turn, door) in DOORS.into_iter().enumerate() {
+            // A tool with effects gets a fresh folder for each door.
+            if turn == 0 || has_effects {
+                let folder = format!("{index}-{turn}");
+                self.tool.provider.set(self.real_provider(given.example, &folder)?);
             }
-            all.push((door.name(), door.call(self.doors, self.actor, &given.input).await));
+            responses.push((door.name(), door.call(self.doors, self.tool, &given.input).await));
         }
-        let mut findings = self.agreement(&all);
-        if let Some(Ok(first)) = all.first().map(|(_, seen)| seen) {
-            findings.extend(self.known(&first.code));
+        let mut findings = differences(&responses);
+        if let Some((_, Ok(first))) = responses.first() {
+            findings.extend(self.undeclared(&first.code));
         }
-        let shown = findings.into_iter().map(|one| one.shown_by(&given.input)).collect();
-        Ok(Check { took: began.elapsed(), ..Check::of(given.title.clone(), shown) })
+        Ok(check(given.title.clone(), began, findings, &given.input))
     }
 
     /// An invalid call is refused by every door, with the contract's code.
-    async fn refused(&self, case: &generate::GeneratedValue) -> Check {
+    async fn refuses(&self, case: &GeneratedValue) -> Check {
         let began = Instant::now();
-        let contract = &self.actor.contract;
-        let all = self.through_all(&case.value).await;
-        let mut findings = self.agreement(&all);
+        let contract = &self.tool.contract;
+        let responses = self.call_all(&case.value).await;
+        let mut findings = differences(&responses);
         if findings.is_empty()
-            && let Some((_, Ok(seen))) = all.first()
-            && !contract.is_input_error(&seen.code)
+            && let Some((_, Ok(response))) = responses.first()
+            && !contract.is_input_error(&response.code)
         {
             let expected = contract.input_error().0;
-            let message = format!("the code is `{}` in place of `{expected}`", seen.code);
+            let message = format!("the code is `{}` in place of `{expected}`", response.code);
             findings.push(ProbeFinding::new(&rules::REFUSED_OTHERWISE, message));
         }
-        let shown = findings.into_iter().map(|one| one.shown_by(&case.value)).collect();
-        Check { took: began.elapsed(), ..Check::of(format!("refuses: {}", case.title), shown) }
+        check(format!("refuses: {}", case.title), began, findings, &case.value)
     }
 
-    /// An output that breaks the contract is stopped, and no door shows any part of it.
-    async fn stopped(
+    /// The tool returns this output. A valid one passes every door with its marks; an invalid one is stopped, and no
+    /// door shows any part of it.
+    async fn returns(
         &self,
         input: &Value,
-        case: &generate::GeneratedValue,
+        case: &GeneratedValue,
         schema: &Schema,
+        is_valid: bool,
     ) -> Check {
         let began = Instant::now();
-        let answer = marks::marked(schema, &case.value);
-        self.actor.switch.set_output(answer);
+        let output = marks::marked(schema, &case.value);
+        let has_marks = marks::shows(&output.to_string());
+        self.tool.provider.set_output(output);
+        let (verb, code, rule) = if is_valid {
+            ("passes", "ok", &rules::OUTPUT_LOST)
+        } else {
+            ("stops", codes::INVALID_OUTPUT.code, &rules::OUTPUT_PASSED)
+        };
         let mut findings = Vec::new();
-        for (door, seen) in self.through_all(input).await {
-            let seen = match seen {
-                Ok(seen) => seen,
+        for (door, response) in self.call_all(input).await {
+            let response = match response {
+                Ok(response) => response,
                 Err(error) => {
                     findings.push(door_broken(door, &error));
                     continue;
                 }
             };
-            if seen.code != codes::INVALID_OUTPUT.code {
-                let message = format!("{door}: the code is `{}`", seen.code);
-                findings.push(ProbeFinding::new(&rules::OUTPUT_PASSED, message));
+            let shows = marks::shows(&response.text);
+            if response.code != code {
+                let message = format!("{door}: the code is `{}`", response.code);
+                findings.push(ProbeFinding::new(rule, message));
+            } else if is_valid && has_marks && !shows {
+                let message = format!("{door}: the output is not the same");
+                findings.push(ProbeFinding::new(rule, message));
             }
-            if marks::shows(&seen.text) {
-                let message = door.to_owned();
-                findings.push(ProbeFinding::new(&rules::PAYLOAD_SHOWN, message));
-            }
-        }
-        let shown = findings.into_iter().map(|one| one.shown_by(input)).collect();
-        Check { took: began.elapsed(), ..Check::of(format!("stops: {}", case.title), shown) }
-    }
-
-    /// A valid output passes every door, with its marks.
-    async fn passed(
-        &self,
-        input: &Value,
-        case: &generate::GeneratedValue,
-        schema: &Schema,
-    ) -> Check {
-        let began = Instant::now();
-        let answer = marks::marked(schema, &case.value);
-        let marks = marks::shows(&answer.to_string());
-        self.actor.switch.set_output(answer);
-        let mut findings = Vec::new();
-        for (door, seen) in self.through_all(input).await {
-            match seen {
-                Err(error) => findings.push(door_broken(door, &error)),
-                Ok(seen) if seen.code != "ok" => {
-                    let message = format!("{door}: the code is `{}`", seen.code);
-                    findings.push(ProbeFinding::new(&rules::OUTPUT_LOST, message));
-                }
-                Ok(seen) if marks && !marks::shows(&seen.text) => {
-                    let message = format!("{door}: the output is not the same");
-                    findings.push(ProbeFinding::new(&rules::OUTPUT_LOST, message));
-                }
-                Ok(_) => {}
+            if !is_valid && shows {
+                findings.push(ProbeFinding::new(&rules::PAYLOAD_SHOWN, door.to_owned()));
             }
         }
-        let shown = findings.into_iter().map(|one| one.shown_by(input)).collect();
-        Check { took: began.elapsed(), ..Check::of(format!("passes: {}", case.title), shown) }
+        check(format!("{verb}: {}", case.title), began, findings, input)
     }
 
-    async fn through_all(
-        &self,
-        input: &Value,
-    ) -> Vec<(&'static str, anyhow::Result<DoorResponse>)> {
-        let mut all = Vec::new();
+    async fn call_all(&self, input: &Value) -> DoorResponses {
+        let mut responses = Vec::new();
         for door in DOORS {
-            all.push((door.name(), door.call(self.doors, self.actor, input).await));
+            responses.push((door.name(), door.call(self.doors, self.tool, input).await));
         }
-        all
-    }
-
-    /// Differences between the doors.
-    fn agreement(&self, all: &[(&'static str, anyhow::Result<DoorResponse>)]) -> Vec<ProbeFinding> {
-        let mut findings = Vec::new();
-        let mut first: Option<(&str, &str)> = None;
-        for (door, seen) in all {
-            match (seen, first) {
-                (Err(error), _) => findings.push(door_broken(door, error)),
-                (Ok(seen), None) => first = Some((door, &seen.code)),
-                (Ok(seen), Some((other, code))) if seen.code != code => {
-                    let message = format!("{other}: `{code}`, {door}: `{}`", seen.code);
-                    findings.push(ProbeFinding::new(&rules::DOORS_DISAGREE, message));
-                }
-                (Ok(_), Some(_)) => {}
-            }
-        }
-        findings
+        responses
     }
 
     /// A finding if the contract does not declare the code.
-    fn known(&self, code: &str) -> Option<ProbeFinding> {
-        let contract = &self.actor.contract;
-        if code == codes::INVALID_OUTPUT.code {
-            return Some(ProbeFinding::new(&rules::OUTPUT_BROKEN, "the code is `invalid_output`"));
-        }
-        if contract.is_input_error(code) {
-            let message = format!("the code is `{code}`");
-            return Some(ProbeFinding::new(&common::VALID_REJECTED, message));
-        }
+    fn undeclared(&self, code: &str) -> Option<ProbeFinding> {
+        let contract = &self.tool.contract;
         let ours = [codes::INTERNAL.code, codes::TIMEOUT.code, codes::UNAVAILABLE.code];
-        if ours.contains(&code) && contract.declared(code).is_none() {
-            let message = format!("the code is `{code}`");
-            return Some(ProbeFinding::new(&rules::TOOL_BROKEN, message));
-        }
-        None
+        let rule = if code == codes::INVALID_OUTPUT.code {
+            &rules::OUTPUT_BROKEN
+        } else if contract.is_input_error(code) {
+            &common::VALID_REJECTED
+        } else if ours.contains(&code) && contract.declared(code).is_none() {
+            &rules::TOOL_BROKEN
+        } else {
+            return None;
+        };
+        Some(ProbeFinding::new(rule, format!("the code is `{code}`")))
     }
 
     /// The real provider, with the files of an example.
-    fn provider(
+    fn real_provider(
         &self,
         example: Option<&Example>,
-        place: &str,
+        folder: &str,
     ) -> anyhow::Result<Arc<dyn Provider>> {
-        if let Some(command) = &self.actor.command {
+        if let Some(command) = &self.tool.command {
             return Ok(command.clone());
         }
-        let name = &self.actor.contract.name;
-        let folder: PathBuf = self.folder.join(name).join(place);
-        std::fs::create_dir_all(&folder)?;
-        for (path, text) in example.map(|example| &example.files).into_iter().flatten() {
-            let file = folder.join(path);
-            std::fs::create_dir_all(file.parent().unwrap_or(&folder))?;
-            std::fs::write(file, text)?;
-        }
-        built_in(name, self.loaded, &folder)
-            .with_context(|| format!("there is no built-in tool `{name}`"))
+        let name = &self.tool.contract.name;
+        examples::built_in(name, example, self.loaded, &self.folder.join(name).join(folder))
     }
+}
+
+/// The result of a check that made calls with these arguments.
+fn check(title: String, began: Instant, findings: Vec<ProbeFinding>, input: &Value) -> Check {
+    let findings = findings.into_iter().map(|one| one.shown_by(input)).collect();
+    Check { took: began.elapsed(), ..Check::of(title, findings) }
+}
+
+/// Differences between the doors.
+fn differences(responses: &DoorResponses) -> Vec<ProbeFinding> {
+    let mut findings = Vec::new();
+    let mut first: Option<(&str, &str)> = None;
+    for (door, response) in responses {
+        match (response, first) {
+            (Err(error), _) => findings.push(door_broken(door, error)),
+            (Ok(response), None) => first = Some((door, &response.code)),
+            (Ok(response), Some((other, code))) if response.code != code => {
+                let message = format!("{other}: `{code}`, {door}: `{}`", response.code);
+                findings.push(ProbeFinding::new(&rules::DOORS_DISAGREE, message));
+            }
+            (Ok(_), Some(_)) => {}
+        }
+    }
+    findings
 }
 
 fn door_broken(door: &str, error: &anyhow::Error) -> ProbeFinding {

@@ -1,4 +1,4 @@
-//! A server entry of another client, translate to the settings of an upstream.
+//! A server entry of another client, translated to the settings of an upstream.
 
 use contract::Document;
 use serde_json::{Map, Value, json};
@@ -145,8 +145,7 @@ fn is_secret_name(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
-/// Whether a word of the text looks like a token: it begins like one, or is long and of letters of both
-/// cases and digits, as no word of people is.
+/// True if a word of the text looks like a token: it has a known prefix, or it is long and mixes both cases and digits.
 fn has_token(text: &str) -> bool {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')));
     words.into_iter().any(|word| {
