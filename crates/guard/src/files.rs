@@ -35,7 +35,7 @@ mod write_preview;
 
 pub use error::FileError;
 pub use file_tree::FileTree;
-pub use folder::{EntryKind, Folder, FolderEntry, MAX_ENTRIES};
+pub use folder::{Folder, FolderEntry, MAX_ENTRIES};
 pub use globs::{GlobError, Globs, check_glob};
 pub use ledger::{HourlyLimit, Ledger, LedgerError};
 pub use list::{FolderListing, FoundFile, ListingEntry, WalkSummary};

@@ -59,7 +59,7 @@ pub use spawner::Spawner;
 /// First argument that makes our binary a supervisor.
 const SUPERVISE: &str = "__supervise";
 /// First argument that makes our binary a detached supervisor.
-const KEEP: &str = "__keep";
+const SUPERVISE_DETACHED: &str = "__supervise_detached";
 /// The first descriptor that is not one of the standard streams.
 const FIRST_AFTER_STREAMS: i32 = 3;
 /// First argument that makes our binary become a tool within limits.
@@ -76,7 +76,7 @@ pub fn supervise_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(word) if word == SUPERVISE => supervisor::main(arguments),
-        Some(word) if word == KEEP => detached_supervisor::main(arguments),
+        Some(word) if word == SUPERVISE_DETACHED => detached_supervisor::main(arguments),
         Some(word) if word == CONFINE => confine::main(arguments),
         _ => {}
     }

@@ -16,7 +16,7 @@ use gate::{
     Artifact, Blobs, BoxFuture, JobId,
     blobs::{BlobError, BlobReader, StoredArtifacts, artifact_path},
 };
-use guard::files::{EntryKind, Folder, FolderEntry, plain_name};
+use guard::files::{FileKind, FileStatus, Folder, FolderEntry, plain_name};
 
 /// Behind the name of a job: its artifacts on their way out of a folder that cannot be served as it is.
 const KEPT: &str = "-kept";
@@ -219,15 +219,13 @@ enum ArtifactFate<'a> {
 
 /// Only plain files stay that are nobody else's too: a link could lead anywhere.
 fn may_stay<'a>(entry: &'a FolderEntry, limits: &Limits) -> ArtifactFate<'a> {
-    match (entry.name.to_str(), &entry.kind) {
-        (Some(name), EntryKind::Regular { bytes, links: 1 }) if plain_name(name).is_ok() => {
-            if *bytes > limits.max_artifact_bytes {
-                ArtifactFate::TooLarge
-            } else {
-                ArtifactFate::Yes(name, *bytes)
-            }
-        }
-        _ => ArtifactFate::No,
+    let FileStatus { kind: FileKind::File, bytes, links: 1, .. } = entry.status else {
+        return ArtifactFate::No;
+    };
+    match entry.name.to_str().filter(|name| plain_name(name).is_ok()) {
+        Some(_) if bytes > limits.max_artifact_bytes => ArtifactFate::TooLarge,
+        Some(name) => ArtifactFate::Yes(name, bytes),
+        None => ArtifactFate::No,
     }
 }
 

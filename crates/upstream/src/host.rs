@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use status::UpstreamStatus;
 pub use supervisor::{error_chain, with_stderr};
-pub use upstream::{Unreachable, Upstream, UpstreamState};
+pub use upstream::{DownCause, Unreachable, Upstream, UpstreamState};
 
 use crate::{
     connection::Target,
@@ -131,7 +131,8 @@ impl Host {
                 _ if !upstream.settings.enabled => {}
                 Some(error) => {
                     tracing::warn!(upstream = upstream.id, %error, "cannot start the upstream");
-                    upstream.set_state(UpstreamState::Down { error });
+                    let cause = DownCause::Settings;
+                    upstream.set_state(UpstreamState::Down { error, cause });
                 }
                 None => _ = tasks.spawn(supervisor::supervise(upstream.clone(), stop.clone())),
             }

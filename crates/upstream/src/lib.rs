@@ -21,8 +21,8 @@ pub mod settings;
 pub mod variables;
 
 pub use host::{
-    ConfiguredUpstream, Host, HostConfig, OverlaySource, Unreachable, Upstream, UpstreamState,
-    UpstreamStatus, error_chain, with_stderr,
+    ConfiguredUpstream, DownCause, Host, HostConfig, OverlaySource, Unreachable, Upstream,
+    UpstreamState, UpstreamStatus, error_chain, with_stderr,
 };
 pub use listings::ServerListings;
 pub use relay::mirror_headers;

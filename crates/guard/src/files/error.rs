@@ -43,7 +43,7 @@ pub enum FileError {
     Stopped,
     /// The file has its new content, and the disk did not say that it has it too.
     #[error("it was written, but it is not known to be on the disk ({})", .0.kind())]
-    Unforced(io::Error),
+    NotSynced(io::Error),
     /// Any other error of the operating system.
     #[error(transparent)]
     Io(io::Error),

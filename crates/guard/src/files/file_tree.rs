@@ -44,7 +44,7 @@ pub struct FileTree {
     root: PathBuf,
     creates_root: bool,
     links: Links,
-    /// Only where it is not to be found out.
+    /// Found out when the folder is opened, unless it is set.
     resolver: Option<Resolver>,
     open: Mutex<Option<Arc<Root>>>,
     locks: [Mutex<()>; LOCKS],
@@ -59,7 +59,7 @@ pub(super) struct Root {
     id: FileId,
     /// Its path without symbolic links, when it was opened.
     canonical: PathBuf,
-    way: PathResolver,
+    resolver: PathResolver,
 }
 
 /// Device and inode, which tell a file or folder from all others of this machine.
@@ -138,7 +138,7 @@ impl FileTree {
             return Ok(root.clone());
         }
         // The old one stays open for whoever still uses it.
-        let root = Arc::new(self.find_root().map_err(|error| self.rootless(&error))?);
+        let root = Arc::new(self.find_root().map_err(|error| self.root_error(&error))?);
         *kept = Some(root.clone());
         Ok(root)
     }
@@ -152,22 +152,23 @@ impl FileTree {
         let handle = openat(CWD, &canonical, flags, Mode::empty())?;
         let resolver = self.resolver.unwrap_or_else(|| Resolver::detect(handle.as_fd()));
         let id = id(&fstat(&handle)?);
-        Ok(Root { handle, id, canonical, way: PathResolver { links: self.links, resolver } })
+        let resolver = PathResolver { links: self.links, resolver };
+        Ok(Root { handle, id, canonical, resolver })
     }
 
-    /// Not the caller's fault, so none of the kinds that would say so.
-    fn rootless(&self, error: &io::Error) -> FileError {
+    /// The error of a folder that cannot be opened. It is not the caller's fault, so it is none of their kinds.
+    fn root_error(&self, error: &io::Error) -> FileError {
         let text = format!("the folder `{}` cannot be used: {error}", self.root.display());
         FileError::Io(io::Error::new(error.kind(), text))
     }
 
     /// Keeps other writers of this process from what has this name in this folder. Waits for them
-    /// as long as `go_on` says yes.
+    /// as long as `may_continue` says yes.
     pub(super) fn lock(
         &self,
         folder: &OwnedFd,
         name: &str,
-        go_on: &dyn Fn() -> bool,
+        may_continue: &dyn Fn() -> bool,
     ) -> Result<MutexGuard<'_, ()>, FileError> {
         let hash = self.hasher.hash_one((id(&fstat(folder)?), name));
         #[allow(clippy::cast_possible_truncation, reason = "any part of a hash is one")]
@@ -177,7 +178,7 @@ impl FileTree {
             match lock.try_lock() {
                 Ok(guard) => return Ok(guard),
                 Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
-                Err(TryLockError::WouldBlock) if !go_on() => return Err(FileError::Stopped),
+                Err(TryLockError::WouldBlock) if !may_continue() => return Err(FileError::Stopped),
                 Err(TryLockError::WouldBlock) => std::thread::sleep(pause),
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
@@ -188,7 +189,7 @@ impl FileTree {
 impl Root {
     /// Opens what the path leads to.
     pub fn open(&self, path: &SafePath, flags: OFlags) -> Result<OwnedFd, FileError> {
-        Ok(self.way.open(self.handle.as_fd(), path, flags)?)
+        Ok(self.resolver.open(self.handle.as_fd(), path, flags)?)
     }
 
     /// Opens a folder, only to find other things by.

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, OpenOptions, OpenOptionsExt as _};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, openat, statat};
 
-use super::{plain_name, remove};
+use super::{FileStatus, file_types, plain_name, remove};
 
 /// The number of entries that a folder may have to be listed.
 pub const MAX_ENTRIES: usize = 100_000;
@@ -32,24 +32,8 @@ pub struct Folder {
 pub struct FolderEntry {
     /// The name, which a tool chose and which need not be text.
     pub name: OsString,
-    /// The thing that it names.
-    pub kind: EntryKind,
-}
-
-/// The thing that a name in a folder stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntryKind {
-    /// A regular file.
-    Regular {
-        /// Its length.
-        bytes: u64,
-        /// The number of names that it has; with more than one, some may lie outside the folder.
-        links: u64,
-    },
-    /// A folder.
-    Directory,
-    /// A symbolic link, pipe, socket or device: nothing to read from.
-    Other,
+    /// The status of what it names; a symbolic link is one, wherever it leads.
+    pub status: FileStatus,
 }
 
 impl Folder {
@@ -140,7 +124,7 @@ impl Folder {
         for found in self.dir.entries()? {
             let name = found?.file_name();
             match statat(&self.dir, &name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => entries.push(FolderEntry { name, kind: kind(&stat) }),
+                Ok(stat) => entries.push(FolderEntry { name, status: FileStatus::of(&stat) }),
                 // Removed since it was listed.
                 Err(rustix::io::Errno::NOENT) => {}
                 Err(error) => return Err(error.into()),
@@ -195,22 +179,8 @@ fn check(name: &str) -> io::Result<()> {
     plain_name(name).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
 }
 
-#[allow(clippy::useless_conversion, reason = "the count of links is shorter on some processors")]
-fn kind(stat: &Stat) -> EntryKind {
-    match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => EntryKind::Regular {
-            bytes: u64::try_from(stat.st_size).unwrap_or(0),
-            links: u64::from(stat.st_nlink),
-        },
-        FileType::Directory => EntryKind::Directory,
-        _ => EntryKind::Other,
-    }
-}
-
 fn require_regular(name: &str, stat: &Stat) -> io::Result<()> {
-    if let EntryKind::Regular { .. } = kind(stat) {
-        return Ok(());
-    }
-    let text = format!("`{name}` is not a regular file");
-    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+    file_types::require_regular(stat).map_err(|_| {
+        io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` is not a regular file"))
+    })
 }

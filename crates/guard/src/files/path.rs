@@ -1,4 +1,4 @@
-//! Which text may be the path of a file.
+//! The check of a path.
 //!
 //! A path comes from a caller that is not trusted, and often a person reads it before a call is
 //! approved. So what is refused here is not only what would lead out of the folder, which the handles

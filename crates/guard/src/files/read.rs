@@ -34,6 +34,8 @@ pub struct FileStatus {
     pub modified: Option<SystemTime>,
     /// Its permission bits.
     pub mode: u32,
+    /// The number of names that it has; with more than one, some may lie outside the folder.
+    pub links: u64,
 }
 
 /// The kind of thing that a name stands for.
@@ -137,6 +139,10 @@ impl OpenFile {
 }
 
 impl FileStatus {
+    #[allow(
+        clippy::useless_conversion,
+        reason = "the count of links is shorter on some processors"
+    )]
     pub(super) fn of(stat: &Stat) -> Self {
         let kind = match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => FileKind::File,
@@ -146,7 +152,8 @@ impl FileStatus {
         };
         let bytes =
             if kind == FileKind::File { u64::try_from(stat.st_size).unwrap_or(0) } else { 0 };
-        Self { kind, bytes, modified: modified(stat), mode: stat.st_mode & 0o7777 }
+        let (mode, links) = (stat.st_mode & 0o7777, u64::from(stat.st_nlink));
+        Self { kind, bytes, modified: modified(stat), mode, links }
     }
 }
 

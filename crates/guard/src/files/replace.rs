@@ -42,24 +42,24 @@ impl FileTree {
     /// Writes a whole file: makes the folders that it lies in, replaces what has its name, and is
     /// back when both are on the disk. Never writes through a symbolic link at the end of the path.
     ///
-    /// At the last moment before the file changes, `go_on` is asked; if it says no, the file stays as
+    /// At the last moment before the file changes, `may_continue` is asked; if it says no, the file stays as
     /// it was. Folders may have been made by then.
     pub fn write(
         &self,
         path: &SafePath,
         bytes: &[u8],
-        go_on: &dyn Fn() -> bool,
+        may_continue: &dyn Fn() -> bool,
     ) -> Result<WriteOutcome, FileError> {
         let (parent, name) = file_name(path)?;
-        if !go_on() {
+        if !may_continue() {
             return Err(FileError::Stopped);
         }
         let folder = make_folders(&*self.open_root()?, &parent)?;
         require_ordinary_place(&folder)?;
-        let _lock = self.lock(&folder, name, go_on)?;
+        let _lock = self.lock(&folder, name, may_continue)?;
         let old = replaceable(&folder, name)?;
         self.sweeper.sweep(&folder);
-        let check = || if go_on() { Ok(()) } else { Err(FileError::Stopped) };
+        let check = || if may_continue() { Ok(()) } else { Err(FileError::Stopped) };
         put(&folder, name, bytes, old.as_ref(), check)?;
         Ok(WriteOutcome { bytes: bytes.len() as u64, created: old.is_none() })
     }
@@ -72,18 +72,18 @@ impl FileTree {
         &self,
         path: &SafePath,
         limit: u64,
-        go_on: &dyn Fn() -> bool,
+        may_continue: &dyn Fn() -> bool,
         change: impl FnOnce(&str) -> Result<(String, T), E>,
     ) -> Result<T, E> {
         let (parent, name) = file_name(path)?;
         let folder = self.open_root()?.open_folder(&parent)?;
-        let _lock = self.lock(&folder, name, go_on)?;
+        let _lock = self.lock(&folder, name, may_continue)?;
         let old = replaceable(&folder, name)?.ok_or(FileError::NotFound)?;
         let before = OpenFile::in_folder(&folder, name)?.read_text(limit)?;
         let (after, made) = change(&before)?;
         self.sweeper.sweep(&folder);
         put(&folder, name, after.as_bytes(), Some(&old), || {
-            if !go_on() {
+            if !may_continue() {
                 return Err(FileError::Stopped);
             }
             match OpenFile::in_folder(&folder, name).and_then(|now| now.read(limit)) {
@@ -164,7 +164,7 @@ fn make_folder(parent: &OwnedFd, name: &str) -> Result<OwnedFd, FileError> {
         Err(Errno::EXIST) => {}
         other => {
             other?;
-            force(parent).map_err(FileError::Io)?;
+            sync_folder(parent).map_err(FileError::Io)?;
         }
     }
     // Whatever has this name now: a folder itself, and not a link to one.
@@ -201,11 +201,11 @@ fn put(
     check()?;
     renameat(folder, &temporary.name, folder, name)?;
     temporary.is_gone = true;
-    force(folder).map_err(FileError::Unforced)
+    sync_folder(folder).map_err(FileError::NotSynced)
 }
 
 /// Forces the names in a folder to the disk.
-fn force(folder: &OwnedFd) -> io::Result<()> {
+fn sync_folder(folder: &OwnedFd) -> io::Result<()> {
     // The handle serves only to find other things by; another one can be forced.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let forced = openat(folder, ".", flags, Mode::empty()).and_then(fsync);

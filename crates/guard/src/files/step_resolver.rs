@@ -1,7 +1,7 @@
-//! A path, name by name.
+//! Resolves a path name by name.
 //!
 //! Every folder on the way is held open, and `..`, which only a symbolic link can bring in, goes back
-//! to the one that we came from. So the way never leads above where it began, whatever is renamed
+//! to the one that we came from. So a path never leads above where it began, whatever is renamed
 //! meanwhile.
 
 use std::ffi::{CString, OsStr};
@@ -25,23 +25,23 @@ pub(super) fn open(
     flags: OFlags,
     links: Links,
 ) -> Result<OwnedFd> {
-    let mut way = StepResolver { root, open: Vec::new(), links, followed: 0 };
+    let mut resolver = StepResolver { root, open: Vec::new(), links, followed: 0 };
     // The next name is the last element.
     let mut names: Vec<CString> = Vec::new();
     push_names(&mut names, OsStr::new(path.as_str()).as_bytes())?;
     while let Some(name) = names.pop() {
         match name.as_bytes() {
             b"." => {}
-            b".." => way.up()?,
+            b".." => resolver.up()?,
             _ => {
-                if let Some(opened) = way.enter(name, &mut names, flags)? {
+                if let Some(opened) = resolver.enter(name, &mut names, flags)? {
                     return Ok(opened);
                 }
             }
         }
     }
     // The path ends at a folder that is already open.
-    openat(way.here(), ".", flags, Mode::empty())
+    openat(resolver.here(), ".", flags, Mode::empty())
 }
 
 struct StepResolver<'a> {

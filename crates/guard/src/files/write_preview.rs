@@ -26,8 +26,8 @@ pub enum WriteTarget {
 }
 
 impl FileTree {
-    /// The file that [`FileTree::write`] would replace. Fails where it would, as far as that can be told.
-    pub fn look_to_replace(&self, path: &SafePath) -> Result<WriteTarget, FileError> {
+    /// The file that [`FileTree::write`] would replace. Fails where the write would, as far as that is known.
+    pub fn preview_write(&self, path: &SafePath) -> Result<WriteTarget, FileError> {
         let (parent, name) = file_name(path)?;
         let Some(folder) = find_folder(&*self.open_root()?, &parent)? else {
             return Ok(WriteTarget::Nothing);
@@ -45,8 +45,8 @@ impl FileTree {
         }
     }
 
-    /// The text that [`FileTree::edit`] would change. Fails where it would, as far as that can be told.
-    pub fn look_to_edit(&self, path: &SafePath, limit: u64) -> Result<String, FileError> {
+    /// The text that [`FileTree::edit`] would change. Fails where the edit would, as far as that is known.
+    pub fn preview_edit(&self, path: &SafePath, limit: u64) -> Result<String, FileError> {
         let (parent, name) = file_name(path)?;
         let folder = self.open_root()?.open_folder(&parent)?;
         replaceable(&folder, name)?.ok_or(FileError::NotFound)?;

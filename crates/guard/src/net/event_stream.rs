@@ -33,7 +33,7 @@ pub struct EventTooLarge;
 pub struct EventStreamParser {
     /// The part of the stream that is not taken out yet.
     buffer: BytesMut,
-    /// How much of it is known to hold no end of a line.
+    /// The length of its beginning that is known to hold no end of a line.
     scanned: usize,
     max_bytes: usize,
     /// Nothing of the stream was read yet, so a byte order mark may come.
@@ -101,7 +101,7 @@ impl EventStreamParser {
         self.last_id.as_deref()
     }
 
-    /// How long the server wants a client to wait before it reconnects.
+    /// The time that a client should wait before it reconnects.
     pub fn retry(&self) -> Option<Duration> {
         self.retry
     }

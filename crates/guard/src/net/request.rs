@@ -76,7 +76,7 @@ impl BodyFilter {
 
 impl fmt::Debug for BodyFilter {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Judge")
+        formatter.write_str("BodyFilter")
     }
 }
 

@@ -11,7 +11,7 @@ pub const MAX_STDERR_LINE_BYTES: usize = 8192;
 /// As much as a pipe holds by default, so that one read empties it.
 const READ_BYTES: usize = 65536;
 
-/// Called with each line of standard error; says whether it consumed the line.
+/// Called with each line of standard error; true if it consumed the line.
 pub(super) type OnLine<'call> = &'call mut (dyn FnMut(&str) -> bool + Send);
 
 /// Passes everything that comes out of the pipe to `sink`, until its end.

@@ -55,20 +55,20 @@ fn prepare(
     let ours = |error: io::Error| (StartStep::Prepare, error);
     let mut next = || arguments.next().ok_or(ours(io::ErrorKind::InvalidInput.into()));
     let supervisor: i32 = parse(&next()?).map_err(ours)?;
-    let held: Confinement = parse(&next()?).map_err(ours)?;
+    let confinement: Confinement = parse(&next()?).map_err(ours)?;
     let program = next()?;
 
     take_streams(channel, supervisor).map_err(ours)?;
-    if let Some(sandbox) = &held.sandbox {
+    if let Some(sandbox) = &confinement.sandbox {
         let applied =
             sandbox.enter(Path::new(&program)).map_err(|error| (StartStep::Sandbox, error))?;
-        let word = ProcessReport::Started { sandbox: Some(applied) };
-        channel.write_all(&word.to_json()).map_err(ours)?;
+        let report = ProcessReport::Started { sandbox: Some(applied) };
+        channel.write_all(&report.to_json()).map_err(ours)?;
     }
     let mut command = Command::new(program);
     command.args(arguments);
     // Last, because from here on there may be no memory left for ourselves.
-    apply(&held.limits).map_err(ours)?;
+    apply(&confinement.limits).map_err(ours)?;
     Ok(command)
 }
 

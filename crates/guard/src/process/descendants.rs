@@ -11,7 +11,7 @@ use super::process_table::{self, Process};
 /// a tree that is frozen grows no more, so that a handful is enough even for a fork bomb.
 const MAX_ROUNDS: usize = 100;
 
-/// Kills everything below `root`, but not `root` itself. Says whether there was anything, zombies
+/// Kills everything below `root`, but not `root` itself. True if there was anything, zombies
 /// included. Returns once every process has its `SIGKILL`, which may be shortly before it is gone.
 ///
 /// The caller must own `root`: be it, or be its parent that has not reaped it.

@@ -68,7 +68,7 @@ impl Spawner {
         };
         let lock = Stdio::from(OwnedFd::from(detached.lock.try_clone()?));
         let options = serde_json::to_string(&options)?;
-        let supervised = self.helper(super::KEEP, &options, program, launch, lock)?.0;
+        let supervised = self.helper(super::SUPERVISE_DETACHED, &options, program, launch, lock)?.0;
         let identity = supervised.identity().ok_or(io::ErrorKind::NotFound)?;
         Ok((supervised, identity))
     }

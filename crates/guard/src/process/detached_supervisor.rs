@@ -125,7 +125,7 @@ impl DetachedSupervisor {
         self.tool.clear();
         let _ = timeout(DRAIN_TIMEOUT, self.output.rest()).await;
         let report = self.tool.report(channel.as_mut()).await;
-        self.output.log.write(last_words(report).as_bytes());
+        self.output.log.write(end_line(report).as_bytes());
         match channel {
             Some(mut channel) => channel.write_all(&report.to_json()).await,
             None => Ok(()),
@@ -171,7 +171,7 @@ impl CommandOutput {
 }
 
 /// The last line of the log: how the command ended.
-fn last_words(report: ProcessReport) -> String {
+fn end_line(report: ProcessReport) -> String {
     let how = match report {
         ProcessReport::Exited(code) => format!("it ended with exit code {code}"),
         ProcessReport::Signalled(signal) => format!("it ended by signal {signal}"),

@@ -10,8 +10,8 @@ use super::process_table;
 /// The state of a listening socket in the kernel's table.
 const LISTEN: &str = "0A";
 
-/// Addresses as the kernel's table has them on which 127.0.0.1 is heard: itself, all, and both as IPv6 has them.
-const HEARD: [&str; 4] = [
+/// The addresses in the kernel's table that accept connections to 127.0.0.1: itself, all, and both in IPv6.
+const LOOPBACK: [&str; 4] = [
     "0100007F",
     "00000000",
     "0000000000000000FFFF00000100007F",
@@ -23,7 +23,7 @@ const HEARD: [&str; 4] = [
 pub struct Listener {
     /// Its port.
     pub port: u16,
-    /// True if it hears who connects to 127.0.0.1.
+    /// True if it accepts connections to 127.0.0.1.
     pub on_loopback: bool,
     inode: u64,
 }
@@ -40,7 +40,11 @@ fn parse(table: &str) -> Vec<Listener> {
         let [_, local, _, LISTEN, _, _, _, _, _, inode, ..] = fields[..] else { return None };
         let (address, port) = local.rsplit_once(':')?;
         let port = u16::from_str_radix(port, 16).ok()?;
-        Some(Listener { port, on_loopback: HEARD.contains(&address), inode: inode.parse().ok()? })
+        Some(Listener {
+            port,
+            on_loopback: LOOPBACK.contains(&address),
+            inode: inode.parse().ok()?,
+        })
     };
     table.lines().skip(1).filter_map(line).collect()
 }

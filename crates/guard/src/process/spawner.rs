@@ -108,21 +108,21 @@ impl Spawner {
             stderr: pipe::Receiver::from_owned_fd(stderr.into())?,
         };
 
-        let held = Confinement { limits: launch.limits, sandbox: launch.sandbox.clone() };
-        let held = serde_json::to_string(&held)?;
+        let confinement = Confinement { limits: launch.limits, sandbox: launch.sandbox.clone() };
+        let confinement = serde_json::to_string(&confinement)?;
         let (supervised, channel) =
-            self.helper(super::SUPERVISE, &held, program, launch, Stdio::null())?;
-        let handed = [stdin_theirs.as_fd(), stdout_theirs.as_fd(), stderr_theirs.as_fd()];
-        channel::send_streams(&channel, handed)?;
+            self.helper(super::SUPERVISE, &confinement, program, launch, Stdio::null())?;
+        let theirs = [stdin_theirs.as_fd(), stdout_theirs.as_fd(), stderr_theirs.as_fd()];
+        channel::send_streams(&channel, theirs)?;
         Ok((supervised, streams))
     }
 
-    /// Starts our own binary again, in the part that its first argument says. Also returns another end of the
+    /// Starts our own binary again in a role, which is its first argument. Also returns a second handle of the
     /// channel to it, for what has to be sent first.
     pub(super) fn helper(
         &self,
-        part: &str,
-        orders: &str,
+        role: &str,
+        options: &str,
         program: &Path,
         launch: &Launch,
         stdout: Stdio,
@@ -134,8 +134,8 @@ impl Spawner {
         // Program, arguments, environment and folder are those of the supervisor itself, which passes
         // them on: they stand under the kernel's own limits and not under those of a message.
         let child = Command::new(&*self.helper)
-            .arg(part)
-            .arg(orders)
+            .arg(role)
+            .arg(options)
             .arg(program)
             .args(&launch.args)
             .env_clear()
@@ -164,8 +164,8 @@ pub(super) fn check(launch: &Launch) -> Result<PathBuf, StartError> {
     let folder = std::path::absolute(&launch.cwd)
         .map_err(|source| StartError::WorkFolder { path: launch.cwd.clone(), source })?;
     for path in launch.sandbox.iter().flat_map(ProcessSandbox::paths) {
-        let looked_at = folder.join(path).metadata();
-        looked_at.map_err(|source| StartError::SandboxPath { path: path.clone(), source })?;
+        let metadata = folder.join(path).metadata();
+        metadata.map_err(|source| StartError::SandboxPath { path: path.clone(), source })?;
     }
     program::find_program(&launch.program, &folder)
 }

@@ -17,7 +17,7 @@ use super::{ExitReason, Identity, SandboxLevel, StartError};
 
 /// The time that the supervisor may take to clear up after it was told to stop, before we do it for it.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
-/// The time that it may take to exit after its last word.
+/// The time that it may take to exit after its last report.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A running supervisor with a tool below it.
@@ -75,7 +75,7 @@ impl Supervised {
         let stopped = tokio::select! {
             // A tool that ended at the same moment has ended.
             biased;
-            () = self.last_word() => false,
+            () = self.read_reports() => false,
             () = stop.cancelled() => true,
         };
         if stopped {
@@ -102,12 +102,12 @@ impl Supervised {
     }
 
     /// Reads until the supervisor closes the channel, which it does by exiting.
-    async fn last_word(&mut self) {
-        // Cancel-safe: what was read is in `words`.
+    async fn read_reports(&mut self) {
+        // Cancel-safe: what was read is in `received`.
         while self.receive().await {}
     }
 
-    /// Reads once. Says whether there may be more.
+    /// Reads once. True if there may be more.
     async fn receive(&mut self) -> bool {
         (self.received.len() as u64) < MAX_REPORT_BYTES
             && matches!(self.channel.read_buf(&mut self.received).await, Ok(1..))
@@ -116,7 +116,7 @@ impl Supervised {
     /// Tells the supervisor to clear up, and does it itself if that takes too long.
     async fn stop(&mut self) {
         let _ = self.channel.shutdown().await;
-        if timeout(STOP_TIMEOUT, self.last_word()).await.is_err() {
+        if timeout(STOP_TIMEOUT, self.read_reports()).await.is_err() {
             tracing::warn!("a supervisor did not clear up in time; its tree was killed");
             self.destroy();
         }

@@ -1,11 +1,10 @@
 //! A folder is a world of its own.
 
-use std::ffi::OsString;
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
-use guard::files::{EntryKind, Folder, FolderEntry};
+use guard::files::{FileKind, Folder};
 use tempfile::TempDir;
 
 /// A folder beside a `secret` that must stay out of reach.
@@ -136,17 +135,22 @@ fn entries_are_sorted_and_say_what_they_are() {
     symlink("c", folder.path().join("d")).unwrap();
     make_pipe(&folder.path().join("e"));
     std::fs::hard_link(outside.path().join("secret"), folder.path().join("a")).unwrap();
-    let entry = |name: &str, kind| FolderEntry { name: OsString::from(name), kind };
+    let entries = folder.entries().unwrap();
+    let shown: Vec<_> = entries
+        .iter()
+        .map(|entry| (entry.name.to_str().unwrap(), entry.status.kind, entry.status.bytes))
+        .collect();
     assert_eq!(
-        folder.entries().unwrap(),
+        shown,
         [
-            entry("a", EntryKind::Regular { bytes: 6, links: 2 }),
-            entry("b", EntryKind::Directory),
-            entry("c", EntryKind::Regular { bytes: 5, links: 1 }),
-            entry("d", EntryKind::Other),
-            entry("e", EntryKind::Other),
+            ("a", FileKind::File, 6),
+            ("b", FileKind::Directory, 0),
+            ("c", FileKind::File, 5),
+            ("d", FileKind::Symlink, 0),
+            ("e", FileKind::Other, 0),
         ]
     );
+    assert_eq!((entries[0].status.links, entries[2].status.links), (2, 1));
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! What the process tests share.
+//! Set-up that tests share: commands and their processes, mounted disks, strace.
 
 use std::future::Future;
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -93,6 +94,60 @@ impl Mark {
     /// How many of them are `sleep` itself.
     pub fn sleeps(&self) -> usize {
         self.running().iter().filter(|line| line.starts_with("sleep ")).count()
+    }
+}
+
+// Mounting, and strace, which kills or fails a process at a chosen system call, are programs.
+#[allow(clippy::disallowed_types)]
+pub type Command = std::process::Command;
+
+/// Says why a test did nothing. Straight to stderr: what a test prints is shown only where it fails.
+pub fn skipped(reason: &str) {
+    let thread = std::thread::current();
+    let name = thread.name().unwrap_or_default();
+    let _ = writeln!(std::io::stderr(), "{name} skipped: {reason}");
+}
+
+/// True if strace can trace here.
+pub fn strace_works() -> bool {
+    let traced = Command::new("strace").args(["-f", "-qq", "-o", "/dev/null", "true"]).output();
+    let works = traced.is_ok_and(|output| output.status.success());
+    if !works {
+        skipped("strace is not there, or may not trace");
+    }
+    works
+}
+
+/// A file system of its own, the only way to a full or a read-only disk that root, too, is held to. Gone when dropped.
+pub struct Mount(tempfile::TempDir);
+
+impl Mount {
+    /// Nothing where this user may not mount; the test then says so and ends.
+    pub fn new(options: &str) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "guard-test"]).arg(folder.path());
+        if mount.output().is_ok_and(|output| output.status.success()) {
+            return Some(Self(folder));
+        }
+        skipped("mounting is not permitted here");
+        None
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn remount(&self, options: &str) {
+        let options = format!("remount,{options}");
+        let status = Command::new("mount").args(["-o", &options]).arg(self.path()).status();
+        assert!(status.unwrap().success());
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.path()).status();
     }
 }
 

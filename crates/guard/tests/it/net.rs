@@ -44,12 +44,12 @@ fn cases(classes: &[&str]) -> Vec<Value> {
 /// A resolver that says what it was told: for each name a list of answers, one after the other, the
 /// last of them for ever.
 #[derive(Default)]
-struct Told {
+struct ScriptedResolver {
     answers: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
     asked: AtomicUsize,
 }
 
-impl Told {
+impl ScriptedResolver {
     fn new(answers: &[(&str, &[&[&str]])]) -> Arc<Self> {
         let addresses = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
         let told = Self::default();
@@ -65,7 +65,7 @@ impl Told {
     }
 }
 
-impl Resolve for Told {
+impl Resolve for ScriptedResolver {
     fn resolve<'a>(&'a self, name: &'a str) -> Addresses<'a> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         let mut answers = self.answers.lock().unwrap();
@@ -77,24 +77,31 @@ impl Resolve for Told {
     }
 }
 
+/// The settings of a client that reaches these hosts, each as `host:port`.
+fn reaching(hosts: impl IntoIterator<Item = String>) -> HttpClientSettings {
+    let private_hosts = hosts.into_iter().map(|host| HostPort::parse(&host).unwrap()).collect();
+    let rules = NetRules { private_hosts, ..NetRules::default() };
+    HttpClientSettings { rules, ..HttpClientSettings::default() }
+}
+
+/// A port of this machine.
+fn local(port: u16) -> String {
+    format!("127.0.0.1:{port}")
+}
+
 /// A client that reaches these hosts of a hostile server, and asks this resolver.
-fn client(server: &Hostile, names: &[&str], resolver: Arc<Told>) -> HttpClient {
-    let private = |name: &&str| HostPort::parse(&format!("{name}:{}", server.port)).unwrap();
+fn client(server: &Hostile, names: &[&str], resolver: Arc<ScriptedResolver>) -> HttpClient {
     HttpClient::new(&HttpClientSettings {
-        rules: NetRules {
-            private_hosts: names.iter().map(private).collect(),
-            ..NetRules::default()
-        },
         resolver,
         idle_timeout: Duration::from_secs(2),
         connect_timeout: Duration::from_secs(2),
-        ..HttpClientSettings::default()
+        ..reaching(names.iter().map(|name| format!("{name}:{}", server.port)))
     })
 }
 
 /// A client of a hostile server by its address.
 fn direct(server: &Hostile) -> HttpClient {
-    client(server, &["127.0.0.1"], Told::new(&[]))
+    client(server, &["127.0.0.1"], ScriptedResolver::new(&[]))
 }
 
 async fn get(client: &HttpClient, url: &str) -> Result<HttpResponse, NetError> {

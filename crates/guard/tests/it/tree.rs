@@ -120,7 +120,7 @@ pub fn word<T>(result: &Result<T, FileError>) -> &'static str {
         Err(FileError::ReadOnly) => "read-only",
         Err(FileError::Changed) => "changed",
         Err(FileError::Stopped) => "stopped",
-        Err(FileError::Unforced(_)) => "unforced",
+        Err(FileError::NotSynced(_)) => "not synced",
         Err(error) if error.is_full() => "full",
         Err(error) if error.is_forbidden() => "forbidden",
         Err(FileError::Io(_)) => "io",

@@ -123,7 +123,7 @@ fn choices_conditions_and_references_are_followed() {
 }
 
 #[test]
-fn what_cannot_be_made_is_given_up_with_a_reason() {
+fn what_cannot_be_generated_has_a_reason() {
     let endless = json!({ "type": "object", "properties": { "next": { "$ref": "#" } }, "required": ["next"] });
     let cases = generate::valid(&endless, GenerateOptions::all(1)).unwrap();
     assert!(cases.cases.is_empty());

@@ -169,7 +169,7 @@ fn unreachable_upstream(host: &Host, gate: &Gate, tool: &str) -> Option<anyhow::
         return None;
     }
     host.upstreams().iter().find_map(|upstream| match upstream.state() {
-        UpstreamState::Down { error } if upstream.own_listings().is_none() => {
+        UpstreamState::Down { error, .. } if upstream.own_listings().is_none() => {
             Some(anyhow::anyhow!("the upstream `{}` cannot be reached: {error}", upstream.id))
         }
         _ => None,

@@ -233,10 +233,18 @@ impl LockCommand {
         }
         if self.json {
             printer.json(&json!({ "accepted": taken, "left": left }));
-        } else if taken == 0 && gone == 0 && left.is_empty() {
+        } else if taken + gone == 0 && left.is_empty() {
             printer.say("nothing to accept: nothing differs from the lock");
-        } else if taken > 0 || gone > 0 {
-            printer.say(format!("accepted {} in {}", counted(taken, "change"), file.display()));
+        } else {
+            if taken > 0 {
+                printer.say(format!("accepted {} in {}", counted(taken, "change"), file.display()));
+            }
+            if gone > 0 {
+                printer.say(format!(
+                    "removed {} that the settings no longer have",
+                    counted(gone, "upstream")
+                ));
+            }
         }
         Ok(if left.is_empty() { Exit::Ok } else { Exit::Unknown })
     }
@@ -286,7 +294,7 @@ fn unread_reason(upstream: &Upstream) -> String {
         return format!("cannot read all of its listings: {why}");
     }
     match upstream.state() {
-        upstream::UpstreamState::Down { error } => format!("cannot be reached: {error}"),
+        upstream::UpstreamState::Down { error, .. } => format!("cannot be reached: {error}"),
         _ => "cannot be reached".into(),
     }
 }

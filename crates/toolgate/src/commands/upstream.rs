@@ -109,7 +109,7 @@ fn show(statuses: &[UpstreamStatus], printer: &Printer) {
         .collect();
     printer.table(&["UPSTREAM", "STATE", "PROTOCOL", "TOOLS", "REJECTED", "TARGET"], &rows);
     for one in statuses {
-        if let UpstreamState::Down { error } = &one.state {
+        if let UpstreamState::Down { error, .. } = &one.state {
             printer.data(format!("\n{}: {error}", one.id));
         }
         for remark in &one.remarks {

@@ -55,7 +55,7 @@ fn add(
     let id = &upstream.id;
     let Some(listings) = upstream.own_listings() else {
         let why = match upstream.state() {
-            UpstreamState::Down { error } => error,
+            UpstreamState::Down { error, .. } => error,
             _ => "it was never reached".to_owned(),
         };
         set.unreached.push(format!("{id}: {why}"));

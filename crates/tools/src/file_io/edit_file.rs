@@ -100,7 +100,7 @@ impl EditRequest {
 
     fn preview(&self, files: &AgentFolder) -> Result<String, ToolError> {
         let shown = files.path(&self.path).map_err(EditError::File).and_then(|path| {
-            let text = files.tree.look_to_edit(&path, files.settings.max_read_bytes)?;
+            let text = files.tree.preview_edit(&path, files.settings.max_read_bytes)?;
             let new = self.apply(&text, files).map_err(EditError::text)?.text;
             Ok(diff::shown(Some(&text), &new, path.as_str()))
         });

@@ -33,7 +33,7 @@ pub(super) fn writing(path: &str, error: &FileError) -> ToolError {
     let (code, message) = match error {
         FileError::Denied(_) | FileError::NotAFile(_) => ("access_denied", "Access denied"),
         FileError::Stopped => (codes::CANCELLED.code, "the call was cancelled"),
-        FileError::Unforced(_) => {
+        FileError::NotSynced(_) => {
             ("write_failed", "File written, but it is not known to be on the disk")
         }
         _ => ("write_failed", "Failed to write file"),

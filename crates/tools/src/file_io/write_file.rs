@@ -58,7 +58,7 @@ pub(super) fn fits(files: &AgentFolder, bytes: usize) -> Result<(), ToolError> {
 fn preview(files: &AgentFolder, path: &str, content: &str) -> Result<String, FileError> {
     let path = files.path(path)?;
     let bytes = content.len();
-    let old = match files.tree.look_to_replace(&path)? {
+    let old = match files.tree.preview_write(&path)? {
         WriteTarget::Nothing => return Ok(diff::shown(None, content, path.as_str())),
         WriteTarget::Unreadable => {
             return Ok(format!("replaces a file that cannot be read by {bytes} bytes of text"));

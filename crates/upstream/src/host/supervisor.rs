@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     FILE_CHECK_INTERVAL, HostShared, OverlaySource,
-    upstream::{Upstream, UpstreamState},
+    upstream::{DownCause, Upstream, UpstreamState},
 };
 use crate::{
     connection::{self, ConnectOptions, Connection, ConnectionEvent},
@@ -63,7 +63,7 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, stop: CancellationToken) 
                 connection.close().await;
                 ended
             }
-            Err(error) => Disconnect::Lost(error),
+            Err((error, cause)) => Disconnect::Lost(error, cause),
         };
         match ended {
             Disconnect::Stopped => return,
@@ -73,13 +73,13 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, stop: CancellationToken) 
                 }
                 upstream.set_state(UpstreamState::Starting);
             }
-            Disconnect::Lost(error) => {
+            Disconnect::Lost(error, cause) => {
                 tracing::warn!(upstream = upstream.id, %error, "connection lost");
                 // Pinned tools stay known: a caller learns that the upstream is down.
                 if upstream.listings().is_none() {
                     serve_pinned(&upstream).await;
                 }
-                upstream.set_state(UpstreamState::Down { error });
+                upstream.set_state(UpstreamState::Down { error, cause });
                 upstream.restarts.fetch_add(1, Ordering::Relaxed);
                 if ready_at.is_some_and(|at| at.elapsed() > STABLE_AFTER) {
                     delay = FIRST_RESTART_DELAY;
@@ -122,8 +122,8 @@ async fn serve_pinned(upstream: &Arc<Upstream>) -> bool {
     true
 }
 
-/// Connects, and reads all listings.
-async fn connect(upstream: &Upstream) -> Result<(Connection, ServerListings), String> {
+/// Connects, and reads all listings. An error has its kind.
+async fn connect(upstream: &Upstream) -> Result<(Connection, ServerListings), (String, DownCause)> {
     let settings = &upstream.settings;
     let connecting = async {
         let options = ConnectOptions {
@@ -134,20 +134,21 @@ async fn connect(upstream: &Upstream) -> Result<(Connection, ServerListings), St
         };
         let connected =
             connection::connect(&upstream.target, &options, &upstream.shared.spawner).await;
-        let connection = connected.map_err(|error| error_chain(&error))?;
+        let connection =
+            connected.map_err(|error| (error_chain(&error), DownCause::from(&error)))?;
         match ServerListings::read(&connection).await {
             Ok(listings) => Ok((connection, listings)),
             Err(error) => {
                 let stderr = connection.stderr();
                 connection.close().await;
-                Err(with_stderr(error.message, &stderr))
+                Err((with_stderr(error.message, &stderr), DownCause::Other))
             }
         }
     };
     let limit = settings.connect_timeout_ms;
-    timeout(Duration::from_millis(limit), connecting)
-        .await
-        .unwrap_or_else(|_| Err(format!("not ready within {limit} ms (connect_timeout_ms)")))
+    timeout(Duration::from_millis(limit), connecting).await.unwrap_or_else(|_| {
+        Err((format!("not ready within {limit} ms (connect_timeout_ms)"), DownCause::Timeout))
+    })
 }
 
 /// An error with all its sources.
@@ -176,8 +177,8 @@ enum Disconnect {
     Stopped,
     /// No call needs it.
     Idle,
-    /// The connection was lost.
-    Lost(String),
+    /// The connection was lost, or could not be made.
+    Lost(String, DownCause),
 }
 
 /// Listens to a connected server, and reads its listings again when they may have changed.
@@ -203,12 +204,12 @@ async fn listen(
             biased;
             () = stop.cancelled() => return Disconnect::Stopped,
             event = events.recv() => match event {
-                Some(ConnectionEvent::Closed(reason)) => return Disconnect::Lost(reason),
+                Some(ConnectionEvent::Closed(reason)) => return Disconnect::Lost(reason, DownCause::Other),
                 Some(_) => {
                     let soonest = (read_at + MIN_REFRESH_INTERVAL).max(Instant::now() + NOTIFICATION_DEBOUNCE);
                     due = due.or(Some(soonest));
                 }
-                None => return Disconnect::Lost("the connection was closed".into()),
+                None => return Disconnect::Lost("the connection was closed".into(), DownCause::Other),
             },
             () = sleep_until(next_read) => {
                 due = None;
@@ -233,7 +234,7 @@ async fn listen(
                     Err(error) => {
                         let error = error.message;
                         tracing::warn!(upstream = upstream.id, error, "cannot read the listings");
-                        return Disconnect::Lost(error);
+                        return Disconnect::Lost(error, DownCause::Other);
                     }
                 }
             }

@@ -41,7 +41,9 @@ async fn an_upstream_that_cannot_be_started_is_down_and_not_waited_for() {
     let host = Host::start(config(folder.path()));
     host.settled().await;
     let status = &host.statuses()[0];
-    assert!(matches!(&status.state, UpstreamState::Down { error } if error.contains("docs.env.A")));
+    assert!(
+        matches!(&status.state, UpstreamState::Down { error, .. } if error.contains("docs.env.A"))
+    );
     assert_eq!(status.restarts, 0);
     host.stop().await;
 }

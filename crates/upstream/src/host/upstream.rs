@@ -11,14 +11,14 @@ use std::{
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use futures_util::FutureExt;
-use guard::process::SandboxLevel;
+use guard::process::{SandboxLevel, StartError};
 use serde::Serialize;
 use tokio::sync::{Notify, Semaphore, watch};
 
 use super::{ConfiguredUpstream, HostShared, served_tools::ServedTools};
 use crate::{
     circuit_breaker::CircuitBreaker,
-    connection::{Connection, Target},
+    connection::{ConnectError, Connection, Target},
     listings::ServerListings,
     lock::PinnedListings,
     paused_calls::PausedCalls,
@@ -68,7 +68,38 @@ pub enum UpstreamState {
     Down {
         /// The reason.
         error: String,
+        /// Its kind.
+        #[serde(skip)]
+        cause: DownCause,
     },
+}
+
+/// The kind of reason why an upstream cannot be reached. It decides what the operator does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DownCause {
+    /// Its settings cannot be used, such as a variable that is not set.
+    Settings,
+    /// Its program was not found.
+    ProgramNotFound,
+    /// It was not ready within `connect_timeout_ms`.
+    Timeout,
+    /// Nothing can be reached at its address.
+    Address,
+    /// Any other; the error says more.
+    Other,
+}
+
+impl From<&ConnectError> for DownCause {
+    fn from(error: &ConnectError) -> Self {
+        match error {
+            ConnectError::Start(StartError::NotFound { .. }) => Self::ProgramNotFound,
+            ConnectError::Address(_) => Self::Address,
+            ConnectError::Timeout { .. } => Self::Timeout,
+            ConnectError::Start(_) | ConnectError::Version { .. } | ConnectError::Handshake(_) => {
+                Self::Other
+            }
+        }
+    }
 }
 
 /// The reason why a call cannot be sent.
@@ -153,7 +184,7 @@ impl Upstream {
             }
             let now = state.borrow_and_update().clone();
             match now {
-                UpstreamState::Down { error } => return Err(self.unreachable(&error)),
+                UpstreamState::Down { error, .. } => return Err(self.unreachable(&error)),
                 UpstreamState::Disabled => return Err(self.unreachable("it is disabled")),
                 UpstreamState::Idle => self.wake.notify_one(),
                 UpstreamState::Starting | UpstreamState::Ready => {}

@@ -1,15 +1,12 @@
 //! `kill -9` at any moment: what was acknowledged is there, and only what was not may be torn.
 
-use std::{
-    io::Read as _,
-    path::Path,
-    process::{Child, Stdio},
-};
+use std::{io::Read as _, path::Path, process::Child};
 
 use super::{
     FILE, appends, ledger,
-    processes::{self, Command, acknowledged, skipped},
+    processes::{self, acknowledged},
 };
+use crate::harness::{Command, strace_works};
 
 /// Every acknowledged entry stands where it was said to stand. Every line is whole, but as many as
 /// there were kills may be torn, and none of those was acknowledged.
@@ -89,18 +86,6 @@ fn tampered(folder: &Path, call: &str, what: &str, when: usize) -> Child {
         .arg(std::env::current_exe().unwrap());
     processes::tell(&mut strace, folder, &format!("{call}-{when}"), 3, 1);
     strace.spawn().unwrap()
-}
-
-fn strace_works() -> bool {
-    let mut strace = Command::new("strace");
-    strace.args(["-f", "-qq", "-o", "/dev/null", "-etrace=flock"]);
-    strace.args(["-einject=flock:signal=SIGKILL:when=1", "true"]);
-    let works = strace.stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let works = works.is_ok_and(|status| status.success());
-    if !works {
-        skipped("strace is not there or may not trace");
-    }
-    works
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Links, pipes and folders in the place of the file, and disks that are full or read-only.
 
 use std::{
-    os::unix::fs::{PermissionsExt as _, symlink},
+    os::unix::{
+        fs::{PermissionsExt as _, symlink},
+        net::UnixListener,
+    },
     path::Path,
     time::Duration,
 };
@@ -9,43 +12,7 @@ use std::{
 use guard::files::LedgerError;
 
 use super::{FILE, append, appends, ledger, read, with};
-
-// Mounting is the only way to a full or a read-only disk that root, too, is held to.
-#[allow(clippy::disallowed_types)]
-type Command = std::process::Command;
-
-/// A file system of its own, gone when dropped.
-struct Mount(tempfile::TempDir);
-
-impl Mount {
-    /// Nothing where this user may not mount; the test then says so and ends.
-    fn new(options: &str) -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap();
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", options, "ledger-test"]).arg(folder.path());
-        if mount.output().is_ok_and(|output| output.status.success()) {
-            return Some(Self(folder));
-        }
-        super::processes::skipped("mounting is not permitted here");
-        None
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn remount(&self, options: &str) {
-        let options = format!("remount,{options}");
-        let status = Command::new("mount").args(["-o", &options]).arg(self.path()).status();
-        assert!(status.unwrap().success());
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(self.path()).status();
-    }
-}
+use crate::harness::{Mount, skipped};
 
 fn refused(folder: &Path) -> String {
     let error = append(&ledger(folder), "entry").unwrap_err();
@@ -61,30 +28,25 @@ fn nothing_but_a_plain_file_is_written() {
     let secret = folder.path().join("secret");
     std::fs::write(&secret, "secret\n").unwrap();
 
-    symlink(&secret, &path).unwrap();
-    assert_eq!(refused(folder.path()), "`log.jsonl` is not a regular file");
-    std::fs::remove_file(&path).unwrap();
-    symlink("nowhere", &path).unwrap();
-    assert_eq!(refused(folder.path()), "`log.jsonl` is not a regular file");
-    std::fs::remove_file(&path).unwrap();
+    type Plant<'a> = &'a dyn Fn(&Path);
+    let plants: [(&str, Plant<'_>); 6] = [
+        ("is not a regular file", &|path| symlink(&secret, path).unwrap()),
+        ("is not a regular file", &|path| symlink("nowhere", path).unwrap()),
+        ("is a file with more than one name (hard links)", &|path| {
+            std::fs::hard_link(&secret, path).unwrap();
+        }),
+        ("is not a regular file", &|path| {
+            rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RWXU).unwrap();
+        }),
+        ("is not a regular file", &|path| drop(UnixListener::bind(path).unwrap())),
+        ("is not a regular file", &|path| std::fs::create_dir(path).unwrap()),
+    ];
+    for (words, plant) in plants {
+        plant(&path);
+        assert_eq!(refused(folder.path()), format!("`log.jsonl` {words}"));
+        let _ = std::fs::remove_file(&path);
+    }
     assert!(!folder.path().join("nowhere").exists());
-
-    std::fs::hard_link(&secret, &path).unwrap();
-    let words = "`log.jsonl` is a file with more than one name (hard links)";
-    assert_eq!(refused(folder.path()), words);
-    std::fs::remove_file(&path).unwrap();
-
-    rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RWXU).unwrap();
-    assert_eq!(refused(folder.path()), "`log.jsonl` is not a regular file");
-    std::fs::remove_file(&path).unwrap();
-
-    std::fs::create_dir(&path).unwrap();
-    assert_eq!(refused(folder.path()), "`log.jsonl` is not a regular file");
-    std::fs::remove_dir(&path).unwrap();
-
-    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
-    assert_eq!(refused(folder.path()), "`log.jsonl` is not a regular file");
-    drop(listener);
     assert_eq!(std::fs::read_to_string(secret).unwrap(), "secret\n");
 }
 
@@ -170,7 +132,7 @@ fn a_read_only_disk_is_told() {
 #[test]
 fn files_and_folders_that_may_not_be_written_are_told() {
     if rustix::process::geteuid().is_root() {
-        return super::processes::skipped("root may write everything");
+        return skipped("root may write everything");
     }
     let (folder, log) = with("x\n");
     let path = folder.path().join(FILE);

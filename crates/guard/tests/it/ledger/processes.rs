@@ -8,19 +8,10 @@ use std::{
 };
 
 use super::{append, ledger};
-
-#[allow(clippy::disallowed_types)] // They are killed as a machine kills, which no supervisor may do.
-pub type Command = std::process::Command;
+use crate::harness::Command;
 
 /// What a child is told: folder, name, entries of each writer, writers.
 const TOLD: &str = "LEDGER_TEST_CHILD";
-
-/// Straight to stderr: what a test prints is shown only where it fails.
-pub fn skipped(why: &str) {
-    let thread = std::thread::current();
-    let name = thread.name().unwrap_or_default();
-    let _ = writeln!(std::io::stderr(), "{name} skipped: {why}");
-}
 
 /// Makes a command line of this program one that appends.
 pub fn tell(command: &mut Command, folder: &Path, name: &str, entries: usize, writers: usize) {

@@ -1,22 +1,13 @@
 //! What is kept, and what is not.
 
-use guard::net::{
-    HeaderValue, HostPort, HttpClient, HttpClientSettings, HttpRequest, NetRules, header,
-};
+use guard::net::{HeaderValue, HttpClient, HttpClientSettings, HttpRequest, header};
 use testkit::Hostile;
 use tokio_util::sync::CancellationToken;
 
-use super::get;
+use super::{get, local, reaching};
 
 fn keeping(server: &Hostile, cache_bytes: usize) -> HttpClient {
-    HttpClient::new(&HttpClientSettings {
-        rules: NetRules {
-            private_hosts: vec![HostPort::parse(&format!("127.0.0.1:{}", server.port)).unwrap()],
-            ..NetRules::default()
-        },
-        cache_bytes,
-        ..HttpClientSettings::default()
-    })
+    HttpClient::new(&HttpClientSettings { cache_bytes, ..reaching([local(server.port)]) })
 }
 
 fn address(server: &Hostile, headers: &[&str]) -> String {

@@ -9,8 +9,7 @@ use std::{
 };
 
 use guard::net::{
-    BodyAction, BodyFilter, HostPort, HttpClient, HttpClientSettings, HttpRequest, NetRules,
-    RequestLimits,
+    BodyAction, BodyFilter, HttpClient, HttpClientSettings, HttpRequest, RequestLimits,
 };
 use testkit::{Authority, Hostile};
 use tokio::{
@@ -19,7 +18,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Told, direct, get, word};
+use super::{ScriptedResolver, direct, get, local, reaching, word};
 use crate::harness::wait_until_async;
 
 #[tokio::test]
@@ -42,13 +41,9 @@ async fn a_request_ends_in_time_whatever_the_server_does() {
 async fn silence_is_not_waited_for_as_long_as_the_whole() {
     let server = Hostile::start();
     let settings = HttpClientSettings {
-        rules: NetRules {
-            private_hosts: vec![HostPort::parse(&format!("127.0.0.1:{}", server.port)).unwrap()],
-            ..NetRules::default()
-        },
         idle_timeout: Duration::from_millis(100),
         connect_timeout: Duration::from_millis(100),
-        ..HttpClientSettings::default()
+        ..reaching([local(server.port)])
     };
     for path in ["/hang", "/slow_body", "/slow_headers"] {
         assert_eq!(
@@ -73,7 +68,7 @@ async fn a_caller_who_goes_leaves_no_connection() {
     ] {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let client = reaching(&[port], Duration::from_secs(10));
+        let client = HttpClient::new(&reaching([local(port)]));
         let stop = CancellationToken::new();
         let server = async {
             let (mut stream, client) = listener.accept().await.unwrap();
@@ -110,21 +105,11 @@ fn unread_bytes(reader: u16, writer: u16) -> Option<u64> {
     Some(queues(reader, writer)?.1 + queues(writer, reader)?.0)
 }
 
-/// A client that reaches these ports of this machine and is as patient as this.
-fn reaching(ports: &[u16], idle_timeout: Duration) -> HttpClient {
-    let hosts = ports.iter().map(|port| HostPort::parse(&format!("127.0.0.1:{port}")).unwrap());
-    HttpClient::new(&HttpClientSettings {
-        rules: NetRules { private_hosts: hosts.collect(), ..NetRules::default() },
-        idle_timeout,
-        ..HttpClientSettings::default()
-    })
-}
-
 #[tokio::test]
 async fn a_protocol_is_not_changed_on_the_word_of_a_server() {
     let switching = "HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello";
     let upstream = testkit::Upstream::saying(testkit::Reply::Bytes(switching.into()));
-    let client = reaching(&[upstream.port()], Duration::from_secs(2));
+    let client = HttpClient::new(&reaching([local(upstream.port())]));
     let result = get(&client, &upstream.url()).await;
     assert!(result.as_ref().map_or(true, |answer| answer.body.is_empty()), "{result:?}");
     assert!(!result.is_ok_and(|answer| answer.status.is_success()));
@@ -187,14 +172,11 @@ fn trust(authority: &Authority, ports: &[u16]) -> (HttpClientSettings, tempfile:
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("ca.pem");
     std::fs::write(&file, authority.pem()).unwrap();
-    let hosts = ports.iter().flat_map(|port| {
-        ["localhost", "127.0.0.1"].map(|host| HostPort::parse(&format!("{host}:{port}")).unwrap())
-    });
+    let hosts = ports.iter().flat_map(|port| [format!("localhost:{port}"), local(*port)]);
     let settings = HttpClientSettings {
-        rules: NetRules { private_hosts: hosts.collect(), ..NetRules::default() },
         connect_timeout: Duration::from_secs(1),
         extra_ca: vec![file],
-        ..HttpClientSettings::default()
+        ..reaching(hosts)
     };
     (settings, folder)
 }
@@ -207,12 +189,17 @@ async fn encryption_is_with_whom_it_says() {
     let stranger = server.listen_tls(&Authority::new(), &["localhost"]);
     let (client, _folder) = trusting(&authority, &[good, misnamed, stranger, server.port]);
     let at = |host: &str, port: u16, path: &str| format!("https://{host}:{port}{path}");
-    assert_eq!(word(&get(&client, &at("localhost", good, "/ok")).await), "ok");
-    assert_eq!(word(&get(&client, &at("localhost.", good, "/ok")).await), "ok");
-    assert_eq!(word(&get(&client, &at("127.0.0.1", good, "/ok")).await), "ok");
-    assert_eq!(word(&get(&client, &at("localhost", misnamed, "/ok")).await), "tls");
-    assert_eq!(word(&get(&client, &at("localhost", stranger, "/ok")).await), "tls");
-    assert_eq!(word(&get(&client, &at("localhost", server.port, "/ok")).await), "tls");
+    for (host, port, expected) in [
+        ("localhost", good, "ok"),
+        ("localhost.", good, "ok"),
+        ("127.0.0.1", good, "ok"),
+        ("localhost", misnamed, "tls"),
+        ("localhost", stranger, "tls"),
+        ("localhost", server.port, "tls"),
+    ] {
+        let result = get(&client, &at(host, port, "/ok")).await;
+        assert_eq!(word(&result), expected, "{host}:{port}");
+    }
     let down = at("localhost", good, &format!("/redir?to={}", server.url("/ok")));
     assert_eq!(word(&get(&client, &down).await), "downgrade");
 }
@@ -311,11 +298,9 @@ async fn not_every_connection_is_kept() {
     let names: Vec<String> = (0..300).map(|number| format!("h{number}.test.example")).collect();
     let loopback: &[&[&str]] = &[&["127.0.0.1"]];
     let told: Vec<_> = names.iter().map(|name| (name.as_str(), loopback)).collect();
-    let listed = names.iter().map(|name| HostPort::parse(&format!("{name}:{port}")).unwrap());
     let client = HttpClient::new(&HttpClientSettings {
-        rules: NetRules { private_hosts: listed.collect(), ..NetRules::default() },
-        resolver: Told::new(&told),
-        ..HttpClientSettings::default()
+        resolver: ScriptedResolver::new(&told),
+        ..reaching(names.iter().map(|name| format!("{name}:{port}")))
     });
     for name in &names {
         assert_eq!(word(&get(&client, &format!("http://{name}:{port}/")).await), "ok");

@@ -5,14 +5,16 @@ use std::sync::{
     atomic::{AtomicU16, AtomicUsize, Ordering},
 };
 
-use guard::net::{
-    HeaderValue, HostPort, HttpClient, HttpClientSettings, HttpRequest, Method, NetRules, header,
-};
+use guard::net::{HeaderValue, HttpClient, HttpClientSettings, HttpRequest, Method, header};
 use serde_json::Value;
 use testkit::{Hostile, Reply, Upstream};
 use tokio_util::sync::CancellationToken;
 
-use super::{Told, cases, client, direct, get, word};
+use super::{ScriptedResolver, cases, client, direct, get, reaching, word};
+
+/// The names that the servers of these tests have, and their address.
+const NAMES: [&str; 2] = ["start.test.example", "b.test.example"];
+const LOOPBACK: &[&[&str]] = &[&["127.0.0.1"]];
 
 /// The text with the port of the server behind every name that it serves.
 fn with_port(text: &str, server: &Hostile) -> String {
@@ -23,7 +25,7 @@ fn with_port(text: &str, server: &Hostile) -> String {
 /// machine that of a listener that must not be reached.
 fn with_ports(text: &str, served: u16, forbidden: u16) -> String {
     let mut text = text.replace("http://127.0.0.1/", &format!("http://127.0.0.1:{forbidden}/"));
-    for name in ["start.test.example", "b.test.example"] {
+    for name in NAMES {
         text = text.replace(&format!("{name}/"), &format!("{name}:{served}/"));
     }
     text
@@ -56,7 +58,6 @@ fn scripted(hops: &[Value], number: usize, put: impl Fn(&str) -> String) -> Repl
 /// a listener here, which counts nobody.
 #[tokio::test]
 async fn every_case_of_a_redirect() {
-    let names = ["start.test.example", "b.test.example"];
     let mut count = 0;
     for case in cases(&["redirect"]) {
         let forbidden = Hostile::start();
@@ -70,15 +71,9 @@ async fn every_case_of_a_redirect() {
         });
         port.store(served.port(), Ordering::SeqCst);
         let put = |text: &str| with_ports(text, served.port(), forbidden.port);
-        let told = Told::new(&[(names[0], &[&["127.0.0.1"]]), (names[1], &[&["127.0.0.1"]])]);
-        let private = |name: &&str| HostPort::parse(&format!("{name}:{}", served.port())).unwrap();
         let client = HttpClient::new(&HttpClientSettings {
-            rules: NetRules {
-                private_hosts: names.iter().map(private).collect(),
-                ..NetRules::default()
-            },
-            resolver: told,
-            ..HttpClientSettings::default()
+            resolver: ScriptedResolver::new(&NAMES.map(|name| (name, LOOPBACK))),
+            ..reaching(NAMES.map(|name| format!("{name}:{}", served.port())))
         });
         let result = get(&client, &put(case["url"].as_str().unwrap())).await;
         let expected = &case["expect"];
@@ -106,9 +101,8 @@ async fn every_case_of_a_redirect() {
 #[tokio::test]
 async fn what_the_caller_adds_is_not_carried_to_another_origin() {
     let server = Hostile::start();
-    let names = ["start.test.example", "b.test.example"];
-    let told = Told::new(&[(names[0], &[&["127.0.0.1"]]), (names[1], &[&["127.0.0.1"]])]);
-    let client = client(&server, &names, told);
+    let client =
+        client(&server, &NAMES, ScriptedResolver::new(&NAMES.map(|name| (name, LOOPBACK))));
     let ask = async |to: &str| {
         let to = escaped(&with_port(to, &server));
         let url = with_port(&format!("http://start.test.example/redir?to={to}"), &server);
@@ -132,9 +126,8 @@ async fn what_the_caller_adds_is_not_carried_to_another_origin() {
 #[tokio::test]
 async fn a_body_goes_where_it_was_sent_and_nowhere_else() {
     let server = Hostile::start();
-    let names = ["start.test.example", "b.test.example"];
-    let told = Told::new(&[(names[0], &[&["127.0.0.1"]]), (names[1], &[&["127.0.0.1"]])]);
-    let client = client(&server, &names, told);
+    let client =
+        client(&server, &NAMES, ScriptedResolver::new(&NAMES.map(|name| (name, LOOPBACK))));
     let ask = async |status: u16, to: &str| {
         let to = escaped(&with_port(to, &server));
         let url = format!("http://start.test.example/redir?st={status}&to={to}");

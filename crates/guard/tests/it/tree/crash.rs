@@ -7,11 +7,8 @@ use std::path::Path;
 
 use guard::files::{FileTree, TEMPORARY_PREFIX};
 
-use super::{always, disk::skipped, snapshot};
-
-// Killing at a chosen moment is what strace can do and nothing else.
-#[allow(clippy::disallowed_types)]
-type Command = std::process::Command;
+use super::{always, snapshot};
+use crate::harness::{Command, strace_works};
 
 /// The variable that tells the started test where to write.
 const ROOT: &str = "GUARD_CRASH_ROOT";
@@ -109,9 +106,8 @@ fn is_whole(root: &Path, what: &str) -> (bool, bool) {
 fn a_kill_at_any_moment_leaves_old_or_new_content() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("root");
-    let traced = Command::new("strace").args(["-f", "-qq", "-o", "/dev/null", "true"]).output();
-    if !traced.is_ok_and(|output| output.status.success()) {
-        return skipped("strace is not there, or may not trace");
+    if !strace_works() {
+        return;
     }
     let mut seen = std::collections::BTreeMap::new();
     let mut kills = 0;

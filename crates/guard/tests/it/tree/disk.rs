@@ -1,54 +1,14 @@
 //! A disk that is full or read-only, and files that are not ours.
 
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use guard::files::{FileTree, Links, Resolver};
 use rustix::fs::{IFlags, ioctl_setflags};
 use rustix::thread::{Gid, Uid, set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
 use super::{World, always, snapshot, word};
-
-// Mounting is the only way to a full or a read-only disk that root, too, is held to.
-#[allow(clippy::disallowed_types)]
-type Command = std::process::Command;
-
-/// Straight to stderr: what a test prints is shown only where it fails.
-pub fn skipped(reason: &str) {
-    let thread = std::thread::current();
-    let name = thread.name().unwrap_or_default();
-    let _ = writeln!(std::io::stderr(), "{name} skipped: {reason}");
-}
-
-/// A file system of its own, gone when dropped.
-struct Mount(PathBuf);
-
-impl Mount {
-    /// Nothing where this user may not mount; the test then says so and ends.
-    fn new(path: &Path, options: &str) -> Option<Self> {
-        std::fs::create_dir_all(path).unwrap();
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", options, "toolgate-test"]).arg(path);
-        if mount.output().is_ok_and(|output| output.status.success()) {
-            return Some(Self(path.to_owned()));
-        }
-        skipped("mounting is not permitted here");
-        None
-    }
-
-    fn again(&self, options: &str) {
-        let options = format!("remount,{options}");
-        let done = Command::new("mount").args(["-o", &options]).arg(&self.0).status().unwrap();
-        assert!(done.success());
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-    }
-}
+use crate::harness::{DEADLINE, Mount, skipped, wait_until};
 
 fn both(root: &Path) -> [FileTree; 2] {
     [FileTree::new(root), FileTree::new(root).resolver(Resolver::Steps)]
@@ -56,13 +16,12 @@ fn both(root: &Path) -> [FileTree; 2] {
 
 #[test]
 fn a_full_disk_leaves_the_old_content() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some(mount) = Mount::new(&folder.path().join("small"), "size=256k") else { return };
-    for tree in both(&mount.0) {
+    let Some(mount) = Mount::new("size=256k") else { return };
+    for tree in both(mount.path()) {
         let path = tree.path("sub/notes.txt").unwrap();
         let old = "old ".repeat(10_000);
         tree.write(&path, old.as_bytes(), &always).unwrap();
-        let before = snapshot(&mount.0);
+        let before = snapshot(mount.path());
         for _ in 0..20 {
             let got = tree.write(&path, &vec![b'x'; 400_000], &always);
             assert_eq!(word(&got), "full", "{got:?}");
@@ -70,51 +29,49 @@ fn a_full_disk_leaves_the_old_content() {
                 Ok::<_, guard::files::FileError>(("y".repeat(400_000), ()))
             });
             assert_eq!(word(&edited), "full", "{edited:?}");
-            assert_eq!(snapshot(&mount.0), before);
+            assert_eq!(snapshot(mount.path()), before);
         }
         // What was begun has been taken away again, so that there is room, as soon as the kernel has counted it.
-        crate::harness::wait_until("there is room", crate::harness::DEADLINE, || {
+        wait_until("there is room", DEADLINE, || {
             tree.write(&path, &vec![b'x'; 150_000], &always).is_ok()
         });
-        std::fs::remove_dir_all(mount.0.join("sub")).unwrap();
+        std::fs::remove_dir_all(mount.path().join("sub")).unwrap();
     }
 }
 
 #[test]
 fn no_room_for_another_name_leaves_everything_as_it_was() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some(mount) = Mount::new(&folder.path().join("few"), "size=1m,nr_inodes=4") else { return };
-    for tree in both(&mount.0) {
+    let Some(mount) = Mount::new("size=1m,nr_inodes=4") else { return };
+    for tree in both(mount.path()) {
         // The root takes one of the four.
         for name in ["a", "b", "c"] {
             tree.write(&tree.path(name).unwrap(), name.as_bytes(), &always).unwrap();
         }
-        let before = snapshot(&mount.0);
+        let before = snapshot(mount.path());
         for path in ["a", "d", "new/folder/x"] {
             let got = tree.write(&tree.path(path).unwrap(), b"new", &always);
             assert_eq!(word(&got), "full", "{path}: {got:?}");
         }
-        assert_eq!(snapshot(&mount.0), before);
+        assert_eq!(snapshot(mount.path()), before);
         for name in ["a", "b", "c"] {
-            std::fs::remove_file(mount.0.join(name)).unwrap();
+            std::fs::remove_file(mount.path().join(name)).unwrap();
         }
     }
 }
 
 #[test]
 fn a_read_only_disk_can_be_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some(mount) = Mount::new(&folder.path().join("fixed"), "size=1m") else { return };
-    std::fs::write(mount.0.join("notes.txt"), "notes").unwrap();
-    mount.again("ro");
-    for tree in both(&mount.0) {
+    let Some(mount) = Mount::new("size=1m") else { return };
+    std::fs::write(mount.path().join("notes.txt"), "notes").unwrap();
+    mount.remount("ro");
+    for tree in both(mount.path()) {
         let path = tree.path("notes.txt").unwrap();
         assert_eq!(tree.read_text(&path, 100).unwrap(), "notes");
         for text in ["notes.txt", "new.txt", "new/folder/x.txt"] {
             let got = tree.write(&tree.path(text).unwrap(), b"new", &always);
             assert_eq!(word(&got), "read-only", "{text}: {got:?}");
         }
-        let missing = FileTree::new(mount.0.join("missing")).create_root();
+        let missing = FileTree::new(mount.path().join("missing")).create_root();
         let got = missing.read(&path, 100);
         assert_eq!(word(&got), "io", "{got:?}");
     }

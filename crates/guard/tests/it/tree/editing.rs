@@ -47,7 +47,7 @@ fn what_cannot_be_edited_stays_as_it_is() {
         ] {
             let got = edit(&tree, path, |_| panic!("{path} was read"));
             assert_eq!(word(&got), expected, "{path}: {got:?}");
-            let looked = tree.path(path).and_then(|path| tree.look_to_edit(&path, 10_000));
+            let looked = tree.path(path).and_then(|path| tree.preview_edit(&path, 10_000));
             assert_eq!(word(&looked), expected, "{path}: {looked:?}");
         }
         let refused = edit(&tree, "notes.txt", |_| Err(FileError::NotText));

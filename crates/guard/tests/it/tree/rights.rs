@@ -7,8 +7,8 @@ use guard::files::Links;
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use rustix::io::Errno;
 
-use super::disk::{become_nobody, skipped};
-use super::{World, always};
+use super::{World, always, disk::become_nobody};
+use crate::harness::skipped;
 
 const ACL: &str = "system.posix_acl_access";
 const DEFAULT_ACL: &str = "system.posix_acl_default";

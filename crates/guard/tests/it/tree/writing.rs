@@ -103,7 +103,7 @@ fn a_write_ends_inside_or_nowhere() {
                 let world = World::new();
                 let tree = &world.trees(links)[way];
                 let before = snapshot(&world.root());
-                let looked = tree.path(path).and_then(|path| tree.look_to_replace(&path));
+                let looked = tree.path(path).and_then(|path| tree.preview_write(&path));
                 assert_eq!(snapshot(&world.root()), before, "{path:?}: a look changes nothing");
                 let got = write(tree, path, "new content");
                 assert_eq!(word(&looked), word(&got), "{path:?}: {looked:?} became {got:?}");
@@ -171,7 +171,7 @@ fn the_owner_of_a_replaced_file_stays_the_owner() {
     for tree in world.trees(Links::Inside) {
         std::fs::write(&path, "old").unwrap();
         if std::os::unix::fs::chown(&path, Some(12_345), Some(12_346)).is_err() {
-            return super::disk::skipped("only root can give files away");
+            return crate::harness::skipped("only root can give files away");
         }
         write(&tree, "theirs.txt", "new").unwrap();
         let metadata = path.metadata().unwrap();
@@ -187,8 +187,8 @@ fn a_file_that_nobody_may_write_to_is_not_replaced() {
     for tree in world.trees(Links::Inside) {
         assert_eq!(word(&write(&tree, "notes.txt", "new")), "read-only");
         let path_in_tree = tree.path("notes.txt").unwrap();
-        assert_eq!(word(&tree.look_to_replace(&path_in_tree)), "read-only");
-        assert_eq!(word(&tree.look_to_edit(&path_in_tree, 100)), "read-only");
+        assert_eq!(word(&tree.preview_write(&path_in_tree)), "read-only");
+        assert_eq!(word(&tree.preview_edit(&path_in_tree, 100)), "read-only");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "notes");
     }
 }

@@ -1,6 +1,6 @@
 //! The upstreams.
 
-use upstream::{UpstreamState, UpstreamStatus};
+use upstream::{DownCause, UpstreamState, UpstreamStatus};
 
 use super::DoctorFinding;
 use crate::{
@@ -44,8 +44,8 @@ fn about(status: &UpstreamStatus) -> Vec<DoctorFinding> {
     let id = &status.id;
     let mut findings = vec![match &status.state {
         UpstreamState::Disabled => DoctorFinding::ok(SUBJECT, format!("{id} is disabled")),
-        UpstreamState::Down { error } => {
-            DoctorFinding::problem(SUBJECT, format!("{id}: {error}")).hint(hint(error))
+        UpstreamState::Down { error, cause } => {
+            DoctorFinding::problem(SUBJECT, format!("{id}: {error}")).hint_if(hint(*cause))
         }
         _ => {
             let protocol = status.protocol.as_deref().unwrap_or("the lock");
@@ -72,20 +72,19 @@ fn about(status: &UpstreamStatus) -> Vec<DoctorFinding> {
     findings
 }
 
-/// The next step for a server that cannot be reached.
-fn hint(error: &str) -> &'static str {
-    let says = |word: &str| error.contains(word);
-    if says("environment variable") {
-        "set it in the environment of the server, or give it a default: `${NAME:-text}`"
-    } else if says("was not found") {
-        "install the program, or write its full path in `command`"
-    } else if says("401") || says("403") {
-        "check the credentials in `headers`"
-    } else if says("connect_timeout_ms") {
-        "the first start may download files: start it once by hand, or raise `connect_timeout_ms`"
-    } else if says("refused") || says("cannot connect") {
-        "start the server, or correct the address in `url`"
-    } else {
-        "run the same command by hand to see its output"
+/// The next step for a server that cannot be reached, unless the error itself says it.
+fn hint(cause: DownCause) -> Option<&'static str> {
+    match cause {
+        DownCause::Settings => {
+            Some("set the variable for the server, or give it a default: `${NAME:-text}`")
+        }
+        DownCause::ProgramNotFound => {
+            Some("install the program, or write its full path in `command`")
+        }
+        DownCause::Timeout => Some(
+            "the first start may download files: start it once by hand, or raise `connect_timeout_ms`",
+        ),
+        DownCause::Address => Some("start the server, or correct the address in `url`"),
+        DownCause::Other => None,
     }
 }

@@ -148,7 +148,7 @@ fn served_by(upstream: &Upstream, name: &str) -> Option<BrokenContract> {
 
 /// The reason why an upstream does not serve a tool.
 fn why_not(upstream: &Upstream, name: &str) -> String {
-    if let upstream::UpstreamState::Down { error } = upstream.state() {
+    if let upstream::UpstreamState::Down { error, .. } = upstream.state() {
         return format!("the upstream `{}` cannot be reached: {error}", upstream.id);
     }
     match upstream.rejected().into_iter().find(|one| one.served_as == name) {

@@ -105,5 +105,5 @@ fn drift_is_told() {
     world.write("prose.md", "# Nothing\n\nof that kind.\n");
     let (code, _, stderr) = world.cli(&["contracts", "lint", "prose.md"]);
     assert_eq!(code, 1);
-    assert!(stderr.contains("no section of this document is a tool"), "{stderr}");
+    assert!(stderr.contains("this document has no section for a tool"), "{stderr}");
 }

@@ -129,7 +129,7 @@ async fn call(
     let (id, tool, overlay) = (&upstream.id, wanted.tool, wanted.overlay);
     let Some(listings) = upstream.own_listings() else {
         match upstream.state() {
-            UpstreamState::Down { error } => {
+            UpstreamState::Down { error, .. } => {
                 bail!("the upstream `{id}` cannot be reached: {error}")
             }
             _ => bail!("the upstream `{id}` is disabled (`enabled: false`)"),
