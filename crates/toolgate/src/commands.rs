@@ -132,7 +132,7 @@ struct LocalGate {
     host_config: HostConfig,
     fixed: Vec<Arc<Tool>>,
     /// Says that somebody uses the data folder.
-    _visit: DataFolderVisit,
+    visit: DataFolderVisit,
 }
 
 impl LocalGate {
@@ -142,15 +142,15 @@ impl LocalGate {
         let fixed = wiring::tools(bound, &loaded)?;
         let host_config = upstreams::eager_host_config(&loaded, filter, &fixed)?;
         let data = DataFolder::open(&loaded.data_dir())?;
-        let _visit = data.visit()?;
+        let visit = data.visit()?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         let opened = wiring::gate(catalogue, &loaded, data, None)?;
-        Ok(Self { loaded, opened, host_config, fixed, _visit })
+        Ok(Self { loaded, opened, host_config, fixed, visit })
     }
 
     /// Does this work with the tools of the upstreams.
     async fn with_upstreams<T>(self, work: impl AsyncFnOnce(&Host, &OpenGate) -> T) -> T {
-        let Self { opened, host_config, fixed, _visit, .. } = self;
+        let Self { opened, host_config, fixed, visit: _visit, .. } = self;
         upstreams::with_host(host_config, async |host| {
             upstreams::keep_catalogue(&opened.gate, host, fixed);
             work(host, &opened).await

@@ -73,7 +73,7 @@ fn texts(builder: &mut ValueBuilder, site: &ValuePart, found: &mut Vec<(String, 
         match text {
             Ok(text) => found.push((format!("{title}, {length} characters"), json!(text))),
             Err(reason) => {
-                builder.not_generated.push(format!("`{}`: {title}: {reason}", site.pointer))
+                builder.not_generated.push(format!("`{}`: {title}: {reason}", site.pointer));
             }
         }
     }
@@ -118,7 +118,7 @@ fn lists<'a>(
         match list {
             Some(list) => found.push((format!("{title}, {count} items"), list)),
             None => {
-                builder.not_generated.push(format!("`{}`: {title}: {count} items", site.pointer))
+                builder.not_generated.push(format!("`{}`: {title}: {count} items", site.pointer));
             }
         }
     }

@@ -60,7 +60,7 @@ fn valid_values_go_to_the_edges() {
     ] {
         assert!(titles.contains(&wanted), "{wanted}: {titles:#?}");
     }
-    assert_eq!(cases.given_up, [""; 0]);
+    assert_eq!(cases.not_generated, [""; 0]);
 }
 
 #[test]
@@ -128,18 +128,18 @@ fn what_cannot_be_generated_has_a_reason() {
     let cases = generate::valid(&endless, GenerateOptions::all(1)).unwrap();
     assert!(cases.cases.is_empty());
     assert_eq!(
-        cases.given_up[0],
+        cases.not_generated[0],
         "only what is required: cannot generate: a value would nest deeper than 8 levels"
     );
     let looking = json!({ "type": "string", "pattern": "^(?=x)y", "minLength": 3 });
     let cases = generate::invalid(&looking, GenerateOptions::all(1)).unwrap();
     assert_eq!(
-        cases.given_up,
+        cases.not_generated,
         ["a valid value to start from: cannot generate: the pattern `^(?=x)y` is not supported"]
     );
     let huge = json!({ "type": "array", "minItems": 1_000_000, "items": { "type": "string" } });
     assert!(
-        generate::valid(&huge, GenerateOptions::all(1)).unwrap().given_up[0]
+        generate::valid(&huge, GenerateOptions::all(1)).unwrap().not_generated[0]
             .contains("more than 2000 parts")
     );
     assert!(generate::valid(&json!({ "$ref": "http://x" }), GenerateOptions::all(1)).is_err());
@@ -160,7 +160,7 @@ fn no_schema_makes_more_than_was_asked_for() {
         let cases = made(&heavy, GenerateOptions::all(1)).unwrap();
         assert!(cases.cases.is_empty());
         let why = format!("more than {MAX_VALUE_BYTES} bytes");
-        assert!(cases.given_up[0].contains(&why), "{:?}", cases.given_up);
+        assert!(cases.not_generated[0].contains(&why), "{:?}", cases.not_generated);
         let cases = made(&long(12, 20_000), GenerateOptions::all(1)).unwrap();
         let bytes: usize = cases.cases.iter().map(|case| case.value.to_string().len()).sum();
         assert!(bytes > 0 && bytes < MAX_CASES_BYTES + 2 * MAX_VALUE_BYTES, "{bytes}");
@@ -186,7 +186,9 @@ fn no_schema_makes_more_than_was_asked_for() {
         let stop = std::sync::atomic::AtomicBool::new(true);
         let none =
             made(&tool(), GenerateOptions { stop: &stop, ..GenerateOptions::all(1) }).unwrap();
-        assert!(none.cases.is_empty() && none.given_up.iter().any(|why| why.contains("stopped")));
+        assert!(
+            none.cases.is_empty() && none.not_generated.iter().any(|why| why.contains("stopped"))
+        );
     }
     assert!(started.elapsed() < Duration::from_mins(1), "{:?}", started.elapsed());
 }
@@ -233,8 +235,8 @@ fn the_contracts_of_this_repository_can_all_be_probed() {
                 generate::valid(schema, GenerateOptions::all(7)).unwrap(),
                 generate::invalid(schema, GenerateOptions::all(7)).unwrap(),
             );
-            assert!(!good.cases.is_empty(), "{}: {:?}", path.display(), good.given_up);
-            assert!(!bad.cases.is_empty(), "{}: {:?}", path.display(), bad.given_up);
+            assert!(!good.cases.is_empty(), "{}: {:?}", path.display(), good.not_generated);
+            assert!(!bad.cases.is_empty(), "{}: {:?}", path.display(), bad.not_generated);
             seen += good.cases.len() + bad.cases.len();
         }
     }
@@ -255,7 +257,7 @@ proptest! {
         prop_assert_eq!(&generate::valid(&schema, GenerateOptions::all(seed)).unwrap(), &good);
         prop_assert!(good.cases.iter().all(|case| judge.is_valid(&case.value)));
         prop_assert!(bad.cases.iter().all(|case| !judge.is_valid(&case.value)));
-        prop_assert!(!good.cases.is_empty() || !good.given_up.is_empty());
+        prop_assert!(!good.cases.is_empty() || !good.not_generated.is_empty());
     }
 
     #[test]

@@ -204,28 +204,27 @@ impl Flags {
         let schema = contract::Schema::compile(&schema()).context("the schema of the settings")?;
         let violations = schema.violations(document.value());
         if !violations.is_empty() {
-            let pointers = violations.iter().map(|one| one.pointer.as_str());
-            bail!("{}: {}", responsible(&names, pointers), Violation::list(&violations));
+            let pointers: Vec<&str> = violations.iter().map(|one| one.pointer.as_str()).collect();
+            bail!("{}: {}", responsible(&names, &pointers), Violation::list(&violations));
         }
         let settings: ToolgateSettings =
             serde_json::from_value(document.value().clone()).context("the settings")?;
         if let Some(mistake) = settings.mistakes().first() {
-            let pointers = std::iter::once(mistake.pointer());
-            bail!("{}: {}", responsible(&names, pointers), mistake.message());
+            bail!("{}: {}", responsible(&names, &[mistake.pointer()]), mistake.message());
         }
         Ok(settings)
     }
 }
 
 /// The environment variables that set the values at these pointers; all of them if none is found.
-fn responsible<'a>(names: &[String], pointers: impl Iterator<Item = &'a str> + Clone) -> String {
+fn responsible(names: &[String], pointers: &[&str]) -> String {
     let set = |name: &&String| {
         let path = name.trim_start_matches(PREFIX).to_lowercase().replace("__", "/");
-        let below = |pointer: &str| {
+        let below = |pointer: &&str| {
             let rest = pointer.strip_prefix('/').and_then(|pointer| pointer.strip_prefix(&path));
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        pointers.clone().any(below)
+        pointers.iter().any(below)
     };
     let found: Vec<&str> = names.iter().filter(set).map(String::as_str).collect();
     if found.is_empty() { names.join(", ") } else { found.join(", ") }

@@ -21,6 +21,9 @@ fn refused(folder: &Path) -> String {
     error.to_string()
 }
 
+/// Puts something else in the place of the file.
+type Plant<'a> = &'a dyn Fn(&Path);
+
 #[test]
 fn nothing_but_a_plain_file_is_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -28,7 +31,6 @@ fn nothing_but_a_plain_file_is_written() {
     let secret = folder.path().join("secret");
     std::fs::write(&secret, "secret\n").unwrap();
 
-    type Plant<'a> = &'a dyn Fn(&Path);
     let plants: [(&str, Plant<'_>); 6] = [
         ("is not a regular file", &|path| symlink(&secret, path).unwrap()),
         ("is not a regular file", &|path| symlink("nowhere", path).unwrap()),
