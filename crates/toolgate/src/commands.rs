@@ -19,7 +19,7 @@ mod tools;
 mod trace;
 pub mod upstream;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, pin::pin, sync::Arc};
 
 use ::upstream::{Host, HostConfig, UpstreamState};
 use anyhow::bail;
@@ -27,6 +27,8 @@ use clap::Subcommand;
 use contract::ContractStatus;
 use gate::{Catalogue, Tool, approvals::MAX_REASON_CHARACTERS};
 use store::{DataFolder, DataFolderVisit};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     Exit,
@@ -188,6 +190,27 @@ fn warn_of_unreachable(host: &Host, printer: &Printer) {
     for upstream in host.upstreams() {
         if let UpstreamState::Down { error, .. } = upstream.state() {
             printer.say(format!("the upstream `{}` cannot be reached: {error}", upstream.id));
+        }
+    }
+}
+
+/// Waits for Ctrl-C or SIGTERM.
+async fn interrupted() -> std::io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => interrupted,
+        _ = terminate.recv() => Ok(()),
+    }
+}
+
+/// Runs work to its end. An interrupt cancels `stop`, and the work ends with what it has.
+async fn until_interrupted<T>(stop: &CancellationToken, work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    tokio::select! {
+        done = &mut work => done,
+        Ok(()) = interrupted() => {
+            stop.cancel();
+            work.await
         }
     }
 }

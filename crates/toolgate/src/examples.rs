@@ -7,13 +7,13 @@
 use std::{path::Path, sync::Arc};
 
 use anyhow::Context;
-use contract::{ApprovalRequirement, Example, codes};
+use contract::{ApprovalRequirement, Example, Schema, codes};
 use gate::{
     BoxFuture, Call, Caller, Door, Outcome, Provider, Recording, RequestId, RunningCall, ToolError,
     ToolOutput,
 };
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use store::DataFolder;
 
 use crate::{
@@ -120,26 +120,10 @@ fn problem(needs_approval: bool, example: &Example, outcome: &Outcome) -> Option
     }
     let (Ok(output), Some(shown)) = (&outcome.result, &example.output) else { return None };
     let got: Value = serde_json::from_str(output.json.get()).unwrap_or_default();
-    (!is_same(&got, shown)).then(|| format!("expected the output {shown}, got {got}"))
-}
-
-/// True for values that are equal to JSON Schema, such as `2` and `2.0`.
-fn is_same(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Number(one), Value::Number(other)) => {
-            one == other || one.as_f64() == other.as_f64()
-        }
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len()
-                && one.iter().zip(other).all(|(one, other)| is_same(one, other))
-        }
-        (Value::Object(one), Value::Object(other)) => {
-            let has_same =
-                |(name, value)| other.get(name).is_some_and(|there| is_same(value, there));
-            one.len() == other.len() && one.iter().all(has_same)
-        }
-        _ => one == other,
-    }
+    // To JSON Schema `2` and `2.0` are the same.
+    let schema = Schema::compile(&json!({ "const": shown }));
+    let is_same = schema.is_ok_and(|schema| schema.is_valid(&got));
+    (!is_same).then(|| format!("expected the output {shown}, got {got}"))
 }
 
 /// A provider with a fixed output.

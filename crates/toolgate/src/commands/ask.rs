@@ -10,7 +10,6 @@ use ask::{Ask, AskOutcome, AskRequest, AskResponse, TraceWatcher};
 use clap::Args;
 use gate::{Caller, Gate, Recording, RequestId};
 use serde_json::Map;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -74,11 +73,11 @@ impl AskCommand {
         let outcome = commands::runtime()?.block_on(async {
             // What the policy refuses starts nothing.
             if ask.refuses(&request) {
-                return until_stopped(&ask, request, &watch).await;
+                return run(&ask, request, &watch).await;
             }
             let run = local.with_upstreams(async |host, _| {
                 commands::warn_of_unreachable(host, printer);
-                until_stopped(&ask, request, &watch).await
+                run(&ask, request, &watch).await
             });
             run.await
         });
@@ -131,29 +130,14 @@ impl AskCommand {
     }
 }
 
-/// Runs it, and ends it at Ctrl-C and when it is told to stop.
-pub(super) async fn until_stopped(
+/// Asks; an interrupt cancels the run.
+pub(super) async fn run(
     ask: &Ask,
     request: AskRequest,
     watch: &dyn TraceWatcher,
 ) -> anyhow::Result<AskOutcome> {
     let stop = request.stop.clone();
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut run = std::pin::pin!(ask.run(request, watch));
-    let interrupted = async {
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            _ = terminate.recv() => {}
-        }
-    };
-    let outcome = tokio::select! {
-        outcome = &mut run => outcome,
-        () = interrupted => {
-            stop.cancel();
-            run.await
-        }
-    };
-    Ok(outcome?)
+    Ok(commands::until_interrupted(&stop, ask.run(request, watch)).await?)
 }
 
 /// Writes a trace to a file, or to a file of its own in a folder.

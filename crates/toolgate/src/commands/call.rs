@@ -1,7 +1,5 @@
 //! `toolgate call`: calls a tool from a terminal.
 
-use std::sync::Arc;
-
 use clap::Args;
 use gate::{ApprovalId, Caller, Door, Gate, Outcome, Recording, RequestId};
 use serde_json::{Value, json};
@@ -55,7 +53,8 @@ impl CallCommand {
             if let Some(error) = unreachable_upstream(host, &gate, &self.tool) {
                 return Err(error);
             }
-            let outcome = until_stopped(&gate, call).await;
+            let stop = call.stop.clone();
+            let outcome = commands::until_interrupted(&stop, gate.call(call)).await;
             Ok(self.print(&outcome, opened, printer))
         }))
     }
@@ -174,16 +173,4 @@ fn unreachable_upstream(host: &Host, gate: &Gate, tool: &str) -> Option<anyhow::
         }
         _ => None,
     })
-}
-
-async fn until_stopped(gate: &Arc<Gate>, call: gate::Call) -> Outcome {
-    let stop = call.stop.clone();
-    let mut call = std::pin::pin!(gate.call(call));
-    tokio::select! {
-        outcome = &mut call => outcome,
-        _ = tokio::signal::ctrl_c() => {
-            stop.cancel();
-            call.await
-        }
-    }
 }

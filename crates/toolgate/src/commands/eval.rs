@@ -145,8 +145,7 @@ async fn measure(ask: &ask::Ask, gate: &Gate, cases: &[EvalCase], printer: &Prin
             recording: Recording::WhenNeeded,
             stop: stop.clone(),
         };
-        let interrupt = super::ask::until_stopped(ask, request, &());
-        let score = match interrupt.await {
+        let score = match super::ask::run(ask, request, &()).await {
             Ok(outcome) => {
                 model = outcome.trace.meta["model"].as_str().map(str::to_owned).or(model);
                 eval::score(case, &outcome, &before.since(gate))

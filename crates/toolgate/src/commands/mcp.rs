@@ -10,7 +10,6 @@ use gate::{Catalogue, Jobs};
 use serde_json::{Value, json};
 use server::App;
 use store::DataFolder;
-use tokio::signal::unix::{SignalKind, signal};
 use upstream::Host;
 
 use crate::{
@@ -96,14 +95,7 @@ impl McpCommand {
         let jobs = Jobs::visiting(opened.gate.clone(), server_settings::jobs(loaded));
         let library = Arc::new(UpstreamLibrary::new(host.clone()));
         let app = App::with_library(opened.gate.clone(), jobs, settings, library);
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
-        let stop = async move {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-        };
+        let stop = async { drop(commands::interrupted().await) };
         let (input, output) = (pipe::input()?, pipe::output()?);
         server::mcp::serve_stdio(app, self.toolset.as_deref(), input, output, stop).await;
         Ok(())

@@ -93,9 +93,9 @@ impl ProbeCommand {
                 limits.connect_timeout = Duration::from_millis(limit);
             }
             let probed = ProbeTarget { target: &target, limits, protocol, spawner: &spawner };
-            commands::runtime()?.block_on(until_stopped(async |stop| {
-                probe::run(probed, &options, stop).await.map_err(anyhow::Error::from)
-            }))?
+            let stop = CancellationToken::new();
+            let probing = probe::run(probed, &options, &stop);
+            commands::runtime()?.block_on(commands::until_interrupted(&stop, probing))?
         };
         self.write(&report, printer)
     }
@@ -182,17 +182,4 @@ fn arguments(file: &Path) -> anyhow::Result<BTreeMap<String, Vec<Value>>> {
 
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Runs until it is done; an interrupt ends it with what is known.
-async fn until_stopped<T>(work: impl AsyncFnOnce(&CancellationToken) -> T) -> T {
-    let stop = CancellationToken::new();
-    let mut work = std::pin::pin!(work(&stop));
-    tokio::select! {
-        done = &mut work => done,
-        _ = tokio::signal::ctrl_c() => {
-            stop.cancel();
-            work.await
-        }
-    }
 }

@@ -98,6 +98,12 @@ impl Loaded {
         self.data_dir.clone().unwrap_or_else(|| self.path(&self.settings.data_dir))
     }
 
+    /// The journal.
+    pub fn journal(&self) -> PathBuf {
+        let path = self.settings.journal.path.as_ref();
+        path.map_or_else(|| self.data_dir().join("journal.jsonl"), |path| self.path(path))
+    }
+
     /// The settings of the built-in tools.
     pub fn tools(&self) -> tools::ToolSettings {
         let tools = &self.settings.tools;

@@ -1,4 +1,4 @@
-//! What the fixture serves, as it stands in `fixture.json`.
+//! The tools, prompts and resources of the fixture, as they are in `fixture.json`.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::questions::FixtureQuestion;
 pub struct Fixture {
     /// Texts that are used more than once: `{{values.…}}`.
     values: Value,
-    /// What every contract says unless it says otherwise.
+    /// The defaults of every contract.
     contract: Map<String, Value>,
     /// The tools.
     pub tools: Vec<ToolData>,
@@ -42,13 +42,13 @@ impl Fixture {
         serde_json::from_value(Value::Object(fields)).with_context(|| format!("the tool {name}"))
     }
 
-    /// What the places in texts can stand for.
+    /// The values that templates can use.
     pub fn scope(&self, arguments: &impl Serialize, replies: &Map<String, Value>) -> Value {
         json!({ "values": self.values, "args": arguments, "replies": replies })
     }
 }
 
-/// A tool: its promise, and what it does.
+/// A tool: its contract, and its steps.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolData {
@@ -73,9 +73,9 @@ pub enum ScriptStep {
     SleepMs(u64),
     /// Does nothing for as many seconds as this argument says, with a word of progress.
     SleepSeconds(String),
-    /// Asks all of this.
+    /// Sends all of these input requests.
     Ask(BTreeMap<String, FixtureQuestion>),
-    /// Asks what of this the client can answer.
+    /// Sends those of these input requests that the client can answer.
     AskWhatCanBeAnswered(BTreeMap<String, FixtureQuestion>),
     /// Lets the server say that a listing has changed.
     Change(ChangedListing),
@@ -87,7 +87,7 @@ pub enum ScriptStep {
     Break(String),
 }
 
-/// What is listed and can change.
+/// A listing that can change.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangedListing {
@@ -101,12 +101,12 @@ pub enum ChangedListing {
 pub struct PromptData {
     /// As it is listed.
     pub prompt: Value,
-    /// What it wants to know first.
+    /// The input requests that come first.
     #[serde(default)]
     pub ask: BTreeMap<String, FixtureQuestion>,
-    /// What it yields.
+    /// Its messages.
     pub messages: Value,
-    /// What may stand in an argument.
+    /// The completions of its arguments.
     #[serde(default)]
     pub completions: CompletionData,
 }
@@ -117,7 +117,7 @@ pub struct PromptData {
 pub struct ResourceData {
     /// As it is listed.
     pub resource: Value,
-    /// What is in it.
+    /// Its contents.
     pub contents: Value,
 }
 
@@ -127,17 +127,17 @@ pub struct ResourceData {
 pub struct TemplateData {
     /// As it is listed.
     pub template: Value,
-    /// What is in one of them.
+    /// The contents of one of them.
     pub contents: Value,
-    /// What may stand in a variable.
+    /// The completions of its variables.
     #[serde(default)]
     pub completions: CompletionData,
 }
 
-/// What may stand in an argument, by its name.
+/// Completions, by the name of the argument.
 pub type CompletionData = BTreeMap<String, Vec<String>>;
 
 fn level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LogLevel, D::Error> {
     let word = String::deserialize(deserializer)?;
-    LogLevel::parse(&word).ok_or_else(|| D::Error::custom(format!("`{word}` is no level")))
+    LogLevel::parse(&word).ok_or_else(|| D::Error::custom(format!("`{word}` is not a log level")))
 }

@@ -15,9 +15,9 @@ use crate::{
 };
 
 /// The prompts and resources of the data.
-pub struct Shelf(pub Arc<SharedFixture>);
+pub struct FixtureLibrary(pub Arc<SharedFixture>);
 
-impl Shelf {
+impl FixtureLibrary {
     fn find(&self, name: &str) -> Result<&PromptData, LibraryError> {
         let mut prompts = self.0.fixture.prompts.iter();
         prompts.find(|one| one.prompt["name"] == name).ok_or(LibraryError::Unknown)
@@ -90,7 +90,7 @@ impl Shelf {
     }
 }
 
-impl Library for Shelf {
+impl Library for FixtureLibrary {
     fn prompts(&self) -> Vec<Value> {
         self.0.fixture.prompts.iter().map(|one| one.prompt.clone()).collect()
     }
@@ -140,21 +140,21 @@ mod tests {
     use super::*;
     use crate::data::Fixture;
 
-    fn shelf() -> Shelf {
-        Shelf(SharedFixture::new(Fixture::load().unwrap()))
+    fn library() -> FixtureLibrary {
+        FixtureLibrary(SharedFixture::new(Fixture::load().unwrap()))
     }
 
     #[test]
     fn a_prompt_is_filled_with_its_arguments() {
         let arguments = json!({ "arg1": "one", "arg2": "two" });
-        let got = shelf().get(
+        let got = library().get(
             "test_prompt_with_arguments",
             arguments.as_object().unwrap(),
             &CallChannel::default(),
         );
         let text = &got.unwrap()["messages"][0]["content"]["text"];
         assert_eq!(text, "Prompt with arguments: arg1='one', arg2='two'");
-        let got = shelf().get("test_prompt_with_arguments", &Map::new(), &CallChannel::default());
+        let got = library().get("test_prompt_with_arguments", &Map::new(), &CallChannel::default());
         assert!(matches!(got, Err(LibraryError::Invalid(_))));
     }
 
@@ -163,7 +163,7 @@ mod tests {
         let get = |replies: Value| {
             let replies = replies.as_object().unwrap().clone();
             let channel = CallChannel { replies, ..CallChannel::default() };
-            shelf().get("test_input_required_result_prompt", &Map::new(), &channel)
+            library().get("test_input_required_result_prompt", &Map::new(), &channel)
         };
         for unanswered in [json!({}), json!({ "user_context": 5 }), json!({ "other": {} })] {
             assert!(
@@ -177,16 +177,16 @@ mod tests {
 
     #[test]
     fn resources_are_found_by_name_and_by_template() {
-        let shelf = shelf();
-        for resource in shelf.resources() {
+        let library = library();
+        for resource in library.resources() {
             let uri = resource["uri"].as_str().unwrap();
-            assert_eq!(shelf.contents(uri).unwrap()[0]["uri"], uri);
+            assert_eq!(library.contents(uri).unwrap()[0]["uri"], uri);
         }
-        let contents = shelf.contents("test://template/123/data").unwrap();
+        let contents = library.contents("test://template/123/data").unwrap();
         assert_eq!(contents[0]["uri"], "test://template/123/data");
         let text = contents[0]["text"].as_str().unwrap();
         assert_eq!(serde_json::from_str::<Value>(text).unwrap()["id"], "123");
-        assert!(matches!(shelf.contents("test://nothing"), Err(LibraryError::Unknown)));
+        assert!(matches!(library.contents("test://nothing"), Err(LibraryError::Unknown)));
     }
 
     #[test]
@@ -194,7 +194,7 @@ mod tests {
         let reference = json!({ "type": "ref/prompt", "name": "test_prompt_with_arguments" });
         let complete = |value: &str| {
             let argument = json!({ "name": "arg1", "value": value });
-            shelf().completion(&reference, &argument)["values"].clone()
+            library().completion(&reference, &argument)["values"].clone()
         };
         assert_eq!(complete("par"), json!(["paris", "park", "party"]));
         assert_eq!(complete("no such"), json!([]));

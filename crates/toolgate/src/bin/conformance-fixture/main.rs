@@ -1,7 +1,7 @@
 //! For tests only: a server with the tools, prompts and resources that the MCP conformance suite
-//! wants to meet, behind the real doors and the real gate.
+//! needs, behind the real doors and the real gate.
 //!
-//! What it serves is data (`fixture.json`). A tool there has a contract like any other, and a
+//! All of it is data (`fixture.json`). A tool there has a contract like any other, and a
 //! list of small steps where another tool has code. `tests/conformance/run` starts this program
 //! and lets the suite loose on it.
 
@@ -34,9 +34,9 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
-use crate::{data::Fixture, library::Shelf, shared::SharedFixture, wiring::House};
+use crate::{data::Fixture, library::FixtureLibrary, shared::SharedFixture, wiring::FixtureServer};
 
-/// Serve what the MCP conformance suite wants to meet
+/// Serve the tools, prompts and resources that the MCP conformance suite needs
 #[derive(Parser)]
 #[command(name = "conformance-fixture")]
 struct FixtureArguments {
@@ -60,36 +60,41 @@ fn main() -> anyhow::Result<()> {
         .with_writer(std::io::stderr)
         .init();
     let shared = SharedFixture::new(Fixture::load()?);
-    let house = House::build(shared)?;
+    let fixture_server = FixtureServer::open(shared)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        if arguments.stdio { speak(&house).await } else { serve(&house, arguments.listen).await }
+        if arguments.stdio {
+            speak(&fixture_server).await
+        } else {
+            serve(&fixture_server, arguments.listen).await
+        }
     })?;
     // Whatever still runs has to let go of the folder before it is removed.
     runtime.shutdown_timeout(Duration::from_secs(1));
-    house.tear_down()
+    fixture_server.close()
 }
 
-async fn app(house: &House) -> anyhow::Result<Arc<App>> {
-    let gate = house.gate.clone();
+async fn app(fixture_server: &FixtureServer) -> anyhow::Result<Arc<App>> {
+    let gate = fixture_server.gate.clone();
     let jobs = Jobs::start(gate.clone(), wiring::jobs(), true).await?;
-    let library = Arc::new(Shelf(house.shared.clone()));
+    let library = Arc::new(FixtureLibrary(fixture_server.shared.clone()));
     Ok(App::with_library(gate, jobs, wiring::doors(), library))
 }
 
-async fn speak(house: &House) -> anyhow::Result<()> {
+async fn speak(fixture_server: &FixtureServer) -> anyhow::Result<()> {
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone())?;
     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-    server::mcp::serve_stdio(app(house).await?, None, input, output, stop.cancelled()).await;
+    server::mcp::serve_stdio(app(fixture_server).await?, None, input, output, stop.cancelled())
+        .await;
     Ok(())
 }
 
-async fn serve(house: &House, address: SocketAddr) -> anyhow::Result<()> {
+async fn serve(fixture_server: &FixtureServer, address: SocketAddr) -> anyhow::Result<()> {
     let listener =
         TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
     let address = listener.local_addr()?;
-    let app = app(house).await?;
+    let app = app(fixture_server).await?;
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone())?;
     writeln!(std::io::stdout(), "conformance-fixture listens on http://{address}")?;

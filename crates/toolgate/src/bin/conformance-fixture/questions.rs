@@ -1,4 +1,4 @@
-//! Questions as the data has them, and as the gate wants them.
+//! Input requests in the data, and as the gate has them.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What the tools of the fixture share: the data, and the listings that they can change.
+//! The data that the tools of the fixture share, and the listings that they can change.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -12,18 +12,18 @@ use crate::{
     script::Script,
 };
 
-/// What the tools share.
+/// The data that the tools share.
 pub struct SharedFixture {
-    /// What is served.
+    /// The data.
     pub fixture: Fixture,
-    /// Known once the gate is made; its tools hold the shared, so it is not kept alive here.
+    /// Known once the gate is made. Its tools hold this, so the gate is not kept alive here.
     gate: OnceLock<Weak<Gate>>,
     /// Counts how often the prompts have changed.
     prompts: watch::Sender<u64>,
 }
 
 impl SharedFixture {
-    /// A shared for this data.
+    /// Shares this data.
     pub fn new(fixture: Fixture) -> Arc<Self> {
         Arc::new(Self { fixture, gate: OnceLock::new(), prompts: watch::Sender::new(0) })
     }
@@ -42,7 +42,7 @@ impl SharedFixture {
 
     /// From now on a change of the tools is one of this gate.
     pub fn set(&self, gate: &Arc<Gate>) {
-        // A second gate would have a shared of its own.
+        // A second gate would have data of its own.
         let _ = self.gate.set(Arc::downgrade(gate));
     }
 

@@ -9,31 +9,31 @@ use serde_json::{Map, Value, json};
 use crate::{
     data::{Fixture, ScriptStep},
     shared::SharedFixture,
-    wiring::House,
+    wiring::FixtureServer,
 };
 
 const EVERYBODY: InputCapabilities =
     InputCapabilities { elicitation: true, sampling: true, roots: true };
 
-fn house() -> House {
-    House::build(SharedFixture::new(Fixture::load().unwrap())).unwrap()
+fn fixture_server() -> FixtureServer {
+    FixtureServer::open(SharedFixture::new(Fixture::load().unwrap())).unwrap()
 }
 
-fn call(house: &House, tool: &str, input: Value) -> Call {
-    let request_id = RequestId::new(house.gate.clock().now());
+fn call(fixture_server: &FixtureServer, tool: &str, input: Value) -> Call {
+    let request_id = RequestId::new(fixture_server.gate.clock().now());
     Call::new(tool, input, Door::McpHttp, Caller::local(), request_id)
         .channel(CallChannel { capabilities: EVERYBODY, ..CallChannel::default() })
 }
 
 async fn answered(
-    house: &House,
+    fixture_server: &FixtureServer,
     tool: &str,
     input: Value,
     replies: &Map<String, Value>,
 ) -> Outcome {
-    let mut call = call(house, tool, input);
+    let mut call = call(fixture_server, tool, input);
     call.channel.replies = replies.clone();
-    house.gate.call(call).await
+    fixture_server.gate.call(call).await
 }
 
 /// The names of what the tool wants to know.
@@ -53,7 +53,7 @@ fn accepted(content: &Value) -> Value {
 
 #[tokio::test]
 async fn every_tool_ends_as_its_contract_says() {
-    let house = house();
+    let fixture_server = fixture_server();
     let arguments = |tool: &str| match tool {
         "greet" => json!({ "name": "Ada" }),
         "slow_compute" => json!({ "seconds": 0 }),
@@ -61,7 +61,7 @@ async fn every_tool_ends_as_its_contract_says() {
         "json_schema_2020_12_tool" => json!({ "email": "ada@example.com" }),
         _ => json!({}),
     };
-    for data in &house.shared.fixture.tools {
+    for data in &fixture_server.shared.fixture.tools {
         if data
             .steps
             .iter()
@@ -69,9 +69,9 @@ async fn every_tool_ends_as_its_contract_says() {
         {
             continue;
         }
-        let contract = house.shared.fixture.contract(data).unwrap();
+        let contract = fixture_server.shared.fixture.contract(data).unwrap();
         let tool = contract.name.as_str();
-        let outcome = house.gate.call(call(&house, tool, arguments(tool))).await;
+        let outcome = fixture_server.gate.call(call(&fixture_server, tool, arguments(tool))).await;
         let code = outcome.result.as_ref().err().map(|failure| failure.code.to_string());
         let expected = data.steps.iter().find_map(|step| match step {
             ScriptStep::Fail { code, .. } => Some(code.clone()),
@@ -84,59 +84,60 @@ async fn every_tool_ends_as_its_contract_says() {
 
 #[tokio::test]
 async fn a_tool_asks_one_after_the_other() {
-    let house = house();
+    let fixture_server = fixture_server();
     let tool = "test_input_required_result_multi_round";
     let mut replies = Map::new();
-    let first = answered(&house, tool, json!({}), &replies).await;
+    let first = answered(&fixture_server, tool, json!({}), &replies).await;
     assert_eq!(open(&first), ["step1"]);
     replies.insert("step1".into(), accepted(&json!({ "name": "Ada" })));
-    let second = answered(&house, tool, json!({}), &replies).await;
+    let second = answered(&fixture_server, tool, json!({}), &replies).await;
     assert_eq!(open(&second), ["step2"]);
     replies.insert("step2".into(), accepted(&json!({ "color": "blue" })));
-    let last = answered(&house, tool, json!({}), &replies).await;
+    let last = answered(&fixture_server, tool, json!({}), &replies).await;
     assert_eq!(text(&last), "Ada likes blue.");
 }
 
 #[tokio::test]
 async fn a_tool_asks_for_several_things_at_once() {
-    let house = house();
+    let fixture_server = fixture_server();
     let mut replies = Map::new();
-    let first = answered(&house, "multi_input", json!({}), &replies).await;
+    let first = answered(&fixture_server, "multi_input", json!({}), &replies).await;
     assert_eq!(open(&first), ["first", "second"]);
     replies.insert("first".into(), accepted(&json!({ "name": "Ada", "confirm": true })));
-    let second = answered(&house, "multi_input", json!({}), &replies).await;
+    let second = answered(&fixture_server, "multi_input", json!({}), &replies).await;
     assert_eq!(open(&second), ["second"]);
 }
 
 #[tokio::test]
 async fn only_who_can_answer_is_asked() {
-    let house = house();
-    let mut call = call(&house, "test_input_required_result_capabilities", json!({}));
+    let fixture_server = fixture_server();
+    let mut call = call(&fixture_server, "test_input_required_result_capabilities", json!({}));
     call.channel.capabilities =
         InputCapabilities { sampling: true, ..InputCapabilities::default() };
-    assert_eq!(open(&house.gate.call(call).await), ["greeting"]);
+    assert_eq!(open(&fixture_server.gate.call(call).await), ["greeting"]);
 }
 
 #[tokio::test]
 async fn a_question_has_the_arguments_in_it() {
-    let house = house();
+    let fixture_server = fixture_server();
     let arguments = json!({ "filename": "notes.txt" });
-    let outcome = answered(&house, "confirm_delete", arguments.clone(), &Map::new()).await;
+    let outcome = answered(&fixture_server, "confirm_delete", arguments.clone(), &Map::new()).await;
     let failure = outcome.result.unwrap_err();
     let question = &failure.questions.unwrap()["confirm"];
     assert_eq!(question.params["message"], "Delete notes.txt?");
     let replies = Map::from_iter([("confirm".to_owned(), json!({ "action": "decline" }))]);
-    let outcome = answered(&house, "confirm_delete", arguments, &replies).await;
+    let outcome = answered(&fixture_server, "confirm_delete", arguments, &replies).await;
     assert_eq!(text(&outcome), "notes.txt: decline, ");
 }
 
 #[tokio::test]
 async fn a_tool_tells_how_far_it_has_come() {
-    let house = house();
+    let fixture_server = fixture_server();
     let (notes, mut heard) = NotificationSender::channel(8);
-    let mut call = call(&house, "slow_compute", json!({ "seconds": 0.01, "label": "a sum" }));
+    let mut call =
+        call(&fixture_server, "slow_compute", json!({ "seconds": 0.01, "label": "a sum" }));
     call.channel.notifications = Some(notes);
-    assert_eq!(text(&house.gate.call(call).await), "Computed a sum in 0.01 s.");
+    assert_eq!(text(&fixture_server.gate.call(call).await), "Computed a sum in 0.01 s.");
     let mut fractions = Vec::new();
     while let Some(ToolNotification::Progress { fraction, .. }) = heard.recv().await {
         fractions.extend(fraction);
@@ -146,24 +147,25 @@ async fn a_tool_tells_how_far_it_has_come() {
 
 #[tokio::test]
 async fn a_tool_that_is_stopped_ends() {
-    let house = house();
-    let call = call(&house, "slow_compute", json!({ "seconds": 60 }));
+    let fixture_server = fixture_server();
+    let call = call(&fixture_server, "slow_compute", json!({ "seconds": 60 }));
     let stop = call.stop.clone();
-    let running = tokio::spawn(house.gate.call(call));
+    let running = tokio::spawn(fixture_server.gate.call(call));
     stop.cancel();
     assert_eq!(running.await.unwrap().result.unwrap_err().code, "cancelled");
 }
 
 #[tokio::test]
 async fn a_listing_can_change_and_stays_the_same() {
-    let house = house();
-    let (mut tools, mut prompts) = (house.gate.changes(), house.shared.prompt_changes());
-    let before = house.gate.catalogue().len();
-    answered(&house, "test_trigger_tool_change", json!({}), &Map::new()).await;
+    let fixture_server = fixture_server();
+    let (mut tools, mut prompts) =
+        (fixture_server.gate.changes(), fixture_server.shared.prompt_changes());
+    let before = fixture_server.gate.catalogue().len();
+    answered(&fixture_server, "test_trigger_tool_change", json!({}), &Map::new()).await;
     assert!(tools.has_changed().unwrap() && !prompts.has_changed().unwrap());
-    assert_eq!(house.gate.catalogue().len(), before);
+    assert_eq!(fixture_server.gate.catalogue().len(), before);
     tools.mark_unchanged();
-    answered(&house, "test_trigger_prompt_change", json!({}), &Map::new()).await;
+    answered(&fixture_server, "test_trigger_prompt_change", json!({}), &Map::new()).await;
     assert!(!tools.has_changed().unwrap() && prompts.has_changed().unwrap());
     prompts.mark_unchanged();
 }

@@ -14,17 +14,17 @@ use crate::shared::SharedFixture;
 /// waited for (at most 100 ms) and the one that is not (1 s).
 const TASK_AFTER: Duration = Duration::from_millis(200);
 
-/// A gate, and the folder that it keeps things in.
-pub struct House {
+/// A gate, and its data folder.
+pub struct FixtureServer {
     pub gate: Arc<Gate>,
     pub shared: Arc<SharedFixture>,
     lock: DataFolderLock,
     folder: TempDir,
 }
 
-impl House {
-    /// A gate on a fresh folder, with the tools of this shared.
-    pub fn build(shared: Arc<SharedFixture>) -> anyhow::Result<Self> {
+impl FixtureServer {
+    /// Opens a gate on a fresh folder, with these tools.
+    pub fn open(shared: Arc<SharedFixture>) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("conformance-fixture-").tempdir()?;
         let data = DataFolder::open(folder.path())?;
         let lock = data.lock()?;
@@ -48,7 +48,7 @@ impl House {
     }
 
     /// Removes the folder.
-    pub fn tear_down(self) -> anyhow::Result<()> {
+    pub fn close(self) -> anyhow::Result<()> {
         let Self { gate, shared, lock, folder } = self;
         // What the store still holds is written while the folder is ours.
         drop((gate, shared));

@@ -140,10 +140,7 @@ pub(super) fn journal(loaded: &Loaded) -> Option<DoctorFinding> {
     if let Some(error) = start_checks::journal(loaded) {
         return Some(DoctorFinding::problem(SUBJECT, error.message).hint_if(error.hint));
     }
-    let path = match &loaded.settings.journal.path {
-        Some(path) => loaded.path(path),
-        None => loaded.data_dir().join("journal.jsonl"),
-    };
+    let path = loaded.journal();
     let shown = path.display();
     let folder = path.parent().unwrap_or(Path::new("/"));
     let tried = if path.exists() {

@@ -16,6 +16,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use probe::{ProbeOptions, ProbeReport};
+use tokio_util::sync::CancellationToken;
 
 use self::{open_doors::OpenDoors, tool_checks::ToolCheck};
 use crate::{commands, settings::Flags};
@@ -29,7 +30,8 @@ pub fn run(flags: &Flags, options: &ProbeOptions) -> anyhow::Result<ProbeReport>
     loaded.settings.journal.path = None;
     commands::retain_tools(&mut bound, &options.tools)?;
     let work_folder = folder.path().join("work");
-    let probing = super::until_stopped(async |stop| {
+    let stop = CancellationToken::new();
+    let probing = async {
         let doors = OpenDoors::open(bound, &loaded, options.call_timeout).await?;
         let mut report = ProbeReport {
             server: format!("toolgate {}", env!("CARGO_PKG_VERSION")),
@@ -56,6 +58,6 @@ pub fn run(flags: &Flags, options: &ProbeOptions) -> anyhow::Result<ProbeReport>
         }
         doors.close().await;
         anyhow::Ok(report)
-    });
-    commands::runtime()?.block_on(probing)
+    };
+    commands::runtime()?.block_on(commands::until_interrupted(&stop, probing))
 }
