@@ -79,7 +79,7 @@ impl AskCommand {
                 commands::warn_of_unreachable(host, printer);
                 run(&ask, request, &watch).await
             });
-            run.await
+            Box::pin(run).await
         });
         watch.end();
         let outcome = outcome?;
