@@ -43,5 +43,5 @@ pub use name::{NameError, plain_name};
 pub use path::{MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, PathError, SafePath};
 pub use read::{FileKind, FileStatus, OpenFile};
 pub use replace::{TEMPORARY_PREFIX, WriteOutcome};
-pub use resolve::{Links, Resolver};
+pub use resolve::{LinkPolicy, Resolver};
 pub use write_preview::WriteTarget;

@@ -3,7 +3,7 @@
 //! Tools act through this crate, and it keeps them inside the limits of their call:
 //!
 //! - [`process`] runs a command so that nothing of it outlives the call: [`process::Spawner`] starts
-//!   it, [`process::Launch`] says what and within which limits, [`process::Finished`] is how it ended.
+//!   it, [`process::Launch`] says what and within which limits, [`process::FinishedCommand`] is how it ended.
 //! - [`files`] works below an open directory, never on a path string: [`files::Folder`] for our own
 //!   files, [`files::FileTree`] for callers' paths below a folder of the operator's.
 //! - [`net`] fetches over HTTP what its rules allow: [`net::HttpClient`] follows a request to its end,

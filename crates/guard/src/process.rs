@@ -1,4 +1,4 @@
-//! Supervised, bounded children: a command never outlives its call.
+//! SupervisorHandle, bounded children: a command never outlives its call.
 //!
 //! Three processes take part, because none of them alone can promise that:
 //!
@@ -48,8 +48,8 @@ mod supervisor;
 pub use capture::MAX_STDERR_LINE_BYTES;
 pub use child::Child;
 pub use detached::{DetachedChild, DetachedLaunch};
-pub use identity::Identity;
-pub use launch::{Captured, ExitReason, Finished, Launch, ResourceLimits, StartError};
+pub use identity::ProcessIdentity;
+pub use launch::{CapturedOutput, ExitReason, FinishedCommand, Launch, ResourceLimits, StartError};
 pub use listeners::{Listener, listeners};
 pub use log_ring::log_tail;
 pub use program::find_program;

@@ -33,7 +33,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Exit,
     printer::Printer,
-    settings::{FileErrors, Flags, Loaded},
+    settings::{FileErrors, Flags, LoadedSettings},
     wiring::{
         self, BoundTool, OpenGate,
         upstreams::{self, UpstreamFilter},
@@ -91,7 +91,7 @@ impl Command {
 }
 
 /// Loads settings and contracts that have no mistakes.
-fn ready(flags: &Flags) -> anyhow::Result<(Loaded, Vec<BoundTool>)> {
+fn ready(flags: &Flags) -> anyhow::Result<(LoadedSettings, Vec<BoundTool>)> {
     let loaded = flags.load()?;
     let contracts = wiring::contracts(&loaded)?;
     let mut errors = contracts.diagnostics;
@@ -117,7 +117,7 @@ fn retain_tools(bound: &mut Vec<BoundTool>, names: &[String]) -> anyhow::Result<
 
 /// Refuses a data folder that was named and was never used: a typing error would look like an empty list. The
 /// default one may not have been needed yet.
-fn require_used_data_dir(loaded: &Loaded) -> anyhow::Result<()> {
+fn require_used_data_dir(loaded: &LoadedSettings) -> anyhow::Result<()> {
     match loaded.unused_data_dir() {
         Some(folder) if folder.exists() => {
             bail!("`{}` is not a data folder of Toolgate", folder.display())
@@ -129,7 +129,7 @@ fn require_used_data_dir(loaded: &Loaded) -> anyhow::Result<()> {
 
 /// A gate of a command that calls tools itself, beside a server that may use the same data folder.
 struct LocalGate {
-    loaded: Loaded,
+    loaded: LoadedSettings,
     opened: OpenGate,
     host_config: HostConfig,
     fixed: Vec<Arc<Tool>>,

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use store::DataFolder;
 
 use crate::{
-    settings::Loaded,
+    settings::LoadedSettings,
     wiring::{self, BoundTool},
 };
 
@@ -33,7 +33,10 @@ pub struct ExampleResult {
 }
 
 /// Runs every example of every contract in a temporary folder.
-pub async fn run(bound: Vec<BoundTool>, loaded: &Loaded) -> anyhow::Result<Vec<ExampleResult>> {
+pub async fn run(
+    bound: Vec<BoundTool>,
+    loaded: &LoadedSettings,
+) -> anyhow::Result<Vec<ExampleResult>> {
     let folder = tempfile::tempdir()?;
     let mut results = Vec::new();
     for BoundTool { contract, provider } in bound {
@@ -67,7 +70,7 @@ pub async fn run(bound: Vec<BoundTool>, loaded: &Loaded) -> anyhow::Result<Vec<E
 pub fn built_in(
     name: &str,
     example: Option<&Example>,
-    loaded: &Loaded,
+    loaded: &LoadedSettings,
     folder: &Path,
 ) -> anyhow::Result<Arc<dyn Provider>> {
     std::fs::create_dir_all(folder)?;
@@ -91,7 +94,7 @@ pub fn find_built_in(name: &str, settings: &tools::ToolSettings) -> Option<tools
 async fn call(
     bound: BoundTool,
     example: &Example,
-    loaded: &Loaded,
+    loaded: &LoadedSettings,
     data: &Path,
 ) -> anyhow::Result<Outcome> {
     let tool = bound.contract.name.clone();

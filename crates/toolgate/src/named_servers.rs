@@ -13,7 +13,7 @@ use upstream::{
     variables,
 };
 
-use crate::{commands, settings::Loaded, wiring::upstream_targets};
+use crate::{commands, settings::LoadedSettings, wiring::upstream_targets};
 
 /// HTTP headers for a server that is not in the settings.
 #[derive(Args, Default)]
@@ -61,7 +61,7 @@ pub struct NamedServer {
 
 impl NamedServer {
     /// The upstream of that id, with its variables and headers.
-    pub fn of_upstream(loaded: &Loaded, id: &str) -> anyhow::Result<Self> {
+    pub fn of_upstream(loaded: &LoadedSettings, id: &str) -> anyhow::Result<Self> {
         commands::upstream::is_known(loaded, Some(id))?;
         let Some(settings) = loaded.settings.upstreams.get(id) else {
             bail!("there is no upstream `{id}`");

@@ -7,7 +7,7 @@ use server::{ServerToken, mcp};
 use sha2::{Digest, Sha256};
 use store::DataFolder;
 
-use crate::settings::Loaded;
+use crate::settings::LoadedSettings;
 
 /// The file of the key that seals the state which MCP clients carry.
 pub const STATE_KEY: &str = "state.key";
@@ -17,7 +17,7 @@ pub const OPERATOR_TOKEN: &str = "operator.token";
 
 /// The settings of the HTTP server.
 pub fn settings(
-    loaded: &Loaded,
+    loaded: &LoadedSettings,
     data: &DataFolder,
     tokens: Vec<ServerToken>,
 ) -> anyhow::Result<server::ServerSettings> {
@@ -38,7 +38,7 @@ pub fn settings(
     })
 }
 
-fn mcp(loaded: &Loaded, key: [u8; 32]) -> mcp::McpSettings {
+fn mcp(loaded: &LoadedSettings, key: [u8; 32]) -> mcp::McpSettings {
     let settings = &loaded.settings.mcp;
     let day = Duration::from_hours(24);
     let days = u32::try_from(loaded.settings.retention.max_age_days).unwrap_or(u32::MAX);
@@ -57,7 +57,7 @@ fn mcp(loaded: &Loaded, key: [u8; 32]) -> mcp::McpSettings {
 }
 
 /// The limits of the job queue.
-pub fn jobs(loaded: &Loaded) -> JobsSettings {
+pub fn jobs(loaded: &LoadedSettings) -> JobsSettings {
     let jobs = &loaded.settings.jobs;
     JobsSettings {
         max_queued: jobs.max_queued,

@@ -11,10 +11,10 @@ mod model;
 mod reference;
 
 pub use errors::{FileErrors, SettingsError};
-pub use load::{Flags, Loaded, schema};
+pub use load::{Flags, LoadedSettings, schema};
 pub use log::{LogFormat, LogSection};
 pub use model::{
-    AllowlistSetting, ApprovalRule, PolicySection, Require, ServerSection, StoreDurability,
+    AllowlistSetting, ApprovalRule, PolicySection, RuleRequirement, ServerSection, StoreDurability,
     TokenEntry, ToolgateSettings,
 };
 pub use reference::markdown;

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::Path};
 
 use contract::Diagnostic;
 
-use crate::settings::{Loaded, ServerSection, TokenEntry};
+use crate::settings::{LoadedSettings, ServerSection, TokenEntry};
 
 /// Caller names that Toolgate uses itself.
 const RESERVED_CALLERS: &[&str] = &[server::OPERATOR, "local", "cli", "stdio"];
@@ -50,7 +50,7 @@ impl StartupError {
     }
 
     /// The same at its place in the settings file: an error of the file, or a warning about this machine.
-    pub fn diagnostic(&self, loaded: &Loaded) -> Diagnostic {
+    pub fn diagnostic(&self, loaded: &LoadedSettings) -> Diagnostic {
         let found = match self.certainty {
             Certainty::Everywhere => loaded.error(&self.pointer, &self.message),
             Certainty::Here | Certainty::Maybe => loaded.warning(&self.pointer, &self.message),
@@ -63,7 +63,7 @@ impl StartupError {
 }
 
 /// All errors of the settings that keep a server from starting.
-pub fn start_errors(loaded: &Loaded) -> Vec<StartupError> {
+pub fn start_errors(loaded: &LoadedSettings) -> Vec<StartupError> {
     let server = &loaded.settings.server;
     let all = listen(server).into_iter().chain(tokens(server));
     all.chain(journal(loaded)).collect()
@@ -141,7 +141,7 @@ pub fn is_missing(token: &TokenEntry) -> bool {
 }
 
 /// A journal file that cannot be created. The data folder is created first, so it may be in there.
-pub fn journal(loaded: &Loaded) -> Option<StartupError> {
+pub fn journal(loaded: &LoadedSettings) -> Option<StartupError> {
     const POINTER: &str = "/journal/path";
     let path = loaded.path(loaded.settings.journal.path.as_ref()?);
     let shown = path.display();

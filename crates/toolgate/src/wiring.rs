@@ -25,7 +25,7 @@ use guard::process::Spawner;
 use store::{DataFolder, DataFolderLock, LocalBlobs, Sqlite};
 use tools::command::CommandTool;
 
-use crate::settings::{Loaded, SettingsError, StoreDurability, mlx_host};
+use crate::settings::{LoadedSettings, SettingsError, StoreDurability, mlx_host};
 
 /// A contract and the provider that runs it.
 pub struct BoundTool {
@@ -44,14 +44,14 @@ pub struct LoadedContracts {
 }
 
 /// Loads the built-in and the user's contracts, and refuses settings that would give an agent our own files.
-pub fn contracts(loaded: &Loaded) -> anyhow::Result<LoadedContracts> {
+pub fn contracts(loaded: &LoadedSettings) -> anyhow::Result<LoadedContracts> {
     let contracts = gathered(loaded)?;
     protected_paths::check(&contracts.bound, loaded)?;
     Ok(contracts)
 }
 
 /// Loads the contracts without that check.
-pub fn gathered(loaded: &Loaded) -> anyhow::Result<LoadedContracts> {
+pub fn gathered(loaded: &LoadedSettings) -> anyhow::Result<LoadedContracts> {
     let mut bound = Vec::new();
     let mut diagnostics = Vec::new();
     let settings = loaded.tools();
@@ -110,7 +110,7 @@ pub fn gathered(loaded: &Loaded) -> anyhow::Result<LoadedContracts> {
 }
 
 /// Keeps only the toolsets that the settings name.
-fn enable(bound: &mut Vec<BoundTool>, loaded: &Loaded) -> anyhow::Result<()> {
+fn enable(bound: &mut Vec<BoundTool>, loaded: &LoadedSettings) -> anyhow::Result<()> {
     let Some(enabled) = &loaded.settings.tools.enable else { return Ok(()) };
     for (index, toolset) in enabled.iter().enumerate() {
         let known = bound.iter().map(|one| one.contract.toolset.as_str());
@@ -136,7 +136,7 @@ pub fn exists<'a>(
 
 /// The files that `contracts` names: each file, and every `.yaml`, `.yml` and `.json` of
 /// each folder, sorted.
-fn user_files(loaded: &Loaded) -> anyhow::Result<Vec<PathBuf>> {
+fn user_files(loaded: &LoadedSettings) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for (index, entry) in loaded.settings.contracts.iter().enumerate() {
         let path = loaded.path(entry);
@@ -169,7 +169,7 @@ pub fn contract_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 }
 
 /// The tools of these contracts.
-pub fn tools(bound: Vec<BoundTool>, loaded: &Loaded) -> anyhow::Result<Vec<Arc<Tool>>> {
+pub fn tools(bound: Vec<BoundTool>, loaded: &LoadedSettings) -> anyhow::Result<Vec<Arc<Tool>>> {
     let defaults = loaded.settings.limits.defaults();
     let tools = bound.into_iter().map(|BoundTool { contract, provider }| {
         let name = contract.name.clone();
@@ -181,7 +181,7 @@ pub fn tools(bound: Vec<BoundTool>, loaded: &Loaded) -> anyhow::Result<Vec<Arc<T
 }
 
 /// A catalogue of these contracts.
-pub fn catalogue(bound: Vec<BoundTool>, loaded: &Loaded) -> anyhow::Result<Catalogue> {
+pub fn catalogue(bound: Vec<BoundTool>, loaded: &LoadedSettings) -> anyhow::Result<Catalogue> {
     Ok(Catalogue::of(tools(bound, loaded)?, HashMap::new()))
 }
 
@@ -196,14 +196,14 @@ pub struct OpenGate {
 }
 
 /// A gate without tools, for commands that read records and decide about them. Contracts with errors do not matter.
-pub fn records(loaded: &Loaded) -> anyhow::Result<OpenGate> {
+pub fn records(loaded: &LoadedSettings) -> anyhow::Result<OpenGate> {
     gate(Catalogue::default(), loaded, DataFolder::open(&loaded.data_dir())?, None)
 }
 
 /// A gate on the data folder of the settings: a server's, if it holds the folder's lock.
 pub fn gate(
     catalogue: Catalogue,
-    loaded: &Loaded,
+    loaded: &LoadedSettings,
     data: DataFolder,
     lock: Option<&DataFolderLock>,
 ) -> anyhow::Result<OpenGate> {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use contract::{ProcessLimits, codes};
 use gate::{BoxFuture, CapturedText, Provider, RunningCall, ToolError, ToolOutput};
-use guard::process::{ExitReason, Finished, Launch, ResourceLimits, Spawner, StartError};
+use guard::process::{ExitReason, FinishedCommand, Launch, ResourceLimits, Spawner, StartError};
 use serde_json::Value;
 
 /// A tool that is a program.
@@ -138,7 +138,7 @@ fn not_started(error: &StartError) -> ToolError {
     failure
 }
 
-fn judge(call: &RunningCall, finished: &Finished) -> Result<ToolOutput, ToolError> {
+fn judge(call: &RunningCall, finished: &FinishedCommand) -> Result<ToolOutput, ToolError> {
     let stderr = captured(&finished.stderr);
     match finished.ending {
         ExitReason::Exited(0) => output::read(call, &finished.stdout, stderr),
@@ -159,7 +159,7 @@ fn judge(call: &RunningCall, finished: &Finished) -> Result<ToolOutput, ToolErro
     }
 }
 
-fn captured(captured: &guard::process::Captured) -> CapturedText {
+fn captured(captured: &guard::process::CapturedOutput) -> CapturedText {
     let bytes = &captured.bytes;
     // Where the limit falls into a character, what is left of it was cut off too.
     let torn = if captured.dropped > 0 { torn_character(bytes) } else { 0 };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
-use guard::files::{FileError, FileTree, GlobError, Globs, Links, SafePath};
+use guard::files::{FileError, FileTree, GlobError, Globs, LinkPolicy, SafePath};
 use serde_json::json;
 
 use crate::{json_size::json_bytes, settings::RepoSettings};
@@ -19,7 +19,7 @@ impl ReadRepoFile {
     pub(crate) fn new(settings: &RepoSettings) -> Self {
         Self {
             // A link could give a secret a second name, so there may be none.
-            tree: Arc::new(FileTree::new(&settings.root).links(Links::Refused)),
+            tree: Arc::new(FileTree::new(&settings.root).links(LinkPolicy::Refused)),
             globs: Globs::new(&settings.allow, &settings.deny),
             max_bytes: settings.max_bytes,
         }

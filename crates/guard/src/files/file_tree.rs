@@ -11,7 +11,7 @@ use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat, stat};
 
 use super::leftovers::Sweeper;
 use super::resolve::PathResolver;
-use super::{FileError, Links, PathError, Resolver, SafePath};
+use super::{FileError, LinkPolicy, PathError, Resolver, SafePath};
 
 /// The number of writes that can go on at once without one having to wait for another by chance.
 const LOCKS: usize = 64;
@@ -43,10 +43,10 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 pub struct FileTree {
     root: PathBuf,
     creates_root: bool,
-    links: Links,
+    links: LinkPolicy,
     /// Found out when the folder is opened, unless it is set.
     resolver: Option<Resolver>,
-    open: Mutex<Option<Arc<Root>>>,
+    open: Mutex<Option<Arc<OpenRoot>>>,
     locks: [Mutex<()>; LOCKS],
     hasher: RandomState,
     pub(super) sweeper: Sweeper,
@@ -54,7 +54,7 @@ pub struct FileTree {
 
 /// The open folder.
 #[derive(Debug)]
-pub(super) struct Root {
+pub(super) struct OpenRoot {
     handle: OwnedFd,
     id: FileId,
     /// Its path without symbolic links, when it was opened.
@@ -77,7 +77,7 @@ impl FileTree {
         Self {
             root: root.into(),
             creates_root: false,
-            links: Links::Inside,
+            links: LinkPolicy::Inside,
             resolver: None,
             open: Mutex::new(None),
             locks: [const { Mutex::new(()) }; LOCKS],
@@ -95,7 +95,7 @@ impl FileTree {
 
     /// The same with another rule for symbolic links.
     #[must_use]
-    pub fn links(mut self, links: Links) -> Self {
+    pub fn links(mut self, links: LinkPolicy) -> Self {
         self.links = links;
         self
     }
@@ -130,7 +130,7 @@ impl FileTree {
     }
 
     /// The open folder, opened anew if another one has taken its place.
-    pub(super) fn open_root(&self) -> Result<Arc<Root>, FileError> {
+    pub(super) fn open_root(&self) -> Result<Arc<OpenRoot>, FileError> {
         let mut kept = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(root) = &*kept
             && stat(&self.root).is_ok_and(|now| id(&now) == root.id)
@@ -143,7 +143,7 @@ impl FileTree {
         Ok(root)
     }
 
-    fn find_root(&self) -> io::Result<Root> {
+    fn find_root(&self) -> io::Result<OpenRoot> {
         if self.creates_root {
             std::fs::create_dir_all(&self.root)?;
         }
@@ -153,7 +153,7 @@ impl FileTree {
         let resolver = self.resolver.unwrap_or_else(|| Resolver::detect(handle.as_fd()));
         let id = id(&fstat(&handle)?);
         let resolver = PathResolver { links: self.links, resolver };
-        Ok(Root { handle, id, canonical, resolver })
+        Ok(OpenRoot { handle, id, canonical, resolver })
     }
 
     /// The error of a folder that cannot be opened. It is not the caller's fault, so it is none of their kinds.
@@ -186,7 +186,7 @@ impl FileTree {
     }
 }
 
-impl Root {
+impl OpenRoot {
     /// Opens what the path leads to.
     pub fn open(&self, path: &SafePath, flags: OFlags) -> Result<OwnedFd, FileError> {
         Ok(self.resolver.open(self.handle.as_fd(), path, flags)?)

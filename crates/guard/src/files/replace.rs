@@ -15,7 +15,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::file_tree::Root;
+use super::file_tree::OpenRoot;
 use super::file_types::{require_ordinary_place, require_regular};
 use super::read::OpenFile;
 use super::{FileError, FileTree, SafePath, rights};
@@ -139,7 +139,7 @@ pub(super) fn replaceable(folder: &OwnedFd, name: &str) -> Result<Option<Stat>, 
 }
 
 /// Opens the folder, and makes it and those that it lies in where they are missing.
-fn make_folders(root: &Root, path: &SafePath) -> Result<OwnedFd, FileError> {
+fn make_folders(root: &OpenRoot, path: &SafePath) -> Result<OwnedFd, FileError> {
     match root.open_folder(path) {
         Err(FileError::NotFound) => {}
         other => return other,

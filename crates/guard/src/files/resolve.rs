@@ -17,7 +17,7 @@ const MAX_TRIES: usize = 16;
 
 /// The rule for symbolic links in a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Links {
+pub enum LinkPolicy {
     /// They are followed as long as they stay in the folder. One with an absolute target never is.
     Inside,
     /// There may be none: the path is the only name of what it leads to.
@@ -56,7 +56,7 @@ const RESOLVE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGIC
 /// The way to resolve the paths of one tree.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PathResolver {
-    pub links: Links,
+    pub links: LinkPolicy,
     pub resolver: Resolver,
 }
 
@@ -81,8 +81,8 @@ impl PathResolver {
         flags: OFlags,
     ) -> rustix::io::Result<OwnedFd> {
         let resolve = match self.links {
-            Links::Inside => RESOLVE,
-            Links::Refused => RESOLVE | ResolveFlags::NO_SYMLINKS,
+            LinkPolicy::Inside => RESOLVE,
+            LinkPolicy::Refused => RESOLVE | ResolveFlags::NO_SYMLINKS,
         };
         for _ in 0..MAX_TRIES {
             match openat2(root, path.as_str(), flags, Mode::empty(), resolve) {

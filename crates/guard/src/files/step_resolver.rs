@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::fs::{FileType, Mode, OFlags, fstat, fstatfs, openat, readlinkat};
 use rustix::io::{Errno, Result};
 
-use super::{Links, SafePath, file_types};
+use super::{LinkPolicy, SafePath, file_types};
 
 /// The number of symbolic links that one path may lead through: as many as the kernel allows.
 const MAX_LINKS: usize = 40;
@@ -23,7 +23,7 @@ pub(super) fn open(
     root: BorrowedFd<'_>,
     path: &SafePath,
     flags: OFlags,
-    links: Links,
+    links: LinkPolicy,
 ) -> Result<OwnedFd> {
     let mut resolver = StepResolver { root, open: Vec::new(), links, followed: 0 };
     // The next name is the last element.
@@ -47,7 +47,7 @@ pub(super) fn open(
 struct StepResolver<'a> {
     root: BorrowedFd<'a>,
     open: Vec<OwnedFd>,
-    links: Links,
+    links: LinkPolicy,
     followed: usize,
 }
 
@@ -103,7 +103,7 @@ impl StepResolver<'_> {
 
     /// Where a symbolic link leads, if it may be followed.
     fn target(&mut self, link: &OwnedFd) -> Result<CString> {
-        if self.links == Links::Refused {
+        if self.links == LinkPolicy::Refused {
             return Err(Errno::LOOP);
         }
         self.count()?;

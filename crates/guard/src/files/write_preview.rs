@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{Access, AtFlags, accessat, statat};
 use rustix::io::Errno;
 
-use super::file_tree::Root;
+use super::file_tree::OpenRoot;
 use super::file_types::require_ordinary_place;
 use super::read::OpenFile;
 use super::replace::{file_name, replaceable, require_folder};
@@ -57,7 +57,7 @@ impl FileTree {
 }
 
 /// The folder, or nothing if it could be made.
-fn find_folder(root: &Root, path: &SafePath) -> Result<Option<OwnedFd>, FileError> {
+fn find_folder(root: &OpenRoot, path: &SafePath) -> Result<Option<OwnedFd>, FileError> {
     match root.open_folder(path) {
         Err(FileError::NotFound) => {}
         other => return other.map(Some),

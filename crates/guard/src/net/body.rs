@@ -88,7 +88,7 @@ async fn plain(
 }
 
 async fn decode(
-    wire: encoding::Decoded,
+    wire: encoding::DecodedBody,
     codings: &[Coding],
     max_bytes: usize,
 ) -> Result<Bytes, NetError> {

@@ -28,7 +28,7 @@ const OVERHEAD_BYTES: usize = 512;
 const SAME_ALWAYS: [&str; 3] = ["accept", "accept-encoding", "user-agent"];
 
 /// The answers that are kept.
-pub(super) struct Cache {
+pub(super) struct ResponseCache {
     max_bytes: usize,
     kept: Mutex<CacheState>,
 }
@@ -67,7 +67,7 @@ pub(super) enum CacheLookup {
     Stale(HeaderMap),
 }
 
-impl Cache {
+impl ResponseCache {
     pub(super) fn new(max_bytes: usize) -> Self {
         Self { max_bytes, kept: Mutex::default() }
     }
@@ -238,7 +238,7 @@ mod tests {
     /// The size of an answer is known when it goes, too, whatever its server has said in between.
     #[test]
     fn the_sum_of_all_bytes_stays_right() {
-        let cache = Cache::new(100_000);
+        let cache = ResponseCache::new(100_000);
         for number in 0..50 {
             cache.keep(&hop(number), StatusCode::OK, &marked(10), &Bytes::from_static(b"body"));
             cache.refresh(&hop(number), &marked(20_000));
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn what_may_no_longer_be_kept_is_not() {
-        let cache = Cache::new(100_000);
+        let cache = ResponseCache::new(100_000);
         cache.keep(&hop(1), StatusCode::OK, &marked(10), &Bytes::from_static(b"body"));
         let never =
             HeaderMap::from_iter([(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))]);
@@ -263,7 +263,7 @@ mod tests {
     /// A small body may be a part of a large buffer, which must not be kept with it.
     #[test]
     fn what_is_kept_takes_no_more_than_it_counts_for() {
-        let cache = Cache::new(100_000);
+        let cache = ResponseCache::new(100_000);
         let buffer = Bytes::from(vec![b'a'; 1_000_000]);
         cache.keep(&hop(1), StatusCode::OK, &marked(10), &buffer.slice(..10));
         assert!(buffer.is_unique());

@@ -12,7 +12,7 @@ use url::Url;
 use super::{
     BodyAction, HttpClientSettings, HttpRequest, HttpResponse, NetError, NetErrorReason, NetRules,
     RequestLimits, body,
-    cache::{Cache, CacheEntry, CacheLookup},
+    cache::{CacheEntry, CacheLookup, ResponseCache},
     exchange::RequestSender,
     redirect::Hop,
     robots::{self, Robots},
@@ -29,7 +29,7 @@ struct ClientInner {
     sender: RequestSender,
     idle_timeout: Duration,
     robots: Option<Robots>,
-    cache: Cache,
+    cache: ResponseCache,
 }
 
 impl HttpClient {
@@ -42,7 +42,7 @@ impl HttpClient {
                 rules,
                 idle_timeout: settings.idle_timeout,
                 robots: settings.robots.then(Robots::default),
-                cache: Cache::new(settings.cache_bytes),
+                cache: ResponseCache::new(settings.cache_bytes),
             }),
         }
     }

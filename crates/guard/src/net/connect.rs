@@ -94,7 +94,7 @@ impl Connector {
         // Whoever takes a connection and says nothing most likely does not speak TLS.
         let agreed = timeout_at(deadline, self.tls.handshake(&host, stream));
         let stream =
-            agreed.await.map_err(|_| late(NetErrorReason::Tls, "no encryption with"))??;
+            agreed.await.map_err(|_| late(NetErrorReason::Tls, "no TLS handshake with"))??;
         Ok(NetStream::new(NetTransport::Encrypted(Box::new(stream))))
     }
 

@@ -19,7 +19,7 @@ const MAX_ZSTD_WINDOW_LOG: u32 = 23;
 const BETWEEN_BYTES: usize = 16_384;
 
 /// A body on its way through decoders.
-pub(super) type Decoded = Box<dyn AsyncBufRead + Send + Unpin>;
+pub(super) type DecodedBody = Box<dyn AsyncBufRead + Send + Unpin>;
 
 /// One encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub(super) fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, NetError> {
 }
 
 /// The body without its encodings.
-pub(super) async fn decoded(body: Decoded, codings: &[Coding]) -> std::io::Result<Decoded> {
+pub(super) async fn decoded(body: DecodedBody, codings: &[Coding]) -> std::io::Result<DecodedBody> {
     let mut body = body;
     for coding in codings.iter().rev() {
         let start = body.fill_buf().await?;
@@ -87,7 +87,7 @@ pub(super) async fn decoded(body: Decoded, codings: &[Coding]) -> std::io::Resul
     Ok(body)
 }
 
-fn buffered(decoder: impl tokio::io::AsyncRead + Send + Unpin + 'static) -> Decoded {
+fn buffered(decoder: impl tokio::io::AsyncRead + Send + Unpin + 'static) -> DecodedBody {
     Box::new(BufReader::with_capacity(BETWEEN_BYTES, decoder))
 }
 

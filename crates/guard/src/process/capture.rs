@@ -3,7 +3,7 @@
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 
-use super::Captured;
+use super::CapturedOutput;
 
 /// A line of standard error up to this length is offered to the caller; a longer one is just output.
 pub const MAX_STDERR_LINE_BYTES: usize = 8192;
@@ -25,14 +25,14 @@ pub(super) async fn drain(mut pipe: pipe::Receiver, mut sink: impl FnMut(&[u8]))
 
 /// Keeps the first bytes and counts the rest.
 pub(super) struct Capture {
-    captured: Captured,
+    captured: CapturedOutput,
     limit: usize,
 }
 
 impl Capture {
     pub(super) fn new(max_bytes: u64) -> Capture {
         let limit = usize::try_from(max_bytes).unwrap_or(usize::MAX);
-        Capture { captured: Captured::default(), limit }
+        Capture { captured: CapturedOutput::default(), limit }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) {
@@ -42,7 +42,7 @@ impl Capture {
         self.captured.dropped += dropped.len() as u64;
     }
 
-    pub(super) fn finish(self) -> Captured {
+    pub(super) fn finish(self) -> CapturedOutput {
         self.captured
     }
 }
@@ -102,7 +102,7 @@ impl<'call> StderrLines<'call> {
         self.pending.clear();
     }
 
-    pub(super) fn finish(mut self) -> Captured {
+    pub(super) fn finish(mut self) -> CapturedOutput {
         self.capture.push(&self.pending);
         self.capture.finish()
     }
@@ -118,7 +118,7 @@ mod tests {
         capture.push(b"abc");
         capture.push(b"defg");
         capture.push(b"h");
-        assert_eq!(capture.finish(), Captured { bytes: b"abcde".to_vec(), dropped: 3 });
+        assert_eq!(capture.finish(), CapturedOutput { bytes: b"abcde".to_vec(), dropped: 3 });
     }
 
     /// Feeds `text` in chunks of `size`; lines that start with `#` are consumed.

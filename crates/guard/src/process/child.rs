@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use tokio::net::unix::pipe;
 use tokio_util::sync::CancellationToken;
 
-use super::supervised::Supervised;
+use super::supervised::SupervisorHandle;
 use super::{ExitReason, SandboxLevel};
 
 /// A running command, started by [`Spawner::open`](super::Spawner::open). Dropping it kills it and
@@ -20,13 +20,13 @@ pub struct Child {
     pub stdout: Option<pipe::Receiver>,
     /// The command's standard error.
     pub stderr: Option<pipe::Receiver>,
-    supervised: Supervised,
+    supervised: SupervisorHandle,
     sandbox: Option<SandboxLevel>,
     ending: Option<ExitReason>,
 }
 
 /// Our ends of a command's standard streams.
-pub(super) struct Streams {
+pub(super) struct CommandStreams {
     pub(super) stdin: pipe::Sender,
     pub(super) stdout: pipe::Receiver,
     pub(super) stderr: pipe::Receiver,
@@ -34,8 +34,8 @@ pub(super) struct Streams {
 
 impl Child {
     pub(super) fn new(
-        supervised: Supervised,
-        streams: Streams,
+        supervised: SupervisorHandle,
+        streams: CommandStreams,
         sandbox: Option<SandboxLevel>,
     ) -> Child {
         Child {

@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::confine::Confinement;
 use super::detached_supervisor::{DETACH, DetachedOptions};
-use super::supervised::Supervised;
-use super::{ExitReason, Identity, Launch, Spawner, StartError};
+use super::supervised::SupervisorHandle;
+use super::{ExitReason, Launch, ProcessIdentity, Spawner, StartError};
 
 /// A command that is to outlive the server, and what stays with it.
 #[derive(Debug)]
@@ -36,8 +36,8 @@ pub struct DetachedLaunch {
 /// [`detach`](DetachedChild::detach): dropping it kills it and everything that it started, and so does the end of
 /// this process, however it ends.
 pub struct DetachedChild {
-    supervised: Supervised,
-    identity: Identity,
+    supervised: SupervisorHandle,
+    identity: ProcessIdentity,
 }
 
 impl Spawner {
@@ -58,7 +58,7 @@ impl Spawner {
         &self,
         detached: &DetachedLaunch,
         program: &std::path::Path,
-    ) -> io::Result<(Supervised, Identity)> {
+    ) -> io::Result<(SupervisorHandle, ProcessIdentity)> {
         let launch = &detached.launch;
         let options = DetachedOptions {
             confinement: Confinement { limits: launch.limits, sandbox: launch.sandbox.clone() },
@@ -76,7 +76,7 @@ impl Spawner {
 
 impl DetachedChild {
     /// The process that stays with the command.
-    pub fn identity(&self) -> Identity {
+    pub fn identity(&self) -> ProcessIdentity {
         self.identity
     }
 

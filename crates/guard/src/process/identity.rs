@@ -8,17 +8,17 @@ use super::process_table::Process;
 
 /// A process that was there once, and perhaps still is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
+pub struct ProcessIdentity {
     /// Its number.
     pub pid: i32,
     /// When it was started, in ticks since the machine was.
     pub started: u64,
 }
 
-impl Identity {
-    pub(super) fn of(pid: Pid) -> Option<Identity> {
+impl ProcessIdentity {
+    pub(super) fn of(pid: Pid) -> Option<ProcessIdentity> {
         let (pid, started) = Process::read(pid)?.identity();
-        Some(Identity { pid: pid.as_raw_nonzero().get(), started })
+        Some(ProcessIdentity { pid: pid.as_raw_nonzero().get(), started })
     }
 
     /// The process itself, if it is still there.

@@ -79,13 +79,13 @@ impl Default for ResourceLimits {
 
 /// A command that ran and is gone, with everything that it started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finished {
+pub struct FinishedCommand {
     /// The end of the command itself.
     pub ending: ExitReason,
     /// The standard output of it and its descendants.
-    pub stdout: Captured,
+    pub stdout: CapturedOutput,
     /// Their standard error, without the lines that the caller consumed.
-    pub stderr: Captured,
+    pub stderr: CapturedOutput,
 }
 
 /// The way in which a command ended.
@@ -101,7 +101,7 @@ pub enum ExitReason {
 
 /// The beginning of an output, and how much came after it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Captured {
+pub struct CapturedOutput {
     /// The first bytes, up to the limit.
     pub bytes: Vec<u8>,
     /// The number of bytes after that, which were read and not kept.
@@ -146,7 +146,7 @@ pub enum StartError {
         name: String,
     },
     /// A path that the sandbox opens is not there.
-    #[error("`{}`, which the sandbox lets it reach, cannot be used", path.display())]
+    #[error("the sandbox path `{}` cannot be used", path.display())]
     SandboxPath {
         /// The path that the sandbox named.
         path: PathBuf,

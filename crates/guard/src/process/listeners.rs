@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rustix::process::Pid;
 
-use super::Identity;
+use super::ProcessIdentity;
 use super::process_table;
 
 /// The state of a listening socket in the kernel's table.
@@ -60,7 +60,7 @@ impl Listener {
     }
 }
 
-impl Identity {
+impl ProcessIdentity {
     /// The sockets that wait for connections and belong to this process or one below it.
     pub fn listeners(&self) -> Vec<Listener> {
         let Some(process) = self.process() else { return Vec::new() };
@@ -96,7 +96,7 @@ mod tests {
         let port = socket.local_addr().unwrap().port();
         let found = listeners().into_iter().find(|one| one.port == port).unwrap();
         assert_eq!(found.owner().unwrap().0, i32::try_from(std::process::id()).unwrap());
-        let me = Identity::of(rustix::process::getpid()).unwrap();
+        let me = ProcessIdentity::of(rustix::process::getpid()).unwrap();
         assert!(me.listeners().contains(&found));
         drop(socket);
         assert!(!listeners().iter().any(|one| one.port == port));

@@ -17,10 +17,10 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::capture::{Capture, OnLine, StderrLines, drain};
-use super::child::{Child, Streams};
+use super::child::{Child, CommandStreams};
 use super::confine::Confinement;
-use super::supervised::Supervised;
-use super::{Finished, Launch, ProcessSandbox, StartError, channel, program};
+use super::supervised::SupervisorHandle;
+use super::{FinishedCommand, Launch, ProcessSandbox, StartError, channel, program};
 
 /// The time that the outputs are read on after the tool and all its descendants are gone. They end by then
 /// unless the tool handed them to a process that is not its own.
@@ -59,7 +59,7 @@ impl Spawner {
         launch: Launch,
         stop: &CancellationToken,
         on_stderr_line: Option<OnLine<'_>>,
-    ) -> Result<Finished, StartError> {
+    ) -> Result<FinishedCommand, StartError> {
         let (mut supervised, streams) = self.start(&launch)?;
         let mut stdout = Capture::new(launch.max_stdout_bytes);
         let mut stderr = StderrLines::new(Capture::new(launch.max_stderr_bytes), on_stderr_line);
@@ -82,7 +82,7 @@ impl Spawner {
                 () = &mut moving => ending.await,
             }
         };
-        Ok(Finished { ending: ending?, stdout: stdout.finish(), stderr: stderr.finish() })
+        Ok(FinishedCommand { ending: ending?, stdout: stdout.finish(), stderr: stderr.finish() })
     }
 
     /// Starts a command that runs for long, and hands out its standard streams. It runs when this
@@ -93,16 +93,20 @@ impl Spawner {
         Ok(Child::new(supervised, streams, sandbox))
     }
 
-    fn start(&self, launch: &Launch) -> Result<(Supervised, Streams), StartError> {
+    fn start(&self, launch: &Launch) -> Result<(SupervisorHandle, CommandStreams), StartError> {
         let path = check(launch)?;
         self.supervise(launch, &path).map_err(|source| StartError::Supervisor { source })
     }
 
-    fn supervise(&self, launch: &Launch, program: &Path) -> io::Result<(Supervised, Streams)> {
+    fn supervise(
+        &self,
+        launch: &Launch,
+        program: &Path,
+    ) -> io::Result<(SupervisorHandle, CommandStreams)> {
         let (stdin_theirs, stdin) = io::pipe()?;
         let (stdout, stdout_theirs) = io::pipe()?;
         let (stderr, stderr_theirs) = io::pipe()?;
-        let streams = Streams {
+        let streams = CommandStreams {
             stdin: pipe::Sender::from_owned_fd(stdin.into())?,
             stdout: pipe::Receiver::from_owned_fd(stdout.into())?,
             stderr: pipe::Receiver::from_owned_fd(stderr.into())?,
@@ -126,7 +130,7 @@ impl Spawner {
         program: &Path,
         launch: &Launch,
         stdout: Stdio,
-    ) -> io::Result<(Supervised, UnixStream)> {
+    ) -> io::Result<(SupervisorHandle, UnixStream)> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let first = ours.try_clone()?;
@@ -145,7 +149,7 @@ impl Spawner {
             .stdout(stdout)
             .stderr(Stdio::null())
             .spawn()?;
-        Ok((Supervised::new(child, ours), first))
+        Ok((SupervisorHandle::new(child, ours), first))
     }
 }
 

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::channel::{MAX_REPORT_BYTES, ProcessReport, StartStep};
 use super::descendants::{kill_descendants, kill_session};
 use super::sandbox::NO_LANDLOCK;
-use super::{ExitReason, Identity, SandboxLevel, StartError};
+use super::{ExitReason, ProcessIdentity, SandboxLevel, StartError};
 
 /// The time that the supervisor may take to clear up after it was told to stop, before we do it for it.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
@@ -21,7 +21,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A running supervisor with a tool below it.
-pub(super) struct Supervised {
+pub(super) struct SupervisorHandle {
     child: Child,
     pub(super) channel: UnixStream,
     /// The bytes of its reports so far.
@@ -29,14 +29,14 @@ pub(super) struct Supervised {
     gone: bool,
 }
 
-impl Supervised {
-    pub(super) fn new(child: Child, channel: UnixStream) -> Supervised {
-        Supervised { child, channel, received: Vec::new(), gone: false }
+impl SupervisorHandle {
+    pub(super) fn new(child: Child, channel: UnixStream) -> SupervisorHandle {
+        SupervisorHandle { child, channel, received: Vec::new(), gone: false }
     }
 
     /// Which process it is.
-    pub(super) fn identity(&self) -> Option<Identity> {
-        self.pid().and_then(Identity::of)
+    pub(super) fn identity(&self) -> Option<ProcessIdentity> {
+        self.pid().and_then(ProcessIdentity::of)
     }
 
     /// Leaves it to itself.
@@ -171,7 +171,7 @@ fn not_started(program: &str, step: StartStep, errno: i32) -> StartError {
     }
 }
 
-impl Drop for Supervised {
+impl Drop for SupervisorHandle {
     fn drop(&mut self) {
         if !self.gone {
             self.destroy();

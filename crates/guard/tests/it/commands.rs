@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use guard::process::{Captured, ExitReason, Launch, StartError};
+use guard::process::{CapturedOutput, ExitReason, Launch, StartError};
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::{launch, run, shell, spawner, within};
@@ -15,7 +15,7 @@ async fn input_goes_in_and_output_comes_out() {
     assert_eq!(finished.ending, ExitReason::Exited(0));
     assert!(finished.stdout.bytes == input);
     assert_eq!(finished.stdout.dropped, 0);
-    assert_eq!(finished.stderr, Captured::default());
+    assert_eq!(finished.stderr, CapturedOutput::default());
 }
 
 #[tokio::test]
@@ -116,7 +116,7 @@ async fn both_outputs_are_read_at_the_same_time() {
     let finished = run(Launch { max_stderr_bytes: 10, ..shell(script) }).await.unwrap();
     assert_eq!(finished.stdout.bytes.len() as u64, Launch::DEFAULT_OUTPUT_BYTES);
     assert_eq!(finished.stdout.dropped, 4);
-    assert_eq!(finished.stderr, Captured { bytes: vec![0; 10], dropped: 1_000_004 - 10 });
+    assert_eq!(finished.stderr, CapturedOutput { bytes: vec![0; 10], dropped: 1_000_004 - 10 });
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use guard::process::{
-    DetachedChild, DetachedLaunch, ExitReason, Identity, Launch, StartError, log_tail,
+    DetachedChild, DetachedLaunch, ExitReason, Launch, ProcessIdentity, StartError, log_tail,
 };
 
 use crate::harness::{DEADLINE, Mark, launch, spawner, wait_until, wait_until_async, within};
@@ -45,7 +45,7 @@ impl DetachedFolder {
     }
 
     /// Lets go of a command, which then is on its own.
-    async fn detach(&self, launch: Launch) -> Identity {
+    async fn detach(&self, launch: Launch) -> ProcessIdentity {
         let child = self.start(launch).await.unwrap();
         let identity = child.identity();
         child.detach().await.unwrap();
@@ -187,11 +187,11 @@ async fn the_sockets_of_a_command_are_told_from_those_of_others() {
     assert_eq!(identity.listeners(), []);
 }
 
-fn kill(identity: Identity) {
+fn kill(identity: ProcessIdentity) {
     signal(identity, rustix::process::Signal::KILL);
 }
 
-fn signal(identity: Identity, signal: rustix::process::Signal) {
+fn signal(identity: ProcessIdentity, signal: rustix::process::Signal) {
     let pid = rustix::process::Pid::from_raw(identity.pid).unwrap();
     rustix::process::kill_process(pid, signal).unwrap();
 }

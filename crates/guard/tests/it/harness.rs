@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use guard::process::{Finished, Launch, Spawner, StartError};
+use guard::process::{FinishedCommand, Launch, Spawner, StartError};
 use tokio_util::sync::CancellationToken;
 
 /// Generous for a loaded machine: a test that passes does not wait for it.
@@ -28,7 +28,7 @@ pub fn shell(script: &str) -> Launch {
     launch("sh", &["-c", script])
 }
 
-pub async fn run(launch: Launch) -> Result<Finished, StartError> {
+pub async fn run(launch: Launch) -> Result<FinishedCommand, StartError> {
     within(spawner().run(launch, &CancellationToken::new(), None)).await
 }
 

@@ -7,7 +7,7 @@
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use guard::process::{ExitReason, Finished, Launch, Spawner};
+use guard::process::{ExitReason, FinishedCommand, Launch, Spawner};
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::{DEADLINE, Mark, run, shell, spawner, wait_until, wait_until_async, within};
@@ -18,7 +18,10 @@ const STOP_DEADLINE: Duration = Duration::from_secs(2);
 const FORCED_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Runs a command, and stops it once `started` holds. Says how long that took.
-async fn stop_when(launch: Launch, mut started: impl FnMut() -> bool) -> (Finished, Duration) {
+async fn stop_when(
+    launch: Launch,
+    mut started: impl FnMut() -> bool,
+) -> (FinishedCommand, Duration) {
     let stop = CancellationToken::new();
     let spawner = spawner();
     let cancel = async {

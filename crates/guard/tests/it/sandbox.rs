@@ -3,13 +3,15 @@
 
 use std::path::Path;
 
-use guard::process::{ExitReason, Finished, Launch, ProcessSandbox, SandboxLevel, StartError};
+use guard::process::{
+    ExitReason, FinishedCommand, Launch, ProcessSandbox, SandboxLevel, StartError,
+};
 use tokio::io::AsyncReadExt;
 
 use crate::harness::{Mark, run, shell, spawner, wait_until_async, within};
 
 /// Runs a script in a sandbox; nothing where the kernel has none.
-async fn boxed(script: &str, sandbox: ProcessSandbox) -> Option<Finished> {
+async fn boxed(script: &str, sandbox: ProcessSandbox) -> Option<FinishedCommand> {
     match run(Launch { sandbox: Some(sandbox), ..shell(script) }).await {
         Err(StartError::NoSandbox) => None,
         finished => Some(finished.unwrap()),

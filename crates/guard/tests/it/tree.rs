@@ -19,7 +19,7 @@ mod writing;
 
 use std::{collections::BTreeMap, path::Path};
 
-use guard::files::{FileError, FileTree, Links, Resolver};
+use guard::files::{FileError, FileTree, LinkPolicy, Resolver};
 use rustix::fs::{CWD, FileType, Mode, mkfifoat, mknodat};
 use tempfile::TempDir;
 
@@ -59,7 +59,7 @@ impl World {
     }
 
     /// The folder as the kernel resolves it, and as we do ourselves.
-    pub fn trees(&self, links: Links) -> [FileTree; 2] {
+    pub fn trees(&self, links: LinkPolicy) -> [FileTree; 2] {
         let tree = || FileTree::new(self.root()).links(links);
         [tree(), tree().resolver(Resolver::Steps)]
     }

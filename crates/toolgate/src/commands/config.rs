@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{
     Exit,
     printer::Printer,
-    settings::{self, FileErrors, Flags, Loaded},
+    settings::{self, FileErrors, Flags, LoadedSettings},
 };
 
 /// Check and print the settings
@@ -78,7 +78,7 @@ impl ConfigCommand {
 fn show(
     flags: &Flags,
     printer: &Printer,
-    print: impl FnOnce(&Loaded) -> anyhow::Result<Exit>,
+    print: impl FnOnce(&LoadedSettings) -> anyhow::Result<Exit>,
 ) -> anyhow::Result<Exit> {
     match flags.load() {
         Err(error) if error.is::<FileErrors>() => {

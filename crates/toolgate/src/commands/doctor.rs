@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::{
     Exit, commands,
     printer::{Printer, counted},
-    settings::{self, FileErrors, Flags, Loaded},
+    settings::{self, FileErrors, Flags, LoadedSettings},
     wiring::{self, BoundTool},
 };
 
@@ -152,7 +152,7 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<DoctorFinding>> {
     Ok(findings)
 }
 
-fn loaded(flags: &Flags) -> (DoctorFinding, Option<Loaded>) {
+fn loaded(flags: &Flags) -> (DoctorFinding, Option<LoadedSettings>) {
     const SUBJECT: &str = "settings";
     match flags.load() {
         Ok(loaded) => {
@@ -179,7 +179,7 @@ fn loaded(flags: &Flags) -> (DoctorFinding, Option<Loaded>) {
 }
 
 /// Environment variables that look like settings and are not.
-fn environment(loaded: &Loaded, bound: &[BoundTool]) -> Option<DoctorFinding> {
+fn environment(loaded: &LoadedSettings, bound: &[BoundTool]) -> Option<DoctorFinding> {
     let unknown = settings::environment::unknown(loaded, bound);
     let first = unknown.first()?;
     let message = match unknown.len() {
@@ -189,7 +189,7 @@ fn environment(loaded: &Loaded, bound: &[BoundTool]) -> Option<DoctorFinding> {
     Some(DoctorFinding::warning("environment", message).hint_if(first.hint.clone()))
 }
 
-fn contracts(loaded: &Loaded) -> (DoctorFinding, Vec<BoundTool>) {
+fn contracts(loaded: &LoadedSettings) -> (DoctorFinding, Vec<BoundTool>) {
     const SUBJECT: &str = "contracts";
     let contracts = match wiring::contracts(loaded) {
         Ok(contracts) => contracts,

@@ -15,7 +15,7 @@ use workbench::compare::{ChangeClass, ContractChange};
 use crate::{
     Exit, commands, files,
     printer::{Printer, counted},
-    settings::{Flags, Loaded},
+    settings::{Flags, LoadedSettings},
     wiring::{
         self,
         upstreams::{self, UpstreamFilter},
@@ -187,7 +187,7 @@ impl LockCommand {
     /// Pins the current listings. An upstream that cannot be read is named, and does not stop the others.
     fn accept(
         &self,
-        loaded: &Loaded,
+        loaded: &LoadedSettings,
         host: &Host,
         before: Option<ContractLock>,
         selector: &LockSelector<'_>,

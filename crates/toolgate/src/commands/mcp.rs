@@ -16,7 +16,7 @@ use crate::{
     Exit, commands, logging,
     printer::Printer,
     server_settings,
-    settings::{Flags, Loaded},
+    settings::{Flags, LoadedSettings},
     wiring::{
         self,
         upstream_library::UpstreamLibrary,
@@ -87,7 +87,7 @@ impl McpCommand {
 
     async fn serve(
         &self,
-        loaded: &Loaded,
+        loaded: &LoadedSettings,
         opened: &wiring::OpenGate,
         host: &Arc<Host>,
     ) -> anyhow::Result<()> {
@@ -102,7 +102,12 @@ impl McpCommand {
     }
 
     /// The command that a client starts us with. Every path is absolute: a client may start its servers in any folder.
-    fn config(&self, kind: ClientKind, flags: &Flags, loaded: &Loaded) -> anyhow::Result<Value> {
+    fn config(
+        &self,
+        kind: ClientKind,
+        flags: &Flags,
+        loaded: &LoadedSettings,
+    ) -> anyhow::Result<Value> {
         let whole = |path: PathBuf| {
             std::path::absolute(&path)
                 .map(|path| path.display().to_string())

@@ -23,7 +23,7 @@ use crate::{
     Exit, commands, logging,
     printer::Printer,
     server_settings,
-    settings::{self, Flags, Loaded, environment},
+    settings::{self, Flags, LoadedSettings, environment},
     start_checks,
     wiring::{
         self,
@@ -66,7 +66,7 @@ impl ServeCommand {
 }
 
 async fn serve(
-    loaded: &Loaded,
+    loaded: &LoadedSettings,
     opened: &wiring::OpenGate,
     host: &Arc<Host>,
     listener: TcpListener,
@@ -107,7 +107,7 @@ async fn serve(
 }
 
 /// The tokens that the settings name, from the environment.
-fn tokens(loaded: &Loaded) -> anyhow::Result<Vec<ServerToken>> {
+fn tokens(loaded: &LoadedSettings) -> anyhow::Result<Vec<ServerToken>> {
     let server = &loaded.settings.server;
     if let Some(error) = start_checks::tokens(server).first() {
         bail!("{}", error.message);
@@ -147,7 +147,7 @@ async fn remove_orphans(gate: Arc<gate::Gate>, left: Vec<gate::JobId>) {
     }
 }
 
-fn sweep(gate: Arc<gate::Gate>, loaded: &Loaded) {
+fn sweep(gate: Arc<gate::Gate>, loaded: &LoadedSettings) {
     let settings = &loaded.settings.retention;
     let retention = RetentionSettings {
         max_age: Duration::from_secs(settings.max_age_days.saturating_mul(86_400)),

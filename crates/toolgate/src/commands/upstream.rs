@@ -12,7 +12,7 @@ use upstream::{UpstreamState, UpstreamStatus};
 use crate::{
     Exit, commands,
     printer::Printer,
-    settings::{Flags, Loaded},
+    settings::{Flags, LoadedSettings},
     wiring::{
         self,
         upstreams::{self, UpstreamFilter},
@@ -74,7 +74,7 @@ impl UpstreamCommand {
 }
 
 /// Refuses an id that is not in the settings.
-pub fn is_known(loaded: &Loaded, id: Option<&str>) -> anyhow::Result<()> {
+pub fn is_known(loaded: &LoadedSettings, id: Option<&str>) -> anyhow::Result<()> {
     let Some(id) = id else { return Ok(()) };
     let known = &loaded.settings.upstreams;
     if known.contains_key(id) {

@@ -3,7 +3,7 @@
 use contract::{Diagnostic, Severity};
 use serde_json::Value;
 
-use super::{Loaded, load::PREFIX, reference::resolve, schema};
+use super::{LoadedSettings, load::PREFIX, reference::resolve, schema};
 use crate::wiring::BoundTool;
 
 /// Variables with names of their own.
@@ -11,7 +11,7 @@ const NAMED: [&str; 3] = ["TOOLGATE_CONFIG", "TOOLGATE_LISTEN", "TOOLGATE_DATA_D
 
 /// Warnings about variables that do nothing. A name with `__` is a setting, and an unknown one was refused before;
 /// one that the settings or a contract mention is the operator's own.
-pub fn unknown(loaded: &Loaded, bound: &[BoundTool]) -> Vec<Diagnostic> {
+pub fn unknown(loaded: &LoadedSettings, bound: &[BoundTool]) -> Vec<Diagnostic> {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let passed_on = |name: &str| {
         let entries = bound.iter().flat_map(|one| &one.contract.env);

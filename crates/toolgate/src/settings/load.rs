@@ -37,8 +37,8 @@ pub struct Flags {
     pub data_dir: Option<PathBuf>,
 }
 
-/// Settings and where they came from.
-pub struct Loaded {
+/// The settings, and where they came from.
+pub struct LoadedSettings {
     /// The settings.
     pub settings: ToolgateSettings,
     /// Warnings about parts of the file that are ignored.
@@ -55,7 +55,7 @@ pub struct Loaded {
     data_dir: Option<PathBuf>,
 }
 
-impl Loaded {
+impl LoadedSettings {
     /// A path in the settings, resolved from the folder of the file.
     pub fn path(&self, path: &str) -> PathBuf {
         // Without the `./` that it may begin with.
@@ -133,7 +133,7 @@ impl Flags {
     }
 
     /// Reads the settings. Mistakes in the file are one `FileErrors`.
-    pub fn load(&self) -> anyhow::Result<Loaded> {
+    pub fn load(&self) -> anyhow::Result<LoadedSettings> {
         let file = self.file();
         let (name, text) = match &file {
             Some(file) => {
@@ -175,7 +175,7 @@ impl Flags {
         let base = base
             .canonicalize()
             .with_context(|| format!("cannot open the folder `{}`", base.display()))?;
-        Ok(Loaded {
+        Ok(LoadedSettings {
             settings,
             remarks,
             file,

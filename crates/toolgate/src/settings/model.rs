@@ -353,13 +353,13 @@ pub struct ApprovalRule {
     #[serde(default)]
     pub effects: Option<Effects>,
     /// `always`: every call needs approval. `never`: none does.
-    pub require: Require,
+    pub require: RuleRequirement,
 }
 
 /// The requirement of a rule.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Require {
+pub enum RuleRequirement {
     /// Every call needs approval.
     Always,
     /// No call needs approval, whatever the contract says.

@@ -15,7 +15,7 @@ use upstream::{
 use workbench::{compare::PartialContract, suspicious::SuspiciousText};
 
 use super::{SourceTool, ToolSource, draft};
-use crate::{commands, named_servers::NamedServer, settings::Loaded, wiring::overlays};
+use crate::{commands, named_servers::NamedServer, settings::LoadedSettings, wiring::overlays};
 
 /// The toolset of tools whose server has no id.
 const UNNAMED: &str = "server";
@@ -38,7 +38,7 @@ pub(super) fn of_server(server: &NamedServer) -> anyhow::Result<ToolSource> {
 }
 
 /// The tools that an upstream lists now, under the server's own names, with their overlays.
-pub(super) fn of_upstream(loaded: &Loaded, id: &str) -> anyhow::Result<ToolSource> {
+pub(super) fn of_upstream(loaded: &LoadedSettings, id: &str) -> anyhow::Result<ToolSource> {
     let server = NamedServer::of_upstream(loaded, id)?;
     let overlays = overlays::of_upstream(loaded, id)?;
     let listings = commands::runtime()?.block_on(server.listings())?;

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     commands,
-    settings::{Flags, Loaded},
+    settings::{Flags, LoadedSettings},
     wiring::{
         self, overlays,
         upstreams::{self, UpstreamFilter},
@@ -50,7 +50,7 @@ fn add(
     set: &mut ToolSource,
     upstream: &Upstream,
     allowlist: Option<&Allowlist>,
-    loaded: &Loaded,
+    loaded: &LoadedSettings,
 ) -> anyhow::Result<()> {
     let id = &upstream.id;
     let Some(listings) = upstream.own_listings() else {

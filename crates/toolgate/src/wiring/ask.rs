@@ -17,10 +17,10 @@ use store::DataFolder;
 use tokio::sync::mpsc::Sender;
 
 use super::{BoundTool, exists};
-use crate::{server_settings::OPERATOR_TOKEN, settings::Loaded};
+use crate::{server_settings::OPERATOR_TOKEN, settings::LoadedSettings};
 
 /// Makes the `Ask` that answers questions through this gate.
-pub fn ask(loaded: &Loaded, gate: &Arc<Gate>, data: &DataFolder) -> anyhow::Result<Ask> {
+pub fn ask(loaded: &LoadedSettings, gate: &Arc<Gate>, data: &DataFolder) -> anyhow::Result<Ask> {
     let llm = loaded.tools().llm;
     let model = llm::Model::new(&llm).context("llm")?;
     let settings = loaded.settings.ask.clone();
@@ -29,7 +29,7 @@ pub fn ask(loaded: &Loaded, gate: &Arc<Gate>, data: &DataFolder) -> anyhow::Resu
 }
 
 /// The keys that are ours: they must not stand in a trace.
-fn secrets(loaded: &Loaded, data: &DataFolder) -> Vec<String> {
+fn secrets(loaded: &LoadedSettings, data: &DataFolder) -> Vec<String> {
     let settings = &loaded.settings;
     let names = settings.server.tokens.iter().map(|token| &token.token_env);
     let names = names.chain(&settings.llm.api_key_env).chain(&settings.tools.search.api_key_env);
@@ -39,7 +39,7 @@ fn secrets(loaded: &Loaded, data: &DataFolder) -> Vec<String> {
 }
 
 /// A name in `ask.allow` that nobody has would let nothing in, and somebody meant something. What upstreams offer is not known yet.
-pub fn check_allowed(loaded: &Loaded, bound: &[BoundTool]) -> anyhow::Result<()> {
+pub fn check_allowed(loaded: &LoadedSettings, bound: &[BoundTool]) -> anyhow::Result<()> {
     for (index, name) in loaded.settings.ask.allow.iter().enumerate() {
         let id = name.split_once("__").or_else(|| name.split_once('.')).map(|(id, _)| id);
         let is_upstreams = id.is_some_and(|id| loaded.settings.upstreams.contains_key(id));
@@ -84,7 +84,11 @@ pub struct AskDoor {
 
 impl AskDoor {
     /// By this gate, as the settings say.
-    pub fn new(loaded: &Loaded, gate: &Arc<Gate>, data: &DataFolder) -> anyhow::Result<Self> {
+    pub fn new(
+        loaded: &LoadedSettings,
+        gate: &Arc<Gate>,
+        data: &DataFolder,
+    ) -> anyhow::Result<Self> {
         let settings = &loaded.settings.ask;
         let traces = settings.trace_dir.as_ref().map(|folder| {
             let folder = loaded.path(folder);

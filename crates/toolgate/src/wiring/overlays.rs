@@ -16,7 +16,7 @@ use serde_json::Value;
 use upstream::{OverlaySource, lock::FileStamp, names, settings::Overlay};
 
 use super::BoundTool;
-use crate::settings::{Loaded, SettingsError};
+use crate::settings::{LoadedSettings, SettingsError};
 
 /// The overlays of an upstream, by the tools' own names.
 type OverlaysByTool = BTreeMap<String, Overlay>;
@@ -36,12 +36,15 @@ pub struct OverlayFile {
 }
 
 /// The overlays of an upstream or a toolset, and the mistakes in their files.
-pub fn read(loaded: &Loaded, group: &str) -> anyhow::Result<(Vec<OverlayFile>, Vec<Diagnostic>)> {
+pub fn read(
+    loaded: &LoadedSettings,
+    group: &str,
+) -> anyhow::Result<(Vec<OverlayFile>, Vec<Diagnostic>)> {
     read_in(&folder(loaded), group)
 }
 
 /// The folder of all overlays.
-fn folder(loaded: &Loaded) -> PathBuf {
+fn folder(loaded: &LoadedSettings) -> PathBuf {
     loaded.path(&loaded.settings.overlays)
 }
 
@@ -114,7 +117,7 @@ fn mistakes(document: &Document, overlay: &Overlay) -> Vec<Diagnostic> {
 }
 
 /// The overlays of an upstream, of the settings and of files. Where both set a value, the file wins.
-pub fn of_upstream(loaded: &Loaded, id: &str) -> anyhow::Result<OverlaysByTool> {
+pub fn of_upstream(loaded: &LoadedSettings, id: &str) -> anyhow::Result<OverlaysByTool> {
     let own = loaded.settings.upstreams.get(id).map(|own| own.tools.clone());
     with_files(own.unwrap_or_default(), &folder(loaded), id)
 }
@@ -134,7 +137,7 @@ fn with_files(mut all: OverlaysByTool, folder: &Path, id: &str) -> anyhow::Resul
 
 /// Reads the overlays of upstreams again when a file has changed. While one has a mistake, the last valid ones stay in
 /// force.
-pub fn follow(loaded: &Loaded) -> OverlaySource {
+pub fn follow(loaded: &LoadedSettings) -> OverlaySource {
     let folder = folder(loaded);
     let own: BTreeMap<String, OverlaysByTool> = loaded
         .settings
@@ -202,7 +205,7 @@ fn over(below: &Overlay, above: &Overlay) -> anyhow::Result<Overlay> {
 
 /// Puts the overlays that there are over contracts of the user's own; tells what is wrong with all
 /// overlays, those of upstreams too.
-pub fn apply(bound: &mut [BoundTool], loaded: &Loaded) -> anyhow::Result<Vec<Diagnostic>> {
+pub fn apply(bound: &mut [BoundTool], loaded: &LoadedSettings) -> anyhow::Result<Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
     for id in loaded.settings.upstreams.keys() {
         diagnostics.extend(read(loaded, id)?.1);
@@ -243,7 +246,7 @@ pub fn apply(bound: &mut [BoundTool], loaded: &Loaded) -> anyhow::Result<Vec<Dia
 }
 
 /// Overlay folders without an upstream or a toolset of the user's own: they have no effect.
-fn strays(loaded: &Loaded, toolsets: &[String]) -> Vec<Diagnostic> {
+fn strays(loaded: &LoadedSettings, toolsets: &[String]) -> Vec<Diagnostic> {
     let folder = folder(loaded);
     let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
     let ids = loaded.settings.upstreams.keys();
@@ -296,7 +299,7 @@ fn checked(written: &OverlayFile, name: &str) -> Result<Option<Value>, Box<Diagn
 
 /// The file of the overlay of a tool, and its contents; for a new overlay, the file to create.
 pub fn file_of(
-    loaded: &Loaded,
+    loaded: &LoadedSettings,
     group: &str,
     tool: &str,
 ) -> anyhow::Result<(PathBuf, Option<Overlay>)> {

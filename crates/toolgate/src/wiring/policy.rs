@@ -6,7 +6,9 @@ use contract::{ApprovalRequirement, Contract};
 use gate::approvals::ApprovalSettings;
 
 use super::{BoundTool, exists};
-use crate::settings::{ApprovalRule, PolicySection, Require, SettingsError, ToolgateSettings};
+use crate::settings::{
+    ApprovalRule, PolicySection, RuleRequirement, SettingsError, ToolgateSettings,
+};
 
 /// Applies the rules: the first that matches a tool decides whether its calls need approval. The contract is changed,
 /// so that listings and the gate agree.
@@ -24,8 +26,8 @@ pub fn apply(bound: &mut [BoundTool], settings: &ToolgateSettings) -> Result<(),
 pub fn adjust(contract: &mut Contract, policy: &PolicySection) {
     if let Some(rule) = policy.approval.iter().find(|rule| fits(rule, contract)) {
         contract.approval = match rule.require {
-            Require::Always => ApprovalRequirement::Required,
-            Require::Never => ApprovalRequirement::Never,
+            RuleRequirement::Always => ApprovalRequirement::Required,
+            RuleRequirement::Never => ApprovalRequirement::Never,
         };
     }
 }

@@ -10,13 +10,13 @@ use anyhow::bail;
 use guard::files::{Globs, SafePath};
 
 use super::BoundTool;
-use crate::settings::{Loaded, SettingsError};
+use crate::settings::{LoadedSettings, SettingsError};
 
 /// Files of the data folder that must not be read.
 const PRIVATE_FILES: [&str; 4] = ["operator.token", "state.key", "toolgate.db", "journal.jsonl"];
 
 /// Refuses settings that would give an agent our own files.
-pub fn check(bound: &[BoundTool], loaded: &Loaded) -> anyhow::Result<()> {
+pub fn check(bound: &[BoundTool], loaded: &LoadedSettings) -> anyhow::Result<()> {
     let tools = loaded.tools();
     let serves = |tool: &str| bound.iter().any(|one| one.contract.name == tool);
     let data = resolved(&loaded.data_dir())?;
@@ -37,7 +37,7 @@ pub fn check(bound: &[BoundTool], loaded: &Loaded) -> anyhow::Result<()> {
 }
 
 /// The folder that an agent may write to holds no protected path, and is not inside one.
-fn agents_folder(root: &Path, data: &Path, loaded: &Loaded) -> anyhow::Result<()> {
+fn agents_folder(root: &Path, data: &Path, loaded: &LoadedSettings) -> anyhow::Result<()> {
     let refused = |why: String| {
         SettingsError::new("/tools/file_io/root", format!("the folder `{}` {why}", root.display()))
     };
@@ -57,7 +57,7 @@ fn agents_folder(root: &Path, data: &Path, loaded: &Loaded) -> anyhow::Result<()
 }
 
 /// The paths that only the operator may change.
-fn protected(loaded: &Loaded) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
+fn protected(loaded: &LoadedSettings) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
     let mut all = vec![
         ("the data folder", resolved(&loaded.data_dir())?),
         ("the memory folder", resolved(&loaded.tools().memory.dir)?),

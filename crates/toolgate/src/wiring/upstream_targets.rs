@@ -8,7 +8,7 @@ use upstream::{
     variables,
 };
 
-use crate::settings::Loaded;
+use crate::settings::LoadedSettings;
 
 /// Environment variables that every program gets. The rest of our environment is not passed on.
 const PASSED_VARIABLES: &[&str] = &[
@@ -79,7 +79,7 @@ impl VariableExpansion {
 
 /// The target of an upstream, with all variables replaced.
 pub fn of(
-    loaded: &Loaded,
+    loaded: &LoadedSettings,
     id: &str,
     settings: &UpstreamSettings,
 ) -> Result<Target, UnresolvedTarget> {
@@ -95,7 +95,7 @@ pub fn of(
 }
 
 /// The target of an upstream whose settings cannot be resolved, to be shown in listings. No variable is replaced.
-pub fn placeholder(loaded: &Loaded, settings: &UpstreamSettings) -> Target {
+pub fn placeholder(loaded: &LoadedSettings, settings: &UpstreamSettings) -> Target {
     // A URL may hold a secret before its host and after its path.
     let address = |url: &String| {
         let url = url.split(['?', '#']).next().unwrap_or_default();
@@ -113,7 +113,7 @@ pub fn placeholder(loaded: &Loaded, settings: &UpstreamSettings) -> Target {
 }
 
 fn endpoint(
-    loaded: &Loaded,
+    loaded: &LoadedSettings,
     settings: &UpstreamSettings,
     url: &str,
     expansion: &mut VariableExpansion,
@@ -142,7 +142,7 @@ fn endpoint(
 }
 
 fn program(
-    loaded: &Loaded,
+    loaded: &LoadedSettings,
     settings: &UpstreamSettings,
     expansion: &mut VariableExpansion,
 ) -> Program {
@@ -177,7 +177,7 @@ fn program(
 }
 
 fn sandbox_of(
-    loaded: &Loaded,
+    loaded: &LoadedSettings,
     sandbox: &upstream::settings::SandboxSettings,
 ) -> guard::process::ProcessSandbox {
     let paths = |all: &[String]| all.iter().map(|path| loaded.path(path)).collect();

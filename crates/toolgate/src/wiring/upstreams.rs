@@ -18,7 +18,7 @@ use upstream::{
 };
 
 use super::{overlays, policy, upstream_targets};
-use crate::settings::{AllowlistSetting, Loaded, SettingsError, mlx_host};
+use crate::settings::{AllowlistSetting, LoadedSettings, SettingsError, mlx_host};
 
 /// The time in which further changes are collected before the catalogue is made again: a hundred upstreams that start
 /// together should not make it a hundred times.
@@ -60,7 +60,7 @@ impl UpstreamFilter<'_> {
 
 /// The configuration of a host of these upstreams. `fixed` are the tools that are served already.
 pub fn host_config(
-    loaded: &Loaded,
+    loaded: &LoadedSettings,
     filter: UpstreamFilter<'_>,
     fixed: &[Arc<Tool>],
 ) -> anyhow::Result<HostConfig> {
@@ -110,7 +110,7 @@ pub fn host_config(
 
 /// The same with every upstream started at once, so that its listings are its own and not those of the lock.
 pub fn eager_host_config(
-    loaded: &Loaded,
+    loaded: &LoadedSettings,
     filter: UpstreamFilter<'_>,
     fixed: &[Arc<Tool>],
 ) -> anyhow::Result<HostConfig> {
@@ -123,7 +123,7 @@ pub fn eager_host_config(
 
 /// Mistakes that keep upstreams from being reached and are known without trying, each at its setting. The others are
 /// served all the same.
-pub fn mistakes(loaded: &Loaded) -> Vec<Diagnostic> {
+pub fn mistakes(loaded: &LoadedSettings) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for (id, own) in loaded.settings.upstreams.iter().filter(|(_, own)| own.enabled) {
         if let Err(unresolved) = upstream_targets::of(loaded, id, own) {
@@ -189,7 +189,7 @@ impl CatalogueUpdater {
 }
 
 /// The allowlist. A file that cannot be read is an error, and never means "everything".
-fn allowlist(loaded: &Loaded) -> anyhow::Result<Option<Allowlist>> {
+fn allowlist(loaded: &LoadedSettings) -> anyhow::Result<Option<Allowlist>> {
     let file = match &loaded.settings.allowlist {
         None => return Ok(None),
         Some(AllowlistSetting::Here(list)) => return Ok(Some(list.clone())),

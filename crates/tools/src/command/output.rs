@@ -20,7 +20,7 @@ const TOOL_RESULT_KEYS: [&str; 9] = [
 /// The answer of a command that exited with 0.
 pub(super) fn read(
     call: &RunningCall,
-    stdout: &guard::process::Captured,
+    stdout: &guard::process::CapturedOutput,
     stderr: CapturedText,
 ) -> Result<ToolOutput, ToolError> {
     let bytes = &stdout.bytes;
@@ -100,7 +100,7 @@ fn unwrap(mut whole: Map<String, Value>, stderr: CapturedText) -> Result<ToolOut
 
 /// The failure of a command that did not exit with 0: the one it names, or that.
 pub(super) fn failure(
-    stdout: &guard::process::Captured,
+    stdout: &guard::process::CapturedOutput,
     stderr: CapturedText,
     exit_code: i32,
     message: String,

@@ -3,7 +3,7 @@
 use std::{fs::File, sync::Arc, time::Duration};
 
 use gate::{BoxFuture, Clock, Provider, RunningCall, ToolError, ToolOutput};
-use guard::process::{DetachedLaunch, Identity, Launch, ResourceLimits, Spawner};
+use guard::process::{DetachedLaunch, Launch, ProcessIdentity, ResourceLimits, Spawner};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -198,7 +198,7 @@ impl MlxLoad {
 
     fn record(
         &self,
-        keeper: Option<Identity>,
+        keeper: Option<ProcessIdentity>,
         model: &LoadableModel,
         phase: ServerPhase,
     ) -> ServerRecord {

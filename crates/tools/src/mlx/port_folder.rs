@@ -8,7 +8,7 @@ use std::{
 
 use guard::{
     files::Folder,
-    process::{Identity, log_tail},
+    process::{ProcessIdentity, log_tail},
 };
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ pub(super) struct PortFolder {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ServerRecord {
     /// The process that stays with it; none where there never was one.
-    pub(super) keeper: Option<Identity>,
+    pub(super) keeper: Option<ProcessIdentity>,
     /// The model, as it was asked for.
     pub(super) model: String,
     /// The same as the server was told.
@@ -58,7 +58,7 @@ pub(super) enum PortOccupant {
     Free { lock: File, left: Option<ServerRecord> },
     /// One is there, or on its way, with its keeper; at the very beginning nothing is known of it, nor where
     /// somebody only looks.
-    Held(Option<(ServerRecord, Identity)>),
+    Held(Option<(ServerRecord, ProcessIdentity)>),
 }
 
 impl PortFolder {
@@ -87,8 +87,10 @@ impl PortFolder {
             // A record of somebody who is gone says nothing about whoever has the lock now.
             Err(TryLockError::WouldBlock) => {
                 let record = self.record();
-                let alive =
-                    record.as_ref().and_then(|record| record.keeper).filter(Identity::is_alive);
+                let alive = record
+                    .as_ref()
+                    .and_then(|record| record.keeper)
+                    .filter(ProcessIdentity::is_alive);
                 Ok(PortOccupant::Held(record.zip(alive)))
             }
             Err(TryLockError::Error(error)) => Err(error),
@@ -143,7 +145,7 @@ mod tests {
     use super::*;
 
     fn record(phase: ServerPhase) -> ServerRecord {
-        let keeper = Some(Identity { pid: 1, started: u64::MAX });
+        let keeper = Some(ProcessIdentity { pid: 1, started: u64::MAX });
         ServerRecord { keeper, model: "m".into(), target: "o/m".into(), phase, since: 3 }
     }
 

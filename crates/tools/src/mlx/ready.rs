@@ -8,7 +8,7 @@ use std::{
 use gate::RunningCall;
 use guard::{
     net::{HttpClient, HttpRequest, NetRules, RequestLimits},
-    process::{DetachedChild, ExitReason, Identity, Listener, listeners, log_tail},
+    process::{DetachedChild, ExitReason, Listener, ProcessIdentity, listeners, log_tail},
 };
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, sleep_until};
@@ -62,7 +62,7 @@ impl ReadinessWait<'_> {
     }
 
     /// Looks at the server again and again, and asks it once it listens.
-    async fn watch(&self, identity: Identity) -> Result<(), ReadinessError> {
+    async fn watch(&self, identity: ProcessIdentity) -> Result<(), ReadinessError> {
         let began = Instant::now();
         let mut next_word = began + PROGRESS_PAUSE;
         self.call.progress(None, "started; waiting for it to listen");
@@ -100,14 +100,19 @@ impl ReadinessWait<'_> {
     }
 
     /// True if the server listens on its port.
-    async fn look(&self, identity: Identity) -> Result<bool, ReadinessError> {
+    async fn look(&self, identity: ProcessIdentity) -> Result<bool, ReadinessError> {
         let (port, log, target) = (self.port, self.log.clone(), self.target.to_owned());
         let looked = tokio::task::spawn_blocking(move || look(identity, port, &log, &target)).await;
         looked.unwrap_or(Ok(false))
     }
 }
 
-fn look(identity: Identity, port: u16, log: &Path, target: &str) -> Result<bool, ReadinessError> {
+fn look(
+    identity: ProcessIdentity,
+    port: u16,
+    log: &Path,
+    target: &str,
+) -> Result<bool, ReadinessError> {
     let log = log_tail(log, LOG_BYTES);
     if let Some(said) = fatal_line(&String::from_utf8_lossy(&log), target, false) {
         return Err(ReadinessError::Logged(said));
@@ -125,7 +130,7 @@ fn look(identity: Identity, port: u16, log: &Path, target: &str) -> Result<bool,
 }
 
 /// A sentence about a server that never listened on its port.
-fn elsewhere(identity: Identity, port: u16) -> String {
+fn elsewhere(identity: ProcessIdentity, port: u16) -> String {
     let others: Vec<String> = identity.listeners().iter().map(|one| one.port.to_string()).collect();
     if others.is_empty() {
         format!("it does not listen on port {port} of 127.0.0.1")

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
-use guard::process::Identity;
+use guard::process::ProcessIdentity;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -69,7 +69,7 @@ impl MlxUnload {
         call: &RunningCall,
         port_folder: &PortFolder,
         mut record: ServerRecord,
-        keeper: Identity,
+        keeper: ProcessIdentity,
     ) -> Result<UnloadEnd, ToolError> {
         record.phase = ServerPhase::Unloading;
         // Only for those who look meanwhile.

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use guard::files::{FileTree, Links, Resolver};
+use guard::files::{FileTree, LinkPolicy, Resolver};
 use rustix::fs::{IFlags, ioctl_setflags};
 use rustix::thread::{Gid, Uid, set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
@@ -87,7 +87,7 @@ fn a_file_that_must_not_change_does_not() {
     }
     let before = snapshot(&world.root());
     let got: Vec<_> = world
-        .trees(Links::Inside)
+        .trees(LinkPolicy::Inside)
         .iter()
         .map(|tree| word(&tree.write(&tree.path("notes.txt").unwrap(), b"new", &always)))
         .collect();
@@ -121,7 +121,7 @@ fn files_of_others_are_refused_by_the_system() {
             if !become_nobody() {
                 return skipped("a thread cannot become another user here");
             }
-            for tree in world.trees(Links::Inside) {
+            for tree in world.trees(LinkPolicy::Inside) {
                 let path = |text: &str| tree.path(text).unwrap();
                 let read = |text: &str| word(&tree.read(&path(text), 100));
                 let write = |text: &str| word(&tree.write(&path(text), b"new", &always));

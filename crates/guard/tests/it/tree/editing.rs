@@ -1,6 +1,6 @@
 //! Editing: nobody's change is lost.
 
-use guard::files::{FileError, FileTree, Links};
+use guard::files::{FileError, FileTree, LinkPolicy};
 
 use super::{World, always, snapshot, word};
 
@@ -15,7 +15,7 @@ fn edit(
 #[test]
 fn a_text_becomes_another() {
     let world = World::new();
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         std::fs::write(world.root().join("x.txt"), "one").unwrap();
         edit(&tree, "x.txt", |old| Ok(format!("{old} two"))).unwrap();
         assert_eq!(std::fs::read_to_string(world.root().join("x.txt")).unwrap(), "one two");
@@ -28,7 +28,7 @@ fn what_cannot_be_edited_stays_as_it_is() {
     let world = World::new();
     std::fs::write(world.root().join("large.txt"), "x".repeat(10_001)).unwrap();
     let before = snapshot(&world.root());
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         for (path, expected) in [
             ("missing.txt", "missing"),
             ("missing/missing.txt", "missing"),
@@ -60,7 +60,7 @@ fn what_cannot_be_edited_stays_as_it_is() {
 fn a_change_by_another_program_is_seen_and_kept() {
     let world = World::new();
     let path = world.root().join("notes.txt");
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         type Change<'a> = (&'a str, Box<dyn Fn() + 'a>);
         let changes: [Change<'_>; 4] = [
             ("rewritten, of the same length", Box::new(|| std::fs::write(&path, "NOTES").unwrap())),
@@ -92,7 +92,7 @@ fn a_change_by_another_program_is_seen_and_kept() {
 fn a_link_that_takes_the_place_of_the_file_is_not_written_through() {
     let world = World::new();
     let path = world.root().join("notes.txt");
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         let _ = std::fs::remove_file(&path);
         std::fs::write(&path, "notes").unwrap();
         let got = edit(&tree, "notes.txt", |_| {
@@ -111,7 +111,7 @@ fn edits_within_a_process_wait_for_each_other() {
     const THREADS: usize = 8;
     const EDITS: usize = 50;
     let world = World::new();
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         std::fs::write(world.root().join("sub/count.txt"), "0").unwrap();
         std::thread::scope(|scope| {
             for thread in 0..THREADS {
@@ -135,7 +135,7 @@ fn edits_within_a_process_wait_for_each_other() {
 #[test]
 fn whoever_waits_for_another_edit_can_give_up() {
     let world = World::new();
-    let [tree, _] = world.trees(Links::Inside);
+    let [tree, _] = world.trees(LinkPolicy::Inside);
     let stopped = edit(&tree, "notes.txt", |old| {
         let path = tree.path("notes.txt")?;
         // Yes at the start, no as soon as it has to wait.

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use guard::files::{FileError, FileKind, FileTree, Links};
+use guard::files::{FileError, FileKind, FileTree, LinkPolicy};
 
 use super::{World, word};
 
@@ -23,7 +23,7 @@ fn walk(tree: &FileTree, path: &str, max: usize) -> Result<Vec<String>, FileErro
 #[test]
 fn a_folder_is_listed_in_order_and_within_bounds() {
     let world = World::new();
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         let all = names(&tree, "sub", 100).unwrap();
         assert_eq!(all, ["around.txt", "deep", "hard.txt", "notes.txt", "up", "up.txt"]);
         assert_eq!(names(&tree, "in-dir/", 100).unwrap(), all);
@@ -61,7 +61,7 @@ fn a_folder_is_listed_in_order_and_within_bounds() {
             assert_eq!(word(&names(&tree, path, 10)), expected, "{path}");
         }
     }
-    for tree in world.trees(Links::Refused) {
+    for tree in world.trees(LinkPolicy::Refused) {
         assert_eq!(word(&names(&tree, "in-dir", 10)), "denied");
         assert_eq!(names(&tree, "sub", 1).unwrap(), ["around.txt"]);
     }
@@ -77,7 +77,7 @@ fn names_that_no_path_can_have_are_counted() {
     {
         std::fs::write(folder.join(std::ffi::OsStr::from_bytes(name)), "").unwrap();
     }
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         let listing = tree.list(&tree.path("odd").unwrap(), 10).unwrap();
         assert_eq!((listing.entries.len(), listing.total, listing.unnameable), (1, 1, 5));
         let walked =
@@ -89,7 +89,7 @@ fn names_that_no_path_can_have_are_counted() {
 #[test]
 fn looking_follows_links_inside_and_no_others() {
     let world = World::new();
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         let stat = |path: &str| tree.path(path).and_then(|path| tree.stat(&path));
         for (path, kind, bytes) in [
             ("notes.txt", FileKind::File, 5),
@@ -123,7 +123,7 @@ fn looking_follows_links_inside_and_no_others() {
 #[test]
 fn a_walk_visits_files_in_order_and_follows_no_link() {
     let world = World::new();
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         let expected = ["sub/deep/file.txt", "sub/hard.txt", "sub/notes.txt"];
         assert_eq!(walk(&tree, "sub", 100).unwrap(), expected);
         let through = walk(&tree, "in-dir", 100).unwrap();
@@ -159,7 +159,7 @@ fn a_walk_visits_files_in_order_and_follows_no_link() {
 #[test]
 fn a_walk_ends_where_it_is_told_to() {
     let world = World::new();
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         let root = tree.path(".").unwrap();
         let mut visited = 0;
         let walked = tree

@@ -8,7 +8,7 @@ use std::{
 };
 
 use guard::files::{
-    FileTree, Links, MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, Resolver, SafePath,
+    FileTree, LinkPolicy, MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, Resolver, SafePath,
 };
 
 /// What a reader must never see.
@@ -104,7 +104,7 @@ pub fn plant(folder: &Path) {
 /// The trees below `root` of both ways and both rules.
 pub fn trees(root: &Path) -> Vec<FileTree> {
     let mut trees = Vec::new();
-    for links in [Links::Inside, Links::Refused] {
+    for links in [LinkPolicy::Inside, LinkPolicy::Refused] {
         trees.push(FileTree::new(root).links(links));
         trees.push(FileTree::new(root).links(links).resolver(Resolver::Steps));
     }

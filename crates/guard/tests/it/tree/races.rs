@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use guard::files::{FileTree, Links};
+use guard::files::{FileTree, LinkPolicy};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::{World, always, path_property::SECRET, word};
@@ -68,7 +68,7 @@ fn a_file_exchanged_for_a_link_is_never_read_outside() {
     std::fs::write(&file, "inside").unwrap();
     symlink("../secret.txt", &link).unwrap();
     while_exchanging(&[(&file, &link)], || {
-        for links in [Links::Inside, Links::Refused] {
+        for links in [LinkPolicy::Inside, LinkPolicy::Refused] {
             for tree in world.trees(links) {
                 let path = tree.path("spot").unwrap();
                 let counts = tally(READS, |_| {
@@ -99,7 +99,7 @@ fn a_folder_exchanged_for_a_link_is_never_read_outside() {
     std::fs::write(evil.join("secret.txt"), SECRET).unwrap();
     symlink("../evil", &link).unwrap();
     while_exchanging(&[(&real, &link)], || {
-        for links in [Links::Inside, Links::Refused] {
+        for links in [LinkPolicy::Inside, LinkPolicy::Refused] {
             for tree in world.trees(links) {
                 let path = tree.path("real/in/secret.txt").unwrap();
                 let counts = tally(READS, |_| {
@@ -131,7 +131,7 @@ fn a_folder_that_moves_does_not_take_a_link_outside() {
                 std::fs::rename(root.join("x/y/z/inner"), root.join("moving/inner")).unwrap();
             }
         });
-        for tree in world.trees(Links::Inside) {
+        for tree in world.trees(LinkPolicy::Inside) {
             for name in ["up.txt", "out.txt"] {
                 let path = tree.path(&format!("moving/inner/{name}")).unwrap();
                 for _ in 0..READS {
@@ -153,7 +153,7 @@ fn a_folder_exchanged_for_a_link_is_never_written_outside() {
     std::fs::create_dir(&real).unwrap();
     symlink("../config", &link).unwrap();
     while_exchanging(&[(&real, &link)], || {
-        for links in [Links::Inside, Links::Refused] {
+        for links in [LinkPolicy::Inside, LinkPolicy::Refused] {
             for tree in world.trees(links) {
                 let counts = tally(WRITES, |turn| {
                     let text = match turn % 3 {
@@ -180,7 +180,7 @@ fn a_file_exchanged_for_a_link_is_never_written_through() {
     std::fs::write(&file, "inside").unwrap();
     symlink("../secret.txt", &link).unwrap();
     while_exchanging(&[(&file, &link)], || {
-        for tree in world.trees(Links::Inside) {
+        for tree in world.trees(LinkPolicy::Inside) {
             let path = tree.path("spot").unwrap();
             for _ in 0..WRITES {
                 let got = tree.write(&path, b"written", &always);
@@ -204,7 +204,7 @@ fn a_file_exchanged_for_a_link_is_never_written_through() {
 #[test]
 fn folders_made_by_many_at_once_are_made_once() {
     let world = World::new();
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         std::thread::scope(|scope| {
             for thread in 0..8 {
                 let tree: &FileTree = &tree;
@@ -232,7 +232,7 @@ fn folders_made_by_many_at_once_are_made_once() {
 #[test]
 fn a_reader_sees_the_old_or_the_new_content() {
     let world = World::new();
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         let path = tree.path("whole.txt").unwrap();
         let content = |letter: &str| letter.repeat(300_000);
         tree.write(&path, content("a").as_bytes(), &always).unwrap();

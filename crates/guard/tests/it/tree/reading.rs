@@ -2,7 +2,7 @@
 
 use std::io::{Seek, Write};
 
-use guard::files::{FileError, FileTree, Links};
+use guard::files::{FileError, FileTree, LinkPolicy};
 
 use super::{World, word};
 
@@ -93,7 +93,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("/sys/kernel/notes", "!denied", "!denied"),
     ("/", "!denied", "!denied"),
     ("etc/passwd", "!missing", "!missing"),
-    // Links that stay inside.
+    // LinkPolicy that stay inside.
     ("in.txt", "notes", "!denied"),
     ("in-winding.txt", "notes", "!denied"),
     ("in-dir/notes.txt", "sub notes", "!denied"),
@@ -109,7 +109,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("chain1", "notes", "!denied"),
     ("chain2", "notes", "!denied"),
     ("steps39", "notes", "!denied"),
-    // Links that do not, or that leave and come back.
+    // LinkPolicy that do not, or that leave and come back.
     ("out.txt", "!denied", "!denied"),
     ("out-dir/secret.txt", "!denied", "!denied"),
     ("out-dir/root/notes.txt", "!denied", "!denied"),
@@ -128,7 +128,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("out-proc-root/etc/passwd", "!denied", "!denied"),
     ("out-null", "!denied", "!denied"),
     ("dangling-out.txt", "!denied", "!denied"),
-    // Links that lead nowhere.
+    // LinkPolicy that lead nowhere.
     ("loop", "!denied", "!denied"),
     ("loop/x", "!denied", "!denied"),
     ("ping", "!denied", "!denied"),
@@ -172,7 +172,7 @@ fn read(tree: &FileTree, text: &str) -> Result<String, FileError> {
 fn a_path_leads_to_a_file_inside_or_nowhere() {
     assert!(CASES.len() >= 130, "{}", CASES.len());
     let world = World::new();
-    for (links, expected) in [(Links::Inside, 0), (Links::Refused, 1)] {
+    for (links, expected) in [(LinkPolicy::Inside, 0), (LinkPolicy::Refused, 1)] {
         for tree in world.trees(links) {
             for (path, inside, refused) in CASES {
                 let expected = [inside, refused][expected];
@@ -197,7 +197,7 @@ fn names_at_the_limits_are_found() {
     std::fs::write(world.root().join(&deep).join("x"), "deepest").unwrap();
     std::fs::create_dir(world.root().join(&deep).join("d")).unwrap();
     std::fs::write(world.root().join(&deep).join("d/x"), "too deep").unwrap();
-    for links in [Links::Inside, Links::Refused] {
+    for links in [LinkPolicy::Inside, LinkPolicy::Refused] {
         for tree in world.trees(links) {
             assert_eq!(read(&tree, &long).unwrap(), "long");
             assert_eq!(word(&read(&tree, &"n".repeat(254))), "missing");
@@ -246,7 +246,7 @@ fn an_absolute_path_may_name_the_folder_itself() {
 #[test]
 fn devices_are_not_opened() {
     let world = World::new();
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         let got = word(&read(&tree, "device"));
         assert!(got == "special" || !world.root().join("device").exists(), "{got}");
     }
@@ -254,7 +254,7 @@ fn devices_are_not_opened() {
 
 #[test]
 fn files_of_the_kernel_are_not_read_even_below_the_root() {
-    for links in [Links::Inside, Links::Refused] {
+    for links in [LinkPolicy::Inside, LinkPolicy::Refused] {
         for resolver in [None, Some(guard::files::Resolver::Steps)] {
             let mut tree = FileTree::new("/").links(links);
             if let Some(resolver) = resolver {
@@ -293,7 +293,7 @@ fn files_of_the_kernel_are_not_read_even_below_the_root() {
 fn the_limit_is_counted_and_not_believed() {
     let world = World::new();
     let path = world.root().join("large.txt");
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         std::fs::write(&path, "x".repeat(1_000)).unwrap();
         let name = tree.path("large.txt").unwrap();
         assert_eq!(tree.read(&name, 1_000).unwrap().len(), 1_000);
@@ -338,7 +338,7 @@ fn a_file_that_grows_all_the_time_comes_to_an_end() {
             }
         });
         let results: Vec<_> = world
-            .trees(Links::Inside)
+            .trees(LinkPolicy::Inside)
             .iter()
             .flat_map(|tree| {
                 (0..200).map(|_| tree.read(&tree.path("growing.txt").unwrap(), 100_000))
@@ -358,7 +358,7 @@ fn a_sparse_file_of_ten_gigabytes_takes_neither_time_nor_memory() {
     let file = std::fs::File::create(world.root().join("sparse")).unwrap();
     file.set_len(10 * 1_024 * 1_024 * 1_024).unwrap();
     let began = std::time::Instant::now();
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         let path = tree.path("sparse").unwrap();
         assert_eq!(word(&tree.read(&path, 5_242_880)), "too large");
         assert_eq!(tree.stat(&path).unwrap().bytes, 10_737_418_240);

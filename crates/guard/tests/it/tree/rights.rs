@@ -3,7 +3,7 @@
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::path::Path;
 
-use guard::files::Links;
+use guard::files::LinkPolicy;
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use rustix::io::Errno;
 
@@ -48,7 +48,7 @@ fn mode(path: &Path) -> u32 {
 fn a_list_of_users_stays_and_none_is_inherited() {
     let world = World::new();
     let (path, folder) = (world.root().join("notes.txt"), world.root().join("lists"));
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         if setxattr(&path, ACL, &list(), XattrFlags::empty()).is_err() {
             return skipped("there are no access lists here");
         }
@@ -96,7 +96,7 @@ fn whoever_cannot_keep_the_group_gives_it_to_fewer() {
             if !become_nobody() {
                 return skipped("a thread cannot become another user here");
             }
-            let [tree, _] = world.trees(Links::Inside);
+            let [tree, _] = world.trees(LinkPolicy::Inside);
             for name in ["a.txt", "b.txt", "c.txt", "listed.txt"] {
                 let path = tree.path(&format!("open/{name}")).unwrap();
                 tree.write(&path, b"new", &always).unwrap();

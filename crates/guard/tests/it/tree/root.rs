@@ -63,7 +63,7 @@ fn its_own_path_may_lead_through_links() {
     let outside = tempfile::tempdir().unwrap();
     std::fs::create_dir(outside.path().join("real")).unwrap();
     std::os::unix::fs::symlink("real", outside.path().join("link")).unwrap();
-    let tree = FileTree::new(outside.path().join("link")).links(guard::files::Links::Refused);
+    let tree = FileTree::new(outside.path().join("link")).links(guard::files::LinkPolicy::Refused);
     let path = tree.path("x.txt").unwrap();
     tree.write(&path, b"1", &always).unwrap();
     assert_eq!(tree.read(&path, 10).unwrap(), b"1");

@@ -4,7 +4,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use guard::files::{FileError, FileTree, Links, TEMPORARY_PREFIX, WriteOutcome, WriteTarget};
+use guard::files::{FileError, FileTree, LinkPolicy, TEMPORARY_PREFIX, WriteOutcome, WriteTarget};
 
 use super::{World, always, snapshot, word};
 
@@ -96,7 +96,7 @@ fn mode(path: &Path) -> u32 {
 #[test]
 fn a_write_ends_inside_or_nowhere() {
     assert!(CASES.len() >= 65, "{}", CASES.len());
-    for (links, expected) in [(Links::Inside, 0), (Links::Refused, 1)] {
+    for (links, expected) in [(LinkPolicy::Inside, 0), (LinkPolicy::Refused, 1)] {
         for way in 0..2 {
             for (path, inside, refused) in CASES {
                 let expected = [*inside, *refused][expected];
@@ -126,7 +126,7 @@ fn a_write_ends_inside_or_nowhere() {
 #[test]
 fn the_other_name_of_a_file_keeps_its_content() {
     let world = World::new();
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         write(&tree, "hard-in.txt", "new").unwrap();
         assert_eq!(std::fs::read_to_string(world.root().join("sub/hard.txt")).unwrap(), "hard");
         world.is_untouched("hard link");
@@ -141,7 +141,7 @@ fn new_files_and_folders_are_made_as_usual_and_old_ones_stay_as_they_are() {
         std::fs::create_dir(world.root().join("usual")).unwrap();
         0o777 & !mode(&world.root().join("usual"))
     };
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         let created = write(&tree, "made/by/us.txt", "1").unwrap();
         assert_eq!(created, WriteOutcome { bytes: 1, created: true });
         assert_eq!(mode(&world.root().join("made/by")), 0o777 & !umask);
@@ -168,7 +168,7 @@ fn new_files_and_folders_are_made_as_usual_and_old_ones_stay_as_they_are() {
 fn the_owner_of_a_replaced_file_stays_the_owner() {
     let world = World::new();
     let path = world.root().join("theirs.txt");
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         std::fs::write(&path, "old").unwrap();
         if std::os::unix::fs::chown(&path, Some(12_345), Some(12_346)).is_err() {
             return crate::harness::skipped("only root can give files away");
@@ -184,7 +184,7 @@ fn a_file_that_nobody_may_write_to_is_not_replaced() {
     let world = World::new();
     let path = world.root().join("notes.txt");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         assert_eq!(word(&write(&tree, "notes.txt", "new")), "read-only");
         let path_in_tree = tree.path("notes.txt").unwrap();
         assert_eq!(word(&tree.preview_write(&path_in_tree)), "read-only");
@@ -196,7 +196,7 @@ fn a_file_that_nobody_may_write_to_is_not_replaced() {
 #[test]
 fn a_write_that_nobody_waits_for_changes_nothing() {
     let world = World::new();
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         let before = snapshot(&world.root());
         for (path, calls) in [("notes.txt", 0), ("notes.txt", 1), ("new/x.txt", 0)] {
             let left = std::cell::Cell::new(calls);
@@ -218,7 +218,7 @@ fn what_a_crash_left_is_hidden_and_goes_away_after_an_hour() {
         std::fs::File::options().write(true).open(&path).unwrap().set_modified(then).unwrap();
         path
     };
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         let name = |end: &str| format!("{TEMPORARY_PREFIX}{end:0>32}");
         let (old, young) = (make(&name("01d"), 3_700), make(&name("2"), 3_500));
         let foreign = [
@@ -260,7 +260,7 @@ fn a_planted_temporary_file_is_not_followed() {
     std::fs::File::options().write(true).open(&secret).unwrap().set_modified(then).unwrap();
     let planted = world.root().join(format!("{TEMPORARY_PREFIX}{:032x}", 7));
     symlink("../secret.txt", &planted).unwrap();
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         write(&tree, "notes.txt", "new").unwrap();
         assert!(secret.exists() && planted.is_symlink());
     }
@@ -270,7 +270,7 @@ fn a_planted_temporary_file_is_not_followed() {
 fn large_and_odd_contents_are_written_as_they_are() {
     let world = World::new();
     let large: Vec<u8> = (0..5_000_000_u32).flat_map(u32::to_le_bytes).collect();
-    for tree in world.trees(Links::Inside) {
+    for tree in world.trees(LinkPolicy::Inside) {
         for bytes in [&b""[..], b"\0", b"\xff\xfe", "Grüße\r\n".as_bytes(), &large] {
             let path = tree.path("contents").unwrap();
             tree.write(&path, bytes, &always).unwrap();

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::{
     Exit,
     printer::{Printer, counted},
-    settings::{FileErrors, Flags, Loaded, environment},
+    settings::{FileErrors, Flags, LoadedSettings, environment},
     start_checks::{self, Certainty},
     wiring::{
         self,
@@ -77,7 +77,7 @@ pub fn run(flags: &Flags, printer: &Printer, as_json: bool) -> anyhow::Result<Ex
     })
 }
 
-fn checked(loaded: &Loaded) -> SettingsReport {
+fn checked(loaded: &LoadedSettings) -> SettingsReport {
     let mut found =
         SettingsReport { diagnostics: loaded.remarks.clone(), ..SettingsReport::default() };
     let start_errors = start_checks::start_errors(loaded);

@@ -3,10 +3,10 @@
 use ask::policy::{default_rules, rules_yaml};
 use serde_json::json;
 
-use crate::{Exit, printer::Printer, settings::Loaded};
+use crate::{Exit, printer::Printer, settings::LoadedSettings};
 
 /// Prints the rules that hold with these settings, as YAML or JSON.
-pub fn show(loaded: &Loaded, json: bool, printer: &Printer) -> Exit {
+pub fn show(loaded: &LoadedSettings, json: bool, printer: &Printer) -> Exit {
     let policy = &loaded.settings.ask.policy;
     if !json {
         printer.data(rules_yaml(policy).trim_end());
@@ -25,9 +25,9 @@ pub fn show(loaded: &Loaded, json: bool, printer: &Printer) -> Exit {
 pub fn page() -> String {
     let mut page = String::from(
         "# The rules of `ask`\n\n\
-         Questions that `toolgate ask` and `POST /v1/ask` refuse before anything else happens. The question is brought into one form first: NFKC, \
-         without what cannot be seen, in small letters. `ask.policy.without` leaves a rule out by its name, `ask.policy.block` adds your own. They are a \
-         courtesy and no boundary: what keeps a question from doing harm are the gates behind them.\n\n\
+         Questions that `toolgate ask` and `POST /v1/ask` refuse before anything else happens. The question is normalized first: NFKC, \
+         without invisible characters, in lower case. `ask.policy.without` leaves a rule out by its name, `ask.policy.block` adds your own. They are a \
+         convenience and not a security boundary: the checks of the plan and of the call are.\n\n\
          | rule | refuses | for example | and not |\n|---|---|---|---|\n",
     );
     for rule in default_rules() {

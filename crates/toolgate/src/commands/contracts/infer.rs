@@ -15,13 +15,13 @@ use upstream::{
 };
 
 use self::{
-    gather::Gathered,
+    gather::CollectedResults,
     sample::{Proposal, Sample},
 };
 use crate::{
     Exit, commands, files,
     printer::{Printer, counted},
-    settings::{Flags, Loaded},
+    settings::{Flags, LoadedSettings},
     wiring::overlays,
 };
 
@@ -62,7 +62,7 @@ impl InferCommand {
         if before.is_some() && self.save && !self.force {
             bail!("`{}` already exists; --force replaces its output schema", file.display());
         }
-        let Gathered { samples, errors } = self.gather(&loaded, id, tool)?;
+        let CollectedResults { samples, errors } = self.gather(&loaded, id, tool)?;
         let count = samples.len();
         if count == 0 && errors > 0 {
             printer.say(format!(
@@ -117,7 +117,7 @@ impl InferCommand {
     }
 
     /// The effect of the overlay that was written. Results from files do not show that there is such a tool.
-    fn effect(&self, loaded: &Loaded, id: &str, tool: &str) -> String {
+    fn effect(&self, loaded: &LoadedSettings, id: &str, tool: &str) -> String {
         if self.results.is_empty() {
             return "a running server reloads it".to_owned();
         }
@@ -136,8 +136,13 @@ impl InferCommand {
     }
 
     /// The results to infer from.
-    fn gather(&self, loaded: &Loaded, id: &str, tool: &str) -> anyhow::Result<Gathered> {
-        let mut gathered = Gathered::default();
+    fn gather(
+        &self,
+        loaded: &LoadedSettings,
+        id: &str,
+        tool: &str,
+    ) -> anyhow::Result<CollectedResults> {
+        let mut gathered = CollectedResults::default();
         if !self.results.is_empty() {
             for file in &self.results {
                 let text = files::read(file)?;
@@ -169,7 +174,7 @@ impl InferCommand {
 
 /// The overlay of the proposal; other keys of an earlier overlay stay.
 fn overlay(
-    loaded: &Loaded,
+    loaded: &LoadedSettings,
     id: &str,
     tool: &str,
     before: Option<Overlay>,

@@ -12,7 +12,7 @@ use store::{DataFolder, DataFolderError, Durability, Sqlite};
 use super::DoctorFinding;
 use crate::{
     server_settings::{OPERATOR_TOKEN, STATE_KEY},
-    settings::Loaded,
+    settings::LoadedSettings,
     start_checks,
 };
 
@@ -135,7 +135,7 @@ pub(super) fn secrets(folder: &Path) -> Option<DoctorFinding> {
 }
 
 /// Checks that the journal can be written, if it exists or the settings name it. It is not created.
-pub(super) fn journal(loaded: &Loaded) -> Option<DoctorFinding> {
+pub(super) fn journal(loaded: &LoadedSettings) -> Option<DoctorFinding> {
     const SUBJECT: &str = "journal";
     if let Some(error) = start_checks::journal(loaded) {
         return Some(DoctorFinding::problem(SUBJECT, error.message).hint_if(error.hint));

@@ -1,10 +1,10 @@
 //! The language model.
 
 use super::DoctorFinding;
-use crate::settings::Loaded;
+use crate::settings::LoadedSettings;
 
 /// Checks that the model answers, if one is configured.
-pub(super) async fn endpoint(loaded: &Loaded) -> Option<DoctorFinding> {
+pub(super) async fn endpoint(loaded: &LoadedSettings) -> Option<DoctorFinding> {
     const SUBJECT: &str = "language model";
     let found = llm::diagnose(&loaded.tools().llm).await?;
     let finding = if found.usable {

@@ -1,10 +1,10 @@
 //! The model servers behind `mlx.load`.
 
 use super::DoctorFinding;
-use crate::{settings::Loaded, wiring::BoundTool};
+use crate::{settings::LoadedSettings, wiring::BoundTool};
 
 /// Checks that models can be loaded, if the tool is served and models are configured.
-pub(super) fn servers(bound: &[BoundTool], loaded: &Loaded) -> Option<DoctorFinding> {
+pub(super) fn servers(bound: &[BoundTool], loaded: &LoadedSettings) -> Option<DoctorFinding> {
     const SUBJECT: &str = "models";
     if !bound.iter().any(|one| one.contract.name == "mlx.load") {
         return None;

@@ -1,10 +1,10 @@
 //! The service behind `search.web`.
 
 use super::DoctorFinding;
-use crate::{settings::Loaded, wiring::BoundTool};
+use crate::{settings::LoadedSettings, wiring::BoundTool};
 
 /// Checks that the service answers, if the tool is served.
-pub(super) async fn service(bound: &[BoundTool], loaded: &Loaded) -> Option<DoctorFinding> {
+pub(super) async fn service(bound: &[BoundTool], loaded: &LoadedSettings) -> Option<DoctorFinding> {
     const SUBJECT: &str = "search";
     if !bound.iter().any(|one| one.contract.name == "search.web") {
         return None;

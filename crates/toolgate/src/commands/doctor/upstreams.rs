@@ -5,7 +5,7 @@ use upstream::{DownCause, UpstreamState, UpstreamStatus};
 use super::DoctorFinding;
 use crate::{
     printer::counted,
-    settings::Loaded,
+    settings::LoadedSettings,
     wiring::{
         self, BoundTool,
         upstreams::{self, UpstreamFilter},
@@ -17,7 +17,7 @@ const SUBJECT: &str = "upstreams";
 const MAX_REPORTED: usize = 5;
 
 /// Checks that each can be reached, and reports tools that are not served.
-pub(super) async fn servers(bound: Vec<BoundTool>, loaded: &Loaded) -> Vec<DoctorFinding> {
+pub(super) async fn servers(bound: Vec<BoundTool>, loaded: &LoadedSettings) -> Vec<DoctorFinding> {
     if loaded.settings.upstreams.is_empty() {
         return Vec::new();
     }

@@ -12,7 +12,7 @@ use super::{given, unknown};
 use crate::{
     Exit, commands,
     printer::Printer,
-    settings::{Flags, Loaded},
+    settings::{Flags, LoadedSettings},
     wiring::{
         self, BoundTool, OpenGate, overlays,
         upstreams::{self, UpstreamFilter},
@@ -84,7 +84,7 @@ pub async fn adopt(
 
 /// Writes the overlay; what it says besides the output schema stays.
 fn write(
-    loaded: &Loaded,
+    loaded: &LoadedSettings,
     broken: &BrokenContract,
     schema: Value,
     id: &str,
@@ -120,7 +120,7 @@ fn own(name: &str, bound: &[BoundTool]) -> anyhow::Result<Option<BrokenContract>
 async fn of_upstream(
     name: &str,
     bound: Vec<BoundTool>,
-    loaded: &Loaded,
+    loaded: &LoadedSettings,
 ) -> anyhow::Result<BrokenContract> {
     let fixed = wiring::tools(bound, loaded)?;
     let config = upstreams::eager_host_config(loaded, UpstreamFilter::OwnerOf(name), &fixed)?;

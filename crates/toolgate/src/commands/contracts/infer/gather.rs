@@ -16,7 +16,7 @@ use upstream::{
 use super::sample::Sample;
 use crate::{
     commands,
-    settings::Loaded,
+    settings::LoadedSettings,
     wiring::{
         self, OpenGate, overlays,
         upstreams::{self, UpstreamFilter},
@@ -28,12 +28,12 @@ const MAX_KEPT: usize = 200;
 
 /// Results, and the number of errors of the tool itself.
 #[derive(Default)]
-pub struct Gathered {
+pub struct CollectedResults {
     pub samples: Vec<Sample>,
     pub errors: usize,
 }
 
-impl Gathered {
+impl CollectedResults {
     pub fn add(&mut self, sample: Sample) {
         match sample {
             Sample::Error => self.errors += 1,
@@ -43,10 +43,10 @@ impl Gathered {
 }
 
 /// The results of a tool in the jobs and the quarantine of the data folder.
-pub fn kept(loaded: &Loaded, id: &str, tool: &str) -> anyhow::Result<Gathered> {
-    let mut gathered = Gathered::default();
+pub fn kept(loaded: &LoadedSettings, id: &str, tool: &str) -> anyhow::Result<CollectedResults> {
+    let mut results = CollectedResults::default();
     if !loaded.data_dir().exists() {
-        return Ok(gathered);
+        return Ok(results);
     }
     let output = output_of(loaded, id, tool)?;
     let served = names::served(id, tool);
@@ -66,7 +66,7 @@ pub fn kept(loaded: &Loaded, id: &str, tool: &str) -> anyhow::Result<Gathered> {
             // Where the result was too large, what is kept points to an artifact.
             let value = output_of_job.filter(|value| value.get("artifact").is_none());
             if let Some(value) = value {
-                gathered.add(Sample::kept(value, output));
+                results.add(Sample::kept(value, output));
             }
         }
         let filter =
@@ -75,15 +75,15 @@ pub fn kept(loaded: &Loaded, id: &str, tool: &str) -> anyhow::Result<Gathered> {
             let Some(entry) = store.quarantined(&entry.id, now).await? else { continue };
             let value = serde_json::from_str::<Value>(entry.payload.get()).ok();
             if let Some(value) = value.filter(|value| entry.summary.whole && !value.is_null()) {
-                gathered.add(Sample::kept(value, output));
+                results.add(Sample::kept(value, output));
             }
         }
-        Ok(gathered)
+        Ok(results)
     })
 }
 
 /// The output format of a tool when its results were stored.
-fn output_of(loaded: &Loaded, id: &str, tool: &str) -> anyhow::Result<OutputFormat> {
+fn output_of(loaded: &LoadedSettings, id: &str, tool: &str) -> anyhow::Result<OutputFormat> {
     let overlay = overlays::of_upstream(loaded, id)?.remove(tool).unwrap_or_default();
     let usual = loaded.settings.upstreams.get(id).map(|own| own.output).unwrap_or_default();
     Ok(overlay.output.unwrap_or(usual))
@@ -92,12 +92,12 @@ fn output_of(loaded: &Loaded, id: &str, tool: &str) -> anyhow::Result<OutputForm
 /// Calls a tool with each of these arguments, one after the other. These calls do not go through the gate, which has
 /// no contract for them yet; the journal records them.
 pub fn called(
-    loaded: &Loaded,
+    loaded: &LoadedSettings,
     id: &str,
     tool: &str,
     calls: &[Value],
     effects: bool,
-) -> anyhow::Result<Gathered> {
+) -> anyhow::Result<CollectedResults> {
     let contracts = wiring::contracts(loaded)?;
     let fixed = wiring::tools(contracts.bound, loaded)?;
     let config = upstreams::eager_host_config(loaded, UpstreamFilter::One(id), &fixed)?;
@@ -125,7 +125,7 @@ async fn call(
     kept: &OpenGate,
     upstream: &Upstream,
     wanted: &RequestedCalls<'_>,
-) -> anyhow::Result<Gathered> {
+) -> anyhow::Result<CollectedResults> {
     let (id, tool, overlay) = (&upstream.id, wanted.tool, wanted.overlay);
     let Some(listings) = upstream.own_listings() else {
         match upstream.state() {
@@ -157,7 +157,7 @@ async fn call(
         }
     }
     let timeout = Duration::from_millis(upstream.settings.timeout_ms.unwrap_or(wanted.timeout_ms));
-    let mut gathered = Gathered::default();
+    let mut results = CollectedResults::default();
     for arguments in wanted.calls {
         let event = json!({
             "tool": names::served(id, tool),
@@ -176,9 +176,9 @@ async fn call(
                 "`{id}.{tool}` needs more input before it returns a result; give results with --results FILE"
             );
         }
-        gathered.add(Sample::read(result));
+        results.add(Sample::read(result));
     }
-    Ok(gathered)
+    Ok(results)
 }
 
 /// Refuses a tool that is rejected for another reason than its output schema.

@@ -19,7 +19,7 @@ use upstream::connection::{
 use super::{stdio_client::StdioClient, swappable_provider::SwappableProvider};
 use crate::{
     server_settings,
-    settings::Loaded,
+    settings::LoadedSettings,
     wiring::{self, BoundTool},
 };
 
@@ -62,7 +62,7 @@ impl OpenDoors {
     /// Opens all doors.
     pub async fn open(
         bound: Vec<BoundTool>,
-        loaded: &Loaded,
+        loaded: &LoadedSettings,
         timeout: Duration,
     ) -> anyhow::Result<Self> {
         let mut tools = Vec::new();

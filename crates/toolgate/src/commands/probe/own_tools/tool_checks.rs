@@ -18,14 +18,14 @@ use super::{
     open_doors::{OpenDoors, ProbedTool},
     rules,
 };
-use crate::{examples, settings::Loaded};
+use crate::{examples, settings::LoadedSettings};
 
 /// One tool, with the doors and options of its checks.
 pub struct ToolCheck<'a> {
     pub doors: &'a OpenDoors,
     pub tool: &'a ProbedTool,
     pub options: &'a ProbeOptions,
-    pub loaded: &'a Loaded,
+    pub loaded: &'a LoadedSettings,
     /// The folder for tools that run for real.
     pub folder: &'a Path,
 }
