@@ -1,4 +1,4 @@
-//! SupervisorHandle, bounded children: a command never outlives its call.
+//! Supervised, bounded children: a command never outlives its call.
 //!
 //! Three processes take part, because none of them alone can promise that:
 //!

@@ -1,11 +1,14 @@
 //! A limit on the entries of an hour, remembered across processes and restarts.
 //!
-//! The times of the latest entries stand in a file of their own, each in a record of sixteen bytes:
-//! milliseconds since 1970 and a line end. A new entry is allowed if the one that came `max` entries
-//! before it is older than an hour, so only the end of that file ever matters. It is the time of
-//! the append that counts, not what the entry says about itself.
+//! The times of the entries of the last hour are in a file of their own, one a line, in milliseconds
+//! since 1970. It is the time of the append that counts, not what the entry says about itself.
 
-use std::{fs::File, io, os::unix::fs::FileExt as _, path::PathBuf};
+use std::{
+    fs::File,
+    io::{self, Read as _, Seek as _, SeekFrom},
+    os::unix::fs::FileExt as _,
+    path::PathBuf,
+};
 
 use rustix::{
     fs::{Mode, OFlags, fstat, open},
@@ -16,10 +19,12 @@ use super::LedgerError;
 use crate::files::{Folder, file_types::require_regular};
 
 const HOUR_MS: i64 = 3_600_000;
-const RECORD_BYTES: u64 = 16;
-/// The superfluous bytes that are kept before they are removed.
-const SLACK_BYTES: u64 = 65_536;
+/// The most bytes of the file that are read: its end, with more times than any sensible limit.
+const MAX_READ_BYTES: u64 = 1 << 20;
 const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
+/// Neither through a link, nor waiting for the other end of a pipe.
+const FLAGS: OFlags =
+    OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 /// The number of entries that a file takes in an hour.
 pub struct HourlyLimit {
@@ -43,12 +48,7 @@ impl HourlyLimit {
     pub(super) fn open(&self, ledger: &str) -> Result<File, LedgerError> {
         let folder = Folder::open_or_create(&self.folder)?;
         let name = file_name(ledger);
-        let flags = OFlags::RDWR
-            | OFlags::CREATE
-            | OFlags::NOFOLLOW
-            | OFlags::NONBLOCK
-            | OFlags::NOCTTY
-            | OFlags::CLOEXEC;
+        let flags = FLAGS | OFlags::RDWR | OFlags::CREATE;
         let file = File::from(open(folder.path().join(&name), flags, FILE_MODE)?);
         require_regular(&fstat(&file)?).map_err(|_| LedgerError::NotRegular(name))?;
         Ok(file)
@@ -56,74 +56,61 @@ impl HourlyLimit {
 
     /// Refuses where one more entry would not be taken now. Makes, takes and locks nothing.
     pub(super) fn check(&self, ledger: &str) -> Result<(), LedgerError> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let name = file_name(ledger);
-        let file = match open(self.folder.join(&name), flags, Mode::empty()) {
+        let file = match open(self.folder.join(&name), FLAGS | OFlags::RDONLY, Mode::empty()) {
             Ok(file) => File::from(file),
             Err(Errno::NOENT) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
         require_regular(&fstat(&file)?).map_err(|_| LedgerError::NotRegular(name))?;
-        let records = file.metadata()?.len() / RECORD_BYTES;
-        self.require_room(&file, records, (self.now_ms)())
+        let now = (self.now_ms)();
+        self.require_room(&last_hour(&file, now)?, now)
     }
 
     /// Writes down the time of one more entry, unless the hour is full. `times` is locked. Returns
     /// the length to which `times` is cut if the entry is not written after all.
     pub(super) fn take(&self, times: &File) -> Result<u64, LedgerError> {
-        let length = self.remove_superfluous(times)?;
         let now = (self.now_ms)();
-        self.require_room(times, length / RECORD_BYTES, now)?;
-        let record = format!("{:015}\n", now.max(0));
-        if let Err(error) = times.write_all_at(record.as_bytes(), length) {
+        let kept = last_hour(times, now)?;
+        self.require_room(&kept, now)?;
+        let record = |time: &i64| format!("{time:015}\n");
+        let text: String = kept.iter().map(record).collect();
+        let length = text.len() as u64;
+        // Times that no longer count are dropped. Cut last: after a crash an old one may be there once more.
+        if times.metadata()?.len() != length {
+            times.write_all_at(text.as_bytes(), 0)?;
+            times.set_len(length)?;
+        }
+        if let Err(error) = times.write_all_at(record(&now.max(0)).as_bytes(), length) {
             times.set_len(length)?;
             return Err(error.into());
         }
         Ok(length)
     }
 
-    fn require_room(&self, times: &File, records: u64, now: i64) -> Result<(), LedgerError> {
-        let refused = |retry_after_ms: i64| LedgerError::TooMany {
-            max: self.max,
-            retry_after_ms: u64::try_from(retry_after_ms).unwrap_or(0),
-        };
-        let Some(index) = records.checked_sub(u64::from(self.max)) else { return Ok(()) };
-        if index == records {
-            // The limit is zero.
-            return Err(refused(HOUR_MS));
-        }
-        let mut record = [0; 16];
-        times.read_exact_at(&mut record, index * RECORD_BYTES)?;
-        // What cannot be read, or lies more than an hour ahead, is no time of an entry: the clock
-        // was wrong. It would refuse all entries until then.
-        let time = std::str::from_utf8(&record).ok().and_then(|text| text.trim_end().parse().ok());
-        let Some(time): Option<i64> = time else { return Ok(()) };
-        let free_at = time.saturating_add(HOUR_MS);
-        if free_at > now && time <= now.saturating_add(HOUR_MS) {
-            return Err(refused(free_at.saturating_sub(now)));
-        }
-        Ok(())
+    /// Refuses where the hour is full of these times, which are sorted.
+    fn require_room(&self, times: &[i64], now: i64) -> Result<(), LedgerError> {
+        let Some(index) = times.len().checked_sub(self.max as usize) else { return Ok(()) };
+        // Without one the limit is zero.
+        let free_in = times.get(index).map_or(HOUR_MS, |time| time + HOUR_MS - now);
+        let retry_after_ms = u64::try_from(free_in).unwrap_or(0);
+        Err(LedgerError::TooMany { max: self.max, retry_after_ms })
     }
+}
 
-    /// Cuts off what is no whole record, and removes what will never be looked at again when that
-    /// has become much. Returns the length after that.
-    fn remove_superfluous(&self, times: &File) -> io::Result<u64> {
-        let length = times.metadata()?.len();
-        let whole = length - length % RECORD_BYTES;
-        if whole != length {
-            times.set_len(whole)?;
-        }
-        let kept = u64::from(self.max) * RECORD_BYTES;
-        if whole <= 2 * kept + SLACK_BYTES {
-            return Ok(whole);
-        }
-        // The end of the file is whole at every moment, and only the end matters.
-        let mut latest = vec![0; usize::try_from(kept).unwrap_or(usize::MAX)];
-        times.read_exact_at(&mut latest, whole - kept)?;
-        times.write_all_at(&latest, 0)?;
-        times.set_len(kept)?;
-        Ok(kept)
-    }
+/// The times of the last hour, sorted. A time more than an hour ahead is not one of an entry: the clock
+/// was wrong, and it would refuse all entries until then.
+fn last_hour(mut times: &File, now: i64) -> io::Result<Vec<i64>> {
+    let length = times.metadata()?.len();
+    times.seek(SeekFrom::Start(length.saturating_sub(MAX_READ_BYTES)))?;
+    let mut bytes = Vec::new();
+    times.take(MAX_READ_BYTES).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let counts = |time: &i64| now.saturating_sub(HOUR_MS) < *time && *time <= now + HOUR_MS;
+    let mut found: Vec<i64> =
+        text.lines().filter_map(|line| line.parse().ok()).filter(counts).collect();
+    found.sort_unstable();
+    Ok(found)
 }
 
 fn file_name(ledger: &str) -> String {
