@@ -7,6 +7,8 @@ use serde_json::Value;
 /// An HTTP answer, read whole.
 #[derive(Debug, Clone)]
 pub struct Answer {
+    /// Method and path of the request, for messages of failed tests.
+    pub request: String,
     /// The status.
     pub status: u16,
     /// The headers, by lower-case name.
@@ -32,7 +34,7 @@ impl Answer {
         self.headers.get(name).unwrap_or_else(|| panic!("no {name} in {:?}", self.headers))
     }
 
-    pub(crate) async fn read(response: reqwest::Response) -> Self {
+    pub(crate) async fn read(request: String, response: reqwest::Response) -> Self {
         let headers = response
             .headers()
             .iter()
@@ -41,6 +43,7 @@ impl Answer {
             })
             .collect();
         Self {
+            request,
             status: response.status().as_u16(),
             headers,
             body: response.bytes().await.unwrap().to_vec(),

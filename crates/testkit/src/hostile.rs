@@ -35,8 +35,8 @@ const MAX_REQUEST_BYTES: usize = 1_048_576;
 trait Wire: AsyncRead + AsyncWrite + Unpin + Send {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Wire for T {}
 
-/// What came in: the path, the query taken apart, and every byte of it.
-struct Asked {
+/// A request: the path, the query taken apart, and every byte of it.
+struct HostileRequest {
     path: String,
     query: HashMap<String, String>,
     bytes: Vec<u8>,
@@ -143,7 +143,7 @@ async fn serve(stream: TcpStream, tls: Option<TlsAcceptor>) {
 }
 
 /// Reads the head of a request.
-async fn ask(stream: &mut (impl AsyncRead + Unpin)) -> Option<Asked> {
+async fn ask(stream: &mut (impl AsyncRead + Unpin)) -> Option<HostileRequest> {
     let mut bytes = Vec::new();
     while !bytes.windows(4).any(|four| four == b"\r\n\r\n") {
         let read = stream.read_buf(&mut bytes).await.ok()?;
@@ -158,5 +158,5 @@ async fn ask(stream: &mut (impl AsyncRead + Unpin)) -> Option<Asked> {
         |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
     let query = query.split('&').filter_map(|pair| pair.split_once('='));
     let query = query.map(|(name, value)| (decoded(name), decoded(value))).collect();
-    Some(Asked { path: path.to_owned(), query, bytes })
+    Some(HostileRequest { path: path.to_owned(), query, bytes })
 }

@@ -14,6 +14,7 @@
 
 mod answer;
 pub mod arbitrary;
+mod cli_output;
 mod hostile;
 pub mod mcp;
 mod peer;
@@ -26,10 +27,11 @@ mod wait;
 mod world;
 
 pub use answer::Answer;
+pub use cli_output::{Arguments, CliOutput};
 pub use hostile::{Authority, Hostile};
-pub use peer::{Act, Heard, Peer};
+pub use peer::{Act, Peer, PeerRequest};
 pub use raw::Raw;
 pub use shell::{Shell, Spoken};
-pub use upstream::{Asked, Reply, Upstream};
-pub use wait::{eventually, until};
+pub use upstream::{Reply, Upstream};
+pub use wait::{Condition, eventually, next_millisecond, until};
 pub use world::World;

@@ -9,10 +9,29 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{Answer, World};
+use crate::{Answer, Raw, World};
 
 /// How long a server may take to say something.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The extension for calls that go on by themselves.
+pub const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+/// The capabilities of a client that knows tasks.
+pub fn with_tasks() -> Value {
+    json!({ "extensions": { TASKS: {} } })
+}
+
+/// Parameters with more of them.
+pub fn extended(mut params: Value, more: &Value) -> Value {
+    params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    params
+}
+
+/// The notification that nobody waits for this request any more.
+pub fn cancelled(id: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
+}
 
 /// `_meta` of a modern request whose client can do this.
 pub fn meta(capabilities: &Value) -> Value {
@@ -49,10 +68,10 @@ pub fn frame(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> 
     text.into_bytes()
 }
 
-/// A client of the modern era over HTTP.
+/// A client of the modern protocol version over HTTP.
 pub struct Modern<'a> {
     world: &'a World,
-    /// Where it knocks.
+    /// The path of its requests.
     pub path: String,
     /// What it can do.
     pub capabilities: Value,
@@ -125,10 +144,10 @@ impl<'a> Modern<'a> {
     }
 }
 
-/// A client of the legacy era over HTTP.
+/// A client of a legacy protocol version over HTTP.
 pub struct Legacy<'a> {
     world: &'a World,
-    /// Where it knocks.
+    /// The path of its requests.
     pub path: String,
     /// Its session.
     pub session: String,
@@ -137,12 +156,17 @@ pub struct Legacy<'a> {
 }
 
 impl<'a> Legacy<'a> {
-    /// A session of the newest legacy revision.
+    /// A session of the newest legacy version.
     pub async fn open(world: &'a World) -> Self {
-        Self::open_at(world, "/mcp", "2025-11-25", &json!({})).await
+        Self::able(world, &json!({})).await
     }
 
-    /// A session of this revision, with a client that can do this.
+    /// The same with a client that can do this.
+    pub async fn able(world: &'a World, capabilities: &Value) -> Self {
+        Self::open_at(world, "/mcp", "2025-11-25", capabilities).await
+    }
+
+    /// A session of this version, with a client that can do this.
     pub async fn open_at(
         world: &'a World,
         path: &str,
@@ -176,6 +200,16 @@ impl<'a> Legacy<'a> {
             ("mcp-session-id", &self.session),
         ];
         self.world.send("POST", &self.path, &headers, Some(body.as_bytes().to_vec())).await
+    }
+
+    /// Sends a request on a connection of its own, whose response is read as it comes.
+    pub async fn stream(&self, request: &Value) -> Raw {
+        let headers = [
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+            ("mcp-session-id", &self.session),
+        ];
+        self.world.sent(frame("POST", &self.path, &headers, &request.to_string())).await
     }
 
     /// The answer to a request: the last message.
@@ -283,7 +317,7 @@ impl Piped {
 
     /// The next message.
     pub fn heard(&mut self) -> Value {
-        let line = self.lines.recv_timeout(PATIENCE).expect("a line");
+        let line = self.lines.recv_timeout(TIMEOUT).expect("a line");
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
@@ -298,7 +332,13 @@ impl Piped {
         self.heard()
     }
 
-    /// `initialize`, as a client of the newest legacy revision.
+    /// Answers a request of the server, and waits for the next message.
+    pub fn respond(&mut self, asked: &Value, result: &Value) -> Value {
+        self.tell(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": result }));
+        self.heard()
+    }
+
+    /// `initialize`, as a client of the newest legacy version.
     pub fn initialize(&mut self, capabilities: &Value) -> Value {
         let params = json!({
             "protocolVersion": "2025-11-25",

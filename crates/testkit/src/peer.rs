@@ -18,7 +18,7 @@ use tokio::{
 
 /// A request as the server read it.
 #[derive(Debug, Clone)]
-pub struct Heard {
+pub struct PeerRequest {
     /// Which connection it came by, from 0.
     pub connection: usize,
     /// The how-manieth of that connection it is, from 0.
@@ -33,7 +33,7 @@ pub struct Heard {
     pub body: String,
 }
 
-impl Heard {
+impl PeerRequest {
     /// The value of a header; empty where there is none.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
@@ -54,6 +54,8 @@ pub enum Act {
     Drip(Vec<u8>, Duration),
     /// Sends these bytes again and again, without an end.
     Endless(Vec<u8>),
+    /// Sends these bytes again and again, with this pause before each time.
+    Repeat(Vec<u8>, Duration),
     /// Sends what comes, until nothing can come any more.
     Relay(UnboundedReceiver<Vec<u8>>),
     /// Says nothing until the client goes.
@@ -91,7 +93,7 @@ impl Act {
     }
 }
 
-type Script = dyn Fn(&Heard) -> Vec<Act> + Send + Sync;
+type Script = dyn Fn(&PeerRequest) -> Vec<Act> + Send + Sync;
 
 /// The server. It ends with the runtime of its test.
 #[derive(Clone)]
@@ -100,12 +102,12 @@ pub struct Peer {
     pub port: u16,
     connections: Arc<AtomicUsize>,
     closed: Arc<AtomicUsize>,
-    heard: Arc<Mutex<Vec<Heard>>>,
+    heard: Arc<Mutex<Vec<PeerRequest>>>,
 }
 
 impl Peer {
     /// A server that does this to every request.
-    pub async fn start(script: impl Fn(&Heard) -> Vec<Act> + Send + Sync + 'static) -> Self {
+    pub async fn start(script: impl Fn(&PeerRequest) -> Vec<Act> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let peer = Self {
             port: listener.local_addr().unwrap().port(),
@@ -145,7 +147,7 @@ impl Peer {
     }
 
     /// What it was asked until now.
-    pub fn heard(&self) -> Vec<Heard> {
+    pub fn heard(&self) -> Vec<PeerRequest> {
         self.heard.lock().unwrap().clone()
     }
 
@@ -180,6 +182,12 @@ async fn perform(act: Act, stream: &mut TcpStream) -> bool {
             while stream.write_all(&bytes).await.is_ok() {}
             false
         }
+        Act::Repeat(bytes, pause) => {
+            while stream.write_all(&bytes).await.is_ok() {
+                tokio::time::sleep(pause).await;
+            }
+            false
+        }
         Act::Relay(mut bytes) => loop {
             let mut none = [0];
             tokio::select! {
@@ -208,7 +216,7 @@ async fn read(
     bytes: &mut Vec<u8>,
     connection: usize,
     nth: usize,
-) -> Option<Heard> {
+) -> Option<PeerRequest> {
     let end = loop {
         if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
             break end;
@@ -233,5 +241,5 @@ async fn read(
     }
     let body = String::from_utf8_lossy(&bytes[..length]).into_owned();
     bytes.drain(..length);
-    Some(Heard { connection, nth, method: words.next()?, path: words.next()?, headers, body })
+    Some(PeerRequest { connection, nth, method: words.next()?, path: words.next()?, headers, body })
 }

@@ -11,7 +11,7 @@ use tokio::{
 use crate::{Answer, World};
 
 /// How long a server may take to answer or to close.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A connection that sends exactly the bytes it is given.
 pub struct Raw {
@@ -56,7 +56,8 @@ impl Raw {
             let (name, value) = line.split_once(':').unwrap();
             (name.to_ascii_lowercase(), value.trim().to_owned())
         });
-        Answer { status: status.parse().unwrap(), headers: headers.collect(), body: Vec::new() }
+        let (request, body) = (String::new(), Vec::new());
+        Answer { request, status: status.parse().unwrap(), headers: headers.collect(), body }
     }
 
     /// What comes next of an answer without an end; nothing where the server has closed.
@@ -67,6 +68,21 @@ impl Raw {
         String::from_utf8_lossy(&std::mem::take(&mut self.read)).into_owned()
     }
 
+    /// The next message of an event stream that has these words.
+    pub async fn message(&mut self, words: &str) -> serde_json::Value {
+        let mut text = String::new();
+        loop {
+            let mut data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+            let found = data.find(|line| line.contains(words)).map(serde_json::from_str);
+            if let Some(Ok(message)) = found {
+                return message;
+            }
+            let more = self.more().await;
+            assert!(!more.is_empty(), "no `{words}` in `{text}`");
+            text += &more;
+        }
+    }
+
     /// Waits until the server closes; what it said until then.
     pub async fn closed(mut self) -> Vec<u8> {
         while self.fill().await > 0 {}
@@ -75,7 +91,7 @@ impl Raw {
 
     /// Reads what comes; 0 where the connection is closed.
     async fn fill(&mut self) -> usize {
-        let read = timeout(PATIENCE, self.stream.read_buf(&mut self.read)).await;
+        let read = timeout(TIMEOUT, self.stream.read_buf(&mut self.read)).await;
         read.expect("an answer or the end of the connection").unwrap_or(0)
     }
 }
@@ -85,6 +101,13 @@ impl World {
     pub async fn connect(&self) -> Raw {
         let stream = TcpStream::connect(("127.0.0.1", self.port())).await.unwrap();
         Raw { stream, read: Vec::new() }
+    }
+
+    /// A connection by hand that has sent these bytes.
+    pub async fn sent(&self, bytes: impl AsRef<[u8]>) -> Raw {
+        let mut raw = self.connect().await;
+        raw.send(bytes).await.unwrap();
+        raw
     }
 
     /// Sends a request whose path stays as it is written: a URL library would tidy it up.
@@ -97,8 +120,8 @@ impl World {
         for (name, value) in headers {
             request += &format!("{name}: {value}\r\n");
         }
-        let mut raw = self.connect().await;
-        raw.send(request + "\r\n").await.unwrap();
-        if method == "HEAD" { raw.head().await } else { raw.answer().await }
+        let mut raw = self.sent(request + "\r\n").await;
+        let answer = if method == "HEAD" { raw.head().await } else { raw.answer().await };
+        Answer { request: format!("{method} {path:.80}"), ..answer }
     }
 }

@@ -68,6 +68,32 @@ impl Answer {
         error.clone()
     }
 
+    /// The body of a success.
+    #[track_caller]
+    pub fn ok(&self) -> Value {
+        assert_eq!(self.status, 200, "{}: {}", self.request, self.text());
+        self.json()
+    }
+
+    /// The body of a failure in the shape of its door, which must have this status and code.
+    #[track_caller]
+    pub fn fails(&self, status: u16, code: &str) -> Value {
+        let body = self.answered_json();
+        let shown = if body.get("metrics").is_some() {
+            self.tool_result()["metrics"]["error_code"].clone()
+        } else if body.get("tool").is_some() {
+            self.envelope()["code"].clone()
+        } else {
+            self.error()["code"].clone()
+        };
+        let Self { request, status: got, .. } = self;
+        assert!(
+            *got == status && shown == code,
+            "{request}: {got}, not {status} {code}: {body:.500}"
+        );
+        body
+    }
+
     fn answered_json(&self) -> Value {
         assert!(!self.header("x-request-id").is_empty());
         assert_eq!(self.header("content-type"), "application/json", "{}", self.text());

@@ -12,7 +12,7 @@ use reqwest::Method;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::Answer;
+use crate::{Answer, Arguments, CliOutput};
 
 // The server is started as a person starts it, and killed as a machine kills it.
 #[allow(clippy::disallowed_types)]
@@ -61,9 +61,13 @@ impl World {
 
     /// A server with these settings.
     pub async fn start(binary: impl AsRef<Path>, settings: &str) -> Self {
-        let mut world = Self::new(binary, settings);
-        world.run().await;
-        world
+        Self::new(binary, settings).started().await
+    }
+
+    /// The same with its server running.
+    pub async fn started(mut self) -> Self {
+        self.run().await;
+        self
     }
 
     /// Sets a variable of the server's environment.
@@ -78,6 +82,18 @@ impl World {
         let path = self.folder.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
+    }
+
+    /// The text of a file in the folder.
+    #[track_caller]
+    pub fn read(&self, path: &str) -> String {
+        let file = self.folder.path().join(path);
+        std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// Whether the folder has this file or folder.
+    pub fn has(&self, path: &str) -> bool {
+        self.folder.path().join(path).exists()
     }
 
     /// Writes a program into the folder.
@@ -139,14 +155,9 @@ impl World {
         command
     }
 
-    /// Runs a command line to its end: exit code, stdout, stderr.
-    pub fn cli(&self, arguments: &[&str]) -> (i32, String, String) {
-        let output = self.command(arguments).output().unwrap();
-        (
-            output.status.code().unwrap_or(-1),
-            String::from_utf8_lossy(&output.stdout).into_owned(),
-            String::from_utf8_lossy(&output.stderr).into_owned(),
-        )
+    /// Runs a command line to its end.
+    pub fn cli(&self, arguments: impl Arguments) -> CliOutput {
+        CliOutput::of(&mut self.command(&arguments.list()))
     }
 
     /// What the server has said on stderr.
@@ -195,6 +206,7 @@ impl World {
         headers: &[(&str, &str)],
         body: Option<Vec<u8>>,
     ) -> Answer {
+        let shown = format!("{method} {path}");
         let method = Method::from_bytes(method.as_bytes()).unwrap();
         let mut request = self.client.request(method, self.url(path));
         for (name, value) in headers {
@@ -203,7 +215,7 @@ impl World {
         if let Some(body) = body {
             request = request.body(body);
         }
-        Answer::read(request.send().await.unwrap()).await
+        Answer::read(shown, request.send().await.unwrap()).await
     }
 
     /// `GET`.
@@ -216,20 +228,57 @@ impl World {
         self.send("DELETE", path, &[], None).await
     }
 
-    /// `POST` of a JSON text.
-    pub async fn post(&self, path: &str, body: &str) -> Answer {
+    /// `POST` of a JSON text or value.
+    pub async fn post(&self, path: &str, body: impl std::fmt::Display) -> Answer {
         let headers = [("content-type", "application/json")];
-        self.send("POST", path, &headers, Some(body.as_bytes().to_vec())).await
+        self.send("POST", path, &headers, Some(body.to_string().into_bytes())).await
+    }
+
+    /// `POST /v1/tools/TOOL` with these arguments.
+    pub async fn call(&self, tool: &str, args: &Value) -> Answer {
+        self.post(&format!("/v1/tools/{tool}"), serde_json::json!({ "args": args })).await
     }
 
     /// `POST /v1/tools/execute`.
     pub async fn execute(&self, body: &Value) -> Answer {
-        self.post("/v1/tools/execute", &body.to_string()).await
+        self.post("/v1/tools/execute", body).await
+    }
+
+    /// A request of the operator, whose token the server has written down.
+    pub async fn as_operator(&self, method: &str, path: &str, body: Option<Value>) -> Answer {
+        let token = self.operator_token();
+        let body = body.map(|body| body.to_string().into_bytes());
+        self.send(method, path, &[("authorization", &token)], body).await
+    }
+
+    /// The `Authorization` header of the operator.
+    pub fn operator_token(&self) -> String {
+        format!("Bearer {}", self.read("data/operator.token").trim())
+    }
+
+    /// Submits a job; its id.
+    pub async fn submit(&self, body: &Value) -> String {
+        let answer = self.post("/v1/jobs", body).await;
+        assert_eq!(answer.status, 202, "{}", answer.text());
+        answer.json()["job_id"].as_str().unwrap().to_owned()
+    }
+
+    /// A job as REST shows it.
+    pub async fn job(&self, id: &str) -> Value {
+        self.get(&format!("/v1/jobs/{id}")).await.json()
+    }
+
+    /// Waits until a job has this status.
+    pub async fn until_job_is(&self, id: &str, status: &str) -> Value {
+        crate::eventually(&format!("{id} is {status}"), async || {
+            Some(self.job(id).await).filter(|job| job["status"] == status)
+        })
+        .await
     }
 
     /// The lines of the journal.
     pub fn journal(&self) -> Vec<Value> {
-        let text = std::fs::read_to_string(self.folder.path().join("data/journal.jsonl")).unwrap();
+        let text = self.read("data/journal.jsonl");
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
@@ -240,6 +289,8 @@ impl Drop for World {
         if std::thread::panicking() {
             #[allow(clippy::print_stderr)] // Shown only where a test fails.
             {
+                let settings = std::fs::read_to_string(self.folder.path().join("toolgate.yaml"));
+                eprintln!("settings:\n{}", settings.unwrap_or_default());
                 eprintln!("the server said:\n{}", self.stderr());
             }
         }

@@ -17,7 +17,7 @@ use gate::{
 use serde_json::{Map, Value, json};
 use store::{Durability, LocalBlobs, Sqlite};
 use tempfile::TempDir;
-use testkit::{Act, Heard, Peer};
+use testkit::{Act, Peer, PeerRequest};
 use tokio_util::sync::CancellationToken;
 
 /// The document that everybody asks about.
@@ -228,7 +228,7 @@ impl Plan {
 impl Hall {
     /// With a model that answers each question by this script.
     pub async fn saying(
-        script: impl Fn(&Heard) -> Vec<Act> + Send + Sync + 'static,
+        script: impl Fn(&PeerRequest) -> Vec<Act> + Send + Sync + 'static,
     ) -> (Self, Peer) {
         let peer = Peer::start(script).await;
         (Plan::new(&peer).build(), peer)
@@ -253,7 +253,7 @@ impl Hall {
 }
 
 /// A script that says these one after the other, and the last again and again.
-pub fn in_turn(texts: &[&str]) -> impl Fn(&Heard) -> Vec<Act> + Send + Sync + use<> {
+pub fn in_turn(texts: &[&str]) -> impl Fn(&PeerRequest) -> Vec<Act> + Send + Sync + use<> {
     let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
     let next = AtomicUsize::new(0);
     move |_| {

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use llm::{ChatPrompt, ChatReply, Error, Finish, LlmSettings, Model, diagnose};
-use testkit::{Act, Heard, Peer};
+use testkit::{Act, Peer, PeerRequest};
 use tokio_util::sync::CancellationToken;
 
 const KEY: &str = "sk-a-secret-of-the-test";
@@ -52,7 +52,7 @@ async fn ask(model: &Model) -> Result<(String, Option<Finish>), Error> {
 
 /// What comes of an endpoint that does this.
 async fn asked(acts: impl Fn() -> Vec<Act> + Send + Sync + 'static) -> Result<String, Error> {
-    let peer = Peer::start(move |_: &Heard| acts()).await;
+    let peer = Peer::start(move |_: &PeerRequest| acts()).await;
     ask(&model(&peer)).await.map(|(text, _)| text)
 }
 
@@ -73,7 +73,7 @@ async fn an_answer_comes_in_pieces() {
 #[tokio::test]
 async fn a_stream_may_be_cut_anywhere() {
     let whole = [event("Grüße, "), event("Welt"), STOP.into(), DONE.into()].concat();
-    let drip = move |_: &Heard| {
+    let drip = move |_: &PeerRequest| {
         let bytes = whole.clone().into_bytes();
         vec![Act::events(), Act::Drip(bytes, Duration::from_micros(50)), Act::Close]
     };

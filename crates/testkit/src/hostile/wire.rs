@@ -9,7 +9,7 @@ use std::{
 use tokio::io::AsyncWriteExt;
 
 use super::{
-    Asked, Wire, charsets, documents,
+    HostileRequest, Wire, charsets, documents,
     encodings::{bomb, encoded},
     pages,
 };
@@ -19,7 +19,7 @@ const LONG: Duration = Duration::from_mins(2);
 const MIB: usize = 1_048_576;
 
 /// Answers a request, in its way.
-pub(super) async fn answer(asked: &Asked, stream: &mut impl Wire) -> io::Result<()> {
+pub(super) async fn answer(asked: &HostileRequest, stream: &mut impl Wire) -> io::Result<()> {
     let page = pages::page();
     let query = |name: &str| asked.query.get(name).map_or("", String::as_str);
     let number = |text: &str| text.parse::<usize>().unwrap_or_default();
@@ -169,7 +169,7 @@ pub(super) async fn answer(asked: &Asked, stream: &mut impl Wire) -> io::Result<
 }
 
 /// An answer that says whether it may be kept (`with`: its headers), and knows itself again.
-async fn kept(asked: &Asked, stream: &mut impl Wire) -> io::Result<()> {
+async fn kept(asked: &HostileRequest, stream: &mut impl Wire) -> io::Result<()> {
     static VISITS: AtomicUsize = AtomicUsize::new(0);
     let headers = asked.query.get("with").map_or("", String::as_str);
     let asks =

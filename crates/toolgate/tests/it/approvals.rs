@@ -12,67 +12,39 @@ mod watch;
 use serde_json::{Value, json};
 use testkit::{Answer, World};
 
-use crate::BINARY;
+use crate::runs;
 
-/// A world with the tool `marks`, which leaves a line in a file and needs an approval, and no
-/// server yet.
+/// A world with the tool `marks`, which needs an approval, and no server yet.
 fn closed(settings: &str) -> World {
-    let world = World::new(BINARY, &format!("contracts: [ ./contracts ]\n{settings}"));
-    let mark = world.folder().join("mark").display().to_string();
-    let script = format!("cat > /dev/null; echo x >> '{mark}'; echo '{{\"answer\":1}}'");
-    crate::command(&world, "marks", &script, "approval: required");
-    world
+    crate::with_counted(settings, "marks", r#"{"answer":1}"#, "approval: required")
 }
 
 /// The same with a server.
 async fn open(settings: &str) -> World {
-    let mut world = closed(settings);
-    world.run().await;
-    world
-}
-
-/// How often `marks` has run.
-fn runs(world: &World) -> usize {
-    let text = std::fs::read_to_string(world.folder().join("mark")).unwrap_or_default();
-    text.lines().count()
-}
-
-/// The header of the operator.
-fn operator(world: &World) -> String {
-    let token = std::fs::read_to_string(world.folder().join("data/operator.token")).unwrap();
-    format!("Bearer {}", token.trim())
-}
-
-/// A request of the operator.
-async fn as_operator(world: &World, method: &str, path: &str, body: Option<Value>) -> Answer {
-    let authorization = operator(world);
-    let headers = [("authorization", authorization.as_str())];
-    let body = body.map(|body| body.to_string().into_bytes());
-    world.send(method, path, &headers, body).await
+    closed(settings).started().await
 }
 
 async fn decide(world: &World, id: &str, decision: &str) -> Answer {
     let body = json!({ "decision": decision, "reason": "so it is" });
-    as_operator(world, "POST", &format!("/v1/approvals/{id}"), Some(body)).await
+    world.as_operator("POST", &format!("/v1/approvals/{id}"), Some(body)).await
 }
 
-/// How an approval stands.
+/// The status of an approval.
 async fn status(world: &World, id: &str) -> String {
-    let answer = as_operator(world, "GET", &format!("/v1/approvals/{id}"), None).await;
+    let answer = world.as_operator("GET", &format!("/v1/approvals/{id}"), None).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     answer.json()["status"].as_str().unwrap().to_owned()
 }
 
 /// Approves in a terminal.
 fn approve(world: &World, id: &str) {
-    let (code, stdout, stderr) = world.cli(&["approvals", "approve", id]);
-    assert_eq!(code, 0, "{stderr}");
+    let stdout = world.cli(&["approvals", "approve", id]).exits(0).stdout;
     assert!(stdout.starts_with(&format!("approved: {id}, marks for ")), "{stdout}");
 }
 
 /// `POST /v1/tools/marks`.
 async fn call(world: &World, body: Value) -> Answer {
-    world.post("/v1/tools/marks", &body.to_string()).await
+    world.post("/v1/tools/marks", &body).await
 }
 
 /// The approval that a call of `marks` with this value has to wait for.
@@ -85,10 +57,15 @@ async fn ask(world: &World, value: Value) -> String {
     id.to_owned()
 }
 
+/// The id of the only approval that waits.
+async fn waiting_id(world: &World) -> String {
+    waiting(world).await["id"].as_str().unwrap().to_owned()
+}
+
 /// The only approval that waits.
 async fn waiting(world: &World) -> Value {
     testkit::eventually("one request waits", async || {
-        let listed = as_operator(world, "GET", "/v1/approvals?status=waiting", None).await.json();
+        let listed = world.as_operator("GET", "/v1/approvals?status=waiting", None).await.json();
         let all = listed["approvals"].as_array().unwrap().clone();
         (all.len() == 1).then(|| all[0].clone())
     })

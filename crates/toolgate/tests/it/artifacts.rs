@@ -272,22 +272,14 @@ async fn only_what_a_job_lists_can_be_reached_through_it() {
         &"x".repeat(5_000),
     ] {
         let answer = world.raw("GET", &format!("{folder}/{name}"), &[]).await;
-        assert_eq!(
-            (answer.status, &answer.error()["code"]),
-            (404, &"not_found".into()),
-            "{name:.80}"
-        );
+        answer.fails(404, "not_found");
     }
     for id in
         ["job_9999", "..", "%2e%2e", "..%2f..", &job.to_lowercase(), "%FF", &format!("{job}%2f")]
     {
         for rest in ["", "/artifacts", "/artifacts/mine.txt", "/events"] {
             let answer = world.raw("GET", &format!("/v1/jobs/{id}{rest}"), &[]).await;
-            assert_eq!(
-                (answer.status, &answer.error()["code"]),
-                (404, &"not_found".into()),
-                "{id}{rest}"
-            );
+            answer.fails(404, "not_found");
         }
     }
 }
@@ -345,7 +337,7 @@ async fn sweeps(settings: &str, stay: usize) {
     for (number, path) in paths.iter().enumerate() {
         let answer = world.get(path).await;
         if number < paths.len() - stay {
-            assert_eq!((answer.status, &answer.error()["code"]), (404, &"not_found".into()));
+            answer.fails(404, "not_found");
         } else {
             assert_eq!((answer.status, answer.text()), (200, format!("number {number:03}")));
         }

@@ -5,7 +5,7 @@ mod eval;
 mod rest;
 
 use serde_json::{Value, json};
-use testkit::{Act, Heard, Peer, World};
+use testkit::{Act, Peer, PeerRequest, World};
 
 /// The model: it understands the questions of these tests, and of the documents.
 pub async fn model() -> Peer {
@@ -13,7 +13,7 @@ pub async fn model() -> Peer {
 }
 
 /// What a good model says.
-fn answer(heard: &Heard) -> Vec<Act> {
+fn answer(heard: &PeerRequest) -> Vec<Act> {
     let messages = heard.field("messages");
     let user = messages[1]["content"].as_str().unwrap();
     let text = if user.contains("<source>") { summary(user) } else { plan(user).to_string() };
@@ -66,6 +66,11 @@ fn world(peer: &Peer) -> World {
         .with_env("TOOLGATE_LLM__BASE_URL", &peer.url("/v1"))
         .with_env("TOOLGATE_LLM__MODEL", "scripted")
         .with_env("TOOLGATE_LLM__STALL_TIMEOUT_MS", "2000")
+}
+
+/// The same with a server, and a model that understands the questions of these tests.
+async fn serving() -> World {
+    world(&model().await).started().await
 }
 
 /// How often tools were called, as the journal has it.

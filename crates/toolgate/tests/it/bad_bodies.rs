@@ -172,24 +172,6 @@ async fn fields_of_the_wrong_type_and_unknown_keys_are_refused() {
 }
 
 #[tokio::test]
-async fn arguments_outside_the_contract_are_named_one_by_one() {
-    let world = start("").await;
-    for (input, words) in [
-        ("{}", "`/message` is required"),
-        (r#"{"message":5}"#, "`/message` must be a string"),
-        (r#"{"message":"a","n":"2"}"#, "`/n` must be a whole number"),
-        (r#"{"message":"a","n":0}"#, "`/n` must be at least 1"),
-        (r#"{"mesage":"a","message":"a"}"#, "did you mean `message`?"),
-        (r#"{"message":null,"n":1.5}"#, "`/message` must be a string; `/n` must be a whole number"),
-    ] {
-        let expected = (400, "invalid_input");
-        let body = format!(r#"{{"tool":"echo_json","input":{input}}}"#);
-        check(&world, EXECUTE, body, expected, words).await;
-        check(&world, SIMPLE, format!(r#"{{"args":{input}}}"#), expected, words).await;
-    }
-}
-
-#[tokio::test]
 async fn a_body_over_the_limit_is_refused_with_the_agreed_words() {
     let world = start("server: { max_body_bytes: 64 }").await;
     let message = "a".repeat(800);
@@ -246,8 +228,7 @@ async fn a_hundred_megabytes_are_refused_before_they_are_read() {
     let world = start("").await;
     for door in DOORS {
         for framing in Framing::BOTH {
-            let mut raw = world.connect().await;
-            raw.send(framing.head(door)).await.unwrap();
+            let mut raw = world.sent(framing.head(door)).await;
             raw.send(framing.piece(3_000_000)).await.unwrap();
             // The rest is never sent.
             let answer = raw.answer().await;
@@ -262,8 +243,7 @@ async fn whoever_sends_a_hundred_megabytes_can_still_read_the_refusal() {
     let world = start("").await;
     check(&world, EXECUTE, vec![b' '; HUNDRED_MEGABYTES], (413, "payload_too_large"), "").await;
     for framing in Framing::BOTH {
-        let mut raw = world.connect().await;
-        raw.send(framing.head(SIMPLE)).await.unwrap();
+        let mut raw = world.sent(framing.head(SIMPLE)).await;
         let megabyte = framing.piece(1_024 * 1_024);
         for _ in 0..100 {
             raw.send(&megabyte).await.unwrap();
@@ -292,10 +272,9 @@ async fn a_client_that_stalls_in_the_body_is_answered_and_let_go() {
         }
     }
     // One that hangs up in the middle gets no answer, and hurts nobody.
-    let mut raw = world.connect().await;
-    raw.send("POST /v1/jobs HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 40\r\n\r\n{")
-        .await
-        .unwrap();
+    let raw = world
+        .sent("POST /v1/jobs HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 40\r\n\r\n{")
+        .await;
     drop(raw);
     lives(&world).await;
     assert_eq!(jobs(&world).await, 0);
@@ -305,13 +284,11 @@ async fn a_client_that_stalls_in_the_body_is_answered_and_let_go() {
 async fn a_client_that_stalls_in_the_head_is_let_go() {
     let world = start("server: { header_timeout_ms: 200 }").await;
     for half in ["P", "POST /v1/jobs HTTP/1.1\r\nhost: 127.0", "GET /healthz HTTP/1.1\r\n"] {
-        let mut raw = world.connect().await;
-        raw.send(half).await.unwrap();
+        let raw = world.sent(half).await;
         assert_eq!(raw.closed().await, b"");
     }
     // A byte now and then does not help.
-    let mut raw = world.connect().await;
-    raw.send("GET /healthz HTTP/1.1\r\nx: ").await.unwrap();
+    let mut raw = world.sent("GET /healthz HTTP/1.1\r\nx: ").await;
     let mut pause = tokio::time::interval(std::time::Duration::from_millis(20));
     let dripping = async {
         while raw.send("a").await.is_ok() {
@@ -367,11 +344,8 @@ async fn a_wrong_method_is_told_which_ones_there_are() {
 fn a_tool_named_execute_is_refused_at_the_start() {
     let world = World::new(BINARY, "contracts: [ ./contracts ]");
     command(&world, "execute", "echo '{\"answer\":1}'", "");
-    let (code, stdout, stderr) = world.cli(&["serve", "--listen", "127.0.0.1:0"]);
-    assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
-    for words in ["the name `execute` is reserved", "execute.yaml:1"] {
-        assert!(stderr.contains(words), "{stderr}");
-    }
+    let output = world.cli("serve --listen 127.0.0.1:0").exits(2);
+    output.stdout_is("").stderr_has_all(["the name `execute` is reserved", "execute.yaml:1"]);
 }
 
 #[tokio::test]

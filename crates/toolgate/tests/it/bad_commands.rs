@@ -5,7 +5,7 @@ mod operator;
 use serde_json::{Value, json};
 use testkit::{Answer, World, eventually};
 
-use crate::{BINARY, command, with_commands};
+use crate::{BINARY, command, command_taking, with_commands};
 
 /// Seconds that no other process on this machine sleeps for.
 fn unique_sleep(number: u32) -> String {
@@ -114,7 +114,7 @@ async fn an_answer_outside_the_contract_is_quarantined_and_not_passed_on() {
     assert!(!listed.text().contains("MARKER"), "the list has no payloads");
     assert!(world.journal().iter().all(|line| !line.to_string().contains("MARKER")));
     let missing = world.get("/v1/quarantine/q_nope").await;
-    assert_eq!((missing.status, &missing.error()["code"]), (404, &"not_found".into()));
+    missing.fails(404, "not_found");
 }
 
 #[tokio::test]
@@ -361,15 +361,10 @@ async fn arguments_arrive_on_stdin_with_defaults_filled_in() {
     let mut world = World::new(BINARY, "contracts: [ ./contracts ]");
     let script =
         r#"printf '{"answer":{"arguments":%s,"count":%s,"folder":"%s"}}' "$(cat)" $# "$PWD""#;
-    command(&world, "shown", script, "");
-    let path = world.folder().join("contracts/shown.yaml");
-    let contract = std::fs::read_to_string(&path).unwrap().replace(
-        "value: { description: Any value. }",
-        "value: { description: Any value. }
-    city: { type: string, default: Köln, description: A city. }
-    deep: { type: object, description: More., default: { a: [1, null] } }",
-    );
-    std::fs::write(path, contract).unwrap();
+    let properties = "value: { description: Any value. }
+city: { type: string, default: Köln, description: A city. }
+deep: { type: object, description: More., default: { a: [1, null] } }";
+    command_taking(&world, "shown", script, "", properties);
     world.run().await;
     let default = json!({ "city": "Köln", "deep": { "a": [1, null] } });
     for (given, arrived) in [
@@ -439,14 +434,14 @@ async fn a_closed_connection_ends_the_command_and_is_recorded_as_cancelled() {
             body.len()
         );
         raw.send(head + body).await.unwrap();
-        eventually("the command runs", async || (!running(&sleep).is_empty()).then_some(())).await;
+        eventually("the command runs", async || !running(&sleep).is_empty()).await;
         drop(raw);
-        eventually("the command is gone", async || running(&sleep).is_empty().then_some(())).await;
+        eventually("the command is gone", async || running(&sleep).is_empty()).await;
         let line =
             eventually("it is journalled", async || world.journal().get(before).cloned()).await;
         assert_eq!((&line["event"], &line["code"]), (&"tool_call".into(), &"cancelled".into()));
         let folder = world.folder().to_str().unwrap();
-        eventually("all of it is gone", async || running(folder).is_empty().then_some(())).await;
+        eventually("all of it is gone", async || running(folder).is_empty()).await;
     }
     let job = eventually("the job is cancelled", async || {
         let jobs = world.get("/v1/jobs").await.json()["jobs"].as_array().unwrap().clone();
@@ -455,10 +450,7 @@ async fn a_closed_connection_ends_the_command_and_is_recorded_as_cancelled() {
     .await;
     assert_eq!((&job["tool"], &job["error_code"]), (&"sleeper".into(), &"cancelled".into()));
     let work = world.folder().join("data/work");
-    eventually("its folder is gone", async || {
-        (std::fs::read_dir(&work).unwrap().count() == 0).then_some(())
-    })
-    .await;
+    eventually("its folder is gone", async || std::fs::read_dir(&work).unwrap().count() == 0).await;
 }
 
 #[tokio::test]
@@ -514,7 +506,7 @@ echo '{{\"answer\":1}}'",
     kept.sort();
     assert_eq!(kept, ["empty", "report.txt"]);
     assert_eq!(std::fs::read_dir(world.folder().join("data/work")).unwrap().count(), 0);
-    let outside = std::fs::read_to_string(world.folder().join("outside.txt")).unwrap();
+    let outside = world.read("outside.txt");
     assert_eq!(outside, "not yours");
 }
 

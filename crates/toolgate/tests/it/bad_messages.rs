@@ -99,7 +99,7 @@ pub async fn asleep(world: &World) -> String {
 async fn session_count(world: &World, expected: usize) {
     let line = format!("toolgate_mcp_sessions {expected}\n");
     eventually("idle sessions are forgotten", async || {
-        world.get("/metrics").await.text().contains(&line).then_some(())
+        world.get("/metrics").await.text().contains(&line)
     })
     .await;
 }
@@ -110,7 +110,7 @@ pub fn is_alive(process: &str) -> bool {
 
 /// Waits until the process is no more.
 pub async fn gone(process: &str) {
-    eventually("the tool is gone", async || (!is_alive(process)).then_some(())).await;
+    eventually("the tool is gone", async || !is_alive(process)).await;
 }
 
 /// A server with the tool `sleeper`.
@@ -269,18 +269,15 @@ async fn a_message_that_stops_in_the_middle_is_answered_or_let_go() {
     let headers = [JSON, ACCEPT];
     let bytes = frame("POST", "/mcp", &headers, &whole);
     // Whoever stalls is told so.
-    let mut raw = world.connect().await;
-    raw.send(&bytes[..bytes.len() - 9]).await.unwrap();
-    refused(&raw.answer().await, (400, -32700), "the message is incomplete");
+    let answer = world.sent(&bytes[..bytes.len() - 9]).await.answer().await;
+    refused(&answer, (400, -32700), "the message is incomplete");
     let chunked = "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\
                    content-type: application/json\r\n\r\n5\r\n{\"jso\r\nzz\r\n";
-    let mut raw = world.connect().await;
-    raw.send(chunked).await.unwrap();
-    refused(&raw.answer().await, (400, -32700), "the message is incomplete");
+    let answer = world.sent(chunked).await.answer().await;
+    refused(&answer, (400, -32700), "the message is incomplete");
     // Whoever hangs up is forgotten, wherever that is.
     for length in (0..bytes.len()).step_by(7) {
-        let mut raw = world.connect().await;
-        raw.send(&bytes[..length]).await.unwrap();
+        drop(world.sent(&bytes[..length]).await);
     }
     lives(&world).await;
 }
@@ -309,15 +306,13 @@ async fn the_kind_of_a_body_and_of_an_answer_must_be_ours() {
         let answer = alone.send("subscriptions/listen", listen.clone()).await;
         refused(&answer, (406, -32600), "accept text/event-stream");
         let bytes = frame("GET", "/mcp", &[("mcp-session-id", &session), ("accept", accept)], "");
-        let mut raw = world.connect().await;
-        raw.send(bytes).await.unwrap();
-        refused(&raw.answer().await, (406, -32600), "accept text/event-stream");
+        let answer = world.sent(bytes).await.answer().await;
+        refused(&answer, (406, -32600), "accept text/event-stream");
         let progress = json!({ "progressToken": 1 });
         let params = json!({ "name": "hello", "arguments": { "name": "x" }, "_meta": progress });
         let call = request(1, "tools/call", &params).to_string();
         let headers = [JSON, ("mcp-session-id", &session), ("accept", accept)];
-        let mut raw = world.connect().await;
-        raw.send(frame("POST", "/mcp", &headers, &call)).await.unwrap();
+        let mut raw = world.sent(frame("POST", "/mcp", &headers, &call)).await;
         let answer = raw.answer().await;
         assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"));
     }
@@ -348,9 +343,8 @@ async fn an_endpoint_has_its_methods_and_its_toolsets() {
         }
     }
     // A URL library would not send this one.
-    let mut raw = world.connect().await;
-    raw.send(frame("POST", "/mcp/%FF", &[JSON, ACCEPT], "{}")).await.unwrap();
-    refused(&raw.answer().await, (404, -32600), "there is no toolset");
+    let answer = world.sent(frame("POST", "/mcp/%FF", &[JSON, ACCEPT], "{}")).await.answer().await;
+    refused(&answer, (404, -32600), "there is no toolset");
     for path in ["/mcp/", "/mcp/autosage/", "/mcp/autosage/tools", "/MCP"] {
         let answer = world.send("POST", path, &headers, Some(body.to_string().into())).await;
         assert_eq!(answer.status, 404, "{path}");
@@ -378,9 +372,8 @@ async fn a_version_that_nobody_speaks_is_refused() {
     for versions in [&["é"][..], &["2025-11-25", "1999-01-01"]] {
         let mut headers = vec![JSON, ACCEPT, of_session];
         headers.extend(versions.iter().map(|version| ("mcp-protocol-version", *version)));
-        let mut raw = world.connect().await;
-        raw.send(frame("POST", "/mcp", &headers, &ping)).await.unwrap();
-        refused(&raw.answer().await, (400, -32600), "");
+        let answer = world.sent(frame("POST", "/mcp", &headers, &ping)).await.answer().await;
+        refused(&answer, (400, -32600), "");
     }
     // A request of the modern era needs no session, and is not taken for one of it.
     let headers = [of_session, MODERN, ("mcp-method", "ping")];
@@ -433,9 +426,8 @@ async fn what_the_head_repeats_must_be_what_the_body_says() {
     ] {
         let headers = [&[JSON, ACCEPT], headers].concat();
         let body = request(1, "tools/call", &hello()).to_string();
-        let mut raw = world.connect().await;
-        raw.send(frame("POST", "/mcp", &headers, &body)).await.unwrap();
-        refused(&raw.answer().await, (400, -32020), words);
+        let answer = world.sent(frame("POST", "/mcp", &headers, &body)).await.answer().await;
+        refused(&answer, (400, -32020), words);
     }
     let encoded = Modern::new(&world).with("mcp-name", "=?base64?aGVsbG8=?=");
     assert_eq!(encoded.send("tools/call", hello()).await.status, 200);

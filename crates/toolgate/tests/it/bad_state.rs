@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use testkit::{
     Raw, World, eventually,
-    mcp::{Legacy, Modern, frame, request},
+    mcp::{Legacy, Modern, cancelled, extended, request},
 };
 
 use crate::bad_messages::resident_bytes;
@@ -36,10 +37,7 @@ impl<'a> Person<'a> {
     }
 
     async fn send(&self, tool: &str, more: &Value) -> (u16, Value) {
-        let mut params = json!({ "name": tool, "arguments": {} });
-        for (key, value) in more.as_object().unwrap() {
-            params[key] = value.clone();
-        }
+        let params = extended(json!({ "name": tool, "arguments": {} }), more);
         let answer = self.0.send("tools/call", params).await;
         (answer.status, answer.json())
     }
@@ -168,12 +166,8 @@ async fn a_state_that_did_its_work_does_it_once() {
     // Of many at once, one gets through.
     let state = client.begin(TOOL).await;
     let params = json!({ "requestState": state, "inputResponses": yes() });
-    let mut all = Vec::new();
-    for _ in 0..16 {
-        all.push(client.send(TOOL, &params));
-    }
     let mut finished = 0;
-    for answer in join(all).await {
+    for (_, answer) in join_all((0..16).map(|_| client.send(TOOL, &params))).await {
         finished += usize::from(answer["result"]["content"][0]["text"] == "state-ok");
         let refused =
             answer["error"]["message"].as_str().is_none_or(|words| words.contains(used.1));
@@ -187,28 +181,6 @@ async fn a_state_that_did_its_work_does_it_once() {
     for _ in 0..3 {
         asked(&client.send(TWICE, &next).await.1);
     }
-}
-
-/// All of them at the same time.
-async fn join<T>(all: Vec<impl Future<Output = (u16, T)>>) -> Vec<T> {
-    let mut all: Vec<_> = all.into_iter().map(Box::pin).collect();
-    let mut done: Vec<Option<T>> = all.iter().map(|_| None).collect();
-    std::future::poll_fn(|context| {
-        for (one, place) in all.iter_mut().zip(&mut done) {
-            if place.is_none()
-                && let std::task::Poll::Ready((_, value)) = one.as_mut().poll(context)
-            {
-                *place = Some(value);
-            }
-        }
-        if done.iter().all(Option::is_some) {
-            std::task::Poll::Ready(())
-        } else {
-            std::task::Poll::Pending
-        }
-    })
-    .await;
-    done.into_iter().flatten().collect()
 }
 
 #[tokio::test]
@@ -287,45 +259,22 @@ async fn questions_that_nobody_answers_cost_nothing() {
     client.finishes(&last).await;
 }
 
-/// A call of a legacy client on a connection by hand, up to the question of its tool: the
+/// A call of a legacy client on a connection of its own, up to the question of its tool: the
 /// connection, and the id of the question.
-async fn questioned(world: &World, session: &str) -> (Raw, Value) {
+async fn questioned(client: &Legacy<'_>) -> (Raw, Value) {
     let params = json!({ "name": "test_elicitation", "arguments": { "message": "well?" } });
-    let body = request(1, "tools/call", &params).to_string();
-    let headers = [
-        ("content-type", "application/json"),
-        ("accept", "application/json, text/event-stream"),
-        ("mcp-session-id", session),
-    ];
-    let mut raw = world.connect().await;
-    raw.send(frame("POST", "/mcp", &headers, &body)).await.unwrap();
+    let mut raw = client.stream(&request(1, "tools/call", &params)).await;
     assert_eq!(raw.head().await.status, 200);
-    let question = event(&mut raw, "elicitation/create").await;
+    let question = raw.message("elicitation/create").await;
     (raw, question["id"].clone())
-}
-
-/// The next event that has these words in it.
-async fn event(raw: &mut Raw, words: &str) -> Value {
-    let mut text = String::new();
-    loop {
-        let line = text.lines().find(|line| line.starts_with("data: ") && line.contains(words));
-        if let Some(line) = line
-            && text.contains("\n\n")
-        {
-            return serde_json::from_str(&line[6..]).unwrap();
-        }
-        let more = raw.more().await;
-        assert!(!more.is_empty(), "no `{words}` in `{text}`");
-        text += &more;
-    }
 }
 
 #[tokio::test]
 async fn an_answer_to_a_question_must_be_one_and_come_from_whom_it_was_put_to() {
     let world = fixture().await;
     let able = json!({ "elicitation": {} });
-    let client = Legacy::open_at(&world, "/mcp", "2025-11-25", &able).await;
-    let other = Legacy::open_at(&world, "/mcp", "2025-11-25", &able).await;
+    let client = Legacy::able(&world, &able).await;
+    let other = Legacy::able(&world, &able).await;
     let accepted =
         json!({ "action": "accept", "content": { "username": "ada", "email": "ada@example.com" } });
     let said = |id: &Value, result: &Value| {
@@ -342,7 +291,7 @@ async fn an_answer_to_a_question_must_be_one_and_come_from_whom_it_was_put_to() 
         ),
         (json!({ "error": { "code": -1, "message": "I will not" } }), "I will not"),
     ] {
-        let (mut raw, id) = questioned(&world, &client.session).await;
+        let (mut raw, id) = questioned(&client).await;
         // Nobody else's answer is taken, nor one to another question.
         assert_eq!(other.post(&said(&id, &accepted)).await.status, 202);
         assert_eq!(client.post(&said(&json!(id.to_string()), &accepted)).await.status, 202);
@@ -351,16 +300,16 @@ async fn an_answer_to_a_question_must_be_one_and_come_from_whom_it_was_put_to() 
         body["jsonrpc"] = json!("2.0");
         body["id"] = id.clone();
         assert_eq!(client.post(&body.to_string()).await.status, 202);
-        let answer = event(&mut raw, "\"id\":1").await;
+        let answer = raw.message("\"id\":1").await;
         assert_eq!(answer["result"]["isError"], true, "{answer}");
         let shown = answer["result"]["content"][0]["text"].as_str().unwrap();
         assert!(shown.contains(words), "no `{words}` in `{shown}`");
         // It comes too late now.
         assert_eq!(client.post(&said(&id, &accepted)).await.status, 202);
     }
-    let (mut raw, id) = questioned(&world, &client.session).await;
+    let (mut raw, id) = questioned(&client).await;
     assert_eq!(client.post(&said(&id, &accepted)).await.status, 202);
-    let answer = event(&mut raw, "\"id\":1").await;
+    let answer = raw.message("\"id\":1").await;
     assert_eq!(answer["result"]["isError"], false, "{answer}");
 }
 
@@ -368,11 +317,11 @@ async fn an_answer_to_a_question_must_be_one_and_come_from_whom_it_was_put_to() 
 async fn a_question_ends_with_its_session() {
     let world = fixture().await;
     let able = json!({ "elicitation": {} });
-    let client = Legacy::open_at(&world, "/mcp", "2025-11-25", &able).await;
-    let (mut raw, _) = questioned(&world, &client.session).await;
+    let client = Legacy::able(&world, &able).await;
+    let (mut raw, _) = questioned(&client).await;
     let headers = [("mcp-session-id", &*client.session)];
     assert_eq!(world.send("DELETE", "/mcp", &headers, None).await.status, 204);
-    let answer = event(&mut raw, "\"id\":1").await;
+    let answer = raw.message("\"id\":1").await;
     assert_eq!(answer["result"]["isError"], true, "{answer}");
 }
 
@@ -380,16 +329,14 @@ async fn a_question_ends_with_its_session() {
 async fn a_question_of_a_cancelled_call_is_given_up() {
     let world = fixture().await;
     let able = json!({ "elicitation": {} });
-    let client = Legacy::open_at(&world, "/mcp", "2025-11-25", &able).await;
-    let (mut raw, _) = questioned(&world, &client.session).await;
-    let told = json!({ "requestId": 1 });
-    let told = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": told });
-    assert_eq!(client.post(&told.to_string()).await.status, 202);
-    let answer = tokio::time::timeout(Duration::from_secs(3), event(&mut raw, "\"id\":1")).await;
+    let client = Legacy::able(&world, &able).await;
+    let (mut raw, _) = questioned(&client).await;
+    assert_eq!(client.post(&cancelled(&json!(1)).to_string()).await.status, 202);
+    let answer = tokio::time::timeout(Duration::from_secs(3), raw.message("\"id\":1")).await;
     assert_eq!(answer.unwrap()["result"]["isError"], true);
     eventually("the id is free", async || {
         let ping = request(1, "ping", &json!({})).to_string();
-        (client.post(&ping).await.status == 200).then_some(())
+        client.post(&ping).await.status == 200
     })
     .await;
 }

@@ -14,18 +14,14 @@ fn world() -> World {
 #[test]
 fn call_prints_the_result() {
     let world = world();
-    let (code, stdout, stderr) = world.cli(&["call", "echo_json", "message=hello", "n:=2"]);
-    assert_eq!((code, stderr.as_str()), (0, ""));
-    let got: Value = serde_json::from_str(&stdout).unwrap();
+    let got = world.cli("call echo_json message=hello n:=2").exits(0).stderr_is("").json();
     assert_eq!(got, json!({ "message": "hello", "repeat": ["hello", "hello"] }));
 }
 
 #[test]
 fn call_with_json_prints_the_whole() {
     let world = world();
-    let (code, stdout, _) = world.cli(&["call", "write_text_artifact", "text=hi", "--json"]);
-    assert_eq!(code, 0);
-    let got: Value = serde_json::from_str(&stdout).unwrap();
+    let got = world.cli("call write_text_artifact text=hi --json").exits(0).json();
     assert_eq!(got["artifacts"][0]["bytes"], 2);
     let job = got["metrics"]["job_id"].as_str().unwrap();
     let kept = world.folder().join("data/artifacts").join(job).join("note.txt");
@@ -37,9 +33,8 @@ fn call_reads_stdin_and_files() {
     use std::io::Write;
     let world = world();
     world.write("text.txt", "from a file\n");
-    let (code, stdout, _) = world.cli(&["call", "echo_json", "message=@text.txt"]);
-    assert_eq!(code, 0);
-    assert!(stdout.contains("\"message\": \"from a file\""), "{stdout}");
+    let output = world.cli("call echo_json message=@text.txt").exits(0);
+    output.stdout_has("\"message\": \"from a file\"");
     let mut child = world
         .command(&["call", "echo_json", "-"])
         .stdin(std::process::Stdio::piped())
@@ -54,18 +49,15 @@ fn call_reads_stdin_and_files() {
 #[test]
 fn tools_are_listed_and_shown() {
     let world = world();
-    let (code, stdout, _) = world.cli(&["tools"]);
-    assert_eq!(code, 0);
+    let stdout = world.cli("tools").exits(0).stdout;
     assert!(stdout.lines().next().unwrap().starts_with("TOOL "), "{stdout}");
     assert!(!stdout.contains('\u{1b}'), "no colour where nobody looks");
-    let listing: Value = serde_json::from_str(&world.cli(&["tools", "--json"]).1).unwrap();
+    let listing: Value = serde_json::from_str(&world.cli("tools --json").stdout).unwrap();
     let tools = listing["tools"].as_array().unwrap();
     assert!(tools.iter().any(|tool| tool["name"] == "echo_json"), "{listing}");
-    let (code, stdout, _) = world.cli(&["tools", "show", "echo_json"]);
-    assert_eq!(code, 0);
-    assert!(stdout.contains("Echoes a message deterministically"), "{stdout}");
+    world.cli("tools show echo_json").exits(0).stdout_has("Echoes a message deterministically");
     let one: Value =
-        serde_json::from_str(&world.cli(&["tools", "show", "echo_json", "--json"]).1).unwrap();
+        serde_json::from_str(&world.cli("tools show echo_json --json").stdout).unwrap();
     assert_eq!(one["input_schema"]["required"], json!(["message"]));
 }
 
@@ -73,17 +65,16 @@ fn tools_are_listed_and_shown() {
 fn init_writes_settings_that_are_fine_and_never_over_others() {
     let world = world();
     std::fs::remove_file(world.folder().join("toolgate.yaml")).unwrap();
-    assert_eq!(world.cli(&["init"]).0, 0);
-    let (code, _, stderr) = world.cli(&["config", "check"]);
-    assert_eq!(code, 0, "{stderr}");
-    assert_eq!(world.cli(&["init"]).0, 2);
+    world.cli("init").exits(0);
+    world.cli("config check").exits(0);
+    world.cli("init").exits(2);
 }
 
 #[test]
 fn every_default_that_init_shows_is_the_default() {
     let world = world();
-    world.cli(&["init", "shown.yaml"]);
-    let shown = std::fs::read_to_string(world.folder().join("shown.yaml")).unwrap();
+    world.cli("init shown.yaml");
+    let shown = world.read("shown.yaml");
     // With every # taken away the settings are the same as without the file.
     let uncommented: String = shown
         .lines()
@@ -103,9 +94,8 @@ fn every_default_that_init_shows_is_the_default() {
         .map(|line| format!("{line}\n"))
         .collect();
     world.write("bare.yaml", &uncommented);
-    let (code, with, stderr) = world.cli(&["config", "show", "--config", "bare.yaml"]);
-    assert_eq!(code, 0, "{stderr}\n{uncommented}");
-    let (_, without, _) = world.cli(&["config", "show"]);
+    let with = world.cli("config show --config bare.yaml").exits(0).stdout;
+    let without = world.cli("config show").stdout;
     let (mut with, mut without): (Value, Value) =
         (serde_json::from_str(&with).unwrap(), serde_json::from_str(&without).unwrap());
     // Limits and the folder of files are shown with their values, which are unset until
@@ -137,33 +127,27 @@ fn every_default_that_init_shows_is_the_default() {
 fn a_new_contract_works_as_it_stands() {
     let world = World::new(BINARY, "contracts: [ ./contracts ]\n");
     std::fs::create_dir(world.folder().join("contracts")).unwrap();
-    assert_eq!(world.cli(&["contracts", "new", "util_repeat"]).0, 0);
-    let (code, stdout, stderr) = world.cli(&["contracts", "test", "util_repeat"]);
-    assert_eq!(code, 0, "{stdout}{stderr}");
+    world.cli("contracts new util_repeat").exits(0);
+    let stdout = world.cli("contracts test util_repeat").exits(0).stdout;
     assert_eq!(stdout.lines().count(), 3);
-    let (code, stdout, _) = world.cli(&["call", "util_repeat", "text=hello"]);
-    assert_eq!(code, 0);
-    assert!(stdout.contains("hello"), "{stdout}");
-    assert_eq!(world.cli(&["contracts", "new", "util_repeat"]).0, 2);
-    assert_eq!(world.cli(&["contracts", "new", "execute"]).0, 2);
-    assert_eq!(world.cli(&["contracts", "new", "hello"]).0, 2, "there is one already");
-    assert_eq!(world.cli(&["contracts", "new", "a/b"]).0, 2);
-    let (code, stdout, _) = world.cli(&["contracts", "lint", "contracts/util_repeat.yaml"]);
-    assert_eq!((code, stdout.as_str()), (0, ""));
+    world.cli("call util_repeat text=hello").exits(0).stdout_has("hello");
+    world.cli("contracts new util_repeat").exits(2);
+    world.cli("contracts new execute").exits(2);
+    assert_eq!(world.cli("contracts new hello").code, 2, "there is one already");
+    world.cli("contracts new a/b").exits(2);
+    world.cli("contracts lint contracts/util_repeat.yaml").exits(0).stdout_is("");
 }
 
 #[test]
 fn contracts_are_exported_in_every_form() {
     let world = world();
-    let (code, stdout, _) = world.cli(&["contracts", "export", "--format", "markdown"]);
-    assert_eq!(code, 0);
+    let stdout = world.cli("contracts export --format markdown").exits(0).stdout;
     assert!(stdout.starts_with("# Tools"), "{stdout}");
     let mcp: Value =
-        serde_json::from_str(&world.cli(&["contracts", "export", "--format", "mcp"]).1).unwrap();
+        serde_json::from_str(&world.cli("contracts export --format mcp").stdout).unwrap();
     assert_eq!(mcp["tools"][0]["inputSchema"]["type"], "object");
     let openapi: Value =
-        serde_json::from_str(&world.cli(&["contracts", "export", "--format", "openapi"]).1)
-            .unwrap();
+        serde_json::from_str(&world.cli("contracts export --format openapi").stdout).unwrap();
     assert!(openapi["paths"]["/v1/tools/echo_json"]["post"].is_object());
 }
 
@@ -171,8 +155,7 @@ fn contracts_are_exported_in_every_form() {
 fn completions_are_there() {
     let world = world();
     for shell in ["bash", "zsh", "fish"] {
-        let (code, stdout, _) = world.cli(&["completions", shell]);
-        assert!(code == 0 && stdout.contains("toolgate"), "{shell}");
+        world.cli(&["completions", shell]).exits(0).stdout_has("toolgate");
     }
 }
 
@@ -201,16 +184,11 @@ fn a_reader_who_has_seen_enough_is_no_failure() {
 #[test]
 fn the_file_that_cannot_be_written_is_the_one_that_was_asked_for() {
     let world = world();
-    let (code, _, stderr) = world.cli(&["init", "/nonexistent/own.yaml"]);
-    assert_eq!(code, 2);
-    assert!(stderr.contains("cannot write `/nonexistent/own.yaml`: No such file"), "{stderr}");
-    assert!(!stderr.contains(".tmp"), "{stderr}");
+    let output = world.cli("init /nonexistent/own.yaml").exits(2);
+    output.stderr_has("cannot write `/nonexistent/own.yaml`: No such file").stderr_lacks(".tmp");
     world.write("theirs.json", r#"{ "mcpServers": { "a": { "command": "x" } } }"#);
     let import = ["upstream", "import", "theirs.json", "--config", "/nonexistent/own.yaml"];
-    let (code, _, stderr) = world.cli(&import);
-    assert_eq!(code, 2);
-    assert!(stderr.contains("cannot write `/nonexistent/own.yaml`: No such file"), "{stderr}");
-    assert!(!stderr.contains(".tmp"), "{stderr}");
-    let (_, _, stderr) = world.cli(&["init", "/proc/own.yaml"]);
-    assert!(stderr.contains("`/proc/own.yaml`") && !stderr.contains(".tmp"), "{stderr}");
+    let output = world.cli(&import).exits(2);
+    output.stderr_has("cannot write `/nonexistent/own.yaml`: No such file").stderr_lacks(".tmp");
+    world.cli("init /proc/own.yaml").stderr_has("`/proc/own.yaml`").stderr_lacks(".tmp");
 }

@@ -51,8 +51,7 @@ impl Drop for Mount {
 
 /// The server must not start, and say why.
 fn refuses_to_start(world: &World, words: &[&str]) {
-    let (code, stdout, stderr) = world.cli(&["serve", "--listen", "127.0.0.1:0"]);
-    assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
+    let stderr = world.cli("serve --listen 127.0.0.1:0").exits(2).stdout_is("").stderr;
     for words in words {
         assert!(stderr.contains(words), "no `{words}` in {stderr}");
     }
@@ -103,7 +102,7 @@ async fn what_others_keep_is_neither_taken_nor_removed() {
     }
     world.run().await;
     is_there(&world, "data");
-    assert!(left.iter().all(|path| !world.folder().join(path).exists()));
+    assert!(left.iter().all(|path| !world.has(path)));
 }
 
 #[test]
@@ -222,10 +221,10 @@ async fn a_full_disk_loses_nothing_and_works_again_when_there_is_room() {
     }
     let body = r#"{"args":{"text":"while it is full"}}"#;
     let answer = small.world.post("/v1/tools/write_text_artifact", body).await;
-    assert_eq!((answer.status, &answer.envelope()["code"]), (503, &"unavailable".into()));
+    answer.fails(503, "unavailable");
     let submitted =
         small.world.post("/v1/jobs", r#"{"tool":"hello","input":{"name":"Ada"}}"#).await;
-    assert_eq!((submitted.status, &submitted.error()["code"]), (503, &"unavailable".into()));
+    submitted.fails(503, "unavailable");
     says_that_it_is_full(submitted.error()["message"].as_str().unwrap());
     assert_eq!(submitted.header("retry-after"), "5");
     let ready = small.world.get("/readyz").await;
@@ -287,24 +286,17 @@ async fn jobs_that_were_accepted_before_the_disk_was_full_are_not_lost() {
     }
     let state =
         async |job: &str| small.world.get(job).await.json()["status"].as_str().unwrap().to_owned();
-    eventually("the first one runs", async || (state(&jobs[0]).await == "running").then_some(()))
-        .await;
+    eventually("the first one runs", async || state(&jobs[0]).await == "running").await;
     small.fill();
     std::fs::write(&go, "").unwrap();
     eventually("the server sees that the disk is full", async || {
-        small.world.stderr().contains("the disk is full").then_some(())
+        small.world.stderr().contains("the disk is full")
     })
     .await;
     small.free();
-    eventually("the one that waited has run", async || {
-        (state(&jobs[1]).await == "succeeded").then_some(())
-    })
-    .await;
+    eventually("the one that waited has run", async || state(&jobs[1]).await == "succeeded").await;
     // Whether the first one ended well could not be written down; that it ended must be.
-    eventually("the first one is over", async || {
-        (state(&jobs[0]).await != "running").then_some(())
-    })
-    .await;
+    eventually("the first one is over", async || state(&jobs[0]).await != "running").await;
 }
 
 #[tokio::test]
@@ -350,7 +342,7 @@ async fn a_full_disk_is_no_consent() {
     small.world.run().await;
     let asked = small.write_artifact("first").await.tool_result();
     let id = asked["metrics"]["error_details"]["approval_id"].as_str().unwrap().to_owned();
-    assert_eq!(small.world.cli(&["approvals", "approve", &id]).0, 0);
+    small.world.cli(&["approvals", "approve", &id]).exits(0);
     small.fill();
     for text in ["first", "second"] {
         let result = small.write_artifact(text).await.tool_result();
@@ -358,7 +350,7 @@ async fn a_full_disk_is_no_consent() {
         says_that_it_is_full(result["stderr"].as_str().unwrap());
     }
     assert_eq!((small.count("artifacts"), small.count("work")), (0, 0));
-    assert_eq!(small.world.cli(&["approvals", "approve", &id]).0, 2);
+    small.world.cli(&["approvals", "approve", &id]).exits(2);
     small.free();
     // What could not be used up then is used now, once.
     assert_eq!(small.write_artifact("first").await.status, 200);

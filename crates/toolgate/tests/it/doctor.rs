@@ -3,15 +3,14 @@
 mod data;
 
 use serde_json::{Value, json};
-use testkit::{Reply, Upstream, World};
+use testkit::{CliOutput, Reply, Upstream, World};
 
 use crate::BINARY;
 
 /// What the doctor says of a folder: exit code and findings by subject.
 fn examined(world: &World) -> (i32, Value) {
-    let (code, stdout, stderr) = world.cli(&["doctor", "--json", "--listen", "127.0.0.1:0"]);
-    let said: Value =
-        serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
+    let output = world.cli("doctor --json --listen 127.0.0.1:0");
+    let (code, said) = (output.code, output.json());
     assert_eq!(said["ok"], code == 0, "{said}");
     let mut by_subject = json!({});
     for finding in said["findings"].as_array().unwrap() {
@@ -41,8 +40,7 @@ fn a_fresh_folder_is_well_and_stays_as_it_is() {
     assert_eq!(found["search"]["state"], "warning", "{found}");
     let names = std::fs::read_dir(world.folder()).unwrap().count();
     assert_eq!(names, 1, "something was left beside the settings");
-    let (code, stdout, stderr) = world.cli(&["doctor", "--listen", "127.0.0.1:0"]);
-    assert_eq!(code, 0, "{stdout}{stderr}");
+    let CliOutput { stdout, stderr, .. } = world.cli("doctor --listen 127.0.0.1:0").exits(0);
     assert!(stdout.starts_with("ok       settings: read from `toolgate.yaml`\n"), "{stdout}");
     assert!(stdout.contains("warning  search: no search service is configured\n"), "{stdout}");
     assert!(stdout.contains("`tools.search.base_url`"), "{stdout}");
@@ -69,12 +67,10 @@ fn the_address_is_looked_at() {
     let world = World::new(BINARY, "");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let (code, stdout, _) = world.cli(&["doctor", "--listen", &address]);
-    assert_eq!(code, 0, "{stdout}");
-    assert!(stdout.contains(&format!("warning  listen address: {address} is in use")), "{stdout}");
-    let (code, stdout, _) = world.cli(&["doctor", "--listen", "0.0.0.0:0"]);
-    assert_eq!(code, 1, "{stdout}");
-    assert!(stdout.contains("set `server.tokens`, or listen on 127.0.0.1"), "{stdout}");
+    let output = world.cli(&["doctor", "--listen", &address]).exits(0);
+    output.stdout_has(format!("warning  listen address: {address} is in use"));
+    let output = world.cli("doctor --listen 0.0.0.0:0").exits(1);
+    output.stdout_has("set `server.tokens`, or listen on 127.0.0.1");
     let world = World::new(BINARY, "server: { tokens: [ { name: ada, token_env: ADA } ] }\n");
     check(&world, "tokens", "problem", "`ADA` must have at least 16 characters");
     let world = world.with_env("ADA", "a-token-that-is-long-enough");
@@ -100,8 +96,8 @@ fn the_search_service_is_asked() {
     check(&litellm(keyed), "search", "problem", "`SEARCH_KEY`");
     let world = litellm(keyed).with_env("SEARCH_KEY", "sk-test");
     check(&world, "search", "ok", "answers");
-    assert!(upstream.asked().last().unwrap().head.contains("Bearer sk-test"));
-    assert!(upstream.asked().iter().all(|asked| asked.path == "/v1/search/tools"));
+    assert!(upstream.requests().last().unwrap().header("authorization").contains("sk-test"));
+    assert!(upstream.requests().iter().all(|asked| asked.path == "/v1/search/tools"));
     // The names are somebody else's text, on somebody's terminal.
     let named = |name: String| json!({ "search_tool_name": name });
     let many: Vec<_> = (0..1_000).map(|number| named(format!("\u{1b}[2Jtool{number}"))).collect();

@@ -1,7 +1,7 @@
 //! Published documents are made from the code; a test makes them again and compares.
 //! `UPDATE_DOCUMENTS=1 cargo test -p toolgate --test it documents` writes them.
 
-use testkit::World;
+use testkit::{Arguments, World};
 
 use crate::{BINARY, root};
 
@@ -19,38 +19,21 @@ fn is_current(path: &str, made: &str) {
     );
 }
 
-fn said(arguments: &[&str]) -> String {
-    let (code, stdout, stderr) = World::new(BINARY, "").cli(arguments);
-    assert_eq!(code, 0, "{stderr}");
-    stdout
+fn said(arguments: impl Arguments) -> String {
+    World::new(BINARY, "").cli(arguments).exits(0).stdout
 }
 
 #[test]
-fn the_reference_of_tools() {
-    is_current("docs/reference/tools.md", &said(&["contracts", "export", "--format", "markdown"]));
-}
-
-#[test]
-fn openapi() {
-    is_current(
-        "docs/reference/openapi.json",
-        &said(&["contracts", "export", "--format", "openapi"]),
-    );
-}
-
-#[test]
-fn the_schema_of_the_settings() {
-    is_current("docs/reference/settings.schema.json", &said(&["config", "schema"]));
-}
-
-#[test]
-fn the_reference_of_the_settings() {
-    is_current("docs/reference/settings.md", &said(&["config", "schema", "--markdown"]));
-}
-
-#[test]
-fn the_reference_of_the_rules() {
-    is_current("docs/reference/ask-rules.md", &said(&["config", "rules", "--markdown"]));
+fn what_commands_print() {
+    for (path, arguments) in [
+        ("docs/reference/tools.md", "contracts export --format markdown"),
+        ("docs/reference/openapi.json", "contracts export --format openapi"),
+        ("docs/reference/settings.schema.json", "config schema"),
+        ("docs/reference/settings.md", "config schema --markdown"),
+        ("docs/reference/ask-rules.md", "config rules --markdown"),
+    ] {
+        is_current(path, &said(arguments));
+    }
 }
 
 /// Options that every command has. They are shown once.
@@ -69,7 +52,7 @@ fn the_reference_of_the_command_line() {
 
 /// Adds the help of a command and of those below it.
 fn add_help(command: &[&str], page: &mut String) {
-    let help = said(&[command, &["--help"]].concat());
+    let help = said(&*[command, &["--help"]].concat());
     let shown = if command.is_empty() { help.clone() } else { without_global(&help) };
     let name = [&["toolgate"], command].concat().join(" ");
     page.push_str(&format!("\n## `{name}`\n\n```text\n{}\n```\n", shown.trim_end()));

@@ -1,7 +1,7 @@
 //! The same call through every door has the same output and the same code.
 
 use serde_json::{Value, json};
-use testkit::mcp::{Legacy, Modern, Piped};
+use testkit::mcp::{Legacy, Modern, Piped, with_tasks};
 
 /// Code and output of a call through a door.
 type Seen = (String, Value);
@@ -29,7 +29,7 @@ async fn execute(world: &testkit::World, tool: &str, input: &Value) -> Seen {
 
 async fn job(world: &testkit::World, tool: &str, input: &Value) -> Seen {
     let body = json!({ "tool": tool, "input": input, "mode": "sync", "wait_ms": 10_000 });
-    let answer = world.post("/v1/jobs", &body.to_string()).await.json();
+    let answer = world.post("/v1/jobs", &body).await.json();
     if answer["job"]["result"].is_object() {
         tool_result(&answer["job"]["result"])
     } else {
@@ -42,9 +42,9 @@ fn cli(world: &testkit::World, tool: &str, input: &Value) -> Seen {
         input.as_object().unwrap().iter().map(|(name, value)| format!("{name}:={value}")).collect();
     let mut arguments = vec!["call", tool, "--json"];
     arguments.extend(words.iter().map(String::as_str));
-    let (code, stdout, _) = world.cli(&arguments);
-    let seen = tool_result(&serde_json::from_str(&stdout).unwrap());
-    assert_eq!(code == 0, seen.0 == "ok");
+    let output = world.cli(&arguments);
+    let seen = tool_result(&output.json());
+    assert_eq!(output.code == 0, seen.0 == "ok", "{output}");
     seen
 }
 
@@ -99,8 +99,7 @@ fn values(count: usize) -> Vec<Value> {
 async fn doors_agree() {
     let world = crate::start("").await;
     let modern = Modern::new(&world);
-    let with_tasks =
-        Modern::new(&world).able(json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } }));
+    let knows_tasks = Modern::new(&world).able(with_tasks());
     let legacy = Legacy::open(&world).await;
     let mut stdio = Piped::start(&world, &[]);
     stdio.initialize(&json!({}));
@@ -129,7 +128,7 @@ async fn doors_agree() {
         let params = json!({ "name": tool, "arguments": input });
         let seen = mcp_result(&modern.ask("tools/call", params.clone()).await);
         assert_eq!(seen, expected, "mcp modern: {tool} {input}");
-        let seen = mcp_result(&with_tasks.ask("tools/call", params.clone()).await);
+        let seen = mcp_result(&knows_tasks.ask("tools/call", params.clone()).await);
         assert_eq!(seen, expected, "mcp modern with tasks: {tool} {input}");
         let seen = mcp_result(&legacy.ask("tools/call", &params).await);
         assert_eq!(seen, expected, "mcp legacy: {tool} {input}");
@@ -146,8 +145,7 @@ async fn doors_agree_on_what_a_person_must_approve() {
     stdio.initialize(&json!({}));
     let mut through_every_door = async |input: &Value| {
         let params = json!({ "name": "hello", "arguments": input });
-        let with_tasks = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
-        let modern = Modern::new(&world).able(with_tasks);
+        let modern = Modern::new(&world).able(with_tasks());
         [
             simple(&world, "hello", input).await,
             execute(&world, "hello", input).await,
@@ -164,14 +162,13 @@ async fn doors_agree_on_what_a_person_must_approve() {
     let input = json!({ "name": "Ada" });
     assert_eq!(through_every_door(&input).await, all("approval_required"));
     // One request for each caller, however many doors it came by.
-    let (_, listed, _) = world.cli(&["approvals", "--json"]);
-    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let listed = world.cli("approvals --json").json();
     let waiting = listed["approvals"].as_array().unwrap();
     let mut callers: Vec<_> = waiting.iter().map(|one| one["caller"].as_str().unwrap()).collect();
     callers.sort_unstable();
     assert_eq!(callers, ["cli", "local", "stdio"]);
     for one in waiting {
-        assert_eq!(world.cli(&["approvals", "refuse", one["id"].as_str().unwrap()]).0, 0);
+        world.cli(&["approvals", "refuse", one["id"].as_str().unwrap()]).exits(0);
     }
     assert_eq!(through_every_door(&input).await, all("not_allowed"));
     // A job asks for itself, and its answer is the same in the end.
@@ -181,12 +178,11 @@ async fn doors_agree_on_what_a_person_must_approve() {
         client.post(url).body(body.to_string()).send().await.unwrap().json::<Value>().await.unwrap()
     });
     let id = testkit::eventually("the job asks", async || {
-        let (_, listed, _) = world.cli(&["approvals", "--json"]);
-        let listed: Value = serde_json::from_str(&listed).unwrap();
+        let listed = world.cli("approvals --json").json();
         listed["approvals"][0]["id"].as_str().map(str::to_owned)
     })
     .await;
-    assert_eq!(world.cli(&["approvals", "refuse", &id]).0, 0);
+    world.cli(&["approvals", "refuse", &id]).exits(0);
     let answer = job.await.unwrap();
     assert_eq!(tool_result(&answer["job"]["result"]), ("not_allowed".into(), Value::Null));
 }
@@ -194,9 +190,10 @@ async fn doors_agree_on_what_a_person_must_approve() {
 #[tokio::test]
 async fn tokens_are_asked_for_and_name_the_caller() {
     let settings = "server: { tokens: [ { name: ada, token_env: ADA_TOKEN } ] }\n";
-    let mut world =
-        testkit::World::new(crate::BINARY, settings).with_env("ADA_TOKEN", "a-long-enough-secret");
-    world.run().await;
+    let world = testkit::World::new(crate::BINARY, settings)
+        .with_env("ADA_TOKEN", "a-long-enough-secret")
+        .started()
+        .await;
     assert_eq!(world.get("/healthz").await.status, 200);
     let refused = world.get("/v1/tools").await;
     assert_eq!((refused.status, refused.header("www-authenticate")), (401, "Bearer"));
@@ -208,6 +205,6 @@ async fn tokens_are_asked_for_and_name_the_caller() {
     let body = br#"{"args":{"name":"x"}}"#.to_vec();
     assert_eq!(world.send("POST", "/v1/tools/hello", &right, Some(body)).await.status, 200);
     assert_eq!(world.journal().last().unwrap()["caller"], "ada");
-    let journal = std::fs::read_to_string(world.folder().join("data/journal.jsonl")).unwrap();
+    let journal = world.read("data/journal.jsonl");
     assert!(!journal.contains("a-long-enough-secret"));
 }

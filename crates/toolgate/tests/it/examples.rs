@@ -1,14 +1,14 @@
 //! Every folder under `examples/` is loaded, started and replayed.
 
 use serde_json::{Value, json};
-use testkit::{Asked, Reply, Upstream, World, replay::replay};
+use testkit::{PeerRequest, Reply, Upstream, World, replay::replay};
 
 use crate::{BINARY, root};
 
 /// Starts a copy of an example, so that what it leaves is left elsewhere.
 pub async fn example(name: &str) -> World {
     let mut world = World::copy_of(BINARY, &root().join("examples").join(name));
-    if !world.folder().join("toolgate.yaml").exists() {
+    if !world.has("toolgate.yaml") {
         world = world.with_env("TOOLGATE_CONFIG", &format!("{name}.yaml"));
     }
     if name == "homelab" {
@@ -25,8 +25,9 @@ pub async fn example(name: &str) -> World {
 }
 
 /// Stands in for the proxy of the home lab.
-fn litellm(asked: &Asked) -> Reply {
-    if asked.path != "/v1/search/web" || !asked.head.contains("Bearer sk-of-the-example\r\n") {
+fn litellm(asked: &PeerRequest) -> Reply {
+    if asked.path != "/v1/search/web" || asked.header("authorization") != "Bearer sk-of-the-example"
+    {
         return Reply::json(401, json!({ "error": { "message": "no" } }));
     }
     let body: Value = serde_json::from_str(&asked.body).unwrap();
@@ -49,35 +50,16 @@ fn litellm(asked: &Asked) -> Reply {
     }
 }
 
-async fn replays(name: &str) -> usize {
-    let world = example(name).await;
-    let lines = root().join("examples").join(name).join("replay.jsonl");
-    replay(&world, &std::fs::read_to_string(lines).unwrap()).await
-}
-
 #[tokio::test]
-async fn autosage() {
-    assert_eq!(replays("autosage").await, 32);
-}
-
-#[tokio::test]
-async fn learning_os() {
-    assert_eq!(replays("learning-os").await, 25);
-}
-
-#[tokio::test]
-async fn adam() {
-    assert_eq!(replays("adam").await, 26);
-}
-
-#[tokio::test]
-async fn homelab() {
-    assert_eq!(replays("homelab").await, 29);
-}
-
-#[tokio::test]
-async fn multi_host() {
-    assert_eq!(replays("multi-host").await, 14);
+async fn every_example_is_replayed() {
+    for (name, count) in
+        [("autosage", 32), ("learning-os", 25), ("adam", 26), ("homelab", 29), ("multi-host", 14)]
+    {
+        let lines =
+            std::fs::read_to_string(root().join("examples").join(name).join("replay.jsonl"));
+        let lines = crate::mlx::with_free_ports(&lines.unwrap());
+        assert_eq!(replay(&example(name).await, &lines).await, count, "{name}");
+    }
 }
 
 #[tokio::test]
@@ -85,19 +67,15 @@ async fn the_contracts_of_every_example_hold() {
     for entry in std::fs::read_dir(root().join("examples")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let world = example(&name).await;
-        let (code, stdout, stderr) = world.cli(&["contracts", "test"]);
-        assert_eq!(code, 0, "{name}: {stdout}{stderr}");
+        world.cli("contracts test").exits(0);
     }
 }
 
 #[test]
 fn the_contracts_of_the_binary_hold() {
     let world = World::new(BINARY, "");
-    let (code, stdout, stderr) = world.cli(&["contracts", "test"]);
-    assert_eq!(code, 0, "{stdout}{stderr}");
-    for shown in ["echo_json: Echo message twice", "hello: An answer that is no text"] {
-        assert!(stdout.contains(shown), "{stdout}");
-    }
+    let output = world.cli("contracts test").exits(0);
+    output.stdout_has_all(["echo_json: Echo message twice", "hello: An answer that is no text"]);
 }
 
 #[test]

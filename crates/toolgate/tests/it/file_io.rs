@@ -4,7 +4,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use testkit::World;
+use testkit::{CliOutput, World};
 
 use crate::{disk::Mount, start};
 
@@ -255,7 +255,7 @@ fn a_folder_that_holds_the_servers_own_data_is_refused() {
         let world = World::new(crate::BINARY, settings);
         std::fs::create_dir(world.folder().join("data")).unwrap();
         symlink("data", world.folder().join("link")).unwrap();
-        let (code, _, stderr) = world.cli(&["tools"]);
+        let CliOutput { code, stderr, .. } = world.cli("tools");
         assert_eq!(code == 0, is_fine, "{settings}: {stderr}");
         assert_eq!(stderr.contains("tools.file_io.root: the folder `"), !is_fine, "{stderr}");
     }
@@ -423,70 +423,4 @@ async fn a_passage_is_edited_and_the_difference_shown() {
     let mut args = edit("a", "b");
     args["path"] = json!("bytes");
     adam.fails(args, 422, "encoding_error", "Encoding error").await;
-}
-
-/// Many agents edit one file at once: no edit is lost.
-#[tokio::test(flavor = "multi_thread")]
-async fn edits_at_once_are_all_made() {
-    const EDITS: usize = 40;
-    let adam = Adam::new("").await;
-    let slots: String = (0..EDITS).map(|number| format!("<slot {number}>\n")).collect();
-    std::fs::write(adam.file("slots.txt"), slots).unwrap();
-    let calls = (0..EDITS).map(|number| {
-        let (client, url) = (adam.world.client.clone(), adam.world.url("/v1/tools/edit_file"));
-        tokio::spawn(async move {
-            let args = json!({ "path": "slots.txt", "old_text": format!("<slot {number}>"),
-                "new_text": format!("taken {number}") });
-            let body = json!({ "args": args }).to_string();
-            client.post(url).body(body).send().await.unwrap().status().as_u16()
-        })
-    });
-    for call in calls.collect::<Vec<_>>() {
-        assert_eq!(call.await.unwrap(), 200);
-    }
-    let expected: String = (0..EDITS).map(|number| format!("taken {number}\n")).collect();
-    assert_eq!(adam.read("slots.txt"), expected);
-}
-
-/// The server dies while files are written: each has one content or the other, and what was
-/// acknowledged is there.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_killed_server_leaves_whole_files() {
-    let content = |letter: char| letter.to_string().repeat(200_000);
-    let mut adam = Adam::new("").await;
-    for round in 0..5_u8 {
-        let letter = char::from(b'a' + round);
-        let calls: Vec<_> = (0..20)
-            .map(|number| {
-                let (client, url) =
-                    (adam.world.client.clone(), adam.world.url("/v1/tools/write_file"));
-                let args = json!({ "path": format!("f/{number}.txt"), "content": content(letter) });
-                tokio::spawn(async move {
-                    let body = json!({ "args": args }).to_string();
-                    let answer = client.post(url).body(body).send().await;
-                    answer.is_ok_and(|answer| answer.status() == 200)
-                })
-            })
-            .collect();
-        let first = adam.file("f/0.txt");
-        let begins = letter.to_string();
-        testkit::eventually("some file is written", async || {
-            let text = std::fs::read_to_string(&first).unwrap_or_default();
-            text.starts_with(&begins).then_some(())
-        })
-        .await;
-        adam.world.kill();
-        for (number, call) in calls.into_iter().enumerate() {
-            let acknowledged = call.await.unwrap();
-            let text = std::fs::read_to_string(adam.file(&format!("f/{number}.txt")));
-            let Ok(text) = text else {
-                assert!(!acknowledged);
-                continue;
-            };
-            let found = text.chars().next().unwrap();
-            assert!(text == content(found), "{number}: a mixture");
-            assert!(!acknowledged || found == letter, "{number} was acknowledged");
-        }
-        adam.world.run().await;
-    }
 }

@@ -107,7 +107,7 @@ fn example_of(document: &Path) -> Option<String> {
 }
 
 async fn run(document: &Path) -> usize {
-    let text = std::fs::read_to_string(document).unwrap();
+    let text = crate::mlx::with_free_ports(&std::fs::read_to_string(document).unwrap());
     // AutoSage has a port of its own.
     let port = if text.contains("127.0.0.1:8080") { 8_080 } else { 8_000 };
     let mut world = match example_of(document) {
@@ -128,8 +128,7 @@ async fn run(document: &Path) -> usize {
     for block in blocks(&text) {
         if let Some(title) = &block.title {
             world.write_program(title, &block.text);
-            let (code, ..) = world.cli(&["config", "check"]);
-            if code == 0 {
+            if world.cli("config check").code == 0 {
                 world.kill();
                 world.run().await;
             }

@@ -46,7 +46,7 @@ async fn a_key_for_other_arguments_is_a_conflict() {
     let path = "/v1/tools/count";
     assert_eq!(call(&world, path, "k", r#"{"args":{"value":1}}"#).await.status, 200);
     let conflict = call(&world, path, "k", r#"{"args":{"value":2}}"#).await;
-    assert_eq!((conflict.status, &conflict.json()["code"]), (409, &json!("conflict")));
+    conflict.fails(409, "conflict");
 }
 
 #[tokio::test]
@@ -60,7 +60,7 @@ async fn two_at_once_run_once() {
     let mut statuses = [one.status, two.status];
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 409]);
-    let counter = std::fs::read_to_string(world.folder().join("counter")).unwrap();
+    let counter = world.read("counter");
     assert_eq!(counter.lines().count(), 1);
 }
 
@@ -73,13 +73,13 @@ async fn a_call_that_died_with_the_server_is_not_made_again() {
         client.post(url).header("idempotency-key", "k").body(r#"{"args":{}}"#).send().await
     });
     let counter = world.folder().join("counter");
-    let runs = async || std::fs::read(&counter).is_ok_and(|text| !text.is_empty()).then_some(());
+    let runs = async || std::fs::read(&counter).is_ok_and(|text| !text.is_empty());
     testkit::eventually("the tool runs", runs).await;
     world.kill();
     assert!(sent.await.unwrap().is_err());
     world.run().await;
     let again = call(&world, "/v1/tools/count", "k", r#"{"args":{}}"#).await;
-    assert_eq!((again.status, &again.json()["code"]), (500, &json!("interrupted")));
+    again.fails(500, "interrupted");
     assert_eq!(std::fs::read_to_string(counter).unwrap().lines().count(), 1);
 }
 

@@ -3,32 +3,14 @@
 use serde_json::{Value, json};
 use testkit::{World, eventually};
 
-async fn submit(world: &World, tool: &str, more: Value) -> String {
-    let mut body = json!({ "tool": tool });
-    for (key, value) in more.as_object().unwrap() {
-        body[key] = value.clone();
-    }
-    let answer = world.post("/v1/jobs", &body.to_string()).await;
-    assert_eq!(answer.status, 202, "{}", answer.text());
-    answer.json()["job_id"].as_str().unwrap().to_owned()
-}
-
-async fn until(world: &World, id: &str, status: &str) -> Value {
-    eventually(&format!("{id} is {status}"), async || {
-        let job = world.get(&format!("/v1/jobs/{id}")).await.json();
-        (job["status"] == status).then_some(job)
-    })
-    .await
-}
-
 const SLEEP: &str = "cat > /dev/null; sleep 1000";
 const ANSWER: &str = "cat > /dev/null; echo '{\"answer\":1}'";
 
 #[tokio::test]
 async fn a_job_runs_by_itself() {
     let world = crate::start("").await;
-    let id = submit(&world, "echo_json", json!({ "input": { "message": "alpha" } })).await;
-    let job = until(&world, &id, "succeeded").await;
+    let id = world.submit(&json!({ "tool": "echo_json", "input": { "message": "alpha" } })).await;
+    let job = world.until_job_is(&id, "succeeded").await;
     assert_eq!(job["result"]["output"]["message"], "alpha");
     assert_eq!(job["input"], json!({ "message": "alpha", "n": 1 }));
     for time in ["created_at", "started_at", "finished_at"] {
@@ -40,12 +22,12 @@ async fn a_job_runs_by_itself() {
 #[tokio::test]
 async fn a_job_whose_tool_failed_is_failed() {
     let world = crate::start("").await;
-    let id = submit(&world, "echo_json", json!({ "input": { "message": " " } })).await;
-    let job = until(&world, &id, "failed").await;
+    let id = world.submit(&json!({ "tool": "echo_json", "input": { "message": " " } })).await;
+    let job = world.until_job_is(&id, "failed").await;
     assert_eq!(job["error_code"], "invalid_input");
     assert_eq!(job["result"]["stderr"], "message must be a non-empty string.");
     let unknown = world.post("/v1/jobs", r#"{"tool":"nope"}"#).await;
-    assert_eq!((unknown.status, &unknown.json()["error"]["code"]), (404, &json!("unknown_tool")));
+    unknown.fails(404, "unknown_tool");
 }
 
 #[tokio::test]
@@ -71,16 +53,16 @@ async fn waiting_has_an_end() {
 async fn a_running_job_is_cancelled_with_all_its_processes() {
     let script = "cat > /dev/null; sleep 72513 & sleep 72513";
     let world = crate::with_commands("", &[("sleeper", script)]).await;
-    let id = submit(&world, "sleeper", json!({})).await;
-    until(&world, &id, "running").await;
-    eventually("it sleeps", async || (sleepers("72513") == 2).then_some(())).await;
+    let id = world.submit(&json!({ "tool": "sleeper" })).await;
+    world.until_job_is(&id, "running").await;
+    eventually("it sleeps", async || sleepers("72513") == 2).await;
     let answer = world.delete(&format!("/v1/jobs/{id}")).await;
     assert_eq!((answer.status, &answer.json()["status"]), (200, &json!("cancelled")));
-    eventually("nothing sleeps", async || (sleepers("72513") == 0).then_some(())).await;
+    eventually("nothing sleeps", async || sleepers("72513") == 0).await;
     // Once more is fine; a job that ended otherwise cannot be cancelled.
     assert_eq!(world.delete(&format!("/v1/jobs/{id}")).await.status, 200);
-    let done = submit(&world, "hello", json!({ "input": { "name": "x" } })).await;
-    until(&world, &done, "succeeded").await;
+    let done = world.submit(&json!({ "tool": "hello", "input": { "name": "x" } })).await;
+    world.until_job_is(&done, "succeeded").await;
     assert_eq!(world.delete(&format!("/v1/jobs/{done}")).await.status, 409);
     let unknown = "/v1/jobs/job_00000000000000000000000000";
     assert_eq!(world.delete(unknown).await.status, 404);
@@ -90,8 +72,8 @@ async fn a_running_job_is_cancelled_with_all_its_processes() {
 async fn a_queued_job_is_cancelled_before_it_runs() {
     let settings = "jobs: { max_running: 1, max_queued: 2 }";
     let world = crate::with_commands(settings, &[("sleeper", SLEEP)]).await;
-    let first = submit(&world, "sleeper", json!({})).await;
-    until(&world, &first, "running").await;
+    let first = world.submit(&json!({ "tool": "sleeper" })).await;
+    world.until_job_is(&first, "running").await;
     // One may be with the worker that waits for a place, two wait behind it.
     let mut queued = Vec::new();
     let busy = loop {
@@ -117,14 +99,14 @@ echo plain >&2
 echo '{\"progress\":1,\"message\":\"all\"}' >&2
 echo '{\"answer\":1}'";
     let world = crate::with_commands("", &[("worker", script)]).await;
-    let id = submit(&world, "worker", json!({})).await;
+    let id = world.submit(&json!({ "tool": "worker" })).await;
     let answer = world.get(&format!("/v1/jobs/{id}/events")).await;
     assert_eq!(answer.header("content-type"), "text/event-stream");
     let events = answer.text();
     let last = events.trim_end().rsplit("\n\n").next().unwrap();
     assert!(last.contains("event: state") && last.contains("succeeded"), "{events}");
     // Whoever comes late still learns how it ended.
-    until(&world, &id, "succeeded").await;
+    world.until_job_is(&id, "succeeded").await;
     let late = world.get(&format!("/v1/jobs/{id}/events")).await.text();
     assert!(late.contains("\"status\":\"succeeded\""), "{late}");
     assert_eq!(world.get("/v1/jobs/job_x/events").await.status, 404);
@@ -139,8 +121,7 @@ async fn jobs_are_listed_in_pages_newest_first() {
         let body = json!({ "tool": "echo_json", "input": { "message": message } });
         let answer = world.execute(&body).await.json();
         ids.push(answer["metrics"]["job_id"].as_str().unwrap().to_owned());
-        // Names sort by the millisecond.
-        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+        testkit::next_millisecond();
     }
     world.execute(&json!({ "tool": "hello", "input": {} })).await;
     ids.reverse();
@@ -166,11 +147,11 @@ async fn after_a_crash_queued_jobs_run_and_running_ones_are_interrupted() {
     let settings = "jobs: { max_running: 1 }";
     let mut world =
         crate::with_commands(settings, &[("sleeper", SLEEP), ("answerer", ANSWER)]).await;
-    let running = submit(&world, "sleeper", json!({})).await;
-    until(&world, &running, "running").await;
+    let running = world.submit(&json!({ "tool": "sleeper" })).await;
+    world.until_job_is(&running, "running").await;
     let mut queued = Vec::new();
     for _ in 0..5 {
-        queued.push(submit(&world, "answerer", json!({})).await);
+        queued.push(world.submit(&json!({ "tool": "answerer" })).await);
     }
     let url = world.url("/v1/tools/execute");
     let client = world.client.clone();
@@ -178,7 +159,7 @@ async fn after_a_crash_queued_jobs_run_and_running_ones_are_interrupted() {
         tokio::spawn(async move { client.post(url).body(r#"{"tool":"sleeper"}"#).send().await });
     eventually("the other call is on record", async || {
         let jobs = world.get("/v1/jobs?status=running").await.json();
-        (jobs["jobs"].as_array().unwrap().len() == 2).then_some(())
+        jobs["jobs"].as_array().unwrap().len() == 2
     })
     .await;
     world.kill();
@@ -190,7 +171,7 @@ async fn after_a_crash_queued_jobs_run_and_running_ones_are_interrupted() {
         (&json!("interrupted"), &json!("interrupted"))
     );
     for id in queued {
-        until(&world, &id, "succeeded").await;
+        world.until_job_is(&id, "succeeded").await;
     }
     let interrupted = world.get("/v1/jobs?status=interrupted").await.json();
     assert_eq!(interrupted["jobs"].as_array().unwrap().len(), 2);
@@ -199,23 +180,20 @@ async fn after_a_crash_queued_jobs_run_and_running_ones_are_interrupted() {
 
 #[tokio::test]
 async fn a_secret_is_not_kept_even_where_it_is_misspelt() {
-    let mut world = World::new(crate::BINARY, "contracts: [ ./contracts ]\n");
-    crate::command(&world, "login", ANSWER, "");
-    let path = world.folder().join("contracts/login.yaml");
-    let contract = std::fs::read_to_string(&path).unwrap();
+    let world = World::new(crate::BINARY, "contracts: [ ./contracts ]\n");
     let secret = "value: { type: string, x-secret: true, description: Any value. }";
-    std::fs::write(path, contract.replace("value: { description: Any value. }", secret)).unwrap();
-    world.run().await;
+    crate::command_taking(&world, "login", ANSWER, "", secret);
+    let world = world.started().await;
     for input in [json!({ "value": "hunter2" }), json!({ "valeu": "hunter2" })] {
         let done = world.execute(&json!({ "tool": "login", "input": input })).await.json();
         let id = done["metrics"]["job_id"].as_str().unwrap();
         let job = world.get(&format!("/v1/jobs/{id}")).await;
         assert!(!job.text().contains("hunter2"), "{}", job.text());
         let body = json!({ "tool": "login", "input": input, "mode": "sync", "wait_ms": 10_000 });
-        let answer = world.post("/v1/jobs", &body.to_string()).await;
+        let answer = world.post("/v1/jobs", &body).await;
         assert!(!answer.text().contains("hunter2"), "{}", answer.text());
     }
-    let journal = std::fs::read_to_string(world.folder().join("data/journal.jsonl")).unwrap();
+    let journal = world.read("data/journal.jsonl");
     assert!(!journal.contains("hunter2"), "{journal}");
 }
 

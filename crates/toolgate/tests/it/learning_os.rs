@@ -50,7 +50,7 @@ async fn repository(settings: &str) -> World {
 
 async fn call(world: &World, tool: &str, args: Value) -> (u16, Value) {
     let answer =
-        world.post(&format!("/v1/tools/{tool}"), &json!({ "args": args }).to_string()).await;
+        world.post(&format!("/v1/tools/{tool}"), json!({ "args": args }).to_string()).await;
     assert!(!answer.text().contains("hidden words"), "{}", answer.text());
     (answer.status, answer.json())
 }
@@ -246,14 +246,14 @@ async fn entries_are_written_and_counted_over_rest_l22_and_l36() {
     }
     let body = json!({ "args": args }).to_string();
     let answer = world.post("/v1/tools/write_memory_entry", &body).await;
-    assert_eq!((answer.status, &answer.json()["code"]), (429, &"rate_limited".into()));
+    answer.fails(429, "rate_limited");
     let seconds: u32 = answer.header("retry-after").parse().unwrap();
     assert!((3_000..=3_600).contains(&seconds), "{seconds}");
     let path = ".claude/memory/progress_log.jsonl";
     let (_, answer) = call(&world, "read_repo_file", json!({ "path": path })).await;
     let content = answer["result"]["content"].as_str().unwrap();
     assert_eq!(content, format!("{{}}\n{}", format!("{entry}\n").repeat(20)));
-    assert!(world.folder().join("data/memory/progress_log.jsonl.times").exists());
+    assert!(world.has("data/memory/progress_log.jsonl.times"));
 }
 
 #[tokio::test]

@@ -44,7 +44,11 @@ mod transcript;
 mod upstreams;
 mod web_fetch;
 
-use std::path::Path;
+use std::{
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Stdio},
+};
 
 use testkit::World;
 
@@ -64,16 +68,49 @@ pub fn root() -> &'static Path {
 /// A server whose contracts are the given commands: name and shell script of each. They
 /// take anything under `input` and promise an object.
 pub async fn with_commands(settings: &str, commands: &[(&str, &str)]) -> World {
-    let mut world = World::new(BINARY, &format!("contracts: [ ./contracts ]\n{settings}"));
+    let world = World::new(BINARY, &format!("contracts: [ ./contracts ]\n{settings}"));
     for (name, script) in commands {
         command(&world, name, script, "");
     }
-    world.run().await;
+    world.started().await
+}
+
+/// A world with a tool that leaves a line in a file, prints this, and no server yet.
+pub fn with_counted(settings: &str, name: &str, prints: &str, more: &str) -> World {
+    let world = World::new(BINARY, &format!("contracts: [ ./contracts ]\n{settings}"));
+    let mark = world.folder().join("mark").display().to_string();
+    command(&world, name, &format!("cat > /dev/null; echo x >> '{mark}'; echo '{prints}'"), more);
     world
+}
+
+/// How often the tool of [`with_counted`] has run.
+pub fn runs(world: &World) -> usize {
+    if world.has("mark") { world.read("mark").lines().count() } else { 0 }
+}
+
+/// Locks the database of a world for so many seconds, as another process may.
+pub fn lock_database(world: &World, seconds: u32) -> Child {
+    let script = format!(
+        "import sqlite3, time; c = sqlite3.connect('data/toolgate.db'); \
+         c.execute('BEGIN IMMEDIATE'); print('locked', flush=True); time.sleep({seconds})"
+    );
+    #[allow(clippy::disallowed_types)] // Somebody else's program.
+    let mut python = std::process::Command::new("python3");
+    python.args(["-c", &script]).current_dir(world.folder()).stdout(Stdio::piped());
+    let mut child = python.spawn().unwrap();
+    let output = child.stdout.take().unwrap();
+    BufReader::new(output).read_line(&mut String::new()).unwrap();
+    child
 }
 
 /// Writes a command tool: a contract and its shell script.
 pub fn command(world: &World, name: &str, script: &str, more: &str) {
+    command_taking(world, name, script, more, "value: { description: Any value. }");
+}
+
+/// The same with these properties of its input, one a line.
+pub fn command_taking(world: &World, name: &str, script: &str, more: &str, properties: &str) {
+    let properties = properties.replace('\n', "\n    ");
     world.write_program(&format!("contracts/{name}.sh"), &format!("#!/bin/sh\n{script}\n"));
     world.write(
         &format!("contracts/{name}.yaml"),
@@ -90,7 +127,7 @@ input_schema:
   type: object
   description: Anything.
   properties:
-    value: {{ description: Any value. }}
+    {properties}
   required: []
   additionalProperties: false
 output_schema:

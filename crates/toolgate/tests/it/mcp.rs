@@ -1,12 +1,10 @@
-//! MCP over HTTP and stdio, as clients of both eras see it.
+//! MCP over HTTP and stdio, as clients of both protocol versions see it.
 
 use serde_json::{Value, json};
 use testkit::{
-    World,
-    mcp::{Legacy, Modern, Piped},
+    CliOutput, World,
+    mcp::{Legacy, Modern, Piped, with_tasks},
 };
-
-const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// Three tools, so that a listing can be told by heart.
 const FEW: &str = "tools: { enable: [ autosage, learning-os ] }\n";
@@ -126,9 +124,7 @@ async fn a_toolset_is_a_server_of_its_own_name() {
     assert_eq!(stdio.initialize(&json!({}))["result"]["serverInfo"]["name"], "learning-os");
     assert_eq!(names(&stdio.ask(1, "tools/list", &json!({}))), learning_os);
     assert_eq!(stdio.close(), (0, Vec::new()));
-    let (code, _, stderr) = world.cli(&["mcp", "--toolset", "learning-so"]);
-    assert_eq!(code, 2);
-    assert!(stderr.contains("did you mean `learning-os`?"), "{stderr}");
+    world.cli("mcp --toolset learning-so").exits(2).stderr_has("did you mean `learning-os`?");
 }
 
 #[tokio::test]
@@ -210,7 +206,7 @@ async fn a_long_call_becomes_a_task_and_is_the_same_job() {
         &[("slow", "sleep 1; echo '{\"answer\":42}'"), ("endless", "sleep 60")],
     )
     .await;
-    let client = Modern::new(&world).able(json!({ "extensions": { TASKS: {} } }));
+    let client = Modern::new(&world).able(with_tasks());
     let task = client.call("slow", &json!({})).await;
     assert_eq!((&task["resultType"], &task["status"]), (&json!("task"), &json!("working")));
     let id = task["taskId"].as_str().unwrap().to_owned();
@@ -244,9 +240,9 @@ async fn poll(client: &Modern<'_>, id: &str) -> Value {
 #[tokio::test]
 async fn a_job_of_rest_is_a_task_and_a_failure_is_one_too() {
     let world = crate::start("").await;
-    let client = Modern::new(&world).able(json!({ "extensions": { TASKS: {} } }));
+    let client = Modern::new(&world).able(with_tasks());
     let body = json!({ "tool": "echo_json", "input": { "message": "", "n": 1 } });
-    let job = world.post("/v1/jobs", &body.to_string()).await.json();
+    let job = world.post("/v1/jobs", &body).await.json();
     let id = job["job_id"].as_str().unwrap();
     let task = poll(&client, id).await;
     assert_eq!((&task["status"], &task["result"]["isError"]), (&json!("completed"), &json!(true)));
@@ -270,8 +266,8 @@ async fn the_journal_knows_the_door() {
 async fn a_client_is_told_how_to_start_us() {
     let world = World::new(crate::BINARY, "");
     let print = |arguments: &[&str]| {
-        let (code, stdout, stderr) = world.cli(&[&["mcp", "--print-config"], arguments].concat());
-        assert_eq!(code, 0, "{stderr}");
+        let CliOutput { stdout, stderr, .. } =
+            world.cli(&[&["mcp", "--print-config"], arguments].concat()).exits(0);
         assert!(stderr.starts_with("paste it"), "{stderr}");
         serde_json::from_str::<Value>(&stdout).unwrap()
     };
@@ -299,9 +295,7 @@ async fn a_client_is_told_how_to_start_us() {
 async fn what_is_printed_without_settings_reads_none_wherever_it_is_started() {
     let world = World::new(crate::BINARY, "");
     std::fs::remove_file(world.folder().join("toolgate.yaml")).unwrap();
-    let (code, stdout, stderr) = world.cli(&["mcp", "--print-config", "claude"]);
-    assert_eq!(code, 0, "{stderr}");
-    let printed: Value = serde_json::from_str(&stdout).unwrap();
+    let printed = world.cli("mcp --print-config claude").exits(0).json();
     let arguments: Vec<_> = printed["mcpServers"]["toolgate"]["args"]
         .as_array()
         .unwrap()
@@ -322,11 +316,9 @@ async fn what_is_printed_without_settings_reads_none_wherever_it_is_started() {
         stdio.ask(1, "tools/call", &json!({ "name": "hello", "arguments": { "name": "Ada" } }));
     assert_eq!(called["result"]["isError"], false, "{called}");
     stdio.close();
-    assert!(!theirs.folder().join("started").exists());
+    assert!(!theirs.has("started"));
     // Nor the one that the environment names.
     let theirs = theirs.with_env("TOOLGATE_CONFIG", "toolgate.yaml");
-    let (code, stdout, stderr) = theirs.cli(&["config", "show", "--no-config"]);
-    assert!(code == 0 && !stdout.contains("evil"), "{stdout}{stderr}");
-    let (code, _, stderr) = theirs.cli(&["upstream", "import", "toolgate.yaml", "--no-config"]);
-    assert_eq!(code, 2, "{stderr}");
+    theirs.cli("config show --no-config").exits(0).stdout_lacks("evil");
+    theirs.cli("upstream import toolgate.yaml --no-config").exits(2);
 }

@@ -1,9 +1,7 @@
-//! A tool asks, and whoever sits at the client answers: on stdio, in both eras and as a task.
+//! A tool asks, and whoever sits at the client answers: on stdio, in both protocol versions and as a task.
 
 use serde_json::{Value, json};
-use testkit::mcp::{Piped, meta};
-
-const TASKS: &str = "io.modelcontextprotocol/tasks";
+use testkit::mcp::{Piped, TASKS, extended, meta, with_tasks};
 
 #[allow(clippy::disallowed_types)] // As a client starts it.
 fn fixture() -> Piped {
@@ -14,15 +12,12 @@ fn fixture() -> Piped {
 }
 
 fn call(tool: &str, more: &Value, capabilities: &Value) -> Value {
-    let mut params = json!({ "name": tool, "arguments": {}, "_meta": meta(capabilities) });
-    for (name, value) in more.as_object().unwrap() {
-        params[name] = value.clone();
-    }
-    params
+    let params = json!({ "name": tool, "arguments": {}, "_meta": meta(capabilities) });
+    extended(params, more)
 }
 
 #[test]
-fn an_older_client_is_asked_and_answers() {
+fn a_legacy_client_is_asked_and_answers() {
     let mut client = fixture();
     client.initialize(&json!({ "elicitation": {} }));
     let params = json!({ "name": "test_elicitation", "arguments": { "message": "Who?" } });
@@ -31,8 +26,7 @@ fn an_older_client_is_asked_and_answers() {
     assert_eq!(asked["params"]["message"], "Who?");
     let content = json!({ "username": "ada", "email": "ada@example.com" });
     let reply = json!({ "action": "accept", "content": content });
-    client.tell(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": reply }));
-    let answer = client.heard();
+    let answer = client.respond(&asked, &reply);
     assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(1), &json!(false)));
     assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains("ada@example.com"));
 }
@@ -44,8 +38,7 @@ fn an_answer_that_does_not_fit_a_refusal_and_a_client_that_cannot_be_asked() {
     let params = json!({ "name": "test_elicitation", "arguments": { "message": "Who?" } });
     let asked = client.ask(1, "tools/call", &params);
     let reply = json!({ "action": "accept", "content": { "username": 1 } });
-    client.tell(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": reply }));
-    let answer = client.heard();
+    let answer = client.respond(&asked, &reply);
     assert_eq!(answer["result"]["_meta"]["toolgate/error"]["code"], "input_required");
     // What nobody asked changes nothing.
     client.tell(&json!({ "jsonrpc": "2.0", "id": 99, "result": {} }));
@@ -108,7 +101,7 @@ fn a_task_waits_for_its_answer() {
 fn a_call_that_became_a_task_can_still_ask() {
     let mut client = fixture();
     let able = json!({ "elicitation": {}, "extensions": { TASKS: {} } });
-    let mute = json!({ "extensions": { TASKS: {} } });
+    let mute = with_tasks();
     // Also for a client that cannot ask by itself: the arguments are those of the first round.
     let task = client.ask(1, "tools/call", &call("late_question", &greeting(), &mute));
     assert_eq!(task["result"]["resultType"], "task", "{task}");

@@ -5,14 +5,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use testkit::{
     World, eventually,
-    mcp::{Modern, Piped, meta},
+    mcp::{Modern, Piped, meta, with_tasks},
 };
-
-const TASKS: &str = "io.modelcontextprotocol/tasks";
-
-fn with_tasks() -> Value {
-    json!({ "extensions": { TASKS: {} } })
-}
 
 /// A world with a tool that is always a task and leaves a file behind, and no server yet.
 fn world(settings: &str) -> World {
@@ -30,21 +24,15 @@ fn marks(world: &World) -> usize {
 }
 
 /// Runs a job behind all that are queued, and waits for its end.
-async fn runs_last(world: &World) -> Value {
-    let body = json!({ "tool": "echo_json", "input": { "message": "last" } }).to_string();
-    let id = world.post("/v1/jobs", &body).await.json()["job_id"].clone();
-    let path = format!("/v1/jobs/{}", id.as_str().unwrap());
-    eventually("the last job ends", async || {
-        (world.get(&path).await.json()["status"] == "succeeded").then_some(())
-    })
-    .await;
+async fn runs_last(world: &World) -> String {
+    let id = world.submit(&json!({ "tool": "echo_json", "input": { "message": "last" } })).await;
+    world.until_job_is(&id, "succeeded").await;
     id
 }
 
 #[tokio::test]
 async fn a_door_to_one_toolset_starts_no_task_of_another() {
-    let mut world = world("");
-    world.run().await;
+    let world = world("").started().await;
     for able in [json!({}), with_tasks()] {
         let other = Modern::new(&world).at("/mcp/autosage").able(able);
         for tool in ["marks", "must", "nothing_at_all"] {
@@ -56,7 +44,7 @@ async fn a_door_to_one_toolset_starts_no_task_of_another() {
     let last = runs_last(&world).await;
     assert_eq!(marks(&world), 0);
     let jobs = world.get("/v1/jobs").await.json();
-    assert_eq!((&jobs["jobs"][0]["id"], &jobs["jobs"][1]), (&last, &Value::Null), "{jobs}");
+    assert_eq!((&jobs["jobs"][0]["id"], &jobs["jobs"][1]), (&json!(last), &Value::Null), "{jobs}");
 }
 
 #[tokio::test]
@@ -152,7 +140,7 @@ async fn jobs_that_are_cancelled_as_they_begin_are_counted_once() {
     }
     eventually("nothing is queued", async || {
         let metrics = world.get("/metrics").await.text();
-        metrics.contains("toolgate_jobs_queued 0\n").then_some(())
+        metrics.contains("toolgate_jobs_queued 0\n")
     })
     .await;
 }
@@ -162,20 +150,7 @@ async fn whoever_cannot_write_keeps_nobody_else_waiting() {
     let world = world("");
     let mut client = Piped::start(&world, &[]);
     client.initialize(&json!({}));
-    // Another process holds the database.
-    let path = world.folder().join("data/toolgate.db");
-    let script = "import sqlite3, sys, time; c = sqlite3.connect(sys.argv[1]); \
-                  c.execute('BEGIN IMMEDIATE'); print('held', flush=True); time.sleep(3)";
-    #[allow(clippy::disallowed_types)] // Somebody else's program.
-    let mut holder = std::process::Command::new("python3")
-        .args(["-c", script])
-        .arg(&path)
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    let output = holder.stdout.take().unwrap();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).unwrap();
+    let mut holder = crate::lock_database(&world, 3);
     let params = json!({ "name": "write_text_artifact", "arguments": { "text": "x" } });
     client.tell(&testkit::mcp::request(1, "tools/call", &params));
     let began = Instant::now();

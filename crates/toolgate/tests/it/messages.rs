@@ -35,8 +35,8 @@ impl Messages {
 
 /// A command line, its exit code and what it printed.
 fn session(world: &World, arguments: &[&str]) -> String {
-    let (code, stdout, stderr) = world.cli(arguments);
-    steady(world, &format!("exit {code}\n{stdout}{stderr}"))
+    let output = world.cli(arguments);
+    steady(world, &format!("exit {}\n{}", output.code, output.all()))
 }
 
 /// The text without what is different in every run: the folder, the port, ids and times.

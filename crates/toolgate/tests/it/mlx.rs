@@ -15,7 +15,15 @@ use crate::BINARY;
 /// Where the misbehaving server is.
 const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mlx/server.py");
 
-/// A port that no other test uses now. There are forty; the last are for documents and examples.
+/// Text of a document or an example with free ports in the place of those that it names.
+pub fn with_free_ports(text: &str) -> String {
+    let text = text.to_owned();
+    ["8136", "8137", "8138"].iter().fold(text, |text, named| {
+        if text.contains(named) { text.replace(named, &port().to_string()) } else { text }
+    })
+}
+
+/// A port that no other test uses now. There are forty; documents and examples name the last.
 fn port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     for _ in 0..200 {
@@ -50,11 +58,8 @@ impl Studio {
     /// Calls a tool from the command line: its result, or its error as `code: message`.
     fn call(&self, tool: &str, arguments: &[&str]) -> Result<Value, String> {
         let words = [&["call", tool], arguments].concat();
-        let (code, stdout, stderr) = self.world.cli(&words);
-        match code {
-            0 => Ok(serde_json::from_str(&stdout).unwrap()),
-            _ => Err(stderr.trim().to_owned()),
-        }
+        let output = self.world.cli(&words);
+        if output.code == 0 { Ok(output.json()) } else { Err(output.stderr.trim().to_owned()) }
     }
 
     fn load(&self, behaviour: &str, port: u16) -> Result<Value, String> {
@@ -67,9 +72,7 @@ impl Studio {
 
     /// What is known of a port.
     fn status(&self, port: u16) -> Option<Value> {
-        let (_, stdout, stderr) = self.world.cli(&["mlx", "status", "--json"]);
-        let all: Value =
-            serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
+        let all = self.world.cli("mlx status --json").json();
         let servers = all["servers"].as_array().unwrap();
         servers.iter().find(|server| server["port"] == port).cloned()
     }
@@ -138,8 +141,4 @@ fn settings(more: &str) -> String {
          stop_patience_ms: 1000\n    models: {{ old: test/serves }}\n{more}",
         launch()
     )
-}
-
-fn wait_until(what: &str, holds: impl Fn() -> bool) {
-    testkit::until(what, || holds().then_some(()));
 }

@@ -27,15 +27,18 @@ pub async fn asking(upstream: &Upstream) -> World {
 
 /// A server that asks a service of this kind.
 pub async fn asking_with(upstream: &Upstream, provider: &str, more: &str) -> World {
-    let mut world =
-        World::new(BINARY, &settings(provider, &upstream.url(), more)).with_env("SEARCH_KEY", KEY);
-    world.run().await;
-    world
+    asking_at(&upstream.url(), provider, more).await
+}
+
+/// The same at this address.
+pub async fn asking_at(base_url: &str, provider: &str, more: &str) -> World {
+    let world = World::new(BINARY, &settings(provider, base_url, more));
+    world.with_env("SEARCH_KEY", KEY).started().await
 }
 
 /// A call through REST.
 pub async fn search(world: &World, arguments: &Value) -> Answer {
-    world.post("/v1/tools/search.web", &json!({ "args": arguments }).to_string()).await
+    world.call("search.web", arguments).await
 }
 
 /// The failure of a call: status, code, text, details.

@@ -69,7 +69,7 @@ curl -X POST http://127.0.0.1:8000/v1/tools/file-io \
 async fn a_toolset_is_called_by_command_or_by_its_default() {
     let world = adam().await;
     let check = async |path: &str, args: Value, status: u16, part: &str| {
-        let answer = world.post(path, &json!({ "args": args }).to_string()).await;
+        let answer = world.post(path, json!({ "args": args }).to_string()).await;
         assert_eq!(answer.status, status, "{}", answer.text());
         assert!(answer.text().contains(part), "{}", answer.text());
     };

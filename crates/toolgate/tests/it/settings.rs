@@ -7,11 +7,9 @@ use crate::BINARY;
 
 /// Exit code and JSON of `config check`.
 fn checked(world: &World) -> (i32, Value) {
-    let (code, stdout, stderr) = world.cli(&["config", "check", "--json"]);
-    let checked =
-        serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
-    assert!(!world.folder().join("data").exists(), "checking changes nothing");
-    (code, checked)
+    let output = world.cli("config check --json");
+    assert!(!world.has("data"), "checking changes nothing");
+    (output.code, output.json())
 }
 
 #[test]
@@ -28,6 +26,7 @@ fn valid_settings_have_no_findings() {
         "tools: { file_io: { root: ./notes } }\n",
         "tools: { enable: [ autosage ], file_io: { root: . } }\n",
         "tools: { repo: { allow: [ \"**\" ], deny: [ \"data/**\" ] } }\n",
+        "llm: { base_url: \"http://127.0.0.1:9\" }\n",
     ] {
         let (code, checked) = checked(&World::new(BINARY, settings));
         assert_eq!((code, &checked["starts"]), (0, &true.into()), "{settings}{checked}");
@@ -43,7 +42,7 @@ fn a_token_that_is_not_set_here_may_be_set_elsewhere() {
     let (code, found) = checked(&world);
     assert_eq!((code, &found["ok"], &found["starts"]), (0, &json!(true), &json!(false)), "{found}");
     assert_eq!(found["diagnostics"][0]["line"], 5, "{found}");
-    assert_eq!(world.cli(&["serve"]).0, 2);
+    world.cli("serve").exits(2);
     let world = world.with_env("ADA", "a-token-that-is-long-enough");
     assert_eq!(checked(&world).1["starts"], true);
     // A host name is resolved only where the server runs.
@@ -56,15 +55,12 @@ fn a_token_that_is_not_set_here_may_be_set_elsewhere() {
 fn the_environment_overrides_the_file() {
     let world = World::new(BINARY, "server: { max_body_bytes: 10 }\n")
         .with_env("TOOLGATE_SERVER__MAX_BODY_BYTES", "20");
-    let (code, stdout, _) = world.cli(&["config", "show"]);
-    assert_eq!(code, 0);
-    assert!(stdout.contains("\"max_body_bytes\": 20"), "{stdout}");
+    world.cli("config show").exits(0).stdout_has("\"max_body_bytes\": 20");
 }
 
 #[tokio::test]
 async fn a_server_warns_of_a_variable_that_is_no_setting_and_starts() {
-    let mut world = World::new(BINARY, "").with_env("TOOLGATE_LOG_LEVEL", "debug");
-    world.run().await;
+    let world = World::new(BINARY, "").with_env("TOOLGATE_LOG_LEVEL", "debug").started().await;
     assert!(world.stderr().contains("did you mean `TOOLGATE_LOG__LEVEL`?"), "{}", world.stderr());
 }
 

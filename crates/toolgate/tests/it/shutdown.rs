@@ -5,7 +5,7 @@ use testkit::eventually;
 
 async fn running(world: &testkit::World) {
     eventually("a call runs", async || {
-        world.get("/metrics").await.text().contains("toolgate_calls_running 1").then_some(())
+        world.get("/metrics").await.text().contains("toolgate_calls_running 1")
     })
     .await;
 }
@@ -31,7 +31,7 @@ async fn a_running_call_is_answered_before_the_server_ends() {
     let opened = tokio::spawn(async move {
         // As soon as nobody is let in any more, the call may end.
         eventually("nobody is let in", async || {
-            tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_err().then_some(())
+            tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_err()
         })
         .await;
         std::fs::write(done, "").unwrap();
@@ -54,7 +54,7 @@ async fn a_call_that_takes_too_long_is_stopped_and_on_record() {
     });
     eventually("it is on record", async || {
         let jobs = world.get("/v1/jobs?status=running").await.json();
-        (jobs["jobs"].as_array().unwrap().len() == 1).then_some(())
+        jobs["jobs"].as_array().unwrap().len() == 1
     })
     .await;
     assert_eq!(world.stop().await, 0);

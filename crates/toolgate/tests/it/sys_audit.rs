@@ -6,7 +6,7 @@ use testkit::World;
 
 /// The toolset is called by command, as in the seed.
 async fn call(world: &World, args: Value) -> Value {
-    let answer = world.post("/v1/tools/adam-sys-audit", &json!({ "args": args }).to_string()).await;
+    let answer = world.post("/v1/tools/adam-sys-audit", json!({ "args": args }).to_string()).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     let answer = answer.json();
     assert_eq!((&answer["tool"], &answer["ok"]), (&json!("adam-sys-audit"), &json!(true)));
@@ -86,11 +86,6 @@ async fn key_packages_are_a_setting() {
     let world = crate::start(&settings.to_string()).await;
     let software = call(&world, json!({ "command": "list_software" })).await;
     assert!(software["packages"].as_array().unwrap().contains(&json!(package)), "{software}");
-    let (code, _, stderr) =
-        World::new(crate::BINARY, "tools: { sys_audit: { key_packages: [\"\"] } }")
-            .cli(&["config", "check"]);
-    assert_eq!(code, 1, "{stderr}");
-    assert!(stderr.contains("/tools/sys_audit/key_packages/0"), "{stderr}");
 }
 
 /// D22.
@@ -198,13 +193,13 @@ async fn every_call_is_one_line_in_adam_log() {
     for (number, (args, tool)) in calls.iter().enumerate() {
         let body = json!({ "args": args }).to_string();
         world.post("/v1/tools/adam-sys-audit", &body).await;
-        let log = std::fs::read_to_string(world.folder().join("adam.log")).unwrap();
+        let log = world.read("adam.log");
         let lines: Vec<Value> = log.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
         let calls: Vec<_> = lines.iter().filter(|line| line["event"] == "tool_call").collect();
         assert_eq!(calls.len(), number + 1, "{log}");
         assert_eq!(calls[number]["tool"], *tool);
     }
-    assert!(!world.folder().join("data/journal.jsonl").exists());
+    assert!(!world.has("data/journal.jsonl"));
 }
 
 #[tokio::test]
@@ -220,8 +215,5 @@ async fn very_many_changes_are_told_or_said_to_be_too_many() {
         "context": { "limits": { "max_output_bytes": 50_000 } },
     });
     let answer = world.execute(&body).await;
-    assert_eq!(
-        (answer.status, &answer.json()["metrics"]["error_code"]),
-        (413, &json!("too_large"))
-    );
+    answer.fails(413, "too_large");
 }

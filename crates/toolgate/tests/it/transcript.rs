@@ -5,7 +5,7 @@ mod refused;
 mod settings;
 
 use serde_json::{Value, json};
-use testkit::{Act, Answer, Heard, Peer, World};
+use testkit::{Act, Answer, Peer, PeerRequest, World};
 
 use crate::BINARY;
 
@@ -19,9 +19,7 @@ async fn asking(peer: &Peer, more: &str, transcript: &str) -> World {
         "llm: {{ base_url: \"{url}\", model: small, api_key_env: MODEL_KEY, stall_timeout_ms: 700{more} }}\n\
          tools: {{ transcript: {{ mode: model{transcript} }} }}\n"
     );
-    let mut world = World::new(BINARY, &settings).with_env("MODEL_KEY", KEY);
-    world.run().await;
-    world
+    World::new(BINARY, &settings).with_env("MODEL_KEY", KEY).started().await
 }
 
 /// A call whose result comes with metrics.
@@ -36,7 +34,7 @@ fn text(answer: &Answer) -> String {
 }
 
 /// What stands between the marks of a question.
-fn asked(heard: &Heard) -> String {
+fn asked(heard: &PeerRequest) -> String {
     let messages = heard.field("messages");
     let user = messages[1]["content"].as_str().unwrap();
     user.strip_prefix("<text>\n").unwrap().strip_suffix("\n</text>").unwrap().to_owned()
@@ -113,7 +111,7 @@ async fn a_long_turn_is_asked_about_in_pieces_and_its_progress_is_told() {
     let world = asking(&peer, "", ", max_chunk_characters: 200").await;
     let said = many_words(600);
     let body = json!({ "tool": "transcript.clean", "input": { "text": said } });
-    let job = world.post("/v1/jobs", &body.to_string()).await.json();
+    let job = world.post("/v1/jobs", &body).await.json();
     let id = job["id"].as_str().or(job["job_id"].as_str()).unwrap_or_else(|| panic!("{job}"));
     let events = world.get(&format!("/v1/jobs/{id}/events")).await.text();
     let chunks = peer.heard().len();

@@ -14,6 +14,8 @@ mod terminal;
 mod trust;
 mod unresolved;
 
+use std::ops::{Deref, DerefMut};
+
 use serde_json::{Value, json};
 use testkit::World;
 
@@ -21,11 +23,25 @@ use testkit::World;
 const SCRIPTED: &str = include_str!("upstreams/scripted.py");
 
 /// A set-up with scripted upstreams, not started yet.
-pub struct Stage {
-    pub world: World,
+pub struct Upstreams {
+    world: World,
 }
 
-impl Stage {
+impl Deref for Upstreams {
+    type Target = World;
+
+    fn deref(&self) -> &World {
+        &self.world
+    }
+}
+
+impl DerefMut for Upstreams {
+    fn deref_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+}
+
+impl Upstreams {
     /// With these scripts, by id, and more settings.
     pub fn new(scripts: &[(&str, Value)], more: &str) -> Self {
         Self::with(
@@ -43,12 +59,12 @@ impl Stage {
                 if own.is_empty() { "" } else { ", " }
             );
         }
-        let stage = Self { world: World::new(crate::BINARY, &(settings + more)) };
-        stage.world.write("scripted.py", SCRIPTED);
+        let world = Self { world: World::new(crate::BINARY, &(settings + more)) };
+        world.write("scripted.py", SCRIPTED);
         for (id, script, _) in scripts {
-            stage.script(id, script);
+            world.script(id, script);
         }
-        stage
+        world
     }
 
     /// Tells an upstream what to say from now on. The file is replaced as a whole: the server may be
@@ -76,27 +92,18 @@ impl Stage {
 
     /// Waits until an upstream has written this file.
     pub async fn wait_for_file(&self, name: &str) {
-        let file = self.world.folder().join(name);
-        let what = format!("`{name}` is there");
-        testkit::eventually(&what, async || file.exists().then_some(())).await;
+        testkit::eventually(&format!("`{name}` is there"), async || self.has(name)).await;
     }
 
     /// Starts the server.
-    pub async fn run(mut self) -> Self {
+    pub async fn started(mut self) -> Self {
         self.world.run().await;
         self
     }
 
-    /// Calls a tool: status and answer.
-    pub async fn call(&self, tool: &str, args: &Value) -> (u16, Value) {
-        let body = json!({ "args": args }).to_string().into_bytes();
-        let answer = self.world.send("POST", &format!("/v1/tools/{tool}"), &[], Some(body)).await;
-        (answer.status, answer.json())
-    }
-
     /// The names of all tools that are listed.
     pub async fn listed(&self) -> Vec<String> {
-        let listing = self.world.send("GET", "/v1/tools", &[], None).await.json();
+        let listing = self.get("/v1/tools").await.json();
         let tools = listing["tools"].as_array().unwrap().iter();
         tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }

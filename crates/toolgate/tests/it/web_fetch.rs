@@ -12,11 +12,17 @@ use tokio::task::JoinSet;
 use crate::fetch_security::{cases, memory, settings, text, word};
 
 async fn read(world: &World, arguments: Value) -> Answer {
-    world.post("/v1/tools/web.fetch", &json!({ "args": arguments }).to_string()).await
+    world.call("web.fetch", &arguments).await
 }
 
 async fn open(server: &Hostile, more: &str) -> World {
     crate::start(&settings(server, &[], more)).await
+}
+
+/// A server that may fetch from this port.
+async fn open_to(port: u16) -> World {
+    let hosts = format!("allow_private_hosts: [ \"127.0.0.1:{port}\" ]");
+    crate::start(&format!("tools: {{ web_fetch: {{ {hosts} }} }}\n")).await
 }
 
 /// The code, the status and the finer reason of a failure.
@@ -211,9 +217,7 @@ async fn an_answer_without_a_type() {
     let binary = read(&world, json!({ "url": server.url("/sniff?ct=&body=pdf") })).await;
     assert_eq!(failure(&binary).2, "bad_type");
     let nothing = Upstream::saying(Reply::Bytes(b"HTTP/1.1 204 X\r\n\r\n".to_vec()));
-    let hosts = format!("\"127.0.0.1:{}\"", nothing.port());
-    let settings = format!("tools: {{ web_fetch: {{ allow_private_hosts: [ {hosts} ] }} }}\n");
-    let world = crate::start(&settings).await;
+    let world = open_to(nothing.port()).await;
     let empty = read(&world, json!({ "url": nothing.url() })).await;
     assert_eq!((failure(&empty).0, empty.status), ("parse_failed".into(), 422));
 }
@@ -223,9 +227,7 @@ async fn an_answer_without_a_type() {
 async fn json_does_not_grow_without_bounds() {
     let deep = format!("{}{}0{}", "[".repeat(120), "1,".repeat(2_500_000), "]".repeat(120));
     let upstream = Upstream::saying(Reply::json(200, &deep));
-    let hosts = format!("\"127.0.0.1:{}\"", upstream.port());
-    let settings = format!("tools: {{ web_fetch: {{ allow_private_hosts: [ {hosts} ] }} }}\n");
-    let world = crate::start(&settings).await;
+    let world = open_to(upstream.port()).await;
     std::fs::write(format!("/proc/{}/clear_refs", world.pid()), "5").unwrap();
     let before = memory(&world, "VmRSS:");
     let page = result(&read(&world, json!({ "url": upstream.url(), "max_chars": 100 })).await);
@@ -241,9 +243,7 @@ async fn few_pages_are_read_at_once() {
     const CALLS: u64 = 48;
     let page = "<p>A paragraph with <b>some</b> words in it, again and again.</p>".repeat(1_000);
     let upstream = Upstream::saying(Reply::new(200, "text/html", page));
-    let hosts = format!("\"127.0.0.1:{}\"", upstream.port());
-    let settings = format!("tools: {{ web_fetch: {{ allow_private_hosts: [ {hosts} ] }} }}\n");
-    let world = Arc::new(crate::start(&settings).await);
+    let world = Arc::new(open_to(upstream.port()).await);
     let arguments = json!({ "url": upstream.url(), "max_chars": 10 });
     result(&read(&world, arguments.clone()).await);
     let before = memory(&world, "Threads:");

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use guard::net::Url;
 use mcp::{ListKind, ProtocolVersion};
 use serde_json::{Value, json};
-use testkit::{Act, Heard, Peer, eventually};
+use testkit::{Act, Peer, PeerRequest, eventually};
 use upstream::connection::{
     ConnectError, ConnectOptions, Connection, ConnectionEvent, Endpoint, HttpTransport,
     ProtocolChoice, Target, connect,
@@ -23,7 +23,7 @@ async fn try_connect(peer: &Peer, options: ConnectOptions) -> Result<Connection,
     within(connect(&target, &options, &spawner())).await
 }
 
-fn result(heard: &Heard, result: &Value) -> Act {
+fn result(heard: &PeerRequest, result: &Value) -> Act {
     Act::json(json!({ "jsonrpc": "2.0", "id": heard.field("id"), "result": result }))
 }
 
@@ -33,7 +33,7 @@ fn event(message: &Value) -> Vec<u8> {
 
 /// A server of the modern era that tells changes when the sender says so.
 fn modern(
-    heard: &Heard,
+    heard: &PeerRequest,
     events: &Mutex<Option<tokio::sync::mpsc::UnboundedReceiver<Vec<u8>>>>,
 ) -> Vec<Act> {
     match heard.header("mcp-method") {
@@ -72,7 +72,7 @@ async fn a_modern_server_is_found_called_and_heard() {
 }
 
 /// A server of the legacy era, which answers the first question of the modern one like this.
-fn legacy(heard: &Heard, first: &Act) -> Vec<Act> {
+fn legacy(heard: &PeerRequest, first: &Act) -> Vec<Act> {
     match (heard.method.as_str(), heard.field("method").as_str()) {
         ("POST", Some("server/discover")) => match first {
             Act::Say(bytes) => vec![Act::Say(bytes.clone())],

@@ -44,5 +44,5 @@ async fn a_site_that_does_not_tell_its_rules_is_left_alone() {
     let refused = get(&obeying, &format!("{}/page", upstream.url())).await.unwrap_err();
     assert_eq!(refused.reason.word(), "robots");
     assert!(refused.message.contains("cannot be read (status 503)"), "{refused}");
-    assert_eq!(upstream.asked().len(), 1);
+    assert_eq!(upstream.requests().len(), 1);
 }

@@ -12,7 +12,7 @@ use guard::net::{
     Bytes, HeaderName, HeaderValue, Method, NetError, NetErrorReason, ServiceClient,
     ServiceRequest, ServiceResponse, ServiceSettings, Url,
 };
-use testkit::{Act, Authority, Heard, Hostile, Peer, eventually};
+use testkit::{Act, Authority, Hostile, Peer, PeerRequest, eventually};
 use tokio::sync::Barrier;
 
 const LONG: Duration = Duration::from_secs(30);
@@ -188,7 +188,7 @@ async fn silence_and_drips_end_with_the_time() {
 
 #[tokio::test]
 async fn a_connection_that_breaks_off_is_an_error_wherever_it_does() {
-    let cut = |text: &'static str| move |_: &Heard| vec![Act::say(text), Act::Close];
+    let cut = |text: &'static str| move |_: &PeerRequest| vec![Act::say(text), Act::Close];
     for text in [
         "",
         "HTTP/1.1 200 OK\r\nConte",

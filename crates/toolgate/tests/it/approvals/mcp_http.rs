@@ -1,12 +1,9 @@
 //! MCP over HTTP: a client is not trusted to ask its person, unless the settings say so.
 
 use serde_json::{Value, json};
-use testkit::{
-    Raw, World,
-    mcp::{Legacy, Modern, frame, meta, request},
-};
+use testkit::mcp::{Legacy, Modern, extended, meta, request};
 
-use super::{approve, ask, events, open, runs, waiting};
+use super::{approve, ask, events, open, runs, waiting_id};
 
 fn code(result: &Value) -> &Value {
     &result["_meta"]["toolgate/error"]["code"]
@@ -17,53 +14,37 @@ fn able() -> Value {
 }
 
 #[tokio::test]
-async fn a_modern_client_is_not_asked_and_calls_again() {
+async fn a_client_of_either_version_is_not_asked_and_calls_again() {
     let world = open("").await;
-    let client = Modern::new(&world).able(able());
-    for named in [true, false] {
+    let (modern, legacy) = (Modern::new(&world).able(able()), Legacy::able(&world, &able()).await);
+    for (is_modern, names_it) in [(true, true), (true, false), (false, true), (false, false)] {
+        let call = async |more: Value| {
+            let params = json!({ "name": "marks", "arguments": { "value": names_it } });
+            let params = extended(params, &more);
+            let answer = if is_modern {
+                modern.ask("tools/call", params).await
+            } else {
+                legacy.ask("tools/call", &params).await
+            };
+            answer["result"].clone()
+        };
         let before = runs(&world);
-        let arguments = json!({ "value": named });
-        let result = client.call("marks", &arguments).await;
+        let result = call(json!({})).await;
         assert_eq!(code(&result), "approval_required", "{result}");
         let id = result["_meta"]["toolgate/error"]["details"]["approval_id"].clone();
-        // What it says by itself is not heard.
+        // What a client says by itself does not count.
         let name = format!("approve_{}", id.as_str().unwrap());
         let yes = json!({ name: { "action": "accept", "content": { "approve": true } } });
-        let mut params = json!({ "name": "marks", "arguments": arguments, "inputResponses": yes });
-        let answer = client.ask("tools/call", params.clone()).await;
-        assert_eq!(code(&answer["result"]), "approval_required");
-        approve(&world, id.as_str().unwrap());
-        if named {
-            params = json!({ "name": "marks", "arguments": arguments });
-            params["_meta"] = meta(&able());
-            params["_meta"]["toolgate/approval"] = id;
-        }
-        let answer = client.ask("tools/call", params.clone()).await;
-        assert_eq!(answer["result"]["isError"], false, "{answer}");
-        let answer = client.ask("tools/call", params).await;
-        assert_eq!(code(&answer["result"]), "approval_required");
-        assert_eq!(runs(&world), before + 1);
-    }
-}
-
-#[tokio::test]
-async fn an_older_client_is_not_asked_and_calls_again() {
-    let world = open("").await;
-    let client = Legacy::open_at(&world, "/mcp", "2025-11-25", &able()).await;
-    for named in [true, false] {
-        let before = runs(&world);
-        let arguments = json!({ "value": named });
-        let result = client.call("marks", &arguments).await;
+        let said = json!({ "inputResponses": yes });
+        let result = call(said.clone()).await;
         assert_eq!(code(&result), "approval_required", "{result}");
-        let id = result["_meta"]["toolgate/error"]["details"]["approval_id"].clone();
         approve(&world, id.as_str().unwrap());
-        let mut params = json!({ "name": "marks", "arguments": arguments });
-        if named {
-            params["_meta"] = json!({ "toolgate/approval": id });
-        }
-        let answer = client.ask("tools/call", &params).await;
-        assert_eq!(answer["result"]["isError"], false, "{answer}");
-        assert_eq!(code(&client.ask("tools/call", &params).await["result"]), "approval_required");
+        let mut named = if is_modern { meta(&able()) } else { json!({}) };
+        named["toolgate/approval"] = id;
+        let more = if names_it { json!({ "_meta": named }) } else { said };
+        let result = call(more.clone()).await;
+        assert_eq!(result["isError"], false, "{result}");
+        assert_eq!(code(&call(more).await), "approval_required");
         assert_eq!(runs(&world), before + 1);
     }
 }
@@ -73,8 +54,7 @@ async fn a_refusal_reaches_the_model() {
     let world = open("").await;
     let client = Modern::new(&world);
     client.call("marks", &json!({})).await;
-    let id = waiting(&world).await["id"].as_str().unwrap().to_owned();
-    super::decide(&world, &id, "refuse").await;
+    super::decide(&world, &waiting_id(&world).await, "refuse").await;
     let result = client.call("marks", &json!({})).await;
     assert_eq!((code(&result), &result["isError"]), (&json!("not_allowed"), &json!(true)));
     let text = result["content"][0]["text"].as_str().unwrap();
@@ -86,11 +66,8 @@ async fn a_modern_client_that_is_trusted_asks_its_person() {
     let world = open("policy: { http_clients_ask: true }\n").await;
     let client = Modern::new(&world).able(able());
     let call = async |more: &Value| {
-        let mut params = json!({ "name": "marks", "arguments": {} });
-        for (name, value) in more.as_object().unwrap() {
-            params[name] = value.clone();
-        }
-        client.ask("tools/call", params).await
+        let params = json!({ "name": "marks", "arguments": {} });
+        client.ask("tools/call", extended(params, more)).await
     };
     let asked = call(&json!({})).await["result"].clone();
     assert_eq!(asked["resultType"], "input_required", "{asked}");
@@ -98,59 +75,29 @@ async fn a_modern_client_that_is_trusted_asks_its_person() {
     let yes = json!({ name: { "action": "accept", "content": { "approve": true } } });
     let reply = json!({ "inputResponses": yes, "requestState": asked["requestState"] });
     // The same state many times at once is one yes.
-    let mut ran = 0;
     let answers = tokio::join!(call(&reply), call(&reply), call(&reply), call(&reply));
-    for answer in [answers.0, answers.1, answers.2, answers.3] {
-        ran += usize::from(answer["result"]["isError"] == false);
-    }
+    let answers = [answers.0, answers.1, answers.2, answers.3];
+    let ran = answers.iter().filter(|answer| answer["result"]["isError"] == false).count();
     assert_eq!((ran, runs(&world)), (1, 1));
     assert_eq!(call(&reply).await["error"]["code"], -32602);
     assert_eq!(runs(&world), 1);
 }
 
 #[tokio::test]
-async fn an_older_client_that_is_trusted_asks_its_person() {
+async fn a_legacy_client_that_is_trusted_asks_its_person() {
     let world = open("policy: { http_clients_ask: true }\n").await;
-    for (approve, expected) in [(true, "false"), (false, "true")] {
-        let client = Legacy::open_at(&world, "/mcp", "2025-11-25", &able()).await;
+    for (approve, is_error) in [(true, false), (false, true)] {
+        let client = Legacy::able(&world, &able()).await;
         let params = json!({ "name": "marks", "arguments": { "value": approve } });
-        let mut stream = ask_on_stream(&world, &client, &params).await;
-        let asked = message(&mut stream, "elicitation/create").await;
+        let mut stream = client.stream(&request(7, "tools/call", &params)).await;
+        let asked = stream.message("elicitation/create").await;
         let reply = json!({ "action": "accept", "content": { "approve": approve } });
         let reply = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": reply }).to_string();
         assert_eq!(client.post(&reply).await.status, 202);
-        let answer = message(&mut stream, "isError").await;
-        assert_eq!(answer["result"]["isError"].to_string(), expected, "{answer}");
+        let answer = stream.message("isError").await;
+        assert_eq!(answer["result"]["isError"], is_error, "{answer}");
     }
     assert_eq!(runs(&world), 1);
-}
-
-/// A call whose answer is read as it comes.
-async fn ask_on_stream(world: &World, client: &Legacy<'_>, params: &Value) -> Raw {
-    let headers = [
-        ("content-type", "application/json"),
-        ("accept", "application/json, text/event-stream"),
-        ("mcp-session-id", client.session.as_str()),
-    ];
-    let body = request(7, "tools/call", params).to_string();
-    let mut raw = world.connect().await;
-    raw.send(frame("POST", "/mcp", &headers, &body)).await.unwrap();
-    raw
-}
-
-/// The next message on a stream that has this word.
-async fn message(stream: &mut Raw, word: &str) -> Value {
-    let mut text = String::new();
-    loop {
-        let more = stream.more().await;
-        assert!(!more.is_empty(), "no `{word}` in {text}");
-        text += &more;
-        let mut lines = text.lines().filter_map(|line| line.strip_prefix("data: "));
-        let parsed = lines.find(|line| line.contains(word)).map(serde_json::from_str);
-        if let Some(Ok(message)) = parsed {
-            return message;
-        }
-    }
 }
 
 #[tokio::test]

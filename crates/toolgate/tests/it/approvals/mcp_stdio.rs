@@ -3,12 +3,10 @@
 use serde_json::{Value, json};
 use testkit::{
     World,
-    mcp::{Piped, meta},
+    mcp::{Piped, TASKS, extended, meta, with_tasks},
 };
 
 use super::{closed, events, runs};
-
-const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 fn able() -> Value {
     json!({ "elicitation": {} })
@@ -34,14 +32,12 @@ fn ok(answer: &Value) {
 
 /// The approvals, as the operator sees them.
 fn approvals(world: &World) -> Vec<Value> {
-    let (code, stdout, stderr) = world.cli(&["approvals", "--all", "--json"]);
-    assert_eq!(code, 0, "{stderr}");
-    let all: Value = serde_json::from_str(&stdout).unwrap();
+    let all = world.cli("approvals --all --json").exits(0).json();
     all["approvals"].as_array().unwrap().clone()
 }
 
 #[test]
-fn an_older_client_asks_and_a_yes_runs_it_once() {
+fn a_legacy_client_asks_and_a_yes_runs_it_once() {
     let world = closed("");
     let mut client = legacy(&world, &able());
     let asked = client.ask(1, "tools/call", &marks(&json!(1)));
@@ -51,8 +47,7 @@ fn an_older_client_asks_and_a_yes_runs_it_once() {
     assert!(message.contains("\"value\": 1"), "{message}");
     assert_eq!(runs(&world), 0);
     let reply = json!({ "action": "accept", "content": { "approve": true } });
-    client.tell(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": reply }));
-    ok(&client.heard());
+    ok(&client.respond(&asked, &reply));
     assert_eq!(runs(&world), 1);
     // The next call is asked about again.
     let asked = client.ask(2, "tools/call", &marks(&json!(1)));
@@ -63,7 +58,7 @@ fn an_older_client_asks_and_a_yes_runs_it_once() {
 }
 
 #[test]
-fn an_older_client_that_says_anything_else_runs_nothing() {
+fn a_legacy_client_that_says_anything_else_runs_nothing() {
     let world = closed("");
     let mut client = legacy(&world, &able());
     let accept = |content: Value| json!({ "action": "accept", "content": content });
@@ -77,8 +72,7 @@ fn an_older_client_that_says_anything_else_runs_nothing() {
     ];
     for (number, (reply, expected)) in replies.into_iter().enumerate() {
         let asked = client.ask(number, "tools/call", &marks(&json!(number)));
-        client.tell(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": reply }));
-        let answer = client.heard();
+        let answer = client.respond(&asked, &reply);
         assert_eq!(code(&answer), expected, "{reply}: {answer}");
         if reply["content"]["reason"].is_string() {
             let text = answer["result"]["content"][0]["text"].as_str().unwrap();
@@ -119,10 +113,7 @@ fn a_client_that_cannot_ask_or_may_not_has_to_wait_for_the_operator() {
 fn modern(value: &Value, more: &Value, capabilities: &Value) -> Value {
     let mut params = marks(value);
     params["_meta"] = meta(capabilities);
-    for (name, value) in more.as_object().unwrap() {
-        params[name] = value.clone();
-    }
-    params
+    extended(params, more)
 }
 
 /// Makes a call, up to its question: the name and the state.
@@ -212,19 +203,6 @@ fn a_modern_client_that_declines_or_cannot_ask() {
 }
 
 #[test]
-fn a_no_in_the_client_stands_against_a_yes_in_the_terminal() {
-    let world = closed("");
-    let mut client = legacy(&world, &able());
-    let asked = client.ask(1, "tools/call", &marks(&json!(1)));
-    let id = approvals(&world)[0]["id"].as_str().unwrap().to_owned();
-    super::approve(&world, &id);
-    let reply = json!({ "action": "decline" });
-    client.tell(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": reply }));
-    assert_eq!(code(&client.heard()), "not_allowed");
-    assert_eq!(runs(&world), 0);
-}
-
-#[test]
 fn a_client_that_leaves_while_it_is_asked_has_said_nothing() {
     let world = closed("");
     let mut client = legacy(&world, &able());
@@ -236,7 +214,7 @@ fn a_client_that_leaves_while_it_is_asked_has_said_nothing() {
 
 /// The task, once it is no longer working.
 fn ended(client: &mut Piped, id: &Value) -> Value {
-    let get = json!({ "taskId": id, "_meta": meta(&json!({ "extensions": { TASKS: {} } })) });
+    let get = json!({ "taskId": id, "_meta": meta(&with_tasks()) });
     testkit::until("the task ends", || {
         let task = client.ask(9, "tasks/get", &get)["result"].clone();
         (task["status"] != "working").then_some(task)
@@ -244,19 +222,16 @@ fn ended(client: &mut Piped, id: &Value) -> Value {
 }
 
 /// A world whose `marks` is always a task.
-fn with_task(settings: &str) -> World {
-    let world = closed(settings);
-    let path = "contracts/marks.yaml";
-    let text = std::fs::read_to_string(world.folder().join(path)).unwrap();
-    world.write(path, &text.replace("approval: required", "approval: required\ntasks: always"));
-    world
+fn with_task() -> World {
+    let more = "approval: required\ntasks: always";
+    crate::with_counted("", "marks", r#"{"answer":1}"#, more)
 }
 
 #[tokio::test]
 async fn a_task_waits_and_goes_on() {
     // With and without a server on the same folder, which may be the one to go on with it.
     for served in [false, true] {
-        let mut world = with_task("");
+        let mut world = with_task();
         if served {
             world.run().await;
         }
@@ -276,7 +251,7 @@ async fn a_task_waits_and_goes_on() {
         }
         let task = client.ask(1, "tools/call", &modern(&json!(9), &json!({}), &tasks));
         let id = waits(&world);
-        assert_eq!(world.cli(&["approvals", "refuse", &id, "--reason", "no"]).0, 0);
+        world.cli(&["approvals", "refuse", &id, "--reason", "no"]).exits(0);
         let task = ended(&mut client, &task["result"]["taskId"]);
         let error = &task["result"]["_meta"]["toolgate/error"];
         assert_eq!((&error["code"], runs(&world)), (&json!("not_allowed"), 3), "{task}");
@@ -285,14 +260,13 @@ async fn a_task_waits_and_goes_on() {
 
 #[test]
 fn a_task_of_a_client_that_is_gone_asks_no_more() {
-    let world = with_task("");
+    let world = with_task();
     let mut client = Piped::start(&world, &[]);
-    let tasks = json!({ "extensions": { TASKS: {} } });
+    let tasks = with_tasks();
     client.ask(1, "tools/call", &modern(&json!(1), &json!({}), &tasks));
     let id = waits(&world);
     assert_eq!(client.close().0, 0);
-    let (code, _, stderr) = world.cli(&["approvals", "approve", &id]);
-    assert_eq!(code, 1, "{stderr}");
+    world.cli(&["approvals", "approve", &id]).exits(1);
     assert_eq!((runs(&world), events(&world)), (0, vec!["requested".into(), "cancelled".into()]));
 }
 

@@ -1,9 +1,8 @@
 //! REST: asked for, decided, made again.
 
 use serde_json::{Value, json};
-use testkit::World;
 
-use super::{approve, as_operator, ask, call, decide, events, open, runs, status};
+use super::{approve, ask, call, decide, events, open, runs, status};
 
 #[tokio::test]
 async fn a_call_runs_once_with_or_without_the_id() {
@@ -34,7 +33,7 @@ async fn execute_takes_the_id_in_its_context() {
     let first = world.execute(&json!({ "tool": "marks", "input": {} })).await;
     let said = first.json();
     assert_eq!((first.status, &said["metrics"]["error_code"]), (403, &json!("approval_required")));
-    let id = super::waiting(&world).await["id"].as_str().unwrap().to_owned();
+    let id = super::waiting_id(&world).await;
     assert!(said["stderr"].as_str().unwrap().contains(&id), "{said}");
     approve(&world, &id);
     let body = json!({ "tool": "marks", "input": {}, "context": { "approval_id": id } });
@@ -86,28 +85,22 @@ async fn a_decision_is_made_once_and_must_be_clear() {
         r#"{"decision":"approve","reason":1}"#,
         r#"{"decision":"approve","decision":"refuse"}"#,
     ] {
-        let authorization = super::operator(&world);
-        let headers = [("authorization", authorization.as_str())];
+        let headers = [("authorization", &*world.operator_token())];
         let answer = world.send("POST", &path, &headers, Some(body.into())).await;
-        assert_eq!(
-            (answer.status, &answer.json()["error"]["code"]),
-            (400, &"invalid_request".into())
-        );
+        answer.fails(400, "invalid_request");
     }
     let long = json!({ "decision": "approve", "reason": "é".repeat(501) });
-    let refused = as_operator(&world, "POST", &path, Some(long)).await;
+    let refused = world.as_operator("POST", &path, Some(long)).await;
     assert!(refused.text().contains("at most 500 characters"), "{}", refused.text());
     assert_eq!(status(&world, &id).await, "waiting");
     assert_eq!(decide(&world, &id, "approve").await.json()["status"], "approved");
-    let again = decide(&world, &id, "approve").await;
-    assert_eq!((again.status, &again.json()["error"]["code"]), (409, &json!("conflict")));
-    assert_eq!(again.json()["error"]["details"]["status"], "approved");
+    let again = decide(&world, &id, "approve").await.fails(409, "conflict");
+    assert_eq!(again["error"]["details"]["status"], "approved");
     // A yes that was not used can be taken back; a no stands.
     assert_eq!(decide(&world, &id, "refuse").await.json()["status"], "refused");
     for decision in ["approve", "refuse"] {
-        let late = decide(&world, &id, decision).await;
-        assert_eq!((late.status, &late.json()["error"]["code"]), (409, &json!("conflict")));
-        assert_eq!(late.json()["error"]["details"]["status"], "refused");
+        let late = decide(&world, &id, decision).await.fails(409, "conflict");
+        assert_eq!(late["error"]["details"]["status"], "refused");
     }
     for unknown in ["apr_00000000000000000000000000", "apr_x", "job_x", "..%2f..", "%00"] {
         assert_eq!(decide(&world, unknown, "approve").await.status, 404, "{unknown}");
@@ -121,13 +114,12 @@ async fn they_are_listed_in_pages() {
     let mut ids = Vec::new();
     for value in 0..5 {
         ids.push(ask(&world, json!(value)).await);
-        // Names sort by the millisecond.
-        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+        testkit::next_millisecond();
     }
     decide(&world, &ids[0], "refuse").await;
     let list = async |query: &str| -> (Vec<usize>, Value) {
         let path = format!("/v1/approvals?{query}");
-        let page = as_operator(&world, "GET", &path, None).await.json();
+        let page = world.as_operator("GET", &path, None).await.json();
         let place = |one: &Value| ids.iter().position(|id| one["id"] == **id).unwrap();
         let all = page["approvals"].as_array().unwrap().iter().map(place).collect();
         (all, page["next_cursor"].clone())
@@ -138,29 +130,9 @@ async fn they_are_listed_in_pages() {
     assert_eq!(list(&next).await, (vec![2, 1], Value::Null));
     assert_eq!(list("status=refused").await.0, [0]);
     for query in ["status=maybe", "limit=0", "limit=201", "cursor=x"] {
-        let answer = as_operator(&world, "GET", &format!("/v1/approvals?{query}"), None).await;
+        let answer = world.as_operator("GET", &format!("/v1/approvals?{query}"), None).await;
         assert_eq!(answer.status, 400, "{query}");
     }
-}
-
-#[tokio::test]
-async fn a_key_has_the_outcome_of_the_call_that_ran() {
-    let world = open("").await;
-    let post = async |body: &Value| {
-        let headers = [("content-type", "application/json"), ("idempotency-key", "k1")];
-        world.send("POST", "/v1/tools/marks", &headers, Some(body.to_string().into())).await
-    };
-    let body = json!({ "args": { "value": 1 } });
-    assert_eq!(post(&body).await.json()["code"], "approval_required");
-    let id = super::waiting(&world).await["id"].as_str().unwrap().to_owned();
-    approve(&world, &id);
-    let named = json!({ "args": { "value": 1 }, "approval_id": id });
-    assert_eq!(post(&named).await.status, 200);
-    for body in [&body, &named] {
-        assert_eq!(post(body).await.status, 200);
-    }
-    assert_eq!(runs(&world), 1);
-    assert_eq!(events(&world), ["requested", "approved", "used"]);
 }
 
 #[tokio::test]
@@ -170,11 +142,7 @@ async fn an_id_must_look_like_one() {
         [json!("x"), json!(1), json!({}), json!("apr_"), json!("job_01ARZ3NDEKTSV4RRFFQ69G5FAV")]
     {
         let answer = call(&world, json!({ "args": {}, "approval_id": id })).await;
-        assert_eq!(
-            (answer.status, &answer.json()["code"]),
-            (400, &json!("invalid_request")),
-            "{id}"
-        );
+        answer.fails(400, "invalid_request");
         let body = json!({ "tool": "marks", "input": {}, "context": { "approval_id": id } });
         assert_eq!(world.execute(&body).await.status, 400, "{id}");
         let body = json!({ "tool": "marks", "context": { "approval_id": id } }).to_string();
@@ -185,11 +153,14 @@ async fn an_id_must_look_like_one() {
 
 #[tokio::test]
 async fn what_is_asked_shows_what_would_be_done() {
-    let mut world = super::closed("");
-    secretive(&world);
-    world.run().await;
+    let world = super::closed("");
+    let secret = "key: { type: string, x-secret: true, description: A secret. }
+path: { type: string, description: Where. }";
+    let script = "cat > /dev/null; echo '{\"answer\":1}'";
+    crate::command_taking(&world, "secretive", script, "approval: required", secret);
+    let world = world.started().await;
     let body = json!({ "args": { "key": "hunter2-hunter2", "path": "a\u{202e}b\u{1b}[2J" } });
-    assert_eq!(world.post("/v1/tools/secretive", &body.to_string()).await.status, 403);
+    assert_eq!(world.post("/v1/tools/secretive", &body).await.status, 403);
     let seen = super::waiting(&world).await;
     assert_eq!(seen["tool"], "secretive");
     assert_eq!((&seen["caller"], &seen["door"]), (&json!("local"), &json!("rest")));
@@ -198,53 +169,11 @@ async fn what_is_asked_shows_what_would_be_done() {
     // On a terminal nothing of it is obeyed.
     let id = seen["id"].as_str().unwrap();
     for arguments in [vec!["approvals"], vec!["approvals", "show", id]] {
-        let (_, stdout, _) = world.cli(&arguments);
-        assert!(stdout.contains("\\u{202e}") && stdout.contains("\\u001b[2J"), "{stdout}");
+        let stdout = world.cli(&arguments).stdout_has("\\u{202e}").stdout_has("\\u001b[2J").stdout;
         let steers = |one: char| one.is_control() && one != '\n' || one == '\u{202e}';
         assert!(!stdout.contains(steers) && !stdout.contains("hunter2"), "{stdout}");
     }
-    approve_any(&world, id);
-    assert_eq!(world.post("/v1/tools/secretive", &body.to_string()).await.status, 200);
-    let journal = std::fs::read_to_string(world.folder().join("data/journal.jsonl")).unwrap();
-    assert!(!journal.contains("hunter2"));
-    assert!(!world.stderr().contains("hunter2"));
-}
-
-fn approve_any(world: &World, id: &str) {
-    assert_eq!(world.cli(&["approvals", "approve", id]).0, 0);
-}
-
-fn secretive(world: &World) {
-    let script = "#!/bin/sh\ncat > /dev/null; echo '{\"answer\":1}'\n";
-    world.write_program("contracts/secretive.sh", script);
-    world.write(
-        "contracts/secretive.yaml",
-        "name: secretive
-description: Takes a secret.
-version: \"1\"
-stability: experimental
-toolset: commands
-effects: write
-approval: required
-run: [./secretive.sh]
-input_schema:
-  type: object
-  description: A secret and a path.
-  properties:
-    key: { type: string, x-secret: true, description: A secret. }
-    path: { type: string, description: Where. }
-  required: [key]
-  additionalProperties: false
-output_schema:
-  type: object
-  description: The answer.
-  properties:
-    answer: { type: integer, description: One. }
-  required: [answer]
-  additionalProperties: false
-examples:
-  - title: A call
-    input: { key: k }
-",
-    );
+    world.cli(&["approvals", "approve", id]).exits(0);
+    assert_eq!(world.post("/v1/tools/secretive", &body).await.status, 200);
+    assert!(!(world.read("data/journal.jsonl") + &world.stderr()).contains("hunter2"));
 }

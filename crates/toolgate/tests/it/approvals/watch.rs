@@ -4,7 +4,6 @@ use std::{
     io::{Read, Write},
     process::{Child, ChildStdin, Stdio},
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
 use serde_json::json;
@@ -62,7 +61,7 @@ impl Person {
 
     async fn sees(&self, words: &str) {
         eventually(&format!("`{words}` is seen"), async || {
-            self.seen.lock().unwrap().contains(words).then_some(())
+            self.seen.lock().unwrap().contains(words)
         })
         .await;
     }
@@ -157,7 +156,7 @@ async fn a_pipe_answers_in_its_order() {
     let mut ids = Vec::new();
     for value in 0..3 {
         ids.push(ask(&world, json!(value)).await);
-        tokio::time::sleep(Duration::from_millis(2)).await;
+        testkit::next_millisecond();
     }
     let mut person = Person::at_pipe(&world);
     person.types("y\nn\ny\n");
@@ -174,12 +173,14 @@ async fn a_key_pressed_too_early_approves_nothing() {
     let Some(mut person) = Person::at_terminal(&world) else { return };
     person.sees("waiting for requests").await;
     // Typed before there is anything to see.
-    person.types("y\r");
-    person.types("y\r");
-    tokio::time::sleep(Duration::from_millis(700)).await;
+    person.types("y\ry\r");
+    person.sees("y\r\ny\r\n").await;
     let id = ask(&world, json!(1)).await;
     person.sees(PROMPT).await;
-    tokio::time::sleep(Duration::from_millis(700)).await;
+    // Lines are read in their order: behind this one there is none of the early ones.
+    person.looks_away();
+    person.types("perhaps\r");
+    person.sees(PROMPT).await;
     assert_eq!(status(&world, &id).await, "waiting");
     person.types("y\r");
     person.sees(&format!("approved: {id}")).await;
@@ -209,7 +210,7 @@ async fn who_only_watches_keeps_no_dead_job_alive() {
     let path = format!("/v1/jobs/{}", job["job_id"].as_str().unwrap());
     let is = async |world: &World, state: &str| {
         eventually(&format!("the job is {state}"), async || {
-            (world.get(&path).await.json()["status"] == state).then_some(())
+            world.get(&path).await.json()["status"] == state
         })
         .await;
     };

@@ -12,20 +12,12 @@ async fn the_operator_is_told_why_a_command_does_not_start() {
     command(&world, "shy", "echo '{\"answer\":1}'", "");
     let script = world.folder().join("contracts/shy.sh");
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o644)).unwrap();
-    let (code, _, told) = world.cli(&["config", "check"]);
-    assert_eq!(code, 0, "{told}");
-    assert!(told.contains("shy.sh` may not be run (chmod +x)"), "{told}");
-    let (code, _, told) = world.cli(&["call", "shy"]);
-    assert_eq!(code, 1);
-    assert!(
-        told.contains("could not be started") && told.contains("not a file that may be executed"),
-        "{told}"
-    );
+    world.cli("config check").exits(0).stderr_has("shy.sh` may not be run (chmod +x)");
+    let output = world.cli("call shy").exits(1);
+    output.stderr_has("could not be started").stderr_has("not a file that may be executed");
     std::fs::remove_file(&script).unwrap();
-    let (_, _, told) = world.cli(&["config", "check"]);
-    assert!(told.contains("there is no program `"), "{told}");
-    let (_, _, told) = world.cli(&["call", "shy"]);
-    assert!(told.contains("was not found"), "{told}");
+    world.cli("config check").stderr_has("there is no program `");
+    world.cli("call shy").stderr_has("was not found");
     // A caller over the network learns nothing of our paths.
     let answer = world.post("/v1/tools/shy", "{}").await;
     assert!(!answer.text().contains("contracts/"), "{}", answer.text());
@@ -37,11 +29,12 @@ async fn files_that_are_not_kept_are_told() {
         "echo a > a.txt; head -c 3000 /dev/zero > big.bin; mkdir inner; echo '{\"answer\":1}'";
     let world =
         with_commands("limits: { max_artifact_bytes: 2000 }\n", &[("leaves", script)]).await;
-    let (code, _, told) = world.cli(&["call", "leaves"]);
-    assert_eq!(code, 0, "{told}");
-    assert!(told.contains("a.txt (2 bytes)"), "{told}");
-    assert!(told.contains("1 file was not kept: larger than limits.max_artifact_bytes"), "{told}");
-    assert!(told.contains("1 file was not kept: no plain file"), "{told}");
+    world
+        .cli("call leaves")
+        .exits(0)
+        .stderr_has("a.txt (2 bytes)")
+        .stderr_has("1 file was not kept: larger than limits.max_artifact_bytes")
+        .stderr_has("1 file was not kept: no plain file");
 }
 
 #[test]
@@ -55,9 +48,8 @@ fn numbers_of_examples_are_compared_by_value() {
         let examples =
             format!("examples:\n  - title: A call\n    input: {{}}\n    output: {output}\n");
         std::fs::write(&path, format!("{}{examples}", &contract[..at])).unwrap();
-        world.cli(&["contracts", "test", "mean"])
+        world.cli("contracts test mean")
     };
-    let (code, said, _) = with("{ answer: [2, { a: 100 }] }");
-    assert_eq!(code, 0, "{said}");
-    assert_eq!(with("{ answer: [2, { a: 101 }] }").0, 1);
+    with("{ answer: [2, { a: 100 }] }").exits(0);
+    with("{ answer: [2, { a: 101 }] }").exits(1);
 }

@@ -1,7 +1,10 @@
 //! Several messages in one body, which one old revision has and no other.
 
 use serde_json::{Value, json};
-use testkit::{World, mcp::Legacy};
+use testkit::{
+    World,
+    mcp::{Legacy, cancelled, request},
+};
 
 use super::{
     MODERN, asleep, gone, is_alive, lives, post, post_by_hand, refused, sleeps, with_sleeper,
@@ -104,10 +107,8 @@ async fn a_call_of_a_batch_is_cancelled_like_any_other() {
         if end == "DELETE" {
             assert_eq!(world.send("DELETE", "/mcp", &headers, None).await.status, 204);
         } else {
-            let told = json!({ "requestId": 1 });
-            let told =
-                json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": told });
-            assert_eq!(post(&world, &headers, told.to_string()).await.status, 202);
+            let told = cancelled(&json!(1)).to_string();
+            assert_eq!(post(&world, &headers, told).await.status, 202);
         }
         gone(&process).await;
         drop(raw);
@@ -136,14 +137,9 @@ async fn a_batch_ends_with_its_session() {
     let world = with_sleeper("").await;
     let session = open(&world).await;
     let headers = [("mcp-session-id", session.as_str())];
-    let hello = |id: i64| {
-        testkit::mcp::request(
-            id,
-            "tools/call",
-            &json!({ "name": "write_text_artifact", "arguments": { "text": "x" } }),
-        )
-    };
-    let mut raw = post_by_hand(&world, &headers, &json!([sleeps(1), hello(2), hello(3)])).await;
+    let note = json!({ "name": "write_text_artifact", "arguments": { "text": "x" } });
+    let writes = |id: i64| request(id, "tools/call", &note);
+    let mut raw = post_by_hand(&world, &headers, &json!([sleeps(1), writes(2), writes(3)])).await;
     let process = asleep(&world).await;
     assert_eq!(world.send("DELETE", "/mcp", &headers, None).await.status, 204);
     gone(&process).await;

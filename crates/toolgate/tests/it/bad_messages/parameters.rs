@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::{
     Answer, World,
-    mcp::{Legacy, Modern, meta, request},
+    mcp::{Legacy, Modern, cancelled, meta, request, with_tasks},
 };
 
 use super::{MODERN, lives, modern, post, refused};
@@ -219,8 +219,7 @@ async fn a_cursor_that_is_not_of_this_listing_is_refused() {
 #[tokio::test]
 async fn a_task_that_is_none_is_not_there() {
     let world = start("").await;
-    let able = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
-    let client = Modern::new(&world).able(able).with("mcp-name", "");
+    let client = Modern::new(&world).able(with_tasks()).with("mcp-name", "");
     let unknown = format!("job_{}", "0".repeat(26));
     let long = "j".repeat(10_000);
     for method in ["tasks/get", "tasks/cancel", "tasks/update"] {
@@ -370,7 +369,6 @@ pub fn numbers() -> impl FnMut(usize) -> usize {
 pub fn good_messages() -> Vec<String> {
     let hello =
         json!({ "name": "hello", "arguments": { "name": "Ada" }, "_meta": meta(&json!({})) });
-    let said = |params: &Value| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
     [
         request(1, "tools/call", &hello),
         request("two", "tools/call", &json!({ "name": "hello", "arguments": { "name": "x" } })),
@@ -390,7 +388,7 @@ pub fn good_messages() -> Vec<String> {
         ),
         request(9, "tasks/get", &json!({ "taskId": "job_1", "_meta": meta(&json!({})) })),
         request(10, "initialize", &json!({ "protocolVersion": "2025-11-25", "capabilities": {} })),
-        said(&json!({ "requestId": 1 })),
+        cancelled(&json!(1)),
         json!({ "jsonrpc": "2.0", "id": 1, "result": { "action": "accept" } }),
         json!([request(1, "ping", &json!({})), request(2, "ping", &json!({}))]),
     ]

@@ -1,9 +1,9 @@
 //! Sessions of the legacy era, and calls that somebody gives up.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use testkit::{
     World, eventually,
-    mcp::{Legacy, frame, meta, request},
+    mcp::{Legacy, cancelled, frame, meta, request, with_tasks},
 };
 
 use super::{
@@ -26,11 +26,6 @@ fn ping() -> String {
     request(1, "ping", &json!({})).to_string()
 }
 
-fn cancelled(id: &Value) -> String {
-    let params = json!({ "requestId": id, "reason": "a test" });
-    json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }).to_string()
-}
-
 async fn count(world: &World) -> usize {
     let metrics = world.get("/metrics").await.text();
     let line = metrics.lines().find(|line| line.starts_with("toolgate_mcp_sessions ")).unwrap();
@@ -44,7 +39,7 @@ async fn nothing_is_answered_before_initialize() {
     let answered = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned();
     let call = request(1, "tools/call", &json!({ "name": "hello" })).to_string();
     let list = request(1, "tools/list", &json!({})).to_string();
-    for body in [ping(), call, list, told, answered, cancelled(&json!(1))] {
+    for body in [ping(), call, list, told, answered, cancelled(&json!(1)).to_string()] {
         refused(&post(&world, &[], body.clone()).await, (400, -32600), "send `initialize` first");
         for session in ["0", "", "../..", &"a".repeat(48), &"a".repeat(10_000)] {
             let answer = post(&world, &[("mcp-session-id", session)], body.clone()).await;
@@ -53,8 +48,7 @@ async fn nothing_is_answered_before_initialize() {
         // One that is no text is none.
         for session in ["é", "\u{1}", "a\tb"] {
             let headers = [JSON, ACCEPT, ("mcp-session-id", session)];
-            let mut raw = world.connect().await;
-            raw.send(frame("POST", "/mcp", &headers, &body)).await.unwrap();
+            let mut raw = world.sent(frame("POST", "/mcp", &headers, &body)).await;
             let status = raw.head().await.status;
             assert!([400, 404].contains(&status), "{session:?}: {status}");
         }
@@ -66,10 +60,11 @@ async fn nothing_is_answered_before_initialize() {
 async fn a_session_leads_where_it_led_and_is_its_owners() {
     let settings =
         "server: { tokens: [ { name: ada, token_env: ADA }, { name: bob, token_env: BOB } ] }\n";
-    let mut world = World::new(crate::BINARY, settings)
+    let world = World::new(crate::BINARY, settings)
         .with_env("ADA", "the-secret-of-ada")
-        .with_env("BOB", "the-secret-of-bob");
-    world.run().await;
+        .with_env("BOB", "the-secret-of-bob")
+        .started()
+        .await;
     let (ada, bob) = (
         ("authorization", "Bearer the-secret-of-ada"),
         ("authorization", "Bearer the-secret-of-bob"),
@@ -126,12 +121,11 @@ async fn an_id_that_is_taken_is_refused_until_it_is_free() {
     }
     refused(&one.post(&sleeps(7).to_string()).await, (400, -32600), "has no response yet");
     assert!(is_alive(&process));
-    assert_eq!(one.post(&cancelled(&json!(7))).await.status, 202);
+    assert_eq!(one.post(&cancelled(&json!(7)).to_string()).await.status, 202);
     let answer = raw.answer().await.json();
     assert_eq!(answer["id"], 7, "{answer}");
     let again = request(7, "ping", &json!({})).to_string();
-    eventually("the id is free", async || (one.post(&again).await.status == 200).then_some(()))
-        .await;
+    eventually("the id is free", async || one.post(&again).await.status == 200).await;
 }
 
 #[tokio::test]
@@ -140,7 +134,7 @@ async fn a_cancelled_call_ends_with_its_process_and_no_other_does() {
     let (one, other) = (Legacy::open(&world).await, Legacy::open(&world).await);
     // Nothing of this name runs, or ever will.
     for id in [json!(1), json!("1"), json!(99), json!(null), json!([]), json!({}), json!(1.5)] {
-        assert_eq!(one.post(&cancelled(&id)).await.status, 202, "{id}");
+        assert_eq!(one.post(&cancelled(&id).to_string()).await.status, 202, "{id}");
     }
     for params in ["{}", "5", "[1]", "null"] {
         let body =
@@ -151,13 +145,13 @@ async fn a_cancelled_call_ends_with_its_process_and_no_other_does() {
     let mut raw = post_by_hand(&world, &headers, &sleeps(1)).await;
     let process = asleep(&world).await;
     // Neither another session nor another id reaches it.
-    assert_eq!(other.post(&cancelled(&json!(1))).await.status, 202);
-    assert_eq!(one.post(&cancelled(&json!("1"))).await.status, 202);
-    let other = post(&world, &[MODERN], cancelled(&json!(1))).await;
+    assert_eq!(other.post(&cancelled(&json!(1)).to_string()).await.status, 202);
+    assert_eq!(one.post(&cancelled(&json!("1")).to_string()).await.status, 202);
+    let other = post(&world, &[MODERN], cancelled(&json!(1)).to_string()).await;
     assert_eq!(other.status, 202, "{}", other.text());
     assert!(is_alive(&process));
-    assert_eq!(one.post(&cancelled(&json!(1))).await.status, 202);
-    assert_eq!(one.post(&cancelled(&json!(1))).await.status, 202);
+    assert_eq!(one.post(&cancelled(&json!(1)).to_string()).await.status, 202);
+    assert_eq!(one.post(&cancelled(&json!(1)).to_string()).await.status, 202);
     gone(&process).await;
     let result = raw.answer().await.json()["result"].clone();
     assert_eq!(result["_meta"]["toolgate/error"]["code"], "cancelled", "{result}");
@@ -166,11 +160,10 @@ async fn a_cancelled_call_ends_with_its_process_and_no_other_does() {
 #[tokio::test]
 async fn a_modern_client_that_hangs_up_has_cancelled_its_call() {
     let world = with_sleeper("").await;
-    let tasks = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
     let mut watching = meta(&json!({}));
     watching["progressToken"] = json!("p");
     watching["io.modelcontextprotocol/logLevel"] = json!("debug");
-    for meta in [meta(&json!({})), meta(&tasks), watching] {
+    for meta in [meta(&json!({})), meta(&with_tasks()), watching] {
         let (headers, body) = sleeps_modern(&meta);
         let raw = post_by_hand(&world, &headers, &body).await;
         let process = asleep(&world).await;
@@ -205,7 +198,7 @@ async fn a_legacy_client_that_hangs_up_has_not_cancelled_its_call() {
     command(&world, "sleeper", &script, "");
     world.run().await;
     let session = Legacy::open(&world).await.session;
-    let file = |name: &str| world.folder().join(name).exists().then_some(());
+    let file = |name: &str| world.has(name);
     let headers = [("mcp-session-id", &*session)];
     let raw = post_by_hand(&world, &headers, &sleeps(1)).await;
     eventually("the call runs", async || file("begun")).await;
@@ -218,10 +211,7 @@ async fn a_legacy_client_that_hangs_up_has_not_cancelled_its_call() {
     assert_eq!(post(&world, &headers, ping()).await.status, 400, "the id is still taken");
     std::fs::write(world.folder().join("go"), "").unwrap();
     eventually("the call has come to its end", async || file("done")).await;
-    eventually("the id is free", async || {
-        (post(&world, &headers, ping()).await.status == 200).then_some(())
-    })
-    .await;
+    eventually("the id is free", async || post(&world, &headers, ping()).await.status == 200).await;
 }
 
 #[tokio::test]
@@ -231,8 +221,7 @@ async fn what_runs_in_a_session_ends_with_it() {
     let headers = [("mcp-session-id", &*session)];
     let mut raw = post_by_hand(&world, &headers, &sleeps(1)).await;
     let process = asleep(&world).await;
-    let mut stream = world.connect().await;
-    stream.send(frame("GET", "/mcp", &[ACCEPT, headers[0]], "")).await.unwrap();
+    let mut stream = world.sent(frame("GET", "/mcp", &[ACCEPT, headers[0]], "")).await;
     assert_eq!(stream.head().await.status, 200);
     assert_eq!(world.send("DELETE", "/mcp", &headers, None).await.status, 204);
     gone(&process).await;
@@ -267,7 +256,7 @@ async fn thousands_of_sessions_that_nobody_ends_leave_nothing_behind() {
             }
         }
         let most = count(&world).await;
-        eventually("all are forgotten", async || (count(&world).await == 0).then_some(())).await;
+        eventually("all are forgotten", async || count(&world).await == 0).await;
         (most, resident_bytes(world.pid()))
     };
     // The first round is what the server takes to get going.

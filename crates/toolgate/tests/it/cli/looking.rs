@@ -25,8 +25,7 @@ fn refused(world: &World, folder: &str) {
                 continue;
             }
             let arguments = [arguments, &["--data-dir", folder], more].concat();
-            let (code, stdout, stderr) = world.cli(&arguments);
-            assert_eq!((code, stdout.as_str()), (2, ""), "{arguments:?}: {stderr}");
+            world.cli(&arguments).exits(2).stdout_is("");
             assert_eq!(count(), before, "{arguments:?}");
         }
     }
@@ -41,21 +40,21 @@ fn a_data_folder_that_was_named_has_to_be_there() {
     assert_eq!(std::fs::read_dir(world.folder().join("elsewhere")).unwrap().count(), 1);
     refused(&world, "toolgate.yaml");
     let world = world.with_env("TOOLGATE_DATA_DIR", "./nothere");
-    assert_eq!(world.cli(&["approvals"]).0, 2);
+    world.cli("approvals").exits(2);
 }
 
 #[test]
 fn one_that_was_not_needed_yet_is_no_mistake() {
     for settings in ["", "data_dir: ./later\n"] {
         let world = World::new(BINARY, settings);
-        assert_eq!(world.cli(&["approvals"]).0, 0);
-        assert_eq!(world.cli(&["quarantine"]).0, 0);
+        world.cli("approvals").exits(0);
+        world.cli("quarantine").exits(0);
         assert_eq!(std::fs::read_dir(world.folder()).unwrap().count(), 1);
     }
     let world = World::new(BINARY, "");
-    assert_eq!(world.cli(&["call", "hello", "name=Ada", "--data-dir", "./kept"]).0, 0);
+    world.cli("call hello name=Ada --data-dir ./kept").exits(0);
     for arguments in [["approvals", "--data-dir", "./kept"], ["quarantine", "--data-dir", "./kept"]]
     {
-        assert_eq!(world.cli(&arguments).0, 0);
+        world.cli(&arguments).exits(0);
     }
 }

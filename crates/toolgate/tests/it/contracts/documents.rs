@@ -67,10 +67,12 @@ fn what_is_served_honours_the_documents_but_for_what_was_decided() {
     // What a document plans and nobody has built yet is no difference.
     let text = std::fs::read_to_string(document("homelab.md")).unwrap();
     world.write("plans.md", &text.replace("## mlx.load", "## mlx.swap"));
-    let (_, stdout, stderr) = world.cli(&["contracts", "diff", "plans.md", "self"]);
-    assert!(!stdout.contains("mlx.swap"), "{stdout}");
-    assert!(stdout.contains("widening  status: was planned and is served"), "{stdout}");
-    assert!(stderr.contains("tools that") && stderr.contains("does not name"), "{stderr}");
+    world
+        .cli("contracts diff plans.md self")
+        .stdout_lacks("mlx.swap")
+        .stdout_has("widening  status: was planned and is served")
+        .stderr_has("tools that")
+        .stderr_has("does not name");
 }
 
 #[test]
@@ -92,18 +94,13 @@ fn drift_is_told() {
     ] {
         assert!(text.contains(before), "{before}");
         world.write("document.md", &text.replacen(before, after, 1));
-        let (code, stdout, stderr) =
-            world.cli(&["contracts", "diff", "document.md", "self", "--breaking"]);
-        assert_eq!(code, 1, "{stderr}");
-        assert!(stdout.contains(expected), "{stdout}");
+        world.cli("contracts diff document.md self --breaking").exits(1).stdout_has(expected);
     }
     world.write("document.md", &text.replacen("\"type\": \"object\"", "\"type\": \"objekt\"", 1));
-    let (code, _, stderr) = world.cli(&["contracts", "diff", "document.md", "self"]);
-    assert_eq!(code, 2, "what cannot be read cannot be compared: {stderr}");
-    assert!(stderr.contains("document.md:"), "{stderr}");
-    assert_eq!(world.cli(&["contracts", "lint", "document.md"]).0, 1);
+    // What cannot be read cannot be compared.
+    world.cli("contracts diff document.md self").exits(2).stderr_has("document.md:");
+    world.cli("contracts lint document.md").exits(1);
     world.write("prose.md", "# Nothing\n\nof that kind.\n");
-    let (code, _, stderr) = world.cli(&["contracts", "lint", "prose.md"]);
-    assert_eq!(code, 1);
-    assert!(stderr.contains("this document has no section for a tool"), "{stderr}");
+    let output = world.cli("contracts lint prose.md").exits(1);
+    output.stderr_has("this document has no section for a tool");
 }

@@ -1,9 +1,10 @@
 //! What a tool returns is proposed from results of it, saved, and enforced from then on.
 
 use serde_json::{Value, json};
+use testkit::CliOutput;
 
 use super::json as printed;
-use crate::upstreams::{Stage, tool};
+use crate::upstreams::{Upstreams, tool};
 
 fn silent(name: &str, reads: bool) -> Value {
     let mut tool = tool(name);
@@ -33,43 +34,36 @@ fn script() -> Value {
     })
 }
 
-fn stage(more: &str) -> Stage {
-    Stage::new(&[("up", script())], more)
+fn world(more: &str) -> Upstreams {
+    Upstreams::new(&[("up", script())], more)
 }
 
 #[tokio::test]
 async fn a_tool_runs_under_the_contract_that_was_inferred() {
-    let stage = stage("");
+    let world = world("");
     let infer = |tool: &str, more: &[&str]| {
         let whole = format!("up.{tool}");
         let mut arguments = vec!["contracts", "infer", &whole];
         arguments.extend(["--arguments", r#"{"text":"a"}"#, "--arguments", r#"{"text":"b"}"#]);
         arguments.extend(more);
-        stage.world.cli(&arguments)
+        world.cli(&arguments)
     };
-    let (code, stdout, stderr) = infer("find", &[]);
-    assert_eq!(code, 0, "{stderr}");
+    let CliOutput { stdout, stderr, .. } = infer("find", &[]).exits(0);
     assert!(stdout.starts_with("# Inferred from 2 results by"), "{stdout}");
     assert!(stderr.contains("not written; --save writes it to"), "{stderr}");
-    assert!(!stage.world.folder().join("overlays").exists());
+    assert!(!world.has("overlays"));
     for tool in ["find", "count", "say"] {
-        let (code, _, stderr) = infer(tool, &["--save"]);
-        assert_eq!(code, 0, "{stderr}");
-        assert!(stderr.contains("a running server reloads it"), "{stderr}");
+        infer(tool, &["--save"]).exits(0).stderr_has("a running server reloads it");
     }
-    let saved = |tool: &str| {
-        std::fs::read_to_string(stage.world.folder().join(format!("overlays/up/{tool}.yaml")))
-            .unwrap()
-    };
+    let saved = |tool: &str| world.read(&format!("overlays/up/{tool}.yaml"));
     assert!(saved("find").contains("\ntool: find\noutput_schema:\n"), "{}", saved("find"));
     assert!(saved("count").contains("\noutput: json\n") || saved("count").contains("output: json"));
     assert!(saved("say").ends_with("\ntool: say\noutput: text\n"), "{}", saved("say"));
-    let (code, _, stderr) = infer("say", &["--save"]);
-    assert_eq!(code, 2, "what a person may have edited is not written over");
-    assert!(stderr.contains("--force"), "{stderr}");
-    assert_eq!(infer("say", &["--save", "--force"]).0, 0);
-    let stage = stage.run().await;
-    assert_eq!(stage.listed().await, ["up__count", "up__find", "up__say"]);
+    // What a person may have edited is not written over.
+    infer("say", &["--save"]).exits(2).stderr_has("--force");
+    infer("say", &["--save", "--force"]).exits(0);
+    let world = world.started().await;
+    assert_eq!(world.listed().await, ["up__count", "up__find", "up__say"]);
     for (tool, word, expected) in [
         ("find", "a", Ok(json!({ "hits": [{ "id": 1, "title": "A" }] }))),
         ("find", "b", Ok(json!({ "hits": [], "more": true }))),
@@ -78,28 +72,28 @@ async fn a_tool_runs_under_the_contract_that_was_inferred() {
         ("count", "odd", Err("invalid_output")),
         ("say", "x", Ok(json!({ "text": "hello" }))),
     ] {
-        let (_, answer) = stage.call(&format!("up__{tool}"), &json!({ "text": word })).await;
+        let answer = world.call(&format!("up__{tool}"), &json!({ "text": word })).await.json();
         match expected {
             Ok(result) => assert_eq!(answer["result"], result, "{answer}"),
             Err(code) => assert_eq!(answer["code"], code, "{answer}"),
         }
     }
-    let journal = std::fs::read_to_string(stage.world.folder().join("data/journal.jsonl")).unwrap();
+    let journal = world.read("data/journal.jsonl");
     assert!(journal.contains("\"event\":\"tool_sampled\",\"tool\":\"up__find\""), "{journal}");
 }
 
 #[test]
 fn results_may_be_files() {
-    let stage = stage("");
-    stage.world.write("result.json", &script()["answers"]["find"]["a"]["result"].to_string());
-    stage.world.write("bare.json", r#"{"hits": [{"id": 2, "title": null}]}"#);
-    stage.world.write("error.json", r#"{"isError": true, "content": []}"#);
-    stage.world.write(
+    let world = world("");
+    world.write("result.json", &script()["answers"]["find"]["a"]["result"].to_string());
+    world.write("bare.json", r#"{"hits": [{"id": 2, "title": null}]}"#);
+    world.write("error.json", r#"{"isError": true, "content": []}"#);
+    world.write(
         "image.json",
         r#"{"content": [{"type": "image", "data": "", "mimeType": "image/png"}]}"#,
     );
     let (code, told) = printed(
-        &stage.world,
+        &world,
         &[
             "contracts",
             "infer",
@@ -115,35 +109,28 @@ fn results_may_be_files() {
     let items = &told["overlay"]["output_schema"]["properties"]["hits"]["items"];
     assert_eq!(items["required"], json!(["id", "title"]), "{told}");
     assert_eq!((&told["overlay"]["tool"], &told["file"]), (&json!("find"), &Value::Null));
-    let (_, told) = printed(
-        &stage.world,
-        &["contracts", "infer", "up.find", "--json", "--results", "image.json"],
-    );
+    let (_, told) =
+        printed(&world, &["contracts", "infer", "up.find", "--json", "--results", "image.json"]);
     assert_eq!(told["overlay"], json!({ "tool": "find", "output": "content" }));
-    let (code, _, stderr) =
-        stage.world.cli(&["contracts", "infer", "up.find", "--results", "error.json"]);
-    assert_eq!(code, 1);
-    assert!(stderr.contains("reports an error"), "{stderr}");
+    let output = world.cli("contracts infer up.find --results error.json").exits(1);
+    output.stderr_has("reports an error");
 }
 
 #[tokio::test]
 async fn what_jobs_and_quarantine_keep_is_enough() {
-    let stage = Stage::with(&[("up", script(), "output: text")], "");
-    let (code, _, stderr) = stage.world.cli(&["contracts", "infer", "up.count"]);
-    assert_eq!(code, 1);
-    assert!(stderr.contains("no results of `up.count` are stored"), "{stderr}");
+    let world = Upstreams::with(&[("up", script(), "output: text")], "");
+    world.cli("contracts infer up.count").exits(1).stderr_has("no results of `up.count` are stored");
     for word in ["a", "b"] {
-        assert_eq!(stage.world.cli(&["call", "up__count", &format!("text={word}")]).0, 0);
+        world.cli(&["call", "up__count", &format!("text={word}")]).exits(0);
     }
-    let (code, told) =
-        printed(&stage.world, &["contracts", "infer", "up.count", "--save", "--json"]);
+    let (code, told) = printed(&world, &["contracts", "infer", "up.count", "--save", "--json"]);
     assert_eq!((code, &told["results"]), (0, &json!(2)), "{told}");
     assert_eq!(told["overlay"]["output"], "json");
-    let (code, stdout, _) = stage.world.cli(&["call", "up__count", "text=a"]);
+    let CliOutput { code, stdout, .. } = world.cli("call up__count text=a");
     assert_eq!((code, serde_json::from_str::<Value>(&stdout).unwrap()), (0, json!({ "n": 7 })));
     // What broke that contract is kept too, and widens the next proposal.
-    assert_eq!(stage.world.cli(&["call", "up__count", "text=odd"]).0, 1);
-    let (_, told) = printed(&stage.world, &["contracts", "infer", "up.count", "--json"]);
+    world.cli("call up__count text=odd").exits(1);
+    let (_, told) = printed(&world, &["contracts", "infer", "up.count", "--json"]);
     assert_eq!(
         (&told["results"], &told["overlay"]["output"]),
         (&json!(4), &json!("text")),
@@ -153,11 +140,11 @@ async fn what_jobs_and_quarantine_keep_is_enough() {
 
 #[test]
 fn nothing_is_called_that_may_not_be() {
-    let stage = stage("allowlist: { up: [find, delete] }\n");
+    let world = world("allowlist: { up: [find, delete] }\n");
     let infer = |tool: &str, given: &str, more: &[&str]| {
         let mut arguments = vec!["contracts", "infer", tool, "--arguments", given];
         arguments.extend(more);
-        stage.world.cli(&arguments)
+        world.cli(&arguments)
     };
     let fine = r#"{"text":"a"}"#;
     for (tool, given, expected) in [
@@ -170,20 +157,17 @@ fn nothing_is_called_that_may_not_be() {
         ("upp.find", fine, "did you mean `up`?"),
         ("find", fine, "is not of the form SERVER.TOOL"),
     ] {
-        let (code, _, stderr) = infer(tool, given, &[]);
-        assert_eq!(code, 2, "{tool}: {stderr}");
-        assert!(stderr.contains(expected), "{tool} {given}: {stderr}");
+        infer(tool, given, &[]).exits(2).stderr_has(expected);
     }
-    let (code, stdout, _) = infer("up.delete", fine, &["--effects"]);
-    assert!(code == 0 && stdout.contains("output: text"), "{stdout}");
-    assert_eq!(infer("up.say", fine, &["--effects"]).0, 2, "nothing goes around the allowlist");
+    infer("up.delete", fine, &["--effects"]).exits(0).stdout_has("output: text");
+    // Nothing goes around the allowlist.
+    infer("up.say", fine, &["--effects"]).exits(2);
     // The operator's word counts more than the server's.
-    stage.world.write("overlays/up/find.yaml", "effects: write\n");
-    assert_eq!(infer("up.find", fine, &[]).0, 2);
-    stage.world.write("overlays/up/delete.yaml", "effects: read\ndescription: Only looks.\n");
-    assert_eq!(infer("up.delete", fine, &["--save", "--force"]).0, 0);
-    let kept =
-        std::fs::read_to_string(stage.world.folder().join("overlays/up/delete.yaml")).unwrap();
+    world.write("overlays/up/find.yaml", "effects: write\n");
+    infer("up.find", fine, &[]).exits(2);
+    world.write("overlays/up/delete.yaml", "effects: read\ndescription: Only looks.\n");
+    infer("up.delete", fine, &["--save", "--force"]).exits(0);
+    let kept = world.read("overlays/up/delete.yaml");
     for line in ["tool: delete", "description: Only looks.", "effects: read", "output: text"] {
         assert!(kept.contains(line), "{kept}");
     }

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::json as printed;
-use crate::upstreams::{Stage, one, said, tool};
+use crate::upstreams::{Upstreams, one, said, tool};
 
-fn names(stage: &Stage, source: &[&str]) -> Vec<String> {
+fn names(world: &Upstreams, source: &[&str]) -> Vec<String> {
     let arguments = [&["contracts", "export", "--format", "json"], source].concat();
-    let (code, exported) = printed(&stage.world, &arguments);
+    let (code, exported) = printed(world, &arguments);
     assert_eq!(code, 0, "{source:?}");
     let all = exported["contracts"].as_array().unwrap().iter();
     all.map(|one| one["name"].as_str().unwrap().to_owned()).collect()
@@ -19,17 +19,17 @@ fn two() -> Value {
 
 #[tokio::test]
 async fn a_source_can_be_anything() {
-    let stage = Stage::new(&[("docs", two()), ("more", one("search", &said("x")))], "");
-    assert_eq!(stage.world.cli(&["lock"]).0, 0);
+    let world = Upstreams::new(&[("docs", two()), ("more", one("search", &said("x")))], "");
+    world.cli("lock").exits(0);
     let listing = json!({ "tools": [tool("search")] });
-    stage.world.write("listing.json", &listing.to_string());
+    world.write("listing.json", &listing.to_string());
     let message = json!({ "jsonrpc": "2.0", "id": 1, "result": listing });
-    stage.world.write("message.json", &message.to_string());
-    stage.world.cli(&["contracts", "new", "own_tool", "--folder", "own"]);
-    let stage = stage.run().await;
-    let rest = stage.world.send("GET", "/v1/tools", &[], None).await.text();
-    stage.world.write("rest.json", &rest);
-    let address = stage.world.url("/mcp");
+    world.write("message.json", &message.to_string());
+    world.cli("contracts new own_tool --folder own");
+    let world = world.started().await;
+    let rest = world.get("/v1/tools").await.text();
+    world.write("rest.json", &rest);
+    let address = world.url("/mcp");
     let all = ["docs__search", "docs__fetch", "more__search"];
     let sorted = ["docs__fetch", "docs__search", "more__search"];
     let cases: [(&[&str], &[&str]); 13] = [
@@ -48,7 +48,7 @@ async fn a_source_can_be_anything() {
         (&["own/own_tool.yaml"], &["own_tool"]),
     ];
     for (source, expected) in cases {
-        assert_eq!(names(&stage, source), expected, "{source:?}");
+        assert_eq!(names(&world, source), expected, "{source:?}");
     }
     for (old, new) in [
         ("docs", "toolgate.lock#docs"),
@@ -56,53 +56,44 @@ async fn a_source_can_be_anything() {
         ("self", &*address),
         ("rest.json", "self"),
     ] {
-        let (code, stdout, stderr) = stage.world.cli(&["contracts", "diff", old, new]);
-        assert_eq!(code, 0, "{old} {new}: {stdout}{stderr}");
+        world.cli(&["contracts", "diff", old, new]).exits(0);
     }
 }
 
 #[test]
 fn what_changed_is_told_and_counted_by_the_exit_code() {
-    let stage = Stage::new(&[("docs", two())], "");
+    let world = Upstreams::new(&[("docs", two())], "");
     let mut other = two();
     other["tools"][0]["inputSchema"]["required"] = json!(["text", "more"]);
     other["tools"][0]["annotations"] = json!({ "title": "A\u{202e}B" });
     other["tools"][1]["name"] = json!("read");
-    stage.world.write("other.json", &other.to_string());
-    let (code, stdout, stderr) = stage.world.cli(&[
-        "contracts",
-        "diff",
-        "docs",
-        "--",
-        "python3",
-        "scripted.py",
-        "other.json",
-    ]);
-    assert_eq!(code, 1, "{stderr}");
-    for expected in [
-        "search\n",
-        "breaking  input: \"more\" is required now",
-        "wording   annotations",
-        "fetch\n  breaking  tool: is not there",
-        "read\n  widening  tool: is new",
-    ] {
-        assert!(stdout.contains(expected), "{expected}: {stdout}");
-    }
+    world.write("other.json", &other.to_string());
+    let stdout = world
+        .cli("contracts diff docs -- python3 scripted.py other.json")
+        .exits(1)
+        .stdout_has_all([
+            "search\n",
+            "breaking  input: \"more\" is required now",
+            "wording   annotations",
+            "fetch\n  breaking  tool: is not there",
+            "read\n  widening  tool: is new",
+        ])
+        .stdout;
     assert!(!stdout.contains('\u{202e}'), "what deceives a reader is written out: {stdout}");
-    let (code, told) = printed(&stage.world, &["contracts", "diff", "docs", "docs", "--json"]);
+    let (code, told) = printed(&world, &["contracts", "diff", "docs", "docs", "--json"]);
     assert_eq!((code, told), (0, json!({ "same": true, "tools": {}, "more": 0 })));
     let (code, told) =
-        printed(&stage.world, &["contracts", "diff", "docs", "other.json", "--json", "--breaking"]);
+        printed(&world, &["contracts", "diff", "docs", "other.json", "--json", "--breaking"]);
     assert_eq!((code, &told["tools"]["read"]), (1, &Value::Null));
     assert_eq!(told["tools"]["search"][0]["class"], "breaking");
 }
 
 #[test]
 fn what_cannot_be_told_is_2() {
-    let stage = Stage::new(&[("docs", two())], "  dead: { command: /does/not/exist }\n");
-    stage.world.write("bad.yaml", "name: bad\n");
-    stage.world.write("bad.json", "{");
-    stage.world.write("other.json", "{\"a\": 1}");
+    let world = Upstreams::new(&[("docs", two())], "  dead: { command: /does/not/exist }\n");
+    world.write("bad.yaml", "name: bad\n");
+    world.write("bad.json", "{");
+    world.write("other.json", "{\"a\": 1}");
     for (arguments, expected) in [
         (vec!["diff", "docs", "doks"], "did you mean `docs`?"),
         (vec!["diff", "docs"], "name two sources"),
@@ -117,9 +108,7 @@ fn what_cannot_be_told_is_2() {
         (vec!["export", "--", "/does/not/exist"], "cannot reach"),
         (vec!["lint", "self"], "cannot be reached: dead"),
     ] {
-        let (code, _, stderr) = stage.world.cli(&[vec!["contracts"], arguments.clone()].concat());
-        assert_eq!(code, 2, "{arguments:?}: {stderr}");
-        assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
+        world.cli(&[vec!["contracts"], arguments.clone()].concat()).exits(2).stderr_has(expected);
     }
 }
 
@@ -130,11 +119,10 @@ fn tools_of_servers_are_judged_in_their_place() {
     script["tools"][1]["outputSchema"] = json!({ "type": "objekt" });
     script["tools"].as_array_mut().unwrap().push(json!({ "name": "act", "description": "Acts.",
         "inputSchema": { "type": "object" } }));
-    let stage = Stage::new(&[("docs", script)], "");
+    let world = Upstreams::new(&[("docs", script)], "");
     for source in [vec!["docs"], vec!["self"], vec!["--", "python3", "scripted.py", "docs.json"]] {
-        let (code, _, stderr) =
-            stage.world.cli(&[vec!["contracts", "lint"], source.clone()].concat());
-        assert_eq!(code, 1, "{stderr}");
+        let stderr =
+            world.cli(&[vec!["contracts", "lint"], source.clone()].concat()).exits(1).stderr;
         for expected in [".search:", ".fetch:", ".act:", "\"type\": \"objekt\"", "no output schema"]
         {
             let place = expected == "\"type\": \"objekt\"";
@@ -144,11 +132,11 @@ fn tools_of_servers_are_judged_in_their_place() {
         assert_eq!(stderr.contains("hint:"), source.len() == 1, "{source:?}: {stderr}");
     }
     // What is not allowed is not served, and of no concern.
-    stage.world.write("allowed.yaml", "docs: []\n");
-    let settings = std::fs::read_to_string(stage.world.folder().join("toolgate.yaml")).unwrap();
-    stage.world.write("toolgate.yaml", &format!("{settings}allowlist: ./allowed.yaml\n"));
-    assert_eq!(stage.world.cli(&["contracts", "lint", "self"]).0, 0);
-    let (code, told) = printed(&stage.world, &["contracts", "lint", "docs", "--json"]);
+    world.write("allowed.yaml", "docs: []\n");
+    let settings = world.read("toolgate.yaml");
+    world.write("toolgate.yaml", &format!("{settings}allowlist: ./allowed.yaml\n"));
+    world.cli("contracts lint self").exits(0);
+    let (code, told) = printed(&world, &["contracts", "lint", "docs", "--json"]);
     assert_eq!((code, &told["ok"]), (1, &json!(false)));
     assert_eq!(told["diagnostics"].as_array().unwrap().len(), 3, "{told}");
 }
@@ -157,23 +145,21 @@ fn tools_of_servers_are_judged_in_their_place() {
 fn what_is_exported_can_be_read_again() {
     let world = testkit::World::new(crate::BINARY, "");
     for format in ["yaml", "json", "mcp"] {
-        let (code, stdout, _) = world.cli(&["contracts", "export", "self", "--format", format]);
-        assert_eq!(code, 0);
+        let stdout =
+            world.cli(&["contracts", "export", "self", "--format", format]).exits(0).stdout;
         let file = format!("all.{}", if format == "yaml" { "yaml" } else { "json" });
         world.write(&file, &stdout);
-        let (code, stdout, stderr) = world.cli(&["contracts", "diff", &file, "self"]);
-        assert_eq!(code, 0, "{format}: {stdout}{stderr}");
-        assert_eq!(world.cli(&["contracts", "lint", &file]).0, 0, "{format}");
+        world.cli(&["contracts", "diff", &file, "self"]).exits(0);
+        assert_eq!(world.cli(&["contracts", "lint", &file]).code, 0, "{format}");
     }
     // A mistake in the second of two is shown in its line.
-    let (_, one, _) = world.cli(&["contracts", "export", "self#hello"]);
+    let one = world.cli("contracts export self#hello").stdout;
     world.write("two.yaml", &format!("{one}---\n{}", one.replace("effects: none", "effects: nun")));
     let lines = one.lines().count();
     let (code, told) = printed(&world, &["contracts", "lint", "two.yaml", "--json"]);
     assert_eq!(code, 1);
     assert!(told["diagnostics"][0]["line"].as_u64().unwrap() > lines as u64, "{told}");
-    let (code, stdout, _) = world.cli(&["contracts", "export", "self", "--format", "openapi"]);
-    assert!(code == 0 && stdout.contains("/v1/tools/hello"), "{stdout}");
+    world.cli("contracts export self --format openapi").exits(0).stdout_has("/v1/tools/hello");
 }
 
 #[test]
@@ -185,25 +171,24 @@ fn what_is_pinned_is_compared_as_it_is_served() {
             input.remove("additionalProperties");
             input["properties"]["limit"] = json!({ "type": "integer" });
         }
-        let stage = Stage::with(&[("docs", script.clone(), own)], "");
-        assert_eq!(stage.world.cli(&["lock"]).0, 0);
+        let world = Upstreams::with(&[("docs", script.clone(), own)], "");
+        world.cli("lock").exits(0);
         for (old, new) in
             [("toolgate.lock", "self"), ("toolgate.lock#docs", "docs"), ("docs", "self#docs")]
         {
-            let (code, stdout, stderr) = stage.world.cli(&["contracts", "diff", old, new]);
-            assert_eq!(code, 0, "{own} {old} {new}: {stdout}{stderr}");
+            world.cli(&["contracts", "diff", old, new]).exits(0);
         }
         let mut after = script.clone();
         after["tools"][0]["execution"] = json!({ "taskSupport": "required" });
         after["tools"][1]["inputSchema"]["properties"].as_object_mut().unwrap().remove("limit");
-        stage.script("docs", &after);
+        world.script("docs", &after);
         let (code, told) =
-            printed(&stage.world, &["contracts", "diff", "toolgate.lock#docs", "docs", "--json"]);
+            printed(&world, &["contracts", "diff", "toolgate.lock#docs", "docs", "--json"]);
         assert_eq!(code, 1);
         assert_eq!(told["tools"]["search"][0]["pointer"], "", "{told}");
         assert!(told["tools"]["search"][0]["text"].as_str().unwrap().contains("execution"));
         let (code, _) = printed(
-            &stage.world,
+            &world,
             &["contracts", "diff", "toolgate.lock#docs", "docs", "--json", "--breaking"],
         );
         assert_eq!(code, fewer, "{own}");
@@ -212,14 +197,11 @@ fn what_is_pinned_is_compared_as_it_is_served() {
 
 #[test]
 fn programs_are_told_what_was_not_judged() {
-    let stage = Stage::new(&[("docs", two())], "  dead: { command: /does/not/exist }\n");
-    let (code, stdout, _) = stage.world.cli(&["contracts", "lint", "self", "--json"]);
-    let told: Value = serde_json::from_str(&stdout).unwrap();
-    assert_eq!((code, &told["ok"]), (2, &json!(false)), "{told}");
+    let world = Upstreams::new(&[("docs", two())], "  dead: { command: /does/not/exist }\n");
+    let told = world.cli("contracts lint self --json").exits(2).json();
+    assert_eq!(told["ok"], false, "{told}");
     assert!(told["unreached"][0].as_str().unwrap().starts_with("dead: "), "{told}");
-    stage
-        .world
-        .write("TOOLS.md", "## Tool: a\n### Input Schema\n```json\n{ \"type\": \"object\" }\n");
-    let (code, told) = printed(&stage.world, &["contracts", "lint", "TOOLS.md", "--json"]);
+    world.write("TOOLS.md", "## Tool: a\n### Input Schema\n```json\n{ \"type\": \"object\" }\n");
+    let (code, told) = printed(&world, &["contracts", "lint", "TOOLS.md", "--json"]);
     assert_eq!((code, &told["diagnostics"][1]["line"]), (1, &json!(3)), "{told}");
 }

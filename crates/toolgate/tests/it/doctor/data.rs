@@ -8,16 +8,14 @@ use crate::BINARY;
 /// A folder on which a call was made.
 fn used(settings: &str) -> World {
     let world = World::new(BINARY, settings);
-    let (code, _, stderr) = world.cli(&["call", "hello", "name=Ada"]);
-    assert_eq!(code, 0, "{stderr}");
+    world.cli("call hello name=Ada").exits(0);
     world
 }
 
 /// The doctor says what a start says.
 fn sick(world: &World, subject: &str, words: &str) {
     check(world, subject, "problem", words);
-    let (code, stdout, _) = world.cli(&["serve", "--listen", "127.0.0.1:0"]);
-    assert_eq!((code, stdout.as_str()), (2, ""));
+    world.cli("serve --listen 127.0.0.1:0").exits(2).stdout_is("");
 }
 
 #[test]
@@ -85,7 +83,7 @@ fn a_journal_that_cannot_be_written_is_told() {
     sick(&world, "journal", "cannot write");
     let world = World::new(BINARY, "journal: { path: ./own.jsonl }\n");
     check(&world, "journal", "ok", "can be written");
-    assert!(!world.folder().join("own.jsonl").exists());
+    assert!(!world.has("own.jsonl"));
 }
 
 #[test]

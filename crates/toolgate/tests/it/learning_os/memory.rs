@@ -243,33 +243,6 @@ async fn only_plain_files_that_the_settings_list_are_written() {
     assert!(failure.operator.unwrap().contains("No such file"));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn sixteen_writers_get_the_lines_where_their_entries_stand() {
-    let world = Arc::new(World::new(|settings| settings.max_entries_per_hour = 100_000));
-    let writers: Vec<_> = (0..16)
-        .map(|writer| {
-            let world = world.clone();
-            tokio::spawn(async move {
-                let mut lines = Vec::new();
-                for number in 0..25 {
-                    let mut entry = entry();
-                    entry["task"] = json!(format!("{writer}-{number}"));
-                    lines.push((world.write(&entry).await.as_u64().unwrap(), entry.to_string()));
-                }
-                lines
-            })
-        })
-        .collect();
-    let mut acknowledged = Vec::new();
-    for writer in writers {
-        acknowledged.extend(writer.await.unwrap());
-    }
-    acknowledged.sort();
-    let written: Vec<_> = (1..).zip(world.progress().lines().map(str::to_owned)).collect();
-    assert_eq!(acknowledged, written);
-    assert_eq!(written.len(), 400);
-}
-
 #[tokio::test]
 async fn whoever_approves_sees_the_line_that_would_be_written() {
     /// Answers with what the other one would show.

@@ -55,6 +55,8 @@ const CASES: &[Case<'_>] = &[
     // Arguments.
     ("POST", "/v1/tools/hello", &[], "{\"args\":{}}"),
     ("POST", "/v1/tools/echo_json", &[], "{\"args\":{\"mesage\":\"a\",\"n\":\"2\"}}"),
+    ("POST", "/v1/tools/echo_json", &[], "{\"args\":{\"message\":null,\"n\":1.5}}"),
+    ("POST", EXECUTE, &[], "{\"tool\":\"echo_json\",\"input\":{\"message\":5,\"n\":0}}"),
     (
         "POST",
         EXECUTE,
@@ -103,7 +105,7 @@ async fn rest() {
     let large = format!("{{\"tool\":\"{}\"}}", "x".repeat(3_000));
     let answer = world.post(EXECUTE, &large).await;
     messages.add("POST /v1/tools/execute\n(3000 bytes)", &shown(&world, &answer));
-    let token = std::fs::read_to_string(world.folder().join("data/operator.token")).unwrap();
+    let token = world.read("data/operator.token");
     let operator = format!("Bearer {}", token.trim());
     let operator = &[("authorization", &*operator)][..];
     for (method, path, body) in [

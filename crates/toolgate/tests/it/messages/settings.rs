@@ -1,7 +1,7 @@
 //! Settings that are wrong: what `config check` says of each, and `serve` where it says more.
 
 use serde_json::Value;
-use testkit::World;
+use testkit::{CliOutput, World};
 
 use super::{Messages, session};
 use crate::BINARY;
@@ -34,6 +34,7 @@ const FILES: &[&str] = &[
     "server:\n  listen: 0.0.0.0:8000\n",
     "server:\n  listen: tools.example:80\n",
     "server:\n  tokens:\n    - { name: cli, token_env: PATH }\n",
+    "server: { tokens: [ { name: operator, token_env: PATH }, { name: local, token_env: PATH }, { name: stdio, token_env: PATH } ] }\n",
     "server:\n  listen: 0.0.0.0:8000\n  tokens:\n    - { name: ada, token_env: NO_SUCH_VARIABLE }\n",
     // Logs, journal.
     "log: { level: loud }\n",
@@ -53,6 +54,9 @@ const FILES: &[&str] = &[
     "policy: { approval: [ { tool: echo_jsn, require: always } ] }\n",
     "policy: { approval: [ { toolset: nobody, require: always } ] }\n",
     "policy: { approval: [ { tool: hello, effects: write, require: always } ] }\n",
+    "policy: { approval: [ { tool: , require: never } ] }\n",
+    "policy: { approval_wait_ms: 999, approval_valid_ms: 999 }\n",
+    "policy: { approval_wait_ms: 31536000001, approval_valid_ms: 18446744073709551615 }\n",
     "contracts: [ ./missing ]\n",
     "tools: { file_io: { root: . } }\n",
     "tools: { file_io: { root: ./nope/.. } }\n",
@@ -67,7 +71,14 @@ const FILES: &[&str] = &[
     "tools:\n  repo:\n    allow: [ \"docs/**\", \"a[\" ]\n    deny:\n      - /etc/**\n  memory:\n    files: []\n",
     "tools: { memory: { files: [ decisions.jsonl, notes.jsonl ] } }\n",
     "tools: { web_fetch: { allowed_domains: [ \"http://a\" ], allow_private_hosts: [ \"10.0.0.0/8\" ], user_agent: \"a\\nb\" } }\n",
+    "tools: { web_fetch: { allow_private_hosts: [ \"127.0.0.1\", \"127.0.0.1:99999\" ] } }\n",
+    "tools: { sys_audit: { key_packages: [ \"\" ] } }\n",
+    "tools:\n  enable:\n#  - hello\n",
     "tools: { search: { provider: searxng } }\n",
+    "tools: { search: { provider: google, base_url: \"http://a\" } }\n",
+    "tools: { search: { provider: litellm, base_url: \"http://u:p@a\" } }\n",
+    "tools: { search: { api_key: sk-secret } }\n",
+    "tools: { search: { timeout_ms: 0, max_results: 26 } }\n",
     "tools: { search: { base_url: \"http://127.0.0.1:1\" } }\n",
     "tools: { search: { provider: litellm, base_url: \"ftp://a\", api_key_env: \"a b\" } }\n",
     "tools: { mlx: { launch: [], models: { a: b }, env: { \"A=B\": x }, host: \"-x\", host_command: [ \"${A}\" ] } }\n",
@@ -76,14 +87,20 @@ const FILES: &[&str] = &[
     "upstreams: { a: { command: x, tools: { t: { serve_as: b__t } } } }\n",
     "tools: { mlx: { host: studio } }\nupstreams: { mlxctl: { command: x } }\n",
     "tools: { transcript: { mode: model } }\n",
+    "tools: { transcript: { mode: magic, max_chunk_characters: 5 } }\n",
     // Language model and questions.
     "llm: { model: small }\n",
     "llm: { base_url: \"not a url\", api_key_env: \"a b\" }\n",
+    "llm: { base_url: \"http://a/v1/chat/completions\", stall_timeout_ms: 0 }\n",
     "ask: { allow: [ nobody_has_this, hello ] }\n",
+    "ask: { max_runs: 0, sumarize: always }\n",
     "ask: { policy: { without: [ nobody_has_this ], block: [ { name: mine, pattern: \"(\" } ] } }\n",
     // Upstreams.
     "upstreams: { a: {} }\n",
     "upstreams: { a: { command: x, url: \"http://a\" } }\n",
+    "upstreams: { a: { url: \"http://a\", start: lazy } }\n",
+    "upstreams: { a: { command: x, ouptut: text } }\n",
+    "upstreams: { a: { command: x, sandbox: , tools: { t: { approval: } } } }\n",
     "upstreams: { a__b: { command: x }, \"ä\": { command: y } }\n",
     "upstreams: { a: { command: \" \", type: http, headers: { A: b } } }\n",
     "upstreams: { a: { url: \"ftp://a\", type: stdio, args: [ x ], start: lazy } }\n",
@@ -96,7 +113,7 @@ const FILES: &[&str] = &[
     "mcpServers: { a: { command: x } }\n",
     "upstreams: { mcpServers: { a: { command: x } } }\n",
     "allowlist: { nobody: \"*\" }\n",
-    "allowlist:\n",
+    "upstreams: { a: { command: x } }\nallowlist:\n#  a: [t]\n",
     "allowlist: ./missing.yaml\n",
     // A file that another system reads too.
     "compatibility: adam\nui: { theme: dark }\nserver: { host: \"\", port: 70000, cors_enabled: true, auth: { token: x } }\n",
@@ -118,7 +135,7 @@ const VARIABLES: &[(&str, &str)] = &[
 /// What `config check` says. A program gets the same, nothing is created, and a server refuses what is an error.
 fn check(world: &World) -> String {
     let shown = session(world, &["config", "check"]);
-    let (code, stdout, _) = world.cli(&["config", "check", "--json"]);
+    let CliOutput { code, stdout, .. } = world.cli("config check --json");
     let json: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(json["ok"], code == 0, "{json}");
     assert!(shown.starts_with(&format!("exit {code}\n")), "{code}: {shown}");
@@ -127,9 +144,9 @@ fn check(world: &World) -> String {
         let is_shown = one["line"].is_null() || shown.contains(&line);
         assert!(is_shown || code == 2 || line.starts_with("environment"), "no {line}: {shown}");
     }
-    assert!(!world.folder().join("data").exists(), "checking changes nothing");
+    assert!(!world.has("data"), "checking changes nothing");
     if code != 0 {
-        assert_eq!(world.cli(&["serve"]).0, 2, "{shown}");
+        assert_eq!(world.cli("serve").code, 2, "{shown}");
     }
     shown
 }

@@ -1,69 +1,41 @@
 //! Loads that come to nothing: each has its own word, and nothing of it is left.
 
 use serde_json::{Value, json};
+use testkit::until;
 
-use super::{Studio, port, wait_until};
-
-/// A load that must fail like this, within a short time.
-fn check(behaviour: &str, expected: &str) {
-    let studio = Studio::with("    ready_timeout_ms: 1500\n");
-    let port = port();
-    let error = studio.load(behaviour, port).unwrap_err();
-    assert!(error.contains(expected), "{behaviour}: {error}");
-    studio.nothing_is_left(port);
-    let status = studio.status(port).unwrap();
-    assert_eq!(
-        (&status["state"], &status["model"]),
-        (&json!("failed"), &json!(format!("test/{behaviour}")))
-    );
-    assert!(status["log"][0].as_str().unwrap().starts_with("serving"), "{status}");
-    assert!(studio.unload(port).unwrap_err().starts_with("not_listening"));
-    assert_eq!(studio.status(port), None);
-}
+use super::{Studio, port};
 
 #[test]
-fn a_server_that_ends_at_once() {
-    check("exits", "launch_failed: it ended with exit code 3");
-}
-
-#[test]
-fn a_server_that_forks_away() {
-    check("forks", "launch_failed: it ended with exit code 0; a launch command has to stay");
-}
-
-#[test]
-fn a_server_that_never_listens() {
-    check(
-        "never",
-        "launch_failed: not ready within 1500 ms (`tools.mlx.ready_timeout_ms`): it does not listen on port",
-    );
-}
-
-#[test]
-fn a_server_that_listens_elsewhere() {
-    check("elsewhere", " but on ");
-}
-
-#[test]
-fn a_server_that_listens_and_says_nothing() {
-    check("silent", "launch_failed: not ready within 1500 ms");
-}
-
-#[test]
-fn a_server_that_answers_something_else() {
-    check("wrong", "its answer is not a completion");
-    check("failing", "it answers with status 500");
-}
-
-#[test]
-fn a_server_that_lives_on_without_a_model() {
-    check("dead", "launch_failed: the server could not load `test/dead`");
-    check("lost", "model_not_found: the server found no model `test/lost`");
-}
-
-#[test]
-fn a_server_that_says_that_its_port_is_taken() {
-    check("taken", "port_busy: the server says that port ");
+fn a_server_that_does_not_get_ready_fails_the_load_and_is_gone() {
+    for (behaviour, expected) in [
+        ("exits", "launch_failed: it ended with exit code 3"),
+        ("forks", "launch_failed: it ended with exit code 0; a launch command has to stay"),
+        (
+            "never",
+            "launch_failed: not ready within 1500 ms (`tools.mlx.ready_timeout_ms`): it does not listen on port",
+        ),
+        ("elsewhere", " but on "),
+        ("silent", "launch_failed: not ready within 1500 ms"),
+        ("wrong", "its answer is not a completion"),
+        ("failing", "it answers with status 500"),
+        ("dead", "launch_failed: the server could not load `test/dead`"),
+        ("lost", "model_not_found: the server found no model `test/lost`"),
+        ("taken", "port_busy: the server says that port "),
+    ] {
+        let studio = Studio::with("    ready_timeout_ms: 1500\n");
+        let port = port();
+        let error = studio.load(behaviour, port).unwrap_err();
+        assert!(error.contains(expected), "{behaviour}: {error}");
+        studio.nothing_is_left(port);
+        let status = studio.status(port).unwrap();
+        assert_eq!(
+            (&status["state"], &status["model"]),
+            (&json!("failed"), &json!(format!("test/{behaviour}")))
+        );
+        assert!(status["log"][0].as_str().unwrap().starts_with("serving"), "{status}");
+        assert!(studio.unload(port).unwrap_err().starts_with("not_listening"));
+        assert_eq!(studio.status(port), None);
+    }
 }
 
 #[test]
@@ -107,7 +79,7 @@ fn a_flood_of_output_is_bounded() {
         let files = std::fs::read_dir(&folder).unwrap();
         files.map(|file| file.unwrap().metadata().map_or(0, |data| data.len())).sum::<u64>()
     };
-    testkit::until("the log is full", || (size() > 9_000).then_some(()));
+    until("the log is full", || size() > 9_000);
     assert!(size() < 20_000);
     studio.unload(port).unwrap();
     studio.nothing_is_left(port);
@@ -161,5 +133,5 @@ fn the_cases_of_the_home_lab_hold() {
         studio.unload(busy).unwrap_err(),
         format!("not_listening: nothing is loaded on port {busy}")
     );
-    wait_until("the port is free", || studio.processes(busy).is_empty());
+    until("the port is free", || studio.processes(busy).is_empty());
 }

@@ -1,9 +1,9 @@
 //! From loading to unloading: who sees what, and what is left when somebody is killed.
 
 use serde_json::{Value, json};
-use testkit::{Answer, mcp::Piped};
+use testkit::{Answer, mcp::Piped, until};
 
-use super::{Studio, port, signal, wait_until};
+use super::{Studio, port, signal};
 
 async fn post(studio: &Studio, tool: &str, arguments: Value) -> Answer {
     let body = json!({ "args": arguments }).to_string();
@@ -50,7 +50,7 @@ fn everything_that_a_server_started_ends_with_it() {
         all.filter(|entry| is_one(entry.as_ref().unwrap().path())).count()
     };
     // A program that has just been started has no command line for a moment.
-    testkit::until("it has started a program", || (sleeps() == 1).then_some(()));
+    until("it has started a program", || sleeps() == 1);
     studio.unload(port).unwrap();
     assert_eq!(sleeps(), 0);
     studio.nothing_is_left(port);
@@ -59,15 +59,11 @@ fn everything_that_a_server_started_ends_with_it() {
 #[test]
 fn a_late_server_is_waited_for() {
     let (studio, port) = (Studio::new(), port());
-    let (code, stdout, _) = studio.world.cli(&[
-        "call",
-        "mlx.load",
-        "model=test/late",
-        &format!("port:={port}"),
-        "--json",
-    ]);
-    assert_eq!(code, 0);
-    let whole: Value = serde_json::from_str(&stdout).unwrap();
+    let whole = studio
+        .world
+        .cli(&["call", "mlx.load", "model=test/late", &format!("port:={port}"), "--json"])
+        .exits(0)
+        .json();
     assert!(whole["metrics"]["ready_ms"].as_u64().unwrap() >= 1_000, "{whole}");
     studio.unload(port).unwrap();
 }
@@ -94,15 +90,12 @@ async fn what_is_loading_can_be_unloaded() {
     let port = port();
     let loading = post(&studio, "mlx.load", json!({ "model": "test/never", "port": port }));
     let unloading = async {
-        testkit::eventually("it is loading", async || {
-            (studio.state(port) == "loading").then_some(())
-        })
-        .await;
+        testkit::eventually("it is loading", async || studio.state(port) == "loading").await;
         studio.unload(port)
     };
     let (loaded, unloaded) = tokio::join!(loading, unloading);
     assert_eq!(unloaded.unwrap()["ok"], true);
-    assert_eq!((loaded.status, &loaded.json()["code"]), (500, &json!("launch_failed")));
+    loaded.fails(500, "launch_failed");
     assert_eq!(loaded.json()["error"], "it was unloaded while it was loading");
     studio.nothing_is_left(port);
     assert_eq!(studio.status(port), None);
@@ -113,15 +106,12 @@ async fn a_caller_who_hangs_up_stops_the_launch() {
     let studio = Studio::serving("").await;
     let port = port();
     let loading = post(&studio, "mlx.load", json!({ "model": "test/never", "port": port }));
-    let watching = testkit::eventually("it is loading", async || {
-        (studio.state(port) == "loading").then_some(())
-    });
+    let watching = testkit::eventually("it is loading", async || studio.state(port) == "loading");
     tokio::select! {
         _ = loading => panic!("it never ends"),
         () = watching => {}
     }
-    testkit::eventually("it is gone", async || studio.processes(port).is_empty().then_some(()))
-        .await;
+    testkit::eventually("it is gone", async || studio.processes(port).is_empty()).await;
     let state = studio.state(port);
     assert!(state == "failed" || state == "ended", "{state}");
 }
@@ -139,9 +129,9 @@ fn progress_is_told_and_a_client_that_goes_away_stops_the_launch() {
     let note = client.heard();
     assert_eq!(note["method"], "notifications/progress", "{note}");
     assert_eq!(note["params"]["message"], "started; waiting for it to listen");
-    wait_until("it runs", || !studio.processes(port).is_empty());
+    until("it runs", || !studio.processes(port).is_empty());
     drop(client.take_input());
-    wait_until("it is gone", || studio.processes(port).is_empty());
+    until("it is gone", || studio.processes(port).is_empty());
 }
 
 #[test]
@@ -152,10 +142,10 @@ fn killed_while_loading_it_leaves_no_orphan() {
         .command(&["call", "mlx.load", "model=test/never", &format!("port:={port}")])
         .spawn()
         .unwrap();
-    wait_until("it is loading", || studio.state(port) == "loading");
+    until("it is loading", || studio.state(port) == "loading");
     loading.kill().unwrap();
     loading.wait().unwrap();
-    wait_until("it is gone", || studio.processes(port).is_empty());
+    until("it is gone", || studio.processes(port).is_empty());
     let status = studio.status(port).unwrap();
     assert_eq!(
         (&status["state"], &status["reason"]),
@@ -187,13 +177,13 @@ fn a_server_that_dies_later_is_told_and_can_be_loaded_again() {
     let (studio, port) = (Studio::new(), port());
     studio.load("serves", port).unwrap();
     Studio::ask(port, "/die");
-    wait_until("it is gone", || studio.state(port) == "ended");
+    until("it is gone", || studio.state(port) == "ended");
     let status = studio.status(port).unwrap();
     assert_eq!(
         status["log"],
         json!(["serving serves", "fatal: out of memory", "[toolgate] it ended with exit code 9"])
     );
-    assert_eq!(studio.world.cli(&["mlx", "status"]).0, 1, "something is not as it should be");
+    assert_eq!(studio.world.cli("mlx status").code, 1, "something is not as it should be");
     studio.load("serves", port).unwrap();
     assert_eq!(studio.state(port), "ready");
     studio.unload(port).unwrap();
@@ -206,8 +196,7 @@ fn a_server_that_is_ill_is_not_called_loaded() {
     Studio::ask(port, "/ill");
     let error = studio.load("serves", port).unwrap_err();
     assert!(error.ends_with("which is failing (503); unload it first"), "{error}");
-    let (code, stdout, _) = studio.world.cli(&["mlx", "status"]);
-    assert!(code == 1 && stdout.contains("failing (503)"), "{stdout}");
+    studio.world.cli("mlx status").exits(1).stdout_has("failing (503)");
     studio.unload(port).unwrap();
 }
 
@@ -217,7 +206,7 @@ fn a_keeper_that_is_killed_takes_its_server_along() {
     studio.load("serves", port).unwrap();
     let process = studio.status(port).unwrap()["process"].as_str().unwrap().to_owned();
     signal("-KILL", process.trim_start_matches("process ").parse().unwrap());
-    wait_until("it is gone", || studio.processes(port).is_empty());
+    until("it is gone", || studio.processes(port).is_empty());
     assert_eq!(studio.state(port), "ended");
     assert!(studio.unload(port).unwrap_err().starts_with("not_listening"));
 }
@@ -276,10 +265,7 @@ async fn a_load_that_waited_has_its_turn_after_an_unload() {
         let one = post(&studio, "mlx.load", model.clone());
         let two = post(&studio, "mlx.load", model.clone());
         let unload = async {
-            testkit::eventually("it is loading", async || {
-                (studio.state(port) == "loading").then_some(())
-            })
-            .await;
+            testkit::eventually("it is loading", async || studio.state(port) == "loading").await;
             post(&studio, "mlx.unload", json!({ "port": port })).await
         };
         let (one, two, unloaded) = tokio::join!(one, two, unload);
@@ -307,8 +293,8 @@ fn what_a_killed_keeper_has_left_is_cleared_up() {
         studio.load("serves", port).unwrap();
         let process = studio.status(port).unwrap()["process"].as_str().unwrap().to_owned();
         signal("-KILL", process.trim_start_matches("process ").parse().unwrap());
-        wait_until("the keeper is gone", || studio.state(port) == "ended");
-        wait_until("nothing is left", || studio.processes(port).is_empty());
+        until("the keeper is gone", || studio.state(port) == "ended");
+        until("nothing is left", || studio.processes(port).is_empty());
     }
     assert!(studio.unload(port).unwrap_err().starts_with("not_listening: nothing is loaded"));
 }

@@ -1,7 +1,7 @@
 //! Models on another machine. Here the way there is a program that poses as `ssh`; `tests/mlx` takes a real one.
 
-use super::{BINARY, Studio, port, wait_until};
-use testkit::World;
+use super::{BINARY, Studio, port};
+use testkit::{CliOutput, World, until};
 
 /// Where the program is that poses as `ssh`.
 const FAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mlx/far.py");
@@ -27,21 +27,16 @@ impl Mini {
             .args(["mcp", "--toolset", "mlxctl"])
             .spawn()
             .unwrap();
-        wait_until("the other machine is there", || socket.exists());
+        until("the other machine is there", || socket.exists());
         let ssh = ssh.replace("FAR", FAR).replace("SOCKET", socket.to_str().unwrap());
-        world.write("bin/ssh", &format!("#!/bin/sh\n{ssh}\n"));
-        let path = world.folder().join("bin/ssh");
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(&path, mode).unwrap();
-        let path =
-            format!("{}:{}", path.parent().unwrap().display(), std::env::var("PATH").unwrap());
+        world.write_program("bin/ssh", &format!("#!/bin/sh\n{ssh}\n"));
+        let bin = world.folder().join("bin");
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
         Mini { world, path, far }
     }
 
-    fn run(&self, words: &[&str]) -> (i32, String, String) {
-        let output = self.world.command(words).env("PATH", &self.path).output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-        (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+    fn run(&self, words: &[&str]) -> CliOutput {
+        CliOutput::of(self.world.command(words).env("PATH", &self.path))
     }
 }
 
@@ -67,37 +62,34 @@ fn the_tools_have_their_names_and_their_errors() {
     let mini = Mini::new(&studio, SSH);
     let port = port();
     let argument = format!("port:={port}");
-    let (code, stdout, stderr) = mini.run(&["call", "mlx.load", "model=test/serves", &argument]);
-    assert_eq!(code, 0, "{stderr}");
-    assert!(stdout.contains(&format!("loaded serves on {port}")), "{stdout}");
+    mini.run(&["call", "mlx.load", "model=test/serves", &argument])
+        .exits(0)
+        .stdout_has(format!("loaded serves on {port}"));
     assert_eq!(studio.state(port), "ready", "it is over there");
     for (words, code) in [
         (["call", "mlx.load", "model=test/late", &argument], "port_busy: "),
         (["call", "mlx.load", "model=unknown", &argument], "model_not_found: "),
         (["call", "mlx.load", "model=m", "port:=1"], "invalid_port: "),
     ] {
-        let (_, _, stderr) = mini.run(&words);
+        let stderr = mini.run(&words).stderr;
         assert!(stderr.starts_with(code), "{stderr}");
     }
-    let (code, _, _) = mini.run(&["call", "mlx.unload", &argument]);
-    assert_eq!(code, 0);
-    let (_, _, stderr) = mini.run(&["call", "mlx.unload", &argument]);
-    assert_eq!(stderr, format!("not_listening: nothing is loaded on port {port}"));
-    let (_, stdout, _) = mini.run(&["tools", "--json"]);
-    assert!(stdout.contains("\"mlx.load\"") && !stdout.contains("mlxctl__"), "{stdout}");
-    let (_, shown, _) = mini.run(&["config", "show"]);
-    assert!(!shown.contains("serve_as") && !shown.contains("ConnectTimeout"), "{shown}");
-    let (_, there, _) = mini.run(&["tools", "show", "mlx.load", "--json"]);
-    assert!(there.contains("\"stability\": \"stable\"") && there.contains("examples"), "{there}");
-    let (code, _, stderr) = mini.run(&["mlx", "status"]);
-    assert!(code == 2 && stderr.contains("ssh studio toolgate mlx status"), "{stderr}");
+    mini.run(&["call", "mlx.unload", &argument]).exits(0);
+    let nothing = format!("not_listening: nothing is loaded on port {port}\n");
+    mini.run(&["call", "mlx.unload", &argument]).stderr_is(nothing);
+    mini.run(&["tools", "--json"]).stdout_has("\"mlx.load\"").stdout_lacks("mlxctl__");
+    mini.run(&["config", "show"]).stdout_lacks("serve_as").stdout_lacks("ConnectTimeout");
+    mini.run(&["tools", "show", "mlx.load", "--json"])
+        .stdout_has("\"stability\": \"stable\"")
+        .stdout_has("examples");
+    mini.run(&["mlx", "status"]).exits(2).stderr_has("ssh studio toolgate mlx status");
 }
 
 #[test]
 fn a_machine_that_refuses_is_unavailable() {
     let studio = Studio::new();
     let mini = Mini::new(&studio, "echo 'Permission denied (publickey).' >&2; exit 255");
-    let (code, _, stderr) = mini.run(&["call", "mlx.load", "model=m", "port:=8100"]);
+    let CliOutput { code, stderr, .. } = mini.run(&["call", "mlx.load", "model=m", "port:=8100"]);
     assert!(code != 0 && stderr.contains("mlxctl"), "{code}: {stderr}");
 }
 
@@ -105,10 +97,8 @@ fn a_machine_that_refuses_is_unavailable() {
 async fn while_the_other_machine_is_off_its_tools_are_not_unknown() {
     let studio = Studio::new();
     let mini = Mini::new(&studio, "exit 255");
-    let path = mini.path.clone();
-    let mut world =
-        World::new(BINARY, "tools: { mlx: { host: studio } }\n").with_env("PATH", &path);
-    world.run().await;
+    let world = World::new(BINARY, "tools: { mlx: { host: studio } }\n");
+    let world = world.with_env("PATH", &mini.path).started().await;
     let answer = world.post("/v1/tools/mlx.load", r#"{"args":{"model":"m","port":8100}}"#).await;
     assert_eq!(answer.status, 503, "{}", answer.text());
     assert_eq!(answer.json()["code"], "unavailable");
@@ -125,9 +115,9 @@ fn a_connection_that_is_lost_while_a_model_loads_leaves_nothing_there() {
         .env("PATH", &mini.path)
         .spawn()
         .unwrap();
-    wait_until("it is loading", || studio.state(port) == "loading");
+    until("it is loading", || studio.state(port) == "loading");
     loading.kill().unwrap();
     loading.wait().unwrap();
-    wait_until("it is gone", || studio.processes(port).is_empty());
+    until("it is gone", || studio.processes(port).is_empty());
     assert_ne!(studio.state(port), "loading");
 }

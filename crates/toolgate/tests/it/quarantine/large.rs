@@ -56,9 +56,7 @@ async fn rest_points_to_the_artifact() {
     let more = json!({ "tool": "big", "context": { "limits": limits } });
     let more = world.execute(&more).await.json();
     assert_eq!((&more["output"], more["metrics"].get("spilled")), (&whole(), None));
-    let (code, stdout, stderr) = world.cli(&["call", "big"]);
-    assert_eq!(code, 0, "{stderr}");
-    assert!(stdout.contains("output.json") && stderr.contains("artifact "), "{stdout} {stderr}");
+    world.cli("call big").exits(0).stdout_has("output.json").stderr_has("artifact ");
 }
 
 #[tokio::test]
@@ -100,9 +98,9 @@ async fn every_description_of_the_tool_says_so() {
     let openapi = world.get("/openapi.json").await.json();
     let schema = &openapi["components"]["schemas"]["big.output"];
     assert_eq!(schema["anyOf"].as_array().unwrap().len(), 2);
-    let (_, markdown, _) = world.cli(&["contracts", "export", "--format", "markdown"]);
-    assert!(markdown.contains("A result larger than `max_output_bytes` becomes an artifact"));
+    world
+        .cli("contracts export --format markdown")
+        .stdout_has("A result larger than `max_output_bytes` becomes an artifact");
     assert!(world.get("/docs").await.text().contains("becomes an artifact"));
-    let (code, _, stderr) = world.cli(&["contracts", "lint", "contracts/big.yaml"]);
-    assert_eq!((code, stderr.as_str()), (0, "no errors in 1 tool\n"));
+    world.cli("contracts lint contracts/big.yaml").exits(0).stderr_is("no errors in 1 tool\n");
 }

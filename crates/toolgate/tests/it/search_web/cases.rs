@@ -52,7 +52,7 @@ async fn every_case_holds() {
         for reply in replies(&case["input"]) {
             upstream.say(reply);
             for arguments in arguments(&case) {
-                let before = upstream.asked().len();
+                let before = upstream.requests().len();
                 let answer = search(&world, &arguments).await;
                 let context = format!("{id} {arguments}: {}", answer.text());
                 let said = Modern::new(&world).call("search.web", &arguments).await;
@@ -67,7 +67,7 @@ async fn every_case_holds() {
                     }
                     assert_eq!(said["isError"], true, "{said}");
                     // Nobody is asked what was not understood.
-                    let asked = upstream.asked().len() > before;
+                    let asked = upstream.requests().len() > before;
                     assert_eq!(asked, code != "invalid_query", "{context}");
                 } else {
                     assert_eq!(answer.status, 200, "{context}");

@@ -113,7 +113,7 @@ async fn a_key_is_not_carried_elsewhere() {
         let (_, code, ..) = failure(&search(&world, &json!({ "query": "x" })).await);
         assert_eq!(code, "upstream_failure");
     }
-    assert_eq!(elsewhere.asked().len(), 0);
+    assert_eq!(elsewhere.requests().len(), 0);
 }
 
 #[tokio::test]

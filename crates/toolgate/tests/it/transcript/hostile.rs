@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use testkit::{Act, Heard, Peer, World, eventually};
+use testkit::{Act, Peer, PeerRequest, World, eventually};
 
 use super::{KEY, asked, asking, clean, failure, many_words, punctuated, saying, text};
 
@@ -25,15 +25,10 @@ async fn falls_back(acts: impl Fn() -> Vec<Act> + Send + Sync + 'static, reason:
 #[tokio::test]
 async fn answers_with_other_words_fall_back_to_the_rules() {
     falls_back(|| saying("I'm sorry, but I can't help with that."), "words_changed").await;
-    falls_back(|| saying("The speaker says that the build is red."), "words_changed").await;
     falls_back(|| saying("So the build is red again."), "words_missing").await;
     falls_back(|| saying(""), "empty").await;
-    falls_back(|| saying("```\n```"), "words_changed").await;
-    let numbers = SAID.replace("nine", "9");
-    falls_back(move || saying(&numbers), "words_changed").await;
     let invented = format!("{SAID} and then we all went out for dinner");
     falls_back(move || saying(&invented), "words_added").await;
-    falls_back(|| saying("אין לי מושג 🤷"), "words_changed").await;
 }
 
 #[tokio::test]
@@ -54,37 +49,16 @@ async fn an_answer_that_was_not_finished_falls_back() {
 #[tokio::test]
 async fn what_models_say_around_an_answer_is_taken_off() {
     let right = "So the build is red again. Can you look at it today? I will be home at nine.";
-    for answer in [
-        right.to_owned(),
-        format!("Here's the cleaned transcript:\n\n{right}"),
-        format!("**Cleaned Transcript**: {right}"),
-        format!("```text\n{right}\n```"),
-        format!("\"{right}\""),
-        format!("<think>Easy: {right}</think>\n\n{right}"),
-    ] {
-        let peer = Peer::start(move |_| saying(&answer)).await;
-        let world = asking(&peer, "", "").await;
-        let answer = clean(&world, SAID).await;
-        assert_eq!(text(&answer), right);
-        assert_eq!(answer.json()["metrics"]["fallbacks"], 0);
-    }
-}
-
-#[tokio::test]
-async fn an_answer_that_is_wrong_in_one_sentence_is_not_taken() {
-    let answer = "So the build is red again. Will you look at it today? I will be home at nine.";
-    let peer = Peer::start(move |_| saying(answer)).await;
+    let peer = Peer::start(move |_| saying(&format!("**Cleaned Transcript**: {right}"))).await;
     let world = asking(&peer, "", "").await;
     let answer = clean(&world, SAID).await;
-    assert_eq!(text(&answer), BY_RULES);
-    let metrics = &answer.json()["metrics"];
-    assert_eq!(metrics["fallbacks"], 1);
-    assert_eq!(metrics["fallback_reasons"], json!({ "words_changed": 1 }));
+    assert_eq!(text(&answer), right);
+    assert_eq!(answer.json()["metrics"]["fallbacks"], 0);
 }
 
 #[tokio::test]
 async fn an_endpoint_that_repeats_the_question_and_the_key_tells_nobody() {
-    let echo = |heard: &Heard| {
+    let echo = |heard: &PeerRequest| {
         let all = format!("{} {}", heard.header("authorization"), heard.body);
         vec![Act::answer(401, "", all)]
     };
@@ -92,7 +66,7 @@ async fn an_endpoint_that_repeats_the_question_and_the_key_tells_nobody() {
     let world = asking(&peer, "", "").await;
     let answer = clean(&world, SAID).await;
     assert_eq!(failure(&answer).0, json!("model_error"));
-    let journal = std::fs::read_to_string(world.folder().join("data/journal.jsonl")).unwrap();
+    let journal = world.read("data/journal.jsonl");
     for secret in ["Bearer", "build is red"] {
         assert!(!journal.contains(secret) && !answer.text().contains(secret), "{journal}");
     }
@@ -128,54 +102,17 @@ fn events(text: &'static str) -> Vec<Act> {
     vec![Act::events(), Act::say(text), Act::Close]
 }
 
+/// One endpoint for each word that `llm` has; what else leads to a word is tested there.
 #[tokio::test]
 async fn an_endpoint_that_fails_fails_the_call() {
     let failed = "{\"error\":\"secret words\"}";
     fails(move || vec![Act::answer(500, "", failed)], "model_error", "http_status").await;
-    fails(
-        move || vec![Act::answer(429, "Retry-After: 3\r\n", failed)],
-        "model_error",
-        "http_status",
-    )
-    .await;
     fails(move || vec![Act::json(failed)], "model_error", "model_failed").await;
-    fails(
-        || events("data: {\"error\":{\"m\":\"secret words\"}}\n\n"),
-        "model_error",
-        "model_failed",
-    )
-    .await;
-    fails(|| vec![Act::json("{\"choices\":[]}")], "model_error", "bad_answer").await;
-    fails(|| events("data: {\"choices\":[]}\n\ndata: [DONE]\n\n"), "model_error", "bad_answer")
-        .await;
     fails(|| events("data: secret words\n\n"), "model_error", "bad_answer").await;
-    let html = "<html>secret words</html>";
-    fails(
-        move || vec![Act::answer(200, "Content-Type: text/html\r\n", html)],
-        "model_error",
-        "bad_answer",
-    )
-    .await;
-}
-
-#[tokio::test]
-async fn an_endpoint_that_breaks_off_fails_the_call() {
-    let half = "data: {\"choices\":[{\"delta\":{\"content\":\"So the\"}}]}\n\n";
-    fails(move || events(half), "model_error", "broke_off").await;
-    fails(move || vec![Act::events(), Act::say(half), Act::Reset], "model_error", "broke_off")
-        .await;
     fails(|| vec![Act::Close], "model_error", "broke_off").await;
-    let line = || vec![Act::events(), Act::say("data: "), Act::Endless(vec![b'x'; 5_000])];
-    fails(line, "model_error", "too_large").await;
-    fails(|| vec![Act::events(), Act::Endless(b": x\n\n".to_vec())], "model_error", "too_large")
-        .await;
-}
-
-#[tokio::test]
-async fn an_endpoint_that_stalls_is_a_timeout() {
+    let endless = || vec![Act::events(), Act::Endless(b": x\n\n".to_vec())];
+    fails(endless, "model_error", "too_large").await;
     fails(|| vec![Act::Silence], "timeout", "stalled").await;
-    let half = "data: {\"choices\":[{\"delta\":{\"content\":\"So the\"}}]}\n\n";
-    fails(move || vec![Act::events(), Act::say(half), Act::Silence], "timeout", "stalled").await;
 }
 
 #[tokio::test]
@@ -221,7 +158,7 @@ async fn slow() -> Peer {
 }
 
 async fn closed(peer: &Peer) {
-    eventually("the connection is closed", async || (peer.closed() == 1).then_some(())).await;
+    eventually("the connection is closed", async || peer.closed() == 1).await;
 }
 
 #[tokio::test]
@@ -243,9 +180,9 @@ async fn a_cancelled_job_closes_the_connection() {
     let peer = slow().await;
     let world = asking(&peer, "", "").await;
     let body = json!({ "tool": "transcript.clean", "input": { "text": SAID } });
-    let job = world.post("/v1/jobs", &body.to_string()).await.json();
+    let job = world.post("/v1/jobs", &body).await.json();
     let id = job["id"].as_str().or(job["job_id"].as_str()).unwrap().to_owned();
-    eventually("the model is asked", async || (peer.heard().len() == 1).then_some(())).await;
+    eventually("the model is asked", async || peer.heard().len() == 1).await;
     world.delete(&format!("/v1/jobs/{id}")).await;
     closed(&peer).await;
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Stage, one, said, tool};
+use super::{Upstreams, one, said, tool};
 
 fn odd() -> Value {
     json!({ "result": { "content": [], "structuredContent": { "text": null, "more": 1 }, "isError": false } })
@@ -22,9 +22,8 @@ fn script(name: &str) -> Value {
 }
 
 /// The entry that a call of the tool leaves.
-fn stopped(stage: &Stage, served: &str) -> String {
-    let (code, _, stderr) = stage.world.cli(&["call", served, "text=odd"]);
-    assert_eq!(code, 1, "{stderr}");
+fn stopped(world: &Upstreams, served: &str) -> String {
+    let stderr = world.cli(&["call", served, "text=odd"]).exits(1).stderr;
     let id = stderr.split("toolgate quarantine show ").nth(1).unwrap_or_else(|| panic!("{stderr}"));
     id.split('`').next().unwrap().to_owned()
 }
@@ -32,52 +31,51 @@ fn stopped(stage: &Stage, served: &str) -> String {
 #[tokio::test]
 async fn an_adopted_answer_passes_from_then_on() {
     let own = "tools: { act: { effects: read } }";
-    let stage = Stage::with(&[("up", script("act"), own), ("other", script("act"), "")], "");
-    let id = stopped(&stage, "up__act");
-    let (code, stdout, stderr) = stage.world.cli(&["quarantine", "adopt", &id]);
-    assert_eq!(code, 0, "{stderr}");
-    assert!(stdout.trim_end().ends_with("overlays/up/act.yaml"), "{stdout}");
-    for expected in ["`/text`: may also be null", "may have `more`", "a running server reloads it"]
-    {
-        assert!(stderr.contains(expected), "{stderr}");
-    }
-    let (code, _, stderr) = stage.world.cli(&["quarantine", "adopt", &id]);
-    assert_eq!((code, stderr), (1, format!("the contract of `up__act` already accepts {id}\n")));
-    let stage = stage.run().await;
+    let world = Upstreams::with(&[("up", script("act"), own), ("other", script("act"), "")], "");
+    let id = stopped(&world, "up__act");
+    let adopted = world.cli(&["quarantine", "adopt", &id]).exits(0);
+    adopted.stdout_has("overlays/up/act.yaml\n").stderr_has_all([
+        "`/text`: may also be null",
+        "may have `more`",
+        "a running server reloads it",
+    ]);
+    let output = world.cli(&["quarantine", "adopt", &id]).exits(1);
+    output.stderr_is(format!("the contract of `up__act` already accepts {id}\n"));
+    let world = world.started().await;
     for (word, expected) in
         [("odd", json!({ "text": null, "more": 1 })), ("x", json!({ "text": "fine" }))]
     {
-        let (_, answer) = stage.call("up__act", &json!({ "text": word })).await;
+        let answer = world.call("up__act", &json!({ "text": word })).await.json();
         assert_eq!(answer["result"], expected, "{answer}");
     }
-    let (_, answer) = stage.call("other__act", &json!({ "text": "odd" })).await;
+    let answer = world.call("other__act", &json!({ "text": "odd" })).await.json();
     assert_eq!(answer["code"], "invalid_output", "another server keeps its word: {answer}");
     // What the settings say of the tool still holds.
-    let shown = stage.world.send("GET", "/v1/tools/up__act", &[], None).await.json();
+    let shown = world.get("/v1/tools/up__act").await.json();
     assert_eq!(shown["effects"], "read");
-    let held = stage.world.cli(&["quarantine", "--json"]).1;
+    let held = world.cli("quarantine --json").stdout;
     assert!(held.contains("adopted"), "{held}");
 }
 
 #[tokio::test]
 async fn a_running_server_follows_overlays() {
-    let stage = Stage::new(&[("up", script("act"))], "").run().await;
+    let world = Upstreams::new(&[("up", script("act"))], "").started().await;
     let until = async |word: &str, code: &str| {
         testkit::eventually(code, async || {
-            let (_, answer) = stage.call("up__act", &json!({ "text": word })).await;
-            (answer["code"].as_str().unwrap_or("ok") == code).then_some(())
+            let answer = world.call("up__act", &json!({ "text": word })).await.json();
+            answer["code"].as_str().unwrap_or("ok") == code
         })
         .await;
     };
     until("odd", "invalid_output").await;
-    let id = stopped(&stage, "up__act");
-    assert_eq!(stage.world.cli(&["quarantine", "adopt", &id]).0, 0);
+    let id = stopped(&world, "up__act");
+    world.cli(&["quarantine", "adopt", &id]).exits(0);
     until("odd", "ok").await;
     // A file with a mistake changes nothing; one that is gone does.
-    let file = stage.world.folder().join("overlays/up/act.yaml");
-    stage.world.write("overlays/up/act.yaml", "effekts: read\n");
+    let file = world.folder().join("overlays/up/act.yaml");
+    world.write("overlays/up/act.yaml", "effekts: read\n");
     testkit::eventually("the mistake is told", async || {
-        stage.world.stderr().contains("the last overlays stay in force").then_some(())
+        world.stderr().contains("the last overlays stay in force")
     })
     .await;
     until("odd", "ok").await;
@@ -88,38 +86,36 @@ async fn a_running_server_follows_overlays() {
 
 #[test]
 fn an_overlay_that_is_there_keeps_what_else_it_says() {
-    let stage = Stage::with(&[("up", script("act"), "")], "overlays: ./mine\n");
-    stage.world.write("mine/up/whatever.yml", "tool: act\ndescription: Acts, says the operator.\n");
-    let id = stopped(&stage, "up__act");
-    assert_eq!(stage.world.cli(&["quarantine", "adopt", &id]).0, 0);
-    let text = std::fs::read_to_string(stage.world.folder().join("mine/up/whatever.yml")).unwrap();
+    let world = Upstreams::with(&[("up", script("act"), "")], "overlays: ./mine\n");
+    world.write("mine/up/whatever.yml", "tool: act\ndescription: Acts, says the operator.\n");
+    let id = stopped(&world, "up__act");
+    world.cli(&["quarantine", "adopt", &id]).exits(0);
+    let text = world.read("mine/up/whatever.yml");
     for line in ["tool: act", "description: Acts, says the operator.", "output_schema:"] {
         assert!(text.contains(line), "{text}");
     }
-    assert_eq!(stage.world.cli(&["call", "up__act", "text=odd"]).0, 0);
-    stage.world.write("mine/up/act.yaml", "effects: read\n");
-    let (code, _, stderr) = stage.world.cli(&["tools"]);
-    assert_eq!(code, 2, "two overlays for one tool");
-    assert!(stderr.contains("`act` has more than one overlay"), "{stderr}");
+    world.cli("call up__act text=odd").exits(0);
+    world.write("mine/up/act.yaml", "effects: read\n");
+    // Two overlays for one tool.
+    world.cli("tools").exits(2).stderr_has("`act` has more than one overlay");
 }
 
 #[test]
 fn a_name_that_is_no_name_of_a_file_gets_one() {
-    let stage = Stage::new(&[("up", script("../a b"))], "");
-    let served = stage.world.cli(&["tools"]).1;
+    let world = Upstreams::new(&[("up", script("../a b"))], "");
+    let served = world.cli("tools").stdout;
     let served =
         served.split_whitespace().find(|word| word.starts_with("up__")).unwrap().to_owned();
-    let id = stopped(&stage, &served);
-    let (code, stdout, stderr) = stage.world.cli(&["quarantine", "adopt", &id]);
-    assert_eq!(code, 0, "{stderr}");
+    let id = stopped(&world, &served);
+    let stdout = world.cli(&["quarantine", "adopt", &id]).exits(0).stdout;
     assert!(stdout.trim_end().ends_with(&format!("overlays/up/{served}.yaml")), "{stdout}");
-    assert_eq!(stage.world.cli(&["call", &served, "text=odd"]).0, 0);
+    world.cli(&["call", &served, "text=odd"]).exits(0);
 }
 
 #[test]
 fn what_is_not_served_any_more_is_not_adopted() {
-    let stage = Stage::new(&[("up", script("act"))], "");
-    let id = stopped(&stage, "up__act");
+    let world = Upstreams::new(&[("up", script("act"))], "");
+    let id = stopped(&world, "up__act");
     let mut silent = script("act");
     silent["tools"][0].as_object_mut().unwrap().remove("outputSchema");
     for (script, expected) in [
@@ -127,9 +123,7 @@ fn what_is_not_served_any_more_is_not_adopted() {
         (json!({ "tools": [tool("else")] }), "there is no longer a tool `up__act`"),
         (json!({ "tools": [], "at_start": "die" }), "cannot be reached"),
     ] {
-        stage.script("up", &script);
-        let (code, _, stderr) = stage.world.cli(&["quarantine", "adopt", &id]);
-        assert_eq!(code, 2);
-        assert!(stderr.contains(expected), "{stderr}");
+        world.script("up", &script);
+        world.cli(&["quarantine", "adopt", &id]).exits(2).stderr_has(expected);
     }
 }

@@ -2,25 +2,28 @@
 //! answering.
 
 use serde_json::{Value, json};
+use testkit::Answer;
 
-use super::{Stage, one, said, tool};
+use super::{Upstreams, one, said, tool};
 
-/// A stage with this upstream beside an honest one.
-async fn beside_honest(script: Value, own: &str) -> Stage {
-    Stage::with(&[("bad", script, own), ("good", one("echo", &said("fine")), "")], "").run().await
+/// A world with this upstream beside an honest one.
+async fn beside_honest(script: Value, own: &str) -> Upstreams {
+    Upstreams::with(&[("bad", script, own), ("good", one("echo", &said("fine")), "")], "")
+        .started()
+        .await
 }
 
 /// Calls the bad one; the honest one answers before, meanwhile and after.
-async fn call(stage: &Stage, args: &Value) -> (u16, Value) {
-    honest(stage).await;
-    let (answer, ()) = tokio::join!(stage.call("bad__act", args), honest(stage));
-    honest(stage).await;
+async fn call(world: &Upstreams, args: &Value) -> Answer {
+    honest(world).await;
+    let (answer, ()) = tokio::join!(world.call("bad__act", args), honest(world));
+    honest(world).await;
     answer
 }
 
-async fn honest(stage: &Stage) {
-    let (status, answer) = stage.call("good__echo", &json!({ "text": "a" })).await;
-    assert_eq!((status, &answer["result"]["text"]), (200, &json!("fine")), "{answer}");
+async fn honest(world: &Upstreams) {
+    let answer = world.call("good__echo", &json!({ "text": "a" })).await.ok();
+    assert_eq!(answer["result"]["text"], "fine");
 }
 
 fn act(what: &Value) -> Value {
@@ -37,21 +40,8 @@ fn fine() -> Value {
 
 #[tokio::test]
 async fn one_that_never_answers_has_its_time() {
-    let stage = beside_honest(act(&json!("hang")), "timeout_ms: 300").await;
-    let (status, answer) = call(&stage, &args()).await;
-    assert_eq!((status, &answer["code"]), (504, &json!("timeout")), "{answer}");
-}
-
-#[tokio::test]
-async fn of_two_answers_the_first_counts_and_a_wrong_id_is_nobodys() {
-    let other = said("other")["result"].clone();
-    let stage = beside_honest(act(&json!(["twice", fine(), other])), "").await;
-    for _ in 0..5 {
-        let (status, answer) = call(&stage, &args()).await;
-        assert_eq!((status, &answer["result"]["text"]), (200, &json!("fine")), "{answer}");
-    }
-    let stage = beside_honest(act(&json!(["wrong_id", fine()])), "timeout_ms: 300").await;
-    assert_eq!(call(&stage, &args()).await.1["code"], "timeout");
+    let world = beside_honest(act(&json!("hang")), "timeout_ms: 300").await;
+    call(&world, &args()).await.fails(504, "timeout");
 }
 
 #[tokio::test]
@@ -73,23 +63,22 @@ async fn garbage_and_logs_on_stdout_are_passed_over() {
     ];
     let mut script = act(&json!(["lines", junk, fine()]));
     script["greeting"] = json!(["Server listening on stdio", "{broken", ""]);
-    let stage = beside_honest(script, "").await;
-    let (status, answer) = call(&stage, &args()).await;
-    assert_eq!(status, 200, "{answer}");
+    let world = beside_honest(script, "").await;
+    call(&world, &args()).await.ok();
 }
 
 #[tokio::test]
 async fn a_line_of_a_hundred_megabytes_takes_no_memory() {
-    let stage = beside_honest(act(&json!(["long_line", 100])), "timeout_ms: 5000").await;
-    honest(&stage).await;
-    let before = crate::bad_messages::resident_bytes(stage.world.pid());
-    let (status, answer) = call(&stage, &args()).await;
-    assert!(status >= 500, "{answer}");
-    let peak = crate::bad_messages::peak_bytes(stage.world.pid());
+    let world = beside_honest(act(&json!(["long_line", 100])), "timeout_ms: 5000").await;
+    honest(&world).await;
+    let before = crate::bad_messages::resident_bytes(world.pid());
+    let answer = call(&world, &args()).await;
+    assert!(answer.status >= 500, "{}", answer.text());
+    let peak = crate::bad_messages::peak_bytes(world.pid());
     assert!(peak < before + 64 * 1_024 * 1_024, "{peak} after {before}");
     // What it says afterwards is heard again.
-    stage.script("bad", &one("act", &said("fine")));
-    assert_eq!(call(&stage, &args()).await.0, 200);
+    world.script("bad", &one("act", &said("fine")));
+    assert_eq!(call(&world, &args()).await.status, 200);
 }
 
 #[tokio::test]
@@ -97,12 +86,11 @@ async fn one_that_dies_in_a_call_is_started_again() {
     for death in [json!("die"), json!("kill")] {
         let mut script = act(&death);
         script["answers"]["act"]["again"] = said("back");
-        let stage = beside_honest(script, "").await;
-        let (status, answer) = call(&stage, &args()).await;
-        assert_eq!((status, &answer["code"]), (503, &json!("unavailable")), "{answer}");
+        let world = beside_honest(script, "").await;
+        call(&world, &args()).await.fails(503, "unavailable");
         testkit::eventually("it is back", async || {
-            let (status, _) = stage.call("bad__act", &json!({ "text": "again" })).await;
-            (status == 200).then_some(())
+            let status = world.call("bad__act", &json!({ "text": "again" })).await.status;
+            status == 200
         })
         .await;
     }
@@ -112,15 +100,12 @@ async fn one_that_dies_in_a_call_is_started_again() {
 async fn one_that_dies_at_start_is_told_and_tried_again() {
     let mut script = one("act", &said("fine"));
     script["at_start"] = json!("die");
-    let stage = beside_honest(script, "connect_timeout_ms: 5000").await;
-    let (status, answer) = stage.call("bad__act", &args()).await;
-    assert_eq!((status, &answer["code"]), (503, &json!("unavailable")), "{answer}");
-    let (code, stdout, _) = stage.world.cli(&["upstream", "list"]);
-    assert_eq!(code, 1);
-    assert!(stdout.contains("bad") && stdout.contains("down"), "{stdout}");
-    stage.script("bad", &one("act", &said("fine")));
+    let world = beside_honest(script, "connect_timeout_ms: 5000").await;
+    world.call("bad__act", &args()).await.fails(503, "unavailable");
+    world.cli("upstream list").exits(1).stdout_has("bad").stdout_has("down");
+    world.script("bad", &one("act", &said("fine")));
     testkit::eventually("it is there", async || {
-        (stage.call("bad__act", &args()).await.0 == 200).then_some(())
+        world.call("bad__act", &args()).await.status == 200
     })
     .await;
 }
@@ -128,8 +113,8 @@ async fn one_that_dies_at_start_is_told_and_tried_again() {
 #[tokio::test]
 async fn what_it_forks_ends_with_us() {
     let seconds = format!("7{:06}", std::process::id());
-    let mut stage = beside_honest(act(&json!(["fork", seconds, fine()])), "").await;
-    assert_eq!(call(&stage, &args()).await.0, 200);
+    let mut world = beside_honest(act(&json!(["fork", seconds, fine()])), "").await;
+    assert_eq!(call(&world, &args()).await.status, 200);
     let runs = || {
         let listed = std::fs::read_dir("/proc")
             .unwrap()
@@ -138,28 +123,29 @@ async fn what_it_forks_ends_with_us() {
         listed.into_iter().any(|line| line == words)
     };
     // A program that has just been started has no command line for a moment.
-    testkit::eventually("it runs", async || runs().then_some(())).await;
+    testkit::eventually("it runs", async || runs()).await;
     // Killed, we leave nothing behind either.
-    stage.world.kill();
-    testkit::eventually("nothing is left", async || (!runs()).then_some(())).await;
+    world.kill();
+    testkit::eventually("nothing is left", async || !runs()).await;
 }
 
 #[tokio::test]
 async fn tools_that_change_while_they_are_called_do_no_harm() {
     let sleeping = act(&json!(["sleep", 0.5, said("fine")]));
-    let stage = beside_honest(sleeping.clone(), "").await;
+    let world = beside_honest(sleeping.clone(), "").await;
     let mut other = sleeping;
     other["tools"][0]["inputSchema"]["required"] = json!(["text", "more"]);
     let change = async {
-        stage.wait_for_file("sleeps").await;
-        stage.script("bad", &other);
+        world.wait_for_file("sleeps").await;
+        world.script("bad", &other);
     };
     let (args, ()) = (args(), ());
-    let ((status, answer), ()) = tokio::join!(stage.call("bad__act", &args), change);
-    assert_eq!(status, 200, "what was begun is ended under the contract of then: {answer}");
+    let (answer, ()) = tokio::join!(world.call("bad__act", &args), change);
+    // What was begun is ended under the contract of then.
+    answer.ok();
     testkit::eventually("the new contract counts", async || {
-        let (_, answer) = stage.call("bad__act", &args).await;
-        (answer["code"] == "invalid_input").then_some(())
+        let answer = world.call("bad__act", &args).await.json();
+        answer["code"] == "invalid_input"
     })
     .await;
 }
@@ -174,12 +160,10 @@ async fn endless_and_huge_listings_end() {
             "max_listed",
         ),
     ] {
-        let stage = beside_honest(script, "connect_timeout_ms: 20000").await;
-        honest(&stage).await;
-        assert_eq!(stage.listed().await, ["good__echo"]);
-        let (code, stdout, _) = stage.world.cli(&["upstream", "list", "bad"]);
-        assert_eq!(code, 1);
-        assert!(stdout.contains(words), "{words}: {stdout}");
+        let world = beside_honest(script, "connect_timeout_ms: 20000").await;
+        honest(&world).await;
+        assert_eq!(world.listed().await, ["good__echo"]);
+        world.cli("upstream list bad").exits(1).stdout_has(words);
     }
 }
 
@@ -248,17 +232,17 @@ async fn one_bad_schema_rejects_one_tool() {
         .map(|name| (name.to_owned(), json!({ "*": said("fine") })))
         .collect::<serde_json::Map<_, _>>()
         .into();
-    let stage = beside_honest(json!({ "tools": tools, "answers": answers }), "").await;
-    assert_eq!(stage.listed().await, ["bad__draft", "bad__recursive", "bad__slow", "good__echo"]);
+    let world = beside_honest(json!({ "tools": tools, "answers": answers }), "").await;
+    assert_eq!(world.listed().await, ["bad__draft", "bad__recursive", "bad__slow", "good__echo"]);
     for name in ["recursive", "slow", "draft"] {
-        assert_eq!(stage.call(&format!("bad__{name}"), &args()).await.0, 200, "{name}");
+        assert_eq!(world.call(&format!("bad__{name}"), &args()).await.status, 200, "{name}");
     }
-    let (_, answer) = stage.call("bad__draft", &json!({ "text": "a", "n": 0 })).await;
+    let answer = world.call("bad__draft", &json!({ "text": "a", "n": 0 })).await.json();
     assert_eq!(answer["code"], "invalid_input", "0 is excluded in the dialect of the tool");
     let long = format!("{}!", "a".repeat(5_000));
-    let (_, answer) = stage.call("bad__slow", &json!({ "text": long })).await;
+    let answer = world.call("bad__slow", &json!({ "text": long })).await.json();
     assert_eq!(answer["code"], "invalid_input");
-    let (_, stdout, _) = stage.world.cli(&["upstream", "--json", "list", "bad"]);
+    let stdout = world.cli("upstream --json list bad").stdout;
     let listed: Value = serde_json::from_str(&stdout).unwrap();
     let rejected = listed["upstreams"][0]["rejected"].as_array().unwrap();
     assert_eq!(rejected.len(), bad.len(), "{stdout}");
@@ -290,18 +274,13 @@ async fn results_that_are_none_are_quarantined_and_told_to_nobody() {
         .map(|(index, result)| (index.to_string(), json!({ "result": result })))
         .collect();
     let script = json!({ "tools": [tool("act")], "answers": { "act": answers } });
-    let stage = beside_honest(script, "").await;
-    for (index, result) in results.iter().enumerate() {
-        let (status, answer) = call(&stage, &json!({ "text": index.to_string() })).await;
-        assert_eq!(
-            (status, &answer["code"]),
-            (502, &json!("invalid_output")),
-            "{result}: {answer}"
-        );
+    let world = beside_honest(script, "").await;
+    for index in 0..results.len() {
+        let answer =
+            call(&world, &json!({ "text": index.to_string() })).await.fails(502, "invalid_output");
         assert!(!answer.to_string().contains(secret), "{answer}");
         let id = answer["details"]["quarantine_id"].as_str().unwrap();
-        let (code, shown, _) = stage.world.cli(&["quarantine", "show", id]);
-        assert_eq!(code, 0, "{shown}");
+        world.cli(&["quarantine", "show", id]).exits(0);
     }
 }
 
@@ -313,19 +292,18 @@ async fn an_honest_error_stays_one() {
             "structuredContent": { "code": 7 } } },
         "rpc": { "error": { "code": -32602, "message": "no such file" } },
     } } });
-    let stage = beside_honest(errors, "").await;
+    let world = beside_honest(errors, "").await;
     for name in ["own", "more", "rpc"] {
-        let (status, answer) = call(&stage, &json!({ "text": name })).await;
-        assert_eq!((status, &answer["code"]), (422, &json!("tool_error")), "{name}: {answer}");
+        let answer = call(&world, &json!({ "text": name })).await.fails(422, "tool_error");
         assert!(answer["error"].as_str().unwrap().contains("no such file"), "{answer}");
     }
 }
 
 #[tokio::test]
 async fn one_that_changes_in_silence_is_held_to_what_was_pinned() {
-    let stage = Stage::new(&[("bad", one("act", &said("fine")))], "");
-    assert_eq!(stage.world.cli(&["lock"]).0, 0);
-    let stage = stage.run().await;
+    let world = Upstreams::new(&[("bad", one("act", &said("fine")))], "");
+    world.cli("lock").exits(0);
+    let world = world.started().await;
     // It says nothing of the change, and answers by its new contract.
     let mut other = one(
         "act",
@@ -333,8 +311,8 @@ async fn one_that_changes_in_silence_is_held_to_what_was_pinned() {
     );
     other["tools"][0]["outputSchema"] = json!({ "type": "object" });
     other["silent"] = json!(true);
-    stage.script("bad", &other);
-    let (_, answer) = stage.call("bad__act", &args()).await;
+    world.script("bad", &other);
+    let answer = world.call("bad__act", &args()).await.json();
     assert_eq!(answer["code"], "invalid_output", "{answer}");
 }
 
@@ -342,19 +320,15 @@ async fn one_that_changes_in_silence_is_held_to_what_was_pinned() {
 async fn the_circuit_breaker_opens_after_failures_in_a_row() {
     let mut script = act(&json!("die"));
     script["answers"]["act"]["again"] = said("back");
-    let stage = beside_honest(
+    let world = beside_honest(
         script,
         "breaker_failures: 2, breaker_open_ms: 60000, max_restart_delay_ms: 200",
     )
     .await;
     testkit::eventually("the circuit breaker opens", async || {
-        let (_, answer) = stage.call("bad__act", &args()).await;
-        answer["error"]
-            .as_str()
-            .unwrap()
-            .contains("circuit breaker is open (2 failures)")
-            .then_some(())
+        let answer = world.call("bad__act", &args()).await.json();
+        answer["error"].as_str().unwrap().contains("circuit breaker is open (2 failures)")
     })
     .await;
-    honest(&stage).await;
+    honest(&world).await;
 }

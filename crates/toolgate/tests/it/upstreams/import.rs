@@ -6,14 +6,12 @@ use testkit::World;
 /// Imports a file; the exit code, and everything that was said.
 fn import(world: &World, text: &str) -> (i32, String) {
     world.write("other.json", text);
-    let (code, stdout, stderr) = world.cli(&["upstream", "import", "other.json"]);
-    (code, stdout + &stderr)
+    let output = world.cli("upstream import other.json");
+    (output.code, output.all())
 }
 
 fn settings(world: &World) -> Value {
-    let (code, stdout, stderr) = world.cli(&["config", "show"]);
-    assert_eq!(code, 0, "{stderr}");
-    serde_json::from_str(&stdout).unwrap()
+    world.cli("config show").exits(0).json()
 }
 
 #[test]
@@ -93,11 +91,12 @@ fn a_block_can_be_pasted_as_it_is() {
     "a": { "command": "x", "args": ["-p", 80], "env": { "PORT": 8080 }, "disabled": true, "autoApprove": ["t"] },
     "b": { "type": "streamableHttp", "url": "http://127.0.0.1:1/", "alwaysAllow": [], "timeout": 60 }"#;
     let world = World::new(crate::BINARY, &format!("upstreams: {{{block}\n  }}\n"));
-    let (code, _, stderr) = world.cli(&["config", "check"]);
-    assert_eq!(code, 0, "{stderr}");
-    for words in ["`autoApprove` is ignored", "use `timeout_ms`", "toolgate.yaml:2", "2 warnings"] {
-        assert!(stderr.contains(words), "{words}: {stderr}");
-    }
+    world.cli("config check").exits(0).stderr_has_all([
+        "`autoApprove` is ignored",
+        "use `timeout_ms`",
+        "toolgate.yaml:2",
+        "2 warnings",
+    ]);
     let upstreams = &settings(&world)["upstreams"];
     assert_eq!(upstreams["a"]["enabled"], false);
     for wrapped in [
@@ -105,9 +104,7 @@ fn a_block_can_be_pasted_as_it_is() {
         format!("{{ \"mcpServers\": {{{block}\n  }} }}\n"),
     ] {
         let world = World::new(crate::BINARY, &wrapped);
-        let (code, _, stderr) = world.cli(&["config", "check"]);
-        assert_eq!(code, 1, "{stderr}");
-        assert!(stderr.contains("`mcpServers`") && stderr.contains("`upstreams`"), "{stderr}");
+        world.cli("config check").exits(1).stderr_has("`mcpServers`").stderr_has("`upstreams`");
     }
 }
 

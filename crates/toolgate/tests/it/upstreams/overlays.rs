@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Stage, one, said, tool};
+use super::{Upstreams, one, said, tool};
 
 fn silent_tool(name: &str) -> Value {
     let mut tool = tool(name);
@@ -24,42 +24,39 @@ fn say(text: &str) -> Value {
 
 #[tokio::test]
 async fn without_an_output_schema_a_tool_is_off_until_there_is_one() {
-    let stage = Stage::new(&[("up", text_only())], "").run().await;
-    let (status, answer) = stage.call("up__act", &say("a")).await;
-    assert_eq!((status, &answer["code"]), (403, &json!("not_allowed")));
+    let world = Upstreams::new(&[("up", text_only())], "").started().await;
+    let answer = world.call("up__act", &say("a")).await.fails(403, "not_allowed");
     assert_eq!(answer["details"]["reason"], "uncontracted", "{answer}");
-    assert!(stage.listed().await.is_empty());
+    assert!(world.listed().await.is_empty());
 
-    let stage = Stage::with(&[("up", text_only(), "output: text")], "").run().await;
-    let (_, answer) = stage.call("up__act", &say("a")).await;
+    let world = Upstreams::with(&[("up", text_only(), "output: text")], "").started().await;
+    let answer = world.call("up__act", &say("a")).await.json();
     assert_eq!(answer["result"], json!({ "text": "one\ntwo" }), "{answer}");
-    let (_, answer) = stage.call("up__act", &say("image")).await;
+    let answer = world.call("up__act", &say("image")).await.json();
     assert_eq!(answer["code"], "invalid_output", "an image is no text: {answer}");
 
-    let stage = Stage::with(&[("up", text_only(), "output: content")], "").run().await;
-    let (_, answer) = stage.call("up__act", &say("image")).await;
+    let world = Upstreams::with(&[("up", text_only(), "output: content")], "").started().await;
+    let answer = world.call("up__act", &say("image")).await.json();
     assert_eq!(answer["result"]["content"][0]["mimeType"], "image/png", "{answer}");
 }
 
 #[tokio::test]
 async fn an_overlay_may_be_a_file() {
-    let stage = Stage::new(&[("up", text_only())], "");
-    stage.world.write(
+    let world = Upstreams::new(&[("up", text_only())], "");
+    world.write(
         "overlays/up/act.yaml",
         "effects: read\noutput: json\noutput_schema:\n  type: object\n  properties: { n: { type: integer } }\n  \
          required: [n]\n  additionalProperties: false\n",
     );
-    let stage = stage.run().await;
-    let (_, answer) = stage.call("up__act", &say("json")).await;
+    let world = world.started().await;
+    let answer = world.call("up__act", &say("json")).await.json();
     assert_eq!(answer["result"], json!({ "n": 7 }), "{answer}");
-    let (_, answer) = stage.call("up__act", &say("other")).await;
+    let answer = world.call("up__act", &say("other")).await.json();
     assert_eq!(answer["code"], "invalid_output", "{answer}");
-    let shown = stage.world.send("GET", "/v1/tools/up__act", &[], None).await.json();
+    let shown = world.get("/v1/tools/up__act").await.json();
     assert_eq!(shown["effects"], "read");
-    stage.world.write("overlays/up/act.yaml", "effekts: read\n");
-    let (code, _, stderr) = stage.world.cli(&["tools"]);
-    assert_eq!(code, 2);
-    assert!(stderr.contains("act.yaml") && stderr.contains("effekts"), "{stderr}");
+    world.write("overlays/up/act.yaml", "effekts: read\n");
+    world.cli("tools").exits(2).stderr_has("act.yaml").stderr_has("effekts");
 }
 
 #[tokio::test]
@@ -71,14 +68,14 @@ async fn effects_are_claims_unless_they_are_trusted() {
         ("annotations: trust", "read"),
         ("tools: { act: { effects: none } }", "none"),
     ] {
-        let stage = Stage::with(&[("up", script.clone(), own)], "").run().await;
-        let shown = stage.world.send("GET", "/v1/tools/up__act", &[], None).await.json();
+        let world = Upstreams::with(&[("up", script.clone(), own)], "").started().await;
+        let shown = world.get("/v1/tools/up__act").await.json();
         assert_eq!(shown["effects"], effects, "{own}");
     }
     // And policy goes by effects.
     let policy = "policy: { approval: [{ effects: control, require: always }] }\n";
-    let stage = Stage::new(&[("up", script)], policy).run().await;
-    assert_eq!(stage.call("up__act", &say("a")).await.1["code"], "approval_required");
+    let world = Upstreams::new(&[("up", script)], policy).started().await;
+    assert_eq!(world.call("up__act", &say("a")).await.json()["code"], "approval_required");
 }
 
 #[tokio::test]
@@ -86,11 +83,10 @@ async fn modes_are_per_tool_and_in_the_journal() {
     let bad = json!({ "result": { "isError": false, "structuredContent": { "text": 7 } } });
     for (mode, code) in [("enforce", "invalid_output"), ("warn", "ok"), ("off", "ok")] {
         let own = format!("tools: {{ act: {{ mode: {mode} }} }}");
-        let stage = Stage::with(&[("up", one("act", &bad), &*own)], "").run().await;
-        let (_, answer) = stage.call("up__act", &say("a")).await;
+        let world = Upstreams::with(&[("up", one("act", &bad), &*own)], "").started().await;
+        let answer = world.call("up__act", &say("a")).await.json();
         assert_eq!(answer["code"].as_str().unwrap_or("ok"), code, "{mode}: {answer}");
-        let journal =
-            std::fs::read_to_string(stage.world.folder().join("data/journal.jsonl")).unwrap();
+        let journal = world.read("data/journal.jsonl");
         assert_eq!(journal.contains("mode_changed"), mode != "enforce", "{mode}: {journal}");
     }
 }
@@ -99,33 +95,29 @@ async fn modes_are_per_tool_and_in_the_journal() {
 async fn nothing_goes_around_the_allowlist() {
     let script = json!({ "tools": [tool("read"), tool("delete")],
         "answers": { "read": { "*": said("fine") }, "delete": { "*": said("gone") } } });
-    let stage =
-        Stage::new(&[("up", script.clone()), ("other", script)], "allowlist: { up: [read] }\n")
-            .run()
+    let world =
+        Upstreams::new(&[("up", script.clone()), ("other", script)], "allowlist: { up: [read] }\n")
+            .started()
             .await;
-    assert_eq!(stage.listed().await, ["up__read"]);
+    assert_eq!(world.listed().await, ["up__read"]);
     for name in ["up__delete", "other__read", "other__delete"] {
-        assert_eq!(stage.call(name, &say("a")).await.1["code"], "not_allowed", "{name}");
-        let (code, _, stderr) = stage.world.cli(&["call", name, "text=a"]);
-        assert_eq!(code, 1);
-        assert!(stderr.contains("not_allowed"), "{stderr}");
-        let execute = json!({ "tool": name, "input": say("a") }).to_string().into_bytes();
-        let answer = stage.world.send("POST", "/v1/tools/execute", &[], Some(execute)).await;
-        assert_eq!(answer.status, 403);
-        let job =
-            json!({ "tool": name, "input": say("a"), "mode": "sync" }).to_string().into_bytes();
-        assert_eq!(stage.world.send("POST", "/v1/jobs", &[], Some(job)).await.status, 403);
+        assert_eq!(world.call(name, &say("a")).await.json()["code"], "not_allowed", "{name}");
+        world.cli(&["call", name, "text=a"]).exits(1).stderr_has("not_allowed");
+        let call = json!({ "tool": name, "input": say("a") });
+        for path in ["/v1/tools/execute", "/v1/jobs"] {
+            assert_eq!(world.post(path, &call).await.status, 403, "{path} {name}");
+        }
         let (toolset, command) = name.split_once("__").unwrap();
-        let alias = json!({ "command": command, "text": "a" });
-        assert_ne!(stage.call(toolset, &alias).await.0, 200, "{name}");
-        let alias = json!({ "command": name, "text": "a" });
-        assert_ne!(stage.call(toolset, &alias).await.0, 200, "{name}");
+        for command in [command, name] {
+            let alias = json!({ "command": command, "text": "a" });
+            assert_ne!(world.call(toolset, &alias).await.status, 200, "{name}");
+        }
     }
 }
 
 #[tokio::test]
 async fn an_allowlist_that_cannot_be_read_is_an_error_and_not_everything() {
-    let stage = Stage::new(&[("up", one("act", &said("fine")))], "allowlist: ./allow.yaml\n");
+    let world = Upstreams::new(&[("up", one("act", &said("fine")))], "allowlist: ./allow.yaml\n");
     for (text, words) in [
         (None, "cannot be read"),
         (Some(""), "empty"),
@@ -133,18 +125,16 @@ async fn an_allowlist_that_cannot_be_read_is_an_error_and_not_everything() {
         (Some("upp: [act]"), "there is no upstream `upp`"),
     ] {
         if let Some(text) = text {
-            stage.world.write("allow.yaml", text);
+            world.write("allow.yaml", text);
         }
         for command in
             [&["tools"][..], &["serve", "--listen", "127.0.0.1:0"], &["call", "up__act", "text=a"]]
         {
-            let (code, _, stderr) = stage.world.cli(command);
-            assert_eq!(code, 2, "{stderr}");
-            assert!(stderr.contains("allow.yaml") && stderr.contains(words), "{stderr}");
+            world.cli(command).exits(2).stderr_has("allow.yaml").stderr_has(words);
         }
     }
-    stage.world.write("allow.yaml", "up: \"*\"\n");
-    assert_eq!(stage.world.cli(&["call", "up__act", "text=a"]).0, 0);
+    world.write("allow.yaml", "up: \"*\"\n");
+    world.cli("call up__act text=a").exits(0);
 }
 
 /// A running server follows its overlays, also in what is no part of a contract; and holds on to them when
@@ -153,23 +143,23 @@ async fn an_allowlist_that_cannot_be_read_is_an_error_and_not_everything() {
 async fn overlays_are_followed_and_do_not_vanish() {
     let schema =
         "output_schema: { type: object, properties: { n: { type: integer } }, required: [n] }\n";
-    let stage = Stage::new(&[("up", text_only())], "");
-    stage.world.write("overlays/up/act.yaml", schema);
-    let stage = stage.run().await;
-    let (_, answer) = stage.call("up__act", &say("json")).await;
+    let world = Upstreams::new(&[("up", text_only())], "");
+    world.write("overlays/up/act.yaml", schema);
+    let world = world.started().await;
+    let answer = world.call("up__act", &say("json")).await.json();
     assert_eq!(answer["code"], "invalid_output", "there is no structured content: {answer}");
-    stage.world.write("overlays/up/act.yaml", &format!("output: json\n{schema}"));
+    world.write("overlays/up/act.yaml", &format!("output: json\n{schema}"));
     testkit::eventually("it is followed", async || {
-        let (_, answer) = stage.call("up__act", &say("json")).await;
-        (answer["result"] == json!({ "n": 7 })).then_some(())
+        let answer = world.call("up__act", &say("json")).await.json();
+        answer["result"] == json!({ "n": 7 })
     })
     .await;
-    let folder = stage.world.folder();
+    let folder = world.folder();
     std::fs::rename(folder.join("overlays"), folder.join("elsewhere")).unwrap();
     testkit::eventually("the missing folder is noticed", async || {
-        stage.world.stderr().contains("the last overlays stay in force").then_some(())
+        world.stderr().contains("the last overlays stay in force")
     })
     .await;
-    let (_, answer) = stage.call("up__act", &say("json")).await;
+    let answer = world.call("up__act", &say("json")).await.json();
     assert_eq!(answer["result"], json!({ "n": 7 }), "{answer}");
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 use testkit::World;
 
-use super::{SCRIPTED, Stage};
+use super::{SCRIPTED, Upstreams};
 
 /// A tool that takes a number from 1 to 10 and gives it back.
 fn count() -> Value {
@@ -44,16 +44,15 @@ fn answering(n: &str, answer: Value) -> Value {
 }
 
 /// What came of a probe: exit code and report.
-fn probed(stage: &Stage, more: &[&str]) -> (i32, Value) {
-    let (code, stdout, stderr) = stage.world.cli(&[&["probe", "one", "--json"], more].concat());
-    let printed = serde_json::from_str(&stdout);
-    let printed: Value = printed.unwrap_or_else(|_| panic!("{code}: {stdout}{stderr}"));
-    assert_eq!(printed["ok"], code == 0, "{stdout}");
-    (code, printed["report"].clone())
+fn probed(world: &Upstreams, more: &[&str]) -> (i32, Value) {
+    let output = world.cli(&[&["probe", "one", "--json"], more].concat());
+    let printed = output.json();
+    assert_eq!(printed["ok"], output.code == 0, "{output}");
+    (output.code, printed["report"].clone())
 }
 
 fn probe(script: &Value, more: &[&str]) -> (i32, Value) {
-    probed(&Stage::new(&[("one", script.clone())], ""), more)
+    probed(&Upstreams::new(&[("one", script.clone())], ""), more)
 }
 
 /// All checks of a tool, or of the server.
@@ -228,9 +227,9 @@ fn what_is_odd_about_a_listing_is_told() {
 
 #[test]
 fn the_same_seed_asks_the_same() {
-    let stage = Stage::new(&[("one", answering("10", counted(&json!(11))))], "");
+    let world = Upstreams::new(&[("one", answering("10", counted(&json!(11))))], "");
     let report = |seed: &str| {
-        let (_, mut report) = probed(&stage, &["--seed", seed]);
+        let (_, mut report) = probed(&world, &["--seed", seed]);
         for suite in report["suites"].as_array_mut().unwrap() {
             for check in suite["checks"].as_array_mut().unwrap() {
                 check.as_object_mut().unwrap().remove("took_ms");
@@ -253,9 +252,7 @@ fn what_cannot_be_told_ends_with_two() {
         (&["probe", "ftp://127.0.0.1/mcp"], "not an http or https URL"),
         (&["probe", "docs", "--cases", "101"], "101"),
     ] {
-        let (code, stdout, stderr) = world.cli(arguments);
-        assert_eq!(code, 2, "{arguments:?}: {stdout}{stderr}");
-        assert!(stderr.contains(words), "{arguments:?}: {stderr}");
+        world.cli(arguments).exits(2).stderr_has(words);
     }
 }
 
@@ -264,33 +261,27 @@ fn a_command_line_can_be_probed_as_it_is() {
     let world = World::new(crate::BINARY, "");
     world.write("scripted.py", SCRIPTED);
     world.write("one.json", &honest().to_string());
-    let (code, stdout, stderr) = world.cli(&["probe", "--", "python3", "scripted.py", "one.json"]);
-    assert_eq!(code, 0, "{stdout}{stderr}");
+    let stdout = world.cli("probe -- python3 scripted.py one.json").exits(0).stdout;
     assert!(stdout.starts_with("scripted 1, protocol 2025-11-25"), "{stdout}");
-    let (code, _, stderr) =
-        world.cli(&["probe", "--tool", "cuont", "--", "python3", "scripted.py", "one.json"]);
-    assert_eq!(code, 2);
-    assert!(stderr.contains("did you mean `count`?"), "{stderr}");
+    let output = world.cli("probe --tool cuont -- python3 scripted.py one.json").exits(2);
+    output.stderr_has("did you mean `count`?");
 }
 
 #[tokio::test]
 async fn an_address_can_be_probed_as_it_is() {
     let world = crate::start("").await;
     let url = world.url("/mcp");
-    let (code, stdout, stderr) =
-        world.cli(&["probe", &url, "--tool", "hello", "--tool", "echo_json", "--json"]);
-    let printed: Value = serde_json::from_str(&stdout).unwrap();
-    assert_eq!(code, 0, "{stdout}{stderr}");
-    assert_eq!(printed["report"]["protocol"], "2026-07-28");
-    assert!(checks(&printed["report"], &json!("hello")).len() > 10, "{stdout}");
+    let probe = format!("probe {url} --tool hello --tool echo_json --json");
+    let report = world.cli(&probe).exits(0).json()["report"].clone();
+    assert_eq!(report["protocol"], "2026-07-28");
+    assert!(checks(&report, &json!("hello")).len() > 10, "{report}");
 }
 
 #[test]
 fn the_servers_of_our_example_keep_their_word() {
     let world = World::copy_of(crate::BINARY, &crate::root().join("examples/multi-host"));
     for id in ["mcp-sharepoint", "mcp-servicenow", "mcp-policy-kb"] {
-        let (code, stdout, stderr) = world.cli(&["probe", id, "--effects"]);
-        assert_eq!(code, 0, "{stdout}{stderr}");
+        world.cli(&["probe", id, "--effects"]).exits(0);
     }
 }
 
@@ -298,11 +289,11 @@ fn the_servers_of_our_example_keep_their_word() {
 async fn an_interrupt_ends_it_with_what_is_known() {
     let mut script = honest();
     script["answers"]["count"]["10"] = json!({ "do": "hang" });
-    let stage = Stage::new(&[("one", script)], "");
-    let mut command = stage.world.command(&["probe", "one", "--json", "--timeout-ms", "60000"]);
+    let world = Upstreams::new(&[("one", script)], "");
+    let mut command = world.command(&["probe", "one", "--json", "--timeout-ms", "60000"]);
     let child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
-    let hangs = stage.world.folder().join("hangs");
-    testkit::eventually("it hangs", async || hangs.exists().then_some(())).await;
+    let hangs = world.folder().join("hangs");
+    testkit::eventually("it hangs", async || hangs.exists()).await;
     let pid = child.id().to_string();
     #[allow(clippy::disallowed_types)] // As a person's terminal does it.
     let killed = std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
@@ -316,9 +307,12 @@ async fn an_interrupt_ends_it_with_what_is_known() {
 
 #[test]
 fn a_report_can_go_to_a_device() {
-    let stage = Stage::new(&[("one", honest())], "");
-    let (_, stdout, stderr) = stage.world.cli(&["probe", "one", "--junit", "/dev/stdout"]);
-    assert!(stdout.contains("<testsuite") && stdout.contains("count"), "{stdout}{stderr}");
+    let world = Upstreams::new(&[("one", honest())], "");
+    let stdout = world
+        .cli("probe one --junit /dev/stdout")
+        .stdout_has("<testsuite")
+        .stdout_has("count")
+        .stdout;
     // The words before it are still there: the report went behind them, and took no place.
     assert!(stdout.contains("PASSED"), "{stdout}");
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::mcp::{Modern, Piped, meta};
 
-use super::{Stage, one};
+use super::{Upstreams, one};
 
 const TOOL: &str = "up__act";
 
@@ -17,13 +17,13 @@ fn reply() -> Value {
 }
 
 /// An upstream of either era that asks.
-fn asking(modern: bool) -> Stage {
+fn asking(modern: bool) -> Upstreams {
     let what = if modern { "ask_again" } else { "ask" };
     let mut script = one("act", &json!({ "do": [what, "elicitation/create", form()] }));
     if modern {
         script["modern"] = json!(true);
     }
-    Stage::new(&[("up", script)], "")
+    Upstreams::new(&[("up", script)], "")
 }
 
 fn text(result: &Value) -> &str {
@@ -33,15 +33,14 @@ fn text(result: &Value) -> &str {
 #[test]
 fn a_question_of_either_era_reaches_an_older_client() {
     for modern in [false, true] {
-        let stage = asking(modern);
-        let mut client = Piped::start(&stage.world, &[]);
+        let world = asking(modern);
+        let mut client = Piped::start(&world, &[]);
         client.initialize(&json!({ "elicitation": {} }));
         let params = json!({ "name": TOOL, "arguments": { "text": "a" } });
         let asked = client.ask(1, "tools/call", &params);
         assert_eq!(asked["method"], "elicitation/create", "{asked}");
         assert_eq!(asked["params"]["message"], "Who?");
-        client.tell(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": reply() }));
-        let answer = client.heard();
+        let answer = client.respond(&asked, &reply());
         assert!(text(&answer["result"]).contains("Ada"), "{answer}");
         if modern {
             assert!(text(&answer["result"]).contains("opaque"), "it hears its state: {answer}");
@@ -52,8 +51,8 @@ fn a_question_of_either_era_reaches_an_older_client() {
 #[test]
 fn a_question_of_either_era_reaches_a_modern_client() {
     for modern in [false, true] {
-        let stage = asking(modern);
-        let mut client = Piped::start(&stage.world, &[]);
+        let world = asking(modern);
+        let mut client = Piped::start(&world, &[]);
         let able = json!({ "elicitation": {} });
         let mut params =
             json!({ "name": TOOL, "arguments": { "text": "a" }, "_meta": meta(&able) });
@@ -71,8 +70,8 @@ fn a_question_of_either_era_reaches_a_modern_client() {
 #[test]
 fn a_client_that_cannot_be_asked_is_not() {
     for modern in [false, true] {
-        let stage = asking(modern);
-        let mut client = Piped::start(&stage.world, &[]);
+        let world = asking(modern);
+        let mut client = Piped::start(&world, &[]);
         client.initialize(&json!({}));
         let params = json!({ "name": TOOL, "arguments": { "text": "a" } });
         let answer = client.ask(1, "tools/call", &params);
@@ -88,8 +87,8 @@ fn a_client_that_cannot_be_asked_is_not() {
 
 #[test]
 fn progress_is_passed_on() {
-    let stage = Stage::new(&[("up", one("act", &json!({ "do": "progress" })))], "");
-    let mut client = Piped::start(&stage.world, &[]);
+    let world = Upstreams::new(&[("up", one("act", &json!({ "do": "progress" })))], "");
+    let mut client = Piped::start(&world, &[]);
     client.initialize(&json!({}));
     let params =
         json!({ "name": TOOL, "arguments": { "text": "a" }, "_meta": { "progressToken": "p" } });
@@ -106,40 +105,37 @@ fn progress_is_passed_on() {
 
 #[tokio::test]
 async fn whoever_goes_away_cancels_the_call_at_the_upstream() {
-    let stage =
-        Stage::new(&[("up", one("act", &json!({ "do": "until_cancelled" })))], "").run().await;
+    let world = Upstreams::new(&[("up", one("act", &json!({ "do": "until_cancelled" })))], "")
+        .started()
+        .await;
     let params = json!({ "args": { "text": "a" } }).to_string();
-    let sent = stage.world.client.post(stage.world.url("/v1/tools/up__act")).body(params).send();
-    let began = stage.world.folder().join("began");
+    let sent = world.client.post(world.url("/v1/tools/up__act")).body(params).send();
+    let began = world.folder().join("began");
     tokio::select! {
         answered = sent => panic!("{answered:?}"),
-        () = testkit::eventually("it runs", async || began.exists().then_some(())) => {}
+        () = testkit::eventually("it runs", async || began.exists()) => {}
     }
-    let file = stage.world.folder().join("cancelled");
-    testkit::eventually("the upstream knows", async || file.exists().then_some(())).await;
+    let file = world.folder().join("cancelled");
+    testkit::eventually("the upstream knows", async || file.exists()).await;
 }
 
 #[tokio::test]
 async fn what_an_upstream_offers_is_at_every_door() {
-    let stage = Stage::new(&[("up", one("act", &super::said("fine")))], "").run().await;
-    assert_eq!(stage.listed().await, [TOOL]);
-    let modern = Modern::new(&stage.world);
+    let world = Upstreams::new(&[("up", one("act", &super::said("fine")))], "").started().await;
+    assert_eq!(world.listed().await, [TOOL]);
+    let modern = Modern::new(&world);
     let listed = modern.ask("tools/list", json!({})).await;
     assert_eq!(listed["result"]["tools"][0]["name"], TOOL, "{listed}");
     assert_eq!(listed["result"]["tools"][0]["inputSchema"]["additionalProperties"], false);
     let called = modern.call(TOOL, &json!({ "text": "a" })).await;
     assert_eq!(text(&called), "fine");
-    let scoped = Modern::new(&stage.world).at("/mcp/up").ask("tools/list", json!({})).await;
+    let scoped = Modern::new(&world).at("/mcp/up").ask("tools/list", json!({})).await;
     assert_eq!(scoped["result"]["tools"][0]["name"], TOOL);
-    let openapi = stage.world.send("GET", "/openapi.json", &[], None).await.json();
+    let openapi = world.get("/openapi.json").await.json();
     assert!(openapi["paths"].get(format!("/v1/tools/{TOOL}")).is_some());
-    let (code, stdout, stderr) = stage.world.cli(&["call", TOOL, "text=a"]);
-    assert_eq!(code, 0, "{stderr}");
-    assert!(stdout.contains("fine"));
-    let (_, stdout, _) = stage.world.cli(&["tools"]);
-    assert!(stdout.contains(TOOL), "{stdout}");
+    world.cli(&["call", TOOL, "text=a"]).exits(0).stdout_has("fine");
+    world.cli("tools").stdout_has(TOOL);
     let job = json!({ "tool": TOOL, "input": { "text": "a" }, "mode": "sync" });
-    let job =
-        stage.world.send("POST", "/v1/jobs", &[], Some(job.to_string().into_bytes())).await.json();
+    let job = world.send("POST", "/v1/jobs", &[], Some(job.to_string().into_bytes())).await.json();
     assert_eq!(job["job"]["result"]["output"]["text"], "fine", "{job}");
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Stage, tool};
+use super::{Upstreams, tool};
 use crate::bad_messages::resident_bytes;
 
 const UPSTREAMS: usize = 4;
@@ -27,7 +27,7 @@ struct Tally {
     unavailable: u64,
 }
 
-async fn caller(stage: &Stage, number: usize, end: Instant) -> Tally {
+async fn caller(world: &Upstreams, number: usize, end: Instant) -> Tally {
     let mut tally = Tally::default();
     let mut count = 0_usize;
     while Instant::now() < end {
@@ -35,7 +35,8 @@ async fn caller(stage: &Stage, number: usize, end: Instant) -> Tally {
         let text = format!("caller {number} call {count}");
         let upstream = (count + number) % UPSTREAMS;
         let name = format!("up{upstream}__echo");
-        let (status, answer) = stage.call(&name, &json!({ "text": text })).await;
+        let answer = world.call(&name, &json!({ "text": text })).await;
+        let (status, answer) = (answer.status, answer.json());
         match (status, answer["code"].as_str()) {
             (200, None) => {
                 assert_eq!(answer["result"]["text"], text, "an answer of somebody else");
@@ -61,7 +62,7 @@ async fn children_are_killed_at_random_and_nothing_else_happens() {
     let own = "max_restart_delay_ms: 200, breaker_failures: 1000";
     let scripts: Vec<(&str, Value, &str)> =
         ids.iter().map(|id| (id.as_str(), script.clone(), own)).collect();
-    let mut stage = Stage::with(&scripts, "").run().await;
+    let mut world = Upstreams::with(&scripts, "").started().await;
     let end = Instant::now() + time;
     let mut killed = 0;
     let mut middle = 0;
@@ -69,30 +70,27 @@ async fn children_are_killed_at_random_and_nothing_else_happens() {
         let mut number = 0_usize;
         while Instant::now() < end {
             tokio::time::sleep(Duration::from_millis(150 + number as u64 * 37 % 400)).await;
-            let running = stage.children();
+            let running = world.children();
             if let Some(process) = running.get(number * 7 % running.len().max(1)) {
                 kill(*process);
                 killed += 1;
             }
             number += 1;
             if middle == 0 && end.saturating_duration_since(Instant::now()) < time / 2 {
-                middle = resident_bytes(stage.world.pid());
+                middle = resident_bytes(world.pid());
             }
         }
     };
     let calls =
-        futures_util::future::join_all((0..CALLERS).map(|number| caller(&stage, number, end)));
+        futures_util::future::join_all((0..CALLERS).map(|number| caller(&world, number, end)));
     let (tallies, ()) = tokio::join!(calls, kills);
     let good: u64 = tallies.iter().map(|tally| tally.good).sum();
     let unavailable: u64 = tallies.iter().map(|tally| tally.unavailable).sum();
-    let grown = resident_bytes(stage.world.pid()).saturating_sub(middle);
+    let grown = resident_bytes(world.pid()).saturating_sub(middle);
     eprintln!("{good} good, {unavailable} unavailable, {killed} killed, {grown} bytes more");
     assert!(good > 100 && killed > 2, "{good} good, {killed} killed");
     assert!(grown < MAX_GROWTH, "{grown} bytes more than in the middle");
-    testkit::eventually("all are back", async || {
-        (stage.children().len() == UPSTREAMS).then_some(())
-    })
-    .await;
-    assert_eq!(stage.world.stop().await, 0);
-    assert_eq!(stage.children(), [0_u32; 0], "nothing is left");
+    testkit::eventually("all are back", async || world.children().len() == UPSTREAMS).await;
+    assert_eq!(world.stop().await, 0);
+    assert_eq!(world.children(), [0_u32; 0], "nothing is left");
 }

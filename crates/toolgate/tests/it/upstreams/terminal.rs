@@ -1,8 +1,9 @@
 //! What servers say never commands the terminal of the operator, and hides nothing from them.
 
 use serde_json::json;
+use testkit::CliOutput;
 
-use super::{Stage, tool};
+use super::{Upstreams, tool};
 
 /// Clears the screen, turns the direction of writing, and once more in one byte.
 const EVIL: &str = "\u{1b}[2J\u{202e}\u{9b}2J\u{200b}";
@@ -13,16 +14,15 @@ fn words_of_servers_are_shown_and_not_obeyed() {
     evil["description"] = json!(format!("Acts.{EVIL}"));
     evil["inputSchema"]["properties"][EVIL] = json!({ "type": "string" });
     evil["outputSchema"]["properties"][EVIL] = json!({ "type": "string", "pattern": EVIL });
-    let stage = Stage::new(
+    let world = Upstreams::new(
         &[("up", json!({ "tools": [tool("act")] }))],
         "  dead: { command: python3, args: [ dead.py ] }\n",
     );
     let dead = r#"import sys; sys.stderr.write("\x1b[2J\u202e\x9b2J\u200b\n"); sys.exit(1)"#;
-    stage.world.write("dead.py", dead);
-    assert_eq!(stage.world.cli(&["lock", "accept", "up"]).0, 0);
-    stage.script("up", &json!({ "tools": [evil] }));
-    let (_, shown, _) = stage.world.cli(&["lock", "diff"]);
-    assert!(shown.contains("\\u{1b}[2J"), "{shown}");
+    world.write("dead.py", dead);
+    world.cli("lock accept up").exits(0);
+    world.script("up", &json!({ "tools": [evil] }));
+    world.cli("lock diff").stdout_has("\\u{1b}[2J");
     for arguments in [
         &["lock", "diff"][..],
         &["upstream", "list"][..],
@@ -35,7 +35,7 @@ fn words_of_servers_are_shown_and_not_obeyed() {
         &["tools"][..],
         &["call", "dead__x"][..],
     ] {
-        let (_, stdout, stderr) = stage.world.cli(arguments);
+        let CliOutput { stdout, stderr, .. } = world.cli(arguments);
         let all = stdout + &stderr;
         let bad = |one: char| {
             (one.is_control() && !matches!(one, '\n' | '\t'))

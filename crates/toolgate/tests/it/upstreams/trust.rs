@@ -1,12 +1,10 @@
 //! What an upstream may not do with the trust that it has: run what was not looked at, answer another
 //! one's caller, be told what is not for it.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use testkit::mcp::{Modern, meta};
 
-use super::{Stage, one, said, tool};
+use super::{Upstreams, one, said, tool};
 
 const TOOL: &str = "up__act";
 
@@ -26,44 +24,44 @@ fn able(arguments: &Value) -> Value {
 }
 
 /// A lazy server that was pinned and says something else now, which nobody knows before it is started.
-async fn changed_while_it_rested() -> Stage {
-    let stage = Stage::with(&[("up", one("act", &said("fine")), "start: lazy")], "");
-    assert_eq!(stage.world.cli(&["lock"]).0, 0);
+async fn changed_while_it_rested() -> Upstreams {
+    let world = Upstreams::with(&[("up", one("act", &said("fine")), "start: lazy")], "");
+    world.cli("lock").exits(0);
     let mut other = one("act", &said("fine"));
     other["tools"][0]["description"] = json!("Does act, and something else.");
-    stage.script("up", &other);
-    stage.run().await
+    world.script("up", &other);
+    world.started().await
 }
 
 /// A lazy server is started by the very call: what it lists then is looked at first.
 #[tokio::test]
 async fn what_changed_before_the_server_was_started_is_not_run() {
-    let stage = changed_while_it_rested().await;
+    let world = changed_while_it_rested().await;
     for _ in 0..2 {
-        let (status, answer) = stage.call(TOOL, &args()).await;
-        assert_eq!((status, &answer["code"]), (409, &json!("contract_changed")), "{answer}");
+        world.call(TOOL, &args()).await.fails(409, "contract_changed");
     }
 }
 
 /// The same after it died: a call that waits for it to come back does not run what it came back with.
 #[tokio::test]
 async fn what_changed_while_the_server_was_away_is_not_run() {
-    let stage = Stage::new(&[("up", one("act", &json!({ "do": "kill" })))], "");
-    assert_eq!(stage.world.cli(&["lock"]).0, 0);
-    let stage = stage.run().await;
+    let world = Upstreams::new(&[("up", one("act", &json!({ "do": "kill" })))], "");
+    world.cli("lock").exits(0);
+    let world = world.started().await;
     let mut other = one("act", &said("fine"));
     other["tools"][0]["description"] = json!("Does act, and something else.");
     other["silent"] = json!(true);
-    stage.script("up", &other);
-    let killed = stage.children();
+    world.script("up", &other);
+    let killed = world.children();
     for pid in &killed {
         super::soak::kill(*pid);
     }
-    for _ in 0..40 {
-        let (status, answer) = stage.call(TOOL, &args()).await;
-        assert_ne!(status, 200, "{answer}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    testkit::eventually("it is back, and not as it was", async || {
+        let answer = world.call(TOOL, &args()).await;
+        assert_ne!(answer.status, 200, "{}", answer.text());
+        answer.json()["code"] == "contract_changed"
+    })
+    .await;
 }
 
 /// With two calls under way nobody knows whose question it is.
@@ -72,11 +70,11 @@ async fn a_question_reaches_the_call_that_it_belongs_to_or_nobody() {
     let mut script = json!({ "tools": [tool("act")], "answers": { "act": {} } });
     script["answers"]["act"] =
         json!({ "slow": { "do": ["sleep", 3, said("slow")] }, "asks": asking() });
-    let stage = Stage::new(&[("up", script)], "").run().await;
-    let client = Modern::new(&stage.world);
+    let world = Upstreams::new(&[("up", script)], "").started().await;
+    let client = Modern::new(&world);
     let slow = client.ask("tools/call", able(&json!({ "text": "slow" })));
     let asks = async {
-        stage.wait_for_file("sleeps").await;
+        world.wait_for_file("sleeps").await;
         client.ask("tools/call", able(&json!({ "text": "asks" }))).await
     };
     let (slow, asks) = tokio::join!(slow, asks);
@@ -94,8 +92,8 @@ async fn a_question_is_answered_by_its_own_call_and_waits_for_a_while() {
     let mut script = one("act", &asking());
     script["answers"]["act"]["b"] = said("fine");
     let own = "max_concurrency: 1, question_timeout_ms: 1500";
-    let stage = Stage::with(&[("up", script, own)], "").run().await;
-    let client = Modern::new(&stage.world);
+    let world = Upstreams::with(&[("up", script, own)], "").started().await;
+    let client = Modern::new(&world);
     let asked = client.ask("tools/call", able(&args())).await["result"].clone();
     let (name, _) = asked["inputRequests"].as_object().unwrap().iter().next().unwrap();
     let with = |arguments: Value, reply: Value| {
@@ -109,8 +107,7 @@ async fn a_question_is_answered_by_its_own_call_and_waits_for_a_while() {
     let refused = other["result"]["isError"] == true || other.get("error").is_some();
     assert!(refused, "other arguments are another call: {other}");
     // Its place is held for as long as it waits, and then no more.
-    let (status, answer) = stage.call(TOOL, &json!({ "text": "b" })).await;
-    assert_eq!(status, 200, "{answer}");
+    world.call(TOOL, &json!({ "text": "b" })).await.ok();
     let late = client.ask("tools/call", with(args(), accept)).await;
     let refused = late["result"]["isError"] == true || late.get("error").is_some();
     assert!(refused, "nobody waits for that any more: {late}");
@@ -122,9 +119,9 @@ async fn a_busy_server_is_left_to_its_work() {
     let mut script = one("act", &json!({ "do": ["sleep", 4, said("fine")] }));
     script["lists_once"] = json!(true);
     let own = "refresh_interval_ms: 300, connect_timeout_ms: 1200";
-    let stage = Stage::with(&[("up", script, own)], "").run().await;
-    let (status, answer) = stage.call(TOOL, &args()).await;
-    assert_eq!((status, &answer["result"]["text"]), (200, &json!("fine")), "{answer}");
+    let world = Upstreams::with(&[("up", script, own)], "").started().await;
+    let answer = world.call(TOOL, &args()).await.ok();
+    assert_eq!(answer["result"]["text"], "fine");
 }
 
 #[tokio::test]
@@ -132,9 +129,8 @@ async fn what_is_no_result_passes_in_no_mode() {
     let odd = json!({ "result": { "isError": "true", "structuredContent": { "text": "x" } } });
     for mode in ["enforce", "warn", "off"] {
         let own = format!("mode: {mode}");
-        let stage = Stage::with(&[("up", one("act", &odd), &own)], "").run().await;
-        let (status, answer) = stage.call(TOOL, &args()).await;
-        assert_eq!((status, &answer["code"]), (502, &json!("invalid_output")), "{mode}: {answer}");
+        let world = Upstreams::with(&[("up", one("act", &odd), &own)], "").started().await;
+        world.call(TOOL, &args()).await.fails(502, "invalid_output");
     }
 }
 
@@ -142,10 +138,10 @@ async fn what_is_no_result_passes_in_no_mode() {
 #[tokio::test]
 async fn a_caller_reads_nothing_of_what_a_server_printed() {
     let secret = "Authorization: Bearer sk-SECRET-123";
-    let stage =
-        Stage::new(&[("up", one("act", &json!({ "do": ["cry", secret] })))], "").run().await;
-    let (status, answer) = stage.call(TOOL, &args()).await;
-    assert_eq!((status, &answer["code"]), (503, &json!("unavailable")), "{answer}");
+    let world = Upstreams::new(&[("up", one("act", &json!({ "do": ["cry", secret] })))], "")
+        .started()
+        .await;
+    let answer = world.call(TOOL, &args()).await.fails(503, "unavailable");
     assert!(!answer.to_string().contains("SECRET"), "{answer}");
     let words = answer["error"].to_string();
     assert!(words.contains("may or may not have taken effect"), "{answer}");
@@ -154,14 +150,13 @@ async fn a_caller_reads_nothing_of_what_a_server_printed() {
 #[tokio::test]
 async fn a_call_that_ran_out_of_time_may_have_had_its_effect_and_counts_as_a_failure() {
     let own = "timeout_ms: 300, breaker_failures: 2, breaker_open_ms: 60000";
-    let stage = Stage::with(&[("up", one("act", &json!({ "do": "hang" })), own)], "").run().await;
+    let world =
+        Upstreams::with(&[("up", one("act", &json!({ "do": "hang" })), own)], "").started().await;
     for _ in 0..2 {
-        let (status, answer) = stage.call(TOOL, &args()).await;
-        assert_eq!((status, &answer["code"]), (504, &json!("timeout")), "{answer}");
+        let answer = world.call(TOOL, &args()).await.fails(504, "timeout");
         assert!(answer.to_string().contains("may or may not have taken effect"), "{answer}");
     }
-    let (status, answer) = stage.call(TOOL, &args()).await;
-    assert_eq!(status, 503, "{answer}");
+    let answer = world.call(TOOL, &args()).await.fails(503, "unavailable");
     assert!(answer.to_string().contains("circuit breaker is open"), "{answer}");
 }
 
@@ -190,9 +185,9 @@ async fn prompts_and_resources_are_handed_out_where_they_belong() {
         ("two", shelf("two", false)),
         ("plain", one("act", &said("fine"))),
     ];
-    let stage = Stage::new(&scripts, "").run().await;
-    let all = Modern::new(&stage.world);
-    let two = Modern::new(&stage.world).at("/mcp/two");
+    let world = Upstreams::new(&scripts, "").started().await;
+    let all = Modern::new(&world);
+    let two = Modern::new(&world).at("/mcp/two");
     let names = async |client: &Modern, method: &str, list: &str, key: &str| {
         let listed = client.ask(method, json!({})).await;
         let items = listed["result"][list].as_array().unwrap().clone();
@@ -204,7 +199,7 @@ async fn prompts_and_resources_are_handed_out_where_they_belong() {
     let listed = names(&all, templates, "resourceTemplates", "uriTemplate").await;
     assert!(listed.contains(&"two://items/{item}".to_owned()), "{listed:?}");
     assert!(!listed.contains(&"{any}".to_owned()), "{listed:?}");
-    let plain = Modern::new(&stage.world).at("/mcp/plain");
+    let plain = Modern::new(&world).at("/mcp/plain");
     let can = plain.ask("server/discover", json!({})).await["result"]["capabilities"].clone();
     assert!(can.get("prompts").is_none(), "what it does not have it does not say: {can}");
     let got = all.ask("prompts/get", json!({ "name": "two__greet" })).await;
@@ -232,14 +227,14 @@ async fn prompts_and_resources_are_handed_out_where_they_belong() {
 #[tokio::test]
 async fn prompts_and_resources_are_behind_the_allowlist_and_the_lock() {
     let allowlist = "allowlist: { one: [act], two: \"*\" }\n";
-    let stage =
-        Stage::new(&[("one", shelf("one", false)), ("two", shelf("two", false))], allowlist);
-    assert_eq!(stage.world.cli(&["lock"]).0, 0);
+    let world =
+        Upstreams::new(&[("one", shelf("one", false)), ("two", shelf("two", false))], allowlist);
+    world.cli("lock").exits(0);
     let mut other = shelf("two", false);
     other["methods"]["resources/list"]["resources"][0]["description"] = json!("Another one.");
-    stage.script("two", &other);
-    let stage = stage.run().await;
-    let client = Modern::new(&stage.world);
+    world.script("two", &other);
+    let world = world.started().await;
+    let client = Modern::new(&world);
     let listed = client.ask("resources/list", json!({})).await.to_string();
     assert!(!listed.contains("one://one") && !listed.contains("two://one"), "{listed}");
     assert!(listed.contains("shared://one"), "that one is as it was pinned: {listed}");
@@ -256,48 +251,39 @@ async fn a_server_whose_prompts_cannot_be_listed_has_its_tools_all_the_same() {
     script["methods"] = json!({ "prompts/list": listing });
     for odd in [json!(null), json!({ "prompts": 7 })] {
         let own = "connect_timeout_ms: 5000";
-        let stage = Stage::with(&[("up", script.clone(), own)], "");
-        assert_eq!(stage.world.cli(&["lock"]).0, 0);
+        let world = Upstreams::with(&[("up", script.clone(), own)], "");
+        world.cli("lock").exits(0);
         let mut broken = script.clone();
         broken["methods"]["prompts/list"] = odd;
-        stage.script("up", &broken);
-        let (code, _, stderr) = stage.world.cli(&["lock", "diff"]);
-        assert_eq!(code, 2, "{stderr}");
-        assert!(stderr.contains("cannot read all of its listings: prompts/list"), "{stderr}");
-        let stage = stage.run().await;
-        assert_eq!(stage.call(TOOL, &args()).await.0, 200);
-        let (code, stdout, stderr) = stage.world.cli(&["upstream", "list"]);
-        assert_eq!(code, 0, "{stderr}");
-        assert!(stdout.contains("prompts/list"), "{stdout}");
+        world.script("up", &broken);
+        world.cli("lock diff").exits(2).stderr_has("cannot read all of its listings: prompts/list");
+        let world = world.started().await;
+        assert_eq!(world.call(TOOL, &args()).await.status, 200);
+        world.cli("upstream list").exits(0).stdout_has("prompts/list");
     }
 }
 
 /// What a server that nobody uses would offer is what is pinned, also when that changes.
 #[tokio::test]
 async fn a_lazy_server_follows_the_lock_while_it_rests() {
-    let stage = changed_while_it_rested().await;
-    let (code, _, stderr) = stage.world.cli(&["lock", "accept", "up"]);
-    assert_eq!(code, 0, "{stderr}");
-    testkit::eventually("it is followed", async || {
-        (stage.call(TOOL, &args()).await.0 == 200).then_some(())
-    })
-    .await;
+    let world = changed_while_it_rested().await;
+    world.cli("lock accept up").exits(0);
+    testkit::eventually("it is followed", async || world.call(TOOL, &args()).await.status == 200)
+        .await;
 }
 
 /// A change that the policy takes keeps nobody from calling, however the server is started.
 #[tokio::test]
 async fn what_the_policy_takes_can_be_called_at_once() {
     let own = "start: lazy, changes: accept-compatible";
-    let stage = Stage::with(&[("up", one("act", &said("fine")), own)], "");
-    assert_eq!(stage.world.cli(&["lock"]).0, 0);
+    let world = Upstreams::with(&[("up", one("act", &said("fine")), own)], "");
+    world.cli("lock").exits(0);
     let mut wider = one("act", &said("fine"));
     wider["tools"][0]["inputSchema"].as_object_mut().unwrap().remove("required");
-    stage.script("up", &wider);
-    let (code, _, stderr) = stage.world.cli(&["call", TOOL, "text=a"]);
-    assert_eq!(code, 0, "{stderr}");
-    let stage = stage.run().await;
-    let (status, answer) = stage.call(TOOL, &args()).await;
-    assert_eq!(status, 200, "{answer}");
+    world.script("up", &wider);
+    world.cli(&["call", TOOL, "text=a"]).exits(0);
+    let world = world.started().await;
+    world.call(TOOL, &args()).await.ok();
 }
 
 /// Who gives a server no time says nothing about it.
@@ -305,12 +291,12 @@ async fn what_the_policy_takes_can_be_called_at_once() {
 async fn a_caller_in_a_hurry_closes_a_server_for_nobody() {
     let script = one("act", &json!({ "do": ["sleep", 0.3, said("fine")] }));
     let own = "breaker_failures: 2, breaker_open_ms: 60000";
-    let stage = Stage::with(&[("up", script, own)], "").run().await;
+    let world = Upstreams::with(&[("up", script, own)], "").started().await;
     let hurried =
         json!({ "tool": TOOL, "input": args(), "context": { "limits": { "timeout_ms": 20 } } });
     for _ in 0..4 {
-        let answer = stage.world.execute(&hurried).await;
+        let answer = world.execute(&hurried).await;
         assert_eq!(answer.json()["metrics"]["error_code"], "timeout", "{}", answer.json());
     }
-    assert_eq!(stage.call(TOOL, &args()).await.0, 200);
+    assert_eq!(world.call(TOOL, &args()).await.status, 200);
 }

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use guard::net::Url;
 use mcp::{ListKind, ProtocolVersion};
 use serde_json::{Value, json};
-use testkit::{Act, Heard, Peer};
+use testkit::{Act, Peer, PeerRequest};
 use tokio::sync::mpsc;
 
 use super::open;
@@ -120,7 +120,7 @@ async fn until(pending: &mut dyn PendingRequest, what: &str, holds: impl Fn() ->
 }
 
 /// The answer to a request, as JSON text.
-fn answer_to(heard: &Heard, result: &Value) -> String {
+fn answer_to(heard: &PeerRequest, result: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": heard.field("id"), "result": result }).to_string()
 }
 
@@ -143,7 +143,7 @@ fn stream(events: &str) -> Act {
 }
 
 /// What a legacy server does with what all sessions begin with; nothing where it is something else.
-fn opening(heard: &Heard) -> Option<Vec<Act>> {
+fn opening(heard: &PeerRequest) -> Option<Vec<Act>> {
     match (heard.method.as_str(), heard.field("method").as_str()) {
         ("POST", Some("initialize")) => {
             let body = answer_to(heard, &json!({ "protocolVersion": "2025-11-25" }));

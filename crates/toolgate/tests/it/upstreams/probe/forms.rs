@@ -2,9 +2,10 @@
 
 use quick_xml::{Reader, events::Event};
 use serde_json::{Value, json};
+use testkit::CliOutput;
 
 use super::{answering, counted, honest};
-use crate::upstreams::Stage;
+use crate::upstreams::Upstreams;
 
 /// A script with something of every severity, and with text that is not fit for any form.
 fn mixed() -> Value {
@@ -17,12 +18,15 @@ fn mixed() -> Value {
 
 #[test]
 fn people_read_numbers_and_what_to_do() {
-    let stage = Stage::new(&[("one", mixed())], "");
-    let (code, stdout, stderr) = stage.world.cli(&["probe", "one"]);
-    assert_eq!(code, 1);
-    assert!(stdout.contains("TOOL") && stdout.contains("count"), "{stdout}");
-    assert!(stdout.contains("(structured-invalid)") && stdout.contains("  fix: "), "{stdout}");
-    assert!(stdout.contains(r#"{"n":10}"#), "{stdout}");
+    let world = Upstreams::new(&[("one", mixed())], "");
+    let CliOutput { stdout, stderr, .. } = world
+        .cli("probe one")
+        .exits(1)
+        .stdout_has("TOOL")
+        .stdout_has("count")
+        .stdout_has("(structured-invalid)")
+        .stdout_has("  fix: ")
+        .stdout_has(r#"{"n":10}"#);
     // The gravest first, and nothing of a server's steers the terminal.
     assert!(stdout.find("failure:").unwrap() < stdout.find("warning:").unwrap(), "{stdout}");
     assert!(!stdout.contains('\u{1b}'), "{stdout}");
@@ -57,13 +61,11 @@ fn attribute<'a>(attributes: &'a [(String, String)], name: &str) -> &'a str {
 
 #[test]
 fn junit_has_a_suite_for_every_tool_and_a_case_for_every_check() {
-    let stage = Stage::new(&[("one", mixed())], "");
-    let (code, stdout, _) = stage.world.cli(&["probe", "one", "--json", "--junit", "report.xml"]);
-    assert_eq!(code, 1);
-    let report: Value = serde_json::from_str(&stdout).unwrap();
+    let world = Upstreams::new(&[("one", mixed())], "");
+    let report = world.cli("probe one --json --junit report.xml").exits(1).json();
     let suites = report["report"]["suites"].as_array().unwrap();
     let checks = suites.iter().map(|suite| suite["checks"].as_array().unwrap().len()).sum();
-    let xml = std::fs::read_to_string(stage.world.folder().join("report.xml")).unwrap();
+    let xml = world.read("report.xml");
     let all = elements(&xml);
     let named = |name: &str| all.iter().filter(|(known, _)| known == name).collect::<Vec<_>>();
     let count = |name: &str| named(name).len();
@@ -81,11 +83,9 @@ fn junit_has_a_suite_for_every_tool_and_a_case_for_every_check() {
 fn junit_says_that_not_everything_was_asked() {
     let mut script = honest();
     script["answers"]["count"] = json!({ "*": { "do": "hang" } });
-    let stage = Stage::new(&[("one", script)], "");
-    let (code, _, _) =
-        stage.world.cli(&["probe", "one", "--total-timeout-ms", "2000", "--junit", "report.xml"]);
-    assert_eq!(code, 2);
-    let xml = std::fs::read_to_string(stage.world.folder().join("report.xml")).unwrap();
+    let world = Upstreams::new(&[("one", script)], "");
+    world.cli("probe one --total-timeout-ms 2000 --junit report.xml").exits(2);
+    let xml = world.read("report.xml");
     let all = elements(&xml);
     let named = |name: &str| all.iter().filter(|(known, _)| known == name).collect::<Vec<_>>();
     assert_eq!(named("error").len(), 1, "{xml}");
@@ -102,12 +102,11 @@ fn junit_says_that_not_everything_was_asked() {
 
 #[test]
 fn sarif_has_rules_and_logical_places() {
-    let stage = Stage::new(&[("one", mixed())], "");
+    let world = Upstreams::new(&[("one", mixed())], "");
     // What was there before is replaced as a whole.
-    stage.world.write("report.sarif", &"old".repeat(10_000));
-    let (code, stdout, _) = stage.world.cli(&["probe", "one", "--json", "--sarif", "report.sarif"]);
-    assert_eq!(code, 1);
-    let text = std::fs::read_to_string(stage.world.folder().join("report.sarif")).unwrap();
+    world.write("report.sarif", &"old".repeat(10_000));
+    let stdout = world.cli("probe one --json --sarif report.sarif").exits(1).stdout;
+    let text = world.read("report.sarif");
     let log: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(log["version"], "2.1.0");
     let run = &log["runs"][0];
@@ -133,11 +132,9 @@ fn sarif_has_rules_and_logical_places() {
 
 #[test]
 fn a_file_that_cannot_be_written_is_told() {
-    let stage = Stage::new(&[("one", honest())], "");
-    let (code, _, stderr) =
-        stage.world.cli(&["probe", "one", "--cases", "1", "--junit", "no/such/folder.xml"]);
-    assert_eq!(code, 2);
-    assert!(stderr.contains("cannot write `no/such/folder.xml`"), "{stderr}");
+    let world = Upstreams::new(&[("one", honest())], "");
+    let output = world.cli("probe one --cases 1 --junit no/such/folder.xml").exits(2);
+    output.stderr_has("cannot write `no/such/folder.xml`");
 }
 
 #[test]

@@ -6,9 +6,8 @@ use testkit::World;
 use super::{checks, count_of, failures};
 
 fn probe(world: &World, more: &[&str]) -> (i32, Value) {
-    let (code, stdout, stderr) = world.cli(&[&["probe", "--self", "--json"], more].concat());
-    let printed = serde_json::from_str::<Value>(&stdout);
-    (code, printed.unwrap_or_else(|_| panic!("{stdout}{stderr}"))["report"].clone())
+    let output = world.cli(&[&["probe", "--self", "--json"], more].concat());
+    (output.code, output.json()["report"].clone())
 }
 
 #[test]
@@ -25,7 +24,7 @@ fn our_own_tools_pass_through_every_door() {
     }
     // What changes something is not run, and nothing is left where we are.
     assert_eq!(count_of(&checks(&report, &json!("write_file")), "skipped"), 1);
-    assert!(!world.folder().join("data").exists());
+    assert!(!world.has("data"));
 }
 
 #[test]
@@ -36,7 +35,7 @@ fn tools_with_effects_run_in_folders_of_their_own() {
     assert_eq!((code, failures(&report)), (0, vec![]), "{report:#}");
     assert_eq!(report["suites"].as_array().unwrap().len(), 3);
     assert_eq!(count_of(&checks(&report, &json!("write_file")), "skipped"), 0);
-    assert!(!world.folder().join("data").exists() && !world.folder().join(".claude").exists());
+    assert!(!world.has("data") && !world.has(".claude"));
 }
 
 #[test]
@@ -47,7 +46,5 @@ fn a_command_that_breaks_its_contract_is_found_out() {
     let (code, report) = probe(&world, &["--tool", "liar", "--tool", "fine", "--cases", "2"]);
     assert_eq!((code, failures(&report)), (1, vec!["output-broken"]), "{report:#}");
     assert_eq!(count_of(&checks(&report, &json!("fine")), "failed"), 0);
-    let (code, _, stderr) = world.cli(&["probe", "--self", "--tool", "lair"]);
-    assert_eq!(code, 2);
-    assert!(stderr.contains("did you mean `liar`?"), "{stderr}");
+    world.cli("probe --self --tool lair").exits(2).stderr_has("did you mean `liar`?");
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use testkit::World;
 
 use super::{checks, count, count_of, counted, honest, of, probe, probed};
-use crate::upstreams::Stage;
+use crate::upstreams::Upstreams;
 
 #[test]
 fn no_listing_makes_a_probe_outlast_its_time() {
@@ -39,9 +39,10 @@ fn one_that_is_never_ready_is_quoted() {
     let world = World::new(crate::BINARY, "");
     let script = "echo 'Loading model'; echo 'no key in ~/.config' >&2; sleep 600";
     let began = Instant::now();
-    let (code, _, stderr) =
-        world.cli(&["probe", "--connect-timeout-ms", "2000", "--", "sh", "-c", script]);
-    assert_eq!(code, 2);
+    let stderr = world
+        .cli(&["probe", "--connect-timeout-ms", "2000", "--", "sh", "-c", script])
+        .exits(2)
+        .stderr;
     assert!(began.elapsed() < Duration::from_secs(30));
     for words in ["2000 ms (connect_timeout_ms)", "`Loading model`", "`no key in ~/.config`"] {
         assert!(stderr.contains(words), "{words}: {stderr}");
@@ -53,12 +54,12 @@ fn arguments_that_a_tool_knows_can_be_given() {
     let mut script = honest();
     let refused = json!({ "result": { "isError": true, "content": [{ "type": "text", "text": "unknown" }] } });
     script["answers"]["count"] = json!({ "*": refused, "7": counted(&json!(7)) });
-    let stage = Stage::new(&[("one", script)], "");
+    let world = Upstreams::new(&[("one", script)], "");
     let more = ["--tool", "count", "--cases", "1"];
-    let (_, report) = probed(&stage, &more);
+    let (_, report) = probed(&world, &more);
     assert_eq!(of(&report, "output-unproven").len(), 1, "{report:#}");
-    stage.world.write("known.json", r#"{ "count": [{ "n": 7 }, { "n": "seven" }] }"#);
-    let (code, report) = probed(&stage, &[&more[..], &["--arguments", "known.json"]].concat());
+    world.write("known.json", r#"{ "count": [{ "n": 7 }, { "n": "seven" }] }"#);
+    let (code, report) = probed(&world, &[&more[..], &["--arguments", "known.json"]].concat());
     assert_eq!((code, of(&report, "output-unproven").len()), (0, 0), "{report:#}");
     let given: Vec<_> = checks(&report, &json!("count"))
         .into_iter()
@@ -70,39 +71,33 @@ fn arguments_that_a_tool_knows_can_be_given() {
         (r#"{ "count": [7] }"#, "is not an object with a list of argument objects for each tool"),
         ("{", "is not JSON"),
     ] {
-        stage.world.write("bad.json", text);
-        let (code, _, stderr) = stage.world.cli(&["probe", "one", "--arguments", "bad.json"]);
-        assert_eq!(code, 2);
-        assert!(stderr.contains(words), "{stderr}");
+        world.write("bad.json", text);
+        world.cli("probe one --arguments bad.json").exits(2).stderr_has(words);
     }
 }
 
 #[tokio::test]
 async fn an_address_gets_the_headers_that_are_given() {
     let settings = "server: { tokens: [ { name: ada, token_env: ADA } ] }\n";
-    let mut world =
-        World::new(crate::BINARY, settings).with_env("ADA", "a-token-of-ada-1234567890");
-    world.run().await;
+    let world = World::new(crate::BINARY, settings)
+        .with_env("ADA", "a-token-of-ada-1234567890")
+        .started()
+        .await;
     let url = world.url("/mcp");
     let header = "Authorization: Bearer ${ADA}";
     let probe = ["probe", &url, "--tool", "hello", "--cases", "2"];
     let lint = ["contracts", "lint", &url];
     for arguments in [&probe[..], &lint] {
-        let (code, _, stderr) = world.cli(arguments);
-        assert_eq!(code, 2, "{stderr}");
-        let (code, stdout, stderr) = world.cli(&[arguments, &["--header", header]].concat());
-        assert_eq!(code, 0, "{stdout}{stderr}");
+        world.cli(arguments).exits(2);
+        world.cli(&[arguments, &["--header", header]].concat()).exits(0);
         for (bad, words) in [
             ("Authorization: ${NO_SUCH_VARIABLE}", "`NO_SUCH_VARIABLE` is not set"),
             ("Authorization", "needs the form `NAME: VALUE`"),
             ("A b: c", "not a header name"),
         ] {
-            let (code, _, stderr) = world.cli(&[arguments, &["--header", bad]].concat());
-            assert_eq!(code, 2);
-            assert!(stderr.contains(words), "{stderr}");
+            world.cli(&[arguments, &["--header", bad]].concat()).exits(2).stderr_has(words);
         }
     }
-    let (code, _, stderr) = world.cli(&["probe", "--header", header, "--", "true"]);
-    assert_eq!(code, 2);
-    assert!(stderr.contains("--header needs a URL"), "{stderr}");
+    let output = world.cli(&["probe", "--header", header, "--", "true"]).exits(2);
+    output.stderr_has("--header needs a URL");
 }

@@ -3,14 +3,14 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use testkit::{Act, Heard, Peer};
+use testkit::{Act, Peer, PeerRequest};
 
 use super::*;
 
 const JSON: &str = "HTTP/1.1 200 -\r\nContent-Type: application/json\r\n";
 
 async fn outcome(
-    script: impl Fn(&Heard) -> Vec<Act> + Send + Sync + 'static,
+    script: impl Fn(&PeerRequest) -> Vec<Act> + Send + Sync + 'static,
 ) -> Result<String, RequestError> {
     let peer = Peer::start(script).await;
     call(&modern(&peer)).await

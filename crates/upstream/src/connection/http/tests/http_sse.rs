@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
-use testkit::{Act, Heard, Peer, eventually};
+use testkit::{Act, Peer, PeerRequest, eventually};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::*;
@@ -13,7 +13,7 @@ type Sender = Arc<Mutex<Option<UnboundedSender<Vec<u8>>>>>;
 /// A server that names this endpoint, and says on its stream what the script makes of a message.
 async fn server(
     endpoint: &'static str,
-    script: impl Fn(&Heard) -> String + Send + Sync + 'static,
+    script: impl Fn(&PeerRequest) -> String + Send + Sync + 'static,
 ) -> (Peer, Sender) {
     let stream: Sender = Arc::default();
     let sender = stream.clone();
@@ -38,7 +38,7 @@ async fn server(
     (peer, sender)
 }
 
-fn echo(heard: &Heard) -> String {
+fn echo(heard: &PeerRequest) -> String {
     if heard.field("id").is_null() {
         return String::new();
     }

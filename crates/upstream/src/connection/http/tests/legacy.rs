@@ -4,12 +4,12 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use testkit::{Act, Heard, Peer, eventually};
+use testkit::{Act, Peer, PeerRequest, eventually};
 
 use super::*;
 
 /// A legacy server that does this to everything but what all sessions begin with.
-async fn server(script: impl Fn(&Heard) -> Vec<Act> + Send + Sync + 'static) -> Peer {
+async fn server(script: impl Fn(&PeerRequest) -> Vec<Act> + Send + Sync + 'static) -> Peer {
     Peer::start(move |heard| opening(heard).unwrap_or_else(|| script(heard))).await
 }
 

@@ -3,14 +3,14 @@
 use std::sync::Mutex;
 
 use serde_json::json;
-use testkit::{Act, Heard, Peer, eventually};
+use testkit::{Act, Peer, PeerRequest, eventually};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::*;
 
 /// A legacy server with a stream beside requests, and what feeds it.
 async fn server(
-    script: impl Fn(&Heard) -> Vec<Act> + Send + Sync + 'static,
+    script: impl Fn(&PeerRequest) -> Vec<Act> + Send + Sync + 'static,
 ) -> (Peer, UnboundedSender<Vec<u8>>) {
     let (sender, events): (_, UnboundedReceiver<Vec<u8>>) = unbounded_channel();
     let events = Mutex::new(Some(events));
