@@ -452,8 +452,9 @@ fn send_all(server: &mut Piped, count: i64) -> std::thread::JoinHandle<()> {
     })
 }
 
-/// Bytes that fill a pipe.
-const PIPE_BYTES: u64 = 65_536;
+/// Bytes that a full pipe has at least. It holds sixteen pages of 4096 bytes, and what does not fit into
+/// the rest of a page begins the next one.
+const FULL_PIPE_BYTES: u64 = 16 * 4_096 / 2;
 
 /// Waits until the server has filled its output and neither reads nor writes any more.
 async fn stalled(server: &Piped) {
@@ -464,7 +465,7 @@ async fn stalled(server: &Piped) {
     eventually("the server stalls", async || {
         let before = moved();
         tokio::time::sleep(Duration::from_millis(200)).await;
-        moved() == before && written(&before) >= PIPE_BYTES
+        moved() == before && written(&before) >= FULL_PIPE_BYTES
     })
     .await;
 }
