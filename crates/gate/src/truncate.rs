@@ -145,7 +145,8 @@ mod tests {
     #[test]
     fn cuts_between_characters() {
         // Each é is two bytes, each € three, each 😀 four.
-        for (max, kept) in [(1, "a"), (2, "a"), (3, "aé"), (5, "aé"), (6, "aé€"), (9, "aé€")] {
+        for (max, kept) in [(1, "a"), (2, "a"), (3, "aé"), (5, "aé"), (6, "aé€"), (9, "aé€")]
+        {
             let mut word = "aé€😀".to_owned();
             assert_eq!((text(&mut word, max), &*word), (10 - kept.len() as u64, kept), "{max}");
         }

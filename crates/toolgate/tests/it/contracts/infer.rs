@@ -119,7 +119,10 @@ fn results_may_be_files() {
 #[tokio::test]
 async fn what_jobs_and_quarantine_keep_is_enough() {
     let world = Upstreams::with(&[("up", script(), "output: text")], "");
-    world.cli("contracts infer up.count").exits(1).stderr_has("no results of `up.count` are stored");
+    world
+        .cli("contracts infer up.count")
+        .exits(1)
+        .stderr_has("no results of `up.count` are stored");
     for word in ["a", "b"] {
         world.cli(&["call", "up__count", &format!("text={word}")]).exits(0);
     }
