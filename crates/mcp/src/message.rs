@@ -109,9 +109,12 @@ impl fmt::Display for Id {
 pub struct Response(Bytes);
 
 impl Response {
-    /// The result that stands in this message.
-    pub fn within(message: &Bytes, result: &str) -> Self {
-        Self(message.slice_ref(result.as_bytes()))
+    /// The response that this message carries: its `result` as a slice of it, or its `error`.
+    pub fn read(message: &Bytes, result: Result<&str, &str>) -> Result<Self, RpcError> {
+        match result {
+            Ok(result) => Ok(Self(message.slice_ref(result.as_bytes()))),
+            Err(error) => Err(RpcError::read(error)),
+        }
     }
 
     /// The result as JSON text.

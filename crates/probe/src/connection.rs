@@ -5,14 +5,20 @@ use std::{fmt, mem, time::Duration};
 use guard::process::Spawner;
 use mcp::Response;
 use serde_json::Value;
-use tokio::time::{Instant, sleep_until};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep_until},
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{Check, ProbeError, ProbeFinding, report::shown_text, rules};
 use upstream::connection::{
-    ConnectOptions, Connection, DiscardedMessages, Listing, RequestError, RequestEvent,
+    ConnectOptions, Connection, DiscardedMessages, InterimMessage, Listing, RequestError,
     RequestOptions, ServerDescription, Target, connect,
 };
+
+/// The number of messages before a response that may wait to be counted.
+const MAX_INTERIM_MESSAGES: usize = 64;
 
 /// The reason why a probe ends early.
 #[derive(Debug, Clone)]
@@ -173,23 +179,23 @@ impl<'a> ProbeConnection<'a> {
     ) -> Result<RequestAttempt, ProbeEnd> {
         let connection = self.connected().await?;
         let began = Instant::now();
-        let mut pending = connection.send(method, params, options);
+        let (sender, mut interim) = mpsc::channel(MAX_INTERIM_MESSAGES);
+        let options = RequestOptions { interim: Some(sender), ..options };
+        let mut response = connection.request(method, params, options);
         let mut asked = false;
         let ended = loop {
-            let event = tokio::select! {
+            tokio::select! {
                 biased;
                 () = self.stop.cancelled() => return Err(ProbeEnd::Stopped),
                 () = sleep_until(self.deadline) => return Err(ProbeEnd::Timeout(self.limit)),
-                event = pending.next() => event,
-            };
-            match event {
-                // Dropping it declines it.
-                RequestEvent::InputRequest(_) => asked = true,
-                RequestEvent::Progress(_) | RequestEvent::Log(_) => {}
-                RequestEvent::Done(ended) => break ended,
+                // Dropping an input request declines it.
+                Some(message) = interim.recv() => {
+                    asked |= matches!(message, InterimMessage::InputRequest(_));
+                }
+                ended = &mut response => break ended,
             }
         };
-        drop(pending);
+        drop(response);
         let took = began.elapsed();
         // A server that does not respond may be stuck, and would be stuck for the next call too.
         let over = |error: &RequestError| {

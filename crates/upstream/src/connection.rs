@@ -2,25 +2,24 @@
 //!
 //! A [`Transport`] carries messages: the pipes of a program (`stdio`), or HTTP (`http`). [`connect()`]
 //! does the handshake, which finds out the protocol version; a [`Connection`] then sends requests in it.
+//! A request is a future of its response; dropping it cancels the request.
 //!
-//! - `connect` and `handshake`: how a connection begins.
+//! - `connect` and `handshake`: how a connection begins. `events`: what it tells beside requests.
 //! - `listing`: all pages of a listing. `subscription`: notifications of a modern server.
 //! - `incoming`: the messages of a server. `request_table`: the requests that they belong to.
-//! - `multiplexed`: a request where all messages come by one stream.
 //! - `discarded`: messages that could not be used.
 
 mod connect;
 mod discarded;
+mod events;
 mod handshake;
 mod http;
 mod incoming;
 mod listing;
-mod multiplexed;
 mod request_table;
 mod stdio;
 mod subscription;
 mod target;
-mod transport;
 
 use std::{
     sync::{
@@ -30,25 +29,24 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
+use gate::BoxFuture;
 use guard::process::SandboxLevel;
 use mcp::{
-    Id, ProtocolVersion, Request, Response,
+    Id, InputMethod, LogMessage, Progress, ProtocolVersion, Request, Response, RpcError,
     params::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROGRESS_TOKEN, PROTOCOL_VERSION},
 };
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use self::subscription::Subscription;
 pub use self::{
     connect::{ConnectError, ConnectOptions, ServerOutput, connect},
     discarded::DiscardedMessages,
+    events::ConnectionEvent,
     handshake::ServerDescription,
     listing::Listing,
     target::{ConnectionLimits, Endpoint, HttpTransport, Program, ProtocolChoice, Target},
-    transport::{
-        ConnectionEvent, EncodedRequest, PendingRequest, RequestError, RequestEvent,
-        ServerInputRequest, Transport,
-    },
 };
 
 /// How a request is sent.
@@ -67,6 +65,9 @@ pub struct RequestOptions<'a> {
     /// The client's capabilities for this request, as JSON text, where they differ from those of the
     /// connection (modern).
     pub capabilities: Option<&'a str>,
+    /// Gets the messages before the response. One that finds no room is dropped; without a receiver all
+    /// are.
+    pub interim: Option<mpsc::Sender<InterimMessage>>,
 }
 
 impl RequestOptions<'_> {
@@ -79,7 +80,110 @@ impl RequestOptions<'_> {
             wants_progress: false,
             log_level: None,
             capabilities: None,
+            interim: None,
         }
+    }
+}
+
+/// The response to a request that was sent. Dropping it cancels the request.
+pub type ResponseFuture = BoxFuture<'static, Result<Response, RequestError>>;
+
+/// A message of the server before its response to a request.
+#[derive(Debug)]
+pub enum InterimMessage {
+    /// The request has come further.
+    Progress(Progress),
+    /// The server has logged something.
+    Log(LogMessage),
+    /// The server asks for input and waits for it (legacy).
+    InputRequest(ServerInputRequest),
+}
+
+/// An input request of a legacy server. Dropping it responds that nobody can be asked.
+#[derive(Debug)]
+pub struct ServerInputRequest {
+    /// `elicitation/create`, `sampling/createMessage` or `roots/list`.
+    pub method: InputMethod,
+    /// Its parameters.
+    pub params: Value,
+    pub(crate) response: oneshot::Sender<Value>,
+}
+
+impl ServerInputRequest {
+    /// Responds with this `result`.
+    pub fn respond(self, result: Value) {
+        let _ = self.response.send(result);
+    }
+}
+
+/// The reason why there is no response.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum RequestError {
+    /// The server sent an error.
+    #[error("{0}")]
+    Rpc(RpcError),
+    /// There was no response in time.
+    #[error("no response within {0} ms")]
+    Timeout(u64),
+    /// The server did not keep to the protocol.
+    #[error("{0}")]
+    Protocol(String),
+    /// The response is larger than the limit.
+    #[error("the response has more than {0} bytes (max_message_bytes)")]
+    TooLarge(usize),
+    /// The connection was lost; the server may have executed the request.
+    #[error("{0}")]
+    Lost(String),
+    /// The request never reached the server.
+    #[error("{0}")]
+    NotSent(String),
+}
+
+impl RequestError {
+    pub(crate) fn timeout(timeout: Duration) -> Self {
+        Self::Timeout(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+/// Carries messages to one server and back.
+pub trait Transport: Send + Sync {
+    /// Sends a request, encoded as a message. No other request of the connection has its id.
+    fn send(
+        &self,
+        id: u64,
+        method: &'static str,
+        message: Bytes,
+        options: RequestOptions<'_>,
+    ) -> ResponseFuture;
+
+    /// Sends a notification.
+    fn notify(&self, message: Bytes) -> BoxFuture<'_, Result<(), String>>;
+
+    /// Sets the protocol version that the handshake has agreed on. Headers follow it, and the
+    /// notifications of the server are listened to.
+    fn set_version(&self, version: ProtocolVersion);
+
+    /// The end of the server's standard error, where it has one.
+    fn stderr(&self) -> String {
+        String::new()
+    }
+
+    /// The messages of the server that could not be used.
+    fn discarded(&self) -> DiscardedMessages;
+
+    /// The sandbox that a program runs in; nothing where none was asked for.
+    fn sandbox(&self) -> Option<SandboxLevel> {
+        None
+    }
+
+    /// Closes the connection: as the protocol wants it where there is time, and in any case.
+    fn close(&self) -> BoxFuture<'_, ()>;
+}
+
+/// Runs work that nobody waits for; not at all where the program is ending.
+pub(crate) fn spawn(work: impl Future<Output = ()> + Send + 'static) {
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        runtime.spawn(work);
     }
 }
 
@@ -135,39 +239,16 @@ impl ConnectionSender {
         &*self.transport
     }
 
-    pub(crate) fn send(
+    pub(crate) fn request(
         &self,
         method: &'static str,
         params: &str,
         options: RequestOptions<'_>,
         meta: &MetaFields,
-    ) -> Box<dyn PendingRequest> {
+    ) -> ResponseFuture {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
-        let body = meta.encode(id, method, params, &options).into();
-        self.transport.send(EncodedRequest {
-            id,
-            method,
-            name: options.name.map(str::to_owned),
-            body,
-            headers: options.headers,
-            timeout: options.timeout,
-        })
-    }
-
-    pub(crate) async fn request(
-        &self,
-        method: &'static str,
-        params: &str,
-        options: RequestOptions<'_>,
-        meta: &MetaFields,
-    ) -> Result<Response, RequestError> {
-        let mut pending = self.send(method, params, options, meta);
-        loop {
-            // An input request is dropped, which responds that nobody can be asked.
-            if let RequestEvent::Done(outcome) = pending.next().await {
-                return outcome;
-            }
-        }
+        let message = meta.encode(id, method, params, &options).into();
+        self.transport.send(id, method, message, options)
     }
 }
 
@@ -213,23 +294,13 @@ impl Connection {
 
     /// Sends a request. Its parameters are the text of a JSON object without `_meta`, which is sent as it
     /// is.
-    pub fn send(
+    pub fn request(
         &self,
         method: &'static str,
         params: &str,
         options: RequestOptions<'_>,
-    ) -> Box<dyn PendingRequest> {
-        self.shared.sender.send(method, params, options, &self.shared.meta)
-    }
-
-    /// Sends a request and waits for its response. Input requests of the server are refused meanwhile.
-    pub async fn request(
-        &self,
-        method: &'static str,
-        params: &str,
-        options: RequestOptions<'_>,
-    ) -> Result<Response, RequestError> {
-        self.shared.sender.request(method, params, options, &self.shared.meta).await
+    ) -> ResponseFuture {
+        self.shared.sender.request(method, params, options, &self.shared.meta)
     }
 
     /// The events beside requests. Only the first caller gets them.

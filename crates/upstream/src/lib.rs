@@ -7,7 +7,6 @@
 //! - `relay` is the provider: it sends a checked call, and returns the result to the gate.
 
 pub mod admission;
-mod call_result;
 mod circuit_breaker;
 pub mod connection;
 mod host;
@@ -18,6 +17,7 @@ mod paused_calls;
 mod relay;
 mod replace_file;
 pub mod settings;
+mod tool_output;
 pub mod variables;
 
 pub use host::{

@@ -15,11 +15,11 @@ use gate::{InputKind, InputRequest, InputRequests, RunningCall, ToolError};
 use mcp::InputMethod;
 use rand::RngExt;
 use serde_json::{Map, Value, json};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use crate::{
-    call_result::InputRequired,
-    connection::{PendingRequest, ServerInputRequest},
+    connection::{InterimMessage, ResponseFuture, ServerInputRequest},
+    tool_output::InputRequired,
 };
 
 /// The number of calls that may wait at once, for each upstream.
@@ -35,8 +35,10 @@ pub(crate) const ONLY_REQUEST: &str = "question";
 pub(crate) enum PausedCall {
     /// The upstream waits inside the call (legacy).
     Waiting {
-        /// The call.
-        pending: Box<dyn PendingRequest>,
+        /// The response to the call.
+        response: ResponseFuture,
+        /// The messages before it.
+        interim: Option<mpsc::Receiver<InterimMessage>>,
         /// The request that the upstream waits for.
         input_request: ServerInputRequest,
         /// Its slot among the calls that run at once.

@@ -8,27 +8,31 @@ use std::{
 
 use contract::{ParameterHeader, codes};
 use gate::{
-    BoxFuture, InputCapabilities, InputRequests, LogLevel, OutputPayload, Provider, RunningCall,
-    ToolError, ToolOutput,
+    BoxFuture, InputCapabilities, InputRequest, InputRequests, LogLevel, OutputPayload, Provider,
+    RunningCall, ToolError, ToolOutput,
 };
-use mcp::{ClientCapabilities, LogMessage, Progress, Response, append_json};
+use mcp::{ClientCapabilities, LogMessage, Progress, append_json};
 use rand::RngExt;
 use serde_json::{Map, Value, json};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use crate::{
     admission::AdmittedTool,
-    call_result::{self, CallResult},
-    connection::{PendingRequest, RequestError, RequestEvent, RequestOptions},
+    connection::{
+        InterimMessage, RequestError, RequestOptions, ResponseFuture, ServerInputRequest,
+    },
     host::{Unreachable, Upstream},
     paused_calls::{self, PausedCall},
     settings::OutputFormat,
+    tool_output::{self, MissingOutput},
 };
 
 /// The delay before the first retry, doubled each time.
 const FIRST_RETRY_DELAY: Duration = Duration::from_millis(50);
 /// The time by which a request outlives its call: the gate ends calls, in the same words whatever runs them.
 const REQUEST_GRACE: Duration = Duration::from_secs(5);
+/// The number of messages before a response that may wait to be passed on.
+const MAX_INTERIM_MESSAGES: usize = 64;
 
 /// Runs one tool of an upstream.
 pub(crate) struct Relay {
@@ -98,16 +102,20 @@ impl Relay {
             return Err(ToolError::new(codes::UNAVAILABLE.code, "the upstream was stopped"));
         };
         let mut resumed = Map::new();
-        match upstream.paused_calls.resume(call)? {
-            Some((PausedCall::Waiting { pending, input_request, slot }, mut responses)) => {
-                if let Some(response) = responses.remove(paused_calls::ONLY_REQUEST) {
-                    input_request.respond(response);
+        let paused = match call.replies().is_empty() {
+            true => None,
+            false => upstream.paused_calls.resume(call)?,
+        };
+        match paused {
+            Some((PausedCall::Waiting { response, interim, input_request, slot }, mut replies)) => {
+                if let Some(reply) = replies.remove(paused_calls::ONLY_REQUEST) {
+                    input_request.respond(reply);
                 }
-                let ended = self.wait(&upstream, call, pending, slot).await;
+                let ended = self.wait(&upstream, call, response, interim, slot).await;
                 return ended.map_err(|failed| failed.error);
             }
-            Some((PausedCall::Ended { request_state }, responses)) => {
-                resumed.insert("inputResponses".into(), Value::Object(responses));
+            Some((PausedCall::Ended { request_state }, replies)) => {
+                resumed.insert("inputResponses".into(), Value::Object(replies));
                 if let Some(state) = request_state {
                     resumed.insert("requestState".into(), Value::String(state));
                 }
@@ -162,6 +170,10 @@ impl Relay {
         }
         let params = self.params(&call.input, resumed);
         let timeout = Duration::from_millis(call.limits.timeout_ms) + REQUEST_GRACE;
+        let wants_messages =
+            call.is_watched() || call.capabilities() != InputCapabilities::default();
+        let channel = wants_messages.then(|| mpsc::channel(MAX_INTERIM_MESSAGES));
+        let (sender, interim) = channel.unzip();
         let options = RequestOptions {
             name: Some(&self.tool),
             headers: self.headers(&call.input),
@@ -169,10 +181,11 @@ impl Relay {
             // Every level: the door leaves out what its client does not want.
             log_level: call.is_heard().then_some("debug"),
             capabilities: Some(capabilities(call.capabilities())),
+            interim: sender,
             ..RequestOptions::new(timeout)
         };
-        let pending = connection.send("tools/call", &params, options);
-        let ended = self.wait(upstream, call, pending, slot).await;
+        let response = connection.request("tools/call", &params, options);
+        let ended = self.wait(upstream, call, response, interim, slot).await;
         match ended.as_ref().err().map(|failed| &failed.health) {
             None | Some(UpstreamHealth::Up) => permit.succeeded(),
             Some(UpstreamHealth::Failing) => permit.failed(),
@@ -181,69 +194,49 @@ impl Relay {
         ended
     }
 
-    /// Waits for the result of a request that was sent; passes on its progress, log and input requests.
+    /// Waits for the response to a request that was sent; passes on its progress, log and input requests.
     async fn wait(
         &self,
         upstream: &Upstream,
         call: &RunningCall,
-        mut pending: Box<dyn PendingRequest>,
+        mut response: ResponseFuture,
+        mut interim: Option<mpsc::Receiver<InterimMessage>>,
         slot: OwnedSemaphorePermit,
     ) -> Result<ToolOutput, AttemptError> {
-        loop {
-            let event = tokio::select! {
+        let response = loop {
+            let message = async {
+                match &mut interim {
+                    Some(messages) => messages.recv().await,
+                    None => None,
+                }
+            };
+            let input_request = tokio::select! {
                 biased;
-                event = pending.next() => event,
+                Some(message) = message => pass_on(call, message),
+                response = &mut response => break response,
                 () = call.stop.cancelled() => return Err(stopped(upstream, call, unknown_effect(call))),
             };
-            match event {
-                RequestEvent::Progress(Progress { progress, total, message }) => {
-                    let fraction = total.filter(|total| *total > 0.0).map(|total| progress / total);
-                    call.progress(fraction, message.as_deref().unwrap_or_default());
-                }
-                RequestEvent::Log(LogMessage { level, data }) => {
-                    call.log(LogLevel::parse(&level).unwrap_or(LogLevel::Info), data);
-                }
-                RequestEvent::InputRequest(input_request) => {
-                    let (method, params) = (input_request.method, input_request.params.clone());
-                    let request = paused_calls::input_request(method, params);
-                    // Dropping it declines it.
-                    let Some(request) = request.filter(|one| call.capabilities().allows(one.kind))
-                    else {
-                        continue;
-                    };
-                    let paused = PausedCall::Waiting { pending, input_request, slot };
-                    let requests =
-                        InputRequests::from([(paused_calls::ONLY_REQUEST.to_owned(), request)]);
-                    let asked =
-                        upstream.paused_calls.pause(call, paused, requests, self.input_timeout);
-                    return Err(AttemptError::permanent(
-                        asked.map_or_else(|error| error, ToolError::asks),
-                    ));
-                }
-                RequestEvent::Done(Ok(response)) => {
-                    return self.read_result(upstream, call, &response);
-                }
-                RequestEvent::Done(Err(error)) => return request_failed(upstream, call, &error),
-            }
+            let Some((input_request, request)) = input_request else { continue };
+            let paused = PausedCall::Waiting { response, interim, input_request, slot };
+            let requests = InputRequests::from([(paused_calls::ONLY_REQUEST.to_owned(), request)]);
+            let asked = upstream.paused_calls.pause(call, paused, requests, self.input_timeout);
+            return Err(asked_for_input(asked));
+        };
+        // Messages that came with the response; nobody waits for input any more.
+        while let Some(Ok(message)) = interim.as_mut().map(mpsc::Receiver::try_recv) {
+            pass_on(call, message);
         }
-    }
-
-    fn read_result(
-        &self,
-        upstream: &Upstream,
-        call: &RunningCall,
-        response: &Response,
-    ) -> Result<ToolOutput, AttemptError> {
-        match call_result::read(response.json(), self.output, self.require_is_error) {
-            CallResult::Output(output) => Ok(output),
-            CallResult::Failed(error) if call.contract.errors.len() > 1 => {
-                let error = call_result::with_declared_code(response.json(), error, &call.contract);
-                Err(AttemptError::permanent(error))
-            }
-            CallResult::Failed(error) => Err(AttemptError::permanent(error)),
-            CallResult::InputRequired(required) => {
+        let response = match response {
+            Ok(response) => response,
+            Err(error) => return request_failed(upstream, call, &error),
+        };
+        let errors = &call.contract.errors;
+        match tool_output::read(response.json(), self.output, self.require_is_error, errors) {
+            Ok(output) => Ok(output),
+            Err(MissingOutput::Error(error)) => Err(AttemptError::permanent(error)),
+            Err(MissingOutput::InputRequired(required)) => {
                 let asked = upstream.paused_calls.pause_ended(call, required, self.input_timeout);
-                Err(AttemptError::permanent(asked.map_or_else(|error| error, ToolError::asks)))
+                Err(asked_for_input(asked))
             }
         }
     }
@@ -291,6 +284,34 @@ pub fn mirror_headers(
 fn capabilities(can: InputCapabilities) -> &'static str {
     let InputCapabilities { elicitation, sampling, roots } = can;
     ClientCapabilities { elicitation, sampling, roots, tasks: false }.json()
+}
+
+/// Passes a message of the upstream on to the caller. An input request that the caller can answer is returned;
+/// any other is declined by dropping it.
+fn pass_on(
+    call: &RunningCall,
+    message: InterimMessage,
+) -> Option<(ServerInputRequest, InputRequest)> {
+    match message {
+        InterimMessage::Progress(Progress { progress, total, message }) => {
+            let fraction = total.filter(|total| *total > 0.0).map(|total| progress / total);
+            call.progress(fraction, message.as_deref().unwrap_or_default());
+        }
+        InterimMessage::Log(LogMessage { level, data }) => {
+            call.log(LogLevel::parse(&level).unwrap_or(LogLevel::Info), data);
+        }
+        InterimMessage::InputRequest(asked) => {
+            let request = paused_calls::input_request(asked.method, asked.params.clone());
+            let request = request.filter(|request| call.capabilities().allows(request.kind))?;
+            return Some((asked, request));
+        }
+    }
+    None
+}
+
+/// The end of a call that is made again with the responses to input requests.
+fn asked_for_input(asked: Result<InputRequests, ToolError>) -> AttemptError {
+    AttemptError::permanent(asked.map_or_else(|error| error, ToolError::asks))
 }
 
 impl AttemptError {
@@ -355,8 +376,8 @@ fn request_failed(
     };
     let unavailable = codes::UNAVAILABLE.code;
     match error {
-        RequestError::Rpc(said) => {
-            let error = call_result::from_rpc_error(&said.to_string(), &call.contract);
+        RequestError::Rpc(rpc) => {
+            let error = tool_output::from_rpc_error(&rpc.to_string(), &call.contract);
             Err(AttemptError::permanent(error))
         }
         // Not retried: it has had all the time that there was.

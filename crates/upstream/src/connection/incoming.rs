@@ -8,10 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::{
-    discarded::DiscardCounter,
-    transport::{RequestError, RequestEvent, ServerInputRequest},
-};
+use super::{InterimMessage, RequestError, ServerInputRequest, discarded::DiscardCounter};
 
 /// The largest input request, in bytes of JSON.
 const MAX_INPUT_REQUEST_BYTES: usize = 1 << 20;
@@ -24,9 +21,9 @@ pub(crate) enum IncomingMessage {
     /// The response to a request, with its id where it has one that we could have given.
     Response(Option<u64>, Result<Response, RequestError>),
     /// The progress of the request with that id.
-    Progress(u64, RequestEvent),
+    Progress(u64, InterimMessage),
     /// A log message, of a request that is not named.
-    Log(RequestEvent),
+    Log(InterimMessage),
     /// A listing may have changed.
     ListChanged(ListKind),
     /// A request of the server's to which this is the response.
@@ -93,13 +90,14 @@ fn one(bytes: &Bytes, discarded: &DiscardCounter, take: &mut impl FnMut(Incoming
     let incoming = match message {
         Message::Response { id, result } => {
             let id = id.and_then(|id| id.number());
-            Some(IncomingMessage::Response(id, response(bytes, result)))
+            let response = Response::read(bytes, result).map_err(RequestError::Rpc);
+            Some(IncomingMessage::Response(id, response))
         }
         Message::Notification { method, params } => match Notification::read(&method, params) {
             Notification::Progress(token, progress) => {
-                Some(IncomingMessage::Progress(token, RequestEvent::Progress(progress)))
+                Some(IncomingMessage::Progress(token, InterimMessage::Progress(progress)))
             }
-            Notification::Log(message) => Some(IncomingMessage::Log(RequestEvent::Log(message))),
+            Notification::Log(message) => Some(IncomingMessage::Log(InterimMessage::Log(message))),
             Notification::ListChanged(list) => Some(IncomingMessage::ListChanged(list)),
             Notification::Cancelled(id) => Some(IncomingMessage::InputCancelled(id)),
             Notification::Other => None,
@@ -110,17 +108,6 @@ fn one(bytes: &Bytes, discarded: &DiscardCounter, take: &mut impl FnMut(Incoming
     };
     if let Some(incoming) = incoming {
         take(incoming);
-    }
-}
-
-/// The response that a message carries.
-pub(crate) fn response(
-    message: &Bytes,
-    result: Result<&str, &str>,
-) -> Result<Response, RequestError> {
-    match result {
-        Ok(result) => Ok(Response::within(message, result)),
-        Err(error) => Err(RequestError::Rpc(RpcError::read(error))),
     }
 }
 

@@ -1,21 +1,27 @@
 //! The requests that a server works on, by their ids: messages that are not part of a request's own
-//! response stream find it here.
+//! response stream find it here. Over stdio and HTTP+SSE, where everything comes by one stream, those are
+//! all messages ([`MultiplexedRequest`]).
 
 use std::{
     collections::{BTreeMap, HashMap},
+    pin::{Pin, pin},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use bytes::Bytes;
 use mcp::{Id, Response};
-use tokio::sync::mpsc;
+use tokio::{
+    sync::mpsc,
+    time::{Instant, Sleep},
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    InterimMessage, RequestError,
     discarded::DiscardCounter,
     incoming::{IncomingMessage, OpenInputRequest, nobody_to_ask},
-    transport::{RequestError, RequestEvent},
+    spawn,
 };
 
 /// Methods that a client called, so that the server may ask for input or report progress.
@@ -33,7 +39,7 @@ const MAX_CANCELLED: usize = 256;
 #[derive(Debug)]
 pub(crate) enum RoutedMessage {
     /// Progress or a log message.
-    Event(RequestEvent),
+    Interim(InterimMessage),
     /// An input request, and the token that fires when the server takes it back.
     InputRequest(OpenInputRequest, CancellationToken),
     /// Its end. There is always room for it.
@@ -130,16 +136,16 @@ impl RequestTable {
                     discarded.unexpected();
                 }
             }
-            IncomingMessage::Progress(id, event) => {
+            IncomingMessage::Progress(id, message) => {
                 if let Some(entry) = self.lock().requests.get(&id) {
-                    entry.offer(RoutedMessage::Event(event));
+                    entry.offer(RoutedMessage::Interim(message));
                 }
             }
             // It does not say which request it belongs to, so only one that runs alone gets it: another
             // caller must not read it.
-            IncomingMessage::Log(event) => {
+            IncomingMessage::Log(message) => {
                 if let Some(entry) = self.lock().only_call() {
-                    entry.offer(RoutedMessage::Event(event));
+                    entry.offer(RoutedMessage::Interim(message));
                 }
             }
             IncomingMessage::Answered(response) => return Some(response),
@@ -229,5 +235,197 @@ impl TableEntry {
     /// Sends a message if there is room for the end after it; says whether there was.
     fn offer(&self, message: RoutedMessage) -> bool {
         self.messages.capacity() > 1 && self.messages.try_send(message).is_ok()
+    }
+}
+
+/// Requests that are not cancelled: a server does not know yet what that is.
+const HANDSHAKE_METHODS: [&str; 2] = ["initialize", "server/discover"];
+
+/// Sends a message that nobody waits for.
+pub(super) trait MessageWriter: Send + Sync + 'static {
+    fn write(&self, message: Bytes);
+}
+
+/// A request that was sent, or is being sent. Dropping it cancels it.
+pub(super) struct MultiplexedRequest<W: MessageWriter> {
+    writer: Arc<W>,
+    slot: TableSlot,
+    deadline: RequestDeadline,
+    interim: Option<mpsc::Sender<InterimMessage>>,
+    is_cancellable: bool,
+    is_over: bool,
+}
+
+impl<W: MessageWriter> MultiplexedRequest<W> {
+    pub(super) fn new(
+        writer: Arc<W>,
+        slot: TableSlot,
+        method: &str,
+        timeout: Duration,
+        interim: Option<mpsc::Sender<InterimMessage>>,
+    ) -> Self {
+        Self {
+            writer,
+            slot,
+            deadline: RequestDeadline::new(timeout),
+            interim,
+            is_cancellable: !HANDSHAKE_METHODS.contains(&method),
+            is_over: false,
+        }
+    }
+
+    /// Waits for the response. `sending` is the work of sending the request.
+    pub(super) async fn response(
+        mut self,
+        sending: impl Future<Output = Result<(), RequestError>>,
+    ) -> Result<Response, RequestError> {
+        let mut sending = pin!(sending);
+        let mut is_sent = false;
+        let result = loop {
+            tokio::select! {
+                // A message that came before the time ran out has come.
+                biased;
+                message = self.slot.messages.recv() => match message {
+                    Some(RoutedMessage::Interim(message)) => self.pass_on(message),
+                    Some(RoutedMessage::InputRequest(open, cancelled)) => self.ask(open, cancelled),
+                    Some(RoutedMessage::Done(result)) => break result,
+                    None => break Err(RequestError::Lost("the connection is closed".to_owned())),
+                },
+                sent = &mut sending, if !is_sent => match sent {
+                    Ok(()) => is_sent = true,
+                    Err(error) => break Err(error),
+                },
+                () = self.deadline.expired() => {
+                    self.cancel("the request timed out");
+                    return Err(RequestError::timeout(self.deadline.timeout));
+                }
+            }
+        };
+        self.is_over = true;
+        self.refuse_input_requests();
+        result
+    }
+
+    fn pass_on(&self, message: InterimMessage) {
+        if let Some(interim) = &self.interim {
+            let _ = interim.try_send(message);
+        }
+    }
+
+    /// Passes an input request on, and sends its response when there is one.
+    fn ask(&self, open: OpenInputRequest, cancelled: CancellationToken) {
+        let OpenInputRequest { id, request, response, .. } = open;
+        let (writer, table) = (Arc::clone(&self.writer), self.slot.table.clone());
+        let pause = self.deadline.pause();
+        spawn(async move {
+            tokio::select! {
+                message = OpenInputRequest::encoded_response(&id, response) => writer.write(message),
+                () = cancelled.cancelled() => {}
+            }
+            table.forget_input_request(&id);
+            drop(pause);
+        });
+        self.pass_on(InterimMessage::InputRequest(request));
+    }
+
+    /// Tells the server that nobody waits any more, unless the response is there already.
+    fn cancel(&mut self, reason: &str) {
+        self.is_over = true;
+        if self.slot.cancel() && self.is_cancellable {
+            self.writer.write(mcp::cancelled(self.slot.id, reason).into());
+        }
+        self.refuse_input_requests();
+    }
+
+    fn refuse_input_requests(&mut self) {
+        for response in self.slot.close() {
+            self.writer.write(response);
+        }
+    }
+}
+
+impl<W: MessageWriter> Drop for MultiplexedRequest<W> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.cancel("the client is gone");
+        }
+    }
+}
+
+/// The deadline of a request. While the server waits for input, time does not run.
+struct RequestDeadline {
+    timeout: Duration,
+    sleep: Pin<Box<Sleep>>,
+    pauses: Arc<Mutex<DeadlinePauses>>,
+}
+
+#[derive(Debug, Default)]
+struct DeadlinePauses {
+    open: usize,
+    last_ended: Option<Instant>,
+}
+
+/// Time does not run until this is dropped.
+struct DeadlinePause(Arc<Mutex<DeadlinePauses>>);
+
+impl RequestDeadline {
+    fn new(timeout: Duration) -> Self {
+        let sleep = Box::pin(tokio::time::sleep(timeout));
+        Self { timeout, sleep, pauses: Arc::default() }
+    }
+
+    /// Waits until the time is up. Cancel-safe.
+    async fn expired(&mut self) {
+        loop {
+            self.sleep.as_mut().await;
+            match self.extended(Instant::now()) {
+                Some(later) => self.sleep.as_mut().reset(later),
+                None => return,
+            }
+        }
+    }
+
+    /// The later deadline, if there is one: the request has all of its time again after each pause.
+    fn extended(&self, now: Instant) -> Option<Instant> {
+        let pauses = lock(&self.pauses);
+        let since = if pauses.open > 0 { Some(now) } else { pauses.last_ended };
+        since.map(|since| since + self.timeout).filter(|deadline| *deadline > now)
+    }
+
+    fn pause(&self) -> DeadlinePause {
+        lock(&self.pauses).open += 1;
+        DeadlinePause(Arc::clone(&self.pauses))
+    }
+}
+
+impl Drop for DeadlinePause {
+    fn drop(&mut self) {
+        let mut pauses = lock(&self.0);
+        pauses.open -= 1;
+        pauses.last_ended = Some(Instant::now());
+    }
+}
+
+fn lock(pauses: &Mutex<DeadlinePauses>) -> MutexGuard<'_, DeadlinePauses> {
+    pauses.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn time_does_not_run_during_a_pause() {
+        const TIMEOUT: Duration = Duration::from_secs(10);
+        let deadline = RequestDeadline::new(TIMEOUT);
+        let later = Instant::now() + Duration::from_secs(1_000);
+        assert_eq!(deadline.extended(later), None);
+        let pause = deadline.pause();
+        assert_eq!(deadline.extended(later), Some(later + TIMEOUT));
+        drop(pause);
+        let soon = Instant::now() + Duration::from_secs(4);
+        let extended = deadline.extended(soon).unwrap();
+        assert!(extended > soon && extended < soon + TIMEOUT);
+        assert_eq!(deadline.extended(later), None);
     }
 }

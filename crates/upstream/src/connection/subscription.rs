@@ -7,8 +7,7 @@ use serde_json::{Map, json};
 use tokio::{sync::mpsc, task::AbortHandle, time::timeout};
 
 use super::{
-    ConnectionEvent, ConnectionSender, MetaFields, RequestError, RequestEvent, RequestOptions,
-    ServerDescription,
+    ConnectionEvent, ConnectionSender, MetaFields, RequestError, RequestOptions, ServerDescription,
 };
 
 /// Between two tries, at first.
@@ -85,26 +84,16 @@ impl SubscriptionTask {
     async fn listen(&self, again: bool) -> (Result<(), RequestError>, bool) {
         let options = RequestOptions::new(STREAM_TIMEOUT);
         let (method, params) = ("subscriptions/listen", &self.params);
-        let mut pending = self.sender.send(method, params, options, &self.meta);
-        let mut accepted = false;
-        loop {
-            let event = if accepted {
-                pending.next().await
-            } else if let Ok(event) = timeout(ACCEPTED_AFTER, pending.next()).await {
-                event
-            } else {
-                accepted = true;
-                if again {
-                    // Notifications in the meantime are lost.
-                    for list in &self.lists {
-                        let _ = self.events.try_send(ConnectionEvent::ListChanged(*list));
-                    }
-                }
-                continue;
-            };
-            if let RequestEvent::Done(outcome) = event {
-                return (outcome.map(drop), accepted);
+        let mut response = self.sender.request(method, params, options, &self.meta);
+        if let Ok(ended) = timeout(ACCEPTED_AFTER, &mut response).await {
+            return (ended.map(drop), false);
+        }
+        if again {
+            // Notifications in the meantime are lost.
+            for list in &self.lists {
+                let _ = self.events.try_send(ConnectionEvent::ListChanged(*list));
             }
         }
+        (response.await.map(drop), true)
     }
 }

@@ -3,24 +3,10 @@
 use std::time::Duration;
 
 use mcp::ListKind;
-use serde_json::{Value, json};
-use upstream::connection::{
-    ConnectionEvent, PendingRequest, RequestError, RequestEvent, RequestOptions,
-};
+use serde_json::json;
+use upstream::connection::{ConnectionEvent, InterimMessage, RequestError, RequestOptions};
 
-use crate::harness::{answer, begin, call_options, connected, serving, wait_until, within};
-
-async fn next(pending: &mut Box<dyn PendingRequest>) -> RequestEvent {
-    within(pending.next()).await
-}
-
-async fn outcome(pending: &mut Box<dyn PendingRequest>) -> Result<Value, RequestError> {
-    loop {
-        if let RequestEvent::Done(outcome) = next(pending).await {
-            return outcome.map(|reply| serde_json::from_str(reply.json()).unwrap());
-        }
-    }
-}
+use crate::harness::{SentRequest, answer, call_options, connected, serving, wait_until, within};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_find_their_requests_in_any_order() {
@@ -70,25 +56,23 @@ async fn progress_comes_in_order_and_before_the_end() {
     send(method='notifications/progress', params={'progressToken': token, 'progress': 11})",
     )
     .await;
-    let mut pending = connection.send(
-        "tools/call",
-        "{}",
-        RequestOptions { wants_progress: true, ..call_options() },
-    );
+    let options = RequestOptions { wants_progress: true, ..call_options() };
+    let mut pending = SentRequest::call_with(&connection, "{}", options);
     for step in 0..10_u8 {
-        let RequestEvent::Progress(mcp::Progress { progress, total, message }) =
-            next(&mut pending).await
+        let Some(InterimMessage::Progress(mcp::Progress { progress, total, message })) =
+            pending.message().await
         else {
             panic!("no progress")
         };
         assert!((progress - f64::from(step)).abs() < f64::EPSILON);
         assert_eq!((total, message), (Some(10.0), Some(format!("step {step}"))));
     }
-    let RequestEvent::Log(mcp::LogMessage { level, data }) = next(&mut pending).await else {
+    let Some(InterimMessage::Log(mcp::LogMessage { level, data })) = pending.message().await else {
         panic!("no log")
     };
     assert_eq!((&*level, data), ("warning", json!({ "free": 3 })));
-    assert!(matches!(next(&mut pending).await, RequestEvent::Done(Ok(_))));
+    assert!(pending.message().await.is_none());
+    pending.finish().await.unwrap();
 }
 
 #[tokio::test]
@@ -100,17 +84,15 @@ async fn a_flood_of_progress_costs_nothing_and_loses_no_answer() {
     echo(message)",
     )
     .await;
-    let mut pending = begin(&connection, "{}");
+    let mut pending = SentRequest::call(&connection, "{}");
     // Nobody looks while it comes.
     let late = answer(&connection, "{}");
     late.await.unwrap();
     let mut notes = 0;
-    loop {
-        match next(&mut pending).await {
-            RequestEvent::Done(outcome) => break assert!(outcome.is_ok()),
-            _ => notes += 1,
-        }
+    while pending.message().await.is_some() {
+        notes += 1;
     }
+    pending.finish().await.unwrap();
     assert!((1..=64).contains(&notes), "{notes} notes");
 }
 
@@ -123,7 +105,7 @@ async fn a_request_that_nobody_waits_for_is_called_back() {
     elif message['params'].get('late'): seen.append(['called', message['id']])",
     )
     .await;
-    let pending = begin(&connection, r#"{"late":true}"#);
+    let pending = SentRequest::call(&connection, r#"{"late":true}"#);
     drop(pending);
     let seen = answer(&connection, r#"{"tell":true}"#).await.unwrap();
     assert_eq!(seen["seen"][0][0], "called");
@@ -165,16 +147,14 @@ async fn a_question_is_carried_to_who_made_the_call() {
     let connection = serving(ASKS).await;
     for method in ["elicitation/create", "sampling/createMessage", "roots/list"] {
         let params = format!(r#"{{"ask":"{method}"}}"#);
-        let mut pending = begin(&connection, &params);
-        let RequestEvent::InputRequest(asked) = next(&mut pending).await else {
-            panic!("no question")
-        };
+        let mut pending = SentRequest::call(&connection, &params);
+        let asked = pending.input_request().await;
         assert_eq!(
             (asked.method.as_str(), &asked.params),
             (method, &json!({ "message": "which one?" }))
         );
         asked.respond(json!({ "action": "accept", "content": { "a": 1 } }));
-        let told = outcome(&mut pending).await.unwrap();
+        let told = pending.finish().await.unwrap();
         assert_eq!(
             told["told"],
             json!({ "jsonrpc": "2.0", "id": "q1",
@@ -213,14 +193,14 @@ async fn time_does_not_run_while_somebody_is_asked() {
     let connection = serving(ASKS).await;
     let timeout = Duration::from_millis(200);
     let params = r#"{"ask":"elicitation/create"}"#;
-    let mut pending =
-        connection.send("tools/call", params, RequestOptions { timeout, ..call_options() });
-    let RequestEvent::InputRequest(asked) = next(&mut pending).await else { panic!("no question") };
+    let options = RequestOptions { timeout, ..call_options() };
+    let mut pending = SentRequest::call_with(&connection, params, options);
+    let asked = pending.input_request().await;
     let slow = async {
         tokio::time::sleep(timeout * 4).await;
         asked.respond(json!({}));
     };
-    let ((), outcome) = tokio::join!(slow, outcome(&mut pending));
+    let ((), outcome) = tokio::join!(slow, pending.finish());
     assert!(outcome.is_ok(), "{outcome:?}");
 }
 
@@ -236,9 +216,9 @@ async fn a_question_can_be_taken_back() {
     else: result(call, told=message)",
     )
     .await;
-    let mut pending = begin(&connection, "{}");
-    let RequestEvent::InputRequest(asked) = next(&mut pending).await else { panic!("no question") };
-    assert_eq!(outcome(&mut pending).await.unwrap()["told"], "nothing");
+    let mut pending = SentRequest::call(&connection, "{}");
+    let asked = pending.input_request().await;
+    assert_eq!(pending.finish().await.unwrap()["told"], "nothing");
     asked.respond(json!({}));
 }
 
@@ -253,9 +233,11 @@ async fn a_call_that_runs_with_others_reads_no_log_that_may_be_theirs() {
             for one in calls: echo(one)",
     )
     .await;
-    let mut pending_requests = [begin(&connection, "{}"), begin(&connection, "{}")];
+    let mut pending_requests =
+        [SentRequest::call(&connection, "{}"), SentRequest::call(&connection, "{}")];
     for pending in &mut pending_requests {
-        assert!(matches!(next(pending).await, RequestEvent::Done(Ok(_))));
+        assert!(pending.message().await.is_none());
+        pending.finish().await.unwrap();
     }
 }
 
@@ -302,11 +284,10 @@ async fn a_modern_server_is_listened_to_where_it_tells_changes() {
 async fn a_child_that_does_not_read_is_not_waited_for() {
     let connection = serving("    time.sleep(1000)").await;
     let large = format!(r#"{{"text":"{}"}}"#, "x".repeat(3 << 20));
-    let mut pending_requests: Vec<_> = (0..3).map(|_| begin(&connection, &large)).collect();
+    let mut pending_requests: Vec<_> =
+        (0..3).map(|_| SentRequest::call(&connection, &large)).collect();
     let mut last = pending_requests.pop().unwrap();
-    let RequestEvent::Done(Err(RequestError::NotSent(why))) = next(&mut last).await else {
-        panic!("was sent")
-    };
+    let Err(RequestError::NotSent(why)) = last.finish().await else { panic!("was sent") };
     assert!(why.contains("does not read its input"), "{why}");
     let options = RequestOptions { timeout: Duration::from_millis(50), ..call_options() };
     let error = within(connection.request("tools/call", "{}", options)).await.unwrap_err();
@@ -317,11 +298,11 @@ async fn a_child_that_does_not_read_is_not_waited_for() {
 async fn one_that_hangs_does_not_hold_another() {
     let hangs = serving("    time.sleep(1000)").await;
     let answers = serving("    echo(message)").await;
-    let mut waiting = begin(&hangs, "{}");
+    let mut waiting = SentRequest::call(&hangs, "{}");
     for number in 0..100 {
         let seen = answer(&answers, &format!(r#"{{"number":{number}}}"#)).await.unwrap();
         assert_eq!(seen["structuredContent"]["number"], number);
     }
-    let hung = tokio::time::timeout(Duration::from_millis(1), waiting.next()).await;
+    let hung = tokio::time::timeout(Duration::from_millis(1), &mut waiting.response).await;
     assert!(hung.is_err());
 }

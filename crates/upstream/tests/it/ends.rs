@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use guard::process::{ProcessSandbox, SandboxLevel, StartError};
-use upstream::connection::{ConnectError, ConnectOptions, Program, RequestError, RequestEvent};
+use upstream::connection::{ConnectError, ConnectOptions, Program, RequestError};
 
 use crate::harness::{
-    Mark, answer, begin, closed, connected, options, python, serving, serving_with, shell,
+    Mark, SentRequest, answer, closed, connected, options, python, serving, serving_with, shell,
     try_connect, wait_until, within,
 };
 
@@ -18,12 +18,10 @@ async fn a_server_that_dies_takes_its_requests_along_and_says_why() {
     calls.append(message)",
     )
     .await;
-    let mut first = begin(&connection, "{}");
-    let mut second = begin(&connection, "{}");
+    let mut first = SentRequest::call(&connection, "{}");
+    let mut second = SentRequest::call(&connection, "{}");
     for pending in [&mut first, &mut second] {
-        let RequestEvent::Done(Err(RequestError::Lost(why))) = within(pending.next()).await else {
-            panic!("not lost")
-        };
+        let Err(RequestError::Lost(why)) = pending.finish().await else { panic!("not lost") };
         assert_eq!(why, "the server exited with code 7: out of coffee");
     }
     assert_eq!(closed(&connection).await, "the server exited with code 7: out of coffee");
@@ -54,12 +52,10 @@ async fn a_server_that_closes_its_streams_is_ended() {
     let error = answer(&output, "{}").await.unwrap_err();
     assert_eq!(error.to_string(), "the server closed its output");
     let input = serving("    os.close(0); time.sleep(1000)").await;
-    let mut pending = begin(&input, "{}");
+    let mut pending = SentRequest::call(&input, "{}");
     // The one that it has read is waited for until the next one cannot be written.
-    let _second = begin(&input, &format!(r#"{{"x":"{}"}}"#, "x".repeat(200_000)));
-    let RequestEvent::Done(Err(RequestError::Lost(why))) = within(pending.next()).await else {
-        panic!("not lost")
-    };
+    let _second = SentRequest::call(&input, &format!(r#"{{"x":"{}"}}"#, "x".repeat(200_000)));
+    let Err(RequestError::Lost(why)) = pending.finish().await else { panic!("not lost") };
     assert_eq!(why, "the server closed its input");
 }
 
@@ -87,11 +83,11 @@ async fn nothing_is_left_after_closing() {
     let mark = Mark::new();
     let connection = connected(&mark.in_text(FORKS)).await;
     wait_until("it has children", || mark.sleeps() == 2).await;
-    let mut pending = begin(&connection, r#"{"late":true}"#);
+    let mut pending = SentRequest::call(&connection, r#"{"late":true}"#);
     within(connection.close()).await;
     assert_eq!(mark.running(), Vec::<String>::new());
     // It may have been answered before.
-    assert!(matches!(within(pending.next()).await, RequestEvent::Done(_)));
+    let _ = pending.finish().await;
     assert_eq!(closed(&connection).await, "the connection was closed");
     within(connection.close()).await;
 }
@@ -119,9 +115,9 @@ async fn nothing_is_left_of_a_connection_that_is_dropped() {
     drop(connection);
     assert!(answer(&other, "{}").await.is_ok());
     // The last request holds it.
-    let mut pending = begin(&other, "{}");
+    let mut pending = SentRequest::call(&other, "{}");
     drop(other);
-    assert!(matches!(within(pending.next()).await, RequestEvent::Done(Ok(_))));
+    pending.finish().await.unwrap();
     drop(pending);
     wait_until("nothing is left", || mark.running().is_empty()).await;
 }

@@ -8,9 +8,11 @@ use std::{
 
 use guard::process::{ResourceLimits, Spawner};
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 use upstream::connection::{
-    ConnectError, ConnectOptions, Connection, ConnectionEvent, ConnectionLimits, PendingRequest,
-    Program, ProtocolChoice, RequestError, RequestOptions, Target, connect,
+    ConnectError, ConnectOptions, Connection, ConnectionEvent, ConnectionLimits, InterimMessage,
+    Program, ProtocolChoice, RequestError, RequestOptions, ResponseFuture, ServerInputRequest,
+    Target, connect,
 };
 
 /// Generous for a loaded machine: a test that passes does not wait for it.
@@ -89,9 +91,53 @@ pub fn call_options() -> RequestOptions<'static> {
     RequestOptions { name: Some("x"), ..RequestOptions::new(DEADLINE) }
 }
 
-/// Calls a tool.
-pub fn begin(connection: &Connection, params: &str) -> Box<dyn PendingRequest> {
-    connection.send("tools/call", params, call_options())
+/// A request that was sent: its response, and the messages before it.
+pub struct SentRequest {
+    pub response: ResponseFuture,
+    interim: mpsc::Receiver<InterimMessage>,
+}
+
+impl SentRequest {
+    /// Calls a tool.
+    pub fn call(connection: &Connection, params: &str) -> Self {
+        Self::call_with(connection, params, call_options())
+    }
+
+    pub fn call_with(connection: &Connection, params: &str, options: RequestOptions<'_>) -> Self {
+        let (sender, interim) = mpsc::channel(64);
+        let options = RequestOptions { interim: Some(sender), ..options };
+        Self { response: connection.request("tools/call", params, options), interim }
+    }
+
+    /// The next message before the response; none when that is there.
+    pub async fn message(&mut self) -> Option<InterimMessage> {
+        let next = async {
+            tokio::select! {
+                biased;
+                Some(message) = self.interim.recv() => Some(message),
+                response = &mut self.response => {
+                    self.response = Box::pin(std::future::ready(response));
+                    self.interim.try_recv().ok()
+                }
+            }
+        };
+        within(next).await
+    }
+
+    /// The input request that comes next.
+    pub async fn input_request(&mut self) -> ServerInputRequest {
+        match self.message().await {
+            Some(InterimMessage::InputRequest(asked)) => asked,
+            other => panic!("no input request: {other:?}"),
+        }
+    }
+
+    /// The response. Messages before it are dropped.
+    pub async fn finish(&mut self) -> Result<Value, RequestError> {
+        while self.message().await.is_some() {}
+        let response = within(&mut self.response).await?;
+        Ok(serde_json::from_str(response.json()).unwrap())
+    }
 }
 
 pub async fn answer(connection: &Connection, params: &str) -> Result<Value, RequestError> {

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use upstream::connection::{RequestError, RequestEvent, RequestOptions};
+use upstream::connection::{RequestError, RequestOptions};
 
-use crate::harness::{answer, begin, call_options, serving, serving_with, within};
+use crate::harness::{SentRequest, answer, call_options, serving, serving_with, within};
 
 #[tokio::test]
 async fn garbage_is_counted_and_ignored() {
@@ -104,17 +104,14 @@ async fn a_server_that_asks_all_the_time_is_not_remembered_for_it() {
     )
     .await;
     // As many as wait for their turn are open until they are looked at; all others are refused.
-    let mut pending = begin(&connection, "{}");
+    let mut pending = SentRequest::call(&connection, "{}");
     let mut questions = Vec::new();
     while questions.len() < 64 {
-        match within(pending.next()).await {
-            RequestEvent::InputRequest(asked) => questions.push(asked),
-            other => panic!("{other:?}"),
-        }
+        questions.push(pending.input_request().await);
     }
     drop((questions, pending));
-    let mut pending = connection.send("tools/list", "{}", call_options());
-    let waited = tokio::time::timeout(Duration::from_millis(100), pending.next()).await;
+    let pending = connection.request("tools/list", "{}", call_options());
+    let waited = tokio::time::timeout(Duration::from_millis(100), pending).await;
     assert!(waited.is_err(), "{waited:?}");
 }
 

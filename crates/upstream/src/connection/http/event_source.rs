@@ -4,14 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use guard::net::{
-    NetError, NetErrorReason, ResponseBody, ServiceResponse,
+    NetError, NetErrorReason, ResponseBody,
     event_stream::{EventStreamParser, EventTooLarge, ServerSentEvent},
 };
 use tokio::time::Instant;
 
 use super::{
-    client::McpHttpClient,
-    rejection::{self, ContentType},
+    client::{McpHttpClient, is_event_stream},
+    rejection,
 };
 use crate::connection::RequestError;
 
@@ -71,12 +71,6 @@ impl EventSource {
     pub(super) fn leave(self) {
         self.body.leave();
     }
-}
-
-/// Says whether a response is an event stream that can be read.
-pub(super) fn is_event_stream(response: &ServiceResponse) -> bool {
-    response.status.is_success()
-        && rejection::content_type(&response.headers) == ContentType::EventStream
 }
 
 /// A stream that broke off before the response.

@@ -10,22 +10,18 @@ use mcp::ProtocolVersion;
 use tokio::{sync::OnceCell, time::timeout};
 
 use super::{
-    client::McpHttpClient,
-    event_source::{EventSource, is_event_stream},
+    client::{McpHttpClient, is_event_stream},
+    event_source::EventSource,
     rejection::{self, HttpRejection},
 };
 use crate::connection::{
-    DiscardedMessages, EncodedRequest, PendingRequest, RequestError, Transport,
+    DiscardedMessages, RequestError, RequestOptions, ResponseFuture, Transport,
     incoming::{self, IncomingMessage},
-    multiplexed::{MessageWriter, MultiplexedRequest},
-    transport::FailedRequest,
+    request_table::{MessageWriter, MultiplexedRequest},
 };
 
 /// The transport.
-pub(super) struct HttpSseTransport {
-    channel: Arc<SseChannel>,
-    ends_with_drop: bool,
-}
+pub(super) struct HttpSseTransport(Arc<SseChannel>);
 
 /// The event stream, and the address that messages are posted to.
 struct SseChannel {
@@ -35,27 +31,22 @@ struct SseChannel {
 }
 
 impl HttpSseTransport {
+    /// A transport that opens its stream with the first message.
     pub(super) fn new(client: Arc<McpHttpClient>) -> Self {
+        Self(Arc::new(SseChannel { client, post_to: OnceCell::new() }))
+    }
+
+    /// Opens the stream and waits for its first event.
+    pub(super) async fn open(client: Arc<McpHttpClient>) -> Result<Self, RequestError> {
         let channel = SseChannel { client, post_to: OnceCell::new() };
-        Self { channel: Arc::new(channel), ends_with_drop: true }
-    }
-
-    /// Drops it without closing the client, which another transport uses.
-    pub(super) fn give_up(mut self) {
-        self.ends_with_drop = false;
-    }
-
-    /// Opens the stream, unless it is open, and waits for its first event.
-    pub(super) async fn connect(&self) -> Result<(), RequestError> {
-        self.channel.connect().await.map(|_| ())
+        channel.connect().await?;
+        Ok(Self(Arc::new(channel)))
     }
 }
 
 impl Drop for HttpSseTransport {
     fn drop(&mut self) {
-        if self.ends_with_drop {
-            self.channel.client.stop.cancel();
-        }
+        self.0.client.stop.cancel();
     }
 }
 
@@ -161,38 +152,43 @@ impl MessageWriter for SseChannel {
 }
 
 impl Transport for HttpSseTransport {
-    fn send(&self, request: EncodedRequest) -> Box<dyn PendingRequest> {
-        let requests = &self.channel.client.requests;
-        let slot = match requests.insert(request.id, request.method) {
-            Ok(slot) => slot,
-            Err(error) => return Box::new(FailedRequest(Some(error))),
-        };
-        let (channel, body, limit) = (self.channel.clone(), request.body.clone(), request.timeout);
-        let sending = Box::pin(async move { channel.post(body, limit).await });
-        let writer = self.channel.clone();
-        Box::new(MultiplexedRequest::new(writer, requests, slot, &request, Some(sending)))
+    fn send(
+        &self,
+        id: u64,
+        method: &'static str,
+        message: Bytes,
+        options: RequestOptions<'_>,
+    ) -> ResponseFuture {
+        let channel = self.0.clone();
+        let RequestOptions { timeout, interim, .. } = options;
+        Box::pin(async move {
+            let slot = channel.client.requests.insert(id, method)?;
+            let writer = channel.clone();
+            let request = MultiplexedRequest::new(writer, slot, method, timeout, interim);
+            request.response(channel.post(message, timeout)).await
+        })
     }
 
     fn notify(&self, message: Bytes) -> BoxFuture<'_, Result<(), String>> {
         Box::pin(async move {
-            let limit = self.channel.client.request_timeout;
-            self.channel.post(message, limit).await.map_err(|error| error.to_string())
+            let limit = self.0.client.request_timeout;
+            self.0.post(message, limit).await.map_err(|error| error.to_string())
         })
     }
 
     fn set_version(&self, version: ProtocolVersion) {
-        self.channel.client.set_version(version);
+        self.0.client.set_version(version);
     }
 
     fn discarded(&self) -> DiscardedMessages {
-        self.channel.client.discarded.get()
+        self.0.client.discarded.get()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             // Closing the stream is how a session ends here.
-            self.channel.client.stop.cancel();
-            self.channel.client.service.close();
+            self.0.client.stop.cancel();
+            self.0.client.service.close();
         })
     }
 }

@@ -11,8 +11,8 @@ use rand::RngExt;
 use tokio::time::Instant;
 
 use super::{
-    client::McpHttpClient,
-    event_source::{EventSource, is_event_stream},
+    client::{McpHttpClient, is_event_stream},
+    event_source::EventSource,
 };
 use crate::connection::incoming::{self, IncomingMessage};
 

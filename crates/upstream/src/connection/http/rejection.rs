@@ -4,37 +4,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use guard::net::{HeaderMap, NetError, NetErrorReason, ServiceResponse, StatusCode, header};
-
 use mcp::{Message, RpcError, code};
 
+use super::client::{ContentType, content_type};
 use crate::connection::RequestError;
 
 /// How much of a response with an error status is read, in bytes.
 const MAX_REJECTION_BYTES: usize = 256 * 1_024;
 /// How much of a header or a body is shown, in characters.
 const MAX_SHOWN_CHARS: usize = 200;
-
-/// The content type of a response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ContentType {
-    Json,
-    EventStream,
-    Other,
-}
-
-/// The content type that the headers name.
-pub(super) fn content_type(headers: &HeaderMap) -> ContentType {
-    let Some(value) = headers.get(header::CONTENT_TYPE) else { return ContentType::Other };
-    let media_type = value.as_bytes().split(|byte| *byte == b';').next().unwrap_or_default();
-    let media_type = media_type.trim_ascii();
-    if media_type.eq_ignore_ascii_case(b"application/json") {
-        ContentType::Json
-    } else if media_type.eq_ignore_ascii_case(b"text/event-stream") {
-        ContentType::EventStream
-    } else {
-        ContentType::Other
-    }
-}
 
 /// A failure of the network.
 pub(super) fn network_error(error: NetError, timeout: Duration, max_bytes: usize) -> RequestError {

@@ -18,21 +18,21 @@ use tokio::sync::mpsc;
 
 use super::open;
 use crate::connection::{
-    ConnectionEvent, ConnectionLimits, EncodedRequest, Endpoint, HttpTransport, PendingRequest,
-    RequestError, RequestEvent, Transport,
+    ConnectionEvent, ConnectionLimits, Endpoint, HttpTransport, InterimMessage, RequestError,
+    RequestOptions, ResponseFuture, Transport,
 };
 
 const LONG: Duration = Duration::from_secs(30);
 const SHORT: Duration = Duration::from_millis(300);
 const MAX_BYTES: usize = 100_000;
 
-/// A transport to a server, and what it tells beside requests.
-struct TestTransport {
+/// A client of a server, and the events of its connection.
+struct TestClient {
     transport: Arc<dyn Transport>,
     events: mpsc::Receiver<ConnectionEvent>,
 }
 
-fn line(peer: &Peer, transport: HttpTransport) -> TestTransport {
+fn client(peer: &Peer, transport: HttpTransport) -> TestClient {
     let endpoint = Endpoint {
         url: Url::parse(&peer.url("/mcp")).unwrap(),
         headers: vec![("Authorization".to_owned(), "Bearer secret".to_owned())],
@@ -45,77 +45,104 @@ fn line(peer: &Peer, transport: HttpTransport) -> TestTransport {
         ..ConnectionLimits::default()
     };
     let (sender, events) = mpsc::channel(8);
-    TestTransport { transport: open(&endpoint, &limits, sender).unwrap(), events }
+    TestClient { transport: open(&endpoint, &limits, sender).unwrap(), events }
 }
 
-/// A transport to a server of the modern era.
-fn modern(peer: &Peer) -> TestTransport {
-    let line = line(peer, HttpTransport::Auto);
-    line.transport.set_version(ProtocolVersion::V2026_07_28);
-    line
+/// A client of a modern server.
+fn modern(peer: &Peer) -> TestClient {
+    let client = client(peer, HttpTransport::Auto);
+    client.transport.set_version(ProtocolVersion::V2026_07_28);
+    client
 }
 
-/// A transport to a server of the legacy era that has answered `initialize`.
-async fn legacy(peer: &Peer) -> TestTransport {
-    let line = line(peer, HttpTransport::Auto);
-    ask(&line, 1, "initialize").await.unwrap();
-    line.transport.set_version(ProtocolVersion::V2025_11_25);
+/// A client of a legacy server that has responded to `initialize`.
+async fn legacy(peer: &Peer) -> TestClient {
+    let client = client(peer, HttpTransport::Auto);
+    client.ask(1, "initialize").await.unwrap();
+    client.transport.set_version(ProtocolVersion::V2025_11_25);
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    line.transport.notify(Bytes::from(ready.to_string())).await.unwrap();
-    line
+    client.transport.notify(Bytes::from(ready.to_string())).await.unwrap();
+    client
 }
 
-fn request(id: u64, method: &'static str) -> EncodedRequest {
-    let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": {} });
-    EncodedRequest {
-        id,
-        method,
-        name: None,
-        body: Bytes::from(body.to_string()),
-        headers: Vec::new(),
-        timeout: LONG,
+impl TestClient {
+    fn send(&self, id: u64, method: &'static str) -> SentRequest {
+        self.send_within(LONG, id, method)
+    }
+
+    fn send_within(&self, timeout: Duration, id: u64, method: &'static str) -> SentRequest {
+        self.send_with(RequestOptions::new(timeout), id, method)
+    }
+
+    fn send_with(&self, options: RequestOptions<'_>, id: u64, method: &'static str) -> SentRequest {
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": {} });
+        let (sender, interim) = mpsc::channel(64);
+        let options = RequestOptions { interim: Some(sender), ..options };
+        let message = Bytes::from(message.to_string());
+        SentRequest { response: self.transport.send(id, method, message, options), interim }
+    }
+
+    /// Sends a request and waits for its response. Nobody here can be asked.
+    async fn ask(&self, id: u64, method: &'static str) -> Result<String, RequestError> {
+        self.send(id, method).finish().await.1
+    }
+
+    async fn call(&self) -> Result<String, RequestError> {
+        self.ask(7, "tools/call").await
+    }
+
+    /// Calls a tool that has little time.
+    async fn call_within(&self, timeout: Duration, id: u64) -> Result<String, RequestError> {
+        self.send_within(timeout, id, "tools/call").finish().await.1
     }
 }
 
-/// A call of a tool with little time.
-fn hurried(id: u64) -> EncodedRequest {
-    EncodedRequest { timeout: SHORT, ..request(id, "tools/call") }
+/// A request that was sent: its response, and the messages before it.
+struct SentRequest {
+    response: ResponseFuture,
+    interim: mpsc::Receiver<InterimMessage>,
 }
 
-/// The result of a request, and what happened before.
-async fn whole(
-    pending: &mut dyn PendingRequest,
-) -> (Vec<RequestEvent>, Result<String, RequestError>) {
-    let mut happened = Vec::new();
-    loop {
-        match pending.next().await {
-            RequestEvent::Done(ended) => {
-                return (happened, ended.map(|reply| reply.json().to_owned()));
+impl SentRequest {
+    /// The next message before the response.
+    async fn message(&mut self) -> InterimMessage {
+        tokio::select! {
+            biased;
+            Some(message) = self.interim.recv() => message,
+            response = &mut self.response => {
+                let message = self.interim.try_recv();
+                let message = message.unwrap_or_else(|_| panic!("{response:?}"));
+                self.response = Box::pin(std::future::ready(response));
+                message
             }
-            // Nobody here can be asked.
-            RequestEvent::InputRequest(asked) => drop(asked),
-            other => happened.push(other),
         }
     }
-}
 
-async fn send(line: &TestTransport, request: EncodedRequest) -> Result<String, RequestError> {
-    whole(&mut *line.transport.send(request)).await.1
-}
+    /// The response, and the messages before it. Input requests are dropped.
+    async fn finish(&mut self) -> (Vec<InterimMessage>, Result<String, RequestError>) {
+        let mut messages = Vec::new();
+        let response = loop {
+            tokio::select! {
+                biased;
+                Some(message) = self.interim.recv() => match message {
+                    InterimMessage::InputRequest(asked) => drop(asked),
+                    other => messages.push(other),
+                },
+                response = &mut self.response => break response,
+            }
+        };
+        while let Ok(message) = self.interim.try_recv() {
+            messages.push(message);
+        }
+        (messages, response.map(|response| response.json().to_owned()))
+    }
 
-async fn ask(line: &TestTransport, id: u64, method: &'static str) -> Result<String, RequestError> {
-    send(line, request(id, method)).await
-}
-
-async fn call(line: &TestTransport) -> Result<String, RequestError> {
-    ask(line, 7, "tools/call").await
-}
-
-/// Goes on with a request, which must not end, until something is the case.
-async fn until(pending: &mut dyn PendingRequest, what: &str, holds: impl Fn() -> bool) {
-    tokio::select! {
-        ended = whole(pending) => panic!("{what}: {:?}", ended.1),
-        () = testkit::eventually(what, || async { holds().then_some(()) }) => {}
+    /// Goes on with the request, which must not end, until something is the case.
+    async fn until(&mut self, what: &str, holds: impl Fn() -> bool) {
+        tokio::select! {
+            ended = self.finish() => panic!("{what}: {:?}", ended.1),
+            () = testkit::eventually(what, || async { holds().then_some(()) }) => {}
+        }
     }
 }
 

@@ -13,7 +13,7 @@ async fn outcome(
     script: impl Fn(&PeerRequest) -> Vec<Act> + Send + Sync + 'static,
 ) -> Result<String, RequestError> {
     let peer = Peer::start(script).await;
-    call(&modern(&peer)).await
+    modern(&peer).call().await
 }
 
 #[tokio::test]
@@ -64,14 +64,9 @@ async fn whoever_is_slow_is_waited_for_and_whoever_is_too_slow_is_not() {
             _ => vec![Act::events(), Act::Drip(vec![b'x'; 100_000], Duration::from_millis(1))],
         })
         .await;
-        let line = modern(&peer);
+        let client = modern(&peer);
         let begun = Instant::now();
-        let mut pending = line.transport.send(hurried(7));
-        let ended = loop {
-            if let RequestEvent::Done(ended) = pending.next().await {
-                break ended;
-            }
-        };
+        let ended = client.call_within(SHORT, 7).await;
         assert!(matches!(ended, Err(RequestError::Timeout(300))), "{stage}: {ended:?}");
         assert!(begun.elapsed() < Duration::from_secs(20), "{stage}: {:?}", begun.elapsed());
         testkit::eventually("the server sees it", || async { (peer.closed() == 1).then_some(()) })

@@ -51,45 +51,45 @@ async fn messages_go_where_the_server_says_and_answers_come_by_the_stream() {
         event(progress(heard.field("id").as_u64().unwrap_or(0), 1)) + &echo(heard)
     })
     .await;
-    let mut line = line(&peer, HttpTransport::HttpSse);
-    assert_eq!(ask(&line, 1, "initialize").await.unwrap(), "\"initialize\"");
-    line.transport.set_version(ProtocolVersion::V2024_11_05);
+    let mut client = client(&peer, HttpTransport::HttpSse);
+    assert_eq!(client.ask(1, "initialize").await.unwrap(), "\"initialize\"");
+    client.transport.set_version(ProtocolVersion::V2024_11_05);
     let note =
         Bytes::from_static(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
-    line.transport.notify(note).await.unwrap();
-    let (happened, ended) = whole(&mut *line.transport.send(request(2, "tools/call"))).await;
+    client.transport.notify(note).await.unwrap();
+    let (happened, ended) = client.send(2, "tools/call").finish().await;
     assert_eq!((happened.len(), ended.unwrap()), (1, "\"tools/call\"".to_owned()));
     let heard = peer.heard();
     assert_eq!(heard[0].method, "GET");
     assert!(heard[1..].iter().all(|one| one.path == "/messages?s=1"));
     assert!(heard.iter().all(|one| one.header("authorization") == "Bearer secret"));
-    line.transport.close().await;
-    assert!(matches!(line.events.recv().await, Some(ConnectionEvent::Closed(_))));
+    client.transport.close().await;
+    assert!(matches!(client.events.recv().await, Some(ConnectionEvent::Closed(_))));
 }
 
 #[tokio::test]
 async fn a_server_that_refuses_the_newer_way_is_spoken_to_in_the_older_one() {
     let (peer, _stream) = server("/messages?s=1", echo).await;
-    let line = line(&peer, HttpTransport::Auto);
-    assert!(matches!(ask(&line, 1, "server/discover").await, Err(RequestError::Protocol(_))));
-    assert_eq!(ask(&line, 2, "initialize").await.unwrap(), "\"initialize\"");
-    line.transport.set_version(ProtocolVersion::V2024_11_05);
-    assert_eq!(call(&line).await.unwrap(), "\"tools/call\"");
-    line.transport.close().await;
+    let client = client(&peer, HttpTransport::Auto);
+    assert!(matches!(client.ask(1, "server/discover").await, Err(RequestError::Protocol(_))));
+    assert_eq!(client.ask(2, "initialize").await.unwrap(), "\"initialize\"");
+    client.transport.set_version(ProtocolVersion::V2024_11_05);
+    assert_eq!(client.call().await.unwrap(), "\"tools/call\"");
+    client.transport.close().await;
     // Who wants the newer way alone gets no other.
-    let line = super::line(&peer, HttpTransport::Streamable);
-    assert!(matches!(ask(&line, 2, "initialize").await, Err(RequestError::Protocol(_))));
+    let client = super::client(&peer, HttpTransport::Streamable);
+    assert!(matches!(client.ask(2, "initialize").await, Err(RequestError::Protocol(_))));
 }
 
 #[tokio::test]
 async fn a_server_that_knows_neither_is_told_by_what_it_said_first() {
     let peer =
         Peer::start(|_| vec![Act::answer(405, "Content-Type: text/html\r\n", "<html>")]).await;
-    let line = line(&peer, HttpTransport::Auto);
-    let ended = ask(&line, 1, "initialize").await;
+    let client = client(&peer, HttpTransport::Auto);
+    let ended = client.ask(1, "initialize").await;
     assert!(matches!(&ended, Err(RequestError::Protocol(why)) if why.contains("405")), "{ended:?}");
     // It was not given up for good.
-    let ended = ask(&line, 2, "initialize").await;
+    let ended = client.ask(2, "initialize").await;
     assert!(matches!(ended, Err(RequestError::Protocol(_))), "{ended:?}");
 }
 
@@ -103,11 +103,11 @@ async fn requests_at_once_are_answered_in_any_order() {
         if held.len() == 20 { held.drain(..).rev().collect() } else { String::new() }
     })
     .await;
-    let line = line(&peer, HttpTransport::HttpSse);
+    let client = client(&peer, HttpTransport::HttpSse);
     let tasks: Vec<_> = (0..20)
         .map(|id| {
-            let mut pending = line.transport.send(request(id, "tools/call"));
-            tokio::spawn(async move { whole(&mut *pending).await.1 })
+            let mut pending = client.send(id, "tools/call");
+            tokio::spawn(async move { pending.finish().await.1 })
         })
         .collect();
     for task in tasks {
@@ -119,7 +119,7 @@ async fn requests_at_once_are_answered_in_any_order() {
 async fn an_endpoint_of_another_origin_is_refused() {
     for endpoint in ["http://127.0.0.1:1/messages", "https://example.com/", "//example.com/m"] {
         let (peer, _stream) = server(endpoint, echo).await;
-        let ended = call(&line(&peer, HttpTransport::HttpSse)).await;
+        let ended = client(&peer, HttpTransport::HttpSse).call().await;
         assert!(matches!(&ended, Err(RequestError::Protocol(_))), "{endpoint}: {ended:?}");
         assert_eq!(peer.heard().len(), 1, "{endpoint}");
     }
@@ -128,26 +128,26 @@ async fn an_endpoint_of_another_origin_is_refused() {
 #[tokio::test]
 async fn a_stream_that_ends_loses_all_that_runs_and_closes_the_connection() {
     let (peer, stream) = server("/messages?s=1", |_| String::new()).await;
-    let mut line = line(&peer, HttpTransport::HttpSse);
-    let mut flights = [1, 2].map(|id| line.transport.send(request(id, "tools/call")));
-    for (number, pending) in flights.iter_mut().enumerate() {
+    let mut client = client(&peer, HttpTransport::HttpSse);
+    let mut requests = [1, 2].map(|id| client.send(id, "tools/call"));
+    for (number, pending) in requests.iter_mut().enumerate() {
         // The stream, and a message for each.
-        until(&mut **pending, "it was asked", || peer.heard().len() == number + 2).await;
+        pending.until("it was asked", || peer.heard().len() == number + 2).await;
     }
     *stream.lock().unwrap() = None;
-    for pending in &mut flights {
-        let ended = whole(&mut **pending).await.1;
+    for pending in &mut requests {
+        let ended = pending.finish().await.1;
         assert!(matches!(ended, Err(RequestError::Lost(_))), "{ended:?}");
     }
-    assert!(matches!(line.events.recv().await, Some(ConnectionEvent::Closed(_))));
-    assert!(matches!(call(&line).await, Err(RequestError::NotSent(_))));
+    assert!(matches!(client.events.recv().await, Some(ConnectionEvent::Closed(_))));
+    assert!(matches!(client.call().await, Err(RequestError::NotSent(_))));
 }
 
 #[tokio::test]
 async fn a_server_without_a_stream_or_an_endpoint_is_told_as_that() {
     let ended = async |act: fn() -> Vec<Act>| {
         let peer = Peer::start(move |_| act()).await;
-        call(&line(&peer, HttpTransport::HttpSse)).await.unwrap_err()
+        client(&peer, HttpTransport::HttpSse).call().await.unwrap_err()
     };
     let error = ended(|| vec![Act::json("{}")]).await;
     assert!(matches!(error, RequestError::Protocol(_)), "{error:?}");
@@ -170,16 +170,16 @@ async fn questions_and_cancelling_work_as_in_later_revisions() {
         }
     })
     .await;
-    let line = line(&peer, HttpTransport::HttpSse);
-    let mut pending = line.transport.send(request(1, "tools/call"));
-    let RequestEvent::InputRequest(asked) = pending.next().await else { panic!("not asked") };
+    let client = client(&peer, HttpTransport::HttpSse);
+    let mut pending = client.send(1, "tools/call");
+    let InterimMessage::InputRequest(asked) = pending.message().await else { panic!("not asked") };
     asked.respond(json!({ "roots": [] }));
-    assert_eq!(whole(&mut *pending).await.1.unwrap(), "\"answered\"");
+    assert_eq!(pending.finish().await.1.unwrap(), "\"answered\"");
     assert_eq!(replies(&peer)[0]["result"], json!({ "roots": [] }));
-    let ended = send(&line, hurried(2)).await;
+    let ended = client.call_within(SHORT, 2).await;
     assert!(matches!(ended, Err(RequestError::Timeout(300))), "{ended:?}");
-    let mut pending = line.transport.send(request(3, "tools/call"));
-    assert!(tokio::time::timeout(SHORT, pending.next()).await.is_err());
+    let mut pending = client.send(3, "tools/call");
+    assert!(tokio::time::timeout(SHORT, pending.message()).await.is_err());
     drop(pending);
     eventually("both are cancelled", || async {
         let all = told(&peer, "notifications/cancelled");

@@ -20,9 +20,9 @@ fn question(method: &str) -> Value {
 #[tokio::test]
 async fn the_session_is_learned_and_named_ever_after_until_it_is_ended() {
     let peer = server(|heard| vec![Act::json(answer_to(heard, &json!({})))]).await;
-    let line = legacy(&peer).await;
-    call(&line).await.unwrap();
-    line.transport.close().await;
+    let client = legacy(&peer).await;
+    client.call().await.unwrap();
+    client.transport.close().await;
     let heard = peer.heard();
     assert_eq!(heard[0].header("mcp-session-id"), "");
     for method in ["notifications/initialized", "tools/call"] {
@@ -47,23 +47,23 @@ async fn a_session_that_is_over_ends_the_connection() {
         // Only the first two are what the protocol has for it: nothing came of the request.
         let proved = status == 404;
         let peer = server(move |_| vec![Act::answer(status, head, body)]).await;
-        let mut line = legacy(&peer).await;
-        let ended = call(&line).await;
+        let mut client = legacy(&peer).await;
+        let ended = client.call().await;
         match &ended {
             Err(RequestError::NotSent(_)) => assert!(proved, "{body}"),
             Err(RequestError::Lost(_)) => assert!(!proved, "{body}"),
             other => panic!("{body}: {other:?}"),
         }
-        assert!(matches!(line.events.recv().await, Some(ConnectionEvent::Closed(_))), "{body}");
+        assert!(matches!(client.events.recv().await, Some(ConnectionEvent::Closed(_))), "{body}");
         // There is nothing left to be ended.
-        line.transport.close().await;
+        client.transport.close().await;
         assert!(peer.heard().iter().all(|one| one.method != "DELETE"));
     }
     // Other errors with the same status do not end it.
     let peer = server(|_| vec![Act::answer(404, JSON, UNKNOWN)]).await;
-    let mut line = legacy(&peer).await;
-    assert!(matches!(call(&line).await, Err(RequestError::Rpc(_))));
-    assert!(line.events.try_recv().is_err());
+    let mut client = legacy(&peer).await;
+    assert!(matches!(client.call().await, Err(RequestError::Rpc(_))));
+    assert!(client.events.try_recv().is_err());
 }
 
 #[tokio::test]
@@ -78,13 +78,13 @@ async fn a_question_on_the_way_to_an_answer_is_handed_on_and_its_answer_posted_b
         vec![stream(&events.concat())]
     })
     .await;
-    let line = legacy(&peer).await;
-    let mut pending = line.transport.send(request(7, "tools/call"));
-    let RequestEvent::InputRequest(asked) = pending.next().await else { panic!("not asked") };
+    let client = legacy(&peer).await;
+    let mut pending = client.send(7, "tools/call");
+    let InterimMessage::InputRequest(asked) = pending.message().await else { panic!("not asked") };
     assert_eq!(asked.method, mcp::InputMethod::Elicitation);
     assert_eq!(asked.params["message"], "name?");
     asked.respond(json!({ "action": "accept" }));
-    assert_eq!(whole(&mut *pending).await.1.unwrap(), "\"done\"");
+    assert_eq!(pending.finish().await.1.unwrap(), "\"done\"");
     let replied = eventually("all were answered", || async {
         let replies = replies(&peer);
         (replies.len() == 3).then_some(replies)
@@ -111,8 +111,8 @@ async fn not_all_is_answered_to_a_server_that_takes_no_answers() {
         })
     })
     .await;
-    let line = legacy(&peer).await;
-    call(&line).await.unwrap();
+    let client = legacy(&peer).await;
+    client.call().await.unwrap();
     eventually("it has what it gets", || async { (replies(&peer).len() == 16).then_some(()) })
         .await;
     tokio::time::sleep(SHORT).await;
@@ -127,8 +127,8 @@ async fn a_question_that_is_let_go_of_is_answered_that_nobody_can_be_asked() {
         vec![stream(&events)]
     })
     .await;
-    let line = legacy(&peer).await;
-    call(&line).await.unwrap();
+    let client = legacy(&peer).await;
+    client.call().await.unwrap();
     let replied = eventually("it was answered", || async { replies(&peer).pop() }).await;
     assert_eq!((&replied["id"], &replied["error"]["code"]), (&json!("q-1"), &json!(-32601)));
 }
@@ -142,16 +142,16 @@ async fn time_does_not_pass_while_a_question_is_open() {
         vec![Act::events(), first, Act::Relay(events.lock().unwrap().take().unwrap())]
     })
     .await;
-    let line = legacy(&peer).await;
+    let client = legacy(&peer).await;
     let timeout = Duration::from_secs(2);
-    let mut pending = line.transport.send(EncodedRequest { timeout, ..request(7, "tools/call") });
-    let RequestEvent::InputRequest(asked) = pending.next().await else { panic!("not asked") };
-    let waited = tokio::time::timeout(timeout + SHORT, pending.next()).await;
+    let mut pending = client.send_within(timeout, 7, "tools/call");
+    let InterimMessage::InputRequest(asked) = pending.message().await else { panic!("not asked") };
+    let waited = tokio::time::timeout(timeout + SHORT, pending.message()).await;
     assert!(waited.is_err(), "{waited:?}");
     asked.respond(json!({}));
     let answer = json!({ "jsonrpc": "2.0", "id": 7, "result": "late" });
     sender.send(event(answer).into_bytes()).unwrap();
-    assert_eq!(whole(&mut *pending).await.1.unwrap(), "\"late\"");
+    assert_eq!(pending.finish().await.1.unwrap(), "\"late\"");
 }
 
 #[tokio::test]
@@ -159,9 +159,9 @@ async fn after_a_question_time_goes_on() {
     let peer =
         server(move |_| vec![Act::events(), Act::say(event(question("roots/list"))), Act::Silence])
             .await;
-    let line = legacy(&peer).await;
+    let client = legacy(&peer).await;
     let begun = Instant::now();
-    let ended = send(&line, hurried(7)).await;
+    let ended = client.call_within(SHORT, 7).await;
     assert!(matches!(ended, Err(RequestError::Timeout(300))), "{ended:?}");
     assert!(begun.elapsed() < Duration::from_secs(20));
 }
@@ -169,16 +169,16 @@ async fn after_a_question_time_goes_on() {
 #[tokio::test]
 async fn whoever_lets_go_of_a_request_cancels_it() {
     let peer = server(|_| vec![Act::Silence]).await;
-    let line = legacy(&peer).await;
+    let client = legacy(&peer).await;
     // One that was never begun is not cancelled either.
-    drop(line.transport.send(request(6, "tools/call")));
-    let mut pending = line.transport.send(request(7, "tools/call"));
-    assert!(tokio::time::timeout(SHORT, pending.next()).await.is_err());
+    drop(client.send(6, "tools/call"));
+    let mut pending = client.send(7, "tools/call");
+    assert!(tokio::time::timeout(SHORT, pending.message()).await.is_err());
     drop(pending);
     let cancelled = || async { told(&peer, "notifications/cancelled").pop() };
     let message = eventually("it is cancelled", cancelled).await;
     assert_eq!(message["params"]["requestId"], 7);
-    assert!(matches!(send(&line, hurried(8)).await, Err(RequestError::Timeout(300))));
+    assert!(matches!(client.call_within(SHORT, 8).await, Err(RequestError::Timeout(300))));
     eventually("the other one is too", || async {
         let all = told(&peer, "notifications/cancelled");
         (all.len() == 2 && all[1]["params"]["requestId"] == 8).then_some(())
@@ -186,10 +186,10 @@ async fn whoever_lets_go_of_a_request_cancels_it() {
     .await;
     // What is over is not cancelled, and what opens a session cannot be.
     let peer = server(|heard| vec![Act::json(answer_to(heard, &json!({})))]).await;
-    let line = legacy(&peer).await;
-    call(&line).await.unwrap();
-    drop(line.transport.send(request(9, "initialize")));
-    line.transport.close().await;
+    let client = legacy(&peer).await;
+    client.call().await.unwrap();
+    drop(client.send(9, "initialize"));
+    client.transport.close().await;
     assert!(told(&peer, "notifications/cancelled").is_empty());
 }
 
@@ -209,9 +209,9 @@ async fn a_stream_that_ends_before_its_answer_is_taken_up_again() {
         }
     })
     .await;
-    let line = legacy(&peer).await;
+    let client = legacy(&peer).await;
     let begun = Instant::now();
-    let (happened, ended) = whole(&mut *line.transport.send(request(7, "tools/call"))).await;
+    let (happened, ended) = client.send(7, "tools/call").finish().await;
     assert_eq!(ended.unwrap(), "\"at last\"");
     assert_eq!(happened.len(), 1);
     assert!(begun.elapsed() >= Duration::from_millis(120), "it waits as long as it is told");
@@ -226,10 +226,10 @@ async fn a_stream_that_ends_before_its_answer_is_taken_up_again() {
 #[tokio::test]
 async fn a_stream_that_cannot_be_taken_up_again_loses_the_request() {
     let peer = server(|_| vec![stream("id: e-1\nretry: 50\ndata:\n\n")]).await;
-    let ended = call(&legacy(&peer).await).await;
+    let ended = legacy(&peer).await.call().await;
     assert!(matches!(&ended, Err(RequestError::Lost(why)) if why.contains("405")), "{ended:?}");
     let peer = server(|_| vec![stream("retry: 50\ndata:\n\n")]).await;
-    let ended = call(&legacy(&peer).await).await;
+    let ended = legacy(&peer).await.call().await;
     assert!(matches!(ended, Err(RequestError::Lost(_))), "{ended:?}");
     // One that gives nothing, again and again.
     let peer = Peer::start(|heard| match heard.method.as_str() {
@@ -238,10 +238,10 @@ async fn a_stream_that_cannot_be_taken_up_again_loses_the_request() {
         _ => opening(heard).unwrap_or_else(|| vec![stream("id: e-1\nretry: 50\ndata:\n\n")]),
     })
     .await;
-    let ended = call(&legacy(&peer).await).await;
+    let ended = legacy(&peer).await.call().await;
     assert!(matches!(ended, Err(RequestError::Lost(_))), "{ended:?}");
     // One that wants us to wait for longer than there is time.
     let peer = server(|_| vec![stream("id: e-1\nretry: 60000\ndata:\n\n")]).await;
-    let ended = send(&legacy(&peer).await, hurried(7)).await;
+    let ended = legacy(&peer).await.call_within(SHORT, 7).await;
     assert!(matches!(ended, Err(RequestError::Timeout(300))), "{ended:?}");
 }

@@ -16,16 +16,17 @@ async fn a_request_is_one_post_and_its_answer_is_taken_as_it_is() {
         ))]
     })
     .await;
-    let line = modern(&peer);
-    let request = EncodedRequest {
-        name: Some("Wetter für Köln".to_owned()),
+    let client = modern(&peer);
+    let options = RequestOptions {
+        name: Some("Wetter für Köln"),
         headers: vec![
             ("Mcp-Param-City".to_owned(), "Köln".to_owned()),
             ("Mcp-Param-Unit".to_owned(), "C".to_owned()),
         ],
-        ..request(7, "tools/call")
+        ..RequestOptions::new(LONG)
     };
-    assert_eq!(send(&line, request).await.unwrap(), "{ \"a\" : 1.50 }");
+    let result = client.send_with(options, 7, "tools/call").finish().await.1;
+    assert_eq!(result.unwrap(), "{ \"a\" : 1.50 }");
     let heard = &peer.heard()[0];
     for (name, value) in [
         ("mcp-protocol-version", "2026-07-28"),
@@ -46,9 +47,9 @@ async fn a_request_is_one_post_and_its_answer_is_taken_as_it_is() {
 #[tokio::test]
 async fn whoever_does_not_know_yet_asks_in_the_modern_way() {
     let peer = Peer::start(|heard| vec![Act::json(answer_to(heard, &json!({})))]).await;
-    let line = line(&peer, HttpTransport::Auto);
-    ask(&line, 1, "server/discover").await.unwrap();
-    ask(&line, 2, "initialize").await.unwrap();
+    let client = client(&peer, HttpTransport::Auto);
+    client.ask(1, "server/discover").await.unwrap();
+    client.ask(2, "initialize").await.unwrap();
     let heard = peer.heard();
     assert_eq!(heard[0].header("mcp-protocol-version"), "2026-07-28");
     assert_eq!(heard[0].header("mcp-method"), "server/discover");
@@ -79,25 +80,28 @@ async fn what_is_said_before_the_answer_happens_before_it() {
         vec![stream(&events.concat())]
     })
     .await;
-    let mut line = modern(&peer);
+    let mut client = modern(&peer);
     for round in 1..=3 {
-        let (happened, ended) = whole(&mut *line.transport.send(request(7, "tools/call"))).await;
+        let (happened, ended) = client.send(7, "tools/call").finish().await;
         assert_eq!(ended.unwrap(), "{\"first\":true}");
         assert!(
-            matches!(happened[0], RequestEvent::Progress(mcp::Progress { progress: 1.0, .. })),
+            matches!(happened[0], InterimMessage::Progress(mcp::Progress { progress: 1.0, .. })),
             "{happened:?}"
         );
         assert!(
-            matches!(&happened[1], RequestEvent::Log(mcp::LogMessage { level, .. }) if level == "info")
+            matches!(&happened[1], InterimMessage::Log(mcp::LogMessage { level, .. }) if level == "info")
         );
-        assert!(matches!(happened[2], RequestEvent::Progress(mcp::Progress { progress: 2.0, .. })));
+        assert!(matches!(
+            happened[2],
+            InterimMessage::Progress(mcp::Progress { progress: 2.0, .. })
+        ));
         assert_eq!(happened.len(), 3);
-        assert_eq!(line.events.recv().await, Some(ConnectionEvent::ListChanged(ListKind::Tools)));
+        assert_eq!(client.events.recv().await, Some(ConnectionEvent::ListChanged(ListKind::Tools)));
         // A modern server's question is not answered, and the connection is used again.
         assert_eq!(peer.heard().len(), round);
     }
     assert_eq!(peer.connections(), 1);
-    let oddities = line.transport.discarded();
+    let oddities = client.transport.discarded();
     assert_eq!((oddities.malformed, oddities.unexpected), (3, 3));
     assert_eq!(oddities.samples[0], "this is no message");
 }
@@ -114,37 +118,14 @@ async fn letting_go_closes_the_connection() {
             _ => vec![Act::events(), Act::say(event(progress(7, 1))), Act::Silence],
         })
         .await;
-        let line = modern(&peer);
-        let mut pending = line.transport.send(request(7, "tools/call"));
-        until(&mut *pending, "it was asked", || peer.heard().len() == 1).await;
+        let client = modern(&peer);
+        let mut pending = client.send(7, "tools/call");
+        pending.until("it was asked", || peer.heard().len() == 1).await;
         assert_eq!(peer.closed(), 0, "{acts}");
         drop(pending);
         eventually("the server sees it", || async { (peer.closed() == 1).then_some(()) }).await;
         assert_eq!(peer.heard().len(), 1, "{acts}");
     }
-}
-
-#[tokio::test]
-async fn asking_what_happens_can_be_broken_off_and_taken_up_again() {
-    let peer = Peer::start(|heard| {
-        let text = event(progress(7, 1)) + &event(answer_to(heard, &json!("done")));
-        vec![Act::events(), Act::Drip(text.into_bytes(), Duration::from_millis(1)), Act::Close]
-    })
-    .await;
-    let line = modern(&peer);
-    let mut pending = line.transport.send(request(7, "tools/call"));
-    let mut happened = 0;
-    loop {
-        match tokio::time::timeout(Duration::from_millis(3), pending.next()).await {
-            Err(_) => {}
-            Ok(RequestEvent::Done(ended)) => {
-                assert_eq!(ended.unwrap().json(), "\"done\"");
-                break;
-            }
-            Ok(_) => happened += 1,
-        }
-    }
-    assert_eq!((happened, peer.heard().len()), (1, 1));
 }
 
 #[tokio::test]
@@ -155,9 +136,9 @@ async fn a_long_request_goes_on_for_as_long_as_it_may() {
         vec![Act::events(), Act::Relay(events.lock().unwrap().take().unwrap()), Act::Close]
     })
     .await;
-    let mut line = modern(&peer);
-    let mut pending = line.transport.send(request(3, "subscriptions/listen"));
-    let listening = tokio::spawn(async move { whole(&mut *pending).await.1 });
+    let mut client = modern(&peer);
+    let mut pending = client.send(3, "subscriptions/listen");
+    let listening = tokio::spawn(async move { pending.finish().await.1 });
     for (method, expected) in [
         ("notifications/tools/list_changed", ConnectionEvent::ListChanged(ListKind::Tools)),
         ("notifications/prompts/list_changed", ConnectionEvent::ListChanged(ListKind::Prompts)),
@@ -165,7 +146,7 @@ async fn a_long_request_goes_on_for_as_long_as_it_may() {
     ] {
         let message = json!({ "jsonrpc": "2.0", "method": method });
         sender.send(event(message).into_bytes()).unwrap();
-        assert_eq!(line.events.recv().await, Some(expected));
+        assert_eq!(client.events.recv().await, Some(expected));
     }
     drop(sender);
     assert!(matches!(listening.await.unwrap(), Err(RequestError::Lost(_))));
@@ -174,13 +155,13 @@ async fn a_long_request_goes_on_for_as_long_as_it_may() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_at_once_share_two_hundred_connections_at_most() {
     let peer = Peer::start(|heard| vec![Act::json(answer_to(heard, &heard.field("id")))]).await;
-    let line = modern(&peer);
+    let client = modern(&peer);
     for round in 0..5_u64 {
         let tasks: Vec<_> = (0..200_u64)
             .map(|number| {
                 let id = round * 200 + number;
-                let mut pending = line.transport.send(request(id, "tools/call"));
-                tokio::spawn(async move { (id, whole(&mut *pending).await.1.unwrap()) })
+                let mut pending = client.send(id, "tools/call");
+                tokio::spawn(async move { (id, pending.finish().await.1.unwrap()) })
             })
             .collect();
         for task in tasks {
@@ -190,7 +171,7 @@ async fn two_hundred_at_once_share_two_hundred_connections_at_most() {
     }
     assert!(peer.connections() <= 200, "{}", peer.connections());
     assert_eq!(peer.heard().len(), 1_000);
-    line.transport.close().await;
+    client.transport.close().await;
     eventually("all are closed", || async { (peer.closed() == peer.connections()).then_some(()) })
         .await;
 }
@@ -216,20 +197,20 @@ async fn nobody_gets_anothers_answer_although_others_let_go() {
         }
     })
     .await;
-    let line = Arc::new(modern(&peer));
+    let client = Arc::new(modern(&peer));
     let tasks: Vec<_> = (0..16_u64)
         .map(|task| {
-            let line = line.clone();
+            let client = client.clone();
             tokio::spawn(async move {
                 for number in 0..60 {
                     let id = task * 1_000 + number;
-                    let mut pending = line.transport.send(request(id, "tools/call"));
+                    let mut pending = client.send(id, "tools/call");
                     if number % 3 == 0 {
-                        let patience = Duration::from_micros(id % 7 * 300);
-                        let _ = tokio::time::timeout(patience, whole(&mut *pending)).await;
+                        let timeout = Duration::from_micros(id % 7 * 300);
+                        let _ = tokio::time::timeout(timeout, pending.finish()).await;
                         continue;
                     }
-                    let ended = tokio::time::timeout(LONG * 2, whole(&mut *pending)).await;
+                    let ended = tokio::time::timeout(LONG * 2, pending.finish()).await;
                     assert_eq!(ended.unwrap().1.unwrap(), id.to_string());
                 }
             })

@@ -26,13 +26,13 @@ async fn server(
 }
 
 /// What is told when a stream begins: nobody knows what was said before.
-async fn began(line: &mut TestTransport) {
+async fn began(client: &mut TestClient) {
     for expected in [
         ConnectionEvent::ListChanged(ListKind::Tools),
         ConnectionEvent::ListChanged(ListKind::Prompts),
         ConnectionEvent::ListChanged(ListKind::Resources),
     ] {
-        assert_eq!(line.events.recv().await, Some(expected));
+        assert_eq!(client.events.recv().await, Some(expected));
     }
 }
 
@@ -56,8 +56,8 @@ fn question() -> Vec<u8> {
 #[tokio::test]
 async fn changes_are_told() {
     let (peer, sender) = server(|_| vec![]).await;
-    let mut line = legacy(&peer).await;
-    began(&mut line).await;
+    let mut client = legacy(&peer).await;
+    began(&mut client).await;
     for (what, expected) in [
         ("tools", ConnectionEvent::ListChanged(ListKind::Tools)),
         ("prompts", ConnectionEvent::ListChanged(ListKind::Prompts)),
@@ -65,7 +65,7 @@ async fn changes_are_told() {
     ] {
         sender.send(b"data: no message\n\n: a comment\n\n".to_vec()).unwrap();
         sender.send(changed(what)).unwrap();
-        assert_eq!(line.events.recv().await, Some(expected));
+        assert_eq!(client.events.recv().await, Some(expected));
     }
     let heard = peer.heard();
     let get = heard.iter().find(|one| one.method == "GET").unwrap();
@@ -73,7 +73,7 @@ async fn changes_are_told() {
     assert_eq!(get.header("mcp-session-id"), "s-1");
     assert_eq!(get.header("mcp-protocol-version"), "2025-11-25");
     assert_eq!(get.header("content-type"), "");
-    line.transport.close().await;
+    client.transport.close().await;
     eventually("the stream is closed", || async { sender.send(vec![]).err().map(|_| ()) }).await;
 }
 
@@ -85,10 +85,10 @@ async fn whoever_has_no_such_stream_is_not_asked_again() {
             _ => opening(heard).unwrap_or_else(|| vec![Act::json(answer_to(heard, &json!(1)))]),
         })
         .await;
-        let mut line = legacy(&peer).await;
+        let mut client = legacy(&peer).await;
         listened(&peer).await;
-        call(&line).await.unwrap();
-        assert!(line.events.try_recv().is_err(), "{status}");
+        client.call().await.unwrap();
+        assert!(client.events.try_recv().is_err(), "{status}");
         assert_eq!(peer.heard().iter().filter(|one| one.method == "GET").count(), 1);
     }
 }
@@ -105,9 +105,9 @@ async fn a_stream_that_ends_is_taken_up_again_after_the_last_event() {
         _ => opening(heard).unwrap(),
     })
     .await;
-    let mut line = legacy(&peer).await;
-    began(&mut line).await;
-    assert_eq!(line.events.recv().await, Some(ConnectionEvent::ListChanged(ListKind::Tools)));
+    let mut client = legacy(&peer).await;
+    began(&mut client).await;
+    assert_eq!(client.events.recv().await, Some(ConnectionEvent::ListChanged(ListKind::Tools)));
     eventually("it was asked again, although that failed", || async {
         let heard = peer.heard();
         let again = heard.iter().filter(|one| one.header("last-event-id") == "a").count();
@@ -119,17 +119,17 @@ async fn a_stream_that_ends_is_taken_up_again_after_the_last_event() {
 #[tokio::test]
 async fn a_question_there_is_for_the_only_request_that_runs() {
     let (peer, sender) = server(|_| vec![Act::events(), Act::Silence]).await;
-    let line = legacy(&peer).await;
+    let client = legacy(&peer).await;
     listened(&peer).await;
-    let mut pending = line.transport.send(request(7, "tools/call"));
-    assert!(tokio::time::timeout(SHORT, pending.next()).await.is_err());
+    let mut pending = client.send(7, "tools/call");
+    assert!(tokio::time::timeout(SHORT, pending.message()).await.is_err());
     sender.send(event(progress(7, 1)).into_bytes()).unwrap();
-    assert!(matches!(pending.next().await, RequestEvent::Progress(mcp::Progress { .. })));
+    assert!(matches!(pending.message().await, InterimMessage::Progress(mcp::Progress { .. })));
     sender.send(question()).unwrap();
-    let RequestEvent::InputRequest(asked) = pending.next().await else { panic!("not asked") };
+    let InterimMessage::InputRequest(asked) = pending.message().await else { panic!("not asked") };
     asked.respond(json!({ "action": "decline" }));
     let replied = tokio::select! {
-        happened = pending.next() => panic!("{happened:?}"),
+        happened = pending.message() => panic!("{happened:?}"),
         replied = eventually("it is answered", || async { replies(&peer).pop() }) => replied,
     };
     assert_eq!(replied["result"], json!({ "action": "decline" }));
@@ -138,18 +138,22 @@ async fn a_question_there_is_for_the_only_request_that_runs() {
 #[tokio::test]
 async fn with_none_or_several_requests_nobody_can_be_asked() {
     let (peer, sender) = server(|_| vec![Act::Silence]).await;
-    let line = legacy(&peer).await;
+    let client = legacy(&peer).await;
     listened(&peer).await;
     sender.send(question()).unwrap();
     let reply = eventually("it is answered", || async { replies(&peer).pop() }).await;
     assert_eq!(reply["error"]["code"], -32601);
-    let flights = [7, 8].map(|id| line.transport.send(request(id, "tools/call")));
-    let _listing = line.transport.send(request(9, "tools/list"));
+    let methods = [(7, "tools/call"), (8, "tools/call"), (9, "tools/list")];
+    let mut requests = methods.map(|(id, method)| client.send(id, method));
+    for request in &mut requests {
+        assert!(tokio::time::timeout(SHORT, request.message()).await.is_err());
+    }
     sender.send(question()).unwrap();
     eventually("it is answered", || async { (replies(&peer).len() == 2).then_some(()) }).await;
-    drop(flights);
+    drop(requests);
     // With one that ends before it takes the question.
-    let pending = line.transport.send(request(10, "tools/call"));
+    let mut pending = client.send(10, "tools/call");
+    assert!(tokio::time::timeout(SHORT, pending.message()).await.is_err());
     sender.send(question()).unwrap();
     tokio::time::sleep(SHORT).await;
     drop(pending);
@@ -159,8 +163,8 @@ async fn with_none_or_several_requests_nobody_can_be_asked() {
 #[tokio::test]
 async fn letting_go_of_the_wire_ends_the_stream() {
     let (peer, sender) = server(|_| vec![]).await;
-    let line = legacy(&peer).await;
+    let client = legacy(&peer).await;
     listened(&peer).await;
-    drop(line);
+    drop(client);
     eventually("the stream is closed", || async { sender.send(vec![]).err().map(|_| ()) }).await;
 }

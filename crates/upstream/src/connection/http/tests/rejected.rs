@@ -8,7 +8,7 @@ use super::*;
 /// What a status with this head and body is told as.
 async fn refused(status: u16, head: &'static str, body: &'static str) -> RequestError {
     let peer = Peer::start(move |_| vec![Act::answer(status, head, body)]).await;
-    call(&modern(&peer)).await.unwrap_err()
+    modern(&peer).call().await.unwrap_err()
 }
 
 const JSON: &str = "Content-Type: application/json; charset=utf-8\r\n";
@@ -29,7 +29,7 @@ async fn an_error_in_the_protocols_own_words_keeps_its_status() {
         matches!(refused(404, JSON, body).await, RequestError::Rpc(error) if error.status == 404)
     );
     let peer = Peer::start(move |_| vec![Act::json(body)]).await;
-    let ended = call(&modern(&peer)).await;
+    let ended = modern(&peer).call().await;
     assert!(matches!(ended, Err(RequestError::Rpc(error)) if error.status == 200));
 }
 
@@ -70,8 +70,8 @@ async fn a_redirect_within_the_server_is_followed() {
         _ => vec![Act::json(answer_to(heard, &json!(heard.path)))],
     })
     .await;
-    let line = modern(&peer);
-    assert_eq!(call(&line).await.unwrap(), "\"/mcp/\"");
+    let client = modern(&peer);
+    assert_eq!(client.call().await.unwrap(), "\"/mcp/\"");
     assert_eq!(peer.heard()[1].header("mcp-method"), "tools/call");
 }
 
@@ -81,9 +81,9 @@ async fn whoever_is_not_there_was_not_asked() {
     let mut gone = Peer::start(|_| vec![]).await;
     gone.port = free.local_addr().unwrap().port();
     drop(free);
-    let line = modern(&gone);
-    assert!(matches!(call(&line).await, Err(RequestError::NotSent(_))));
-    assert!(line.transport.notify(Bytes::from_static(b"{}")).await.is_err());
+    let client = modern(&gone);
+    assert!(matches!(client.call().await, Err(RequestError::NotSent(_))));
+    assert!(client.transport.notify(Bytes::from_static(b"{}")).await.is_err());
 }
 
 #[tokio::test]
@@ -94,10 +94,10 @@ async fn what_can_be_asked_twice_is_where_a_connection_was_closed_and_nothing_el
         _ => vec![Act::Close],
     })
     .await;
-    let line = modern(&peer);
-    assert!(ask(&line, 1, "tools/list").await.is_ok());
-    assert!(ask(&line, 2, "tools/list").await.is_ok());
-    let ended = ask(&line, 3, "tools/call").await;
+    let client = modern(&peer);
+    assert!(client.ask(1, "tools/list").await.is_ok());
+    assert!(client.ask(2, "tools/list").await.is_ok());
+    let ended = client.ask(3, "tools/call").await;
     assert!(matches!(ended, Err(RequestError::Lost(_))), "{ended:?}");
     let methods: Vec<_> = peer.heard().iter().map(|one| one.field("id")).collect();
     assert_eq!(methods, [1, 2, 2, 3].map(|id| json!(id)));

@@ -1,6 +1,6 @@
-//! The result of `tools/call`, parsed: an output, the tool's own error, or input requests.
+//! The output of a tool, read from the result of `tools/call`: or the tool's own error, or input requests.
 
-use contract::{Contract, codes};
+use contract::{Contract, DeclaredError, codes};
 use gate::{OutputPayload, PrintedJson, ToolError, ToolOutput};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json, value::RawValue};
@@ -12,13 +12,11 @@ const MAX_ERROR_BYTES: usize = 16_384;
 /// The largest part of an invalid result that is quarantined, in bytes.
 const MAX_QUARANTINED_BYTES: usize = 1_048_576;
 
-/// The result of a call.
+/// The reason why a result has no output.
 #[derive(Debug)]
-pub(crate) enum CallResult {
-    /// An output, or something in its place: the gate checks it.
-    Output(ToolOutput),
+pub(crate) enum MissingOutput {
     /// The tool reports an error (`isError`).
-    Failed(ToolError),
+    Error(ToolError),
     /// The upstream wants input first (modern protocol).
     InputRequired(InputRequired),
 }
@@ -65,30 +63,43 @@ struct TextBlock<'a> {
     text: Option<std::borrow::Cow<'a, str>>,
 }
 
-/// Parses a result.
-pub(crate) fn read(json: &str, format: OutputFormat, require_is_error: bool) -> CallResult {
+/// Reads a result. Something that is not an output stands in the place of one: the gate checks it.
+/// `errors` are those that the tool's contract declares.
+pub(crate) fn read(
+    json: &str,
+    format: OutputFormat,
+    require_is_error: bool,
+    errors: &[DeclaredError],
+) -> Result<ToolOutput, MissingOutput> {
     let fields: CallResultFields<'_> = match serde_json::from_str(json) {
         Ok(fields) if json.trim_ascii_start().starts_with('{') => fields,
-        Ok(_) => return broken(json, "the result is not an object".into()),
+        Ok(_) => return Ok(broken(json, "the result is not an object".into())),
         Err(error) => {
-            return broken(json, format!("the result is not a `tools/call` result: {error}"));
+            let reason = format!("the result is not a `tools/call` result: {error}");
+            return Ok(broken(json, reason));
         }
     };
     match fields.result_type.as_ref().map(Value::as_str) {
         None | Some(Some("complete")) => {}
-        Some(Some("input_required")) => return input_required(fields),
+        Some(Some("input_required")) => {
+            let request_state = fields.request_state.as_ref().and_then(Value::as_str);
+            return Err(MissingOutput::InputRequired(InputRequired {
+                request_state: request_state.map(str::to_owned),
+                requests: fields.input_requests.unwrap_or_default(),
+            }));
+        }
         Some(other) => {
             let shown: String = other.unwrap_or("(not a string)").chars().take(64).collect();
-            return broken(json, format!("unknown `resultType` `{shown}`"));
+            return Ok(broken(json, format!("unknown `resultType` `{shown}`")));
         }
     }
     match fields.is_error.map(RawValue::get) {
-        Some("true") => return CallResult::Failed(own_error(&fields)),
+        Some("true") => return Err(MissingOutput::Error(own_error(&fields, errors))),
         None if require_is_error => {
-            return broken(json, "the result has no `isError` (require_is_error)".into());
+            return Ok(broken(json, "the result has no `isError` (require_is_error)".into()));
         }
         Some("false") | None => {}
-        Some(_) => return broken(json, "`isError` is not true or false".into()),
+        Some(_) => return Ok(broken(json, "`isError` is not true or false".into())),
     }
     let payload = match format {
         OutputFormat::Declared => structured(&fields),
@@ -98,27 +109,17 @@ pub(crate) fn read(json: &str, format: OutputFormat, require_is_error: bool) -> 
         }
         OutputFormat::Content => Ok(content(&fields)),
     };
-    match payload {
-        Ok(output) => CallResult::Output(ToolOutput { output, ..ToolOutput::default() }),
-        Err(reason) => {
-            let text = cut(json, MAX_QUARANTINED_BYTES).to_owned();
-            let output = OutputPayload::Unreadable { text, reason };
-            CallResult::Output(ToolOutput { output, ..ToolOutput::default() })
-        }
-    }
+    let output = payload.unwrap_or_else(|reason| {
+        let text = cut(json, MAX_QUARANTINED_BYTES).to_owned();
+        OutputPayload::Unreadable { text, reason }
+    });
+    Ok(ToolOutput { output, ..ToolOutput::default() })
 }
 
 /// Something that is not a result.
-fn broken(json: &str, reason: String) -> CallResult {
+fn broken(json: &str, reason: String) -> ToolOutput {
     let text = cut(json, MAX_QUARANTINED_BYTES).to_owned();
-    let output = OutputPayload::Broken { text, reason };
-    CallResult::Output(ToolOutput { output, ..ToolOutput::default() })
-}
-
-fn input_required(fields: CallResultFields<'_>) -> CallResult {
-    let request_state = fields.request_state.as_ref().and_then(Value::as_str).map(str::to_owned);
-    let requests = fields.input_requests.unwrap_or_default();
-    CallResult::InputRequired(InputRequired { requests, request_state })
+    ToolOutput { output: OutputPayload::Broken { text, reason }, ..ToolOutput::default() }
 }
 
 /// The structured content: checked as a value, passed on as the text that it came in.
@@ -172,7 +173,10 @@ fn content(fields: &CallResultFields<'_>) -> OutputPayload {
 }
 
 /// The tool's own error. It is passed on as an error, whatever else the result has.
-fn own_error(fields: &CallResultFields<'_>) -> ToolError {
+fn own_error(fields: &CallResultFields<'_>, errors: &[DeclaredError]) -> ToolError {
+    if let Some(error) = toolgate_error(fields.meta, errors) {
+        return error;
+    }
     let blocks = blocks(fields).unwrap_or_default();
     let texts: Vec<&str> = blocks.iter().filter_map(|block| block.text.as_deref()).collect();
     let whole = texts.join("\n");
@@ -189,34 +193,27 @@ fn own_error(fields: &CallResultFields<'_>) -> ToolError {
     error
 }
 
-/// The code and the message that another Toolgate adds to its errors.
-#[derive(Deserialize)]
-struct ToolgateMeta {
-    #[serde(rename = "toolgate/error")]
-    error: ToolgateError,
-}
-
-#[derive(Deserialize)]
-struct ToolgateError {
-    code: String,
-    message: String,
-    #[serde(default)]
-    details: Option<Value>,
-}
-
-/// The same error with the code that the upstream gives, where the contract declares it.
-pub(crate) fn with_declared_code(json: &str, error: ToolError, contract: &Contract) -> ToolError {
-    let fields: Option<CallResultFields<'_>> = serde_json::from_str(json).ok();
-    let meta =
-        fields.and_then(|fields| fields.meta).filter(|meta| meta.get().len() <= MAX_ERROR_BYTES);
-    let coded = meta.and_then(|meta| serde_json::from_str::<ToolgateMeta>(meta.get()).ok());
-    match coded.map(|coded| coded.error) {
-        Some(own) if own.code != TOOL_ERROR && contract.declared(&own.code).is_some() => {
-            let message = cut(&own.message, MAX_ERROR_BYTES).to_owned();
-            ToolError { code: own.code, message, details: own.details, ..error }
-        }
-        _ => error,
+/// The error that another Toolgate adds to its result, where the contract declares its code.
+fn toolgate_error(meta: Option<&RawValue>, errors: &[DeclaredError]) -> Option<ToolError> {
+    #[derive(Deserialize)]
+    struct ToolgateMeta {
+        #[serde(rename = "toolgate/error")]
+        error: ToolgateError,
     }
+    #[derive(Deserialize)]
+    struct ToolgateError {
+        code: String,
+        message: String,
+        #[serde(default)]
+        details: Option<Value>,
+    }
+    // Most contracts declare none but our own.
+    let meta = meta.filter(|meta| errors.len() > 1 && meta.get().len() <= MAX_ERROR_BYTES)?;
+    let ToolgateError { code, message, details } =
+        serde_json::from_str::<ToolgateMeta>(meta.get()).ok()?.error;
+    let is_declared = code != TOOL_ERROR && errors.iter().any(|one| one.code == code);
+    is_declared
+        .then(|| ToolError { details, ..ToolError::new(&code, cut(&message, MAX_ERROR_BYTES)) })
 }
 
 /// The beginning of a text, cut between characters.
@@ -237,11 +234,12 @@ pub(crate) fn from_rpc_error(message: &str, contract: &Contract) -> ToolError {
 mod tests {
     use super::*;
 
+    fn read(json: &str, format: OutputFormat) -> Result<ToolOutput, MissingOutput> {
+        super::read(json, format, false, &[])
+    }
+
     fn payload(json: &str, format: OutputFormat) -> OutputPayload {
-        match read(json, format, false) {
-            CallResult::Output(answer) => answer.output,
-            other => panic!("{other:?}"),
-        }
+        read(json, format).unwrap().output
     }
 
     fn reason(json: &str, format: OutputFormat) -> String {
@@ -281,7 +279,7 @@ mod tests {
             r#"{"isError":true,"content":[{"type":"text","text":"no such file"}]}"#,
             r#"{"isError":true,"content":[{"type":"text","text":"no such file"}],"structuredContent":{"a":1}}"#,
         ] {
-            let CallResult::Failed(error) = read(json, OutputFormat::Declared, false) else {
+            let Err(MissingOutput::Error(error)) = read(json, OutputFormat::Declared) else {
                 panic!()
             };
             assert_eq!((&*error.code, &*error.message), (TOOL_ERROR, "no such file"));
@@ -295,8 +293,8 @@ mod tests {
     #[test]
     fn what_must_be_said_is_missed() {
         let json = r#"{"structuredContent":{}}"#;
-        let CallResult::Output(answer) = read(json, OutputFormat::Declared, true) else { panic!() };
-        assert!(matches!(answer.output, OutputPayload::Broken { .. }));
+        let output = super::read(json, OutputFormat::Declared, true, &[]).unwrap().output;
+        assert!(matches!(output, OutputPayload::Broken { .. }));
     }
 
     #[test]
@@ -332,7 +330,7 @@ mod tests {
     #[test]
     fn input_requests_are_passed_on() {
         let json = r#"{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"}},"requestState":"s"}"#;
-        let CallResult::InputRequired(required) = read(json, OutputFormat::Declared, false) else {
+        let Err(MissingOutput::InputRequired(required)) = read(json, OutputFormat::Declared) else {
             panic!()
         };
         assert_eq!((required.requests.len(), required.request_state.as_deref()), (1, Some("s")));
