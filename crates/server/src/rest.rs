@@ -14,6 +14,7 @@ pub mod openapi;
 mod page;
 mod path;
 mod quarantine;
+mod response;
 mod tools;
 mod upstreams;
 
@@ -29,12 +30,10 @@ use contract::{Violation, codes};
 use gate::{Failure, approvals::MAX_REASON_CHARACTERS};
 use serde_json::{Map, Value, json};
 
+use self::response::ErrorResponse;
 use crate::{
     App,
-    http::{
-        identity::{RejectedRequest, RequestContext},
-        response::{self, ErrorResponse},
-    },
+    http::identity::{self, RejectedRequest, RequestContext},
     mcp,
 };
 
@@ -99,7 +98,7 @@ fn only_operator(app: &App, context: &RequestContext, what: &str) -> Result<(), 
         if app.settings.tokens.is_empty() { codes::UNAUTHORIZED } else { codes::NOT_ALLOWED };
     let mut response = response::error(code, &message, None);
     if code == codes::UNAUTHORIZED {
-        response::ask_for_token(&mut response);
+        identity::ask_for_token(&mut response);
     }
     Err(response.into())
 }

@@ -1,4 +1,4 @@
-//! Bodies, read up to a limit.
+//! Bodies: of a request, read up to a limit, and of a response.
 
 use std::{
     future::{Future, poll_fn},
@@ -8,7 +8,8 @@ use std::{
 
 use axum::{
     body::{Body, HttpBody},
-    http::{HeaderMap, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::Response,
 };
 use bytes::{Bytes, BytesMut};
 use contract::codes;
@@ -152,4 +153,18 @@ fn discard(mut body: Body) {
             }
         }
     }));
+}
+
+/// A response with a body of that type.
+pub(crate) fn response(status: u16, content_type: HeaderValue, body: impl Into<Bytes>) -> Response {
+    let mut response = Response::new(Body::from(body.into()));
+    *response.status_mut() =
+        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response.headers_mut().insert(header::CONTENT_TYPE, content_type);
+    response
+}
+
+/// A response with JSON that is already printed.
+pub(crate) fn json_response(status: u16, body: impl Into<Bytes>) -> Response {
+    response(status, HeaderValue::from_static("application/json"), body)
 }

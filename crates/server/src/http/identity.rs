@@ -16,7 +16,7 @@ use hyper_util::service::TowerToHyperService;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::{App, ServerSettings, http::response, mcp};
+use crate::{App, ServerSettings, mcp};
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -68,7 +68,7 @@ pub(crate) async fn handle(
             request.extensions_mut().insert(rejected);
             let mut response = route(refusals.clone(), request).await;
             if unauthorized {
-                response::ask_for_token(&mut response);
+                ask_for_token(&mut response);
             }
             response
         }
@@ -188,4 +188,9 @@ fn check_token(settings: &ServerSettings, shown: Option<[u8; 32]>) -> Result<Cal
         }
     }
     caller.ok_or_else(|| Failure::new(codes::UNAUTHORIZED, "the bearer token is not known"))
+}
+
+/// Says that a bearer token is needed.
+pub(crate) fn ask_for_token(response: &mut Response) {
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
 }

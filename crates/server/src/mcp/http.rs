@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     App,
-    http::{body, body::BodyError, identity, response},
+    http::{body, body::BodyError, identity},
 };
 
 /// The path of the endpoint; a toolset has its name behind it.
@@ -259,7 +259,7 @@ fn body_failed(error: BodyError, max_bytes: usize) -> HttpResponse {
 
 /// An error, with the HTTP status that goes with it.
 fn failed(id: Option<&Id>, error: &RpcError) -> HttpResponse {
-    response::printed(error.status, mcp::encode_error(id, error))
+    body::json_response(error.status, mcp::encode_error(id, error))
 }
 
 /// Refusals of requests whose sender was not accepted.
@@ -298,5 +298,5 @@ fn not_allowed() -> HttpResponse {
 
 /// A response that is there, as JSON.
 fn finished(id: &Id, outcome: &RpcResult, status: u16) -> HttpResponse {
-    response::printed(status, Bytes::from(mcp::encode_response(id, outcome)))
+    body::json_response(status, Bytes::from(mcp::encode_response(id, outcome)))
 }

@@ -20,9 +20,13 @@ use crate::{
     http::{
         body,
         identity::{OPERATOR, RequestContext},
+    },
+    rest::{
+        self,
+        page::PageQuery,
+        path::PathName,
         response::{self, ErrorResponse},
     },
-    rest::{self, page::PageQuery, path::PathName},
 };
 
 const DECIDE: &str = "see and decide approvals";

@@ -16,8 +16,12 @@ use tokio_util::io::ReaderStream;
 
 use crate::{
     App,
-    http::response::{self, ErrorResponse},
-    rest::{jobs, path::PathName, tools::matches_tag},
+    rest::{
+        jobs,
+        path::PathName,
+        response::{self, ErrorResponse},
+        tools::matches_tag,
+    },
 };
 
 /// The part of a file that is read at a time, in bytes.

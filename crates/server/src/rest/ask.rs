@@ -17,8 +17,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{
     App, AskServiceRequest, AskServiceResponse, MAX_QUEUED_EVENTS,
-    http::{body, identity::RequestContext, response},
-    rest::{events, execute},
+    http::{body, identity::RequestContext},
+    rest::{events, execute, response},
 };
 
 const KEYS: [&str; 6] = ["question", "tool", "args", "summarize", "plan_only", "trace"];

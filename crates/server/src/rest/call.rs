@@ -18,9 +18,8 @@ use crate::{
     http::{
         body,
         identity::{RejectedRequest, RequestContext},
-        response,
     },
-    rest::execute,
+    rest::{execute, response},
 };
 
 /// The route.

@@ -27,8 +27,7 @@ use serde_json::Value;
 
 use crate::{
     App,
-    http::response,
-    rest::{documents::Rendered, path::PathName, tools::tagged},
+    rest::{documents::Rendered, path::PathName, response, tools::tagged},
 };
 
 /// A page made of texts by strangers: should one of them ever get through as markup, it

@@ -19,8 +19,7 @@ use serde_json::json;
 
 use crate::{
     App,
-    http::response::ErrorResponse,
-    rest::{jobs, path::PathName},
+    rest::{jobs, path::PathName, response::ErrorResponse},
 };
 
 /// The longest silence of a stream.

@@ -20,8 +20,8 @@ use crate::{
     http::{
         body::{self, BodyError},
         identity::{RejectedRequest, RequestContext},
-        response,
     },
+    rest::response,
 };
 
 /// The route.
@@ -53,7 +53,7 @@ pub(crate) async fn refuse(Extension(rejected): Extension<RejectedRequest>) -> R
 
 /// The outcome as a `ToolResult`.
 pub(crate) fn render(outcome: Outcome) -> Response {
-    let mut response = response::printed(outcome.http_status(), Bytes::new());
+    let mut response = body::json_response(outcome.http_status(), Bytes::new());
     headers(&mut response, &outcome);
     // The text that was recorded is the text that is sent, without a copy.
     let text: Box<str> = outcome.into_tool_result().into();

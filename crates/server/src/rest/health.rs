@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{extract::State, http::HeaderValue, response::Response};
 use serde_json::json;
 
-use crate::{App, http::response};
+use crate::{App, http::body, rest::response};
 
 /// The process answers.
 pub(crate) async fn alive(State(app): State<Arc<App>>) -> Response {
@@ -40,5 +40,5 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
         app.mcp.sessions.count()
     ));
     text.push_str(&app.asks.metrics());
-    response::with_type(200, kind, text)
+    body::response(200, kind, text)
 }

@@ -14,11 +14,13 @@ use serde_json::{Value, json};
 
 use crate::{
     App,
-    http::{
-        identity::RequestContext,
+    http::identity::RequestContext,
+    rest::{
+        self, execute,
+        page::PageQuery,
+        path::PathName,
         response::{self, ErrorResponse},
     },
-    rest::{self, execute, page::PageQuery, path::PathName},
 };
 
 /// The time that a sync request may wait, in milliseconds.

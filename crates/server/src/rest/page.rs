@@ -6,9 +6,9 @@ use axum::{http::Uri, response::Response};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{
-    http::response::{self, ErrorResponse},
-    rest,
+use crate::rest::{
+    self,
+    response::{self, ErrorResponse},
 };
 
 const DEFAULT_LIMIT: usize = 50;

@@ -22,9 +22,13 @@ use crate::{
     http::{
         body,
         identity::{OPERATOR, RequestContext},
+    },
+    rest::{
+        self,
+        page::PageQuery,
+        path::PathName,
         response::{self, ErrorResponse},
     },
-    rest::{self, page::PageQuery, path::PathName},
 };
 
 pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ErrorResponse> {

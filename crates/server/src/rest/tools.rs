@@ -12,8 +12,8 @@ use serde_json::json;
 
 use crate::{
     App,
-    http::response,
-    rest::{self, documents::Rendered, path::PathName},
+    http::body,
+    rest::{self, documents::Rendered, path::PathName, response},
 };
 
 pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Response {
@@ -94,7 +94,7 @@ pub(crate) fn tagged(rendered: &Rendered, headers: &HeaderMap) -> Response {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         response
     } else {
-        response::printed(200, rendered.bytes.clone())
+        body::json_response(200, rendered.bytes.clone())
     };
     response::set(&mut response, header::ETAG, &rendered.etag);
     response::set(&mut response, header::CACHE_CONTROL, "no-cache");

@@ -7,11 +7,11 @@ use serde_json::json;
 
 use crate::{
     App,
-    http::{
-        identity::RequestContext,
+    http::identity::RequestContext,
+    rest::{
+        self,
         response::{self, ErrorResponse},
     },
-    rest,
 };
 
 /// All of them. What a server prints may hold anything, so that only the operator reads it.

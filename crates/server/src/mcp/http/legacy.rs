@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::{
     Extension,
     extract::State,
-    http::{HeaderMap, StatusCode, Uri},
+    http::{HeaderMap, HeaderValue, StatusCode, Uri},
     response::Response as HttpResponse,
 };
 use bytes::Bytes;
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     App,
-    http::{identity, response},
+    http::{body, identity},
     mcp::{
         batch::{self, Batch},
         context::{McpContext, MessageSender, joined},
@@ -50,7 +50,9 @@ fn begin(head: &HttpHead, request: &Request<'_>) -> HttpResponse {
         Ok((session, result)) => {
             head.app.mcp.sessions.insert(&session);
             let mut response = finished(&request.id, &Ok(result), 200);
-            response::set(&mut response, SESSION_ID, &session.id);
+            if let Ok(id) = HeaderValue::from_str(&session.id) {
+                response.headers_mut().insert(SESSION_ID, id);
+            }
             response
         }
     }
@@ -172,7 +174,7 @@ pub(super) async fn batch(head: HttpHead, bytes: Bytes) -> HttpResponse {
         batch.answer(context, session).await
     });
     match answering.await {
-        Ok(Some(answers)) => response::printed(200, answers),
+        Ok(Some(answers)) => body::json_response(200, answers),
         Ok(None) => accepted(),
         Err(_) => failed(None, &RpcError::internal("the batch ended without a response")),
     }

@@ -1,35 +1,19 @@
-//! Responses in the shapes of the doors.
+//! Responses in the shapes of REST.
 
 use axum::{
-    body::Body,
-    http::{HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderName, HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use bytes::Bytes;
 use contract::codes::{self, StandardCode};
 use gate::{Failure, StoreError};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
-
-/// An answer with a body of that type.
-pub(crate) fn with_type(status: u16, kind: HeaderValue, body: impl Into<Bytes>) -> Response {
-    let mut response = Response::new(Body::from(body.into()));
-    *response.status_mut() =
-        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    response.headers_mut().insert(header::CONTENT_TYPE, kind);
-    response
-}
-
-/// JSON that is already printed.
-pub(crate) fn printed(status: u16, body: impl Into<Bytes>) -> Response {
-    with_type(status, JSON, body)
-}
+use crate::http::body;
 
 /// A value as JSON.
 pub(crate) fn json(status: u16, value: &impl Serialize) -> Response {
-    printed(status, serde_json::to_vec(value).unwrap_or_default())
+    body::json_response(status, serde_json::to_vec(value).unwrap_or_default())
 }
 
 /// An error outside a tool call.
@@ -83,11 +67,6 @@ pub(crate) fn retry_after(response: &mut Response, seconds: Option<u32>) {
     if let Some(seconds) = seconds {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
-}
-
-/// Says that a bearer token is needed.
-pub(crate) fn ask_for_token(response: &mut Response) {
-    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
 }
 
 /// Sets a header whose value is made of plain characters.
