@@ -39,7 +39,7 @@ const MAX_DATA_BYTES: usize = 64 * 1_024;
 pub struct RpcError {
     /// Its number, see [`code`].
     pub code: i64,
-    /// What went wrong.
+    /// The message for people.
     pub message: String,
     /// Details for programs.
     pub data: Option<Value>,

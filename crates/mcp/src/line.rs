@@ -9,11 +9,11 @@ use serde::{
 };
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// How much is read at a time.
+/// The number of bytes that are read at a time.
 const CHUNK_BYTES: usize = 64 * 1_024;
-/// How large a buffer is kept between two lines.
+/// The largest buffer that is kept between two lines.
 const MAX_IDLE_BYTES: usize = 4 * CHUNK_BYTES;
-/// How much of the beginning and of the end of a line is kept of one that is too long.
+/// The number of bytes at the beginning and at the end of a line that are kept of one that is too long.
 const EDGE_BYTES: usize = 512;
 
 /// A line without its end.
@@ -39,7 +39,7 @@ pub struct LineEdges {
 pub struct LineReader<R> {
     input: R,
     buffer: BytesMut,
-    /// How much of the buffer is known to have no end of a line.
+    /// The number of bytes of the buffer that are known to have no end of a line.
     searched: usize,
     max_bytes: usize,
     /// Within a line that is too long.

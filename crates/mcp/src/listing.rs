@@ -18,11 +18,11 @@ pub const TOO_LARGE: &str = "toolgate/too_large";
 pub struct ListingPage {
     /// The items, as the server wrote them; null where one could not be read.
     pub items: Vec<Value>,
-    /// Whether there were more of them than there was room for.
+    /// True if there were more of them than there was room for.
     pub more: bool,
-    /// Where the next page begins.
+    /// The beginning of the next page.
     pub cursor: Option<String>,
-    /// How long the listing stays true, in milliseconds.
+    /// The time for which the listing stays true, in milliseconds.
     pub ttl_ms: Option<u64>,
 }
 

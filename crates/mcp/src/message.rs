@@ -146,7 +146,7 @@ impl From<Vec<u8>> for Response {
 pub struct MalformedMessage {
     /// The id, where that could be read.
     pub id: Option<Id>,
-    /// Why they are not.
+    /// The reason why they are not.
     pub error: RpcError,
 }
 
@@ -175,7 +175,7 @@ pub(crate) fn present<'de, D: Deserializer<'de>>(
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// Whether JSON text is an object. Where fields are read by name, serde would take a list of them in
+/// True if JSON text is an object. Where fields are read by name, serde would take a list of them in
 /// order as well.
 pub(crate) fn is_object(json: &str) -> bool {
     json.trim_ascii_start().starts_with('{')
@@ -252,7 +252,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Whether the bytes begin like a batch: several messages in a list, which is part of 2025-03-26 alone.
+/// True if the bytes begin like a batch: several messages in a list, which is part of 2025-03-26 alone.
 pub fn is_batch(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().starts_with(b"[")
 }

@@ -65,7 +65,7 @@ impl ProtocolVersion {
         Self::parse(date).filter(|version| !version.is_modern())
     }
 
-    /// Whether every request stands alone; otherwise there is `initialize` and a session.
+    /// True if every request stands alone; otherwise there is `initialize` and a session.
     pub const fn is_modern(self) -> bool {
         match self {
             ProtocolVersion::V2026_07_28 => true,
@@ -76,12 +76,12 @@ impl ProtocolVersion {
         }
     }
 
-    /// Whether several messages may come as one list.
+    /// True if several messages may come as one list.
     pub const fn has_batches(self) -> bool {
         matches!(self, ProtocolVersion::V2025_03_26)
     }
 
-    /// Whether results have `structuredContent` and links to resources.
+    /// True if results have `structuredContent` and links to resources.
     pub fn has_structured_content(self) -> bool {
         self >= ProtocolVersion::V2025_06_18
     }

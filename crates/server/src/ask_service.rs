@@ -7,7 +7,7 @@ use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::mpsc::Sender;
 use tokio_util::sync::CancellationToken;
 
-/// How many events of a run are queued for a client that reads slowly. A run has a few dozen at most; one that finds no
+/// The number of events of a run that are queued for a client that reads slowly. A run has a few dozen at most; one that finds no
 /// room is left out of the stream, and stays in the trace.
 pub const MAX_QUEUED_EVENTS: usize = 64;
 

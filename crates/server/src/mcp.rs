@@ -41,7 +41,7 @@ pub use stdio::serve as serve_stdio;
 
 use self::{listing::RenderedListings, request_state::StateSealer, session::Sessions};
 
-/// How many resources are read at once.
+/// The number of resources that are read at once.
 const MAX_READS: usize = 16;
 
 /// The state of the MCP doors.

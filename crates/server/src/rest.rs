@@ -103,7 +103,7 @@ fn only_operator(app: &App, context: &RequestContext, what: &str) -> Result<(), 
     Err(response.into())
 }
 
-/// Why a person decides as they do, taken out of the body of a request.
+/// The reason of a person's decision, taken out of the body of a request.
 fn reason(body: &mut Map<String, Value>) -> Result<Option<String>, Box<Failure>> {
     match body.remove("reason") {
         None | Some(Value::Null) => Ok(None),

@@ -49,16 +49,16 @@ pub use self::{
     target::{ConnectionLimits, Endpoint, HttpTransport, Program, ProtocolChoice, Target},
 };
 
-/// How a request is sent.
+/// The options of a request.
 #[derive(Debug, Clone)]
 pub struct RequestOptions<'a> {
     /// The tool, prompt or resource that it names.
     pub name: Option<&'a str>,
     /// More headers, for a transport that has any.
     pub headers: Vec<(String, String)>,
-    /// How long it may take. Time in which the server waits for input does not count.
+    /// The time that it may take. Time in which the server waits for input does not count.
     pub timeout: Duration,
-    /// Whether progress is wanted.
+    /// True if progress is wanted.
     pub wants_progress: bool,
     /// The least level of log messages that is wanted (modern).
     pub log_level: Option<&'a str>,

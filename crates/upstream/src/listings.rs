@@ -57,7 +57,7 @@ impl ServerListings {
             let listing = listed.map_err(|error| ListingsError {
                 message: format!("{method}: {error}"),
                 timed_out: matches!(error, RequestError::Timeout(_)),
-                unknown_method: matches!(&error, RequestError::Rpc(said) if said.code == mcp::code::METHOD_NOT_FOUND),
+                unknown_method: matches!(&error, RequestError::Rpc(error) if error.code == mcp::code::METHOD_NOT_FOUND),
             })?;
             // Part of a listing is not enough: the rest may be anything.
             match listing.cut {

@@ -102,10 +102,8 @@ impl Relay {
             return Err(ToolError::new(codes::UNAVAILABLE.code, "the upstream was stopped"));
         };
         let mut resumed = Map::new();
-        let paused = match call.replies().is_empty() {
-            true => None,
-            false => upstream.paused_calls.resume(call)?,
-        };
+        let paused =
+            if call.replies().is_empty() { None } else { upstream.paused_calls.resume(call)? };
         match paused {
             Some((PausedCall::Waiting { response, interim, input_request, slot }, mut replies)) => {
                 if let Some(reply) = replies.remove(paused_calls::ONLY_REQUEST) {
@@ -233,7 +231,7 @@ impl Relay {
         let errors = &call.contract.errors;
         match tool_output::read(response.json(), self.output, self.require_is_error, errors) {
             Ok(output) => Ok(output),
-            Err(MissingOutput::Error(error)) => Err(AttemptError::permanent(error)),
+            Err(MissingOutput::Error(error)) => Err(AttemptError::permanent(*error)),
             Err(MissingOutput::InputRequired(required)) => {
                 let asked = upstream.paused_calls.pause_ended(call, required, self.input_timeout);
                 Err(asked_for_input(asked))

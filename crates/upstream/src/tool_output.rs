@@ -16,7 +16,7 @@ const MAX_QUARANTINED_BYTES: usize = 1_048_576;
 #[derive(Debug)]
 pub(crate) enum MissingOutput {
     /// The tool reports an error (`isError`).
-    Error(ToolError),
+    Error(Box<ToolError>),
     /// The upstream wants input first (modern protocol).
     InputRequired(InputRequired),
 }
@@ -94,7 +94,7 @@ pub(crate) fn read(
         }
     }
     match fields.is_error.map(RawValue::get) {
-        Some("true") => return Err(MissingOutput::Error(own_error(&fields, errors))),
+        Some("true") => return Err(MissingOutput::Error(Box::new(own_error(&fields, errors)))),
         None if require_is_error => {
             return Ok(broken(json, "the result has no `isError` (require_is_error)".into()));
         }
@@ -260,11 +260,11 @@ mod tests {
         let shown = format!("{printed:?}");
         assert!(shown.contains(r#"RawValue({"b": 1.0,"a":"\u00e4"})"#), "{shown}");
         // Whatever it is, it is the schema's to judge.
-        for odd in ["null", "[1]", "7", "\"x\""] {
-            let json = format!(r#"{{"structuredContent":{odd}}}"#);
+        for value in ["null", "[1]", "7", "\"x\""] {
+            let json = format!(r#"{{"structuredContent":{value}}}"#);
             assert!(
                 matches!(payload(&json, OutputFormat::Declared), OutputPayload::Printed(_)),
-                "{odd}"
+                "{value}"
             );
         }
         assert!(matches!(
@@ -284,9 +284,9 @@ mod tests {
             };
             assert_eq!((&*error.code, &*error.message), (TOOL_ERROR, "no such file"));
         }
-        for odd in ["\"true\"", "1", "null", "[]"] {
-            let json = format!(r#"{{"isError":{odd},"structuredContent":{{}}}}"#);
-            assert!(reason(&json, OutputFormat::Declared).contains("isError"), "{odd}");
+        for value in ["\"true\"", "1", "null", "[]"] {
+            let json = format!(r#"{{"isError":{value},"structuredContent":{{}}}}"#);
+            assert!(reason(&json, OutputFormat::Declared).contains("isError"), "{value}");
         }
     }
 

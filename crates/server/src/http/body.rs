@@ -26,7 +26,7 @@ const MAX_DISCARDED_BYTES: u64 = 256 * 1_024 * 1_024;
 /// And for how long.
 const DISCARD_TIME: Duration = Duration::from_secs(2);
 
-/// Why a body was not read.
+/// The reason why a body was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BodyError {
     /// Larger than the limit.

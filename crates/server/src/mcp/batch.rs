@@ -13,10 +13,10 @@ use super::{
     session::Session,
 };
 
-/// How large the responses to one batch may be, in bytes; what comes after that is refused.
+/// The largest size of the responses to one batch, in bytes; what comes after that is refused.
 const MAX_RESPONSE_BYTES: usize = 8 * 1_024 * 1_024;
 
-/// How many messages a batch may have.
+/// The largest number of messages in a batch.
 const MAX_MESSAGES: usize = 100;
 
 /// The client's protocol version has no batches.

@@ -22,13 +22,13 @@ use super::{
     resources, tasks,
 };
 
-/// How many notifications of a tool may wait until they are sent.
+/// The number of notifications of a tool that may wait to be sent.
 const MAX_NOTIFICATIONS: usize = 64;
-/// Where a result says which request and which job it belongs to, and how it failed.
+/// The keys of `_meta` under which a result names its request, its job and its error.
 const REQUEST_ID: &str = "toolgate/request_id";
 const JOB_ID: &str = "toolgate/job_id";
 const ERROR: &str = "toolgate/error";
-/// What is out of the ordinary about a result.
+/// The keys of anything out of the ordinary about a result.
 const SPILLED: &str = "toolgate/spilled";
 const RELEASED: &str = "toolgate/released";
 const QUARANTINE_ID: &str = "toolgate/quarantine_id";
@@ -262,7 +262,7 @@ fn open_input_requests(outcome: &Outcome) -> Option<Arc<InputRequests>> {
     outcome.result.as_ref().err()?.questions.clone()
 }
 
-/// How far a call has come, in percent where that is known and otherwise in steps; always
+/// The progress of a call, in percent where that is known and otherwise in steps; always
 /// further than before.
 fn further(last: f64, fraction: Option<f64>) -> f64 {
     match fraction {
@@ -345,7 +345,7 @@ fn failed(text: &mut Vec<u8>, failure: &Failure) {
     text.extend_from_slice(b"],\"isError\":true");
 }
 
-/// What a person has released: in words, and as it is. As an error, because clients hold any
+/// An output that a person has released: in words, and as it is. As an error, because clients hold any
 /// other result against the schema that it breaks, and the caller would get nothing of it.
 fn released(text: &mut Vec<u8>, outcome: &Outcome, output: &OutputJson) {
     block(text, &outcome.summary);

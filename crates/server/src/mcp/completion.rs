@@ -44,5 +44,5 @@ pub(crate) async fn complete(context: McpContext, given: CompletionRequest) -> R
     Ok(context.complete(Map::from_iter([("completion".to_owned(), completion)])))
 }
 
-/// How many values a completion may have.
+/// The largest number of values in a completion.
 const MAX_COMPLETIONS: usize = 100;

@@ -56,17 +56,17 @@ pub(crate) struct McpContext {
 pub(crate) type Scope = Option<Arc<str>>;
 
 impl McpContext {
-    /// What is offered beside tools, as far as this door leads to it.
+    /// The prompts and resources that this door leads to.
     pub(crate) fn library(&self) -> Arc<dyn Library> {
         library(&self.app, &self.scope)
     }
 
-    /// Who we are, as JSON text.
+    /// Our name and version, as JSON text.
     pub(crate) fn server_info(&self) -> String {
         server_info(&self.app, &self.scope)
     }
 
-    /// Whether the client is trusted to ask its person for an approval.
+    /// True if the client is trusted to ask its person for an approval.
     pub(crate) fn may_approve(&self) -> bool {
         let settings = &self.app.settings.mcp;
         match self.door {
@@ -98,7 +98,7 @@ impl McpContext {
         self.complete(result)
     }
 
-    /// For how many milliseconds a listing may be kept, and by whom.
+    /// The milliseconds for which a listing may be kept, and by whom.
     pub(crate) fn cache_hints(&self) -> (u64, &'static str) {
         let settings = &self.app.settings;
         let ttl = u64::try_from(settings.mcp.list_ttl.as_millis()).unwrap_or(u64::MAX);
@@ -106,7 +106,7 @@ impl McpContext {
     }
 }
 
-/// What is offered beside tools, as far as the door to this scope leads to it.
+/// The prompts and resources that the door to this scope leads to.
 pub(crate) fn library(app: &App, scope: &Scope) -> Arc<dyn Library> {
     match scope {
         None => app.library.clone(),
@@ -114,7 +114,7 @@ pub(crate) fn library(app: &App, scope: &Scope) -> Arc<dyn Library> {
     }
 }
 
-/// Who we are at the door to this scope, as JSON text. The name of a toolset needs no escaping.
+/// Our name at the door to this scope, and our version, as JSON text. The name of a toolset needs no escaping.
 pub(crate) fn server_info(app: &App, scope: &Scope) -> String {
     let name = scope.as_deref().unwrap_or("toolgate");
     format!(r#"{{"name":"{name}","version":"{}"}}"#, app.settings.version)
@@ -126,7 +126,7 @@ pub(crate) struct Client {
     pub version: ProtocolVersion,
     /// The input requests that it can answer.
     pub capabilities: InputCapabilities,
-    /// Whether it can be handed a task.
+    /// True if it can be handed a task.
     pub tasks: bool,
     /// The least level of a tool's log that it wants.
     pub log_level: Option<LogLevel>,
@@ -166,7 +166,7 @@ pub(crate) fn log_level(raw: &RawValue) -> Result<LogLevel, RpcError> {
 #[derive(Debug, Clone)]
 pub(crate) struct MessageSender(mpsc::Sender<Bytes>);
 
-/// How many messages may wait for a client to take them.
+/// The number of messages that may wait for a client to take them.
 const MAX_WAITING: usize = 32;
 
 impl MessageSender {

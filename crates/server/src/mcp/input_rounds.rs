@@ -14,7 +14,7 @@ use super::{
     request_state::StateBinding,
 };
 
-/// How large the input responses of one request may be, in bytes: a client carries all of
+/// The largest size of the input responses of one request, in bytes: a client carries all of
 /// them in every further round.
 const MAX_RESPONSE_BYTES: usize = 262_144;
 

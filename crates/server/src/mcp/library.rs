@@ -49,7 +49,7 @@ pub trait Library: Send + Sync {
         Box::pin(async { json!({ "values": [], "total": 0, "hasMore": false }) })
     }
 
-    /// What of this belongs to one toolset. A client that sees one toolset sees nothing of the others.
+    /// The part of this that belongs to one toolset. A client that sees one toolset sees nothing of the others.
     fn within(&self, toolset: &str) -> Arc<dyn Library> {
         let _ = toolset;
         Arc::new(EmptyLibrary)
@@ -79,11 +79,11 @@ pub struct CompletionRequest {
     pub reference: Value,
     /// Its name, and what is there of it.
     pub argument: Value,
-    /// What is known of the other arguments (`context`).
+    /// The other arguments that are known (`context`).
     pub context: Value,
 }
 
-/// Why something was not handed out.
+/// The reason why something was not handed out.
 #[derive(Debug)]
 pub enum LibraryError {
     /// There is no such thing.

@@ -45,7 +45,7 @@ impl RenderedListings {
         Self { catalogue, pages: Mutex::default() }
     }
 
-    /// Whether these are the listings of that catalogue.
+    /// True if these are the listings of that catalogue.
     pub(crate) fn describe(&self, catalogue: &Arc<Catalogue>) -> bool {
         Arc::ptr_eq(&self.catalogue, catalogue)
     }
@@ -154,7 +154,7 @@ impl RenderedPages {
     }
 }
 
-/// What a listing says beside its entries.
+/// The fields of a listing beside its entries.
 fn tail(context: &McpContext) -> String {
     if !context.client.is_modern() {
         return String::new();

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use mcp::Id;
 
-/// How many requests of one client may be open at once.
+/// The number of requests of one client that may be open at once.
 const MAX_OPEN: usize = 256;
 
 /// Requests by id.
@@ -21,7 +21,7 @@ struct OpenRequestTable {
     by_id: HashMap<Id, (u64, CancellationToken)>,
     /// Tells one request from a later one of the same id.
     last: u64,
-    /// How many run, cancelled ones included.
+    /// The number of those that run, cancelled ones included.
     count: usize,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct OpenRequest {
 }
 
 impl OpenRequest {
-    /// Whether the client has cancelled it, and wants no response.
+    /// True if the client has cancelled it, and wants no response.
     pub(crate) fn was_cancelled(&self) -> bool {
         self.requests.lock().by_id.get(&self.id).is_none_or(|(number, _)| *number != self.number)
     }

@@ -14,14 +14,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::Sha256;
 
-/// How many states that one caller used are remembered until they expire. Whoever uses more
+/// The number of used states of one caller that are remembered until they expire. Whoever uses more
 /// can bring an old one of its own again; others lose nothing by it.
 const MAX_USED: usize = 10_000;
 
-/// What a state is good for.
+/// The request that a state belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StateBinding {
-    /// Who was given it.
+    /// The caller who was given it.
     pub caller: String,
     /// The method and what it names.
     pub target: String,
@@ -74,7 +74,7 @@ impl UsedStates {
     }
 }
 
-/// Why a state is not taken.
+/// The reason why a state is rejected.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum StateRejection {
     /// Not ours, or changed.

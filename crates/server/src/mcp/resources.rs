@@ -18,10 +18,10 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 /// over HTTP.
 const MAX_RESOURCE_BYTES: u64 = 5 * 1_024 * 1_024;
 
-/// How the addresses of our own resources begin.
+/// The beginning of the addresses of our own resources.
 pub(crate) const SCHEME: &str = "toolgate://";
 
-/// Where an artifact is read.
+/// The address of an artifact.
 pub(crate) fn artifact_uri(job: &JobId, name: &str) -> String {
     let path = gate::blobs::artifact_path(job, name);
     format!("{SCHEME}{}", path.trim_start_matches("/v1/"))
@@ -141,7 +141,7 @@ async fn find(context: &McpContext, id: &str) -> Result<Option<Job>, RpcError> {
     Ok(job.filter(|job| in_scope(context, &job.tool)))
 }
 
-/// Whether a tool belongs to what this door leads to.
+/// True if a tool belongs to what this door leads to.
 pub(crate) fn in_scope(context: &McpContext, tool: &str) -> bool {
     let Some(scope) = &context.scope else { return true };
     let catalogue = context.app.gate.catalogue();

@@ -22,7 +22,7 @@ use super::{
     resources,
 };
 
-/// How many resources one client may subscribe to.
+/// The number of resources that one client may subscribe to.
 const MAX_WATCHED: usize = 1_024;
 
 /// A legacy client between its `initialize` and its end.
@@ -164,12 +164,12 @@ impl Session {
         (last, Duration::from_nanos(now().saturating_sub(last)))
     }
 
-    /// Whether something of the client is under way.
+    /// True if something of the client is under way.
     pub(crate) fn is_busy(&self) -> bool {
         self.streams.load(Relaxed) > 0 || !self.requests.is_empty()
     }
 
-    /// Whether it has ended.
+    /// True if it has ended.
     pub(crate) fn is_over(&self) -> bool {
         self.over.is_cancelled()
     }
@@ -280,7 +280,7 @@ impl Sessions {
         all.shrink_to_fit();
     }
 
-    /// How many there are.
+    /// Their number.
     pub(crate) fn count(&self) -> usize {
         self.all.read().unwrap_or_else(PoisonError::into_inner).len()
     }

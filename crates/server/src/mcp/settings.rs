@@ -5,35 +5,35 @@ use std::time::Duration;
 /// The settings of the MCP doors.
 #[derive(Clone)]
 pub struct McpSettings {
-    /// How many entries a page of a listing has.
+    /// The number of entries on a page of a listing.
     pub page_size: usize,
     /// For how long a client may keep a listing.
     pub list_ttl: Duration,
-    /// How many legacy sessions there are at once; a new one takes the place of the one that
+    /// The number of legacy sessions at once; a new one takes the place of the one that
     /// was idle for longest.
     pub max_sessions: usize,
-    /// How long a legacy session may do nothing before it is forgotten.
+    /// The time for which a legacy session may do nothing before it is forgotten.
     pub session_idle: Duration,
-    /// How long a call may take before a client that knows tasks is handed one.
+    /// The time after which a client that knows tasks is handed one for its call.
     pub task_after: Duration,
-    /// How long a task can be asked for after it is over.
+    /// The time for which a task can be asked for after it is over.
     pub task_ttl: Duration,
-    /// How often a client should ask for a task.
+    /// The interval at which a client should ask for a task.
     pub task_poll: Duration,
-    /// How often a silent stream shows that it lives.
+    /// The interval at which a silent stream shows that it lives.
     pub keep_alive: Duration,
     /// For how long a client may take to answer a question.
     pub answer_timeout: Duration,
-    /// Whether a client on stdin and stdout is trusted to ask its person for an approval.
+    /// True if a client on stdin and stdout is trusted to ask its person for an approval.
     pub stdio_may_approve: bool,
-    /// Whether a client over HTTP is.
+    /// True if a client over HTTP is.
     pub http_may_approve: bool,
-    /// What seals the state that a client carries from one request to the next.
+    /// The key that seals the state that a client carries from one request to the next.
     pub state_key: [u8; 32],
 }
 
 impl McpSettings {
-    /// How long a session may be idle unless the settings say otherwise.
+    /// The time for which a session may be idle unless the settings say otherwise.
     pub const DEFAULT_SESSION_IDLE: Duration = Duration::from_mins(30);
 
     /// The defaults, with this key.

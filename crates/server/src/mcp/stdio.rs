@@ -69,7 +69,7 @@ pub async fn serve(
     let _ = tokio::time::timeout(STOP_TIMEOUT, writer).await;
 }
 
-/// How long cancelled calls have to be recorded, and their responses to be read.
+/// The time in which cancelled calls are recorded and their responses read.
 const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Writes messages as lines; those that wait together go together.
@@ -303,10 +303,10 @@ impl StdioDoor {
     }
 }
 
-/// How many batches of one client may be open at once, or requests beside them.
+/// The number of batches of one client that may be open at once, or of requests beside them.
 const MAX_BATCHES: usize = 64;
 
-/// How often to look whether everything has ended.
+/// The interval at which to look whether everything has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 fn is_modern(params: Option<&str>) -> bool {

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::App;
 
-/// How many resources one stream may watch.
+/// The number of resources that one stream may watch.
 const MAX_WATCHED: usize = 1_024;
 
 /// The notifications that a client wants.
@@ -196,7 +196,7 @@ struct ChangeWatcher {
     prompts: Option<watch::Receiver<u64>>,
     news: mpsc::Receiver<String>,
     updates: mpsc::Sender<String>,
-    /// What is watched, and what follows it where it is a job that runs.
+    /// The resources that are watched, and what follows each where it is a job that runs.
     watched: HashMap<String, Option<AbortOnDrop>>,
 }
 

@@ -16,7 +16,7 @@ use super::{
     input_requests, resources,
 };
 
-/// How often to look whether a call that became a task is on record.
+/// The interval at which to look whether a call that became a task is on record.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Waits for a call that may be recorded under this id, and hands out a task for it where it takes long.
@@ -158,7 +158,7 @@ async fn find(context: &McpContext, id: &JobId) -> Result<Job, RpcError> {
         .ok_or_else(unknown)
 }
 
-/// How a job ended, in the words of tasks.
+/// The end of a job, in the words of tasks.
 enum TaskEnding {
     None,
     Completed(Vec<u8>),

@@ -57,7 +57,7 @@ pub(crate) async fn ask(
     }
 }
 
-/// Whether the client reads a stream of events.
+/// True if the client reads a stream of events.
 fn wants_events(headers: &HeaderMap) -> bool {
     let accepts = headers.get_all(header::ACCEPT).iter();
     let mut kinds = accepts.filter_map(|value| value.to_str().ok()).flat_map(|all| all.split(','));

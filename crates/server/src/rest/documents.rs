@@ -1,4 +1,4 @@
-//! What describes the catalogue, rendered once and served as bytes.
+//! The documents that describe the catalogue, rendered once and served as bytes.
 
 use std::sync::{Arc, OnceLock};
 
@@ -53,7 +53,7 @@ impl Documents {
         }
     }
 
-    /// Whether these are the documents of that catalogue.
+    /// True if these are the documents of that catalogue.
     pub(crate) fn describe(&self, catalogue: &Arc<Catalogue>) -> bool {
         Arc::ptr_eq(&self.catalogue, catalogue)
     }

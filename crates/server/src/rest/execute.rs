@@ -187,7 +187,7 @@ pub(crate) fn bad_request(message: &str) -> Failure {
     Failure::new(codes::INVALID_REQUEST, message).summary("Tool execution request is invalid.")
 }
 
-/// Why a body was not read.
+/// The reason why a body was not read.
 pub(crate) fn unread(error: BodyError, max_bytes: usize) -> Box<Failure> {
     error.into_failure(max_bytes)
 }

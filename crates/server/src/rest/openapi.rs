@@ -47,7 +47,7 @@ pub struct OpenApiSettings<'a> {
     pub max_body_bytes: u64,
     /// The URL of the server, if it is known.
     pub server_url: Option<&'a str>,
-    /// Whether callers need a bearer token.
+    /// True if callers need a bearer token.
     pub bearer: bool,
     /// The most that a request may ask for.
     pub ceilings: Limits,

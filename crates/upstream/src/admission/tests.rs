@@ -53,7 +53,7 @@ fn two_that_would_be_served_under_one_name_are_both_not_served() {
 }
 
 #[test]
-fn one_that_is_too_large_is_told_by_its_name() {
+fn one_that_is_too_large_is_shown_by_its_name() {
     let (served, rejected) = judged(&[json!({ "name": "big", TOO_LARGE: true }), tool("a")]);
     assert_eq!(
         (served, rejected),

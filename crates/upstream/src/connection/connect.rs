@@ -19,13 +19,13 @@ use super::{
     http, stdio,
 };
 
-/// How long a server may take for `server/discover`. One that does not know it may send nothing at all,
+/// The time that a server may take for `server/discover`. One that does not know it may send nothing at all,
 /// and gets `initialize` then.
 const DISCOVER_TIMEOUT: Duration = Duration::from_secs(10);
-/// How many events may wait. One slot is kept for the last.
+/// The number of events that may wait. One slot is kept for the last.
 const MAX_EVENTS: usize = 16;
 
-/// How many of the last lines of standard error an error shows, and how much of a line, in characters.
+/// The number of the last lines of standard error that an error shows, and of characters of each.
 const MAX_SHOWN_LINES: usize = 3;
 const MAX_SHOWN_CHARS: usize = 200;
 
@@ -54,7 +54,7 @@ pub enum ConnectError {
     /// It was not ready in time.
     #[error("the server was not ready within {limit_ms} ms (connect_timeout_ms){output}")]
     Timeout {
-        /// How long that is.
+        /// The timeout.
         limit_ms: u64,
         /// Its output meanwhile.
         output: ServerOutput,

@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many of the lines that are not messages are kept.
+/// The number of lines that are kept of those that are not messages.
 const MAX_SAMPLES: usize = 5;
-/// How much of each is kept, in characters.
+/// The number of characters that are kept of each.
 const MAX_SAMPLE_CHARS: usize = 200;
 
 /// The messages of a server that could not be used. None of them closes a connection.

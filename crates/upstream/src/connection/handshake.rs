@@ -6,11 +6,11 @@ use mcp::{
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-/// How much of a server's instructions is kept, in characters.
+/// The number of characters of a server's instructions that are kept.
 const MAX_INSTRUCTIONS_CHARS: usize = 32 * 1_024;
 /// The largest `serverInfo` or `capabilities`, in bytes of JSON. A larger one is left out.
 const MAX_DESCRIPTION_BYTES: usize = 64 * 1_024;
-/// How many versions of a server an error names.
+/// The number of versions of a server that an error names.
 const MAX_VERSIONS: usize = 32;
 
 /// A server, as it describes itself. Nothing of it is to be trusted.

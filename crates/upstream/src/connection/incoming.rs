@@ -12,7 +12,7 @@ use super::{InterimMessage, RequestError, ServerInputRequest, discarded::Discard
 
 /// The largest input request, in bytes of JSON.
 const MAX_INPUT_REQUEST_BYTES: usize = 1 << 20;
-/// How many messages of one batch are read (2025-03-26).
+/// The number of messages of one batch that are read (2025-03-26).
 const MAX_BATCH: usize = 1_000;
 
 /// A message of a server.
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_input_request_gets_the_response_or_that_nobody_can_be_asked() {
+    async fn an_input_request_is_answered_or_declined() {
         for (answer, expected) in [
             (Some(json!({ "action": "accept" })), r#""result":{"action":"accept"}"#),
             (None, r#""error":{"code":-32601"#),

@@ -12,7 +12,7 @@ use super::{Connection, ConnectionLimits, RequestError, RequestOptions};
 
 /// The longest cursor, in bytes.
 const MAX_CURSOR_BYTES: usize = 64 * 1_024;
-/// How many times longer a listing may take than one request.
+/// The factor by which a listing may take longer than one request.
 const LISTING_TIMEOUT_FACTOR: u32 = 4;
 
 /// The listing of a server.
@@ -20,7 +20,7 @@ const LISTING_TIMEOUT_FACTOR: u32 = 4;
 pub struct Listing {
     /// The items, as the server wrote them; null where one could not be read.
     pub items: Vec<Value>,
-    /// How long it stays true, in milliseconds, where the server says so.
+    /// The time for which it stays true, in milliseconds, where the server says so.
     pub ttl_ms: Option<u64>,
     /// The limit that was reached, where there is more that was not read.
     pub cut: Option<String>,

@@ -26,13 +26,13 @@ use super::{
 
 /// Methods that a client called, so that the server may ask for input or report progress.
 const CALL_METHODS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
-/// How many messages wait for one request. A further notification is lost, and a further input request
+/// The number of messages that may wait for one request. A further notification is lost, and a further input request
 /// is answered as if nobody could be asked: a server is never waited for.
 const MAX_WAITING: usize = 64;
-/// For how long a server is taken to be working on a request that was cancelled. It need not say when it
+/// The time for which a server is taken to be working on a request that was cancelled. It need not say when it
 /// has stopped.
 const CANCELLED_FOR: Duration = Duration::from_mins(1);
-/// How many cancelled requests are remembered; of more than that the earliest are forgotten.
+/// The number of cancelled requests that are remembered; of more than that the earliest are forgotten.
 const MAX_CANCELLED: usize = 256;
 
 /// A message for one request.
@@ -57,7 +57,7 @@ struct TableState {
     cancelled: BTreeMap<u64, Instant>,
     /// Input requests that wait for a response, by the server's id.
     input_requests: HashMap<Id, CancellationToken>,
-    /// Why there can be no more requests.
+    /// The reason why there can be no more requests.
     closed: Option<String>,
 }
 

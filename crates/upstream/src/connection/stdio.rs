@@ -36,22 +36,22 @@ use super::{
     request_table::{MessageWriter, MultiplexedRequest, RequestTable},
 };
 
-/// How long a program may take to end after its input was closed.
+/// The time that a program may take to end after its input was closed.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long a program may live on that has closed its input or output.
+/// The time that a program may live on after it has closed its input or output.
 const SILENT_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long the outputs are read on after the program and all that it started are gone.
+/// The time for which the outputs are read on after the program and all that it started are gone.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
-/// How much of standard error is read at a time.
+/// The number of bytes of standard error that are read at a time.
 const STDERR_CHUNK_BYTES: usize = 4_096;
 
-/// How many bytes may wait for a program that does not read. One message may be larger, if nothing waits.
+/// The number of bytes that may wait for a program that does not read. One message may be larger, if nothing waits.
 const MAX_WAITING_BYTES: usize = 8 << 20;
-/// How many messages may wait.
+/// The number of messages that may wait.
 const MAX_WAITING_MESSAGES: usize = 16_384;
-/// How many messages are written at once.
+/// The number of messages that are written at once.
 const BATCH: usize = 64;
-/// How large a buffer is kept between two writes.
+/// The largest buffer that is kept between two writes.
 const MAX_IDLE_BYTES: usize = 64 * 1_024;
 
 /// The transport to a program. Dropping it and all of its requests ends the program.

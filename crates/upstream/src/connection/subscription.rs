@@ -16,7 +16,7 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_mins(1);
 /// A stream that lasts this long has been accepted.
 const ACCEPTED_AFTER: Duration = Duration::from_secs(1);
-/// How long a stream may last: as long as it likes.
+/// The time that a stream may last: as long as it likes.
 const STREAM_TIMEOUT: Duration = Duration::from_hours(365 * 24);
 
 /// The task that keeps the subscription. It ends with this.

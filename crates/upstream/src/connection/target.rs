@@ -76,19 +76,19 @@ pub enum HttpTransport {
 /// The limits of a connection.
 #[derive(Debug, Clone)]
 pub struct ConnectionLimits {
-    /// How long it may take to connect, handshake included.
+    /// The time that it may take to connect, handshake included.
     pub connect_timeout: Duration,
-    /// How long a request may take that has no limit of its own.
+    /// The time that a request may take that has no limit of its own.
     pub request_timeout: Duration,
     /// The largest message, in bytes.
     pub max_message_bytes: usize,
-    /// How many bytes of a program's standard error are kept.
+    /// The number of bytes of a program's standard error that are kept.
     pub stderr_bytes: usize,
-    /// How many tools, prompts or resources it may list.
+    /// The number of tools, prompts or resources that it may list.
     pub max_listed: usize,
-    /// How many pages a listing may have.
+    /// The largest number of pages of a listing.
     pub max_pages: usize,
-    /// How large a listing may be in all, in bytes of JSON.
+    /// The largest listing in all, in bytes of JSON.
     pub max_listing_bytes: usize,
 }
 

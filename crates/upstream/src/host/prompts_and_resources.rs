@@ -83,7 +83,7 @@ impl Upstream {
             let response = connection.request(method, &params, options).await;
             drop(slot);
             let response = response.map_err(|error| match error {
-                RequestError::Rpc(said) => (said.to_string(), false),
+                RequestError::Rpc(error) => (error.to_string(), false),
                 error => {
                     tracing::warn!(upstream = id, %error, method, "no response");
                     (format!("the upstream `{id}` did not respond"), true)

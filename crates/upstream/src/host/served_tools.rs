@@ -5,8 +5,8 @@ use std::{
     sync::{Arc, MutexGuard, PoisonError},
 };
 
-use contract::{Contract, codes};
-use gate::{RunningCall, Tool, WithheldTool};
+use contract::codes;
+use gate::{Tool, WithheldTool};
 
 use super::{
     status::Remark,
@@ -28,30 +28,12 @@ pub(super) struct ServedTools {
     /// The providers of the tools, in the same order.
     relays: Vec<Arc<Relay>>,
     /// The indices of the tools, by the names that they are served under.
-    index: HashMap<String, usize>,
+    pub index: HashMap<String, usize>,
     pub rejected: Vec<Rejection>,
     pub remarks: Vec<Remark>,
 }
 
 impl Upstream {
-    /// The timeout of a tool unless its caller gives another, in milliseconds.
-    pub(crate) fn timeout_ms(&self, contract: &Contract) -> u64 {
-        self.shared.defaults.with(&contract.limits).timeout_ms
-    }
-
-    /// True if it may run this call: the tool that it serves now under that name is the one that the call was checked
-    /// against, or accepts these arguments as well, with the same effects and approval. The result is checked
-    /// against the contract that the caller saw in any case.
-    pub(crate) fn serves(&self, call: &RunningCall) -> bool {
-        let served = self.served.load();
-        let Some(&index) = served.index.get(&call.contract.name) else { return false };
-        let now = &served.tools[index];
-        Arc::ptr_eq(&now.contract, &call.contract)
-            || (now.contract.approval, now.contract.effects)
-                == (call.contract.approval, call.contract.effects)
-                && now.input.is_valid(&call.input)
-    }
-
     /// The tools that are served.
     pub fn tools(&self) -> Vec<Arc<Tool>> {
         self.served.load().tools.clone()

@@ -10,7 +10,9 @@ use std::{
 };
 
 use arc_swap::{ArcSwap, ArcSwapOption};
+use contract::Contract;
 use futures_util::FutureExt;
+use gate::RunningCall;
 use guard::process::{SandboxLevel, StartError};
 use serde::Serialize;
 use tokio::sync::{Notify, Semaphore, watch};
@@ -193,6 +195,24 @@ impl Upstream {
                 return Err(self.unreachable("it is stopped"));
             }
         }
+    }
+
+    /// The timeout of a tool unless its caller gives another, in milliseconds.
+    pub(crate) fn timeout_ms(&self, contract: &Contract) -> u64 {
+        self.shared.defaults.with(&contract.limits).timeout_ms
+    }
+
+    /// True if it may run this call: the tool that it serves now under that name is the one that the call was checked
+    /// against, or accepts these arguments as well, with the same effects and approval. The result is checked
+    /// against the contract that the caller saw in any case.
+    pub(crate) fn serves(&self, call: &RunningCall) -> bool {
+        let served = self.served.load();
+        let Some(&index) = served.index.get(&call.contract.name) else { return false };
+        let now = &served.tools[index];
+        Arc::ptr_eq(&now.contract, &call.contract)
+            || (now.contract.approval, now.contract.effects)
+                == (call.contract.approval, call.contract.effects)
+                && now.input.is_valid(&call.input)
     }
 
     pub(crate) fn unreachable(&self, reason: &str) -> Unreachable {

@@ -1,4 +1,4 @@
-//! Requests: their answers, what happens to them on the way, and how they are given up.
+//! Requests: their responses, the messages before them, and cancellation.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use upstream::connection::{ConnectionEvent, InterimMessage, RequestError, Reques
 use crate::harness::{SentRequest, answer, call_options, connected, serving, wait_until, within};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_find_their_requests_in_any_order() {
+async fn responses_find_their_requests_in_any_order() {
     let connection = serving(
         "    waiting = globals().setdefault('waiting', [])
     waiting.append(message)
@@ -35,7 +35,7 @@ async fn parameters_of_several_lines_are_one_message() {
 }
 
 #[tokio::test]
-async fn errors_are_told_with_all_they_have() {
+async fn an_rpc_error_keeps_its_code_and_data() {
     let connection = serving("    error(message, -32602, 'no such tool', {'name': 'x'})").await;
     let error = answer(&connection, "{}").await.unwrap_err();
     let RequestError::Rpc(error) = error else { panic!("{error:?}") };
@@ -76,7 +76,7 @@ async fn progress_comes_in_order_and_before_the_end() {
 }
 
 #[tokio::test]
-async fn a_flood_of_progress_costs_nothing_and_loses_no_answer() {
+async fn a_flood_of_progress_is_bounded_and_loses_no_response() {
     let connection = serving(
         "    for step in range(100000):
         sys.stdout.write(json.dumps({'jsonrpc': '2.0', 'method': 'notifications/progress',
@@ -97,7 +97,7 @@ async fn a_flood_of_progress_costs_nothing_and_loses_no_answer() {
 }
 
 #[tokio::test]
-async fn a_request_that_nobody_waits_for_is_called_back() {
+async fn a_dropped_request_is_cancelled() {
     let connection = serving(
         "    seen = globals().setdefault('seen', [])
     if 'id' not in message: seen.append([message['method'], message['params']['requestId']])
@@ -115,7 +115,7 @@ async fn a_request_that_nobody_waits_for_is_called_back() {
 }
 
 #[tokio::test]
-async fn a_request_that_takes_too_long_is_called_back_and_its_late_answer_ignored() {
+async fn a_request_that_times_out_is_cancelled_and_its_late_response_ignored() {
     let connection = serving(
         "    late = globals().setdefault('late', [])
     if message.get('method') == 'notifications/cancelled':
@@ -136,14 +136,14 @@ async fn a_request_that_takes_too_long_is_called_back_and_its_late_answer_ignore
     assert_eq!(seen["structuredContent"]["number"], 2);
 }
 
-/// Asks back once, and answers the call with what it was told.
+/// Asks back once, and answers the call with the reply.
 const ASKS: &str = "    if called(message):
         call = message
         send(id='q1', method=message['params']['ask'], params={'message': 'which one?'})
-    elif message.get('id') == 'q1': result(call, told=message)";
+    elif message.get('id') == 'q1': result(call, reply=message)";
 
 #[tokio::test]
-async fn a_question_is_carried_to_who_made_the_call() {
+async fn an_input_request_reaches_the_call() {
     let connection = serving(ASKS).await;
     for method in ["elicitation/create", "sampling/createMessage", "roots/list"] {
         let params = format!(r#"{{"ask":"{method}"}}"#);
@@ -154,9 +154,9 @@ async fn a_question_is_carried_to_who_made_the_call() {
             (method, &json!({ "message": "which one?" }))
         );
         asked.respond(json!({ "action": "accept", "content": { "a": 1 } }));
-        let told = pending.finish().await.unwrap();
+        let result = pending.finish().await.unwrap();
         assert_eq!(
-            told["told"],
+            result["reply"],
             json!({ "jsonrpc": "2.0", "id": "q1",
                 "result": { "action": "accept", "content": { "a": 1 } } })
         );
@@ -164,19 +164,19 @@ async fn a_question_is_carried_to_who_made_the_call() {
 }
 
 #[tokio::test]
-async fn a_question_that_nobody_answers_is_answered_all_the_same() {
+async fn an_input_request_that_nobody_answers_is_declined() {
     let connection = serving(ASKS).await;
     // By somebody who does not look at questions, and of a method that is none.
     for method in ["elicitation/create", "tools/call", "completion/complete"] {
         let seen = answer(&connection, &format!(r#"{{"ask":"{method}"}}"#)).await.unwrap();
-        assert_eq!(seen["told"]["error"]["code"], -32_601, "{method}");
+        assert_eq!(seen["reply"]["error"]["code"], -32_601, "{method}");
     }
     let seen = answer(&connection, r#"{"ask":"ping"}"#).await.unwrap();
-    assert_eq!(seen["told"]["result"], json!({}));
+    assert_eq!(seen["reply"]["result"], json!({}));
 }
 
 #[tokio::test]
-async fn a_question_beside_all_calls_reaches_nobody() {
+async fn an_input_request_beside_all_calls_is_declined() {
     let connection = serving(
         "    if message.get('method') == 'tools/list':
         send(id='q1', method='roots/list')
@@ -189,7 +189,7 @@ async fn a_question_beside_all_calls_reaches_nobody() {
 }
 
 #[tokio::test]
-async fn time_does_not_run_while_somebody_is_asked() {
+async fn time_does_not_run_while_an_input_request_is_open() {
     let connection = serving(ASKS).await;
     let timeout = Duration::from_millis(200);
     let params = r#"{"ask":"elicitation/create"}"#;
@@ -205,20 +205,20 @@ async fn time_does_not_run_while_somebody_is_asked() {
 }
 
 #[tokio::test]
-async fn a_question_can_be_taken_back() {
+async fn an_input_request_can_be_cancelled() {
     let connection = serving(
         "    if called(message):
         call = message
         send(id=5, method='elicitation/create', params={})
         send(method='notifications/cancelled', params={'requestId': 5})
         send(id=6, method='ping')
-    elif message.get('id') == 6: result(call, told='nothing')
-    else: result(call, told=message)",
+    elif message.get('id') == 6: result(call, reply='nothing')
+    else: result(call, reply=message)",
     )
     .await;
     let mut pending = SentRequest::call(&connection, "{}");
     let asked = pending.input_request().await;
-    assert_eq!(pending.finish().await.unwrap()["told"], "nothing");
+    assert_eq!(pending.finish().await.unwrap()["reply"], "nothing");
     asked.respond(json!({}));
 }
 
@@ -242,7 +242,7 @@ async fn a_call_that_runs_with_others_reads_no_log_that_may_be_theirs() {
 }
 
 #[tokio::test]
-async fn changes_are_told_as_events() {
+async fn changed_lists_are_events() {
     let connection = serving(
         "    for kind in ['tools', 'prompts', 'resources']:
         send(method=f'notifications/{kind}/list_changed')
@@ -262,7 +262,7 @@ async fn changes_are_told_as_events() {
 }
 
 #[tokio::test]
-async fn a_modern_server_is_listened_to_where_it_tells_changes() {
+async fn a_modern_server_that_notifies_is_subscribed_to() {
     let connection = connected(
         "for message in messages():
     if modern(message, {'tools': {'listChanged': True}, 'prompts': {}}): continue

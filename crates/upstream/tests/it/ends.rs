@@ -1,4 +1,4 @@
-//! How connections end, and that nothing is left of them.
+//! The ends of connections: nothing is left of them.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ async fn a_server_that_dies_takes_its_requests_along_and_says_why() {
 }
 
 #[tokio::test]
-async fn what_was_answered_before_the_death_is_delivered() {
+async fn a_response_before_the_exit_is_delivered() {
     for _ in 0..10 {
         let connection = serving("    echo(message); os._exit(0)").await;
         assert!(answer(&connection, "{}").await.is_ok());
@@ -40,7 +40,7 @@ async fn what_was_answered_before_the_death_is_delivered() {
 }
 
 #[tokio::test]
-async fn a_signal_is_told() {
+async fn a_signal_is_named() {
     let connection = serving("    os.kill(os.getpid(), 9)").await;
     let error = answer(&connection, "{}").await.unwrap_err();
     assert_eq!(error.to_string(), "the server was killed by signal 9");

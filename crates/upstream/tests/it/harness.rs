@@ -1,4 +1,4 @@
-//! What the tests share: servers that are scripts, and waiting.
+//! Shared by the tests: servers that are scripts, and waiting.
 
 use std::{
     path::{Path, PathBuf},
@@ -70,7 +70,7 @@ pub async fn try_connect(
     within(connect(&Target::Program(program), &options, &spawner())).await
 }
 
-/// A connection to a script, in whatever era it speaks.
+/// A connection to a script, in whatever protocol version it speaks.
 pub async fn connected(script: &str) -> Connection {
     try_connect(python(script), options()).await.unwrap()
 }
@@ -189,7 +189,7 @@ impl Mark {
         lines.filter(|line| line.contains(&self.0)).collect()
     }
 
-    /// How many of them are `sleep` itself.
+    /// The number of them that are `sleep` itself.
     pub fn sleeps(&self) -> usize {
         self.running().iter().filter(|line| line.starts_with("sleep ")).count()
     }

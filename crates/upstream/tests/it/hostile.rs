@@ -18,15 +18,15 @@ async fn garbage_is_counted_and_ignored() {
     .await;
     let seen = answer(&connection, r#"{"number":1}"#).await.unwrap();
     assert_eq!(seen["structuredContent"]["number"], 1);
-    let oddities = connection.discarded();
-    assert_eq!(oddities.samples[..3], ["INFO starting", "{", r#"{"level":"info"}"#]);
-    assert_eq!(oddities.samples.len(), 5);
+    let discarded = connection.discarded();
+    assert_eq!(discarded.samples[..3], ["INFO starting", "{", r#"{"level":"info"}"#]);
+    assert_eq!(discarded.samples.len(), 5);
     // An empty batch has no messages, and one of a number has one that is none.
-    assert_eq!((oddities.malformed, oddities.too_long, oddities.unexpected), (8, 0, 0));
+    assert_eq!((discarded.malformed, discarded.too_long, discarded.unexpected), (8, 0, 0));
 }
 
 #[tokio::test]
-async fn the_first_answer_counts_and_others_are_ignored() {
+async fn the_first_response_counts_and_others_are_ignored() {
     let connection = serving(
         "    send(id=message['id'] + 1, result={'wrong': True})
     send(id=str(message['id']), result={'wrong': True})
@@ -72,7 +72,7 @@ fn peak_memory_kib() -> u64 {
 }
 
 #[tokio::test]
-async fn a_long_line_that_answers_nothing_leaves_its_request_to_its_time() {
+async fn a_long_line_without_an_id_leaves_its_request_to_the_timeout() {
     let connection = serving_with(
         "    if message['params'].get('large'): line('x' * 2000)
     elif 'id' in message: echo(message)",
@@ -88,7 +88,7 @@ async fn a_long_line_that_answers_nothing_leaves_its_request_to_its_time() {
 }
 
 #[tokio::test]
-async fn an_answer_of_many_megabytes_arrives_whole() {
+async fn a_response_of_many_megabytes_arrives_whole() {
     let connection = serving("    result(message, text='ä' * 2000000)").await;
     let seen = answer(&connection, "{}").await.unwrap();
     assert_eq!(seen["text"].as_str().unwrap().chars().count(), 2_000_000);

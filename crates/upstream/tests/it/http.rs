@@ -31,7 +31,7 @@ fn event(message: &Value) -> Vec<u8> {
     format!("event: message\ndata: {message}\n\n").into_bytes()
 }
 
-/// A server of the modern era that tells changes when the sender says so.
+/// A modern server that notifies of changes when the sender says so.
 fn modern(
     heard: &PeerRequest,
     events: &Mutex<Option<tokio::sync::mpsc::UnboundedReceiver<Vec<u8>>>>,
@@ -52,7 +52,7 @@ fn modern(
 }
 
 #[tokio::test]
-async fn a_modern_server_is_found_called_and_heard() {
+async fn a_modern_server_is_connected_called_and_subscribed_to() {
     let (sender, events) = tokio::sync::mpsc::unbounded_channel();
     let events = Mutex::new(Some(events));
     let peer = Peer::start(move |heard| modern(heard, &events)).await;
@@ -61,17 +61,17 @@ async fn a_modern_server_is_found_called_and_heard() {
     assert_eq!(answer(&connection, "{}").await.unwrap(), json!({ "name": "x" }));
     let listing = within(connection.list("tools/list", "tools")).await.unwrap();
     assert_eq!((listing.items.len(), listing.ttl_ms), (1, Some(5)));
-    let mut told = connection.events().unwrap();
+    let mut events = connection.events().unwrap();
     let changed = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
     sender.send(event(&changed)).unwrap();
-    assert_eq!(within(told.recv()).await, Some(ConnectionEvent::ListChanged(ListKind::Tools)));
+    assert_eq!(within(events.recv()).await, Some(ConnectionEvent::ListChanged(ListKind::Tools)));
     within(connection.close()).await;
     eventually("all is closed", || async { (peer.closed() == peer.connections()).then_some(()) })
         .await;
     assert!(peer.heard().iter().all(|one| one.header("x-key") == "secret"));
 }
 
-/// A server of the legacy era, which answers the first question of the modern one like this.
+/// A legacy server, which responds to `server/discover` like this.
 fn legacy(heard: &PeerRequest, first: &Act) -> Vec<Act> {
     match (heard.method.as_str(), heard.field("method").as_str()) {
         ("POST", Some("server/discover")) => match first {
@@ -96,7 +96,7 @@ fn legacy(heard: &PeerRequest, first: &Act) -> Vec<Act> {
 }
 
 #[tokio::test]
-async fn however_a_legacy_server_takes_the_first_question_it_is_initialized() {
+async fn a_legacy_server_is_initialized_whatever_it_makes_of_server_discover() {
     const JSON: &str = "Content-Type: application/json\r\n";
     let rpc = r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}"#;
     for first in [
@@ -151,18 +151,19 @@ async fn a_server_of_the_oldest_way_is_found_too() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_an_address_is_told() {
-    let told = async |act: fn() -> Vec<Act>| {
+async fn the_error_of_an_address_says_what_to_do() {
+    let error_of = async |act: fn() -> Vec<Act>| {
         let peer = Peer::start(move |_| act()).await;
         let error = try_connect(&peer, options()).await.err().unwrap();
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         format!("{error}: {}", cause.unwrap_or_default())
     };
-    let text = told(|| vec![Act::answer(401, "WWW-Authenticate: Bearer x=\"y\"\r\n", "")]).await;
+    let text =
+        error_of(|| vec![Act::answer(401, "WWW-Authenticate: Bearer x=\"y\"\r\n", "")]).await;
     assert!(text.contains("requires authorization (status 401, `Bearer`)"), "{text}");
-    let text = told(|| vec![Act::answer(404, "", "")]).await;
+    let text = error_of(|| vec![Act::answer(404, "", "")]).await;
     assert!(text.contains("check the path"), "{text}");
-    let text = told(|| vec![Act::answer(200, "Content-Type: text/html\r\n", "<html>")]).await;
+    let text = error_of(|| vec![Act::answer(200, "Content-Type: text/html\r\n", "<html>")]).await;
     assert!(text.contains("text/html"), "{text}");
     let mut gone = Peer::start(|_| vec![]).await;
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

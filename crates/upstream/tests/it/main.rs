@@ -1,4 +1,4 @@
-//! What the crate promises, seen from outside: real children that behave, and that do not.
+//! The crate from outside: real children that behave, and that do not.
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its message")]
 
 mod calls;

@@ -1,4 +1,4 @@
-//! Which revision is spoken with which server, and how that is found out.
+//! The protocol version that is spoken with a server, and the handshake that finds it.
 
 use std::time::{Duration, Instant};
 
@@ -55,7 +55,7 @@ for message in messages():
 }
 
 #[tokio::test]
-async fn a_server_that_dies_of_the_first_question_is_started_again() {
+async fn a_server_that_exits_on_server_discover_is_started_again() {
     let script = "for message in messages():
     if message['method'] == 'server/discover': sys.exit('expected initialize')
     legacy(message) or echo(message)";
@@ -74,7 +74,7 @@ async fn a_server_that_dies_a_little_later_is_started_again() {
 }
 
 #[tokio::test]
-async fn whatever_a_server_makes_of_the_first_question_it_is_asked_in_the_other_way() {
+async fn a_server_is_initialized_whatever_it_makes_of_server_discover() {
     for said in [
         "result(message)",
         "result(message, tools=[])",
@@ -135,7 +135,7 @@ async fn revisions_that_are_not_known_here_are_refused_by_name() {
 }
 
 #[tokio::test]
-async fn what_is_pinned_is_not_asked_for() {
+async fn a_server_pinned_as_legacy_is_not_asked_for_another_version() {
     let script = "began = []
 for message in messages():
     began.append(message['method'])
@@ -164,7 +164,7 @@ async fn a_server_that_is_pinned_as_modern_has_to_be() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_says_anything_is_given_up_in_time() {
+async fn a_silent_server_times_out() {
     let limits =
         ConnectionLimits { connect_timeout: Duration::from_millis(500), ..options().limits };
     let began = Instant::now();
@@ -176,7 +176,7 @@ async fn a_server_that_never_says_anything_is_given_up_in_time() {
 }
 
 #[tokio::test]
-async fn what_a_server_says_instead_of_an_answer_is_told() {
+async fn the_timeout_shows_the_output_of_the_server() {
     let limits = ConnectionLimits { connect_timeout: Duration::from_secs(3), ..options().limits };
     let script = "print('Starting up', flush=True); print('a\\nno \\x1b key', file=sys.stderr, flush=True); time.sleep(1000)";
     let error =
@@ -205,7 +205,7 @@ async fn a_server_that_never_starts_says_why() {
 }
 
 #[tokio::test]
-async fn a_very_talkative_server_is_cut_short() {
+async fn a_long_server_description_is_cut() {
     let script = "for message in messages():
     if message['method'] == 'initialize':
         result(message, protocolVersion='2025-11-25', capabilities={}, instructions='x' * 1000000,

@@ -18,14 +18,14 @@ use tokio::sync::mpsc;
 use super::finished;
 use crate::mcp::context::RpcResult;
 
-/// How a response may be sent.
+/// The form in which a response may be sent.
 #[derive(Clone, Copy)]
 pub(super) struct ResponseMode {
     /// After so long a silence a comment shows the client that the connection lives.
     pub keep_alive: Duration,
-    /// Whether the client accepts an event stream.
+    /// True if the client accepts an event stream.
     pub can_stream: bool,
-    /// Whether an error has an HTTP status of its own.
+    /// True if an error has an HTTP status of its own.
     pub modern: bool,
 }
 

@@ -15,7 +15,7 @@ use super::{
 /// Facts that the page needs beside the tools.
 pub(super) struct PageFacts<'a> {
     pub version: &'a str,
-    /// Whether callers need a token.
+    /// True if callers need a token.
     pub bearer: bool,
     /// The most that a request may ask for.
     pub ceilings: &'a Limits,

@@ -85,7 +85,7 @@ fn routes(openapi: &Value) -> Vec<Route<'_>> {
     routes
 }
 
-/// Whether the path is one tool's or one toolset's own: those have their place above.
+/// True if the path is one tool's or one toolset's own: those have their place above.
 fn is_of_a_tool(path: &str) -> bool {
     let below = path.strip_prefix("/v1/tools/");
     below.is_some_and(|name| name != "execute" && !name.starts_with('{'))

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::untrusted::{encoded, is_hidden};
 
-/// Where the server is taken to be; the script of the page puts its own address there.
+/// The address that the server is taken to have; the script of the page puts its own address there.
 pub(super) const SERVER: &str = "http://127.0.0.1:8000/";
 
 /// The route that calls any tool, from the root of the server.

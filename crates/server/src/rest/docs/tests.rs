@@ -166,7 +166,7 @@ async fn only_the_files_of_the_page_are_served() {
     }
 }
 
-/// What the policy forbids would not work, and nobody would notice.
+/// A page that the policy forbids would not work, and nobody would notice.
 #[test]
 fn the_page_needs_nothing_that_its_policy_forbids() {
     let page = rendered(&[SEARCH], true);

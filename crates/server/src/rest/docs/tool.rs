@@ -14,17 +14,17 @@ use super::{
     untrusted::{Untrusted, encoded},
 };
 
-/// Where a tool is on the page. Toolsets start with `toolset-`, so the two never meet.
+/// The anchor of a tool on the page. Toolsets start with `toolset-`, so the two never meet.
 pub(super) fn anchor(name: &str) -> String {
     format!("tool-{name}")
 }
 
-/// What a tool is called where there is room for a title.
+/// The title of a tool.
 pub(super) fn title(contract: &Contract) -> &str {
     contract.title.as_deref().unwrap_or(&contract.name)
 }
 
-/// What the filter looks at, in lower case.
+/// The text that the filter looks at, in lower case.
 pub(super) fn words(contract: &Contract) -> String {
     let mut words = vec![&*contract.name, title(contract), &contract.toolset];
     words.extend(contract.tags.iter().map(String::as_str));

@@ -35,7 +35,7 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a character changes how a text looks and is not seen itself. Joiners stay: scripts and
+/// True if a character changes how a text looks and is not seen itself. Joiners stay: scripts and
 /// emoji need them.
 pub(super) fn is_hidden(one: char) -> bool {
     (one.is_control() && !matches!(one, '\n' | '\r' | '\t'))

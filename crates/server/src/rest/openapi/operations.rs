@@ -19,7 +19,7 @@ impl Paths {
         Self { bearer, identifiers: BTreeSet::new(), items: Map::new() }
     }
 
-    /// Whether callers need a token.
+    /// True if callers need a token.
     pub(super) fn bearer(&self) -> bool {
         self.bearer
     }

@@ -32,7 +32,7 @@ fn named(name: &str) -> Contract {
     contracts().into_iter().find(|contract| contract.name == name).unwrap()
 }
 
-/// Where a reference of the form `#/…` leads.
+/// The value that a reference of the form `#/…` leads to.
 fn target<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
     let pointer = percent_encoding::percent_decode_str(reference.strip_prefix('#')?);
     document.pointer(&pointer.decode_utf8().ok()?)
@@ -111,41 +111,30 @@ fn references(value: &Value, found: &mut Vec<String>) {
 }
 
 #[test]
-fn every_reference_leads_somewhere() {
+fn components_are_used_and_valid_and_references_lead_somewhere() {
     let document = built();
     let mut found = Vec::new();
     references(&document, &mut found);
     // The fixture holds one piece of data that only looks like a reference.
     found.retain(|reference| reference != "#nowhere");
-    assert!(found.iter().any(|one| one == "#/components/schemas/search.web.input/$defs/language"));
-    assert!(found.iter().any(|one| one == "#/components/schemas/search_web.output/$defs/entry"));
-    for reference in found {
-        assert!(target(&document, &reference).is_some(), "{reference}");
+    for reference in [
+        "#/components/schemas/search.web.input/$defs/language",
+        "#/components/schemas/search_web.output/$defs/entry",
+    ] {
+        assert!(found.iter().any(|one| one == reference), "{reference}");
     }
-}
-
-#[test]
-fn every_shared_part_is_used() {
-    let document = built();
-    let mut found = Vec::new();
-    references(&document, &mut found);
+    for reference in &found {
+        assert!(target(&document, reference).is_some(), "{reference}");
+    }
     for (kind, parts) in document["components"].as_object().unwrap() {
-        // Those are named, not referred to.
-        if kind == "securitySchemes" {
-            continue;
-        }
         for name in parts.as_object().unwrap().keys() {
             let reference = format!("#/components/{kind}/{name}");
-            assert!(found.contains(&reference), "{reference} is not used");
+            // Security schemes are named, not referred to.
+            assert!(kind == "securitySchemes" || found.contains(&reference), "{reference}");
+            if kind == "schemas" {
+                compiled(&document, &json!({ "$ref": reference }));
+            }
         }
-    }
-}
-
-#[test]
-fn every_shared_schema_compiles() {
-    let document = built();
-    for name in document["components"]["schemas"].as_object().unwrap().keys() {
-        compiled(&document, &json!({ "$ref": format!("#/components/schemas/{name}") }));
     }
 }
 
@@ -162,9 +151,10 @@ fn operations_have_names_of_their_own() {
 }
 
 #[test]
-fn every_answer_carries_the_request_id() {
+fn every_response_has_the_request_id_and_every_operation_refuses_foreign_hosts() {
     let document = build(&OpenApiSettings { bearer: true, ..SETTINGS });
     for (name, operation) in operations(&document) {
+        assert!(operation["responses"].get("403").is_some(), "{name}");
         for (status, response) in operation["responses"].as_object().unwrap() {
             let headers = &resolved(&document, response)["headers"];
             assert!(headers.get("X-Request-Id").is_some(), "{name} {status}");
@@ -244,10 +234,21 @@ fn a_token_is_asked_for_where_the_server_wants_one() {
     let open = built();
     assert_eq!((open.get("security"), open.get("servers")), (None, None));
     assert_eq!(statuses(&open, "get", "/metrics"), "200 403");
+    let mut operators = Vec::new();
     for (name, operation) in operations(&open) {
-        let operator = is_the_operators(&operation);
-        assert_eq!(operation["responses"].get("401").is_some(), operator, "{name}");
+        let is_operators = is_the_operators(&operation);
+        assert_eq!(operation["responses"].get("401").is_some(), is_operators, "{name}");
+        operators.extend(is_operators.then_some(name));
     }
+    assert_eq!(
+        operators,
+        [
+            "post /v1/quarantine/{id}/release",
+            "get /v1/approvals",
+            "post /v1/approvals/{id}",
+            "get /v1/upstreams",
+        ]
+    );
 
     let closed = build(&OpenApiSettings {
         bearer: true,
@@ -270,41 +271,6 @@ fn a_token_is_asked_for_where_the_server_wants_one() {
 
 fn is_the_operators(operation: &Value) -> bool {
     operation["security"] == json!([{ "operator": [] }])
-}
-
-#[test]
-fn only_the_operator_sees_and_decides_what_others_want() {
-    let document = built();
-    let theirs: Vec<_> = operations(&document)
-        .into_iter()
-        .filter(|(_, operation)| is_the_operators(operation))
-        .map(|(name, _)| name)
-        .collect();
-    assert_eq!(
-        theirs,
-        [
-            "post /v1/quarantine/{id}/release",
-            "get /v1/approvals",
-            "post /v1/approvals/{id}",
-            "get /v1/upstreams",
-        ]
-    );
-}
-
-#[test]
-fn a_foreign_host_or_page_is_refused_everywhere() {
-    let document = built();
-    for (name, operation) in operations(&document) {
-        assert!(operation["responses"].get("403").is_some(), "{name}");
-    }
-}
-
-#[test]
-fn a_toolset_can_be_called_and_not_shown() {
-    let document = built();
-    let shown = &document["paths"]["/v1/tools/{tool}"]["get"]["responses"]["405"];
-    assert!(resolved(&document, shown)["headers"].get("Allow").is_some());
-    assert_eq!(document["paths"]["/v1/tools/web"].get("get"), None);
 }
 
 #[test]
@@ -359,7 +325,9 @@ fn a_request_may_ask_for_what_the_server_allows() {
     assert!(!body.is_valid(&asks(101)));
     // A contract is not bound by it.
     let schema = answer(&document, "/v1/tools/{tool}", "get", "200");
-    assert_eq!(schema.violations(&descriptor(contracts[0])), []);
+    for contract in contracts {
+        assert_eq!(schema.violations(&descriptor(contract)), [], "{}", contract.name);
+    }
 }
 
 #[test]
@@ -369,68 +337,115 @@ fn a_call_is_described_by_its_contract() {
     assert_eq!(call["tags"], json!(["web"]));
     assert_eq!(call["summary"], "Web search");
     assert_eq!(operation(&document, "post", "/v1/tools/search_web")["deprecated"], true);
-
-    let accepts = |path: &str, body: &Value| request(&document, path).is_valid(body);
-    assert!(accepts("/v1/tools/search.web", &json!({ "args": { "query": "x" } })));
-    assert!(!accepts("/v1/tools/search.web", &json!({})));
-    assert!(!accepts("/v1/tools/search.web", &json!({ "args": { "query": "x" }, "limits": {} })));
-    let filter = json!({ "args": { "query": "x", "filter": { "all": [{ "word": "X" }] } } });
-    assert!(!accepts("/v1/tools/search.web", &filter));
-    assert!(accepts("/v1/tools/clock", &json!({})));
-
-    let result = json!({ "tool": "search.web", "ok": true, "result": { "results": [] } });
+    // A tool wins over a toolset of the same name, which can be called and not shown.
+    assert_eq!(operation(&document, "post", "/v1/tools/clock")["description"], "Tells the time.");
+    assert_eq!(document["paths"]["/v1/tools/web"].get("get"), None);
+    let shown = &document["paths"]["/v1/tools/{tool}"]["get"]["responses"]["405"];
+    assert!(resolved(&document, shown)["headers"].get("Allow").is_some());
     let done = answer(&document, "/v1/tools/search.web", "post", "200");
-    assert!(done.is_valid(&result));
-    assert!(!done.is_valid(&json!({ "tool": "search.web", "ok": true, "result": {} })));
-    assert!(!done.is_valid(&json!({ "tool": "other", "ok": true, "result": { "results": [] } })));
+    for (result, fits) in [
+        (json!({ "tool": "search.web", "ok": true, "result": { "results": [] } }), true),
+        (json!({ "tool": "search.web", "ok": true, "result": {} }), false),
+        (json!({ "tool": "other", "ok": true, "result": { "results": [] } }), false),
+    ] {
+        assert_eq!(done.is_valid(&result), fits, "{result}");
+    }
+}
+
+#[test]
+fn request_bodies_are_described_as_they_are_read() {
+    let document = built();
+    let limits = |limits: Value| json!({ "tool": "x", "context": { "limits": limits } });
+    for (path, body, fits) in [
+        ("/v1/tools/search.web", json!({ "args": { "query": "x" } }), true),
+        ("/v1/tools/search.web", json!({}), false),
+        ("/v1/tools/search.web", json!({ "args": { "query": "x" }, "limits": {} }), false),
+        (
+            "/v1/tools/search.web",
+            json!({ "args": { "query": "x", "filter": { "all": [{ "word": "X" }] } } }),
+            false,
+        ),
+        ("/v1/tools/clock", json!({}), true),
+        ("/v1/tools/web", json!({ "args": { "query": "x" } }), true),
+        // The default tool needs arguments.
+        ("/v1/tools/web", json!({}), false),
+        ("/v1/tools/notes", json!({ "args": {} }), false),
+        ("/v1/tools/notes", json!({ "args": { "command": "search_web", "a": 1 } }), true),
+        ("/v1/tools/notes", json!({ "args": { "command": "clock" } }), false),
+        (
+            "/v1/tools/execute",
+            json!({ "tool": "x", "input": {},
+                "context": { "limits": { "timeout_ms": 1, "max_summary_characters": 16 } } }),
+            true,
+        ),
+        ("/v1/tools/execute", json!({}), false),
+        ("/v1/tools/execute", json!({ "tool": "" }), false),
+        ("/v1/tools/execute", json!({ "tool": "  " }), false),
+        ("/v1/tools/execute", limits(json!({ "timeout_ms": 0 })), false),
+        ("/v1/tools/execute", limits(json!({ "max_summary_characters": 15 })), false),
+        ("/v1/tools/execute", limits(json!({ "other": 1 })), false),
+        ("/v1/tools/execute", json!({ "tool": "x", "context": { "other": 1 } }), false),
+        ("/v1/tools/execute", json!({ "tool": "x", "args": {} }), false),
+        ("/v1/jobs", json!({ "tool": "x", "mode": "sync", "wait_ms": 120_000 }), true),
+        ("/v1/jobs", json!({ "tool_name": "x", "limits": { "timeout_ms": 5 } }), true),
+        ("/v1/jobs", json!({ "mode": "sync" }), false),
+        ("/v1/jobs", json!({ "tool": "x", "tool_name": "x" }), false),
+        ("/v1/jobs", json!({ "tool": "x", "wait_ms": 120_001 }), false),
+    ] {
+        assert_eq!(request(&document, path).is_valid(&body), fits, "{path} {body}");
+    }
+}
+
+/// Checks which error codes a response of a tool may have.
+fn check_codes(document: &Value, cases: &[(&str, &str, &str, bool)]) {
+    for (path, status, code, fits) in cases {
+        let failed = json!({ "tool": "x", "ok": false, "error": "no", "code": code });
+        let schema = answer(document, path, "post", status);
+        assert_eq!(schema.is_valid(&failed), *fits, "{path} {status} {code}");
+    }
 }
 
 #[test]
 fn an_error_has_a_code_of_its_status() {
     let document = built();
-    let failed = |code: &str| json!({ "tool": "x", "ok": false, "error": "no", "code": code });
-    let check = |path: &str, status: &str, code: &str, fits: bool| {
-        let schema = answer(&document, path, "post", status);
-        assert_eq!(schema.is_valid(&failed(code)), fits, "{path} {status} {code}");
-    };
-    check("/v1/tools/search.web", "502", "search_failed", true);
-    check("/v1/tools/search.web", "502", "invalid_output", true);
-    check("/v1/tools/search.web", "502", "invalid_input", false);
-    check("/v1/tools/search.web", "418", "teapot", true);
-    check("/v1/tools/search.web", "429", "rate_limited", true);
-    check("/v1/tools/web", "418", "teapot", true);
-    check("/v1/tools/search_web", "429", "rate_limited", false);
-    check("/v1/tools/search_web", "400", "invalid_input", true);
+    check_codes(
+        &document,
+        &[
+            ("/v1/tools/search.web", "502", "search_failed", true),
+            ("/v1/tools/search.web", "502", "invalid_output", true),
+            ("/v1/tools/search.web", "502", "invalid_input", false),
+            ("/v1/tools/search.web", "418", "teapot", true),
+            ("/v1/tools/search.web", "429", "rate_limited", true),
+            ("/v1/tools/web", "418", "teapot", true),
+            ("/v1/tools/search_web", "429", "rate_limited", false),
+            ("/v1/tools/search_web", "400", "invalid_input", true),
+        ],
+    );
     // What no contract adds to is written once.
     let responses = &document["paths"]["/v1/tools/search_web"]["post"]["responses"];
     assert_eq!(responses["400"], json!({ "$ref": "#/components/responses/CallError400" }));
-}
-
-#[test]
-fn a_contract_may_have_a_word_of_its_own_for_bad_arguments() {
+    // A contract may have a code of its own for invalid arguments.
     let mut clock = named("clock");
     clock.errors = serde_json::from_value(json!([
         { "code": "invalid_zone", "http_status": 422, "replaces": "invalid_input" },
     ]))
     .unwrap();
-    let own = &descriptor(&clock)["errors"][0];
-    assert_eq!(own["replaces"], "invalid_input");
+    assert_eq!(descriptor(&clock)["errors"][0]["replaces"], "invalid_input");
     let others = contracts();
     let mut contracts: Vec<_> = others.iter().filter(|one| one.name != "clock").collect();
     contracts.push(&clock);
-    let document = document(&contracts, &SETTINGS);
-    let failed = |code: &str| json!({ "tool": "x", "ok": false, "error": "no", "code": code });
-    let check = |path: &str, status: &str, code: &str, fits: bool| {
-        let schema = answer(&document, path, "post", status);
-        assert_eq!(schema.is_valid(&failed(code)), fits, "{path} {status} {code}");
-    };
-    check("/v1/tools/clock", "422", "invalid_zone", true);
-    check("/v1/tools/clock", "400", "invalid_input", false);
-    check("/v1/tools/clock", "400", "invalid_request", true);
-    // Of another tool it is still said.
-    check("/v1/tools/search.web", "400", "invalid_input", true);
-    check("/v1/tools/{tool}", "400", "invalid_input", true);
-    check("/v1/tools/{tool}", "422", "invalid_zone", true);
+    check_codes(
+        &super::document(&contracts, &SETTINGS),
+        &[
+            ("/v1/tools/clock", "422", "invalid_zone", true),
+            ("/v1/tools/clock", "400", "invalid_input", false),
+            ("/v1/tools/clock", "400", "invalid_request", true),
+            // Other tools still have it.
+            ("/v1/tools/search.web", "400", "invalid_input", true),
+            ("/v1/tools/{tool}", "400", "invalid_input", true),
+            ("/v1/tools/{tool}", "422", "invalid_zone", true),
+        ],
+    );
 }
 
 #[test]
@@ -467,37 +482,12 @@ fn examples_match_what_they_illustrate() {
 }
 
 #[test]
-fn a_toolset_is_called_by_command_or_by_default() {
-    let document = built();
-    let accepts = |path: &str, body: &Value| request(&document, path).is_valid(body);
-    assert!(accepts("/v1/tools/web", &json!({ "args": { "query": "x" } })));
-    // The default tool needs arguments.
-    assert!(!accepts("/v1/tools/web", &json!({})));
-    assert!(!accepts("/v1/tools/notes", &json!({ "args": {} })));
-    assert!(accepts("/v1/tools/notes", &json!({ "args": { "command": "search_web", "a": 1 } })));
-    assert!(!accepts("/v1/tools/notes", &json!({ "args": { "command": "clock" } })));
-    // A tool of that name wins over the toolset.
-    let clock = operation(&document, "post", "/v1/tools/clock");
-    assert_eq!(clock["description"], "Tells the time.");
-}
-
-#[test]
 fn a_tool_cannot_take_the_place_of_a_route() {
     let mut contract = named("clock");
     contract.name = "execute".into();
     let document = document(&[&contract], &SETTINGS);
     assert_eq!(operation(&document, "post", "/v1/tools/execute")["operationId"], "execute");
     assert_eq!(document["paths"]["/v1/tools/execute"].get("get"), None);
-}
-
-#[test]
-fn a_descriptor_matches_its_schema() {
-    let document = built();
-    for contract in contracts() {
-        let path = "/v1/tools/{tool}";
-        let schema = answer(&document, path, "get", "200");
-        assert_eq!(schema.violations(&descriptor(&contract)), [], "{}", contract.name);
-    }
 }
 
 fn tool_result() -> Value {
@@ -519,36 +509,11 @@ fn execute_always_answers_with_a_tool_result() {
     for status in statuses(&document, "post", path).split(' ') {
         assert!(answer(&document, path, "post", status).is_valid(&tool_result()), "{status}");
     }
-    let body = request(&document, path);
-    let limits = json!({ "timeout_ms": 1, "max_summary_characters": 16 });
-    assert!(body.is_valid(&json!({ "tool": "x", "input": {}, "context": { "limits": limits } })));
-    for wrong in [
-        json!({}),
-        json!({ "tool": "" }),
-        json!({ "tool": "  " }),
-        json!({ "tool": "x", "context": { "limits": { "timeout_ms": 0 } } }),
-        json!({ "tool": "x", "context": { "limits": { "max_summary_characters": 15 } } }),
-        json!({ "tool": "x", "context": { "limits": { "other": 1 } } }),
-        json!({ "tool": "x", "context": { "other": 1 } }),
-        json!({ "tool": "x", "args": {} }),
-    ] {
-        assert!(!body.is_valid(&wrong), "{wrong}");
-    }
 }
 
 #[test]
 fn jobs_have_the_shapes_of_the_interface() {
     let document = built();
-    let body = request(&document, "/v1/jobs");
-    assert!(body.is_valid(&json!({ "tool": "x", "mode": "sync", "wait_ms": 120_000 })));
-    assert!(body.is_valid(&json!({ "tool_name": "x", "limits": { "timeout_ms": 5 } })));
-    for wrong in [
-        json!({ "mode": "sync" }),
-        json!({ "tool": "x", "tool_name": "x" }),
-        json!({ "tool": "x", "wait_ms": 120_001 }),
-    ] {
-        assert!(!body.is_valid(&wrong), "{wrong}");
-    }
     let id = "job_01ARZ3NDEKTSV4RRFFQ69G5FAV";
     let time = "2024-01-01T00:00:00Z";
     let job = json!({

@@ -15,7 +15,7 @@ use super::{
 pub(super) const ANY_TOOL: &str = "/v1/tools/{tool}";
 const JSON: &str = "application/json";
 
-/// How many tools the routes that call any tool show an example of. The rest is shown at
+/// The number of tools of which the routes that call any tool show an example. The rest is shown at
 /// the tools' own paths.
 const MAX_EXAMPLES: usize = 8;
 
@@ -172,7 +172,7 @@ fn set_examples(carrier: &mut Value, examples: Map<String, Value>) {
     }
 }
 
-/// Whether a response of that status says when to try again.
+/// True if a response of that status says when to try again.
 fn asks_to_retry(status: u16) -> bool {
     matches!(status, 429 | 503)
 }
@@ -224,7 +224,7 @@ fn examples<'a>(all: impl Iterator<Item = (&'a str, &'a Example, Value)>) -> Map
     shown
 }
 
-/// What a call of any of these tools can end with. A code that a contract declares is
+/// The errors that a call of any of these tools can end with. A code that a contract declares is
 /// described in the contract's words; a token is missed only where one is wanted.
 pub(super) fn errors<'a>(contracts: &[&'a Contract], bearer: bool) -> CallErrors<'a> {
     let mut errors = CallErrors::new();

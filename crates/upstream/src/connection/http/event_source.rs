@@ -20,7 +20,7 @@ pub(super) struct EventSource {
     body: ResponseBody,
     parser: EventStreamParser,
     max_bytes: usize,
-    /// Whether any event has come.
+    /// True if any event has come.
     pub(super) has_events: bool,
 }
 
@@ -77,7 +77,7 @@ impl EventSource {
 pub(super) struct BrokenStream {
     /// The id of the last event.
     pub(super) last_event_id: String,
-    /// How long to wait.
+    /// The time to wait.
     pub(super) wait: Duration,
     /// The deadline of the request, if its time runs.
     pub(super) deadline: Option<Instant>,

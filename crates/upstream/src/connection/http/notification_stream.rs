@@ -16,15 +16,15 @@ use super::{
 };
 use crate::connection::incoming::{self, IncomingMessage};
 
-/// How long a server may take to begin its stream. Some send nothing at all until there is something
+/// The time that a server may take to begin its stream. Some send nothing at all until there is something
 /// to send.
 const RESPONSE_TIMEOUT: Duration = Duration::from_hours(1);
-/// How long to wait before the next attempt, at first and at most.
+/// The time to wait before the next attempt, at first and at most.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const MAX_WAIT: Duration = Duration::from_mins(1);
-/// How often, at most, all listings are said to have changed because nobody listened.
+/// The shortest time between two reports that all listings may have changed, because nobody listened.
 const MISSED_INTERVAL: Duration = Duration::from_mins(1);
-/// How long to wait until the server knows that we are ready. Some refuse a stream before that.
+/// The time to wait until the server knows that we are ready. Some refuse a stream before that.
 const INITIALIZED_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The result of one attempt.

@@ -9,9 +9,9 @@ use mcp::{Message, RpcError, code};
 use super::client::{ContentType, content_type};
 use crate::connection::RequestError;
 
-/// How much of a response with an error status is read, in bytes.
+/// The number of bytes that are read of a response with an error status.
 const MAX_REJECTION_BYTES: usize = 256 * 1_024;
-/// How much of a header or a body is shown, in characters.
+/// The number of characters of a header or a body that are shown.
 const MAX_SHOWN_CHARS: usize = 200;
 
 /// A failure of the network.
@@ -96,7 +96,7 @@ impl HttpRejection {
 
     pub(super) fn into_error(self) -> RequestError {
         let status = self.status.as_u16();
-        let said = if self.shown.is_empty() { String::new() } else { format!(": {}", self.shown) };
+        let body = if self.shown.is_empty() { String::new() } else { format!(": {}", self.shown) };
         match status {
             401 | 403 => {
                 let what = if status == 401 { "requires authorization" } else { "denies access" };
@@ -120,9 +120,9 @@ impl HttpRejection {
             404 | 405 => RequestError::Protocol(format!(
                 "no MCP endpoint at this address (status {status}): check the path of the URL"
             )),
-            500.. => RequestError::Lost(format!("the server failed (status {status}){said}")),
+            500.. => RequestError::Lost(format!("the server failed (status {status}){body}")),
             _ => RequestError::Protocol(format!(
-                "the server rejected the request (status {status}){said}"
+                "the server rejected the request (status {status}){body}"
             )),
         }
     }

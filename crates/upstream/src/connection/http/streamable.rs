@@ -14,7 +14,7 @@ use mcp::{ProtocolVersion, Response};
 use tokio::{sync::mpsc, time::Instant};
 
 use super::{
-    client::{McpHttpClient, PostResult, RequestFailure, request_headers},
+    client::{McpHttpClient, PostError, PostResult, request_headers},
     event_source::{self, BrokenStream, EventSource, StreamError},
     http_sse::HttpSseTransport,
     notification_stream,
@@ -26,11 +26,11 @@ use crate::connection::{
     spawn,
 };
 
-/// How long to wait before a broken stream is resumed, unless the server says how long.
+/// The time to wait before a broken stream is resumed, unless the server sets another.
 const RESUME_AFTER: Duration = Duration::from_secs(1);
-/// How often a stream is resumed in a row without a message.
+/// The number of times in a row that a stream is resumed without a message.
 const MAX_EMPTY_RESUMES: usize = 5;
-/// How many input requests of a server may be open at once, for one request.
+/// The number of input requests of a server that may be open at once, for one request.
 const MAX_INPUT_REQUESTS: usize = 16;
 
 /// Streamable HTTP, until it turns out that the server knows only HTTP+SSE.
@@ -73,9 +73,9 @@ impl Transport for StreamableTransport {
             let post = client.post_request(id, method, &headers, message.clone(), timeout);
             match request.response(post).await {
                 Ok(response) => Ok(response),
-                Err(RequestFailure::Error(error)) => Err(error),
+                Err(PostError::Error(error)) => Err(error),
                 // It may know HTTP+SSE.
-                Err(RequestFailure::NotStreamable(rejected)) => {
+                Err(PostError::NotStreamable(rejected)) => {
                     let opened = HttpSseTransport::open(client.clone()).await;
                     let opened = opened.map_err(|error| {
                         tracing::debug!(%error, "an MCP server knows neither streamable HTTP nor HTTP+SSE");
@@ -130,9 +130,8 @@ struct StreamableRequest {
     deadline: Instant,
     is_paused: bool,
     is_legacy: bool,
-    /// Whether the server has to be told when nobody waits any more.
+    /// True while the server has to be told when nobody waits any more.
     is_cancellable: bool,
-    is_over: bool,
     interim: Option<mpsc::Sender<InterimMessage>>,
     /// Messages beside its own response stream, where the server has another stream.
     slot: Option<TableSlot>,
@@ -160,7 +159,6 @@ impl StreamableRequest {
             is_legacy,
             // The protocol forbids to cancel `initialize`.
             is_cancellable: is_legacy && method != "initialize",
-            is_over: false,
             interim,
             slot,
             input_responses: FuturesUnordered::new(),
@@ -170,8 +168,8 @@ impl StreamableRequest {
     /// Waits for the response. `post` is the work of sending the request.
     async fn response(
         mut self,
-        post: impl Future<Output = Result<PostResult, RequestFailure>>,
-    ) -> Result<Response, RequestFailure> {
+        post: impl Future<Output = Result<PostResult, PostError>>,
+    ) -> Result<Response, PostError> {
         let result = match self.during(post).await {
             Ok(PostResult::Complete(response)) => Ok(response),
             Ok(PostResult::Stream(body)) => self.read(body).await.map_err(Into::into),
@@ -179,8 +177,9 @@ impl StreamableRequest {
         };
         self.end(matches!(
             result,
-            Err(RequestFailure::Error(RequestError::Timeout(_) | RequestError::TooLarge(_)))
+            Err(PostError::Error(RequestError::Timeout(_) | RequestError::TooLarge(_)))
         ));
+        self.is_cancellable = false;
         result
     }
 
@@ -339,9 +338,8 @@ impl StreamableRequest {
 
     /// Ends the request; the server is told if it may still work on it.
     fn end(&mut self, is_unfinished: bool) {
-        self.is_over = true;
         let client = &self.client;
-        if is_unfinished && self.is_cancellable {
+        if is_unfinished && std::mem::take(&mut self.is_cancellable) {
             let message = mcp::cancelled(self.id, "the client does not wait any more");
             client.notify_later(&client.service, message.into());
         }
@@ -362,9 +360,7 @@ impl StreamableRequest {
 
 impl Drop for StreamableRequest {
     fn drop(&mut self) {
-        if !self.is_over {
-            self.end(true);
-        }
+        self.end(true);
     }
 }
 

@@ -169,7 +169,7 @@ fn stream(events: &str) -> Act {
     Act::answer(200, "Content-Type: text/event-stream; charset=utf-8\r\n", events)
 }
 
-/// What a legacy server does with what all sessions begin with; nothing where it is something else.
+/// The responses of a legacy server to the messages that all sessions begin with; none to any other.
 fn opening(heard: &PeerRequest) -> Option<Vec<Act>> {
     match (heard.method.as_str(), heard.field("method").as_str()) {
         ("POST", Some("initialize")) => {
@@ -188,14 +188,14 @@ fn opening(heard: &PeerRequest) -> Option<Vec<Act>> {
     }
 }
 
-/// What the server was told beside requests and answers of ours, by method.
-fn told(peer: &Peer, method: &str) -> Vec<Value> {
+/// The notifications of this method that the server got.
+fn notifications(peer: &Peer, method: &str) -> Vec<Value> {
     let heard = peer.heard();
     let all = heard.iter().filter(|one| one.field("method") == method);
     all.map(|one| serde_json::from_str(&one.body).unwrap()).collect()
 }
 
-/// What we answered to the server's questions.
+/// Our responses to the server's requests.
 fn replies(peer: &Peer) -> Vec<Value> {
     let heard = peer.heard();
     let posts = heard.iter().filter(|one| one.method == "POST" && one.field("method").is_null());

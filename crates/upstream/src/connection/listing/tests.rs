@@ -73,7 +73,7 @@ fn what_is_no_listing_is_refused() {
 }
 
 #[test]
-fn the_limit_that_was_met_is_told() {
+fn the_limit_that_was_met_is_named() {
     let cut = |pages: &[&str], max_listed, max_pages| {
         let (listing, next) = read(pages, max_listed, max_pages);
         assert_eq!(next, None);

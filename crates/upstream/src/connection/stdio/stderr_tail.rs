@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// How much of the last line an error repeats, in characters.
+/// The number of characters of the last line that an error repeats.
 const MAX_LINE_CHARS: usize = 300;
 
 /// A ring of bytes.

@@ -45,7 +45,7 @@ async fn a_connection_that_is_cut_loses_the_request() {
 }
 
 #[tokio::test]
-async fn whoever_is_slow_is_waited_for_and_whoever_is_too_slow_is_not() {
+async fn a_slow_server_is_waited_for_until_the_timeout() {
     let slow = outcome(|heard| {
         let body = answer_to(heard, &json!("slow"));
         let text = format!("{JSON}Content-Length: {}\r\n\r\n{body}", body.len());
@@ -75,7 +75,7 @@ async fn whoever_is_slow_is_waited_for_and_whoever_is_too_slow_is_not() {
 }
 
 #[tokio::test]
-async fn what_is_larger_than_allowed_is_not_taken() {
+async fn a_response_above_the_limit_is_rejected() {
     for shape in ["announced", "chunked", "one event", "a line without an end", "a hundred MB"] {
         let ended = outcome(move |_| match shape {
             "announced" => vec![Act::say(format!("{JSON}Content-Length: 100001\r\n\r\n{{"))],
@@ -99,7 +99,7 @@ async fn what_is_larger_than_allowed_is_not_taken() {
 }
 
 #[tokio::test]
-async fn an_answer_as_large_as_allowed_is_taken() {
+async fn a_response_at_the_limit_is_accepted() {
     let text = "x".repeat(MAX_BYTES - 100);
     let expected = format!("\"{text}\"");
     let body = json!(text);
@@ -111,7 +111,7 @@ async fn an_answer_as_large_as_allowed_is_taken() {
 }
 
 #[tokio::test]
-async fn what_is_no_answer_is_told_as_that() {
+async fn a_body_that_is_not_a_response_is_a_protocol_error() {
     const JSON: &str = "Content-Type: application/json\r\n";
     let large = format!("A: {}\r\n", "x".repeat(70_000));
     for (word, status, head, body) in [
@@ -140,7 +140,7 @@ async fn what_is_no_answer_is_told_as_that() {
 }
 
 #[tokio::test]
-async fn a_text_that_is_not_unicode_is_no_answer() {
+async fn a_body_that_is_not_utf8_is_a_protocol_error() {
     let ended = outcome(|_| {
         let body = b"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\"\xff\"}";
         vec![Act::answer(200, "Content-Type: application/json\r\n", body)]
@@ -150,7 +150,7 @@ async fn a_text_that_is_not_unicode_is_no_answer() {
 }
 
 #[tokio::test]
-async fn an_answer_among_others_in_a_batch_is_found() {
+async fn the_response_in_a_batch_is_found() {
     let ended = outcome(|heard| {
         let batch = format!("[{}, {}]", progress(7, 1), answer_to(heard, &json!("found")));
         vec![Act::json(batch)]

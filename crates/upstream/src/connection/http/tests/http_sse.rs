@@ -46,7 +46,7 @@ fn echo(heard: &PeerRequest) -> String {
 }
 
 #[tokio::test]
-async fn messages_go_where_the_server_says_and_answers_come_by_the_stream() {
+async fn messages_are_posted_to_the_named_endpoint_and_responses_come_by_the_stream() {
     let (peer, _stream) = server("/messages?s=1", |heard| {
         event(progress(heard.field("id").as_u64().unwrap_or(0), 1)) + &echo(heard)
     })
@@ -68,7 +68,7 @@ async fn messages_go_where_the_server_says_and_answers_come_by_the_stream() {
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_the_newer_way_is_spoken_to_in_the_older_one() {
+async fn a_server_that_rejects_streamable_http_is_connected_by_http_sse() {
     let (peer, _stream) = server("/messages?s=1", echo).await;
     let client = client(&peer, HttpTransport::Auto);
     assert!(matches!(client.ask(1, "server/discover").await, Err(RequestError::Protocol(_))));
@@ -82,19 +82,19 @@ async fn a_server_that_refuses_the_newer_way_is_spoken_to_in_the_older_one() {
 }
 
 #[tokio::test]
-async fn a_server_that_knows_neither_is_told_by_what_it_said_first() {
+async fn the_error_of_a_server_that_knows_neither_is_its_first() {
     let peer =
         Peer::start(|_| vec![Act::answer(405, "Content-Type: text/html\r\n", "<html>")]).await;
     let client = client(&peer, HttpTransport::Auto);
     let ended = client.ask(1, "initialize").await;
     assert!(matches!(&ended, Err(RequestError::Protocol(why)) if why.contains("405")), "{ended:?}");
-    // It was not given up for good.
+    // The transport can be tried again.
     let ended = client.ask(2, "initialize").await;
     assert!(matches!(ended, Err(RequestError::Protocol(_))), "{ended:?}");
 }
 
 #[tokio::test]
-async fn requests_at_once_are_answered_in_any_order() {
+async fn responses_may_come_in_any_order() {
     let held: Arc<Mutex<Vec<String>>> = Arc::default();
     let (peer, _stream) = server("/messages?s=1", move |heard| {
         let mut held = held.lock().unwrap();
@@ -144,7 +144,7 @@ async fn a_stream_that_ends_loses_all_that_runs_and_closes_the_connection() {
 }
 
 #[tokio::test]
-async fn a_server_without_a_stream_or_an_endpoint_is_told_as_that() {
+async fn a_server_without_a_stream_or_an_endpoint_is_rejected() {
     let ended = async |act: fn() -> Vec<Act>| {
         let peer = Peer::start(move |_| act()).await;
         client(&peer, HttpTransport::HttpSse).call().await.unwrap_err()
@@ -160,7 +160,7 @@ async fn a_server_without_a_stream_or_an_endpoint_is_told_as_that() {
 }
 
 #[tokio::test]
-async fn questions_and_cancelling_work_as_in_later_revisions() {
+async fn input_requests_and_cancellation_work_as_in_later_versions() {
     let (peer, _stream) = server("/messages?s=1", |heard| {
         match (heard.field("method").as_str(), heard.field("id").as_u64()) {
             (Some("tools/call"), Some(1)) => event(json!({ "jsonrpc": "2.0", "id": "q-1",
@@ -182,7 +182,7 @@ async fn questions_and_cancelling_work_as_in_later_revisions() {
     assert!(tokio::time::timeout(SHORT, pending.message()).await.is_err());
     drop(pending);
     eventually("both are cancelled", || async {
-        let all = told(&peer, "notifications/cancelled");
+        let all = notifications(&peer, "notifications/cancelled");
         let ids: Vec<_> = all.iter().map(|one| one["params"]["requestId"].clone()).collect();
         (ids == [2, 3].map(|id| json!(id))).then_some(())
     })

@@ -21,15 +21,21 @@ fn question(method: &str) -> Value {
 async fn the_session_is_learned_and_named_ever_after_until_it_is_ended() {
     let peer = server(|heard| vec![Act::json(answer_to(heard, &json!({})))]).await;
     let client = legacy(&peer).await;
-    client.call().await.unwrap();
+    let headers = vec![("Mcp-Param-City".to_owned(), "Köln".to_owned())];
+    let options = RequestOptions { name: Some("x"), headers, ..RequestOptions::new(LONG) };
+    client.send_with(options, 7, "tools/call").finish().await.1.unwrap();
     client.transport.close().await;
     let heard = peer.heard();
+    assert_eq!(
+        heard.iter().filter(|one| one.header("mcp-param-city") == "=?base64?S8O2bG4=?=").count(),
+        1
+    );
     assert_eq!(heard[0].header("mcp-session-id"), "");
     for method in ["notifications/initialized", "tools/call"] {
         let one = heard.iter().find(|one| one.field("method") == method).unwrap();
         assert_eq!(one.header("mcp-session-id"), "s-1", "{method}");
         assert_eq!(one.header("mcp-protocol-version"), "2025-11-25", "{method}");
-        assert_eq!(one.header("mcp-method"), "", "{method}");
+        assert_eq!((one.header("mcp-method"), one.header("mcp-name")), ("", ""), "{method}");
     }
     let ended: Vec<_> = heard.iter().filter(|one| one.method == "DELETE").collect();
     assert_eq!(ended.len(), 1);
@@ -67,7 +73,7 @@ async fn a_session_that_is_over_ends_the_connection() {
 }
 
 #[tokio::test]
-async fn a_question_on_the_way_to_an_answer_is_handed_on_and_its_answer_posted_back() {
+async fn an_input_request_is_passed_on_and_its_response_posted() {
     let peer = server(|heard| {
         let events = [
             event(json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })),
@@ -98,7 +104,7 @@ async fn a_question_on_the_way_to_an_answer_is_handed_on_and_its_answer_posted_b
 
 /// A server that says much and takes nothing does not get as many connections of us.
 #[tokio::test]
-async fn not_all_is_answered_to_a_server_that_takes_no_answers() {
+async fn a_server_that_accepts_no_messages_gets_few_connections() {
     let peer = Peer::start(|heard| {
         let is_reply = heard.method == "POST" && heard.field("method").is_null();
         if is_reply {
@@ -120,7 +126,7 @@ async fn not_all_is_answered_to_a_server_that_takes_no_answers() {
 }
 
 #[tokio::test]
-async fn a_question_that_is_let_go_of_is_answered_that_nobody_can_be_asked() {
+async fn a_dropped_input_request_is_declined() {
     let peer = server(|heard| {
         let events =
             event(question("sampling/createMessage")) + &event(answer_to(heard, &json!(1)));
@@ -134,7 +140,7 @@ async fn a_question_that_is_let_go_of_is_answered_that_nobody_can_be_asked() {
 }
 
 #[tokio::test]
-async fn time_does_not_pass_while_a_question_is_open() {
+async fn time_does_not_run_while_an_input_request_is_open() {
     let (sender, events) = tokio::sync::mpsc::unbounded_channel();
     let events = std::sync::Mutex::new(Some(events));
     let peer = server(move |_| {
@@ -155,7 +161,7 @@ async fn time_does_not_pass_while_a_question_is_open() {
 }
 
 #[tokio::test]
-async fn after_a_question_time_goes_on() {
+async fn time_runs_again_after_an_input_request() {
     let peer =
         server(move |_| vec![Act::events(), Act::say(event(question("roots/list"))), Act::Silence])
             .await;
@@ -167,7 +173,7 @@ async fn after_a_question_time_goes_on() {
 }
 
 #[tokio::test]
-async fn whoever_lets_go_of_a_request_cancels_it() {
+async fn dropping_a_request_cancels_it() {
     let peer = server(|_| vec![Act::Silence]).await;
     let client = legacy(&peer).await;
     // One that was never begun is not cancelled either.
@@ -175,12 +181,12 @@ async fn whoever_lets_go_of_a_request_cancels_it() {
     let mut pending = client.send(7, "tools/call");
     assert!(tokio::time::timeout(SHORT, pending.message()).await.is_err());
     drop(pending);
-    let cancelled = || async { told(&peer, "notifications/cancelled").pop() };
+    let cancelled = || async { notifications(&peer, "notifications/cancelled").pop() };
     let message = eventually("it is cancelled", cancelled).await;
     assert_eq!(message["params"]["requestId"], 7);
     assert!(matches!(client.call_within(SHORT, 8).await, Err(RequestError::Timeout(300))));
     eventually("the other one is too", || async {
-        let all = told(&peer, "notifications/cancelled");
+        let all = notifications(&peer, "notifications/cancelled");
         (all.len() == 2 && all[1]["params"]["requestId"] == 8).then_some(())
     })
     .await;
@@ -190,11 +196,11 @@ async fn whoever_lets_go_of_a_request_cancels_it() {
     client.call().await.unwrap();
     drop(client.send(9, "initialize"));
     client.transport.close().await;
-    assert!(told(&peer, "notifications/cancelled").is_empty());
+    assert!(notifications(&peer, "notifications/cancelled").is_empty());
 }
 
 #[tokio::test]
-async fn a_stream_that_ends_before_its_answer_is_taken_up_again() {
+async fn a_stream_that_ends_before_the_response_is_resumed() {
     // The answer comes by the third stream.
     let peer = Peer::start(|heard| {
         let from = heard.header("last-event-id");
@@ -214,7 +220,7 @@ async fn a_stream_that_ends_before_its_answer_is_taken_up_again() {
     let (happened, ended) = client.send(7, "tools/call").finish().await;
     assert_eq!(ended.unwrap(), "\"at last\"");
     assert_eq!(happened.len(), 1);
-    assert!(begun.elapsed() >= Duration::from_millis(120), "it waits as long as it is told");
+    assert!(begun.elapsed() >= Duration::from_millis(120), "it waits as long as the server says");
     let heard = peer.heard();
     let resumed: Vec<_> =
         heard.iter().filter(|one| !one.header("last-event-id").is_empty()).collect();
@@ -224,7 +230,7 @@ async fn a_stream_that_ends_before_its_answer_is_taken_up_again() {
 }
 
 #[tokio::test]
-async fn a_stream_that_cannot_be_taken_up_again_loses_the_request() {
+async fn a_stream_that_cannot_be_resumed_loses_the_request() {
     let peer = server(|_| vec![stream("id: e-1\nretry: 50\ndata:\n\n")]).await;
     let ended = legacy(&peer).await.call().await;
     assert!(matches!(&ended, Err(RequestError::Lost(why)) if why.contains("405")), "{ended:?}");

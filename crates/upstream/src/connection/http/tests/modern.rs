@@ -8,7 +8,7 @@ use testkit::{Act, Peer, eventually};
 use super::*;
 
 #[tokio::test]
-async fn a_request_is_one_post_and_its_answer_is_taken_as_it_is() {
+async fn a_request_is_one_post_and_its_result_keeps_its_bytes() {
     let peer = Peer::start(|heard| {
         vec![Act::json(format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{{ \"a\" : 1.50 }}}}",
@@ -45,7 +45,7 @@ async fn a_request_is_one_post_and_its_answer_is_taken_as_it_is() {
 }
 
 #[tokio::test]
-async fn whoever_does_not_know_yet_asks_in_the_modern_way() {
+async fn before_the_handshake_requests_are_modern() {
     let peer = Peer::start(|heard| vec![Act::json(answer_to(heard, &json!({})))]).await;
     let client = client(&peer, HttpTransport::Auto);
     client.ask(1, "server/discover").await.unwrap();
@@ -58,7 +58,7 @@ async fn whoever_does_not_know_yet_asks_in_the_modern_way() {
 }
 
 #[tokio::test]
-async fn what_is_said_before_the_answer_happens_before_it() {
+async fn messages_of_the_stream_come_before_the_response() {
     let peer = Peer::start(|heard| {
         let log = json!({ "jsonrpc": "2.0", "method": "notifications/message",
             "params": { "level": "info", "data": "hello" } });
@@ -101,13 +101,13 @@ async fn what_is_said_before_the_answer_happens_before_it() {
         assert_eq!(peer.heard().len(), round);
     }
     assert_eq!(peer.connections(), 1);
-    let oddities = client.transport.discarded();
-    assert_eq!((oddities.malformed, oddities.unexpected), (3, 3));
-    assert_eq!(oddities.samples[0], "this is no message");
+    let discarded = client.transport.discarded();
+    assert_eq!((discarded.malformed, discarded.unexpected), (3, 3));
+    assert_eq!(discarded.samples[0], "this is no message");
 }
 
 #[tokio::test]
-async fn letting_go_closes_the_connection() {
+async fn dropping_a_request_closes_its_connection() {
     for acts in ["before the head", "in a body", "in a stream"] {
         let peer = Peer::start(move |_| match acts {
             "before the head" => vec![Act::Silence],
@@ -177,7 +177,7 @@ async fn two_hundred_at_once_share_two_hundred_connections_at_most() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_gets_anothers_answer_although_others_let_go() {
+async fn no_request_gets_the_response_of_one_that_was_dropped() {
     let peer = Peer::start(|heard| {
         let id = heard.field("id").as_u64().unwrap();
         let answer = answer_to(heard, &json!(id));

@@ -1,4 +1,4 @@
-//! What legacy servers say beside requests.
+//! The notification stream of legacy servers.
 
 use std::sync::Mutex;
 
@@ -25,7 +25,7 @@ async fn server(
     (peer, sender)
 }
 
-/// What is told when a stream begins: nobody knows what was said before.
+/// All lists count as changed when a stream begins: nobody knows what was sent before.
 async fn began(client: &mut TestClient) {
     for expected in [
         ConnectionEvent::ListChanged(ListKind::Tools),
@@ -54,7 +54,7 @@ fn question() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn changes_are_told() {
+async fn changed_lists_are_connection_events() {
     let (peer, sender) = server(|_| vec![]).await;
     let mut client = legacy(&peer).await;
     began(&mut client).await;
@@ -78,7 +78,7 @@ async fn changes_are_told() {
 }
 
 #[tokio::test]
-async fn whoever_has_no_such_stream_is_not_asked_again() {
+async fn a_server_without_the_stream_is_not_asked_again() {
     for status in [405, 404, 400, 501] {
         let peer = Peer::start(move |heard| match heard.method.as_str() {
             "GET" => vec![Act::answer(status, "", "")],
@@ -94,7 +94,7 @@ async fn whoever_has_no_such_stream_is_not_asked_again() {
 }
 
 #[tokio::test]
-async fn a_stream_that_ends_is_taken_up_again_after_the_last_event() {
+async fn a_stream_that_ends_is_resumed_after_the_last_event() {
     let peer = Peer::start(|heard| match (heard.method.as_str(), heard.header("last-event-id")) {
         ("GET", "") => {
             let text = format!("id: a\nretry: 50\n{}", String::from_utf8_lossy(&changed("tools")));
@@ -117,7 +117,7 @@ async fn a_stream_that_ends_is_taken_up_again_after_the_last_event() {
 }
 
 #[tokio::test]
-async fn a_question_there_is_for_the_only_request_that_runs() {
+async fn an_input_request_there_belongs_to_the_only_request_that_runs() {
     let (peer, sender) = server(|_| vec![Act::events(), Act::Silence]).await;
     let client = legacy(&peer).await;
     listened(&peer).await;
@@ -136,7 +136,7 @@ async fn a_question_there_is_for_the_only_request_that_runs() {
 }
 
 #[tokio::test]
-async fn with_none_or_several_requests_nobody_can_be_asked() {
+async fn an_input_request_beside_none_or_several_requests_is_declined() {
     let (peer, sender) = server(|_| vec![Act::Silence]).await;
     let client = legacy(&peer).await;
     listened(&peer).await;
@@ -161,7 +161,7 @@ async fn with_none_or_several_requests_nobody_can_be_asked() {
 }
 
 #[tokio::test]
-async fn letting_go_of_the_wire_ends_the_stream() {
+async fn dropping_the_transport_ends_the_stream() {
     let (peer, sender) = server(|_| vec![]).await;
     let client = legacy(&peer).await;
     listened(&peer).await;

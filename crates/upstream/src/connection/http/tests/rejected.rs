@@ -5,7 +5,7 @@ use testkit::{Act, Peer};
 
 use super::*;
 
-/// What a status with this head and body is told as.
+/// The error for a status with this head and body.
 async fn refused(status: u16, head: &'static str, body: &'static str) -> RequestError {
     let peer = Peer::start(move |_| vec![Act::answer(status, head, body)]).await;
     modern(&peer).call().await.unwrap_err()
@@ -76,7 +76,7 @@ async fn a_redirect_within_the_server_is_followed() {
 }
 
 #[tokio::test]
-async fn whoever_is_not_there_was_not_asked() {
+async fn a_request_to_a_closed_port_is_not_sent() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let mut gone = Peer::start(|_| vec![]).await;
     gone.port = free.local_addr().unwrap().port();
@@ -87,7 +87,7 @@ async fn whoever_is_not_there_was_not_asked() {
 }
 
 #[tokio::test]
-async fn what_can_be_asked_twice_is_where_a_connection_was_closed_and_nothing_else() {
+async fn only_repeatable_requests_are_sent_again_after_a_stale_connection() {
     // The second request of each connection is read and not answered.
     let peer = Peer::start(|heard| match heard.nth {
         0 => vec![Act::json(answer_to(heard, &json!(1)))],
