@@ -10,8 +10,7 @@ use std::time::Duration;
 use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat, stat};
 
 use super::leftovers::Sweeper;
-use super::resolve::PathResolver;
-use super::{FileError, LinkPolicy, PathError, Resolver, SafePath};
+use super::{FileError, LinkPolicy, PathError, Resolver, SafePath, resolve};
 
 /// The number of writes that can go on at once without one having to wait for another by chance.
 const LOCKS: usize = 64;
@@ -59,7 +58,8 @@ pub(super) struct OpenRoot {
     id: FileId,
     /// Its path without symbolic links, when it was opened.
     canonical: PathBuf,
-    resolver: PathResolver,
+    links: LinkPolicy,
+    resolver: Resolver,
 }
 
 /// Device and inode, which tell a file or folder from all others of this machine.
@@ -152,8 +152,7 @@ impl FileTree {
         let handle = openat(CWD, &canonical, flags, Mode::empty())?;
         let resolver = self.resolver.unwrap_or_else(|| Resolver::detect(handle.as_fd()));
         let id = id(&fstat(&handle)?);
-        let resolver = PathResolver { links: self.links, resolver };
-        Ok(OpenRoot { handle, id, canonical, resolver })
+        Ok(OpenRoot { handle, id, canonical, links: self.links, resolver })
     }
 
     /// The error of a folder that cannot be opened. It is not the caller's fault, so it is none of their kinds.
@@ -189,7 +188,7 @@ impl FileTree {
 impl OpenRoot {
     /// Opens what the path leads to.
     pub fn open(&self, path: &SafePath, flags: OFlags) -> Result<OwnedFd, FileError> {
-        Ok(self.resolver.open(self.handle.as_fd(), path, flags)?)
+        Ok(resolve::open(self.handle.as_fd(), path, flags, self.links, self.resolver)?)
     }
 
     /// Opens a folder, only to find other things by.

@@ -53,43 +53,26 @@ impl Resolver {
 
 const RESOLVE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
 
-/// The way to resolve the paths of one tree.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PathResolver {
-    pub links: LinkPolicy,
-    pub resolver: Resolver,
-}
-
-impl PathResolver {
-    /// Opens what the path leads to. `flags` must not create anything.
-    pub fn open(self, root: BorrowedFd<'_>, path: &SafePath, flags: OFlags) -> io::Result<OwnedFd> {
-        let flags = flags | OFlags::CLOEXEC;
-        let opened = match self.resolver {
-            Resolver::Kernel => self.kernel(root, path, flags),
-            Resolver::Steps => Err(Errno::AGAIN),
-        };
-        match opened {
-            Err(Errno::AGAIN) => Ok(step_resolver::open(root, path, flags, self.links)?),
-            other => Ok(other?),
-        }
-    }
-
-    fn kernel(
-        self,
-        root: BorrowedFd<'_>,
-        path: &SafePath,
-        flags: OFlags,
-    ) -> rustix::io::Result<OwnedFd> {
-        let resolve = match self.links {
+/// Opens what a path below `root` leads to. `flags` must not create anything.
+pub(super) fn open(
+    root: BorrowedFd<'_>,
+    path: &SafePath,
+    flags: OFlags,
+    links: LinkPolicy,
+    resolver: Resolver,
+) -> io::Result<OwnedFd> {
+    let flags = flags | OFlags::CLOEXEC;
+    if resolver == Resolver::Kernel {
+        let resolve = match links {
             LinkPolicy::Inside => RESOLVE,
             LinkPolicy::Refused => RESOLVE | ResolveFlags::NO_SYMLINKS,
         };
         for _ in 0..MAX_TRIES {
             match openat2(root, path.as_str(), flags, Mode::empty(), resolve) {
                 Err(Errno::AGAIN | Errno::INTR) => {}
-                other => return other,
+                other => return Ok(other?),
             }
         }
-        Err(Errno::AGAIN)
     }
+    Ok(step_resolver::open(root, path, flags, links)?)
 }

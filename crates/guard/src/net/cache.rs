@@ -57,9 +57,7 @@ pub(super) struct CacheEntry {
 
 /// The result of looking for a request in the cache.
 pub(super) enum CacheLookup {
-    /// Nothing, and nothing will be kept.
-    Never,
-    /// Nothing yet.
+    /// Nothing.
     Nothing,
     /// An answer that is good as it is.
     Fresh(CacheEntry),
@@ -75,7 +73,7 @@ impl ResponseCache {
     /// Looks for an answer to this request.
     pub(super) fn find(&self, hop: &Hop) -> CacheLookup {
         if self.max_bytes == 0 || !is_plain(hop) {
-            return CacheLookup::Never;
+            return CacheLookup::Nothing;
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.clock += 1;

@@ -125,7 +125,7 @@ impl ClientInner {
                     self.sender.exchange(hop).await?
                 }
             }
-            CacheLookup::Never | CacheLookup::Nothing => self.sender.exchange(hop).await?,
+            CacheLookup::Nothing => self.sender.exchange(hop).await?,
         };
         let (head, incoming) = answer.into_parts();
         Ok(HopResult::On(head.status, head.headers, incoming))

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use rustix::process::Signal;
 use tokio::net::unix::pipe;
 use tokio_util::sync::CancellationToken;
 
@@ -57,7 +56,11 @@ impl Child {
     ///
     /// Cancel-safe, and can be asked again.
     pub async fn ended(&mut self) -> ExitReason {
-        self.until(&CancellationToken::new()).await
+        if let Some(ending) = self.ending {
+            return ending;
+        }
+        let ending = self.supervised.wait(&CancellationToken::new()).await;
+        *self.ending.insert(ending)
     }
 
     /// Ends the command: its input ends, and what is left of it after `timeout` is killed. When this
@@ -66,21 +69,9 @@ impl Child {
     /// The caller that took `stdin` has to drop it first, or the timeout is in vain.
     pub async fn close(mut self, timeout: Duration) -> ExitReason {
         drop(self.stdin.take());
-        if let Ok(ending) = tokio::time::timeout(timeout, self.ended()).await {
-            return ending;
+        match tokio::time::timeout(timeout, self.ended()).await {
+            Ok(ending) => ending,
+            Err(_) => self.supervised.kill().await,
         }
-        let stop = CancellationToken::new();
-        stop.cancel();
-        self.until(&stop).await
-    }
-
-    async fn until(&mut self, stop: &CancellationToken) -> ExitReason {
-        if let Some(ending) = self.ending {
-            return ending;
-        }
-        // It did start, so that only a supervisor that lost its way is left, and it takes all with it.
-        let killed = ExitReason::Signalled(Signal::KILL.as_raw());
-        let ending = self.supervised.ending("", stop).await.unwrap_or(killed);
-        *self.ending.insert(ending)
     }
 }

@@ -83,16 +83,12 @@ impl DetachedChild {
     /// Waits until the command ended and everything that it started is gone. Cancel-safe, until it
     /// has returned.
     pub async fn ended(&mut self) -> ExitReason {
-        // It did start, so that only a supervisor that lost its way is left, and it takes all with it.
-        let killed = ExitReason::Signalled(rustix::process::Signal::KILL.as_raw());
-        self.supervised.ending("", &CancellationToken::new()).await.unwrap_or(killed)
+        self.supervised.wait(&CancellationToken::new()).await
     }
 
     /// Kills it and everything that it started. When this returns, they are gone.
     pub async fn kill(mut self) {
-        let stop = CancellationToken::new();
-        stop.cancel();
-        let _ = self.supervised.ending("", &stop).await;
+        self.supervised.kill().await;
     }
 
     /// Lets it run on by itself: from here on it outlives this process.

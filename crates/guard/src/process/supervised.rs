@@ -101,6 +101,19 @@ impl SupervisorHandle {
         }
     }
 
+    /// The same for a tool that has started: only a supervisor that was lost gives no report, and it takes all with it.
+    pub(super) async fn wait(&mut self, stop: &CancellationToken) -> ExitReason {
+        let killed = ExitReason::Signalled(Signal::KILL.as_raw());
+        self.ending("", stop).await.unwrap_or(killed)
+    }
+
+    /// Kills a tool that has started, and waits until nothing of it is left.
+    pub(super) async fn kill(&mut self) -> ExitReason {
+        let stop = CancellationToken::new();
+        stop.cancel();
+        self.wait(&stop).await
+    }
+
     /// Reads until the supervisor closes the channel, which it does by exiting.
     async fn read_reports(&mut self) {
         // Cancel-safe: what was read is in `received`.
