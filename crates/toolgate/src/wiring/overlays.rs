@@ -98,6 +98,18 @@ fn read_in(folder: &Path, group: &str) -> anyhow::Result<(Vec<OverlayFile>, Vec<
     Ok((all, diagnostics))
 }
 
+/// The overlays of an upstream or a toolset, if no file has a mistake.
+fn read_valid(folder: &Path, group: &str) -> anyhow::Result<Vec<OverlayFile>> {
+    let (files, mistakes) = read_in(folder, group)?;
+    match mistakes.first() {
+        Some(first) => {
+            let message = format!("`{}`: {}", first.file, first.message);
+            Err(SettingsError::new("/overlays", message).into())
+        }
+        None => Ok(files),
+    }
+}
+
 /// Mistakes in an overlay file: schemas that cannot be compiled, and names, which belong in the settings.
 fn mistakes(document: &Document, overlay: &Overlay) -> Vec<Diagnostic> {
     let schemas =
@@ -123,12 +135,7 @@ pub fn of_upstream(loaded: &LoadedSettings, id: &str) -> anyhow::Result<Overlays
 }
 
 fn with_files(mut all: OverlaysByTool, folder: &Path, id: &str) -> anyhow::Result<OverlaysByTool> {
-    let (written, diagnostics) = read_in(folder, id)?;
-    if let Some(first) = diagnostics.first() {
-        let message = format!("`{}`: {}", first.file, first.message);
-        return Err(SettingsError::new("/overlays", message).into());
-    }
-    for OverlayFile { tool, overlay, .. } in written {
+    for OverlayFile { tool, overlay, .. } in read_valid(folder, id)? {
         let below = all.remove(&tool).unwrap_or_default();
         all.insert(tool, over(&below, &overlay)?);
     }
@@ -203,8 +210,7 @@ fn over(below: &Overlay, above: &Overlay) -> anyhow::Result<Overlay> {
     Ok(Overlay { whole: below.whole.clone().or(above.whole.clone()), ..overlay })
 }
 
-/// Puts the overlays that there are over contracts of the user's own; tells what is wrong with all
-/// overlays, those of upstreams too.
+/// Applies overlays to the user's own contracts. Returns the mistakes in all overlays, those of upstreams too.
 pub fn apply(bound: &mut [BoundTool], loaded: &LoadedSettings) -> anyhow::Result<Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
     for id in loaded.settings.upstreams.keys() {
@@ -306,12 +312,8 @@ pub fn file_of(
     if !is_file_name(group) {
         bail!("`{group}` cannot be a folder name");
     }
-    let (written, diagnostics) = read(loaded, group)?;
-    if let Some(first) = diagnostics.first() {
-        let message = format!("`{}`: {}", first.file, first.message);
-        return Err(SettingsError::new("/overlays", message).into());
-    }
-    if let Some(one) = written.into_iter().find(|one| one.tool == tool) {
+    let folder = folder(loaded);
+    if let Some(one) = read_valid(&folder, group)?.into_iter().find(|one| one.tool == tool) {
         return Ok((one.path, Some(one.overlay)));
     }
     // A name that is not a file name is shortened as the served name is.
@@ -320,8 +322,7 @@ pub fn file_of(
     if !is_file_name(stem) {
         bail!("`{tool}` cannot be a file name");
     }
-    let folder = folder(loaded).join(group);
-    Ok((folder.join(format!("{stem}.yaml")), None))
+    Ok((folder.join(group).join(format!("{stem}.yaml")), None))
 }
 
 /// The text of an overlay file, with its origin in a comment.
