@@ -239,7 +239,7 @@ async fn a_hundred_megabytes_are_refused_before_they_are_read() {
 }
 
 #[tokio::test]
-async fn whoever_sends_a_hundred_megabytes_can_still_read_the_refusal() {
+async fn a_client_that_sends_a_hundred_megabytes_can_still_read_the_refusal() {
     let world = start("").await;
     check(&world, EXECUTE, vec![b' '; HUNDRED_MEGABYTES], (413, "payload_too_large"), "").await;
     for framing in Framing::BOTH {

@@ -36,7 +36,7 @@ fn with_sleeper(settings: &str) -> World {
     world
 }
 
-/// A request of the modern era.
+/// A request of the modern protocol version.
 fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> Value {
     if params.get("_meta").is_none() {
         params["_meta"] = meta(&json!({}));
@@ -56,7 +56,7 @@ fn code(answer: &Value) -> i64 {
     answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error: {answer}"))
 }
 
-/// The next request is answered, by both eras once there are both.
+/// The next request is answered, whichever protocol version it speaks.
 fn lives(server: &mut Piped) {
     let greeting = "Hello, Ada!";
     server.tell(&hello("alive"));
@@ -274,7 +274,7 @@ fn a_line_that_stops_in_the_middle_is_the_last() {
 }
 
 #[test]
-fn a_client_of_the_legacy_era_begins_with_initialize_and_does_so_once() {
+fn a_legacy_client_begins_with_initialize_and_does_so_once() {
     let world = world();
     let mut server = Piped::start(&world, &[]);
     let call = json!({ "name": "hello", "arguments": { "name": "Ada" } });
@@ -304,7 +304,7 @@ fn a_client_of_the_legacy_era_begins_with_initialize_and_does_so_once() {
 }
 
 #[test]
-fn eras_may_take_turns() {
+fn protocol_versions_may_take_turns() {
     let world = world();
     let mut server = Piped::start(&world, &[]);
     server.initialize(&json!({}));
@@ -372,7 +372,7 @@ async fn a_cancelled_call_ends_with_its_process_and_no_other_does() {
     server.tell(&cancelled(&json!(1)));
     server.tell(&cancelled(&json!(1)));
     gone(&process).await;
-    // The same for one of the other era, and for one from before it began.
+    // The same for one of the other protocol version, and for one from before it began.
     server.tell(&sleeps(1));
     let before = asleep(&world).await;
     server.initialize(&json!({}));
@@ -387,7 +387,7 @@ async fn a_cancelled_call_ends_with_its_process_and_no_other_does() {
 }
 
 #[tokio::test]
-async fn whoever_goes_away_takes_what_runs_along() {
+async fn what_runs_ends_with_its_client() {
     let world = with_sleeper("");
     for signal in [true, false] {
         let mut server = Piped::start(&world, &[]);

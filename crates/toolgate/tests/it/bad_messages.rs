@@ -43,7 +43,7 @@ fn refused(answer: &Answer, (status, code): (u16, i64), words: &str) {
     assert!(json["error"]["message"].as_str().unwrap().contains(words), "no `{words}`: {context}");
 }
 
-/// A request of the modern era, with the headers that belong to it.
+/// A request of the modern protocol version, with the headers that belong to it.
 fn modern(method: &str, mut params: Value) -> (Vec<(&'static str, &str)>, Value) {
     if params.get("_meta").is_none() {
         params["_meta"] = meta(&json!({}));
@@ -51,7 +51,7 @@ fn modern(method: &str, mut params: Value) -> (Vec<(&'static str, &str)>, Value)
     (vec![MODERN, ("mcp-method", method)], request(1, method, &params))
 }
 
-/// Both eras still answer.
+/// Both protocol versions still answer.
 async fn lives(world: &World) {
     let hello = json!({ "name": "Ada" });
     let modern = Modern::new(world).call("hello", &hello).await;
@@ -121,7 +121,7 @@ async fn with_sleeper(settings: &str) -> World {
     world
 }
 
-/// A call of the sleeper, for each era.
+/// A call of the sleeper, for each protocol version.
 fn sleeps(id: i64) -> Value {
     request(id, "tools/call", &json!({ "name": "sleeper", "arguments": {} }))
 }
@@ -329,7 +329,7 @@ async fn an_endpoint_has_its_methods_and_its_toolsets() {
             if allowed {
                 refused(&answer, (405, -32600), "this endpoint takes POST");
             }
-            // The modern era has nothing but POST, whatever a client says.
+            // The modern protocol version has nothing but POST, whatever a client says.
             let headers = [ACCEPT, MODERN, ("mcp-session-id", "0")];
             assert_eq!(world.send(method, path, &headers, None).await.status, 405);
         }
@@ -375,7 +375,7 @@ async fn a_version_that_nobody_speaks_is_refused() {
         let answer = world.sent(frame("POST", "/mcp", &headers, &ping)).await.answer().await;
         refused(&answer, (400, -32600), "");
     }
-    // A request of the modern era needs no session, and is not taken for one of it.
+    // A request of the modern protocol version needs no session, and is not taken for one of it.
     let headers = [of_session, MODERN, ("mcp-method", "ping")];
     refused(&post(&world, &headers, ping.clone()).await, (400, -32602), "protocolVersion");
     // The body says one that is none, or an old one where there is only the new.

@@ -132,23 +132,7 @@ fn a_new_contract_works_as_it_stands() {
     assert_eq!(stdout.lines().count(), 3);
     world.cli("call util_repeat text=hello").exits(0).stdout_has("hello");
     world.cli("contracts new util_repeat").exits(2);
-    world.cli("contracts new execute").exits(2);
-    assert_eq!(world.cli("contracts new hello").code, 2, "there is one already");
-    world.cli("contracts new a/b").exits(2);
     world.cli("contracts lint contracts/util_repeat.yaml").exits(0).stdout_is("");
-}
-
-#[test]
-fn contracts_are_exported_in_every_form() {
-    let world = world();
-    let stdout = world.cli("contracts export --format markdown").exits(0).stdout;
-    assert!(stdout.starts_with("# Tools"), "{stdout}");
-    let mcp: Value =
-        serde_json::from_str(&world.cli("contracts export --format mcp").stdout).unwrap();
-    assert_eq!(mcp["tools"][0]["inputSchema"]["type"], "object");
-    let openapi: Value =
-        serde_json::from_str(&world.cli("contracts export --format openapi").stdout).unwrap();
-    assert!(openapi["paths"]["/v1/tools/echo_json"]["post"].is_object());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod data;
 
 use serde_json::{Value, json};
-use testkit::{CliOutput, Reply, Upstream, World};
+use testkit::{Reply, Upstream, World};
 
 use crate::BINARY;
 
@@ -40,26 +40,25 @@ fn a_fresh_folder_is_well_and_stays_as_it_is() {
     assert_eq!(found["search"]["state"], "warning", "{found}");
     let names = std::fs::read_dir(world.folder()).unwrap().count();
     assert_eq!(names, 1, "something was left beside the settings");
-    let CliOutput { stdout, stderr, .. } = world.cli("doctor --listen 127.0.0.1:0").exits(0);
-    assert!(stdout.starts_with("ok       settings: read from `toolgate.yaml`\n"), "{stdout}");
-    assert!(stdout.contains("warning  search: no search service is configured\n"), "{stdout}");
-    assert!(stdout.contains("`tools.search.base_url`"), "{stdout}");
-    assert_eq!(stderr, "0 problems, 1 warning\n");
+    let output = world.cli("doctor --listen 127.0.0.1:0").exits(0);
+    assert!(output.stdout.starts_with("ok       settings: read from `toolgate.yaml`\n"));
+    let output = output.stdout_has("warning  search: no search service is configured\n");
+    output.stdout_has("`tools.search.base_url`").stderr_is("0 problems, 1 warning\n");
 }
 
 #[test]
 fn mistakes_in_files_are_told() {
-    let world = World::new(BINARY, "sevrer: {}\n");
-    check(&world, "settings", "problem", "unknown key `sevrer`");
-    let world = World::new(BINARY, "contracts: [ ./missing ]\n");
-    check(&world, "contracts", "problem", "missing");
-    let world = World::new(BINARY, "contracts: [ ./broken.yaml ]\n");
-    world.write("broken.yaml", "name: broken\n");
-    check(&world, "contracts", "problem", "errors");
-    let world = World::new(BINARY, "data_dir: toolgate.yaml\n");
-    check(&world, "data folder", "problem", "cannot be written");
-    let world = World::new(BINARY, "data_dir: toolgate.yaml/below\n");
-    check(&world, "data folder", "problem", "cannot be created");
+    for (settings, subject, words) in [
+        ("sevrer: {}\n", "settings", "unknown key `sevrer`"),
+        ("contracts: [ ./missing ]\n", "contracts", "missing"),
+        ("contracts: [ ./broken.yaml ]\n", "contracts", "errors"),
+        ("data_dir: toolgate.yaml\n", "data folder", "cannot be written"),
+        ("data_dir: toolgate.yaml/below\n", "data folder", "cannot be created"),
+    ] {
+        let world = World::new(BINARY, settings);
+        world.write("broken.yaml", "name: broken\n");
+        check(&world, subject, "problem", words);
+    }
 }
 
 #[test]

@@ -146,7 +146,7 @@ async fn jobs_that_are_cancelled_as_they_begin_are_counted_once() {
 }
 
 #[tokio::test]
-async fn whoever_cannot_write_keeps_nobody_else_waiting() {
+async fn a_call_that_cannot_write_keeps_no_other_request_waiting() {
     let world = world("");
     let mut client = Piped::start(&world, &[]);
     client.initialize(&json!({}));

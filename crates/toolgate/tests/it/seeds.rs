@@ -109,15 +109,3 @@ async fn the_descriptor_of_seed_004_is_ours() {
     assert_eq!(schema["additionalProperties"], json!(false));
     assert_eq!(schema["properties"]["n"]["maximum"], 64);
 }
-
-/// Seed 002's `hello`, and its rule that an invalid input does not run.
-#[tokio::test]
-async fn hello_of_seed_002() {
-    let world = crate::start("").await;
-    let answer = world.post("/v1/tools/hello", r#"{"args":{"name":"Ada"}}"#).await.json();
-    assert_eq!(answer["result"], json!({ "greeting": "Hello, Ada!" }));
-    let long = json!({ "args": { "name": "x".repeat(101) } }).to_string();
-    let refused = world.post("/v1/tools/hello", &long).await;
-    assert_eq!(refused.status, 400);
-    assert_eq!(refused.json()["error"], "`/name` must have at most 100 characters");
-}

@@ -54,7 +54,7 @@ async fn a_no_stands_though_the_policy_no_longer_asks() {
 }
 
 #[tokio::test]
-async fn whoever_watches_sees_it_wait_and_go_on() {
+async fn the_events_of_a_job_show_that_it_waits_and_goes_on() {
     let world = open("").await;
     let (id, approval) = waits(&world).await;
     let (client, url) = (world.client.clone(), world.url(&format!("/v1/jobs/{id}/events")));

@@ -152,7 +152,7 @@ async fn what_happens_can_be_watched() {
 }
 
 #[tokio::test]
-async fn whoever_stops_reading_ends_the_run() {
+async fn a_closed_connection_ends_the_run() {
     let peer = Peer::start(|_| vec![Act::events(), Act::Silence]).await;
     let world = world(&peer).with_env("TOOLGATE_LLM__STALL_TIMEOUT_MS", "60000").started().await;
     let body = r#"{"question":"what does policy-002 say?"}"#;

@@ -9,7 +9,7 @@ use testkit::{
 use super::{MODERN, lives, modern, post, refused};
 use crate::{command, start, with_commands};
 
-/// Sends parameters as they are written, as a client of each era would: `META` stands for what
+/// Sends parameters as they are written, as a client of each protocol version would: `META` stands for what
 /// a modern one says of itself. The answers, the modern one first.
 async fn both(world: &World, session: &str, method: &str, params: &str) -> (Answer, Answer) {
     let said = format!(r#""_meta":{}"#, meta(&json!({})));
@@ -25,7 +25,7 @@ async fn both(world: &World, session: &str, method: &str, params: &str) -> (Answ
 }
 
 #[tokio::test]
-async fn parameters_of_the_wrong_form_are_refused_in_both_eras() {
+async fn parameters_of_the_wrong_form_are_refused_in_both_versions() {
     let world = start("").await;
     let session = Legacy::open(&world).await.session;
     let arrays = "[".repeat(100_000) + &"]".repeat(100_000);
@@ -70,7 +70,7 @@ async fn parameters_of_the_wrong_form_are_refused_in_both_eras() {
 }
 
 #[tokio::test]
-async fn parameters_by_position_are_refused_in_both_eras() {
+async fn parameters_by_position_are_refused_in_both_versions() {
     let world = start("").await;
     let session = Legacy::open(&world).await.session;
     let (date, call) = (r#"["2026-07-28",{}]"#, r#""hello",{"name":"x"}"#);
@@ -274,6 +274,8 @@ async fn a_resource_that_is_none_is_not_there() {
         "toolgate://".into(),
         "toolgate://jobs".into(),
         "toolgate://jobs/".into(),
+        "toolgate://jobs/job_1".into(),
+        "toolgate://contracts/nothing".into(),
         "toolgate://jobs/../../state.key".into(),
         "toolgate://contracts/..%2fhello".into(),
         "toolgate://contracts/hello/".into(),
@@ -298,6 +300,7 @@ async fn a_resource_that_is_none_is_not_there() {
         if !long {
             let answer = client.send("resources/read", params.clone()).await;
             refused(&answer, (200, -32602), "Resource not found");
+            assert_eq!(answer.json()["error"]["data"]["uri"], uri);
         }
         let answer = legacy.ask("resources/read", &params).await;
         assert_eq!(answer["error"]["code"], -32002, "{uri:.100}");

@@ -1,4 +1,4 @@
-//! Sessions of the legacy era, and calls that somebody gives up.
+//! Sessions of the legacy protocol versions, and calls that somebody gives up.
 
 use serde_json::json;
 use testkit::{

@@ -22,7 +22,7 @@ async fn listen(world: &World, headers: &[(&str, &str)], body: Option<&Value>) -
     raw
 }
 
-/// A stream of the modern era that hears of everything, under this id.
+/// A stream of the modern protocol version that hears of everything, under this id.
 async fn subscribe(world: &World, id: &str) -> Raw {
     let all = json!({
         "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,

@@ -3,7 +3,6 @@
 use serde_json::Value;
 use testkit::World;
 
-use super::json;
 use crate::{BINARY, root};
 
 /// Where we break the word of a document, and why. Schemas are compared as a whole: where one thing in
@@ -45,11 +44,10 @@ fn broken(compared: &Value) -> Vec<(String, String, String, String)> {
 #[test]
 fn what_is_served_honours_the_documents_but_for_what_was_decided() {
     let world = World::new(BINARY, "");
-    let (code, compared) = json(
-        &world,
-        &["contracts", "diff", &document("homelab.md"), "self", "--breaking", "--json"],
-    );
-    assert_eq!(code, 1);
+    let compared = world
+        .cli(&["contracts", "diff", &document("homelab.md"), "self", "--breaking", "--json"])
+        .exits(1)
+        .json();
     let mut listed: Vec<_> = DEVIATIONS.iter().collect();
     for (tool, part, pointer, text) in broken(&compared) {
         let found = listed.iter().position(|(of, where_in, place, words)| {
@@ -59,11 +57,11 @@ fn what_is_served_honours_the_documents_but_for_what_was_decided() {
         listed.swap_remove(found);
     }
     assert!(listed.is_empty(), "listed, and not so: {listed:?}");
-    let (code, compared) = json(
-        &world,
-        &["contracts", "diff", &document("learning-os.md"), "self", "--breaking", "--json"],
-    );
-    assert_eq!((code, &compared["same"]), (0, &Value::Bool(true)), "{compared}");
+    let compared = world
+        .cli(&["contracts", "diff", &document("learning-os.md"), "self", "--breaking", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(compared["same"], true, "{compared}");
     // What a document plans and nobody has built yet is no difference.
     let text = std::fs::read_to_string(document("homelab.md")).unwrap();
     world.write("plans.md", &text.replace("## mlx.load", "## mlx.swap"));

@@ -1,9 +1,7 @@
 //! What a tool returns is proposed from results of it, saved, and enforced from then on.
 
 use serde_json::{Value, json};
-use testkit::CliOutput;
 
-use super::json as printed;
 use crate::upstreams::{Upstreams, tool};
 
 fn silent(name: &str, reads: bool) -> Value {
@@ -48,9 +46,8 @@ async fn a_tool_runs_under_the_contract_that_was_inferred() {
         arguments.extend(more);
         world.cli(&arguments)
     };
-    let CliOutput { stdout, stderr, .. } = infer("find", &[]).exits(0);
-    assert!(stdout.starts_with("# Inferred from 2 results by"), "{stdout}");
-    assert!(stderr.contains("not written; --save writes it to"), "{stderr}");
+    let inferred = infer("find", &[]).exits(0).stderr_has("not written; --save writes it to");
+    assert!(inferred.stdout.starts_with("# Inferred from 2 results by"), "{inferred}");
     assert!(!world.has("overlays"));
     for tool in ["find", "count", "say"] {
         infer(tool, &["--save"]).exits(0).stderr_has("a running server reloads it");
@@ -92,25 +89,15 @@ fn results_may_be_files() {
         "image.json",
         r#"{"content": [{"type": "image", "data": "", "mimeType": "image/png"}]}"#,
     );
-    let (code, told) = printed(
-        &world,
-        &[
-            "contracts",
-            "infer",
-            "up.find",
-            "--json",
-            "--results",
-            "result.json",
-            "bare.json",
-            "error.json",
-        ],
-    );
-    assert_eq!((code, &told["results"], &told["errors"]), (0, &json!(2), &json!(1)), "{told}");
+    let told = world
+        .cli("contracts infer up.find --json --results result.json bare.json error.json")
+        .exits(0)
+        .json();
+    assert_eq!((&told["results"], &told["errors"]), (&json!(2), &json!(1)), "{told}");
     let items = &told["overlay"]["output_schema"]["properties"]["hits"]["items"];
     assert_eq!(items["required"], json!(["id", "title"]), "{told}");
     assert_eq!((&told["overlay"]["tool"], &told["file"]), (&json!("find"), &Value::Null));
-    let (_, told) =
-        printed(&world, &["contracts", "infer", "up.find", "--json", "--results", "image.json"]);
+    let told = world.cli("contracts infer up.find --json --results image.json").json();
     assert_eq!(told["overlay"], json!({ "tool": "find", "output": "content" }));
     let output = world.cli("contracts infer up.find --results error.json").exits(1);
     output.stderr_has("reports an error");
@@ -126,14 +113,13 @@ async fn what_jobs_and_quarantine_keep_is_enough() {
     for word in ["a", "b"] {
         world.cli(&["call", "up__count", &format!("text={word}")]).exits(0);
     }
-    let (code, told) = printed(&world, &["contracts", "infer", "up.count", "--save", "--json"]);
-    assert_eq!((code, &told["results"]), (0, &json!(2)), "{told}");
+    let told = world.cli("contracts infer up.count --save --json").exits(0).json();
+    assert_eq!(told["results"], 2, "{told}");
     assert_eq!(told["overlay"]["output"], "json");
-    let CliOutput { code, stdout, .. } = world.cli("call up__count text=a");
-    assert_eq!((code, serde_json::from_str::<Value>(&stdout).unwrap()), (0, json!({ "n": 7 })));
+    assert_eq!(world.cli("call up__count text=a").exits(0).json(), json!({ "n": 7 }));
     // What broke that contract is kept too, and widens the next proposal.
     world.cli("call up__count text=odd").exits(1);
-    let (_, told) = printed(&world, &["contracts", "infer", "up.count", "--json"]);
+    let told = world.cli("contracts infer up.count --json").json();
     assert_eq!(
         (&told["results"], &told["overlay"]["output"]),
         (&json!(4), &json!("text")),

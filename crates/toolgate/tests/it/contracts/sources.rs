@@ -2,13 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::json as printed;
 use crate::upstreams::{Upstreams, one, said, tool};
 
 fn names(world: &Upstreams, source: &[&str]) -> Vec<String> {
     let arguments = [&["contracts", "export", "--format", "json"], source].concat();
-    let (code, exported) = printed(world, &arguments);
-    assert_eq!(code, 0, "{source:?}");
+    let exported = world.cli(&arguments).exits(0).json();
     let all = exported["contracts"].as_array().unwrap().iter();
     all.map(|one| one["name"].as_str().unwrap().to_owned()).collect()
 }
@@ -80,11 +78,10 @@ fn what_changed_is_told_and_counted_by_the_exit_code() {
         ])
         .stdout;
     assert!(!stdout.contains('\u{202e}'), "what deceives a reader is written out: {stdout}");
-    let (code, told) = printed(&world, &["contracts", "diff", "docs", "docs", "--json"]);
-    assert_eq!((code, told), (0, json!({ "same": true, "tools": {}, "more": 0 })));
-    let (code, told) =
-        printed(&world, &["contracts", "diff", "docs", "other.json", "--json", "--breaking"]);
-    assert_eq!((code, &told["tools"]["read"]), (1, &Value::Null));
+    let told = world.cli("contracts diff docs docs --json").exits(0).json();
+    assert_eq!(told, json!({ "same": true, "tools": {}, "more": 0 }));
+    let told = world.cli("contracts diff docs other.json --json --breaking").exits(1).json();
+    assert_eq!(told["tools"]["read"], Value::Null);
     assert_eq!(told["tools"]["search"][0]["class"], "breaking");
 }
 
@@ -136,8 +133,8 @@ fn tools_of_servers_are_judged_in_their_place() {
     let settings = world.read("toolgate.yaml");
     world.write("toolgate.yaml", &format!("{settings}allowlist: ./allowed.yaml\n"));
     world.cli("contracts lint self").exits(0);
-    let (code, told) = printed(&world, &["contracts", "lint", "docs", "--json"]);
-    assert_eq!((code, &told["ok"]), (1, &json!(false)));
+    let told = world.cli("contracts lint docs --json").exits(1).json();
+    assert_eq!(told["ok"], false);
     assert_eq!(told["diagnostics"].as_array().unwrap().len(), 3, "{told}");
 }
 
@@ -156,8 +153,7 @@ fn what_is_exported_can_be_read_again() {
     let one = world.cli("contracts export self#hello").stdout;
     world.write("two.yaml", &format!("{one}---\n{}", one.replace("effects: none", "effects: nun")));
     let lines = one.lines().count();
-    let (code, told) = printed(&world, &["contracts", "lint", "two.yaml", "--json"]);
-    assert_eq!(code, 1);
+    let told = world.cli("contracts lint two.yaml --json").exits(1).json();
     assert!(told["diagnostics"][0]["line"].as_u64().unwrap() > lines as u64, "{told}");
     world.cli("contracts export self --format openapi").exits(0).stdout_has("/v1/tools/hello");
 }
@@ -182,16 +178,10 @@ fn what_is_pinned_is_compared_as_it_is_served() {
         after["tools"][0]["execution"] = json!({ "taskSupport": "required" });
         after["tools"][1]["inputSchema"]["properties"].as_object_mut().unwrap().remove("limit");
         world.script("docs", &after);
-        let (code, told) =
-            printed(&world, &["contracts", "diff", "toolgate.lock#docs", "docs", "--json"]);
-        assert_eq!(code, 1);
+        let told = world.cli("contracts diff toolgate.lock#docs docs --json").exits(1).json();
         assert_eq!(told["tools"]["search"][0]["pointer"], "", "{told}");
         assert!(told["tools"]["search"][0]["text"].as_str().unwrap().contains("execution"));
-        let (code, _) = printed(
-            &world,
-            &["contracts", "diff", "toolgate.lock#docs", "docs", "--json", "--breaking"],
-        );
-        assert_eq!(code, fewer, "{own}");
+        world.cli("contracts diff toolgate.lock#docs docs --json --breaking").exits(fewer).json();
     }
 }
 
@@ -202,6 +192,6 @@ fn programs_are_told_what_was_not_judged() {
     assert_eq!(told["ok"], false, "{told}");
     assert!(told["unreached"][0].as_str().unwrap().starts_with("dead: "), "{told}");
     world.write("TOOLS.md", "## Tool: a\n### Input Schema\n```json\n{ \"type\": \"object\" }\n");
-    let (code, told) = printed(&world, &["contracts", "lint", "TOOLS.md", "--json"]);
-    assert_eq!((code, &told["diagnostics"][1]["line"]), (1, &json!(3)), "{told}");
+    let told = world.cli("contracts lint TOOLS.md --json").exits(1).json();
+    assert_eq!(told["diagnostics"][1]["line"], 3, "{told}");
 }

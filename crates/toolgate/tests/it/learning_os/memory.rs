@@ -244,7 +244,7 @@ async fn only_plain_files_that_the_settings_list_are_written() {
 }
 
 #[tokio::test]
-async fn whoever_approves_sees_the_line_that_would_be_written() {
+async fn the_preview_is_the_line_that_would_be_written() {
     /// Answers with what the other one would show.
     struct Shows(WriteMemoryEntry);
     impl Provider for Shows {

@@ -1,7 +1,6 @@
 //! Settings that are wrong: what `config check` says of each, and `serve` where it says more.
 
-use serde_json::Value;
-use testkit::{CliOutput, World};
+use testkit::World;
 
 use super::{Messages, session};
 use crate::BINARY;
@@ -135,8 +134,8 @@ const VARIABLES: &[(&str, &str)] = &[
 /// What `config check` says. A program gets the same, nothing is created, and a server refuses what is an error.
 fn check(world: &World) -> String {
     let shown = session(world, &["config", "check"]);
-    let CliOutput { code, stdout, .. } = world.cli("config check --json");
-    let json: Value = serde_json::from_str(&stdout).unwrap();
+    let output = world.cli("config check --json");
+    let (code, json) = (output.code, output.json());
     assert_eq!(json["ok"], code == 0, "{json}");
     assert!(shown.starts_with(&format!("exit {code}\n")), "{code}: {shown}");
     for one in json["diagnostics"].as_array().unwrap() {

@@ -16,7 +16,7 @@ fn reply() -> Value {
     json!({ "action": "accept", "content": { "name": "Ada" } })
 }
 
-/// An upstream of either era that asks.
+/// An upstream of either protocol version that asks.
 fn asking(modern: bool) -> Upstreams {
     let what = if modern { "ask_again" } else { "ask" };
     let mut script = one("act", &json!({ "do": [what, "elicitation/create", form()] }));
@@ -31,7 +31,7 @@ fn text(result: &Value) -> &str {
 }
 
 #[test]
-fn a_question_of_either_era_reaches_an_older_client() {
+fn a_question_of_either_protocol_version_reaches_a_legacy_client() {
     for modern in [false, true] {
         let world = asking(modern);
         let mut client = Piped::start(&world, &[]);
@@ -49,7 +49,7 @@ fn a_question_of_either_era_reaches_an_older_client() {
 }
 
 #[test]
-fn a_question_of_either_era_reaches_a_modern_client() {
+fn a_question_of_either_protocol_version_reaches_a_modern_client() {
     for modern in [false, true] {
         let world = asking(modern);
         let mut client = Piped::start(&world, &[]);
@@ -104,7 +104,7 @@ fn progress_is_passed_on() {
 }
 
 #[tokio::test]
-async fn whoever_goes_away_cancels_the_call_at_the_upstream() {
+async fn a_closed_connection_cancels_the_call_at_the_upstream() {
     let world = Upstreams::new(&[("up", one("act", &json!({ "do": "until_cancelled" })))], "")
         .started()
         .await;

@@ -1,7 +1,6 @@
 //! What servers say never commands the terminal of the operator, and hides nothing from them.
 
 use serde_json::json;
-use testkit::CliOutput;
 
 use super::{Upstreams, tool};
 
@@ -24,19 +23,18 @@ fn words_of_servers_are_shown_and_not_obeyed() {
     world.script("up", &json!({ "tools": [evil] }));
     world.cli("lock diff").stdout_has("\\u{1b}[2J");
     for arguments in [
-        &["lock", "diff"][..],
-        &["upstream", "list"][..],
-        &["doctor"][..],
-        &["contracts", "lint", "up"][..],
-        &["contracts", "lint", "dead"][..],
-        &["contracts", "diff", "toolgate.lock#up", "up"][..],
-        &["probe", "up"][..],
-        &["probe", "dead"][..],
-        &["tools"][..],
-        &["call", "dead__x"][..],
+        "lock diff",
+        "upstream list",
+        "doctor",
+        "contracts lint up",
+        "contracts lint dead",
+        "contracts diff toolgate.lock#up up",
+        "probe up",
+        "probe dead",
+        "tools",
+        "call dead__x",
     ] {
-        let CliOutput { stdout, stderr, .. } = world.cli(arguments);
-        let all = stdout + &stderr;
+        let all = world.cli(arguments).all();
         let bad = |one: char| {
             (one.is_control() && !matches!(one, '\n' | '\t'))
                 || EVIL.contains(one) && !one.is_ascii()
