@@ -58,7 +58,8 @@ impl CliOutput {
     #[allow(clippy::disallowed_types)] // As a person runs it.
     pub fn of(command: &mut std::process::Command) -> Self {
         let output = command.output().unwrap();
-        let words = command.get_args().map(|word| word.to_string_lossy().into_owned());
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        let words = words.map(|word| word.to_string_lossy().into_owned());
         Self {
             command: words.collect::<Vec<_>>().join(" "),
             code: output.status.code().unwrap_or(-1),
@@ -147,6 +148,6 @@ impl CliOutput {
 impl std::fmt::Display for CliOutput {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { command, code, stdout, stderr } = self;
-        write!(out, "$ toolgate {command}\nexit {code}\nstdout:\n{stdout}\nstderr:\n{stderr}")
+        write!(out, "$ {command}\nexit {code}\nstdout:\n{stdout}\nstderr:\n{stderr}")
     }
 }

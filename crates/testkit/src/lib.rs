@@ -31,7 +31,7 @@ pub use cli_output::{Arguments, CliOutput};
 pub use hostile::{Authority, Hostile};
 pub use peer::{Act, Peer, PeerRequest};
 pub use raw::Raw;
-pub use shell::{Shell, Spoken};
+pub use shell::Shell;
 pub use upstream::{Reply, Upstream};
 pub use wait::{Condition, eventually, next_millisecond, until};
 pub use world::World;

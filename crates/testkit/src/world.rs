@@ -109,6 +109,11 @@ impl World {
         &self.environment
     }
 
+    /// The program under test.
+    pub(crate) fn binary(&self) -> &Path {
+        &self.binary
+    }
+
     /// The folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()

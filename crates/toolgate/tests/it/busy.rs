@@ -13,10 +13,8 @@ async fn one_call_too_many_is_answered_with_429() {
     let done = world.folder().join("done");
     crate::command(&world, "blocking.tool", WAIT, &format!("env: [ \"DONE={}\" ]", done.display()));
     world.run().await;
-    let (client, url) = (world.client.clone(), world.url("/v1/tools/execute"));
-    let first = tokio::spawn(async move {
-        client.post(url).body(r#"{"tool":"blocking.tool"}"#).send().await.unwrap()
-    });
+    let first = world.client.post(world.url("/v1/tools/execute"));
+    let first = tokio::spawn(first.body(r#"{"tool":"blocking.tool"}"#).send());
     eventually("the first call runs", async || {
         world.get("/metrics").await.text().contains("toolgate_calls_running 1")
     })
@@ -35,7 +33,7 @@ async fn one_call_too_many_is_answered_with_429() {
     let job = world.post("/v1/jobs", r#"{"tool":"hello","input":{"name":"x"}}"#).await;
     assert_eq!(job.status, 202);
     std::fs::write(done, "").unwrap();
-    assert_eq!(first.await.unwrap().status().as_u16(), 200);
+    assert_eq!(first.await.unwrap().unwrap().status().as_u16(), 200);
     let id = job.json()["job_id"].as_str().unwrap().to_owned();
     eventually("the job has had its turn", async || {
         let job = world.get(&format!("/v1/jobs/{id}")).await.json();

@@ -52,12 +52,11 @@ fn tools_are_listed_and_shown() {
     let stdout = world.cli("tools").exits(0).stdout;
     assert!(stdout.lines().next().unwrap().starts_with("TOOL "), "{stdout}");
     assert!(!stdout.contains('\u{1b}'), "no colour where nobody looks");
-    let listing: Value = serde_json::from_str(&world.cli("tools --json").stdout).unwrap();
+    let listing = world.cli("tools --json").json();
     let tools = listing["tools"].as_array().unwrap();
     assert!(tools.iter().any(|tool| tool["name"] == "echo_json"), "{listing}");
     world.cli("tools show echo_json").exits(0).stdout_has("Echoes a message deterministically");
-    let one: Value =
-        serde_json::from_str(&world.cli("tools show echo_json --json").stdout).unwrap();
+    let one = world.cli("tools show echo_json --json").json();
     assert_eq!(one["input_schema"]["required"], json!(["message"]));
 }
 

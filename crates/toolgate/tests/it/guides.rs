@@ -122,7 +122,7 @@ async fn run(document: &Path) -> usize {
     }
     if text.contains("$ cd examples/") {
         let copy = format!("cp -r '{}' .", root().join("examples").display());
-        assert_eq!(Shell::new(&world, port).run(Path::new(BINARY), &copy).code, 0);
+        Shell::new(&world, port).run(&copy).exits(0);
     }
     let mut count = 0;
     for block in blocks(&text) {
@@ -141,13 +141,11 @@ async fn run(document: &Path) -> usize {
             if is_run_elsewhere(&command) {
                 continue;
             }
-            let spoken = Shell::new(&world, port).run(Path::new(BINARY), &command);
-            let whole = format!(
-                "{}{}{}",
-                spoken.stdout,
-                if spoken.stdout.ends_with('\n') || spoken.stdout.is_empty() { "" } else { "\n" },
-                spoken.stderr
-            );
+            let mut output = Shell::new(&world, port).run(&command);
+            if !output.stdout.ends_with('\n') && !output.stdout.is_empty() {
+                output.stdout.push('\n');
+            }
+            let whole = output.all();
             let said: Vec<&str> = whole.lines().collect();
             assert!(
                 matches(&expected, &said) || expected.is_empty(),

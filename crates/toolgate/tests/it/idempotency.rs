@@ -68,10 +68,8 @@ async fn two_at_once_run_once() {
 async fn a_call_that_died_with_the_server_is_not_made_again() {
     let mut world = world("60").await;
     let url = world.url("/v1/tools/count");
-    let client = world.client.clone();
-    let sent = tokio::spawn(async move {
-        client.post(url).header("idempotency-key", "k").body(r#"{"args":{}}"#).send().await
-    });
+    let sent = world.client.post(url).header("idempotency-key", "k");
+    let sent = tokio::spawn(sent.body(r#"{"args":{}}"#).send());
     let counter = world.folder().join("counter");
     let runs = async || std::fs::read(&counter).is_ok_and(|text| !text.is_empty());
     testkit::eventually("the tool runs", runs).await;

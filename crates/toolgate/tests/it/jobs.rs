@@ -144,10 +144,8 @@ async fn after_a_crash_queued_jobs_run_and_running_ones_are_interrupted() {
     for _ in 0..5 {
         queued.push(world.submit(&json!({ "tool": "answerer" })).await);
     }
-    let url = world.url("/v1/tools/execute");
-    let client = world.client.clone();
-    let watched =
-        tokio::spawn(async move { client.post(url).body(r#"{"tool":"sleeper"}"#).send().await });
+    let watched = world.client.post(world.url("/v1/tools/execute"));
+    let watched = tokio::spawn(watched.body(r#"{"tool":"sleeper"}"#).send());
     eventually("the other call is on record", async || {
         let jobs = world.get("/v1/jobs?status=running").await.json();
         jobs["jobs"].as_array().unwrap().len() == 2

@@ -49,8 +49,7 @@ async fn repository(settings: &str) -> World {
 }
 
 async fn call(world: &World, tool: &str, args: Value) -> (u16, Value) {
-    let answer =
-        world.post(&format!("/v1/tools/{tool}"), json!({ "args": args }).to_string()).await;
+    let answer = world.call(tool, &args).await;
     assert!(!answer.text().contains("hidden words"), "{}", answer.text());
     (answer.status, answer.json())
 }

@@ -1,7 +1,5 @@
 //! The commands of the seed documents, as they are written there.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 use testkit::{Shell, World};
 
@@ -38,29 +36,24 @@ curl -X POST http://127.0.0.1:8000/v1/tools/file-io \
         ),
     ];
     for (command, expected) in cases {
-        let spoken = shell.run(Path::new(BINARY), command);
-        let got: Value = serde_json::from_str(&spoken.stdout)
-            .unwrap_or_else(|error| panic!("{error}: {spoken:?}"));
-        assert_eq!(got, expected, "{command}");
+        assert_eq!(shell.run(command).json(), expected, "{command}");
     }
     let web = shell.run(
-        Path::new(BINARY),
         r#"curl -X POST http://127.0.0.1:8000/v1/tools/web-fetch \
   -H "Content-Type: application/json" \
   -d '{"args": {"url": "https://example.com"}}'"#,
     );
-    let got: Value = serde_json::from_str(&web.stdout).unwrap();
+    let got = web.json();
     assert_eq!(got["tool"], "web-fetch");
     // With or without a network.
     let failed = got["error"].as_str().is_some_and(|error| error.starts_with("Network error: "));
     assert!(failed || got["result"]["ok"] == json!(true), "{got}");
     let audit = shell.run(
-        Path::new(BINARY),
         r#"curl -X POST http://127.0.0.1:8000/v1/tools/adam-sys-audit \
   -H "Content-Type: application/json" \
   -d '{"args": {"command": "list_hardware"}}'"#,
     );
-    let got: Value = serde_json::from_str(&audit.stdout).unwrap();
+    let got = audit.json();
     assert_eq!((&got["tool"], &got["ok"]), (&json!("adam-sys-audit"), &json!(true)));
     assert_eq!(got["result"]["os"], "linux");
 }
@@ -69,7 +62,7 @@ curl -X POST http://127.0.0.1:8000/v1/tools/file-io \
 async fn a_toolset_is_called_by_command_or_by_its_default() {
     let world = adam().await;
     let check = async |path: &str, args: Value, status: u16, part: &str| {
-        let answer = world.post(path, json!({ "args": args }).to_string()).await;
+        let answer = world.post(path, json!({ "args": args })).await;
         assert_eq!(answer.status, status, "{}", answer.text());
         assert!(answer.text().contains(part), "{}", answer.text());
     };

@@ -23,9 +23,8 @@ async fn a_running_call_is_answered_before_the_server_ends() {
         &format!("env: [ \"DONE={}\", PATH ]", done.display()),
     );
     world.run().await;
-    let (client, url) = (world.client.clone(), world.url("/v1/tools/waiter"));
-    let call =
-        tokio::spawn(async move { client.post(url).body(r#"{"args":{}}"#).send().await.unwrap() });
+    let call = world.client.post(world.url("/v1/tools/waiter"));
+    let call = tokio::spawn(call.body(r#"{"args":{}}"#).send());
     running(&world).await;
     let port = world.port();
     let opened = tokio::spawn(async move {
@@ -38,7 +37,7 @@ async fn a_running_call_is_answered_before_the_server_ends() {
     });
     assert_eq!(world.stop().await, 0);
     opened.await.unwrap();
-    let answer = call.await.unwrap();
+    let answer = call.await.unwrap().unwrap();
     assert_eq!(answer.status().as_u16(), 200);
     assert_eq!(answer.json::<serde_json::Value>().await.unwrap()["result"], json!({ "answer": 1 }));
 }
@@ -48,17 +47,15 @@ async fn a_call_that_takes_too_long_is_stopped_and_on_record() {
     let settings = "server: { drain_timeout_ms: 200 }";
     let script = "cat > /dev/null; sleep 72514";
     let mut world = crate::with_commands(settings, &[("sleeper", script)]).await;
-    let (client, url) = (world.client.clone(), world.url("/v1/tools/execute"));
-    let call = tokio::spawn(async move {
-        client.post(url).body(r#"{"tool":"sleeper"}"#).send().await.unwrap()
-    });
+    let call = world.client.post(world.url("/v1/tools/execute"));
+    let call = tokio::spawn(call.body(r#"{"tool":"sleeper"}"#).send());
     eventually("it is on record", async || {
         let jobs = world.get("/v1/jobs?status=running").await.json();
         jobs["jobs"].as_array().unwrap().len() == 1
     })
     .await;
     assert_eq!(world.stop().await, 0);
-    assert_eq!(call.await.unwrap().status().as_u16(), 500);
+    assert_eq!(call.await.unwrap().unwrap().status().as_u16(), 500);
     assert_eq!(crate::jobs::sleepers("72514"), 0);
     world.run().await;
     let jobs = world.get("/v1/jobs?status=interrupted").await.json();

@@ -6,9 +6,7 @@ use testkit::World;
 
 /// The toolset is called by command, as in the seed.
 async fn call(world: &World, args: Value) -> Value {
-    let answer = world.post("/v1/tools/adam-sys-audit", json!({ "args": args }).to_string()).await;
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    let answer = answer.json();
+    let answer = world.call("adam-sys-audit", &args).await.ok();
     assert_eq!((&answer["tool"], &answer["ok"]), (&json!("adam-sys-audit"), &json!(true)));
     answer["result"].clone()
 }

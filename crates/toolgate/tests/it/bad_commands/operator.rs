@@ -1,4 +1,4 @@
-//! What whoever added a command is told: why it does not start, what was not kept, whether its examples hold.
+//! What the operator is told of a command: why it does not start, what was not kept, if its examples hold.
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -56,16 +56,13 @@ fn another_clients_configuration_is_taken_over() {
         "broken": { "nothing": true },
     } });
     world.write("claude.json", &servers.to_string());
-    world
-        .cli("upstream import claude.json")
-        .exits(0)
-        .stdout_has("imported My-Server")
-        .stdout_has("imported off")
-        .stderr_has_all([
-            "looks like a secret",
-            "`autoApprove` is ignored",
-            "broken: not imported",
-        ]);
+    let output = world.cli("upstream import claude.json").exits(0);
+    let output = output.stdout_has("imported My-Server").stdout_has("imported off");
+    output.stderr_has_all([
+        "looks like a secret",
+        "`autoApprove` is ignored",
+        "broken: not imported",
+    ]);
     let settings = world.read("toolgate.yaml");
     assert!(settings.starts_with("# mine\n"), "{settings}");
     world.cli("upstream list").exits(0).stdout_has("disabled").stdout_has("ready");
