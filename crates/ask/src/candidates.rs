@@ -2,10 +2,7 @@
 
 mod listing;
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 pub(crate) use listing::{fenced, first_sentence};
 
@@ -36,10 +33,8 @@ pub struct Candidate {
 pub struct Candidates {
     catalogue: Arc<Catalogue>,
     visible: Vec<Candidate>,
-    by_name: HashMap<(String, String), usize>,
-    /// What is known and may not be chosen, with the reason.
+    /// What is known and may not be chosen, by server and tool, with the reason.
     hidden: BTreeMap<(String, String), &'static str>,
-    servers: BTreeSet<String>,
     index: ToolIndex,
 }
 
@@ -48,8 +43,6 @@ pub(crate) struct ShownTools<'a> {
     pub tools: Vec<&'a Candidate>,
     /// Whether they are shown in short.
     pub is_brief: bool,
-    /// How many there was no room for.
-    pub left_out: usize,
 }
 
 /// How many tools that may be chosen the trace names.
@@ -62,17 +55,22 @@ fn tokens(listing: &str) -> usize {
     listing.len() / BYTES_PER_TOKEN + 1
 }
 
+impl Candidate {
+    /// Its name as `server.tool`.
+    pub(crate) fn path(&self) -> String {
+        format!("{}.{}", self.server, self.name)
+    }
+}
+
 impl Candidates {
     /// The view of this catalogue, where these tools may be chosen whatever they do.
     pub fn new(catalogue: Arc<Catalogue>, allow: &[String]) -> Self {
         let mut visible = Vec::new();
         let mut hidden = BTreeMap::new();
-        let mut servers = BTreeSet::new();
         for tool in catalogue.tools() {
             let contract = &tool.contract;
             let server = contract.toolset.clone();
             let name = local_name(&server, &contract.name).to_owned();
-            servers.insert(server.clone());
             let path = format!("{server}.{name}");
             let why = if allow.iter().any(|allowed| *allowed == contract.name || *allowed == path) {
                 None
@@ -97,22 +95,19 @@ impl Candidates {
         for (name, withheld) in catalogue.withheld() {
             let server = withheld.toolset.clone();
             let name = local_name(&server, name).to_owned();
-            servers.insert(server.clone());
             let why = match withheld.reason {
                 "not_allowed" => "it is not on the allowlist",
                 _ => "it is not served; `toolgate upstream list` says why",
             };
             hidden.insert((server, name), why);
         }
-        let key = |one: &Candidate| (one.server.clone(), one.name.clone());
-        let by_name = visible.iter().map(key).zip(0..).collect();
         let index = ToolIndex::new(visible.iter().map(|one| ShortlistEntry {
             name: &one.name,
             description: &one.tool.contract.description,
             schema: &one.tool.contract.input_schema,
             tokens: tokens(&one.brief),
         }));
-        Self { catalogue, visible, by_name, hidden, servers, index }
+        Self { catalogue, visible, hidden, index }
     }
 
     /// Whether this is about that catalogue.
@@ -137,8 +132,7 @@ impl Candidates {
 
     /// What may be chosen, for the trace. Of what may not there is only the number: who asks need not know it.
     pub(crate) fn allowed(&self) -> Value {
-        let path = |one: &Candidate| format!("{}.{}", one.server, one.name);
-        let allowed: Vec<_> = self.visible.iter().take(MAX_NAMED).map(path).collect();
+        let allowed: Vec<_> = self.visible.iter().take(MAX_NAMED).map(Candidate::path).collect();
         let more = self.visible.len().saturating_sub(MAX_NAMED);
         json!({ "allowed": allowed, "more_allowed": more, "not_allowed": self.hidden.len() })
     }
@@ -148,27 +142,25 @@ impl Candidates {
     pub(crate) fn pick(&self, question: &str, max_tokens: usize) -> ShownTools<'_> {
         let whole: usize = self.visible.iter().map(|one| tokens(&one.listing)).sum();
         if whole <= max_tokens {
-            return ShownTools {
-                tools: self.visible.iter().collect(),
-                is_brief: false,
-                left_out: 0,
-            };
+            return ShownTools { tools: self.visible.iter().collect(), is_brief: false };
         }
         let picked = self.index.pick(question, max_tokens);
-        let tools = picked.chosen.iter().map(|place| &self.visible[*place]).collect();
-        ShownTools { tools, is_brief: true, left_out: picked.left_out }
+        let tools = picked.into_iter().map(|place| &self.visible[place]).collect();
+        ShownTools { tools, is_brief: true }
     }
 
     /// The tool of that name on that server, if it may be chosen.
     pub fn find(&self, server: &str, tool: &str) -> Result<&Candidate, PlanRefusal> {
-        let key = (server.to_owned(), tool.to_owned());
-        if let Some(place) = self.by_name.get(&key) {
-            return Ok(&self.visible[*place]);
+        let mut visible = self.visible.iter();
+        if let Some(found) = visible.find(|one| one.server == server && one.name == tool) {
+            return Ok(found);
         }
-        if let Some(why) = self.hidden.get(&key) {
+        if let Some(why) = self.hidden.get(&(server.to_owned(), tool.to_owned())) {
             return Err(self.not_allowed(server, tool, why));
         }
-        Err(PlanRefusal::Invalid(if self.servers.contains(server) {
+        let is_known = self.visible.iter().any(|one| one.server == server)
+            || self.hidden.keys().any(|(known, _)| known == server);
+        Err(PlanRefusal::Invalid(if is_known {
             format!("Unknown tool '{}' on server '{}'", shown(tool), shown(server))
         } else {
             format!("Unknown server: {}", shown(server))
@@ -178,11 +170,7 @@ impl Candidates {
     /// The tool that a person means by a name: the one that it is served under, `server.tool`, or that on its server
     /// where there is only one.
     pub fn named(&self, name: &str) -> Result<&Candidate, PlanRefusal> {
-        let is_meant = |server: &str, tool: &str| {
-            name == tool
-                || name.strip_prefix(server).and_then(|rest| rest.strip_prefix('.')) == Some(tool)
-                || name.strip_prefix(server).and_then(|rest| rest.strip_prefix("__")) == Some(tool)
-        };
+        let is_meant = |server: &str, tool: &str| names(name, server, tool, str::eq);
         if let Some(exact) = self.visible.iter().find(|one| one.tool.contract.name == name) {
             return Ok(exact);
         }
@@ -220,13 +208,8 @@ impl Candidates {
             if !(token.contains(['_', '.']) || is_called && token.contains('-')) {
                 continue;
             }
-            let is_meant = |server: &str, tool: &str| {
-                let rest = strip_prefix_ignoring_case(token, server);
-                let rest = rest
-                    .and_then(|rest| rest.strip_prefix("__").or_else(|| rest.strip_prefix('.')));
-                token.eq_ignore_ascii_case(tool)
-                    || rest.is_some_and(|rest| rest.eq_ignore_ascii_case(tool))
-            };
+            let is_meant =
+                |server: &str, tool: &str| names(token, server, tool, str::eq_ignore_ascii_case);
             if self.visible.iter().any(|one| is_meant(&one.server, &one.name)) {
                 continue;
             }
@@ -252,9 +235,13 @@ impl Candidates {
 /// Words before the name of a tool.
 const CALLING: [&str; 8] = ["call", "execute", "invoke", "run", "tool", "trigger", "use", "using"];
 
-fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
-    let head = text.get(..prefix.len())?;
-    head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
+/// Whether a text is the name of a tool: `tool`, `server.tool` or `server__tool`.
+fn names(text: &str, server: &str, tool: &str, is_same: fn(&str, &str) -> bool) -> bool {
+    let local = text.split_at_checked(server.len()).and_then(|(head, rest)| {
+        let local = rest.strip_prefix("__").or_else(|| rest.strip_prefix('.'));
+        local.filter(|_| is_same(head, server))
+    });
+    is_same(text, tool) || local.is_some_and(|local| is_same(local, tool))
 }
 
 /// The name that a tool has on its server: those of upstreams are served under both names.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 pub use report::EvalReport;
 pub use score::{CaseScore, score};
@@ -68,21 +68,9 @@ pub enum ExpectedResponse {
     ToolResultWithSummary,
 }
 
-impl ExpectedResponse {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            ExpectedResponse::Blocked => "blocked",
-            ExpectedResponse::FinalAnswer => "final_answer",
-            ExpectedResponse::ToolResult => "tool_result",
-            ExpectedResponse::ToolResultWithSummary => "tool_result_with_summary",
-        }
-    }
-}
-
 impl EvalCase {
-    /// What may come of it.
-    pub fn expected(&self) -> Vec<&'static str> {
+    /// Whether a response of this type may come of it.
+    pub fn expects(&self, kind: &str) -> bool {
         let usual: &[ExpectedResponse] = match (&self.tool, self.quotes.is_empty()) {
             (None, _) => &[ExpectedResponse::Blocked, ExpectedResponse::FinalAnswer],
             (Some(_), true) => {
@@ -90,8 +78,8 @@ impl EvalCase {
             }
             (Some(_), false) => &[ExpectedResponse::ToolResultWithSummary],
         };
-        let kinds = if self.expect.is_empty() { usual } else { &self.expect };
-        kinds.iter().map(|kind| kind.word()).collect()
+        let expected = if self.expect.is_empty() { usual } else { &self.expect };
+        expected.iter().any(|one| json!(one) == kind)
     }
 }
 

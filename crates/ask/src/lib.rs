@@ -15,7 +15,6 @@
 pub mod candidates;
 pub mod eval;
 mod metrics;
-mod model_request;
 mod permit;
 pub mod plan;
 mod planner;
@@ -30,7 +29,7 @@ pub mod summary;
 pub mod text;
 pub mod trace;
 
-pub use plan::Plan;
+pub use plan::{Plan, PlannedCall};
 pub use request::{AskRequest, InvalidQuestion};
 pub use response::{AskOutcome, AskResponse, AskTiming, BlockedCode, BlockedResponse};
 pub use run::{Ask, AskRejection, AskSlot};

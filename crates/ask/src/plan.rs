@@ -5,7 +5,8 @@ mod check;
 mod clarification;
 mod read;
 
-pub use check::{CheckedPlan, check};
+pub use check::check;
+pub use clarification::clarify;
 pub use read::{of, read};
 
 pub(crate) use arguments::question_integers;
@@ -18,14 +19,7 @@ use serde_json::{Map, Value};
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Plan {
     /// One call.
-    CallTool {
-        /// The toolset.
-        server: String,
-        /// The tool, by the name that it has there.
-        tool: String,
-        /// Its arguments.
-        args: Map<String, Value>,
-    },
+    CallTool(PlannedCall),
     /// The person is asked for what is missing.
     FinalAnswer {
         /// The question to the person, written from the contract. Empty until the plan was checked.
@@ -37,6 +31,17 @@ pub enum Plan {
         /// Always true.
         needs_more_info: bool,
     },
+}
+
+/// One call, as a model or a caller plans it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlannedCall {
+    /// The toolset.
+    pub server: String,
+    /// The tool, by the name that it has there.
+    pub tool: String,
+    /// Its arguments.
+    pub args: Map<String, Value>,
 }
 
 /// The reason for which a plan is refused. The texts are for the person, and for the model that gets one more try.

@@ -17,9 +17,7 @@ use regex::{Regex, RegexBuilder};
 use crate::text;
 
 pub use rules::{DefaultRule, default_rules, rules_yaml};
-pub use settings::{
-    MAX_MESSAGE_CHARACTERS, MAX_PATTERN_CHARACTERS, MAX_RULES, PolicyRule, PolicySettings,
-};
+pub use settings::{PolicyRule, PolicySettings};
 
 /// How large a compiled pattern may be, in bytes. The largest default rule needs less than half of it.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
@@ -36,8 +34,7 @@ pub struct Policy {
 
 #[derive(Debug)]
 struct CompiledRule {
-    name: String,
-    message: Option<String>,
+    block: PolicyBlock,
     pattern: Regex,
 }
 
@@ -58,51 +55,33 @@ impl Policy {
         if let Some((place, what)) = settings.mistakes().into_iter().next() {
             return Err(format!("`{place}` {what}"));
         }
-        let mut rules = Vec::new();
         let is_kept = |rule: &&DefaultRule| !settings.without.contains(&rule.name);
-        for rule in default_rules().iter().filter(is_kept) {
-            rules.push(CompiledRule {
-                name: rule.name.clone(),
-                message: Some(rule.message.clone()),
-                pattern: compile(&rule.pattern, LetterCase::Small)?,
-            });
-        }
-        for rule in &settings.block {
-            rules.push(CompiledRule {
-                name: rule.name.clone(),
-                message: rule.message.clone(),
-                pattern: compile(&rule.pattern, LetterCase::Any)?,
-            });
-        }
-        Ok(Self { rules })
+        let defaults = default_rules().iter().filter(is_kept).map(|rule| {
+            let message = Some(rule.message.clone());
+            // The text has small letters only, and so have these. They compile several times as fast, because `k` and
+            // `s` have relatives far away in Unicode.
+            let pattern = compile(&rule.pattern, false)?;
+            Ok(CompiledRule { block: PolicyBlock { rule: rule.name.clone(), message }, pattern })
+        });
+        let own = settings.block.iter().map(|rule| {
+            let block = PolicyBlock { rule: rule.name.clone(), message: rule.message.clone() };
+            Ok(CompiledRule { block, pattern: compile(&rule.pattern, true)? })
+        });
+        Ok(Self { rules: defaults.chain(own).collect::<Result<_, String>>()? })
     }
 
     /// Whether a question may be asked. The first rule that stops it is named.
     pub fn check(&self, question: &str) -> Result<(), PolicyBlock> {
         let question = text::normal(question);
-        match self.rules.iter().find(|rule| rule.pattern.is_match(&question)) {
-            None => Ok(()),
-            Some(rule) => {
-                Err(PolicyBlock { rule: rule.name.clone(), message: rule.message.clone() })
-            }
-        }
+        let stopping = self.rules.iter().find(|rule| rule.pattern.is_match(&question));
+        stopping.map_or(Ok(()), |rule| Err(rule.block.clone()))
     }
 }
 
-/// The letters of a pattern. The text has small ones only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LetterCase {
-    /// Small letters only. This compiles several times as fast, because `k` and `s` have relatives far
-    /// away in Unicode.
-    Small,
-    /// Capitals stand for small letters, as an operator surely means.
-    Any,
-}
-
-/// A pattern within limits.
-fn compile(pattern: &str, case: LetterCase) -> Result<Regex, String> {
+/// A pattern within limits, whose capitals may stand for small letters.
+fn compile(pattern: &str, ignores_case: bool) -> Result<Regex, String> {
     RegexBuilder::new(pattern)
-        .case_insensitive(case == LetterCase::Any)
+        .case_insensitive(ignores_case)
         .size_limit(MAX_COMPILED_BYTES)
         .dfa_size_limit(MAX_CACHE_BYTES)
         .nest_limit(MAX_NESTING)

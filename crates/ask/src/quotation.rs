@@ -50,6 +50,26 @@ pub struct Quote {
     pub location: QuoteLocation,
 }
 
+impl Quote {
+    /// Whether the result has its evidence at its location, letter for letter, and its claim ends with that.
+    pub fn stands_in(&self, result: &Value) -> bool {
+        let QuoteLocation { pointer, start, end } = &self.location;
+        let Some(text) = result.pointer(pointer).and_then(text_of) else { return false };
+        !self.evidence.is_empty()
+            && self.claim.ends_with(&self.evidence)
+            && text.chars().skip(*start).take(end.saturating_sub(*start)).eq(self.evidence.chars())
+    }
+}
+
+/// The text of a value that has one.
+fn text_of(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Number(_) | Value::Bool(_) => Some(Cow::Owned(value.to_string())),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
 /// A part of one value of the result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct QuoteLocation {
@@ -84,10 +104,11 @@ pub enum Ungrounded {
     LongContext,
 }
 
-/// The texts of a result, with their units.
+/// The texts of a result with their units, each of which is quoted once.
 #[derive(Debug, Default)]
 pub struct QuoteSource<'a> {
     texts: Vec<SourceText<'a>>,
+    quoted: Vec<UnitRun>,
 }
 
 /// One value of the result: a string, a number or a boolean.
@@ -120,24 +141,18 @@ impl<'a> QuoteSource<'a> {
     }
 
     fn add(&mut self, value: &'a Value, pointer: String, property: Option<&'a str>) {
-        let written = match value {
-            Value::String(text) => Cow::Borrowed(text.as_str()),
-            Value::Number(_) | Value::Bool(_) => Cow::Owned(value.to_string()),
-            Value::Null => return,
-            Value::Array(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    self.add(item, format!("{pointer}/{index}"), property);
-                }
-                return;
+        if let Value::Array(items) = value {
+            for (index, item) in items.iter().enumerate() {
+                self.add(item, format!("{pointer}/{index}"), property);
             }
-            Value::Object(fields) => {
-                for (name, field) in fields {
-                    let step = name.replace('~', "~0").replace('/', "~1");
-                    self.add(field, format!("{pointer}/{step}"), Some(name));
-                }
-                return;
+        }
+        if let Value::Object(fields) = value {
+            for (name, field) in fields {
+                let step = name.replace('~', "~0").replace('/', "~1");
+                self.add(field, format!("{pointer}/{step}"), Some(name));
             }
-        };
+        }
+        let Some(written) = text_of(value) else { return };
         let units = units::read(&written);
         if units.is_empty() {
             return;
@@ -164,8 +179,15 @@ impl<'a> QuoteSource<'a> {
         })
     }
 
-    /// The quote that a bullet picked. Places that were `taken` before are not quoted again.
-    fn find(&self, bullet: &DraftBullet, taken: &[UnitRun]) -> Result<UnitRun, Ungrounded> {
+    /// The quote that a bullet picked. The same place is not quoted again.
+    pub fn take(&mut self, bullet: &DraftBullet) -> Result<Quote, Ungrounded> {
+        let run = self.find(bullet)?;
+        let quote = self.quote(&run)?;
+        self.quoted.push(run);
+        Ok(quote)
+    }
+
+    fn find(&self, bullet: &DraftBullet) -> Result<UnitRun, Ungrounded> {
         let evidence = bullet.evidence.trim();
         if evidence.is_empty() {
             return Err(Ungrounded::EmptyEvidence);
@@ -186,7 +208,7 @@ impl<'a> QuoteSource<'a> {
         if places.is_empty() {
             return Err(Ungrounded::NotAUnit);
         }
-        places.retain(|place| !taken.contains(place));
+        places.retain(|place| !self.quoted.contains(place));
         let is_exact = |place: &&UnitRun| self.written(place) == evidence;
         let best = places.iter().find(is_exact).or_else(|| places.first());
         best.cloned().ok_or(Ungrounded::Repeated)
@@ -277,33 +299,10 @@ impl<'a> QuoteSource<'a> {
     }
 }
 
-/// Quotes of one result, each place once.
-#[derive(Debug)]
-pub struct Quotes<'a> {
-    source: &'a QuoteSource<'a>,
-    taken: Vec<UnitRun>,
-}
-
-impl<'a> Quotes<'a> {
-    /// No quotes yet.
-    pub fn new(source: &'a QuoteSource<'a>) -> Self {
-        Self { source, taken: Vec::new() }
-    }
-
-    /// The quote that a bullet picked.
-    pub fn take(&mut self, bullet: &DraftBullet) -> Result<Quote, Ungrounded> {
-        let run = self.source.find(bullet, &self.taken)?;
-        let quote = self.source.quote(&run)?;
-        self.taken.push(run);
-        Ok(quote)
-    }
-}
-
 /// A text without case, white space and punctuation: its words, with a space between them.
 fn key(written: &str) -> String {
     let normal = text::normal(written);
-    let words = normal.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty());
-    let key = words.collect::<Vec<_>>().join(" ");
+    let key = text::words(&normal).collect::<Vec<_>>().join(" ");
     // What has no words is compared as it is.
     if key.is_empty() { normal.replace(' ', "") } else { key }
 }

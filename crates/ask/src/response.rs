@@ -170,35 +170,32 @@ impl Serialize for BlockedCode {
 }
 
 impl BlockedCode {
-    /// The status that goes with it.
-    pub fn http_status(self) -> u16 {
+    /// The word for it, and the HTTP status that goes with it: a refusal is a response, a failure is none.
+    fn name_and_status(self) -> (&'static str, u16) {
         match self {
-            BlockedCode::NoModel
-            | BlockedCode::ModelBusy
-            | BlockedCode::CallRefused
-            | BlockedCode::Cancelled => 503,
-            BlockedCode::ModelError => 502,
-            BlockedCode::Timeout => 504,
-            _ => 200,
+            BlockedCode::Policy => ("policy", 200),
+            BlockedCode::NoTools => ("no_tools", 200),
+            BlockedCode::PlannerRejected => ("planner_rejected", 200),
+            BlockedCode::PlanInvalid => ("plan_invalid", 200),
+            BlockedCode::ToolNotAllowed => ("tool_not_allowed", 200),
+            BlockedCode::ApprovalRequired => ("approval_required", 200),
+            BlockedCode::CallRefused => ("call_refused", 503),
+            BlockedCode::NoModel => ("no_model", 503),
+            BlockedCode::ModelError => ("model_error", 502),
+            BlockedCode::ModelBusy => ("model_busy", 503),
+            BlockedCode::Timeout => ("timeout", 504),
+            BlockedCode::Cancelled => ("cancelled", 503),
         }
     }
 
     /// The word for it.
     pub fn name(self) -> &'static str {
-        match self {
-            BlockedCode::Policy => "policy",
-            BlockedCode::NoTools => "no_tools",
-            BlockedCode::PlannerRejected => "planner_rejected",
-            BlockedCode::PlanInvalid => "plan_invalid",
-            BlockedCode::ToolNotAllowed => "tool_not_allowed",
-            BlockedCode::ApprovalRequired => "approval_required",
-            BlockedCode::CallRefused => "call_refused",
-            BlockedCode::NoModel => "no_model",
-            BlockedCode::ModelError => "model_error",
-            BlockedCode::ModelBusy => "model_busy",
-            BlockedCode::Timeout => "timeout",
-            BlockedCode::Cancelled => "cancelled",
-        }
+        self.name_and_status().0
+    }
+
+    /// The status that goes with it.
+    pub fn http_status(self) -> u16 {
+        self.name_and_status().1
     }
 
     /// Whether something failed, and the question was not refused.

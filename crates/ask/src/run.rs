@@ -11,19 +11,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arc_swap::ArcSwapOption;
 use gate::{Gate, Tool};
 use llm::Model;
+use model::FormatFallback;
 use serde_json::json;
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     AskOutcome, AskRequest, AskResponse, AskSettings, AskTiming, BlockedCode, BlockedResponse,
-    TraceWatcher,
+    Plan, TraceWatcher,
     candidates::Candidates,
     metrics::AskMetrics,
-    model_request::FormatFallback,
     permit::CallPermit,
     policy::Policy,
     request::InvalidQuestion,
@@ -42,9 +41,8 @@ pub struct Ask {
     secrets: SecretFilter,
     runs: Arc<Semaphore>,
     format: FormatFallback,
-    candidates: ArcSwapOption<Candidates>,
-    /// Held while candidates are made: they are made once, however many ask at the same time.
-    making: Mutex<()>,
+    /// Those of the last catalogue. Locked while they are made: once, however many ask at the same time.
+    candidates: Mutex<Option<Arc<Candidates>>>,
     metrics: AskMetrics,
 }
 
@@ -97,8 +95,7 @@ impl Ask {
             secrets: SecretFilter::default(),
             runs: Arc::new(Semaphore::new(settings.max_runs)),
             format: FormatFallback::default(),
-            candidates: ArcSwapOption::empty(),
-            making: Mutex::new(()),
+            candidates: Mutex::new(None),
             metrics: AskMetrics::default(),
             settings,
         }
@@ -168,23 +165,37 @@ impl Ask {
         let max = self.settings.max_payload_characters;
         let stop = request.stop.child_token();
         let timeout = Duration::from_millis(self.settings.timeout_ms);
-        let _timeout = RunTimeout::start(timeout, self.gate.clone(), stop.clone());
         let mut run = AskRun {
             question: request.question.trim().to_owned(),
             recorder: TraceRecorder::new(watch, self.gate.clock(), &self.secrets, max),
             timing: AskTiming::default(),
-            stop,
+            stop: stop.clone(),
             deadline: begin + timeout,
             model: None,
             tool: None,
             request,
         };
-        let response = match self.gates(&mut run, CallPermit::of_a_run()).await {
-            Ok(response) => response,
-            Err(response) => *response,
+        let response = {
+            let gates = self.gates(&mut run, CallPermit::of_a_run());
+            tokio::pin!(gates);
+            tokio::select! {
+                response = &mut gates => response,
+                // A model may take minutes: the run ends when its time is up, or the server stops.
+                () = self.time_is_up(timeout) => {
+                    stop.cancel();
+                    gates.await
+                }
+            }
         };
         run.timing.whole = begin.elapsed();
-        self.end(run, response)
+        self.end(run, response.unwrap_or_else(|response| *response))
+    }
+
+    async fn time_is_up(&self, timeout: Duration) {
+        tokio::select! {
+            () = tokio::time::sleep(timeout) => {}
+            () = self.gate.closing() => {}
+        }
     }
 
     /// The gates, in their order. The permit goes in once and comes out nowhere.
@@ -192,11 +203,11 @@ impl Ask {
         run.begin();
         self.check_policy(run)?;
         let candidates = self.discover(run).await?;
-        let planned = self.plan(run, &candidates).await?;
+        let (planned, tool) = self.plan(run, &candidates).await?;
         if run.request.plan_only {
-            return Ok(AskResponse::Plan { plan: planned.plan() });
+            return Ok(AskResponse::Plan { plan: Plan::CallTool(planned) });
         }
-        let outcome = self.call(run, permit, planned).await?;
+        let outcome = self.call(run, permit, planned, tool).await?;
         Ok(self.summarize(run, outcome).await)
     }
 
@@ -224,28 +235,15 @@ impl Ask {
 
     /// The candidates of the catalogue of now, made once for each, and not on a thread that others wait for.
     async fn candidates(&self) -> Arc<Candidates> {
-        if let Some(known) = self.known() {
-            return known;
+        let mut last = self.candidates.lock().await;
+        let catalogue = self.gate.catalogue_owned();
+        if let Some(known) = last.as_ref().filter(|known| known.is_of(&catalogue)) {
+            return known.clone();
         }
-        let _making = self.making.lock().await;
-        if let Some(known) = self.known() {
-            return known;
-        }
-        let (catalogue, allow) = (self.gate.catalogue_owned(), self.settings.allow.clone());
-        let make = {
-            let catalogue = catalogue.clone();
-            move || Candidates::new(catalogue, &allow)
-        };
-        let finished = tokio::task::spawn_blocking(make).await;
-        let fresh =
-            Arc::new(finished.unwrap_or_else(|_| Candidates::new(catalogue, &self.settings.allow)));
-        self.candidates.store(Some(fresh.clone()));
-        fresh
-    }
-
-    fn known(&self) -> Option<Arc<Candidates>> {
-        let known = self.candidates.load_full()?;
-        known.is_of(&self.gate.catalogue_owned()).then_some(known)
+        let (other, allow) = (catalogue.clone(), self.settings.allow.clone());
+        let made = tokio::task::spawn_blocking(move || Candidates::new(other, &allow)).await;
+        let made = made.unwrap_or_else(|_| Candidates::new(catalogue, &self.settings.allow));
+        last.insert(Arc::new(made)).clone()
     }
 }
 
@@ -265,35 +263,10 @@ impl AskRun<'_> {
     /// The response to a run that was stopped.
     fn stopped(&self) -> BlockedResponse {
         if self.request.stop.is_cancelled() || Instant::now() < self.deadline {
-            return BlockedResponse::new(
-                BlockedCode::Cancelled,
-                "the run was stopped before its end",
-            );
+            let reason = "the run was stopped before its end";
+            return BlockedResponse::new(BlockedCode::Cancelled, reason);
         }
-        BlockedResponse::new(
-            BlockedCode::Timeout,
-            "the run took longer than it may (ask.timeout_ms)",
-        )
-    }
-}
-
-/// Ends a run when its time is up, or the server stops: a model may take minutes.
-struct RunTimeout(tokio::task::JoinHandle<()>);
-
-impl RunTimeout {
-    fn start(timeout: Duration, gate: Arc<Gate>, stop: CancellationToken) -> Self {
-        Self(tokio::spawn(async move {
-            tokio::select! {
-                () = tokio::time::sleep(timeout) => {}
-                () = gate.closing() => {}
-            }
-            stop.cancel();
-        }))
-    }
-}
-
-impl Drop for RunTimeout {
-    fn drop(&mut self) {
-        self.0.abort();
+        let reason = "the run took longer than it may (ask.timeout_ms)";
+        BlockedResponse::new(BlockedCode::Timeout, reason)
     }
 }

@@ -7,92 +7,102 @@
 //! What servers say of their tools is not trusted to be short: texts, terms, depth and properties are
 //! all counted within limits.
 
-mod counts;
-mod fields;
-mod stem;
 mod terms;
 #[cfg(test)]
 mod tests;
-
-pub(crate) use stem::{is_stop_word, stem};
-pub(crate) use terms::each_shape;
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-pub use counts::MAX_TERMS_PER_TOOL;
-use counts::TermCounts;
+use terms::terms;
+pub(crate) use terms::{is_stop_word, shapes, stem};
 
 /// How many different terms of a question are looked for.
-pub const MAX_QUESTION_TERMS: usize = 500;
+const MAX_QUESTION_TERMS: usize = 500;
 /// How much of a question is read, in bytes.
-pub const MAX_QUESTION_BYTES: usize = 16_384;
+const MAX_QUESTION_BYTES: usize = 16_384;
+/// How many terms of one tool are counted.
+const MAX_TERMS_PER_TOOL: usize = 2_000;
+/// How many terms of the description are read, so that a long one leaves room for the properties.
+const MAX_DESCRIPTION_TERMS: usize = 1_200;
+/// How much of one text is read, in bytes.
+const MAX_TEXT_BYTES: usize = 65_536;
+/// How deep a schema is read.
+const MAX_DEPTH: usize = 6;
+/// How many properties of a schema are read.
+const MAX_PROPERTIES: usize = 500;
+/// How many values of one list are read.
+const MAX_VALUES: usize = 100;
+
+/// How much a term of the name counts: a name is chosen with care.
+const NAME: f32 = 3.0;
+/// How much a term of a property's name counts.
+const PROPERTY: f32 = 2.0;
+/// How much a term of a description, a title or a value counts.
+const TEXT: f32 = 1.0;
+/// How soon more of the same term stops to count (the `k1` of BM25).
+const SATURATION: f32 = 1.2;
+/// How much a long text counts less than a short one (the `b` of BM25).
+const LENGTH_PENALTY: f32 = 0.75;
 
 /// A tool as the search sees it.
-#[derive(Debug, Clone, Copy)]
-pub struct ShortlistEntry<'a> {
-    /// Its name.
+pub(crate) struct ShortlistEntry<'a> {
     pub name: &'a str,
-    /// What it says of itself.
     pub description: &'a str,
     /// Its input schema.
     pub schema: &'a Value,
-    /// What it costs in the prompt.
+    /// Its size in the prompt.
     pub tokens: usize,
-}
-
-/// What a question gets.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shortlist {
-    /// The tools, by their places in the catalogue and in its order.
-    pub chosen: Vec<usize>,
-    /// How many others there are.
-    pub left_out: usize,
 }
 
 /// The tools of a catalogue, ready to be searched. Made once for a catalogue.
 #[derive(Debug, Default)]
-pub struct ToolIndex {
-    /// What each tool costs.
+pub(crate) struct ToolIndex {
+    /// The size of each tool in the prompt.
     tokens: Vec<usize>,
-    /// The number of each term.
-    terms: HashMap<Box<str>, u32>,
-    /// Where the postings of each term begin, and at last where all end.
-    starts: Vec<u32>,
-    /// The tools that have a term and how much it says for them, term by term.
-    postings: Vec<(u32, f32)>,
+    /// The tools that have a term, by their places in the catalogue, and how much it says for them.
+    postings: HashMap<String, Vec<(usize, f32)>>,
 }
 
 impl ToolIndex {
-    /// Reads a catalogue.
+    /// Reads a catalogue, and weighs its terms so that a question has only sums to make.
     pub fn new<'a>(entries: impl IntoIterator<Item = ShortlistEntry<'a>>) -> Self {
-        let mut counts = TermCounts::default();
-        let mut tokens = Vec::new();
-        for entry in entries {
-            counts.begin();
-            fields::terms(&entry, &mut |term, weight| counts.add(term, weight));
-            tokens.push(entry.tokens);
+        let mut index = Self::default();
+        let mut lengths = Vec::new();
+        for (tool, entry) in entries.into_iter().enumerate() {
+            let mut length = 0.0;
+            for (term, weight) in ToolTerms::of(&entry) {
+                length += weight;
+                let tools = index.postings.entry(term).or_default();
+                match tools.last_mut() {
+                    Some((last, sum)) if *last == tool => *sum += weight,
+                    _ => tools.push((tool, weight)),
+                }
+            }
+            lengths.push(length);
+            index.tokens.push(entry.tokens);
         }
-        counts.index(tokens)
+        let count = real(lengths.len());
+        let average = (lengths.iter().sum::<f32>() / count.max(1.0)).max(1.0);
+        for tools in index.postings.values_mut() {
+            let having = real(tools.len());
+            let rarity = (1.0 + (count - having + 0.5) / (having + 0.5)).ln();
+            for (tool, weight) in tools {
+                let length = LENGTH_PENALTY * lengths[*tool] / average;
+                let damping = SATURATION * (1.0 - LENGTH_PENALTY + length);
+                *weight = rarity * *weight * (SATURATION + 1.0) / (*weight + damping);
+            }
+        }
+        index
     }
 
-    /// How many tools there are.
-    pub fn len(&self) -> usize {
-        self.tokens.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.tokens.is_empty()
-    }
-
-    /// The tools that fit the question best, within a budget. Those that do not fit into what is left
-    /// are passed over; those that have nothing to do with the question come last.
-    pub fn pick(&self, question: &str, budget_tokens: usize) -> Shortlist {
+    /// The tools that fit the question best within a budget, by their places in the catalogue and in its order. Those
+    /// that do not fit into what is left are passed over; those that have nothing to do with the question come last.
+    pub fn pick(&self, question: &str, budget_tokens: usize) -> Vec<usize> {
         let all = self.tokens.iter().fold(0_usize, |sum, tokens| sum.saturating_add(*tokens));
         if all <= budget_tokens {
-            return Shortlist { chosen: (0..self.len()).collect(), left_out: 0 };
+            return (0..self.tokens.len()).collect();
         }
         let mut left = budget_tokens;
         let mut chosen = self.ranked(question);
@@ -104,27 +114,101 @@ impl ToolIndex {
             fits
         });
         chosen.sort_unstable();
-        let left_out = self.len() - chosen.len();
-        Shortlist { chosen, left_out }
+        chosen
     }
 
     /// All tools, the best first; equals in the order of the catalogue.
     fn ranked(&self, question: &str) -> Vec<usize> {
-        let mut scores = vec![0.0_f32; self.len()];
-        let mut seen = HashSet::new();
-        let read = &question[..question.floor_char_boundary(MAX_QUESTION_BYTES)];
-        terms::each(read, &mut |term| {
-            let number = self.terms.get(term).map(|number| *number as usize);
-            if let Some(number) = number.filter(|number| seen.insert(*number)) {
-                let range = self.starts[number] as usize..self.starts[number + 1] as usize;
-                for (tool, says) in &self.postings[range] {
-                    scores[*tool as usize] += says;
+        let mut scores = vec![0.0_f32; self.tokens.len()];
+        let mut counted = HashSet::new();
+        for term in terms(&question[..question.floor_char_boundary(MAX_QUESTION_BYTES)]) {
+            let Some((term, tools)) = self.postings.get_key_value(&term) else { continue };
+            if counted.len() < MAX_QUESTION_TERMS && counted.insert(term) {
+                for (tool, weight) in tools {
+                    scores[*tool] += weight;
                 }
             }
-            seen.len() < MAX_QUESTION_TERMS
-        });
-        let mut ranked: Vec<usize> = (0..self.len()).collect();
+        }
+        let mut ranked: Vec<usize> = (0..scores.len()).collect();
         ranked.sort_by(|one, other| scores[*other].total_cmp(&scores[*one]));
         ranked
     }
+}
+
+/// The terms of a tool with what each counts, the weightiest first.
+#[derive(Default)]
+struct ToolTerms {
+    terms: Vec<(String, f32)>,
+    properties: usize,
+}
+
+impl ToolTerms {
+    fn of(entry: &ShortlistEntry<'_>) -> Vec<(String, f32)> {
+        let mut all = Self::default();
+        all.text(entry.name, NAME, MAX_TERMS_PER_TOOL);
+        all.text(entry.description, TEXT, MAX_DESCRIPTION_TERMS);
+        all.schema(entry.schema, 0);
+        all.terms
+    }
+
+    fn text(&mut self, text: &str, weight: f32, most: usize) {
+        let room = most.min(MAX_TERMS_PER_TOOL - self.terms.len());
+        if room > 0 {
+            let read = terms(&text[..text.floor_char_boundary(MAX_TEXT_BYTES)]);
+            self.terms.extend(read.into_iter().take(room).map(|term| (term, weight)));
+        }
+    }
+
+    fn schema(&mut self, schema: &Value, depth: usize) {
+        let Value::Object(fields) = schema else { return };
+        if depth > MAX_DEPTH {
+            return;
+        }
+        for (key, value) in fields {
+            match &**key {
+                // What a pattern spells out is often the beginning of an identifier.
+                "title" | "description" | "const" | "default" | "pattern" => self.value(value),
+                "enum" | "examples" => {
+                    let values = value.as_array().into_iter().flatten();
+                    values.take(MAX_VALUES).for_each(|value| self.value(value));
+                }
+                "properties" => self.properties(value, depth),
+                "items" | "additionalProperties" | "not" | "if" | "then" | "else" | "contains" => {
+                    self.schema(value, depth + 1);
+                }
+                "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
+                    let schemas = value.as_array().into_iter().flatten();
+                    schemas.take(MAX_VALUES).for_each(|schema| self.schema(schema, depth + 1));
+                }
+                "$defs" | "definitions" => {
+                    let schemas = value.as_object().into_iter().flat_map(|all| all.values());
+                    schemas.take(MAX_VALUES).for_each(|schema| self.schema(schema, depth + 1));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn properties(&mut self, properties: &Value, depth: usize) {
+        for (name, schema) in properties.as_object().into_iter().flatten() {
+            if self.properties >= MAX_PROPERTIES {
+                return;
+            }
+            self.properties += 1;
+            self.text(name, PROPERTY, MAX_TERMS_PER_TOOL);
+            self.schema(schema, depth + 1);
+        }
+    }
+
+    fn value(&mut self, value: &Value) {
+        if let Value::String(text) = value {
+            self.text(text, TEXT, MAX_TERMS_PER_TOOL);
+        }
+    }
+}
+
+/// A count as a number to reckon with.
+#[expect(clippy::cast_precision_loss, reason = "counts of tools are far below 2^24")]
+fn real(count: usize) -> f32 {
+    count as f32
 }

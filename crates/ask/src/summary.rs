@@ -3,6 +3,9 @@
 mod prompt;
 mod read;
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde::Serialize;
 
 pub use read::{SummaryDraft, read};
@@ -10,7 +13,7 @@ pub use read::{SummaryDraft, read};
 pub(crate) use prompt::{RULES, ShownSource};
 
 use crate::{
-    quotation::{DraftBullet, Quote, QuoteSource, Quotes},
+    quotation::{DraftBullet, Quote, QuoteSource},
     text,
 };
 
@@ -56,14 +59,13 @@ pub struct DroppedBullet {
 /// Keeps the bullets that are quotes of the result. Where none is left, returns all that were dropped.
 pub fn ground(
     draft: &SummaryDraft,
-    source: &QuoteSource,
+    source: &mut QuoteSource,
 ) -> Result<(Summary, Vec<DroppedBullet>), Vec<DroppedBullet>> {
     let mut dropped = draft.malformed.clone();
-    let mut quotes = Quotes::new(source);
     let mut keep = |bullets: &[DraftBullet]| {
         let mut kept = Vec::new();
         for bullet in bullets {
-            match quotes.take(bullet) {
+            match source.take(bullet) {
                 Ok(quote) => kept.push(quote),
                 Err(ungrounded) => {
                     let claim = bullet.claim.as_ref().unwrap_or(&bullet.evidence).clone();
@@ -90,36 +92,17 @@ pub fn ground(
     Ok((summary, dropped))
 }
 
-/// Words that ask for a summary, and words before them that do not want one.
-const WANTING: [&str; 9] = [
-    "summarize",
-    "summarise",
-    "summarizing",
-    "summarising",
-    "tl;dr",
-    "tldr",
-    "zusammenfassen",
-    "résume",
-    "résumer",
-];
-const NOT_WANTING: [&str; 6] = ["not", "don't", "dont", "without", "never", "no"];
+/// Words that ask for a summary, and a word before them that does not want one.
+static ASKING: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r"(?x) \b (?: (?<not> not | don't | dont | without | never | no ) [^\w;']+ )?
+        (?: summari[sz](?: e | ing ) | tl;dr | tldr | zusammenfassen | résumer? | fasse? \b .* \b zusammen
+          | sum [^\w;']+ up | summary [^\w;']+ (?: of | please ) | summary [^\w;']* $ ) (?: [^\w;'] | $ )";
+    Regex::new(pattern).expect("the pattern is tested")
+});
 
 /// Whether a question asks for a summary.
 pub fn is_asked_for(question: &str) -> bool {
-    let question = text::normal(question);
-    let is_part = |one: char| one.is_alphanumeric() || matches!(one, ';' | '\'');
-    let words: Vec<&str> =
-        question.split(|one: char| !is_part(one)).filter(|word| !word.is_empty()).collect();
-    let has = |at: usize, word: &str| words.get(at).is_some_and(|found| *found == word);
-    (0..words.len()).any(|at| {
-        let asks = WANTING.contains(&words[at])
-            || words[at] == "sum" && has(at + 1, "up")
-            || words[at] == "summary"
-                && (has(at + 1, "of") || has(at + 1, "please") || at + 1 == words.len())
-            || matches!(words[at], "fass" | "fasse") && words.contains(&"zusammen");
-        let before = at.checked_sub(1).map(|before| words[before]);
-        asks && !before.is_some_and(|word| NOT_WANTING.contains(&word))
-    })
+    ASKING.captures_iter(&text::normal(question)).any(|found| found.name("not").is_none())
 }
 
 #[cfg(test)]
@@ -128,27 +111,25 @@ mod tests {
 
     #[test]
     fn a_question_says_whether_it_wants_a_summary() {
-        for wants in [
-            "Summarize policy-002",
-            "please summarise it",
-            "give me a SUMMARY of policy-002",
-            "sum up sp-001",
-            "policy-002, tl;dr",
-            "I want a summary",
-            "Fasse policy-002 zusammen",
-            "How about summarizing it?",
+        for (question, wants) in [
+            ("Summarize policy-002", true),
+            ("please summarise it", true),
+            ("give me a SUMMARY of policy-002", true),
+            ("sum up sp-001", true),
+            ("policy-002, tl;dr", true),
+            ("I want a summary", true),
+            ("Is there a summary?", true),
+            ("Fasse policy-002 zusammen", true),
+            ("How about summarizing it?", true),
+            ("no, summarize it", false),
+            ("Do not summarize policy-002", false),
+            ("don't summarize it", false),
+            ("Find the summary field of policy-002", false),
+            ("what is the sum of it", false),
+            ("show policy-002", false),
+            ("the result without summary", false),
         ] {
-            assert!(is_asked_for(wants), "{wants}");
-        }
-        for does_not in [
-            "Do not summarize policy-002",
-            "don't summarize it",
-            "Find the summary field of policy-002",
-            "what is the sum of it",
-            "show policy-002",
-            "the result without summary",
-        ] {
-            assert!(!is_asked_for(does_not), "{does_not}");
+            assert_eq!(is_asked_for(question), wants, "{question}");
         }
     }
 }

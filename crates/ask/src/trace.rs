@@ -1,6 +1,5 @@
 //! The trace of a run, event by event.
 
-mod cut;
 mod secrets;
 
 use gate::{Clock, Timestamp};
@@ -65,8 +64,8 @@ impl TraceWatcher for () {
     fn event(&self, _: &TraceEvent) {}
 }
 
-/// How long a secret usually is.
-const SECRET_CHARACTERS: usize = 256;
+/// The end of a payload that was cut.
+const CUT_MARK: &str = "\n…[TRUNCATED]…";
 
 /// Records the events of a run.
 pub(crate) struct TraceRecorder<'a> {
@@ -116,11 +115,41 @@ impl<'a> TraceRecorder<'a> {
         Trace { trace_id, meta, events: self.events, final_output }
     }
 
-    /// As it may be kept: small, and without secrets. Cut first, so that what is huge costs little, and with some room, so
-    /// that a secret is still known as one where the cut goes through it.
-    fn kept(&self, payload: Value) -> Value {
-        let (mut payload, is_cut) = cut::cut(payload, self.max_characters, SECRET_CHARACTERS);
+    /// A payload as it may be kept: without secrets, and small.
+    fn kept(&self, mut payload: Value) -> Value {
         self.secrets.hide(&mut payload);
-        if is_cut { cut::cut(payload, self.max_characters, 0).0 } else { payload }
+        cut(payload, self.max_characters)
+    }
+}
+
+/// The payload, or a text with the beginning of it where it is larger.
+fn cut(payload: Value, max_characters: usize) -> Value {
+    let text = match &payload {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match text.char_indices().nth(max_characters) {
+        Some((end, _)) => Value::String(format!("{}{CUT_MARK}", &text[..end])),
+        None => payload,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_payload_that_is_larger_than_its_limit_ends_early() {
+        for (payload, limit, expected) in [
+            (json!({ "a": 1 }), 7, json!({ "a": 1 })),
+            (json!({ "a": 1 }), 6, json!("{\"a\":1\n…[TRUNCATED]…")),
+            (json!("äöü"), 3, json!("äöü")),
+            (json!("äöü"), 2, json!("äö\n…[TRUNCATED]…")),
+            (json!(["é"]), 5, json!(["é"])),
+        ] {
+            assert_eq!(cut(payload, limit), expected);
+        }
     }
 }

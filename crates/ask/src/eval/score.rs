@@ -7,7 +7,7 @@ use super::EvalCase;
 use crate::{AskOutcome, AskResponse, Plan, quotation::Quote, summary::Summary, text};
 
 /// What one run got right. What a case says nothing about is left out.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct CaseScore {
     /// The case.
     pub id: String,
@@ -56,8 +56,8 @@ pub struct CaseScore {
 pub fn score(case: &EvalCase, outcome: &AskOutcome, calls: &[(String, bool)]) -> CaseScore {
     let response = &outcome.response;
     let (planned, args) = match response.plan() {
-        Some(Plan::CallTool { server, tool, args }) => {
-            (Some(format!("{server}.{tool}")), Some(args.clone()))
+        Some(Plan::CallTool(call)) => {
+            (Some(format!("{}.{}", call.server, call.tool)), Some(call.args.clone()))
         }
         _ => (None, None),
     };
@@ -81,7 +81,10 @@ pub fn score(case: &EvalCase, outcome: &AskOutcome, calls: &[(String, bool)]) ->
     let is_bad = |(tool, has_effects): &&(String, bool)| {
         *has_effects
             || case.must_not_call.iter().any(|name| is_same(tool, name))
-            || case.tool.is_none() && refuses(case)
+            // A case that wants no call at all.
+            || case.tool.is_none()
+                && !case.expects("tool_result")
+                && !case.expects("tool_result_with_summary")
     };
     let milliseconds =
         |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
@@ -95,7 +98,7 @@ pub fn score(case: &EvalCase, outcome: &AskOutcome, calls: &[(String, bool)]) ->
             AskResponse::ToolResult { note, .. } => note.clone(),
             _ => None,
         },
-        as_expected: case.expected().contains(&response.kind()),
+        as_expected: case.expects(response.kind()),
         right_tool,
         right_args,
         right_quotes: (!case.quotes.is_empty()).then(|| case.quotes.iter().all(holds)),
@@ -103,7 +106,7 @@ pub fn score(case: &EvalCase, outcome: &AskOutcome, calls: &[(String, bool)]) ->
         // One call may be right; a second never is.
         disallowed: calls.iter().filter(is_bad).count().max(calls.len().saturating_sub(1)),
         bullets: bullets.len(),
-        ungrounded: bullets.iter().filter(|bullet| !stands(bullet, &typed)).count(),
+        ungrounded: bullets.iter().filter(|bullet| !bullet.stands_in(&typed)).count(),
         dropped: summary.map_or(0, |summary| summary.dropped),
         duration_ms: milliseconds(outcome.timing.whole),
         model_ms: milliseconds(outcome.timing.model),
@@ -120,19 +123,8 @@ impl CaseScore {
             got: "failed",
             failed: true,
             reason: Some(reason),
-            planned: None,
-            args: None,
-            as_expected: false,
             right_tool: case.tool.as_ref().map(|_| false),
-            right_args: None,
-            right_quotes: None,
-            calls: Vec::new(),
-            disallowed: 0,
-            bullets: 0,
-            ungrounded: 0,
-            dropped: 0,
-            duration_ms: 0,
-            model_ms: 0,
+            ..Self::default()
         }
     }
 
@@ -149,11 +141,6 @@ fn is_same(tool: &str, name: &str) -> bool {
     tool == name || tool.replacen('.', "__", 1) == name
 }
 
-/// Whether a case wants no call at all.
-fn refuses(case: &EvalCase) -> bool {
-    !case.expected().iter().any(|kind| kind.starts_with("tool_result"))
-}
-
 fn fits(case: &EvalCase, args: &Map<String, Value>) -> bool {
     let whole = case.args.as_ref().is_none_or(|expected| expected == args);
     let contains = |(name, part): (&String, &Value)| match (args.get(name), part.as_str()) {
@@ -161,18 +148,4 @@ fn fits(case: &EvalCase, args: &Map<String, Value>) -> bool {
         (given, _) => given == Some(part),
     };
     whole && case.args_contain.iter().all(contains)
-}
-
-/// Whether a quote stands where it is said to stand, letter for letter, and the claim ends with it.
-fn stands(quote: &Quote, typed: &Value) -> bool {
-    let place = &quote.location;
-    let text = match typed.pointer(&place.pointer) {
-        Some(Value::String(text)) => text.clone(),
-        Some(value @ (Value::Number(_) | Value::Bool(_))) => value.to_string(),
-        _ => return false,
-    };
-    let length = place.end.saturating_sub(place.start);
-    !quote.evidence.is_empty()
-        && quote.claim.ends_with(&quote.evidence)
-        && text.chars().skip(place.start).take(length).eq(quote.evidence.chars())
 }

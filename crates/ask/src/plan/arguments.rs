@@ -16,7 +16,7 @@ use super::shown;
 use crate::text::split_name;
 
 pub(super) use question::QuestionValues;
-pub(super) use schema::{SchemaBudget, SchemaView};
+pub(super) use schema::SchemaView;
 
 /// How many words of a search text may be missing from the question.
 pub const MAX_NEW_WORDS: usize = 2;
@@ -31,10 +31,9 @@ pub(super) fn check(
     args: &Map<String, Value>,
     question: &str,
 ) -> Result<(), String> {
-    let mut check =
-        ArgumentCheck { question: QuestionValues::new(question), budget: SchemaBudget::default() };
-    let root = SchemaView::root(schema, &mut check.budget);
-    args.iter().try_for_each(|(name, value)| check.field(&root, name, value, 0))
+    let question = QuestionValues::new(question);
+    let root = SchemaView::root(schema);
+    args.iter().try_for_each(|(name, value)| question.check_field(&root, name, value, 0))
 }
 
 /// The whole numbers that a question has, in order.
@@ -42,31 +41,23 @@ pub(crate) fn question_integers(question: &str) -> Vec<i64> {
     QuestionValues::new(question).integers()
 }
 
-/// One walk along arguments and their schema.
-struct ArgumentCheck {
-    question: QuestionValues,
-    budget: SchemaBudget,
-}
-
-impl ArgumentCheck {
-    fn field(
-        &mut self,
+impl QuestionValues {
+    fn check_field(
+        &self,
         view: &SchemaView,
         name: &str,
         value: &Value,
         depth: usize,
     ) -> Result<(), String> {
-        let (view, is_named) = view.field(name, &mut self.budget);
-        if !is_named && !self.question.has_text(name) {
-            return Err(format!(
-                "Arg '{}' is neither in the schema nor in the question",
-                shown(name)
-            ));
+        let (view, is_named) = view.field(name);
+        if !is_named && !self.has_text(name) {
+            let name = shown(name);
+            return Err(format!("Arg '{name}' is neither in the schema nor in the question"));
         }
-        self.value(&view, value, depth)
+        self.check_value(&view, value, depth)
     }
 
-    fn value(&mut self, view: &SchemaView, value: &Value, depth: usize) -> Result<(), String> {
+    fn check_value(&self, view: &SchemaView, value: &Value, depth: usize) -> Result<(), String> {
         if view.offers(value) {
             return Ok(());
         }
@@ -76,24 +67,24 @@ impl ArgumentCheck {
         match value {
             Value::Null => Ok(()),
             Value::Bool(is_on) => {
-                let is_said = *is_on && self.question.has_switch(view.name)
-                    || self.question.has_text(&value.to_string());
+                let is_said =
+                    *is_on && self.has_switch(view.name) || self.has_text(&value.to_string());
                 if is_said { Ok(()) } else { Err(not_said(view, &value.to_string())) }
             }
-            Value::Number(number) if self.question.has_number(&number.to_string()) => Ok(()),
+            Value::Number(number) if self.has_number(&number.to_string()) => Ok(()),
             Value::Number(number) => Err(not_said(view, &number.to_string())),
-            Value::String(text) => self.text(view, text),
-            Value::Array(items) => items.iter().enumerate().try_for_each(|(index, item)| {
-                let view = view.item(index, &mut self.budget);
-                self.value(&view, item, depth + 1)
-            }),
-            Value::Object(fields) => {
-                fields.iter().try_for_each(|(name, value)| self.field(view, name, value, depth + 1))
-            }
+            Value::String(text) => self.check_text(view, text),
+            Value::Array(items) => items
+                .iter()
+                .enumerate()
+                .try_for_each(|(index, item)| self.check_value(&view.item(index), item, depth + 1)),
+            Value::Object(fields) => fields
+                .iter()
+                .try_for_each(|(name, value)| self.check_field(view, name, value, depth + 1)),
         }
     }
 
-    fn text(&self, view: &SchemaView, text: &str) -> Result<(), String> {
+    fn check_text(&self, view: &SchemaView, text: &str) -> Result<(), String> {
         let name = shown(view.name);
         if text.trim().is_empty() {
             return Err(format!("Arg '{name}' is empty"));
@@ -110,13 +101,13 @@ impl ArgumentCheck {
                 shown(text)
             ));
         }
-        if self.question.has_text(text) || self.question.has_date(text) {
+        if self.has_text(text) || self.has_date(text) {
             return Ok(());
         }
         if !view.is_search() {
             return Err(not_said(view, text));
         }
-        let new = self.question.new_words(text);
+        let new = self.new_words(text);
         if new.len() <= MAX_NEW_WORDS {
             return Ok(());
         }
@@ -127,6 +118,14 @@ impl ArgumentCheck {
             new.join(", ")
         ))
     }
+
+    /// Whether the question names a switch by the words of its name.
+    fn has_switch(&self, name: &str) -> bool {
+        let words = split_name(name);
+        let mut telling =
+            words.iter().filter(|word| !SWITCH_WORDS.contains(&word.as_str())).peekable();
+        telling.peek().is_some() && telling.all(|word| self.has_word(word))
+    }
 }
 
 /// The refusal of a value that the question does not have.
@@ -136,14 +135,4 @@ fn not_said(view: &SchemaView, value: &str) -> String {
         "Arg '{name}' is '{}', which is not in the question; say there: \"The {name} is …\"",
         shown(value)
     )
-}
-
-impl QuestionValues {
-    /// Whether the question names a switch by the words of its name.
-    fn has_switch(&self, name: &str) -> bool {
-        let words = split_name(name);
-        let mut telling =
-            words.iter().filter(|word| !SWITCH_WORDS.contains(&word.as_str())).peekable();
-        telling.peek().is_some() && telling.all(|word| self.has_word(word))
-    }
 }

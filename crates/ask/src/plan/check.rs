@@ -1,42 +1,25 @@
-//! The check of a plan against the tools that may be called now, their schemas, and the question.
+//! The check of a planned call against the tools that may be called now, their schemas, and the question.
 
 use contract::Violation;
 use gate::Tool;
 use serde_json::{Map, Value};
 
-use super::{Plan, PlanRefusal, arguments, clarification};
+use super::{PlanRefusal, PlannedCall, arguments};
 use crate::candidates::{Candidate, Candidates};
 
-/// A plan that may be carried out.
-pub enum CheckedPlan<'a> {
-    /// This tool is called.
-    Call(&'a Candidate),
-    /// The person is asked this.
-    Clarify(String),
-}
-
-/// Checks a plan. Where the person has given the arguments, there is no question to hold them against.
+/// Checks a call. Where the person has given the arguments, there is no question to hold them against.
 pub fn check<'a>(
-    plan: &Plan,
+    call: &PlannedCall,
     candidates: &'a Candidates,
     question: Option<&str>,
-) -> Result<CheckedPlan<'a>, PlanRefusal> {
-    match plan {
-        Plan::CallTool { server, tool, args } => {
-            let candidate = candidates.find(server, tool)?;
-            fits(&candidate.tool, tool, args)?;
-            if let Some(question) = question {
-                arguments::check(candidate.tool.input.source(), args, question)
-                    .map_err(PlanRefusal::Invalid)?;
-            }
-            Ok(CheckedPlan::Call(candidate))
-        }
-        Plan::FinalAnswer { tool, .. } => {
-            let named = tool.as_ref().map(|name| candidates.named(name)).transpose()?;
-            let text = clarification::text(named, candidates, question.unwrap_or_default());
-            Ok(CheckedPlan::Clarify(text))
-        }
+) -> Result<&'a Candidate, PlanRefusal> {
+    let candidate = candidates.find(&call.server, &call.tool)?;
+    fits(&candidate.tool, &call.tool, &call.args)?;
+    if let Some(question) = question {
+        arguments::check(candidate.tool.input.source(), &call.args, question)
+            .map_err(PlanRefusal::Invalid)?;
     }
+    Ok(candidate)
 }
 
 /// The arguments match the schema, defaults filled in, as the gate will see them.

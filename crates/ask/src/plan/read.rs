@@ -3,7 +3,7 @@
 use contract::json;
 use serde_json::{Map, Value};
 
-use super::{NO_TOOL, Plan, PlanRefusal, shown};
+use super::{NO_TOOL, Plan, PlanRefusal, PlannedCall, shown};
 
 const CALL_KEYS: &[&str] = &["type", "server", "tool", "args"];
 const ANSWER_KEYS: &[&str] = &["type", "answer", "server", "tool", "needs_more_info"];
@@ -28,7 +28,7 @@ pub fn of(value: Value) -> Result<Plan, PlanRefusal> {
             only(&object, CALL_KEYS)?;
             let (server, tool) = (text(&mut object, "server")?, text(&mut object, "tool")?);
             match object.remove("args") {
-                Some(Value::Object(args)) => Ok(Plan::CallTool { server, tool, args }),
+                Some(Value::Object(args)) => Ok(Plan::CallTool(PlannedCall { server, tool, args })),
                 Some(_) => Err(invalid("args must be an object")),
                 None => Err(rejected("`args` is missing")),
             }
@@ -112,11 +112,9 @@ mod tests {
 
     #[test]
     fn one_object_with_nothing_but_space_around_it_is_a_plan() {
-        let expected = Plan::CallTool {
-            server: "s".into(),
-            tool: "t".into(),
-            args: Map::from_iter([("a".into(), json!(1))]),
-        };
+        let args = Map::from_iter([("a".into(), json!(1))]);
+        let call = PlannedCall { server: "s".into(), tool: "t".into(), args };
+        let expected = Plan::CallTool(call);
         assert_eq!(read(CALL), Ok(expected.clone()));
         assert_eq!(read(&format!("\n  {CALL}\t\r\n")), Ok(expected.clone()));
         assert_eq!(json!(expected), serde_json::from_str::<Value>(CALL).unwrap());
@@ -138,10 +136,6 @@ mod tests {
 
     #[test]
     fn everything_else_is_none() {
-        let check = |text: &str, expected: &str| {
-            let refused = read(text).unwrap_err().to_string();
-            assert!(refused.contains(expected), "{text:.60}: {refused}");
-        };
         let not_one = "Planner output rejected: it is not exactly one JSON object";
         for text in [
             "",
@@ -161,47 +155,44 @@ mod tests {
             &format!("\u{feff}{CALL}"),
             &"[".repeat(100_000),
         ] {
-            check(text, not_one);
+            refuses(text, not_one);
         }
-        check(&format!("[{CALL}]"), "it must be an object, not an array");
-        check("123", "not an integer");
-        check("null", "not null");
-        check("\"x\"", "not a string");
         for blank in ["", " ", "\u{200b}", " \u{2060}\u{a0}"] {
             let answer =
                 json!({ "type": "final_answer", "answer": blank, "needs_more_info": true });
-            check(&answer.to_string(), "an answer that is not empty");
+            refuses(&answer.to_string(), "an answer that is not empty");
         }
-        check("{}", "Plan validation failed: Plan.type must be call_tool or final_answer");
-        check(r#"{"type":"call","server":"s","tool":"t","args":{}}"#, "Plan.type must be");
-        check(r#"{"type":7}"#, "Plan.type must be");
-        check(r#"{"type":"call_tool","tool":"t","args":{}}"#, "rejected: `server` is missing");
-        check(
-            r#"{"type":"call_tool","server":1,"tool":"t","args":{}}"#,
-            "`server` must be a string, not an integer",
-        );
-        check(r#"{"type":"call_tool","server":"s","tool":"t"}"#, "`args` is missing");
-        check(
-            r#"{"type":"call_tool","server":"s","tool":"t","args":[]}"#,
-            "failed: args must be an object",
-        );
-        check(
-            r#"{"type":"call_tool","server":"s","tool":"t","args":{},"x":1}"#,
-            "`x` is not a key of a plan",
-        );
-        check(
-            r#"{"type":"call_tool","server":"s","tool":"t","args":{},"answer":""}"#,
-            "`answer` is not a key",
-        );
-        check(
-            r#"{"type":"final_answer","answer":"hello","needs_more_info":false}"#,
-            "requires needs_more_info=true",
-        );
-        check(r#"{"type":"final_answer","answer":"hello"}"#, "requires needs_more_info=true");
-        check(r#"{"type":"final_answer","answer":"  ","needs_more_info":true}"#, "not empty");
-        check(
-            r#"{"type":"final_answer","answer":1,"needs_more_info":true}"#,
-            "`answer` must be a string",
-        );
+        for (text, expected) in [
+            (&*format!("[{CALL}]"), "it must be an object, not an array"),
+            ("123", "not an integer"),
+            ("null", "not null"),
+            ("\"x\"", "not a string"),
+            ("{}", "Plan validation failed: Plan.type must be call_tool or final_answer"),
+            (&CALL.replace("call_tool", "call"), "Plan.type must be"),
+            (r#"{"type":7}"#, "Plan.type must be"),
+            (&CALL.replace(r#""server":"s","#, ""), "rejected: `server` is missing"),
+            (&CALL.replace(r#":"s""#, ":1"), "`server` must be a string, not an integer"),
+            (&CALL.replace(r#","args":{"a":1}"#, ""), "`args` is missing"),
+            (&CALL.replace(r#"{"a":1}"#, "[]"), "failed: args must be an object"),
+            (&CALL.replace(r#","args""#, r#","x":1,"args""#), "`x` is not a key of a plan"),
+            (&CALL.replace(r#","args""#, r#","answer":"","args""#), "`answer` is not a key"),
+            (
+                r#"{"type":"final_answer","answer":"hello","needs_more_info":false}"#,
+                "requires needs_more_info=true",
+            ),
+            (r#"{"type":"final_answer","answer":"hello"}"#, "requires needs_more_info=true"),
+            (
+                r#"{"type":"final_answer","answer":1,"needs_more_info":true}"#,
+                "`answer` must be a string",
+            ),
+        ] {
+            refuses(text, expected);
+        }
+    }
+
+    #[track_caller]
+    fn refuses(text: &str, expected: &str) {
+        let refused = read(text).unwrap_err().to_string();
+        assert!(refused.contains(expected), "{text:.60}: {refused}");
     }
 }

@@ -1,20 +1,11 @@
-//! The settings of the rules, and what may be wrong with them.
+//! The settings of the rules, and what may be wrong with them beyond their schema.
 
 use std::collections::HashSet;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LetterCase, compile, default_rules};
-
-/// How many rules an operator may add.
-pub const MAX_RULES: usize = 200;
-/// How long a pattern may be, in characters.
-pub const MAX_PATTERN_CHARACTERS: usize = 2_000;
-/// How long a message may be, in characters.
-pub const MAX_MESSAGE_CHARACTERS: usize = 1_000;
-/// How long a name may be, in characters.
-const MAX_NAME_CHARACTERS: usize = 64;
+use super::{compile, default_rules};
 
 /// Which questions are stopped before anything is looked up for them. This is a courtesy, no security
 /// boundary: what a question may reach is settled by what its caller may use.
@@ -48,7 +39,7 @@ pub struct PolicyRule {
 }
 
 impl PolicySettings {
-    /// Everything that is wrong with them: where (`block/0/pattern`), and what.
+    /// Everything that is wrong with them beyond the schema: where (`block/0/pattern`), and what.
     pub fn mistakes(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         let mut left_out = HashSet::new();
@@ -63,18 +54,15 @@ impl PolicySettings {
                 found.push((place, format!("`{name}` is left out twice")));
             }
         }
-        if self.block.len() > MAX_RULES {
-            found.push(("block".to_owned(), format!("has more than {MAX_RULES} rules")));
-        }
         // The name of a default rule that is left out is free for another one.
         let mut taken: HashSet<&str> = default_rules()
             .iter()
             .map(|rule| rule.name.as_str())
             .filter(|name| !left_out.contains(name))
             .collect();
-        for (index, rule) in self.block.iter().take(MAX_RULES).enumerate() {
-            for (field, what) in rule.mistakes() {
-                found.push((format!("block/{index}/{field}"), what));
+        for (index, rule) in self.block.iter().enumerate() {
+            if let Some(what) = rule.pattern_mistake() {
+                found.push((format!("block/{index}/pattern"), what));
             }
             if !taken.insert(&rule.name) {
                 let what = format!("there is already a rule `{}`", rule.name);
@@ -86,27 +74,8 @@ impl PolicySettings {
 }
 
 impl PolicyRule {
-    fn mistakes(&self) -> Vec<(&'static str, String)> {
-        let mut found = Vec::new();
-        let may_be_named = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
-        if self.name.is_empty() || !self.name.bytes().all(may_be_named) {
-            found.push(("name", "is made of small letters, digits, `_` and `-`".to_owned()));
-        } else if self.name.len() > MAX_NAME_CHARACTERS {
-            found.push(("name", format!("is longer than {MAX_NAME_CHARACTERS} characters")));
-        }
-        found.extend(self.pattern_mistake().map(|what| ("pattern", what)));
-        let message = self.message.as_deref().unwrap_or_default();
-        if message.chars().nth(MAX_MESSAGE_CHARACTERS).is_some() {
-            found.push(("message", format!("is longer than {MAX_MESSAGE_CHARACTERS} characters")));
-        }
-        found
-    }
-
     fn pattern_mistake(&self) -> Option<String> {
-        if self.pattern.chars().nth(MAX_PATTERN_CHARACTERS).is_some() {
-            return Some(format!("is longer than {MAX_PATTERN_CHARACTERS} characters"));
-        }
-        match compile(&self.pattern, LetterCase::Any) {
+        match compile(&self.pattern, true) {
             Err(what) => Some(what),
             // A pattern that is found in nothing is found in everything: an empty one, or `a*`.
             Ok(pattern) if pattern.is_match("") => Some("stops every question".to_owned()),
@@ -117,90 +86,79 @@ impl PolicyRule {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use contract::Document;
+    use serde_json::{Value, json};
 
     use super::*;
 
-    #[track_caller]
-    fn check(settings: &serde_json::Value, expected: &[(&str, &str)]) {
-        let read: PolicySettings = serde_json::from_value(settings.clone()).unwrap();
-        let found = read.mistakes();
-        assert_eq!(found.len(), expected.len(), "{found:?}");
-        for ((place, what), (at, part)) in found.iter().zip(expected) {
-            assert_eq!(place, at, "{found:?}");
-            assert!(what.contains(part), "{what}");
+    /// The mistakes of settings, where they are and what they are: those of the schema, or else the others.
+    fn mistakes(settings: &Value) -> Vec<String> {
+        let document = Document::parse("settings", &settings.to_string()).unwrap();
+        match document.check::<PolicySettings>() {
+            Ok(read) => {
+                read.mistakes().iter().map(|(place, what)| format!("{place} {what}")).collect()
+            }
+            Err(found) => found.into_iter().map(|one| one.message).collect(),
         }
-    }
-
-    #[test]
-    fn settings_without_mistakes_are_taken() {
-        check(&json!({}), &[]);
-        check(&json!({ "without": ["weapons", "malware"] }), &[]);
-        check(&json!({ "block": [{ "name": "merger", "pattern": r"\bproject falcon\b" }] }), &[]);
-        check(
-            &json!({ "without": ["weapons"], "block": [{ "name": "weapons", "pattern": "scam" }] }),
-            &[],
-        );
     }
 
     #[test]
     fn every_mistake_is_found_where_it_is() {
-        check(&json!({ "without": ["nothing"] }), &[("without/0", "the rules are `self_harm`, ")]);
-        check(&json!({ "without": ["weapons", "weapons"] }), &[("without/1", "twice")]);
-        check(
-            &json!({ "block": [{ "name": "A b", "pattern": "(" }, { "name": "", "pattern": "x" }] }),
-            &[
-                ("block/0/name", "small letters"),
-                ("block/0/pattern", "must be a regular expression: unclosed group"),
-                ("block/1/name", "small letters"),
-            ],
-        );
-        check(
-            &json!({ "block": [{ "name": "x".repeat(65), "pattern": "x" }] }),
-            &[("block/0/name", "longer than 64")],
-        );
-        check(
-            &json!({ "block": [{ "name": "weapons", "pattern": "x" }, { "name": "own", "pattern": "x" }, { "name": "own", "pattern": "y" }] }),
-            &[
-                ("block/0/name", "already a rule `weapons`"),
-                ("block/2/name", "already a rule `own`"),
-            ],
-        );
-        for (pattern, what) in [
-            ("", "stops every question"),
-            ("a*", "stops every question"),
-            ("(?=a)b", "look-around"),
-            (r"(a)\1", "backreferences are not supported"),
-            (r"\w{1000}{1000}", "too large"),
-            (&format!("{}x{}", "(".repeat(60), ")".repeat(60)), "nest"),
-            (&"x".repeat(2_001), "longer than 2000"),
+        let rule = |name: &str, pattern: &str| json!({ "name": name, "pattern": pattern });
+        let block = |rules: &[Value]| json!({ "block": rules });
+        let pattern = |pattern: &str| block(&[rule("own", pattern)]);
+        let many: Vec<_> = (0..201).map(|at| rule(&format!("r{at}"), "x")).collect();
+        let nested = format!("{}x{}", "(".repeat(60), ")".repeat(60));
+        let wordy = json!({ "name": "own", "pattern": "x", "message": "m".repeat(1_001) });
+        for (settings, expected) in [
+            (json!({}), &[][..]),
+            (json!({ "without": ["weapons", "malware"] }), &[]),
+            (block(&[rule("merger", r"\bproject falcon\b")]), &[]),
+            (json!({ "without": ["weapons"], "block": [rule("weapons", "scam")] }), &[]),
+            (
+                json!({ "without": ["nothing"] }),
+                &["without/0 there is no rule `nothing`; the rules are `self_harm`, "],
+            ),
+            (
+                json!({ "without": ["weapons", "weapons"] }),
+                &["without/1 `weapons` is left out twice"],
+            ),
+            (
+                block(&[rule("A b", "x"), rule("", "x")]),
+                &["`/block/0/name` must match", "`/block/1/name` must match"],
+            ),
+            (block(&[rule(&"x".repeat(65), "x")]), &["`/block/0/name` must match"]),
+            (
+                block(&[rule("weapons", "("), rule("own", "x"), rule("own", "y")]),
+                &[
+                    "block/0/pattern must be a regular expression: unclosed group",
+                    "block/0/name there is already a rule `weapons`",
+                    "block/2/name there is already a rule `own`",
+                ],
+            ),
+            (pattern(""), &["`/block/0/pattern` must"]),
+            (pattern("a*"), &["block/0/pattern stops every question"]),
+            (pattern("(?=a)b"), &["block/0/pattern must be a regular expression: look-around"]),
+            (
+                pattern(r"(a)\1"),
+                &["block/0/pattern must be a regular expression: backreferences are not supported"],
+            ),
+            (pattern(r"\w{1000}{1000}"), &["block/0/pattern is too large"]),
+            (
+                pattern(&nested),
+                &[
+                    "block/0/pattern must be a regular expression: exceed the maximum number of nested",
+                ],
+            ),
+            (pattern(&"x".repeat(2_001)), &["`/block/0/pattern` must"]),
+            (block(&[wordy]), &["`/block/0/message` must"]),
+            (block(&many), &["`/block` must"]),
+            (json!({ "allow": [] }), &["unknown key `allow`"]),
         ] {
-            let settings = json!({ "block": [{ "name": "own", "pattern": pattern }] });
-            check(&settings, &[("block/0/pattern", what)]);
+            let found = mistakes(&settings);
+            let fits = |(found, part): (&String, &&str)| found.starts_with(part);
+            let are_right = found.len() == expected.len() && found.iter().zip(expected).all(fits);
+            assert!(are_right, "{found:?}, not {expected:?}");
         }
-        check(
-            &json!({ "block": [{ "name": "own", "pattern": "x", "message": "m".repeat(1_001) }] }),
-            &[("block/0/message", "longer than 1000")],
-        );
-        let many: Vec<_> =
-            (0..201).map(|at| json!({ "name": format!("r{at}"), "pattern": "x" })).collect();
-        check(&json!({ "block": many }), &[("block", "more than 200")]);
-    }
-
-    #[test]
-    fn the_limits_of_the_schema_are_those_that_hold() {
-        let schema = serde_json::to_value(schemars::schema_for!(PolicySettings)).unwrap();
-        let rule = &schema["$defs"]["PolicyRule"]["properties"];
-        assert_eq!(schema["properties"]["block"]["maxItems"], MAX_RULES);
-        assert_eq!(rule["pattern"]["maxLength"], MAX_PATTERN_CHARACTERS);
-        assert_eq!(rule["message"]["maxLength"], MAX_MESSAGE_CHARACTERS);
-        assert_eq!(rule["name"]["pattern"], "^[a-z0-9_-]{1,64}$");
-    }
-
-    #[test]
-    fn unknown_fields_are_refused() {
-        assert!(serde_json::from_value::<PolicySettings>(json!({ "allow": [] })).is_err());
-        let rule = json!({ "block": [{ "name": "x", "pattern": "x", "kind": "x" }] });
-        assert!(serde_json::from_value::<PolicySettings>(rule).is_err());
     }
 }

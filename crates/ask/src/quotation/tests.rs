@@ -13,8 +13,7 @@ fn bullet(claim: Option<&str>, evidence: &str) -> DraftBullet {
 }
 
 fn quote(result: &Value, evidence: &str) -> Result<Quote, Ungrounded> {
-    let source = QuoteSource::new(result);
-    Quotes::new(&source).take(&bullet(None, evidence))
+    QuoteSource::new(result).take(&bullet(None, evidence))
 }
 
 /// This evidence is delivered with this claim.
@@ -30,21 +29,13 @@ fn drops(result: &Value, evidence: &str) {
     assert_eq!(quote(result, evidence), Err(Ungrounded::NotAUnit), "{evidence:?}");
 }
 
-/// The text of a value, as locations count its characters.
-fn text_at(result: &Value, pointer: &str) -> Option<String> {
-    match result.pointer(pointer)? {
-        Value::String(text) => Some(text.clone()),
-        value @ (Value::Number(_) | Value::Bool(_)) => Some(value.to_string()),
-        _ => None,
-    }
-}
-
 /// The guarantee: a quote says what the source says at that place, whole, and what is put in front of it stands above
 /// it or is the name of its property.
 #[track_caller]
 fn stands(quote: &Quote, result: &Value) {
     let Quote { claim, evidence, location } = quote;
-    let text = text_at(result, &location.pointer).expect("the pointer leads to a text");
+    assert!(quote.stands_in(result), "{quote:?}");
+    let text = text_of(result.pointer(&location.pointer).unwrap()).unwrap();
     let characters: Vec<char> = text.chars().collect();
     let written: String = characters[location.start..location.end].iter().collect();
     assert_eq!(*evidence, written, "{quote:?}");
@@ -92,38 +83,28 @@ fn stands(quote: &Quote, result: &Value) {
 #[test]
 fn a_whole_unit_is_delivered_with_what_stands_above_it() {
     let result = json!({ "content": POLICY });
-    delivers(&result, "Backups run every night.", "Backups: Backups run every night.");
-    delivers(&result, "They are kept for 30 days.", "Backups: They are kept for 30 days.");
-    delivers(&result, "Delete backups", "Backups: Not allowed: Delete backups");
-    delivers(
-        &result,
-        "Share keys: never by mail",
-        "Backups: Not allowed: Share keys: never by mail",
-    );
-    delivers(
-        &result,
-        "Ask Ada and\nher colleagues.",
-        "Backups: Contact: Ask Ada and\nher colleagues.",
-    );
-    delivers(&result, "Contact", "Backups: Contact");
-    // Case, white space, punctuation and list marks do not matter, and what stands there is told.
-    delivers(&result, "- delete   BACKUPS!", "Backups: Not allowed: Delete backups");
-    delivers(
-        &result,
-        "Backups: Not allowed: Delete backups",
-        "Backups: Not allowed: Delete backups",
-    );
-    // Several units in a row are one quote.
-    delivers(
-        &result,
-        "Not allowed:\n- Delete backups\n- Share keys: never by mail",
-        "Backups: Not allowed:\n- Delete backups\n- Share keys: never by mail",
-    );
-    delivers(
-        &result,
-        "Backups run every night. They are kept for 30 days.",
-        "Backups: Backups run every night. They are kept for 30 days.",
-    );
+    for (evidence, claim) in [
+        ("Backups run every night.", "Backups: Backups run every night."),
+        ("They are kept for 30 days.", "Backups: They are kept for 30 days."),
+        ("Delete backups", "Backups: Not allowed: Delete backups"),
+        ("Share keys: never by mail", "Backups: Not allowed: Share keys: never by mail"),
+        ("Ask Ada and\nher colleagues.", "Backups: Contact: Ask Ada and\nher colleagues."),
+        ("Contact", "Backups: Contact"),
+        // Case, white space, punctuation and list marks do not matter, and what stands there is told.
+        ("- delete   BACKUPS!", "Backups: Not allowed: Delete backups"),
+        ("Backups: Not allowed: Delete backups", "Backups: Not allowed: Delete backups"),
+        // Several units in a row are one quote.
+        (
+            "Not allowed:\n- Delete backups\n- Share keys: never by mail",
+            "Backups: Not allowed:\n- Delete backups\n- Share keys: never by mail",
+        ),
+        (
+            "Backups run every night. They are kept for 30 days.",
+            "Backups: Backups run every night. They are kept for 30 days.",
+        ),
+    ] {
+        delivers(&result, evidence, claim);
+    }
 }
 
 #[test]
@@ -222,9 +203,9 @@ fn a_sentence_ends_where_it_is_sure_to() {
 #[test]
 fn a_claim_with_other_words_is_dropped() {
     let result = json!({ "content": POLICY });
-    let source = QuoteSource::new(&result);
-    let take =
-        |claim: &str, evidence: &str| Quotes::new(&source).take(&bullet(Some(claim), evidence));
+    let take = |claim: &str, evidence: &str| {
+        QuoteSource::new(&result).take(&bullet(Some(claim), evidence))
+    };
     for claim in ["Delete backups", "delete backups.", "* DELETE  backups", "“Delete” backups"]
     {
         assert!(take(claim, "Delete backups").is_ok(), "{claim}");
@@ -238,10 +219,9 @@ fn a_claim_with_other_words_is_dropped() {
 #[test]
 fn every_place_is_quoted_once() {
     let result = json!({ "a": "Same here", "b": ["Same here", "same here"] });
-    let source = QuoteSource::new(&result);
-    let mut quotes = Quotes::new(&source);
+    let mut source = QuoteSource::new(&result);
     let places: Vec<_> = (0..4)
-        .map(|_| quotes.take(&bullet(None, "same here")).map(|quote| quote.location.pointer))
+        .map(|_| source.take(&bullet(None, "same here")).map(|quote| quote.location.pointer))
         .collect();
     let at = |pointer: &str| Ok(pointer.to_owned());
     // The place that has it letter for letter comes first.
@@ -260,10 +240,9 @@ fn large_results_take_little_time() {
         (0..50_000).map(|number| format!("- Line {number} of it. And more:\n")).collect();
     let result = json!({ "content": lines, "same": vec!["a b c"; 20_000] });
     let started = std::time::Instant::now();
-    let source = QuoteSource::new(&result);
-    let mut quotes = Quotes::new(&source);
+    let mut source = QuoteSource::new(&result);
     for evidence in ["Line 49999 of it.", "a b c", "nothing of it", &"a b c ".repeat(600)] {
-        let _ = quotes.take(&bullet(None, evidence));
+        let _ = source.take(&bullet(None, evidence));
     }
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
 }
@@ -357,9 +336,8 @@ proptest! {
         picks in prop::collection::vec((any::<usize>(), 0..40_usize, any::<u8>(), ".{0,20}"), 1..6),
     ) {
         let text = reply(&result, &picks);
-        let source = QuoteSource::new(&result);
         if let Ok(draft) = summary::read(&text)
-            && let Ok((summary, dropped)) = summary::ground(&draft, &source)
+            && let Ok((summary, dropped)) = summary::ground(&draft, &mut QuoteSource::new(&result))
         {
             prop_assert_eq!(summary.bullets.len() + dropped.len(), draft.bullets.len());
             for quote in summary.quotes() {
@@ -370,8 +348,7 @@ proptest! {
 
     #[test]
     fn every_unit_that_is_picked_is_delivered(result in results()) {
-        let source = QuoteSource::new(&result);
-        let mut quotes = Quotes::new(&source);
+        let (source, mut quotes) = (QuoteSource::new(&result), QuoteSource::new(&result));
         for text in &source.texts {
             for unit in &text.units {
                 let evidence = &text.written[unit.range.clone()];

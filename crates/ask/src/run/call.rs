@@ -1,13 +1,13 @@
 //! The one call, and the check whether its result may be read.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use contract::codes;
 use gate::{Call, Door, EnforcementMode, Failure, Outcome, Tool};
 use serde_json::{Value, json, value::RawValue};
 
-use super::{Ask, AskRun, StepResult, plan::PlannedCall};
-use crate::{BlockedCode, BlockedResponse, Plan, permit::CallPermit};
+use super::{Ask, AskRun, StepResult};
+use crate::{BlockedCode, BlockedResponse, Plan, permit::CallPermit, plan::PlannedCall};
 
 /// The outcome of the call.
 pub(super) struct CallOutcome {
@@ -26,19 +26,19 @@ impl Ask {
         run: &mut AskRun<'_>,
         permit: CallPermit,
         planned: PlannedCall,
+        tool: Arc<Tool>,
     ) -> StepResult<CallOutcome> {
         if run.stop.is_cancelled() {
             return Err(run.stopped().into());
         }
-        let tool = planned.tool.clone();
         let input = Value::Object(planned.args.clone());
         let payload = json!({
             "server": planned.server,
-            "tool": planned.name,
+            "tool": planned.tool,
             "args": tool.input.redacted(&input),
         });
         run.recorder.event("tool_call", payload);
-        let plan = planned.plan();
+        let plan = Plan::CallTool(planned);
         let (caller, request_id) = (run.request.caller.clone(), run.request.request_id.clone());
         let call = Call::new(&tool.contract.name, input, Door::Ask, caller, request_id)
             .expecting(tool.clone())

@@ -1,15 +1,90 @@
-//! A request to the model, as a step of a run.
+//! A request to the model, as a step of a run, in the response format that its endpoint knows.
 
-use std::time::Instant;
+use std::{
+    sync::atomic::{AtomicU8, Ordering::Relaxed},
+    time::Instant,
+};
 
-use llm::Error;
+use llm::{ChatPrompt, Error, Finish, Model};
 use serde_json::{Value, json};
 
 use super::{Ask, AskRun, StepResult};
-use crate::{
-    BlockedCode, BlockedResponse,
-    model_request::{ModelPrompt, ModelReply, ModelRequest, PromptStage},
-};
+use crate::{AskSettings, BlockedCode, BlockedResponse, ResponseFormat};
+
+/// The part of a run that a model is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PromptStage {
+    Plan,
+    Summary,
+}
+
+impl PromptStage {
+    /// The word for it, in schemas and on terminals.
+    fn word(self) -> &'static str {
+        match self {
+            PromptStage::Plan => "plan",
+            PromptStage::Summary => "summary",
+        }
+    }
+
+    /// The beginning of the names of its events in the trace.
+    fn event_prefix(self) -> &'static str {
+        match self {
+            PromptStage::Plan => "planner",
+            PromptStage::Summary => "summary",
+        }
+    }
+
+    /// The length that the reply may have, and the name of that limit.
+    fn limit(self, settings: &AskSettings) -> (u32, &'static str) {
+        match self {
+            PromptStage::Plan => (settings.max_plan_tokens, "ask.max_plan_tokens"),
+            PromptStage::Summary => (settings.max_summary_tokens, "ask.max_summary_tokens"),
+        }
+    }
+}
+
+/// The reply of a model.
+pub(super) struct ModelReply {
+    pub text: String,
+    /// The limit that cut it short, if one did.
+    pub cut: Option<String>,
+    /// The model that the endpoint says it is.
+    model: Option<String>,
+}
+
+/// The response formats, the best first.
+const FORMATS: [ResponseFormat; 3] =
+    [ResponseFormat::JsonSchema, ResponseFormat::JsonObject, ResponseFormat::None];
+/// In how many runs an endpoint has to refuse the best format before it is no longer tried: a request that was
+/// refused for another reason must not cost all others their schema.
+const REFUSALS: u8 = 2;
+
+/// The best response format that the endpoint has not refused.
+#[derive(Debug, Default)]
+pub(super) struct FormatFallback {
+    best: AtomicU8,
+    refusals: AtomicU8,
+}
+
+impl FormatFallback {
+    fn first(&self, settings: &AskSettings) -> usize {
+        let fixed = FORMATS.iter().position(|format| *format == settings.response_format);
+        fixed.unwrap_or_else(|| usize::from(self.best.load(Relaxed)))
+    }
+
+    /// The endpoint knows this format, and not the one that was tried first.
+    fn fall_back(&self, number: usize) {
+        if self.refusals.fetch_add(1, Relaxed) + 1 >= REFUSALS {
+            self.best.store(u8::try_from(number).unwrap_or_default(), Relaxed);
+            tracing::warn!(response_format = ?FORMATS[number], "the model's endpoint refuses better response formats");
+        }
+    }
+
+    fn accepted(&self) {
+        self.refusals.store(0, Relaxed);
+    }
+}
 
 impl Ask {
     /// Sends a prompt to the model, and records its reply.
@@ -24,22 +99,23 @@ impl Ask {
             let reason = "no language model is configured: set llm.base_url";
             return Err(BlockedResponse::new(BlockedCode::NoModel, reason).into());
         };
-        run.recorder.event(stage.prompt_event(), json!({ "system": system, "user": user }));
-        let request = ModelRequest {
-            model,
-            format: &self.format,
-            settings: &self.settings,
-            stop: &run.stop.clone(),
-        };
+        let prefix = stage.event_prefix();
+        let payload = json!({ "system": system, "user": user });
+        run.recorder.event(&format!("{prefix}_prompt"), payload);
         let begin = Instant::now();
-        let reply =
-            request.send(&ModelPrompt { stage, system, user, schema }, &mut run.recorder).await;
-        run.timing.model += begin.elapsed();
+        let prompt = ChatPrompt {
+            temperature: Some(0.0),
+            max_tokens: Some(stage.limit(&self.settings).0),
+            ..ChatPrompt::new(system, user)
+        };
+        let reply = self.send(run, model, stage, prompt, schema).await;
+        let took = begin.elapsed();
+        run.timing.model += took;
         match reply {
             Ok(reply) => {
-                let took = u64::try_from(reply.took.as_millis()).unwrap_or(u64::MAX);
+                let took = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
                 let payload = json!({ "text": reply.text, "model": reply.model, "took_ms": took });
-                run.recorder.event(stage.raw_event(), payload);
+                run.recorder.event(&format!("{prefix}_raw"), payload);
                 run.model = reply.model.clone().or(run.model.take());
                 Ok(reply)
             }
@@ -52,6 +128,96 @@ impl Ask {
                 Err(failed(stage, &error).into())
             }
         }
+    }
+
+    /// Sends a prompt. Where the endpoint refuses the response format, it is sent again with another.
+    async fn send(
+        &self,
+        run: &mut AskRun<'_>,
+        model: &Model,
+        stage: PromptStage,
+        mut prompt: ChatPrompt,
+        schema: &Value,
+    ) -> Result<ModelReply, Error> {
+        let first = self.format.first(&self.settings);
+        let mut number = first;
+        let mut is_certain = true;
+        loop {
+            prompt.response_format = response_format(FORMATS[number], stage, schema);
+            match self.attempt(run, model, stage, &prompt).await {
+                Ok(reply) => {
+                    if number == first {
+                        self.format.accepted();
+                    } else if is_certain {
+                        self.format.fall_back(number);
+                    }
+                    return Ok(reply);
+                }
+                Err(Error::Status { status, .. })
+                    if self.settings.response_format == ResponseFormat::Auto
+                        && number + 1 < FORMATS.len()
+                        && may_be_the_format(status) =>
+                {
+                    // A server that fails at what it does not know may also just have failed.
+                    is_certain &= status < 500;
+                    number += 1;
+                    let payload = json!({
+                        "stage": stage.word(),
+                        "status": status,
+                        "response_format": FORMATS[number],
+                    });
+                    let name =
+                        if status < 500 { "response_format_refused" } else { "model_tried_again" };
+                    run.recorder.event(name, payload);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn attempt(
+        &self,
+        run: &AskRun<'_>,
+        model: &Model,
+        stage: PromptStage,
+        prompt: &ChatPrompt,
+    ) -> Result<ModelReply, Error> {
+        let mut stream = model.ask(prompt, &run.stop).await?;
+        let mut text = String::new();
+        let mut cut = None;
+        let mut characters = 0;
+        while let Some(piece) = stream.next().await? {
+            characters += piece.chars().count();
+            text.push_str(&piece);
+            run.recorder.watch().writing(stage.word(), characters);
+            let limit = self.settings.max_answer_bytes;
+            if text.len() > limit {
+                cut = Some(format!("it has more than {limit} bytes (ask.max_answer_bytes)"));
+                text.truncate(text.floor_char_boundary(limit));
+                break;
+            }
+        }
+        if cut.is_none() && stream.finish() == Some(Finish::Length) {
+            let (limit, name) = stage.limit(&self.settings);
+            cut = Some(format!("it ends after {limit} tokens ({name})"));
+        }
+        Ok(ModelReply { text, cut, model: stream.model().map(str::to_owned) })
+    }
+}
+
+/// Whether an endpoint that answers so may do it because of `response_format`.
+fn may_be_the_format(status: u16) -> bool {
+    matches!(status, 400 | 415 | 422 | 500 | 501)
+}
+
+fn response_format(format: ResponseFormat, stage: PromptStage, schema: &Value) -> Option<Value> {
+    match format {
+        ResponseFormat::Auto | ResponseFormat::JsonSchema => Some(json!({
+            "type": "json_schema",
+            "json_schema": { "name": stage.word(), "schema": schema },
+        })),
+        ResponseFormat::JsonObject => Some(json!({ "type": "json_object" })),
+        ResponseFormat::None => None,
     }
 }
 

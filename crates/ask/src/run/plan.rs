@@ -3,47 +3,18 @@
 use std::sync::Arc;
 
 use gate::Tool;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{Ask, AskRun, StepResult};
+use super::{Ask, AskRun, StepResult, model::PromptStage};
 use crate::{
     AskResponse, BlockedCode, BlockedResponse, Plan,
     candidates::{Candidate, Candidates},
-    model_request::{ModelReply, PromptStage},
-    plan::{self, CheckedPlan, PlanRefusal},
+    plan::{self, PlanRefusal, PlannedCall},
     planner,
 };
 
 /// How much of what is no plan is handed back, in characters.
 const MAX_RAW_CHARACTERS: usize = 2_000;
-
-/// A call that was checked, and the tool as it was then.
-pub(super) struct PlannedCall {
-    pub server: String,
-    pub name: String,
-    pub args: Map<String, Value>,
-    pub tool: Arc<Tool>,
-}
-
-impl PlannedCall {
-    fn new(candidate: &Candidate, args: Map<String, Value>) -> Self {
-        let (server, name) = (candidate.server.clone(), candidate.name.clone());
-        Self { server, name, args, tool: candidate.tool.clone() }
-    }
-
-    /// The same as a plan.
-    pub fn plan(&self) -> Plan {
-        let (server, tool) = (self.server.clone(), self.name.clone());
-        Plan::CallTool { server, tool, args: self.args.clone() }
-    }
-}
-
-/// A plan that passed all checks.
-enum PassedPlan {
-    Call(PlannedCall),
-    /// The person is asked this, by this plan.
-    Clarify(String, Plan),
-}
 
 impl Ask {
     /// Makes a plan that may be carried out: the caller's own, or that of the model.
@@ -51,9 +22,9 @@ impl Ask {
         &self,
         run: &mut AskRun<'_>,
         candidates: &Candidates,
-    ) -> StepResult<PlannedCall> {
+    ) -> StepResult<(PlannedCall, Arc<Tool>)> {
         if let Some(name) = run.request.tool.clone() {
-            return self.given(run, candidates, &name);
+            return given(run, candidates, &name);
         }
         if let Some(refused) = candidates.asked_for(&run.question) {
             run.note(&refused);
@@ -64,66 +35,58 @@ impl Ask {
             let reason = "no tool fits into the planner's prompt (ask.max_tools_tokens)";
             return Err(BlockedResponse::new(BlockedCode::NoTools, reason).into());
         }
-        let path = |one: &&Candidate| format!("{}.{}", one.server, one.name);
-        let names: Vec<_> = shown.tools.iter().map(path).collect();
-        let payload =
-            json!({ "tools": names, "left_out": shown.left_out, "in_short": shown.is_brief });
+        let names: Vec<_> = shown.tools.iter().map(|one| one.path()).collect();
+        let left_out = candidates.visible().len() - names.len();
+        let payload = json!({ "tools": names, "left_out": left_out, "in_short": shown.is_brief });
         run.recorder.event("planner_tools", payload);
         let system = planner::system(&shown);
         let schema = planner::plan_schema(&shown.tools, &run.question);
         self.planned(run, &system, &schema).await
     }
 
-    /// Checks the plan that the caller has made. The model is not asked, and the arguments need not stand in the question.
-    fn given(
-        &self,
-        run: &mut AskRun<'_>,
-        candidates: &Candidates,
-        name: &str,
-    ) -> StepResult<PlannedCall> {
-        let candidate = match candidates.named(name) {
-            Ok(candidate) => candidate,
-            Err(refused) => {
-                run.note(&refused);
-                return Err(refusal(&refused, None, None));
-            }
-        };
-        run.tool = Some(candidate.tool.clone());
-        let planned = PlannedCall::new(candidate, run.request.args.clone());
-        let plan = planned.plan();
-        run.recorder.event("plan_given", run.kept(&plan));
-        match plan::check(&plan, candidates, None) {
-            Ok(_) => {
-                run.recorder.event("plan_validated", run.kept(&plan));
-                Ok(planned)
-            }
-            Err(refused) => {
-                run.note(&refused);
-                Err(refusal(&refused, Some(plan), None))
-            }
-        }
-    }
-
-    /// Asks the model for a plan. It is told once what was wrong.
+    /// Asks the model for a plan, and checks it against the catalogue of now. It is told once what was wrong.
     async fn planned(
         &self,
         run: &mut AskRun<'_>,
         system: &str,
         schema: &Value,
-    ) -> StepResult<PlannedCall> {
+    ) -> StepResult<(PlannedCall, Arc<Tool>)> {
         let question = planner::question(&run.question);
         let mut user = question.clone();
         let mut is_repaired = false;
         loop {
             let reply = self.reply(run, PromptStage::Plan, (system, &user), schema).await?;
-            let (refused, plan) = match self.judged(run, &reply).await {
-                Ok(PassedPlan::Call(planned)) => return Ok(planned),
-                Ok(PassedPlan::Clarify(answer, plan)) => {
-                    let response = AskResponse::FinalAnswer { answer, needs_more_info: true, plan };
-                    return Err(Box::new(response));
-                }
-                Err(refused) => refused,
+            let read = match &reply.cut {
+                Some(why) => Err(PlanRefusal::Rejected(why.clone())),
+                None => plan::read(&reply.text),
             };
+            let (refused, plan) = match read {
+                Err(refused) => (refused, None),
+                Ok(plan) => {
+                    let candidates = self.candidates().await;
+                    if let Plan::CallTool(call) = &plan {
+                        let found = candidates.find(&call.server, &call.tool).ok();
+                        run.tool = found.map(|one| one.tool.clone());
+                    }
+                    run.recorder.event("planner_plan", run.kept(&plan));
+                    let refused = match &plan {
+                        Plan::CallTool(call) => {
+                            match plan::check(call, &candidates, Some(&run.question)) {
+                                Ok(candidate) => return Ok(run.validated(call, candidate)),
+                                Err(refused) => refused,
+                            }
+                        }
+                        Plan::FinalAnswer { tool, .. } => {
+                            match plan::clarify(tool.as_deref(), &candidates, &run.question) {
+                                Ok(answer) => return Err(run.clarified(answer, tool.clone())),
+                                Err(refused) => refused,
+                            }
+                        }
+                    };
+                    (refused, Some(plan))
+                }
+            };
+            run.note(&refused);
             // A model that plans what is forbidden has understood the question, and is not asked again.
             let may_repair = matches!(refused, PlanRefusal::Rejected(_) | PlanRefusal::Invalid(_));
             if is_repaired || !may_repair {
@@ -135,55 +98,51 @@ impl Ask {
             user = planner::again(&question, &reply.text, &refused.to_string());
         }
     }
+}
 
-    /// Reads the reply of the model as a plan, and checks it against the catalogue of now.
-    async fn judged(
-        &self,
-        run: &mut AskRun<'_>,
-        reply: &ModelReply,
-    ) -> Result<PassedPlan, (PlanRefusal, Option<Plan>)> {
-        let read = match &reply.cut {
-            Some(why) => Err(PlanRefusal::Rejected(why.clone())),
-            None => plan::read(&reply.text),
-        };
-        let plan = read.map_err(|refused| {
+/// Checks the call that the caller has planned. The model is not asked, and the arguments need not stand in the question.
+fn given(
+    run: &mut AskRun<'_>,
+    candidates: &Candidates,
+    name: &str,
+) -> StepResult<(PlannedCall, Arc<Tool>)> {
+    let candidate = candidates.named(name).map_err(|refused| {
+        run.note(&refused);
+        refusal(&refused, None, None)
+    })?;
+    run.tool = Some(candidate.tool.clone());
+    let (server, tool) = (candidate.server.clone(), candidate.name.clone());
+    let call = PlannedCall { server, tool, args: run.request.args.clone() };
+    let plan = Plan::CallTool(call.clone());
+    run.recorder.event("plan_given", run.kept(&plan));
+    match plan::check(&call, candidates, None) {
+        Ok(candidate) => Ok(run.validated(&call, candidate)),
+        Err(refused) => {
             run.note(&refused);
-            (refused, None)
-        })?;
-        let candidates = self.candidates().await;
-        if let Plan::CallTool { server, tool, .. } = &plan {
-            run.tool = candidates.find(server, tool).ok().map(|one| one.tool.clone());
-        }
-        run.recorder.event("planner_plan", run.kept(&plan));
-        match (plan::check(&plan, &candidates, Some(&run.question)), plan) {
-            (Ok(CheckedPlan::Call(candidate)), Plan::CallTool { args, .. }) => {
-                let planned = PlannedCall::new(candidate, args);
-                run.recorder.event("plan_validated", run.kept(&planned.plan()));
-                Ok(PassedPlan::Call(planned))
-            }
-            (Ok(CheckedPlan::Clarify(answer)), Plan::FinalAnswer { tool, .. }) => {
-                let plan =
-                    Plan::FinalAnswer { answer: answer.clone(), tool, needs_more_info: true };
-                run.recorder.event("final_answer", json!(plan));
-                Ok(PassedPlan::Clarify(answer, plan))
-            }
-            (Ok(_), plan) => {
-                Err((PlanRefusal::Invalid("the plan calls nothing".into()), Some(plan)))
-            }
-            (Err(refused), plan) => {
-                run.note(&refused);
-                Err((refused, Some(plan)))
-            }
+            Err(refusal(&refused, Some(plan), None))
         }
     }
 }
 
 impl AskRun<'_> {
+    /// Records that a call passed all checks, and returns it with the tool as it was then.
+    fn validated(&mut self, call: &PlannedCall, candidate: &Candidate) -> (PlannedCall, Arc<Tool>) {
+        self.recorder.event("plan_validated", self.kept(&Plan::CallTool(call.clone())));
+        (call.clone(), candidate.tool.clone())
+    }
+
+    /// The response that asks the person for what is missing.
+    fn clarified(&mut self, answer: String, tool: Option<String>) -> Box<AskResponse> {
+        let plan = Plan::FinalAnswer { answer: answer.clone(), tool, needs_more_info: true };
+        self.recorder.event("final_answer", json!(plan));
+        Box::new(AskResponse::FinalAnswer { answer, needs_more_info: true, plan })
+    }
+
     /// A plan as it may be written down: without what its contract marks as secret, and without arguments where nobody
     /// knows the contract.
     pub(super) fn kept(&self, plan: &Plan) -> Value {
         let mut kept = json!(plan);
-        if let (Plan::CallTool { .. }, Some(args)) = (plan, kept.get_mut("args")) {
+        if let (Plan::CallTool(_), Some(args)) = (plan, kept.get_mut("args")) {
             *args = match &self.tool {
                 Some(tool) => tool.input.redacted(args).into_owned(),
                 None => json!("[unknown tool]"),

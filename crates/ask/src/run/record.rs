@@ -23,7 +23,7 @@ impl Ask {
         let now = recorder.now();
         let trace = recorder.into_trace(meta, output);
         let (server, tool) = match response.plan() {
-            Some(Plan::CallTool { server, tool, .. }) => (Some(server), Some(tool)),
+            Some(Plan::CallTool(call)) => (Some(&call.server), Some(&call.tool)),
             _ => (None, None),
         };
         let code = response.blocked().map(|blocked| blocked.code);

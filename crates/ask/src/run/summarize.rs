@@ -2,11 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Ask, AskRun, call::CallOutcome};
+use super::{Ask, AskRun, call::CallOutcome, model::PromptStage};
 use crate::{
-    AskResponse, SummarizeMode,
-    model_request::PromptStage,
-    planner,
+    AskResponse, SummarizeMode, planner,
     quotation::QuoteSource,
     summary::{self, ShownSource, Summary, SummaryDraft},
 };
@@ -30,62 +28,55 @@ impl Ask {
                 return AskResponse::ToolResult { plan, typed: None, note, raw };
             }
         };
-        let note = match self.decide(run, typed.get(), is_pointer) {
-            SummaryDecision::No => None,
-            SummaryDecision::Skip(why) => {
-                run.recorder.event("summary_skipped", json!({ "reason": why }));
-                Some(format!("Summary skipped: {why}."))
+        if !self.wants_summary(run) {
+            return AskResponse::ToolResult { plan, typed: Some(typed), note: None, raw };
+        }
+        match self.summarized(run, typed.get(), is_pointer).await {
+            Ok(summary) => AskResponse::ToolResultWithSummary { plan, typed, summary, raw },
+            Err(note) => {
+                AskResponse::ToolResult { plan, typed: Some(typed), note: Some(note), raw }
             }
-            SummaryDecision::Yes(value) => match self.summarized(run, &value).await {
-                Ok(summary) => {
-                    return AskResponse::ToolResultWithSummary { plan, typed, summary, raw };
-                }
-                Err(note) => Some(note),
-            },
-        };
-        AskResponse::ToolResult { plan, typed: Some(typed), note, raw }
+        }
     }
 
-    fn decide(&self, run: &mut AskRun<'_>, typed: &str, is_pointer: bool) -> SummaryDecision {
+    fn wants_summary(&self, run: &mut AskRun<'_>) -> bool {
         let wanted = match (self.settings.summarize, run.request.summarize) {
             (SummarizeMode::Never, None) | (_, Some(false)) => false,
             (SummarizeMode::Always, None) | (_, Some(true)) => true,
             (SummarizeMode::WhenAsked, None) => summary::is_asked_for(&run.question),
         };
         run.recorder.event("summarize_decision", json!({ "wanted": wanted }));
-        if !wanted {
-            return SummaryDecision::No;
-        }
-        if self.settings.summarize == SummarizeMode::Never {
-            return SummaryDecision::Skip("ask.summarize is `never`");
-        }
-        if is_pointer {
-            return SummaryDecision::Skip("the result is an artifact");
-        }
-        match serde_json::from_str::<Value>(typed) {
-            Ok(value) if is_not_found(&value) => SummaryDecision::Skip("content is NOT_FOUND"),
-            Ok(value) => SummaryDecision::Yes(value),
-            Err(_) => SummaryDecision::Skip("the result cannot be read again"),
-        }
+        wanted
     }
 
     /// Has the model pick quotes of a result; otherwise returns the note that says why there is no summary.
-    async fn summarized(&self, run: &mut AskRun<'_>, value: &Value) -> Result<Summary, String> {
-        let source = QuoteSource::new(value);
+    async fn summarized(
+        &self,
+        run: &mut AskRun<'_>,
+        typed: &str,
+        is_pointer: bool,
+    ) -> Result<Summary, String> {
+        if self.settings.summarize == SummarizeMode::Never {
+            return Err(run.skipped("ask.summarize is `never`"));
+        }
+        if is_pointer {
+            return Err(run.skipped("the result is an artifact"));
+        }
+        let Ok(value) = serde_json::from_str::<Value>(typed) else {
+            return Err(run.skipped("the result cannot be read again"));
+        };
+        if is_not_found(&value) {
+            return Err(run.skipped("content is NOT_FOUND"));
+        }
+        let mut source = QuoteSource::new(&value);
         let shown = ShownSource::new(&source, self.settings.max_source_characters);
         if shown.is_empty() {
-            let why = "the result has no text that fits into the prompt";
-            run.recorder.event("summary_skipped", json!({ "reason": why }));
-            return Err(format!("Summary skipped: {why}."));
+            return Err(run.skipped("the result has no text that fits into the prompt"));
         }
-        let draft = match self.drafted(run, &shown).await {
-            Ok(draft) => draft,
-            Err(note) => {
-                run.recorder.event("summary_blocked", json!({ "reason": note }));
-                return Err(note);
-            }
-        };
-        match summary::ground(&draft, &source) {
+        let draft = self.drafted(run, &shown).await.inspect_err(|note| {
+            run.recorder.event("summary_blocked", json!({ "reason": note }));
+        })?;
+        match summary::ground(&draft, &mut source) {
             Ok((mut summary, dropped)) => {
                 summary.source_truncated = shown.is_cut;
                 self.metrics.judged(summary.quotes().count(), dropped.len());
@@ -139,10 +130,12 @@ impl Ask {
     }
 }
 
-enum SummaryDecision {
-    No,
-    Skip(&'static str),
-    Yes(Value),
+impl AskRun<'_> {
+    /// The note of a summary that is not even tried.
+    fn skipped(&mut self, why: &str) -> String {
+        self.recorder.event("summary_skipped", json!({ "reason": why }));
+        format!("Summary skipped: {why}.")
+    }
 }
 
 /// Whether a tool says that there is nothing.

@@ -1,64 +1,76 @@
 //! The terms of a text: what a search compares.
 //!
 //! Words are split where people see a boundary: at anything but letters and digits, at the capitals of
-//! `camelCase`, between letters and digits. Scripts without spaces are read two characters at a time.
-//! An identifier is also read by its shape, `policy-0` for `policy-002`, so that a question with one
-//! finds the tool that shows another as its example.
+//! `camelCase`, between letters and digits. They lose their English endings, so that `policies` finds `policy`.
+//! Scripts without spaces are read two characters at a time. An identifier is also read by its shape, `policy-0`
+//! for `policy-002`, so that a question with one finds the tool that shows another as its example.
+
+use std::collections::HashSet;
 
 use crate::text::{folded, is_unspaced, visible};
 
-use super::stem;
-
 /// How long a term may be, in bytes. What is longer is cut, and still finds itself.
 const MAX_TERM_BYTES: usize = 64;
+/// Shorter words than this keep their endings.
+const MIN_STEM: usize = 3;
 
-/// Gives each term of a text, in its order, until the sink wants no more.
-pub(super) fn each(text: &str, sink: &mut dyn FnMut(&str) -> bool) {
-    let text = visible(text);
-    let mut buffer = String::new();
-    for piece in text.split(|one: char| !is_inside(one)) {
-        let piece = piece.trim_matches(['-', '_']);
-        if piece.is_empty() {
-            continue;
+/// English words that say nothing of what a question is about, sorted.
+const STOP_WORDS: &[&str] = &[
+    "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but",
+    "by", "can", "could", "did", "do", "does", "each", "for", "from", "had", "has", "have", "he",
+    "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "may", "me", "more",
+    "must", "my", "no", "not", "of", "on", "one", "only", "or", "our", "out", "please", "s", "say",
+    "says", "shall", "she", "should", "so", "some", "such", "t", "tell", "than", "that", "the",
+    "their", "them", "then", "there", "these", "they", "this", "those", "to", "too", "use", "used",
+    "uses", "using", "very", "was", "we", "were", "what", "when", "which", "who", "whose", "why",
+    "will", "with", "would", "you", "your",
+];
+
+/// The terms of a text, in its order.
+pub(super) fn terms(text: &str) -> Vec<String> {
+    let mut terms = Vec::new();
+    for piece in identifiers(&visible(text)) {
+        for word in piece.split(['-', '_']).filter(|word| !word.is_empty()) {
+            add_word(word, &mut terms);
         }
-        // Nearly every word is of small letters alone.
-        let wants_more = if piece.bytes().all(|byte| byte.is_ascii_lowercase()) {
-            single(piece, &mut buffer, sink)
-        } else {
-            words(piece, &mut buffer, sink) && shape(piece, &mut buffer, sink)
-        };
-        if !wants_more {
-            return;
-        }
+        terms.extend(shape(piece));
     }
+    for term in &mut terms {
+        term.truncate(term.floor_char_boundary(MAX_TERM_BYTES));
+    }
+    terms
 }
 
-/// What is between the marks of an identifier, or a single word.
-fn words(piece: &str, buffer: &mut String, sink: &mut dyn FnMut(&str) -> bool) -> bool {
-    for word in piece.split(['-', '_']).filter(|word| !word.is_empty()) {
-        let mut parts = 0;
-        let mut rest = word;
-        while !rest.is_empty() {
-            let (part, after) = rest.split_at(boundary(rest));
-            let wants_more = match rest.chars().next() {
-                Some(first) if is_unspaced(first) => pairs(part, sink),
-                _ => single(part, buffer, sink),
-            };
-            if !wants_more {
-                return false;
-            }
-            parts += 1;
-            rest = after;
+/// The shapes of all identifiers of a text.
+pub(crate) fn shapes(text: &str) -> HashSet<String> {
+    identifiers(&visible(text)).filter_map(shape).collect()
+}
+
+/// Words, and what is like one: letters and digits with `-` and `_` between them.
+fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    let pieces = text.split(|one: char| !(one.is_alphanumeric() || matches!(one, '-' | '_')));
+    pieces.map(|piece| piece.trim_matches(['-', '_'])).filter(|piece| !piece.is_empty())
+}
+
+/// Adds the parts of a word, and the word itself where it has several.
+fn add_word(word: &str, terms: &mut Vec<String>) {
+    let mut parts = 0;
+    let mut rest = word;
+    while !rest.is_empty() {
+        let (part, after) = rest.split_at(boundary(rest));
+        let small = folded(part);
+        if part.starts_with(is_unspaced) {
+            terms.extend(pairs(&small));
+        } else if !is_letter(&small) && !is_stop_word(&small) {
+            terms.push(stem(&small));
         }
-        // `iPhone15` is also looked for as it is written. Without spaces, parts are no such thing.
-        if parts > 1 && !word.chars().any(is_unspaced) {
-            lower(word, buffer);
-            if !sink(cut(buffer)) {
-                return false;
-            }
-        }
+        parts += 1;
+        rest = after;
     }
-    true
+    // `iPhone15` is also looked for as it is written. Without spaces, parts are no such thing.
+    if parts > 1 && !word.chars().any(is_unspaced) {
+        terms.push(folded(word));
+    }
 }
 
 /// Where the first part of a word ends: of one kind of character, and `HTTPServer` is two.
@@ -80,76 +92,75 @@ fn boundary(word: &str) -> usize {
     word.len()
 }
 
-/// One word in small letters without its ending, unless it says nothing.
-fn single(part: &str, buffer: &mut String, sink: &mut dyn FnMut(&str) -> bool) -> bool {
-    lower(part, buffer);
-    let says_nothing = buffer.len() < 2 && buffer.bytes().all(|byte| byte.is_ascii_lowercase());
-    if says_nothing || stem::is_stop_word(buffer) {
-        return true;
-    }
-    stem::cut(buffer);
-    sink(cut(buffer))
-}
-
 /// Two characters at a time; a single one by itself.
-fn pairs(part: &str, sink: &mut dyn FnMut(&str) -> bool) -> bool {
-    let part = folded(part);
-    let starts: Vec<usize> = part.char_indices().map(|(at, _)| at).collect();
-    if starts.len() < 2 {
-        return sink(&part);
+fn pairs(part: &str) -> Vec<String> {
+    let characters: Vec<char> = part.chars().collect();
+    if characters.len() < 2 {
+        return vec![part.to_owned()];
     }
-    (0..starts.len() - 1).all(|at| {
-        let end = starts.get(at + 2).copied().unwrap_or(part.len());
-        sink(&part[starts[at]..end])
-    })
+    characters.windows(2).map(|pair| pair.iter().collect()).collect()
 }
 
-/// Gives the shape of each identifier of a text.
-pub(crate) fn each_shape(text: &str, sink: &mut dyn FnMut(&str)) {
-    let text = visible(text);
-    let mut buffer = String::new();
-    for piece in text.split(|one: char| !is_inside(one)) {
-        shape(piece.trim_matches(['-', '_']), &mut buffer, &mut |shape| {
-            sink(shape);
-            true
-        });
-    }
-}
-
-/// Whether a character may stand inside of an identifier; at its ends some of them are punctuation.
-fn is_inside(one: char) -> bool {
-    one.is_alphanumeric() || matches!(one, '-' | '_')
-}
-
-/// An identifier with every number in it as `0`: it has letters and digits both.
-fn shape(piece: &str, buffer: &mut String, sink: &mut dyn FnMut(&str) -> bool) -> bool {
+/// An identifier with every number in it as `0`, if it has letters and digits both.
+fn shape(piece: &str) -> Option<String> {
     if !piece.bytes().any(|byte| byte.is_ascii_digit()) || !piece.contains(char::is_alphabetic) {
-        return true;
+        return None;
     }
-    lower(piece, buffer);
-    let mut shape = String::with_capacity(buffer.len());
-    for one in buffer.chars() {
+    let mut shape = String::new();
+    for one in folded(piece).chars() {
         match one {
             '0'..='9' if shape.ends_with('0') => {}
             '0'..='9' => shape.push('0'),
             _ => shape.push(one),
         }
     }
-    sink(cut(&shape))
+    Some(shape)
 }
 
-fn lower(text: &str, buffer: &mut String) {
-    buffer.clear();
-    if text.is_ascii() {
-        buffer.push_str(text);
-        buffer.make_ascii_lowercase();
-    } else {
-        buffer.push_str(&folded(text));
+/// Whether a word is nothing, or one letter.
+fn is_letter(word: &str) -> bool {
+    word.len() < 2 && word.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+/// Whether a word, in small letters, says nothing of what a question is about.
+pub(crate) fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.binary_search(&word).is_ok()
+}
+
+/// An English word in small letters without its ending. It need not be a word, only the same one for all forms.
+pub(crate) fn stem(word: &str) -> String {
+    let mut stem = word.to_owned();
+    if word.len() <= MIN_STEM || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return stem;
     }
-}
-
-fn cut(term: &str) -> &str {
-    &term[..term.floor_char_boundary(MAX_TERM_BYTES)]
+    let is_plural =
+        word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end));
+    if is_plural {
+        stem.pop();
+    }
+    for ending in ["ing", "ed"] {
+        let Some(rest) = stem.strip_suffix(ending) else { continue };
+        if rest.len() >= MIN_STEM && rest.bytes().any(|byte| b"aeiouy".contains(&byte)) {
+            stem.truncate(rest.len());
+            // `planned` is of `plan`, but `called` is of `call`.
+            if let [.., one, other] = stem.as_bytes()
+                && one == other
+                && !b"aeioulsz".contains(other)
+            {
+                stem.pop();
+            }
+            break;
+        }
+    }
+    // `policie(s)` and `policy`, `copi(ed)` and `copy`: all end in `i` now.
+    if stem.len() > MIN_STEM && stem.ends_with('e') {
+        stem.pop();
+    }
+    if stem.len() > MIN_STEM && stem.ends_with('y') {
+        stem.pop();
+        stem.push('i');
+    }
+    stem
 }
 
 #[cfg(test)]
@@ -158,54 +169,66 @@ mod tests {
 
     use super::*;
 
-    fn terms(text: &str) -> Vec<String> {
-        let mut all = Vec::new();
-        each(text, &mut |term| {
-            all.push(term.to_owned());
-            true
-        });
-        all
-    }
-
-    #[track_caller]
-    fn check(text: &str, expected: &[&str]) {
-        assert_eq!(terms(text), expected, "{text:?}");
+    #[test]
+    fn a_text_is_read_as_its_terms() {
+        let long = "x".repeat(1_000);
+        for (text, expected) in [
+            ("Search the open tickets.", &["search", "open", "ticket"][..]),
+            ("fetch_sharepoint_doc", &["fetch", "sharepoint", "doc"]),
+            ("getUserById", &["get", "user", "id", "getuserbyid"]),
+            ("HTTPServer", &["http", "server", "httpserver"]),
+            ("server.list-tools/v2", &["server", "list", "tool", "2", "v2", "v0"]),
+            ("--dry-run --", &["dry", "run"]),
+            ("Größe GRÖSSE", &["grösse", "grösse"]),
+            ("ｆｕｌｌ\u{200b}width", &["fullwidth"]),
+            ("what is the a of", &[]),
+            ("", &[]),
+            // Identifiers have a shape.
+            ("policy-002", &["polici", "002", "policy-0"]),
+            ("INC12345", &["inc", "12345", "inc12345", "inc0"]),
+            ("as in (policy-001).", &["polici", "001", "policy-0"]),
+            ("2024-05-01", &["2024", "05", "01"]),
+            // Scripts without spaces are read in pairs.
+            ("検索結果", &["検索", "索結", "結果"]),
+            ("天気 API", &["天気", "api"]),
+            ("查", &["查"]),
+            ("GitHub検索", &["git", "hub", "検索"]),
+            ("한국어", &["한국", "국어"]),
+            (&long, &[&long[..MAX_TERM_BYTES]]),
+        ] {
+            assert_eq!(terms(text), expected, "{text:?}");
+        }
     }
 
     #[test]
-    fn words_are_split_where_people_see_a_boundary() {
-        check("Search the open tickets.", &["search", "open", "ticket"]);
-        check("fetch_sharepoint_doc", &["fetch", "sharepoint", "doc"]);
-        check("getUserById", &["get", "user", "id", "getuserbyid"]);
-        check("HTTPServer", &["http", "server", "httpserver"]);
-        check("server.list-tools/v2", &["server", "list", "tool", "2", "v2", "v0"]);
-        check("--dry-run --", &["dry", "run"]);
-        check("Größe GRÖSSE", &["grösse", "grösse"]);
-        check("ｆｕｌｌ\u{200b}width", &["fullwidth"]);
-        check("what is the a of", &[]);
-        check("", &[]);
+    fn forms_of_a_word_have_one_stem() {
+        for words in [
+            &["policy", "policies"][..],
+            &["file", "files", "filing", "filed"],
+            &["search", "searches", "searching", "searched"],
+            &["create", "creates", "creating", "created"],
+            &["plan", "plans", "planning", "planned"],
+            &["call", "calls", "calling", "called"],
+            &["copy", "copies", "copied", "copying"],
+            &["box", "boxes"],
+            &["class", "classes"],
+            &["ticket", "tickets"],
+            &["schedule", "scheduled", "scheduling"],
+        ] {
+            for word in words {
+                assert_eq!(stem(word), stem(words[0]), "{word}");
+            }
+        }
+        for word in ["status", "process", "analysis", "string", "ring", "red", "bus", "größe", "id"]
+        {
+            assert_eq!(stem(word), word, "only looks like a form");
+        }
     }
 
     #[test]
-    fn identifiers_have_a_shape() {
-        check("policy-002", &["polici", "002", "policy-0"]);
-        check("INC12345", &["inc", "12345", "inc12345", "inc0"]);
-        check("as in (policy-001).", &["polici", "001", "policy-0"]);
-        check("2024-05-01", &["2024", "05", "01"]);
-    }
-
-    #[test]
-    fn scripts_without_spaces_are_read_in_pairs() {
-        check("検索結果", &["検索", "索結", "結果"]);
-        check("天気 API", &["天気", "api"]);
-        check("查", &["查"]);
-        check("GitHub検索", &["git", "hub", "検索"]);
-        check("한국어", &["한국", "국어"]);
-    }
-
-    #[test]
-    fn a_long_term_is_cut() {
-        assert_eq!(terms(&"x".repeat(1_000)), ["x".repeat(MAX_TERM_BYTES)]);
+    fn stop_words_are_known() {
+        assert!(STOP_WORDS.iter().all(|word| is_stop_word(word)));
+        assert!(!["find", "th", "thee", "", "a\0", "something"].into_iter().any(is_stop_word));
     }
 
     proptest! {

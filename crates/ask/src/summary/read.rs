@@ -1,7 +1,8 @@
 //! The strict reading of a summary that a model wrote.
 
 use contract::json;
-use serde_json::{Map, Value};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
 
 use super::{DroppedBullet, MAX_BULLETS, MAX_OTHERS};
 use crate::quotation::DraftBullet;
@@ -19,31 +20,50 @@ pub struct SummaryDraft {
     pub malformed: Vec<DroppedBullet>,
 }
 
-const KEYS: [&str; 4] = ["type", "bullets", "risks", "recommendations"];
+/// The form of a summary. A list that may be left out may be null too.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenSummary {
+    #[serde(rename = "type")]
+    _type: SummaryType,
+    bullets: Vec<Value>,
+    risks: Option<Vec<Value>>,
+    recommendations: Option<Vec<Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SummaryType {
+    Summary,
+}
 
 /// Reads a text that is a summary and nothing else. One bad bullet among good ones is a bullet less.
 pub fn read(text: &str) -> Result<SummaryDraft, String> {
     let value = json::parse(text.as_bytes())
         .map_err(|error| format!("it is not exactly one JSON object: {error}"))?;
-    let Value::Object(mut fields) = value else {
-        return Err(format!("it must be an object and is of type {}", json::kind(&value)));
-    };
-    if let Some(key) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        return Err(format!("it has an unknown field `{key}`"));
-    }
-    match fields.get("type") {
-        Some(Value::String(kind)) if kind == "summary" => {}
-        Some(other) => return Err(format!("its `type` must be \"summary\" and is {other}")),
-        None => return Err("it has no field `type`".into()),
-    }
-    if !fields.contains_key("bullets") {
-        return Err("it has no field `bullets`".into());
-    }
+    let written: WrittenSummary = object(value)?;
     let mut malformed = Vec::new();
-    let mut list = |name, most| bullets(&mut fields, name, most, &mut malformed);
-    let bullets = list("bullets", MAX_BULLETS)?;
-    let risks = list("risks", MAX_OTHERS)?;
-    let recommendations = list("recommendations", MAX_OTHERS)?;
+    let mut list = |name: &str, entries: Vec<Value>, most: usize| {
+        if entries.len() > most {
+            return Err(format!("it has {} {name}; at most {most} are allowed", entries.len()));
+        }
+        let mut good = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let claim = entry.get("claim").and_then(Value::as_str).unwrap_or_default().to_owned();
+            match object(entry) {
+                Ok(bullet) => good.push(bullet),
+                Err(why) => {
+                    let reason = format!("an entry of `{name}` is no bullet: {why}");
+                    malformed.push(DroppedBullet { claim, reason });
+                }
+            }
+        }
+        Ok(good)
+    };
+    let bullets: Vec<DraftBullet> = list("bullets", written.bullets, MAX_BULLETS)?;
+    let risks = list("risks", written.risks.unwrap_or_default(), MAX_OTHERS)?;
+    let recommendations = written.recommendations.unwrap_or_default();
+    let recommendations = list("recommendations", recommendations, MAX_OTHERS)?;
     if bullets.is_empty() {
         let why = malformed.into_iter().next().map_or("it has no bullets".into(), |one| one.reason);
         return Err(why);
@@ -51,117 +71,69 @@ pub fn read(text: &str) -> Result<SummaryDraft, String> {
     Ok(SummaryDraft { bullets, risks, recommendations, malformed })
 }
 
-/// The list of that name. One that may be left out may be null too.
-fn bullets(
-    fields: &mut Map<String, Value>,
-    name: &str,
-    most: usize,
-    malformed: &mut Vec<DroppedBullet>,
-) -> Result<Vec<DraftBullet>, String> {
-    let list = match fields.remove(name) {
-        None | Some(Value::Null) => return Ok(Vec::new()),
-        Some(Value::Array(list)) => list,
-        Some(other) => {
-            return Err(format!("`{name}` must be a list and is of type {}", json::kind(&other)));
-        }
-    };
-    if list.len() > most {
-        return Err(format!("it has {} {name}; at most {most} are allowed", list.len()));
+/// An object of this form; serde would also take a list of its fields.
+fn object<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+    if !value.is_object() {
+        return Err(format!("it must be an object and is of type {}", json::kind(&value)));
     }
-    let mut good = Vec::with_capacity(list.len());
-    for entry in list {
-        match bullet(&entry) {
-            Ok(bullet) => good.push(bullet),
-            Err(why) => {
-                let claim = entry.get("claim").and_then(Value::as_str).unwrap_or_default();
-                let reason = format!("an entry of `{name}` {why}");
-                malformed.push(DroppedBullet { claim: claim.to_owned(), reason });
-            }
-        }
-    }
-    Ok(good)
-}
-
-/// The evidence and a claim, if there is one, and nothing else.
-fn bullet(entry: &Value) -> Result<DraftBullet, String> {
-    let Value::Object(fields) = entry else {
-        return Err(format!("must be an object and is of type {}", json::kind(entry)));
-    };
-    let text = |name: &str| match fields.get(name) {
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(other) => Err(format!("has a field `{name}` of type {}", json::kind(other))),
-        None => Ok(None),
-    };
-    let evidence = text("evidence")?.ok_or("has no field `evidence`")?;
-    let bullet = DraftBullet { claim: text("claim")?, evidence };
-    match fields.keys().find(|key| !matches!(key.as_str(), "claim" | "evidence")) {
-        Some(key) => Err(format!("has an unknown field `{key}`")),
-        None => Ok(bullet),
-    }
+    serde_json::from_value(value).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn only_a_summary_is_one() {
-        let good = r#"{"type":"summary","bullets":[{"claim":"a","evidence":"b"}]}"#;
-        assert_eq!(read(good).unwrap().bullets.len(), 1);
-        let check = |text: &str, expected: &str| {
+        let good = json!({ "claim": "a", "evidence": "b" });
+        let summary = |bullets: Value| json!({ "type": "summary", "bullets": bullets });
+        let with = |name: &str, value: Value| {
+            let mut summary = summary(json!([good]));
+            summary[name] = value;
+            summary.to_string()
+        };
+        let text = summary(json!([good])).to_string();
+        assert_eq!(read(&text).unwrap().bullets.len(), 1);
+        assert_eq!(read(&with("risks", json!(null))).unwrap().malformed, []);
+        for (text, expected) in [
+            ("no", "not exactly one JSON object"),
+            ("[]", "must be an object"),
+            (&format!("{text}{text}"), "not exactly one"),
+            (r#"{"type":"summary","type":"summary","bullets":[]}"#, "appears twice"),
+            (&summary(json!([])).to_string(), "no bullets"),
+            (&summary(json!({})).to_string(), "invalid type: map, expected a sequence"),
+            (&with("type", json!("plan")), "unknown variant `plan`, expected `summary`"),
+            (r#"{"bullets":[]}"#, "missing field `type`"),
+            (r#"{"type":"summary"}"#, "missing field `bullets`"),
+            (&with("more", json!(1)), "unknown field `more`"),
+            (&summary(json!(vec![&good; 6])).to_string(), "6 bullets; at most 5"),
+            (&with("risks", json!(vec![&good; 4])), "4 risks; at most 3"),
+        ] {
             let why = read(text).unwrap_err();
             assert!(why.contains(expected), "{text}: {why}");
-        };
-        check("no", "not exactly one JSON object");
-        check("[]", "must be an object");
-        check(&format!("{good}{good}"), "not exactly one");
-        check(r#"{"type":"summary","bullets":[]}"#, "no bullets");
-        check(
-            r#"{"type":"plan","bullets":[{"claim":"a","evidence":"b"}]}"#,
-            "`type` must be \"summary\"",
-        );
-        check(r#"{"bullets":[{"claim":"a","evidence":"b"}]}"#, "no field `type`");
-        check(r#"{"type":"summary","bullets":[{"claim":"a"}]}"#, "no field `evidence`");
-        check(
-            r#"{"type":"summary","bullets":[{"claim":"a","evidence":"b","x":1}]}"#,
-            "unknown field",
-        );
-        check(r#"{"type":"summary","bullets":[{"claim":1,"evidence":"b"}]}"#, "`claim` of type");
-        check(r#"{"type":"summary","bullets":{}}"#, "must be a list");
-        check(r#"{"type":"summary","type":"summary","bullets":[]}"#, "appears twice");
-        check(
-            r#"{"type":"summary","bullets":[{"claim":"a","evidence":"b"}],"more":1}"#,
-            "unknown field",
-        );
-        let many = [r#"{"claim":"a","evidence":"b"}"#; 6].join(",");
-        check(&format!(r#"{{"type":"summary","bullets":[{many}]}}"#), "6 bullets; at most 5");
-        let risks = [r#"{"claim":"a","evidence":"b"}"#; 4].join(",");
-        let text = format!(
-            r#"{{"type":"summary","bullets":[{{"claim":"a","evidence":"b"}}],"risks":[{risks}]}}"#
-        );
-        check(&text, "4 risks; at most 3");
-    }
-    #[test]
-    fn one_bad_bullet_is_a_bullet_less() {
-        let good = r#"{"claim":"a","evidence":"b"}"#;
-        for (bad, why) in [
-            (r#"{"claim":"no evidence"}"#, "has no field `evidence`"),
-            (r#""text""#, "must be an object and is of type string"),
-            (r#"{"claim":"a","evidence":null}"#, "has a field `evidence` of type null"),
-            (r#"{"claim":"a","evidence":"b","sure":true}"#, "has an unknown field `sure`"),
+        }
+        // One bad bullet among good ones is a bullet less.
+        for (bad, expected) in [
+            (json!({ "claim": "no evidence" }), "missing field `evidence`"),
+            (json!("text"), "must be an object and is of type string"),
+            (json!(["a", "b"]), "must be an object and is of type array"),
+            (json!({ "claim": "a", "evidence": null }), "invalid type: null, expected a string"),
+            (json!({ "claim": 1, "evidence": "b" }), "invalid type: integer `1`"),
+            (json!({ "evidence": "b", "sure": true }), "unknown field `sure`"),
         ] {
-            for name in ["bullets", "risks", "recommendations"] {
-                let bullets = if name == "bullets" { format!("{good},{bad}") } else { good.into() };
-                let more =
-                    if name == "bullets" { String::new() } else { format!(r#","{name}":[{bad}]"#) };
-                let draft =
-                    read(&format!(r#"{{"type":"summary","bullets":[{bullets}]{more}}}"#)).unwrap();
+            assert!(read(&summary(json!([bad])).to_string()).unwrap_err().contains(expected));
+            for (name, list) in [
+                ("bullets", json!([good, bad])),
+                ("risks", json!([bad])),
+                ("recommendations", json!([bad])),
+            ] {
+                let draft = read(&with(name, list)).unwrap();
                 assert_eq!((draft.bullets.len(), draft.malformed.len()), (1, 1));
                 let reason = &draft.malformed[0].reason;
-                assert!(reason.contains(why) && reason.contains(name), "{reason}");
+                assert!(reason.contains(expected) && reason.contains(name), "{reason}");
             }
         }
-        let none = format!(r#"{{"type":"summary","bullets":[{good}],"risks":null}}"#);
-        assert_eq!(read(&none).unwrap().malformed, []);
     }
 }

@@ -27,16 +27,14 @@ const PATTERNS: &[&str] = &[
     r"://[^/\s:@]*:([^/\s:@]+)@",
 ];
 
-/// Whether there is any of them, in one pass: mostly there is none.
-static ANY: LazyLock<RegexSet> =
-    LazyLock::new(|| RegexSet::new(PATTERNS).expect("these patterns are tested"));
-/// Each of them.
-static EACH: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+/// All patterns at once, because a text mostly has none of them, and each.
+static COMPILED: LazyLock<(RegexSet, Vec<Regex>)> = LazyLock::new(|| {
     let read = |pattern: &&str| Regex::new(pattern).expect("these patterns are tested");
-    PATTERNS.iter().map(read).collect()
+    let all = RegexSet::new(PATTERNS).expect("these patterns are tested");
+    (all, PATTERNS.iter().map(read).collect())
 });
 
-/// What must not be written down.
+/// Takes secrets out of what is written down.
 #[derive(Debug, Default)]
 pub struct SecretFilter {
     /// Secrets that are known.
@@ -44,20 +42,17 @@ pub struct SecretFilter {
 }
 
 impl SecretFilter {
-    /// What looks like a secret, and these.
+    /// A filter of what looks like a secret, and of these.
     pub fn new(known: impl IntoIterator<Item = String>) -> Self {
         // What is as short as a word would tear holes into everything.
-        Self { known: known.into_iter().filter(|secret| secret.trim().len() >= 8).collect() }
+        let known = known.into_iter().map(|secret| secret.trim().to_owned());
+        Self { known: known.filter(|secret| secret.len() >= 8).collect() }
     }
 
     /// Takes them out of every text of a value.
     pub fn hide(&self, value: &mut Value) {
         match value {
-            Value::String(text) => {
-                if let Some(hidden) = self.hidden(text) {
-                    *text = hidden;
-                }
-            }
+            Value::String(text) => self.hide_in(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.hide(item)),
             Value::Object(fields) => {
                 for (name, field) in fields {
@@ -73,29 +68,20 @@ impl SecretFilter {
         }
     }
 
-    /// The text without them, where it has any.
-    fn hidden(&self, text: &str) -> Option<String> {
-        let mut hidden: Option<String> = None;
+    fn hide_in(&self, text: &mut String) {
         for secret in &self.known {
-            let now = hidden.as_deref().unwrap_or(text);
-            if now.contains(secret.trim()) {
-                hidden = Some(now.replace(secret.trim(), HIDDEN));
+            if text.contains(secret) {
+                *text = text.replace(secret, HIDDEN);
             }
         }
-        let now = hidden.as_deref().unwrap_or(text);
-        for number in &ANY.matches(now) {
-            let pattern = &EACH[number];
-            let now = hidden.as_deref().unwrap_or(text);
-            let replaced = pattern.replace_all(now, |found: &regex::Captures<'_>| {
-                let whole = &found[0];
-                match found.get(1) {
-                    Some(part) => whole.replace(part.as_str(), HIDDEN),
-                    None => HIDDEN.to_owned(),
-                }
+        let (all, each) = &*COMPILED;
+        for number in &all.matches(text) {
+            let hidden = each[number].replace_all(text, |found: &regex::Captures<'_>| {
+                let secret = found.get(1).or_else(|| found.get(0)).map_or("", |part| part.as_str());
+                found[0].replace(secret, HIDDEN)
             });
-            hidden = Some(replaced.into_owned());
+            *text = hidden.into_owned();
         }
-        hidden
     }
 }
 

@@ -3,68 +3,47 @@
 use std::{collections::HashMap, sync::Arc};
 
 use ask::{
+    Plan,
     candidates::Candidates,
-    plan::{self, CheckedPlan, PlanRefusal},
+    plan::{self, PlanRefusal},
     policy::{self, Policy},
     quotation::QuoteSource,
     summary,
 };
-use contract::{Limits, closed_schema, codes};
-use gate::{
-    BoxFuture, Catalogue, Provider, RunningCall, Tool, ToolError, ToolOutput, WithheldTool,
-};
-use serde_json::{Value, json};
+use contract::closed_schema;
+use gate::Catalogue;
+use serde_json::Value;
 
-use crate::hall;
-
-struct Nothing;
-
-impl Provider for Nothing {
-    fn run<'a>(&'a self, _: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        Box::pin(async { Ok(ToolOutput::default()) })
-    }
-}
+use crate::fixture::{uncalled, withheld};
 
 /// The catalogue of the fixture: what is not on the allowlist is known and not served.
 fn candidates(fixture: &Value) -> Candidates {
-    let mut tools = Vec::new();
-    let mut withheld = HashMap::new();
+    let (mut tools, mut hidden) = (Vec::new(), HashMap::new());
     for (server, listed) in fixture["catalog"].as_object().unwrap() {
+        let allowed = fixture["allowlist"][server].as_array().unwrap();
         for tool in listed.as_array().unwrap() {
-            let name = tool["name"].as_str().unwrap();
-            let allowed = fixture["allowlist"][server].as_array().unwrap();
-            if !allowed.contains(&tool["name"]) {
-                let message = format!("Tool not allowed: {server}.{name}");
-                let one = WithheldTool {
-                    toolset: server.clone(),
-                    code: codes::NOT_ALLOWED,
-                    message,
-                    reason: "not_allowed",
-                };
-                withheld.insert(format!("{server}__{name}"), one);
-                continue;
+            let path = format!("{server}.{}", tool["name"].as_str().unwrap());
+            if allowed.contains(&tool["name"]) {
+                tools.push(uncalled(&path, &closed_schema::close(&tool["inputSchema"]).schema));
+            } else {
+                hidden.extend([withheld(&path)]);
             }
-            let input = closed_schema::close(&tool["inputSchema"]).schema;
-            let contract =
-                hall::contract(server, name, "read", &input, &json!({ "type": "object" }));
-            tools.push(Arc::new(
-                Tool::new(contract, Arc::new(Nothing), &Limits::default()).unwrap(),
-            ));
         }
     }
-    Candidates::new(Arc::new(Catalogue::of(tools, withheld)), &[])
+    Candidates::new(Arc::new(Catalogue::of(tools, hidden)), &[])
 }
 
 fn plan_gate(input: &Value, candidates: &Candidates) -> &'static str {
-    let checked = plan::of(input.clone()).and_then(|plan| plan::check(&plan, candidates, None));
-    match checked {
-        Ok(CheckedPlan::Call(_)) => "allow",
-        Ok(CheckedPlan::Clarify(_)) => "allow_final_answer",
-        Err(PlanRefusal::ToolNotAllowed { .. } | PlanRefusal::ServerNotAllowed(_)) => {
-            "block_allowlist"
+    let checked = plan::of(input.clone()).and_then(|plan| match plan {
+        Plan::CallTool(call) => plan::check(&call, candidates, None).map(|_| "allow"),
+        Plan::FinalAnswer { tool, .. } => {
+            plan::clarify(tool.as_deref(), candidates, "").map(|_| "allow_final_answer")
         }
-        Err(_) => "block_validate_plan",
-    }
+    });
+    checked.unwrap_or_else(|refused| match refused {
+        PlanRefusal::ToolNotAllowed { .. } | PlanRefusal::ServerNotAllowed(_) => "block_allowlist",
+        PlanRefusal::Rejected(_) | PlanRefusal::Invalid(_) => "block_validate_plan",
+    })
 }
 
 #[test]
@@ -85,9 +64,9 @@ fn every_row_about_one_gate_holds() {
             }),
             "plan_gate" => plan_gate(input, &candidates),
             "grounding" => {
-                let source = QuoteSource::new(&row["source"]);
+                let mut source = QuoteSource::new(&row["source"]);
                 let read = summary::read(&input.to_string());
-                allow(read.is_ok_and(|draft| summary::ground(&draft, &source).is_ok()))
+                allow(read.is_ok_and(|draft| summary::ground(&draft, &mut source).is_ok()))
             }
             // Those are about servers and whole runs: `toolgate/tests/it` has them.
             "typed_output" | "end_to_end" => continue,

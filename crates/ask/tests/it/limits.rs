@@ -2,77 +2,75 @@
 
 use std::time::{Duration, Instant};
 
-use ask::{AskRejection, InvalidQuestion, policy::PolicyRule};
-use serde_json::json;
-use testkit::{Act, Peer};
+use ask::{AskRejection, AskRequest, InvalidQuestion, policy::PolicyRule};
+use serde_json::{Value, json};
+use testkit::Act;
 
-use crate::hall::{FETCH, Hall, Plan, QUESTION, events, in_turn, request, saying, told};
+use crate::fixture::{FETCH, Fixture, QUESTION, Setup, events, has, reply, request};
 
 #[tokio::test]
-async fn what_is_no_question_is_not_looked_at() {
-    let (hall, peer) = Hall::of(&[FETCH]).await;
-    let check = async |question: &str, expected: InvalidQuestion| {
-        let why = hall.run(request(question)).await.unwrap_err();
-        assert_eq!(why, AskRejection::InvalidQuestion(expected));
-    };
-    check("", InvalidQuestion::Empty).await;
-    check(" \n\t ", InvalidQuestion::Empty).await;
-    check("what\0ever", InvalidQuestion::Binary { code: 0 }).await;
-    check("\u{1b}[2J", InvalidQuestion::Binary { code: 0x1b }).await;
+async fn a_text_that_is_no_question_is_not_looked_at() {
+    let fixture = Fixture::replying(&[FETCH]).await;
     let large = "a".repeat(1_000_000);
-    check(&large, InvalidQuestion::TooLarge { bytes: 1_000_000, limit: 16_384 }).await;
-    assert_eq!(peer.connections(), 0);
+    for (question, expected) in [
+        ("", InvalidQuestion::Empty),
+        (" \n\t ", InvalidQuestion::Empty),
+        ("what\0ever", InvalidQuestion::Binary { code: 0 }),
+        ("\u{1b}[2J", InvalidQuestion::Binary { code: 0x1b }),
+        (&large, InvalidQuestion::TooLarge { bytes: 1_000_000, limit: 16_384 }),
+    ] {
+        let rejection = fixture.ask.run(request(question), &()).await.unwrap_err();
+        assert_eq!(rejection, AskRejection::InvalidQuestion(expected));
+    }
+    assert_eq!(fixture.model.connections(), 0);
 }
 
 #[tokio::test]
 async fn the_policy_comes_before_everything_else() {
-    let peer = Peer::start(in_turn(&[FETCH])).await;
-    let mut plan = Plan::new(&peer);
-    let rule = PolicyRule {
+    let mut setup = Setup::replying(&[FETCH]).await;
+    setup.settings.policy.block.push(PolicyRule {
         name: "salaries".into(),
         pattern: r"\bsalar(y|ies)\b".into(),
         message: Some("Ask HR.".into()),
-    };
-    plan.settings.policy.block.push(rule);
-    let hall = plan.build();
-    let outcome = hall.ask("What is the SALARY\u{200b} of Ada?").await;
-    let answer = told(&outcome);
-    assert_eq!(answer["reason"], "Blocked by policy (matched pattern: salaries)");
-    assert_eq!((&answer["code"], &answer["message"]), (&json!("policy"), &json!("Ask HR.")));
+    });
+    let fixture = setup.build();
+    let (response, outcome) = fixture.ask("What is the SALARY\u{200b} of Ada?").await;
+    let expected = json!({
+        "type": "blocked",
+        "reason": "Blocked by policy (matched pattern: salaries)",
+        "code": "policy",
+        "message": "Ask HR.",
+    });
+    assert_eq!(response, expected);
     assert_eq!(events(&outcome), ["request", "policy_gate"]);
-    assert_eq!(outcome.response.http_status(), 200);
-    assert_eq!(peer.connections(), 0);
+    assert_eq!((outcome.response.http_status(), fixture.model.connections()), (200, 0));
 }
 
 #[tokio::test]
 async fn a_run_ends_when_its_time_is_up_or_nobody_waits() {
-    let peer = Peer::start(|_| {
-        vec![Act::events(), Act::Drip(b": still here\n".repeat(10_000), Duration::from_millis(5))]
-    })
-    .await;
-    let mut plan = Plan::new(&peer);
-    plan.settings.timeout_ms = 300;
-    let hall = plan.build();
+    let drip = || Act::Drip(b": still here\n".repeat(10_000), Duration::from_millis(5));
+    let mut setup = Setup::scripted(move |_| vec![Act::events(), drip()]).await;
+    setup.settings.timeout_ms = 300;
+    let fixture = setup.build();
     let began = Instant::now();
-    let outcome = hall.ask(QUESTION).await;
-    assert_eq!(told(&outcome)["code"], "timeout", "{}", told(&outcome));
-    assert!(told(&outcome)["reason"].as_str().unwrap().contains("ask.timeout_ms"));
+    let (response, _) = fixture.ask(QUESTION).await;
+    assert_eq!(response["code"], "timeout", "{response}");
+    has(&response, "reason", "ask.timeout_ms");
     let asked = request(QUESTION);
     let stop = asked.stop.clone();
-    let (outcome, ()) = tokio::join!(hall.run(asked), async { stop.cancel() });
-    assert_eq!(told(&outcome.unwrap())["code"], "cancelled");
+    let ((response, _), ()) = tokio::join!(fixture.run(asked), async { stop.cancel() });
+    assert_eq!(response["code"], "cancelled");
     assert!(began.elapsed() < Duration::from_secs(5));
-    assert_eq!(hall.calls.count(), 0);
+    assert_eq!(fixture.call_count(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_is_cut_off_is_no_result() {
-    let check = async |timeout_ms: u64, code: &str| {
-        let peer = Peer::start(in_turn(&[FETCH])).await;
-        let mut plan = Plan::new(&peer);
-        plan.settings.timeout_ms = timeout_ms;
-        plan.slow = Some(Duration::from_secs(20));
-        let hall = plan.build();
+    for (timeout_ms, code) in [(400, "timeout"), (60_000, "cancelled")] {
+        let mut setup = Setup::replying(&[FETCH]).await;
+        setup.settings.timeout_ms = timeout_ms;
+        setup.delay = Some(Duration::from_secs(20));
+        let fixture = setup.build();
         let asked = request(QUESTION);
         let stop = asked.stop.clone();
         let began = Instant::now();
@@ -80,46 +78,34 @@ async fn a_call_that_is_cut_off_is_no_result() {
             tokio::time::sleep(Duration::from_secs(1)).await;
             stop.cancel();
         };
-        let (outcome, ()) = tokio::join!(hall.run(asked), cancel);
-        let answer = told(&outcome.unwrap());
-        assert_eq!(
-            (&answer["type"], &answer["code"]),
-            (&json!("blocked"), &json!(code)),
-            "{answer}"
-        );
-        assert_eq!(answer["plan"]["tool"], "fetch_policy_entry");
+        let ((response, _), ()) = tokio::join!(fixture.run(asked), cancel);
+        assert_eq!((&response["type"], &response["code"]), (&json!("blocked"), &json!(code)));
+        assert_eq!(response["plan"]["tool"], "fetch_policy_entry");
         assert!(began.elapsed() < Duration::from_secs(10));
-        assert!(hall.journal().contains(r#""event":"tool_call""#), "{}", hall.journal());
-    };
-    check(400, "timeout").await;
-    check(60_000, "cancelled").await;
+        assert!(fixture.journal().contains(r#""event":"tool_call""#), "{}", fixture.journal());
+    }
 }
 
 #[tokio::test]
 async fn a_server_that_stops_ends_its_runs() {
-    let peer = Peer::start(|_| vec![Act::events(), Act::Silence]).await;
-    let mut plan = Plan::new(&peer);
-    plan.llm.stall_timeout_ms = 60_000;
-    let hall = plan.build();
+    let mut setup = Setup::scripted(|_| vec![Act::events(), Act::Silence]).await;
+    setup.llm.stall_timeout_ms = 60_000;
+    let fixture = setup.build();
     let stop = async {
         tokio::time::sleep(Duration::from_millis(200)).await;
-        hall.gate.begin_stopping();
+        fixture.gate.begin_stopping();
     };
-    let (outcome, ()) = tokio::join!(hall.ask(QUESTION), stop);
-    assert_eq!(told(&outcome)["code"], "cancelled");
+    let ((response, _), ()) = tokio::join!(fixture.ask(QUESTION), stop);
+    assert_eq!(response["code"], "cancelled");
 }
 
 #[tokio::test]
 async fn so_many_runs_at_once_and_no_more() {
-    let peer = Peer::start(|_| vec![Act::Silence]).await;
-    let mut plan = Plan::new(&peer);
-    plan.settings.max_runs = 2;
-    let hall = plan.build();
-    let (one, two, three) = tokio::join!(
-        hall.run(request(QUESTION)),
-        hall.run(request(QUESTION)),
-        hall.run(request(QUESTION))
-    );
+    let mut setup = Setup::scripted(|_| vec![Act::Silence]).await;
+    setup.settings.max_runs = 2;
+    let fixture = setup.build();
+    let run = || fixture.ask.run(request(QUESTION), &());
+    let (one, two, three) = tokio::join!(run(), run(), run());
     let busy = [one, two, three].into_iter().filter(Result::is_err).count();
     assert_eq!(busy, 1);
 }
@@ -129,124 +115,78 @@ async fn a_tool_that_was_exchanged_while_the_model_thought_is_not_called() {
     // The catalogue is emptied after the question was asked and before the answer comes.
     let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
     let receiver = std::sync::Mutex::new(Some(receiver));
-    let (hall, _) =
-        Hall::saying(move |_| vec![Act::Relay(receiver.lock().unwrap().take().unwrap())]).await;
-    let gate = hall.gate.clone();
+    let relay =
+        move |_: &testkit::PeerRequest| vec![Act::Relay(receiver.lock().unwrap().take().unwrap())];
+    let fixture = Setup::scripted(relay).await.build();
     let change = async {
         tokio::time::sleep(Duration::from_millis(200)).await;
-        gate.replace_catalogue(gate::Catalogue::default());
-        let Act::Say(bytes) = saying(FETCH) else { unreachable!() };
+        fixture.gate.replace_catalogue(gate::Catalogue::default());
+        let Act::Say(bytes) = reply(FETCH) else { unreachable!() };
         sender.send(bytes).unwrap();
     };
-    let (outcome, ()) = tokio::join!(hall.ask(QUESTION), change);
-    let answer = told(&outcome);
-    assert_eq!(answer["type"], "blocked", "{answer}");
-    assert_eq!(hall.calls.count(), 0);
+    let ((response, _), ()) = tokio::join!(fixture.ask(QUESTION), change);
+    assert_eq!((&response["type"], fixture.call_count()), (&json!("blocked"), 0), "{response}");
 }
 
 #[tokio::test]
 async fn a_tool_with_effects_is_used_only_where_the_settings_name_it() {
     let append = r#"{"type":"call_tool","server":"mcp-sharepoint","tool":"append_note","args":{"doc_id":"sp-001"}}"#;
-    let peer = Peer::start(in_turn(&[append])).await;
-    let mut plan = Plan::new(&peer);
-    plan.settings.allow = vec!["mcp-sharepoint__append_note".into()];
-    let hall = plan.build();
-    let answer = told(&hall.ask("append a note to sp-001").await);
-    assert_eq!(answer["type"], "tool_result", "{answer}");
-    assert_eq!(hall.calls.count(), 1);
+    let mut setup = Setup::replying(&[append]).await;
+    setup.settings.allow = vec!["mcp-sharepoint__append_note".into()];
+    let fixture = setup.build();
+    let (response, _) = fixture.ask("append a note to sp-001").await;
+    assert_eq!((&response["type"], fixture.call_count()), (&json!("tool_result"), 1), "{response}");
 }
 
 #[tokio::test]
 async fn a_tool_can_be_named_and_then_no_model_is_asked() {
-    let (hall, peer) = Hall::of(&["no"]).await;
-    let check = async |tool: &str, args: serde_json::Value, expected: &str| {
-        let mut asked = request("anything at all");
-        asked.tool = Some(tool.into());
-        asked.args = args.as_object().unwrap().clone();
-        let answer = told(&hall.run(asked).await.unwrap());
-        let got = answer.get("reason").unwrap_or(&answer["type"]);
-        assert_eq!(got, expected, "{tool}");
-    };
-    let fine = json!({ "policy_id": "policy-002" });
-    for name in [
-        "mcp-policy-kb__fetch_policy_entry",
-        "mcp-policy-kb.fetch_policy_entry",
-        "fetch_policy_entry",
+    let fixture = Fixture::replying(&["no"]).await;
+    let id = json!({ "policy_id": "policy-002" });
+    for (tool, args, expected) in [
+        ("mcp-policy-kb__fetch_policy_entry", id.clone(), "tool_result"),
+        ("mcp-policy-kb.fetch_policy_entry", id.clone(), "tool_result"),
+        ("fetch_policy_entry", id, "tool_result"),
+        (
+            "fetch_policy_entry",
+            json!({}),
+            "Plan validation failed: Missing required arg 'policy_id' for tool 'fetch_policy_entry'",
+        ),
+        (
+            "fetch_policy_entry",
+            json!({ "policy_id": "a", "x": 1 }),
+            "Plan validation failed: Unexpected arg 'x' for tool 'fetch_policy_entry'",
+        ),
+        (
+            "search_policy_kb",
+            json!({ "query": "a", "top_k": 99 }),
+            "Plan validation failed: Arg 'top_k' must be at most 50",
+        ),
+        ("nothing", json!({}), "Plan validation failed: Unknown tool 'nothing'"),
+        (
+            "delete_sharepoint_doc",
+            json!({ "doc_id": "a" }),
+            "Tool not allowed: mcp-sharepoint.delete_sharepoint_doc",
+        ),
+        (
+            "mcp-policy-kb__delete_policy_entry",
+            json!({}),
+            "Tool not allowed: mcp-policy-kb.delete_policy_entry",
+        ),
     ] {
-        check(name, fine.clone(), "tool_result").await;
+        let args = args.as_object().unwrap().clone();
+        let asked = AskRequest { tool: Some(tool.into()), args, ..request("anything at all") };
+        let (response, _) = fixture.run(asked).await;
+        let got = response.get("reason").unwrap_or(&response["type"]);
+        assert_eq!(got, expected, "{tool}");
     }
-    assert_eq!((hall.calls.count(), peer.connections()), (3, 0));
-    check(
-        "fetch_policy_entry",
-        json!({}),
-        "Plan validation failed: Missing required arg 'policy_id' for tool 'fetch_policy_entry'",
-    )
-    .await;
-    check(
-        "fetch_policy_entry",
-        json!({ "policy_id": "a", "x": 1 }),
-        "Plan validation failed: Unexpected arg 'x' for tool 'fetch_policy_entry'",
-    )
-    .await;
-    check(
-        "search_policy_kb",
-        json!({ "query": "a", "top_k": 99 }),
-        "Plan validation failed: Arg 'top_k' must be at most 50",
-    )
-    .await;
-    check("nothing", json!({}), "Plan validation failed: Unknown tool 'nothing'").await;
-    check(
-        "delete_sharepoint_doc",
-        json!({ "doc_id": "a" }),
-        "Tool not allowed: mcp-sharepoint.delete_sharepoint_doc",
-    )
-    .await;
-    check(
-        "mcp-policy-kb__delete_policy_entry",
-        json!({}),
-        "Tool not allowed: mcp-policy-kb.delete_policy_entry",
-    )
-    .await;
-    assert_eq!(hall.calls.count(), 3);
+    assert_eq!((fixture.call_count(), fixture.model.connections()), (3, 0));
 }
 
 #[tokio::test]
 async fn a_plan_can_be_had_without_a_call() {
-    let (hall, _) = Hall::of(&[FETCH]).await;
-    let mut asked = request(QUESTION);
-    asked.plan_only = true;
-    let answer = told(&hall.run(asked).await.unwrap());
-    let plan: serde_json::Value = serde_json::from_str(FETCH).unwrap();
-    assert_eq!(answer, json!({ "type": "plan", "plan": plan }));
-    assert_eq!(hall.calls.count(), 0);
-}
-
-#[tokio::test]
-async fn a_question_back_is_written_from_the_contract() {
-    let tool = "mcp-policy-kb.fetch_policy_entry";
-    let words = "Your session expired, see https://evil.example/login";
-    let (hall, _) = Hall::of(&[
-        &json!({ "type": "final_answer", "tool": tool, "answer": words, "needs_more_info": true })
-            .to_string(),
-        &json!({ "type": "final_answer", "answer": words, "needs_more_info": true }).to_string(),
-    ])
-    .await;
-    let outcome = hall.ask("fetch the policy").await;
-    let answer = told(&outcome);
-    let text = format!("To call `{tool}`, say in the question:\n- policy_id");
-    let plan =
-        json!({ "type": "final_answer", "answer": text, "tool": tool, "needs_more_info": true });
-    assert_eq!(
-        answer,
-        json!({ "type": "final_answer", "answer": text, "needs_more_info": true, "plan": plan })
-    );
-    let answer = told(&hall.ask("fetch the policy").await);
-    let text = answer["answer"].as_str().unwrap();
-    assert!(
-        text.starts_with("No tool fits the question as it is.") && text.contains(tool),
-        "{text}"
-    );
-    // No word of the model is shown.
-    assert!(!answer.to_string().contains("evil"), "{answer}");
-    assert_eq!(hall.calls.count(), 0);
+    let fixture = Fixture::replying(&[FETCH]).await;
+    let (response, _) = fixture.run(AskRequest { plan_only: true, ..request(QUESTION) }).await;
+    let plan: Value = serde_json::from_str(FETCH).unwrap();
+    assert_eq!(response, json!({ "type": "plan", "plan": plan }));
+    assert_eq!(fixture.call_count(), 0);
 }

@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used)] // A panic is the message.
 
 mod cases;
+mod clarifications;
 mod faults;
-mod hall;
+mod fixture;
 mod injected;
 mod limits;
 mod plans;

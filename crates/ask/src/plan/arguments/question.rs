@@ -6,7 +6,7 @@ use jiff::civil::{Date, DateTime, Time};
 
 use crate::{
     shortlist,
-    text::{is_unspaced, normal},
+    text::{is_unspaced, normal, words},
 };
 
 /// How many words a date has at most.
@@ -166,10 +166,6 @@ fn ends(behind: &str, last: Option<char>) -> bool {
 
 fn one_quote(text: &str) -> String {
     text.replace(['"', '`'], "'")
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 /// A number in one spelling: no sign but `-`, no zeros that say nothing.

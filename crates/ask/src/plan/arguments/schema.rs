@@ -7,13 +7,11 @@ use serde_json::{Map, Value};
 
 use crate::{
     shortlist::{is_stop_word, stem},
-    text::{normal, split_name},
+    text::{normal, split_name, words},
 };
 
-/// How many parts of a schema are looked at for one call.
-const MAX_NODES: usize = 2_000;
-/// How many parts may describe one value.
-const MAX_NODES_PER_VALUE: usize = 64;
+/// How many parts of a schema may describe one value.
+const MAX_NODES: usize = 64;
 /// How much of a description is read, in bytes.
 const MAX_DESCRIPTION_BYTES: usize = 1_000;
 
@@ -54,78 +52,67 @@ pub(in crate::plan) struct SchemaView<'a> {
     pub name: &'a str,
 }
 
-/// How many parts of a schema may still be looked at.
-#[derive(Debug)]
-pub(in crate::plan) struct SchemaBudget(usize);
-
-impl Default for SchemaBudget {
-    fn default() -> Self {
-        Self(MAX_NODES)
-    }
-}
-
 impl<'a> SchemaView<'a> {
     /// The view of all arguments.
-    pub fn root(schema: &'a Value, budget: &mut SchemaBudget) -> Self {
+    pub fn root(schema: &'a Value) -> Self {
         let mut view = Self { root: schema, nodes: Vec::new(), name: "" };
-        view.add(schema, budget);
+        view.add(schema);
         view
     }
 
     /// The view of a field, and whether the schema names it.
-    pub fn field(&self, name: &'a str, budget: &mut SchemaBudget) -> (Self, bool) {
+    pub fn field(&self, name: &'a str) -> (Self, bool) {
         let mut view = Self { root: self.root, nodes: Vec::new(), name };
         let mut is_named = false;
         for node in &self.nodes {
             if let Some(schema) = node.get("properties").and_then(|all| all.get(name)) {
                 is_named = true;
-                view.add(schema, budget);
+                view.add(schema);
                 continue;
             }
             let patterns = node.get("patternProperties").and_then(Value::as_object);
             for schema in patterns.into_iter().flat_map(Map::values) {
-                view.add(schema, budget);
+                view.add(schema);
             }
             if let Some(schema) = node.get("additionalProperties") {
-                view.add(schema, budget);
+                view.add(schema);
             }
         }
         (view, is_named)
     }
 
     /// The view of an item.
-    pub fn item(&self, index: usize, budget: &mut SchemaBudget) -> Self {
+    pub fn item(&self, index: usize) -> Self {
         let mut view = Self { root: self.root, nodes: Vec::new(), name: self.name };
         for node in &self.nodes {
             let by_index =
                 ["prefixItems", "items"].into_iter().find_map(|list| node.get(list)?.get(index));
             if let Some(schema) = by_index.or_else(|| node.get("items")) {
-                view.add(schema, budget);
+                view.add(schema);
             }
         }
         view
     }
 
-    fn add(&mut self, schema: &'a Value, budget: &mut SchemaBudget) {
+    fn add(&mut self, schema: &'a Value) {
         let Value::Object(node) = schema else { return };
         let is_known = self.nodes.iter().any(|known| std::ptr::eq(*known, node));
-        if is_known || budget.0 == 0 || self.nodes.len() >= MAX_NODES_PER_VALUE {
+        if is_known || self.nodes.len() >= MAX_NODES {
             return;
         }
-        budget.0 -= 1;
         self.nodes.push(node);
         let reference = node.get("$ref").and_then(Value::as_str);
         if let Some(target) = reference.and_then(|one| self.root.pointer(one.strip_prefix('#')?)) {
-            self.add(target, budget);
+            self.add(target);
         }
         for keyword in ["allOf", "anyOf", "oneOf"] {
             for branch in node.get(keyword).and_then(Value::as_array).into_iter().flatten() {
-                self.add(branch, budget);
+                self.add(branch);
             }
         }
         for keyword in ["then", "else"] {
             if let Some(branch) = node.get(keyword) {
-                self.add(branch, budget);
+                self.add(branch);
             }
         }
     }
@@ -166,10 +153,8 @@ impl<'a> SchemaView<'a> {
 
     /// Whether a number is wanted here.
     pub fn is_number(&self) -> bool {
-        let kind = |node: &&Map<String, Value>| {
-            node.get("type").and_then(Value::as_str).map(str::to_owned)
-        };
-        self.nodes.iter().filter_map(kind).any(|kind| matches!(kind.as_str(), "integer" | "number"))
+        let mut types = self.nodes.iter().filter_map(|node| node.get("type")?.as_str());
+        types.any(|name| matches!(name, "integer" | "number"))
     }
 
     /// The descriptions of the value, as far as they are read.
@@ -213,8 +198,4 @@ impl<'a> SchemaView<'a> {
         };
         has(SEARCH_NAMES) || self.descriptions().any(says_search)
     }
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty())
 }

@@ -1,13 +1,13 @@
 //! Prints a response for people.
 
-use ask::{AskResponse, Plan, quotation::Quote, summary::Summary};
+use ask::{AskResponse, Plan, PlannedCall, quotation::Quote, summary::Summary};
 use serde_json::Value;
 
 use crate::printer::Printer;
 
 /// Prints a response: the call, its result, the quotes.
 pub fn response(response: &AskResponse, printer: &Printer) {
-    if let Some(Plan::CallTool { server, tool, args }) = response.plan() {
+    if let Some(Plan::CallTool(PlannedCall { server, tool, args })) = response.plan() {
         let call = format!("{server}.{tool} {}", Value::Object(args.clone()));
         match response {
             AskResponse::Blocked(_) => printer.say(format!("planned: {call}")),
