@@ -10,6 +10,9 @@ use testkit::Act;
 
 use crate::fixture::{FETCH, Fixture, QUESTION, Setup, events, has, in_turn, reply};
 
+/// What an endpoint does with every request.
+type Script = fn() -> Vec<Act>;
+
 /// Plans that are refused: after one repair, and at once where they plan what is forbidden. Replies that are no plan
 /// at all are in the table of `plan::read`.
 #[tokio::test]
@@ -57,9 +60,9 @@ async fn a_model_that_is_told_what_was_wrong_may_mend_it() {
 #[tokio::test]
 async fn endpoints_that_fail_end_the_run_with_a_reason() {
     const BEGUN: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"{\"}}]}\n\n";
-    const BUSY: fn() -> Vec<Act> = || vec![Act::answer(429, "Retry-After: 7\r\n", "slow down")];
-    const HALTED: fn() -> Vec<Act> = || vec![Act::events(), Act::say(BEGUN), Act::Silence];
-    let rows: [(fn() -> Vec<Act>, &str, u16, &str); 9] = [
+    const BUSY: Script = || vec![Act::answer(429, "Retry-After: 7\r\n", "slow down")];
+    const HALTED: Script = || vec![Act::events(), Act::say(BEGUN), Act::Silence];
+    let rows: [(Script, &str, u16, &str); 9] = [
         (BUSY, "model_busy", 503, "status 429"),
         (|| vec![Act::answer(500, "", "oh")], "model_error", 502, "status 500"),
         (|| vec![Act::answer(401, "", "who?")], "model_error", 502, "status 401"),
