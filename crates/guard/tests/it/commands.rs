@@ -1,8 +1,9 @@
 //! A command runs, and its end, output and failure to start are told exactly.
 
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
-use guard::process::{CapturedOutput, ExitReason, Launch, StartError};
+use guard::process::{CapturedOutput, DetachedLaunch, ExitReason, Launch, Spawner, StartError};
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::{launch, run, shell, spawner, within};
@@ -152,6 +153,24 @@ async fn lines_of_standard_error_can_be_consumed() {
     assert_eq!(finished.stderr.bytes, b"careful\nprogress 3");
 }
 
+/// Starts a command in each of the three ways; the errors.
+async fn start_errors(spawner: &Spawner, launch: Launch) -> [StartError; 3] {
+    let folder = tempfile::tempdir().unwrap();
+    let detached = DetachedLaunch {
+        launch: launch.clone(),
+        lock: std::fs::File::create(folder.path().join("lock")).unwrap(),
+        log: folder.path().join("log"),
+        max_log_bytes: 4_000,
+        timeout: Duration::from_secs(1),
+    };
+    let stop = CancellationToken::new();
+    [
+        within(spawner.run(launch.clone(), &stop, None)).await.unwrap_err(),
+        within(spawner.open(launch)).await.err().unwrap(),
+        within(spawner.start_detached(detached)).await.err().unwrap(),
+    ]
+}
+
 #[tokio::test]
 async fn a_program_that_cannot_start_says_why() {
     let folder = tempfile::tempdir().unwrap();
@@ -162,22 +181,27 @@ async fn a_program_that_cannot_start_says_why() {
     };
     write("plain", "", 0o644);
     write("orphan", "#!/nowhere/interpreter\n", 0o755);
-    let start = async |program: &str| {
-        run(Launch { cwd: folder.path().to_owned(), ..launch(program, &[]) }).await.unwrap_err()
-    };
-    let missing = start("no-such-program-here").await;
-    assert!(matches!(missing, StartError::NotFound { .. }), "{missing:?}");
-    assert_eq!(missing.to_string(), "program `no-such-program-here` was not found");
-    let missing = start("./missing").await;
-    assert!(matches!(missing, StartError::NotFound { .. }), "{missing:?}");
-    let plain = start("./plain").await;
-    assert!(matches!(plain, StartError::NotExecutable { .. }), "{plain:?}");
-    let orphan = start("./orphan").await;
-    assert!(
-        matches!(&orphan, StartError::Failed { source, .. } if source.raw_os_error() == Some(2)),
-        "{orphan:?}"
-    );
-    assert_eq!(orphan.to_string(), "`./orphan` could not be executed");
+    for (program, expected) in [
+        ("no-such-program-here", "program `no-such-program-here` was not found"),
+        ("./missing", "program `./missing` was not found"),
+        ("./plain", "`./plain` is not a file that may be executed"),
+        ("./orphan", "`./orphan` could not be executed"),
+    ] {
+        let launch = Launch { cwd: folder.path().to_owned(), ..launch(program, &[]) };
+        for error in start_errors(&spawner(), launch).await {
+            assert_eq!(error.to_string(), expected);
+            let interpreter_is_missing = matches!(&error, StartError::Failed { source, .. }
+                if source.raw_os_error() == Some(2));
+            assert_eq!(interpreter_is_missing, program == "./orphan", "{error:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_helper_that_supervises_nothing_is_an_error() {
+    for error in start_errors(&Spawner::new("/bin/true".into()), shell("true")).await {
+        assert!(matches!(error, StartError::Supervisor { .. }), "{error:?}");
+    }
 }
 
 #[tokio::test]
@@ -197,14 +221,6 @@ async fn what_no_process_can_be_given_is_refused() {
         let error = run(launch("true", &[argument])).await.unwrap_err();
         assert!(matches!(error, StartError::Supervisor { .. }), "{error:?}");
     }
-}
-
-#[tokio::test]
-async fn a_helper_that_supervises_nothing_is_an_error() {
-    let spawner = guard::process::Spawner::new("/bin/true".into());
-    let error = within(spawner.run(shell("true"), &CancellationToken::new(), None)).await;
-    let error = error.unwrap_err();
-    assert!(matches!(error, StartError::Supervisor { .. }), "{error:?}");
 }
 
 #[test]

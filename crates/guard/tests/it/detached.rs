@@ -114,17 +114,16 @@ async fn a_command_that_forks_away_has_ended_and_nothing_of_it_is_left() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_started_is_told() {
+async fn what_cannot_be_started_gives_the_lock_back() {
     let folder = DetachedFolder::new();
-    let error = folder.start(launch("no-such-program", &[])).await.err().unwrap();
-    assert_eq!(error.to_string(), "program `no-such-program` was not found");
     let script = folder.0.path().join("script");
     std::fs::write(&script, "#!/no/such/interpreter\n").unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
     std::fs::set_permissions(&script, mode).unwrap();
-    let error = folder.start(launch(script.to_str().unwrap(), &[])).await.err().unwrap();
-    assert!(error.to_string().ends_with("could not be executed"), "{error}");
-    folder.wait_for_lock().await;
+    for program in ["no-such-program", script.to_str().unwrap()] {
+        assert!(folder.start(launch(program, &[])).await.is_err(), "{program}");
+        folder.wait_for_lock().await;
+    }
 }
 
 #[tokio::test]

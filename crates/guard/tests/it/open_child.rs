@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use guard::process::{Child, ExitReason, Launch, StartError};
+use guard::process::{Child, ExitReason, Launch};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
-use crate::harness::{DEADLINE, Mark, launch, shell, spawner, wait_until, within};
+use crate::harness::{DEADLINE, Mark, shell, spawner, wait_until, within};
 
 async fn open(launch: Launch) -> Child {
     within(spawner().open(launch)).await.unwrap()
@@ -87,22 +87,6 @@ async fn what_it_forked_is_gone_with_it() {
     assert_eq!(within(child.ended()).await, ExitReason::Exited(0));
     assert_eq!(mark.running(), Vec::<String>::new());
     assert_eq!(rest(&mut child).await, "out\n");
-}
-
-#[tokio::test]
-async fn what_cannot_start_is_told_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let script = folder.path().join("orphan");
-    std::fs::write(&script, "#!/nowhere/interpreter\n").unwrap();
-    let rights = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&script, rights).unwrap();
-    let error = within(spawner().open(launch(script.to_str().unwrap(), &[]))).await.err().unwrap();
-    assert!(matches!(error, StartError::Failed { .. }), "{error:?}");
-    let error = within(spawner().open(launch("no-such-program", &[]))).await.err().unwrap();
-    assert!(matches!(error, StartError::NotFound { .. }), "{error:?}");
-    let no_helper = guard::process::Spawner::new("/bin/true".into());
-    let error = within(no_helper.open(shell("true"))).await.err().unwrap();
-    assert!(matches!(error, StartError::Supervisor { .. }), "{error:?}");
 }
 
 #[tokio::test]
