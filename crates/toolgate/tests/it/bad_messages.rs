@@ -115,10 +115,9 @@ pub async fn gone(process: &str) {
 
 /// A server with the tool `sleeper`.
 async fn with_sleeper(settings: &str) -> World {
-    let mut world = World::new(crate::BINARY, &format!("contracts: [ ./contracts ]\n{settings}"));
+    let world = World::new(crate::BINARY, &format!("contracts: [ ./contracts ]\n{settings}"));
     sleeper(&world);
-    world.run().await;
-    world
+    world.started().await
 }
 
 /// A call of the sleeper, for each protocol version.

@@ -22,10 +22,9 @@ const TWICE: &str = "test_input_required_result_multi_round";
 /// A server with tools that ask.
 pub async fn fixture() -> World {
     // A world starts its program with `serve` and an address: to the shell that is a script.
-    let mut world = World::new("/bin/sh", "");
+    let world = World::new("/bin/sh", "");
     world.write("serve", &format!("exec '{FIXTURE}' \"$@\"\n"));
-    world.run().await;
-    world
+    world.started().await
 }
 
 /// A client that can show a form, and what it says to the question.

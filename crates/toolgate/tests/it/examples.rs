@@ -20,8 +20,7 @@ pub async fn example(name: &str) -> World {
             .with_env("TOOLGATE_TOOLS__MLX__HOST", "local")
             .with_env("TOOLGATE_TOOLS__MLX__LAUNCH", &crate::mlx::launch());
     }
-    world.run().await;
-    world
+    world.started().await
 }
 
 /// Stands in for the proxy of the home lab.

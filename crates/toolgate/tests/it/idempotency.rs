@@ -6,12 +6,11 @@ const SCRIPT: &str = "cat > /dev/null; echo x >> \"$COUNTER\"; sleep \"${PAUSE:-
 printf '{\"answer\":%s}' \"$(wc -l < \"$COUNTER\")\"";
 
 async fn world(pause: &str) -> testkit::World {
-    let mut world = testkit::World::new(crate::BINARY, "contracts: [ ./contracts ]\n");
+    let world = testkit::World::new(crate::BINARY, "contracts: [ ./contracts ]\n");
     let counter = world.folder().join("counter");
     let env = format!("env: [ \"COUNTER={}\", \"PAUSE={pause}\" ]", counter.display());
     crate::command(&world, "count", SCRIPT, &env);
-    world.run().await;
-    world
+    world.started().await
 }
 
 async fn call(world: &testkit::World, path: &str, key: &str, body: &str) -> testkit::Answer {

@@ -11,7 +11,7 @@ use crate::BINARY;
 
 /// A repository with what the cases speak of.
 async fn repository(settings: &str) -> World {
-    let mut world = World::new(BINARY, settings);
+    let world = World::new(BINARY, settings);
     for (path, text) in [
         ("docs/a.md", "hi\n"),
         ("docs/dir/inner.md", "inner\n"),
@@ -44,8 +44,7 @@ async fn repository(settings: &str) -> World {
     symlink("a.md", docs.join("inside.md")).unwrap();
     std::fs::hard_link(world.folder().join(".env"), docs.join("hard.md")).unwrap();
     std::os::unix::net::UnixListener::bind(docs.join("socket")).unwrap();
-    world.run().await;
-    world
+    world.started().await
 }
 
 async fn call(world: &World, tool: &str, args: Value) -> (u16, Value) {

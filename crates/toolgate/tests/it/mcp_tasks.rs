@@ -8,6 +8,8 @@ use testkit::{
     mcp::{Modern, Piped, meta, with_tasks},
 };
 
+use crate::runs;
+
 /// A world with a tool that is always a task and leaves a file behind, and no server yet.
 fn world(settings: &str) -> World {
     let world = World::new(crate::BINARY, &format!("contracts: [ ./contracts ]\n{settings}"));
@@ -16,11 +18,6 @@ fn world(settings: &str) -> World {
     crate::command(&world, "marks", &script, "tasks: always");
     crate::command(&world, "must", "echo '{\"answer\":1}'", "tasks: required");
     world
-}
-
-fn marks(world: &World) -> usize {
-    let text = std::fs::read_to_string(world.folder().join("mark")).unwrap_or_default();
-    text.lines().count()
 }
 
 /// Runs a job behind all that are queued, and waits for its end.
@@ -42,7 +39,7 @@ async fn a_door_to_one_toolset_starts_no_task_of_another() {
         }
     }
     let last = runs_last(&world).await;
-    assert_eq!(marks(&world), 0);
+    assert_eq!(runs(&world), 0);
     let jobs = world.get("/v1/jobs").await.json();
     assert_eq!((&jobs["jobs"][0]["id"], &jobs["jobs"][1]), (&json!(last), &Value::Null), "{jobs}");
 }
@@ -98,7 +95,7 @@ async fn tasks_of_a_client_that_is_gone_never_run() {
     assert_eq!(client.close().0, 0);
     world.run().await;
     let last = runs_last(&world).await;
-    assert_eq!(marks(&world), 0);
+    assert_eq!(runs(&world), 0);
     let jobs = world.get("/v1/jobs").await.json();
     for job in jobs["jobs"].as_array().unwrap().iter().filter(|job| job["id"] != last) {
         assert!(["cancelled", "interrupted"].contains(&job["status"].as_str().unwrap()), "{job}");
@@ -119,7 +116,7 @@ async fn tasks_that_nobody_waited_for_never_run_either() {
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
     world.run().await;
     runs_last(&world).await;
-    assert_eq!(marks(&world), 0);
+    assert_eq!(runs(&world), 0);
 }
 
 #[tokio::test]

@@ -6,10 +6,9 @@ use testkit::{Shell, World};
 use crate::BINARY;
 
 async fn adam() -> World {
-    let mut world = World::new(BINARY, "");
+    let world = World::new(BINARY, "");
     world.write("data/files/my-notes.txt", "notes");
-    world.run().await;
-    world
+    world.started().await
 }
 
 /// Every curl command of seed 001 is taken from its text.

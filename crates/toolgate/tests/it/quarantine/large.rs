@@ -11,7 +11,7 @@ use crate::BINARY;
 
 /// A server with the tool `big`, whose answer has 300 characters.
 async fn world() -> World {
-    let mut world = World::new(BINARY, "contracts: [ ./contracts ]\n");
+    let world = World::new(BINARY, "contracts: [ ./contracts ]\n");
     let script = "cat > /dev/null; printf '{\"answer\":\"%0300d\"}' 0";
     crate::command(
         &world,
@@ -19,8 +19,7 @@ async fn world() -> World {
         script,
         "large_output: artifact\nlimits: { max_output_bytes: 200, max_artifact_bytes: 1000 }",
     );
-    world.run().await;
-    world
+    world.started().await
 }
 
 fn whole() -> Value {
