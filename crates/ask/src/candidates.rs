@@ -23,7 +23,7 @@ pub struct Candidate {
     pub server: String,
     /// The name that it has there.
     pub name: String,
-    /// What the model reads of it.
+    /// The text that the model reads of it.
     pub(crate) listing: String,
     /// The same in short, for where there is not room for all.
     pub(crate) brief: String,
@@ -33,7 +33,7 @@ pub struct Candidate {
 pub struct Candidates {
     catalogue: Arc<Catalogue>,
     visible: Vec<Candidate>,
-    /// What is known and may not be chosen, by server and tool, with the reason.
+    /// Tools that are known and may not be chosen, by server and tool, with the reason.
     hidden: BTreeMap<(String, String), &'static str>,
     index: ToolIndex,
 }
@@ -41,14 +41,14 @@ pub struct Candidates {
 /// The tools that a planner is shown.
 pub(crate) struct ShownTools<'a> {
     pub tools: Vec<&'a Candidate>,
-    /// Whether they are shown in short.
+    /// True if they are shown in short.
     pub is_brief: bool,
 }
 
-/// How many tools that may be chosen the trace names.
+/// The most allowed tools that the trace names.
 const MAX_NAMED: usize = 100;
 
-/// How many bytes a token has, at the least, in what models read of tools.
+/// The fewest bytes of a token in the texts that models read of tools.
 const BYTES_PER_TOKEN: usize = 3;
 
 fn tokens(listing: &str) -> usize {
@@ -110,7 +110,7 @@ impl Candidates {
         Self { catalogue, visible, hidden, index }
     }
 
-    /// Whether this is about that catalogue.
+    /// True if this is about that catalogue.
     pub(crate) fn is_of(&self, catalogue: &Arc<Catalogue>) -> bool {
         Arc::ptr_eq(&self.catalogue, catalogue)
     }
@@ -120,7 +120,7 @@ impl Candidates {
         &self.visible
     }
 
-    /// How many tools there are by server, for the trace.
+    /// The number of tools by server, for the trace.
     pub(crate) fn discovered(&self) -> Value {
         let mut servers: BTreeMap<&str, usize> = BTreeMap::new();
         let hidden = self.hidden.keys().map(|(server, _)| server.as_str());
@@ -130,7 +130,7 @@ impl Candidates {
         json!({ "servers": servers, "tools": self.visible.len() + self.hidden.len() })
     }
 
-    /// What may be chosen, for the trace. Of what may not there is only the number: who asks need not know it.
+    /// The allowed tools, for the trace. Of the others there is only the number: who asks need not know them.
     pub(crate) fn allowed(&self) -> Value {
         let allowed: Vec<_> = self.visible.iter().take(MAX_NAMED).map(Candidate::path).collect();
         let more = self.visible.len().saturating_sub(MAX_NAMED);
@@ -235,7 +235,7 @@ impl Candidates {
 /// Words before the name of a tool.
 const CALLING: [&str; 8] = ["call", "execute", "invoke", "run", "tool", "trigger", "use", "using"];
 
-/// Whether a text is the name of a tool: `tool`, `server.tool` or `server__tool`.
+/// True if a text is the name of a tool: `tool`, `server.tool` or `server__tool`.
 fn names(text: &str, server: &str, tool: &str, is_same: fn(&str, &str) -> bool) -> bool {
     let local = text.split_at_checked(server.len()).and_then(|(head, rest)| {
         let local = rest.strip_prefix("__").or_else(|| rest.strip_prefix('.'));

@@ -1,4 +1,4 @@
-//! How well a model plans and quotes, measured with cases that a person wrote.
+//! Evaluation: measures a model's plans and quotes with cases that a person wrote.
 
 mod report;
 mod score;
@@ -69,7 +69,7 @@ pub enum ExpectedResponse {
 }
 
 impl EvalCase {
-    /// Whether a response of this type may come of it.
+    /// True if a response of this type may come of it.
     pub fn expects(&self, kind: &str) -> bool {
         let usual: &[ExpectedResponse] = match (&self.tool, self.quotes.is_empty()) {
             (None, _) => &[ExpectedResponse::Blocked, ExpectedResponse::FinalAnswer],
@@ -84,7 +84,7 @@ impl EvalCase {
 }
 
 impl EvalCases {
-    /// What the types cannot see: the place of each mistake, and what is wrong.
+    /// Mistakes that the types cannot see: the place of each, and what is wrong.
     pub fn mistakes(&self) -> Vec<(String, String)> {
         let mut mistakes = Vec::new();
         let mut seen = BTreeSet::new();

@@ -69,7 +69,7 @@ pub enum PlanRefusal {
 }
 
 impl PlanRefusal {
-    /// What the trace calls it.
+    /// Its name in the trace.
     pub(crate) fn event(&self) -> &'static str {
         match self {
             PlanRefusal::Rejected(_) => "planner_rejected",
@@ -80,7 +80,7 @@ impl PlanRefusal {
         }
     }
 
-    /// What else the person should know.
+    /// A hint for the person.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             PlanRefusal::ToolNotAllowed { why, .. } => Some((*why).to_owned()),
@@ -93,7 +93,7 @@ impl PlanRefusal {
 /// The name that a model gives where no tool fits.
 pub(crate) const NO_TOOL: &str = "none";
 
-/// How much of a name that a model made up is repeated.
+/// The most characters of a made-up name that are repeated.
 const MAX_SHOWN_CHARACTERS: usize = 64;
 
 /// A name as it may be repeated: short, and on one line.

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::candidates::{ShownTools, fenced};
 
-/// How much of an answer that was refused is repeated, in characters.
+/// The most of a refused answer that is repeated, in characters.
 const MAX_REPEATED_CHARACTERS: usize = 600;
 
 const RULES: &str = r#"You choose one tool call for a question. You never answer the question yourself.

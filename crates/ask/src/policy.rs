@@ -19,11 +19,11 @@ use crate::text;
 pub use rules::{DefaultRule, default_rules, rules_yaml};
 pub use settings::{PolicyRule, PolicySettings};
 
-/// How large a compiled pattern may be, in bytes. The largest default rule needs less than half of it.
+/// The greatest size of a compiled pattern, in bytes. The largest default rule needs less than half of it.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
-/// How much memory a pattern may use for its shortcuts while it is looked for, in bytes.
+/// The memory that a pattern may use for its shortcuts while it is looked for, in bytes.
 const MAX_CACHE_BYTES: usize = 4 << 20;
-/// How deep groups of a pattern may be nested.
+/// The greatest depth of groups in a pattern.
 const MAX_NESTING: u32 = 50;
 
 /// The rules, ready to be used. Looking for them takes time in proportion to the question.
@@ -44,7 +44,7 @@ struct CompiledRule {
 pub struct PolicyBlock {
     /// The rule that stopped it.
     pub rule: String,
-    /// What the person is told in addition.
+    /// A message that the person is told in addition.
     pub message: Option<String>,
 }
 
@@ -70,7 +70,7 @@ impl Policy {
         Ok(Self { rules: defaults.chain(own).collect::<Result<_, String>>()? })
     }
 
-    /// Whether a question may be asked. The first rule that stops it is named.
+    /// Checks that a question may be asked. The first rule that stops it is named.
     pub fn check(&self, question: &str) -> Result<(), PolicyBlock> {
         let question = text::normal(question);
         let stopping = self.rules.iter().find(|rule| rule.pattern.is_match(&question));

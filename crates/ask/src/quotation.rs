@@ -23,16 +23,16 @@ use units::Unit;
 
 /// Longer evidence is not looked for, in bytes.
 pub const MAX_EVIDENCE_BYTES: usize = 4_000;
-/// How long a heading or lead-in may be that is put in front of a quote, in characters.
+/// The greatest length of a heading or lead-in in front of a quote, in characters.
 pub const MAX_CONTEXT_CHARACTERS: usize = 500;
-/// How many places are compared at which the evidence stands.
+/// The most places of the evidence that are compared.
 const MAX_PLACES: usize = 64;
 
 /// A bullet as a model wrote it. Nothing in it is delivered.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct DraftBullet {
-    /// What the model says that the result says. It may be left out.
+    /// The statement of the model. It may be left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<String>,
     /// The words of the result that it picked.
@@ -51,7 +51,7 @@ pub struct Quote {
 }
 
 impl Quote {
-    /// Whether the result has its evidence at its location, letter for letter, and its claim ends with that.
+    /// True if the result has its evidence at its location, letter for letter, and its claim ends with that.
     pub fn stands_in(&self, result: &Value) -> bool {
         let QuoteLocation { pointer, start, end } = &self.location;
         let Some(text) = result.pointer(pointer).and_then(text_of) else { return false };
@@ -99,7 +99,7 @@ pub enum Ungrounded {
     /// The same place of the result was quoted before.
     #[error("it was quoted before")]
     Repeated,
-    /// What stands above it is longer than anybody reads in front of a quote.
+    /// The heading above it is longer than anybody reads in front of a quote.
     #[error("the heading above the evidence is longer than {MAX_CONTEXT_CHARACTERS} characters")]
     LongContext,
 }
@@ -265,7 +265,7 @@ impl<'a> QuoteSource<'a> {
             [text.units[run.units.start].range.start..text.units[run.units.end - 1].range.end]
     }
 
-    /// What is put in front of a quote: the headings and lead-ins above it, or else the name of its property.
+    /// The context in front of a quote: the headings and lead-ins above it, or else the name of its property.
     fn context(&self, run: &UnitRun) -> Vec<String> {
         let text = &self.texts[run.text];
         let mut pieces = Vec::new();
@@ -315,7 +315,7 @@ fn keys(written: &str) -> impl Iterator<Item = String> + use<> {
     Some(whole).filter(|key| !key.is_empty()).into_iter().chain(other)
 }
 
-/// Whether two texts are the same but for case, white space, punctuation and list marks.
+/// True if two texts are the same but for case, white space, punctuation and list marks.
 fn is_same(one: &str, other: &str) -> bool {
     keys(one).any(|key| keys(other).any(|other| other == key))
 }

@@ -16,15 +16,15 @@ pub struct AskRequest {
     pub tool: Option<String>,
     /// Its arguments.
     pub args: Map<String, Value>,
-    /// Whether the result is summarized; where this is left out, the settings decide.
+    /// True if the result is summarized; where this is left out, the settings decide.
     pub summarize: Option<bool>,
-    /// Whether the run ends with the plan.
+    /// True if the run ends with the plan.
     pub plan_only: bool,
     /// The caller.
     pub caller: Caller,
     /// The id of the request.
     pub request_id: RequestId,
-    /// Whether a job is kept of the call.
+    /// The choice of when a job is kept of the call.
     pub recording: Recording,
     /// Fires when nobody wants the answer any more.
     pub stop: CancellationToken,
@@ -39,7 +39,7 @@ pub enum InvalidQuestion {
     /// It is larger than allowed.
     #[error("the question has {bytes} bytes; at most {limit} are allowed (ask.max_question_bytes)")]
     TooLarge {
-        /// How large it is.
+        /// Its size.
         bytes: usize,
         /// The limit.
         limit: usize,

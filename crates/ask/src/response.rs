@@ -60,13 +60,13 @@ pub struct BlockedResponse {
     pub reason: String,
     /// The same, for programs.
     pub code: BlockedCode,
-    /// What else the person should know.
+    /// A hint for the person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The plan that was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Plan>,
-    /// What the model wrote, where it was no plan.
+    /// The reply of the model, where it was no plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
     /// The approval that a person has yet to give.
@@ -141,7 +141,7 @@ pub enum BlockedCode {
     Policy,
     /// There is no tool that may be used.
     NoTools,
-    /// What the model wrote is no plan.
+    /// The reply of the model is no plan.
     PlannerRejected,
     /// The plan does not fit the catalogue, the schema or the question.
     PlanInvalid,
@@ -198,7 +198,7 @@ impl BlockedCode {
         self.name_and_status().1
     }
 
-    /// Whether something failed, and the question was not refused.
+    /// True if something failed, and the question was not refused.
     pub fn is_failure(self) -> bool {
         self.http_status() != 200
     }

@@ -61,7 +61,7 @@ pub enum AskRejection {
     /// As many runs as there may be at once.
     #[error("{limit} questions are being answered already (ask.max_runs); retry shortly")]
     Busy {
-        /// How many there may be.
+        /// The most that there may be.
         limit: usize,
     },
 }
@@ -119,12 +119,12 @@ impl Ask {
         })
     }
 
-    /// Whether there is a model to ask.
+    /// True if there is a model to ask.
     pub fn has_model(&self) -> bool {
         self.model.is_some()
     }
 
-    /// Whether a question ends at the policy, or is none: then nothing need be started for it.
+    /// True if a question ends at the policy, or is none: then nothing need be started for it.
     pub fn refuses(&self, request: &AskRequest) -> bool {
         let question = request.question(&self.settings);
         question.map_or(true, |question| self.policy().check(question).is_err())

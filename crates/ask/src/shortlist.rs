@@ -4,7 +4,7 @@
 //! and the best of them are taken until the budget is used up. It is local, needs no model, and gives
 //! the same answer every time. Where all tools fit, nothing is searched and all are taken.
 //!
-//! What servers say of their tools is not trusted to be short: texts, terms, depth and properties are
+//! Texts of servers are not trusted to be short: texts, terms, depth and properties are
 //! all counted within limits.
 
 mod terms;
@@ -18,32 +18,32 @@ use serde_json::Value;
 use terms::terms;
 pub(crate) use terms::{is_stop_word, shapes, stem};
 
-/// How many different terms of a question are looked for.
+/// The most different terms of a question that are looked for.
 const MAX_QUESTION_TERMS: usize = 500;
-/// How much of a question is read, in bytes.
+/// The most of a question that is read, in bytes.
 const MAX_QUESTION_BYTES: usize = 16_384;
-/// How many terms of one tool are counted.
+/// The most terms of one tool that are counted.
 const MAX_TERMS_PER_TOOL: usize = 2_000;
-/// How many terms of the description are read, so that a long one leaves room for the properties.
+/// The most terms of the description that are read, so that a long one leaves room for the properties.
 const MAX_DESCRIPTION_TERMS: usize = 1_200;
-/// How much of one text is read, in bytes.
+/// The most of one text that is read, in bytes.
 const MAX_TEXT_BYTES: usize = 65_536;
-/// How deep a schema is read.
+/// The depth to which a schema is read.
 const MAX_DEPTH: usize = 6;
-/// How many properties of a schema are read.
+/// The most properties of a schema that are read.
 const MAX_PROPERTIES: usize = 500;
-/// How many values of one list are read.
+/// The most values of one list that are read.
 const MAX_VALUES: usize = 100;
 
-/// How much a term of the name counts: a name is chosen with care.
+/// The weight of a term of the name: a name is chosen with care.
 const NAME: f32 = 3.0;
-/// How much a term of a property's name counts.
+/// The weight of a term of a property's name.
 const PROPERTY: f32 = 2.0;
-/// How much a term of a description, a title or a value counts.
+/// The weight of a term of a description, a title or a value.
 const TEXT: f32 = 1.0;
-/// How soon more of the same term stops to count (the `k1` of BM25).
+/// The saturation of repeated terms (the `k1` of BM25).
 const SATURATION: f32 = 1.2;
-/// How much a long text counts less than a short one (the `b` of BM25).
+/// The penalty of a long text (the `b` of BM25).
 const LENGTH_PENALTY: f32 = 0.75;
 
 /// A tool as the search sees it.

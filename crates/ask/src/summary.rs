@@ -17,9 +17,9 @@ use crate::{
     text,
 };
 
-/// How many bullets a summary has at most.
+/// The most bullets of a summary.
 pub const MAX_BULLETS: usize = 5;
-/// How many risks, and how many recommendations.
+/// The most risks, and the most recommendations.
 pub const MAX_OTHERS: usize = 3;
 
 /// A summary. Everything in it stands in the result.
@@ -34,9 +34,9 @@ pub struct Summary {
     pub risks: Vec<Quote>,
     /// Quotes about what to do.
     pub recommendations: Vec<Quote>,
-    /// How many bullets of the model are no quotes of the result.
+    /// The number of the model's bullets that are no quotes of the result.
     pub dropped: usize,
-    /// Whether the model saw only the beginning of the result.
+    /// True if the model saw only the beginning of the result.
     pub source_truncated: bool,
 }
 
@@ -100,7 +100,7 @@ static ASKING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).expect("the pattern is tested")
 });
 
-/// Whether a question asks for a summary.
+/// True if a question asks for a summary.
 pub fn is_asked_for(question: &str) -> bool {
     ASKING.captures_iter(&text::normal(question)).any(|found| found.name("not").is_none())
 }

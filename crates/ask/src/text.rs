@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use contract::invisible::has_no_shape;
 use icu_normalizer::ComposingNormalizerBorrowed;
 
-/// How much of a name is read, in characters.
+/// The most of a name that is read, in characters.
 const MAX_NAME_CHARACTERS: usize = 200;
 
 /// A text as rules see it: compatibility forms composed (NFKC), nothing that cannot be seen, no
@@ -42,12 +42,12 @@ pub(crate) fn folded(text: &str) -> String {
     out
 }
 
-/// Whether a text has characters that cannot be seen: control characters, line ends, and those without a shape.
+/// True if a text has characters that cannot be seen: control characters, line ends, and those without a shape.
 pub(crate) fn has_invisible(text: &str) -> bool {
     text.chars().any(|one| one.is_control() || has_no_shape(one))
 }
 
-/// Whether a character belongs to a script that is written without spaces between words.
+/// True if a character belongs to a script that is written without spaces between words.
 pub(crate) fn is_unspaced(one: char) -> bool {
     matches!(one,
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}'
@@ -78,7 +78,7 @@ pub(crate) fn split_name(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether a text is made of printable ASCII and spaces, as most questions are.
+/// True if a text is made of printable ASCII and spaces, as most questions are.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t'))
 }

@@ -41,7 +41,7 @@ impl Trace {
         format!("{}.json", self.trace_id)
     }
 
-    /// Whether a file has a name of that form.
+    /// True if a file has a name of that form.
     pub fn is_file_name(name: &str) -> bool {
         let id = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(".json"));
         id.is_some_and(gate::is_ulid)

@@ -1,23 +1,23 @@
-//! Whether the model can be asked, for the operator who wants to know.
+//! Diagnosis for the operator: tells if the model can be asked.
 
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::{ChatPrompt, Error, LlmSettings, Model};
 
-/// How many models of an endpoint are shown.
+/// The most models of an endpoint that are shown.
 const MAX_SHOWN: usize = 20;
-/// How much of the name of one, in characters.
+/// The most characters of a name that are shown.
 const MAX_SHOWN_CHARACTERS: usize = 100;
 
-/// How it is with the model.
+/// The state of the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// Whether it can be asked.
+    /// True if it can be asked.
     pub usable: bool,
-    /// What was found, in a sentence.
+    /// The finding, in a sentence.
     pub message: String,
-    /// What to do about it.
+    /// The next step.
     pub hint: Option<String>,
 }
 
@@ -108,14 +108,14 @@ fn failing(place: &str, error: &Error, settings: &LlmSettings) -> Diagnosis {
 /// The models that an endpoint lists.
 fn names(body: &[u8]) -> Option<Vec<String>> {
     #[derive(Deserialize)]
-    struct Listing {
-        data: Vec<One>,
+    struct ModelListing {
+        data: Vec<ListedModel>,
     }
     #[derive(Deserialize)]
-    struct One {
+    struct ListedModel {
         id: String,
     }
-    let listing: Listing = serde_json::from_slice(body).ok()?;
+    let listing: ModelListing = serde_json::from_slice(body).ok()?;
     Some(listing.data.into_iter().map(|one| one.id).collect())
 }
 

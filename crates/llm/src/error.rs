@@ -13,7 +13,7 @@ pub enum Error {
     /// There was no connection.
     #[error("the model could not be reached ({reason})")]
     Unreachable {
-        /// What went wrong.
+        /// The reason.
         reason: NetErrorReason,
         /// The words of the system.
         operator: Option<String>,
@@ -29,10 +29,10 @@ pub enum Error {
     /// The endpoint began an answer and then told of a failure.
     #[error("the model failed while it answered")]
     Failed,
-    /// What came is no answer.
+    /// The endpoint sent no answer.
     #[error("the model's answer cannot be read: {problem}")]
     Unreadable {
-        /// What is wrong with it.
+        /// The mistake in it.
         problem: &'static str,
         /// More about that.
         operator: Option<String>,
@@ -40,7 +40,7 @@ pub enum Error {
     /// The answer has no end, or one that is too far away.
     #[error("the model's answer has {what} of more than {limit} bytes")]
     TooLarge {
-        /// What of it is too large.
+        /// The part that is too large.
         what: &'static str,
         /// The limit.
         limit: usize,
@@ -48,7 +48,7 @@ pub enum Error {
     /// Nothing came for too long.
     #[error("the model sent nothing for {milliseconds} ms (llm.stall_timeout_ms)")]
     Stalled {
-        /// How long was waited.
+        /// The time that was waited.
         milliseconds: u64,
     },
     /// The connection ended before the answer did.
@@ -57,7 +57,7 @@ pub enum Error {
         /// The words of the system.
         operator: Option<String>,
     },
-    /// Whoever asked no longer wants to know.
+    /// The caller cancelled the request.
     #[error("the call was cancelled")]
     Cancelled,
 }
@@ -78,7 +78,7 @@ impl Error {
         }
     }
 
-    /// What only the operator reads. Never what the endpoint said: some repeat the question and the key.
+    /// Details for the operator only. Never the endpoint's own words: some repeat the question and the key.
     pub fn operator(&self) -> Option<&str> {
         match self {
             Error::Unreachable { operator, .. }

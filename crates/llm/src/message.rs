@@ -1,4 +1,4 @@
-//! What an endpoint writes, piece by piece or whole.
+//! The messages of an endpoint, piece by piece or whole.
 
 use std::borrow::Cow;
 
@@ -23,13 +23,13 @@ pub enum Finish {
 pub(crate) struct Piece {
     pub text: String,
     pub finish: Option<Finish>,
-    /// Whether there was a choice in it at all.
+    /// True if there was a choice in it at all.
     pub has_choice: bool,
     /// The model that the endpoint says it is.
     pub model: Option<String>,
 }
 
-/// How much of the name of a model is kept, in characters.
+/// The most of a model's name that is kept, in characters.
 const MAX_NAME_CHARACTERS: usize = 200;
 
 #[derive(Deserialize)]

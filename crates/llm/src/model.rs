@@ -21,7 +21,7 @@ pub struct Model {
 /// A whole answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatReply {
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// Why it ends, where the endpoint says so.
     pub finish: Option<Finish>,
@@ -78,7 +78,7 @@ impl Model {
         Ok(ChatReply { text, finish: answering.finish() })
     }
 
-    /// What the endpoint says it has, for whoever wants to know whether it can be used.
+    /// The endpoint's list of models, as it sends it.
     pub(crate) async fn models(&self, stop: &CancellationToken) -> Result<Bytes, Error> {
         let answer = self.exchange(&self.models, Method::GET, Bytes::new(), stop).await?;
         let limit = self.settings.max_answer_bytes;

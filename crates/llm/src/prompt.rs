@@ -1,19 +1,19 @@
-//! What a model is asked.
+//! The prompt of a model.
 
 use serde_json::{Map, Value, json};
 
-/// What a model is asked: what it is to do, what with, and within which bounds.
+/// A prompt: the task, its text, and the bounds of the answer.
 #[derive(Debug, Clone, Default)]
 pub struct ChatPrompt {
-    /// What it is to do.
+    /// The task.
     pub system: String,
-    /// What it is to do it with.
+    /// The text to work on.
     pub user: String,
-    /// How free its choice of words is; 0 where the same question should get the same answer.
+    /// The freedom of its choice of words; 0 where the same question should get the same answer.
     pub temperature: Option<f32>,
-    /// How many tokens it may write.
+    /// The most tokens that it may write.
     pub max_tokens: Option<u32>,
-    /// What its answer must look like, where the endpoint knows how to see to that.
+    /// The form of its answer, where the endpoint can enforce one.
     pub response_format: Option<Value>,
 }
 

@@ -10,9 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Error, Finish, message};
 
-/// What some begin their texts with.
+/// The mark that some begin their texts with.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// How the lines of a stream begin.
+/// The beginning of the lines of a stream.
 const FIELDS: [&[u8]; 5] = [b":", b"data:", b"event:", b"id:", b"retry:"];
 /// The word that ends a stream.
 const DONE: &[u8] = b"[DONE]";
@@ -28,7 +28,7 @@ fn too_large(EventTooLarge: EventTooLarge) -> Error {
 pub struct ReplyStream {
     body: ResponseBody,
     form: ReplyForm,
-    /// What was read and not yet handed over.
+    /// Text that was read and not yet handed over.
     pieces: VecDeque<String>,
     finish: Option<Finish>,
     model: Option<String>,
@@ -45,7 +45,7 @@ pub(crate) struct ReplyLimits {
     pub stall_ms: u64,
 }
 
-/// What an answer comes as. An endpoint that does not stream says so by what it sends.
+/// The form of an answer. An endpoint that does not stream says so by what it sends.
 enum ReplyForm {
     /// Not a byte of it has come.
     Unknown,
@@ -70,7 +70,7 @@ impl ReplyStream {
         }
     }
 
-    /// What is written next; nothing at the end. Never an empty piece.
+    /// The next piece; nothing at the end. Never an empty piece.
     pub async fn next(&mut self) -> Result<Option<String>, Error> {
         loop {
             if let Some(piece) = self.pieces.pop_front() {

@@ -1,15 +1,15 @@
-//! What all runs together got right.
+//! The scores of all runs together.
 
 use serde::Serialize;
 
 use super::CaseScore;
 
-/// What all runs together got right.
+/// The scores of all runs together.
 #[derive(Debug, Clone, Serialize)]
 pub struct EvalReport {
     /// The model that was asked, as its endpoint calls it.
     pub model: Option<String>,
-    /// How many cases there are.
+    /// The number of cases.
     pub cases: usize,
     /// Runs that failed, and say nothing of the model's answers.
     pub failed: usize,
@@ -88,7 +88,7 @@ impl EvalReport {
         }
     }
 
-    /// Whether nothing happened that must not, and of everything that is counted so much was right.
+    /// True if nothing happened that must not, and of everything that is counted so much was right.
     pub fn holds(&self, percent: usize) -> bool {
         let shares = [self.right_tool, self.right_args, self.blocked, self.right_quotes];
         self.disallowed_calls == 0

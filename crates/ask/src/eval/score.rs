@@ -1,4 +1,4 @@
-//! What one run got right.
+//! The score of one run.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -6,14 +6,14 @@ use serde_json::{Map, Value};
 use super::EvalCase;
 use crate::{AskOutcome, AskResponse, Plan, quotation::Quote, summary::Summary, text};
 
-/// What one run got right. What a case says nothing about is left out.
+/// The score of one run. Parts that a case says nothing about are left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct CaseScore {
     /// The case.
     pub id: String,
-    /// What came of it.
+    /// The type of the response.
     pub got: &'static str,
-    /// Whether the run failed: the model was not there, or the question is none.
+    /// True if the run failed: the model was not there, or the question is none.
     pub failed: bool,
     /// Why, where it was blocked or there is something to note.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -24,15 +24,15 @@ pub struct CaseScore {
     /// With these arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub args: Option<Map<String, Value>>,
-    /// Whether it is one of the expected ends.
+    /// True if it is one of the expected ends.
     pub as_expected: bool,
-    /// Whether the right tool was called.
+    /// True if the right tool was called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub right_tool: Option<bool>,
-    /// Whether its arguments were right.
+    /// True if its arguments were right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub right_args: Option<bool>,
-    /// Whether all quotes are there that should be.
+    /// True if all quotes are there that should be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub right_quotes: Option<bool>,
     /// The tools that were really called, as the gate has counted.
@@ -45,13 +45,13 @@ pub struct CaseScore {
     pub ungrounded: usize,
     /// Claims that were dropped.
     pub dropped: usize,
-    /// How long it took, in milliseconds.
+    /// The time that it took, in milliseconds.
     pub duration_ms: u64,
-    /// How much of that the model took.
+    /// The part of it that the model took.
     pub model_ms: u64,
 }
 
-/// What a run got right. `calls` are the tools that the gate has really called, as `server.tool`, and whether they have effects: what
+/// Scores a run. `calls` are the tools that the gate has really called, as `server.tool`, and whether they have effects: what
 /// the run says of itself is not asked.
 pub fn score(case: &EvalCase, outcome: &AskOutcome, calls: &[(String, bool)]) -> CaseScore {
     let response = &outcome.response;
@@ -128,7 +128,7 @@ impl CaseScore {
         }
     }
 
-    /// Whether everything about it is as the case wants it.
+    /// True if everything about it is as the case wants it.
     pub fn is_right(&self) -> bool {
         let wanted = [self.right_tool, self.right_args, self.right_quotes];
         let is_right = !wanted.contains(&Some(false)) && self.as_expected && !self.failed;
@@ -136,7 +136,7 @@ impl CaseScore {
     }
 }
 
-/// Whether `server.tool` is the tool of this name, which may be the one that it is served under.
+/// True if `server.tool` is the tool of this name, which may be the one that it is served under.
 fn is_same(tool: &str, name: &str) -> bool {
     tool == name || tool.replacen('.', "__", 1) == name
 }

@@ -18,9 +18,9 @@ use crate::text::split_name;
 pub(super) use question::QuestionValues;
 pub(super) use schema::SchemaView;
 
-/// How many words of a search text may be missing from the question.
+/// The most words of a search text that may be missing from the question.
 pub const MAX_NEW_WORDS: usize = 2;
-/// How deep arguments are looked at. What lies deeper is refused.
+/// The depth to which arguments are looked at. Anything deeper is refused.
 const MAX_DEPTH: usize = 64;
 /// Words of a switch's name that need not stand in the question.
 const SWITCH_WORDS: [&str; 4] = ["include", "only", "show", "with"];
@@ -119,7 +119,7 @@ impl QuestionValues {
         ))
     }
 
-    /// Whether the question names a switch by the words of its name.
+    /// True if the question names a switch by the words of its name.
     fn has_switch(&self, name: &str) -> bool {
         let words = split_name(name);
         let mut telling =

@@ -14,11 +14,11 @@ use crate::{
     text::visible,
 };
 
-/// How many tools are named where none was chosen.
+/// The most tools that are named where none was chosen.
 const MAX_TOOLS: usize = 20;
-/// How many fields are listed.
+/// The most fields that are listed.
 const MAX_FIELDS: usize = 20;
-/// How much of a field's description is repeated, in characters.
+/// The most of a field's description that is repeated, in characters.
 const MAX_DESCRIPTION_CHARACTERS: usize = 200;
 
 /// The question back: the required fields of the tool that the question does not give, with their descriptions. Where no
@@ -68,7 +68,7 @@ fn missing_fields(candidate: &Candidate, question: &str) -> String {
     text
 }
 
-/// Whether the question gives a value for a field, as far as the contract lets us tell.
+/// True if the question gives a value for a field, as far as the contract lets us tell.
 fn is_given(view: &SchemaView, values: &QuestionValues, question: &str) -> bool {
     let is_said = |offered: &Value| match offered {
         Value::String(text) => values.has_text(text),

@@ -8,9 +8,9 @@ use crate::{
     plan::{NO_TOOL, question_integers},
 };
 
-/// How deep a schema of arguments is followed.
+/// The depth to which a schema of arguments is followed.
 const MAX_DEPTH: usize = 8;
-/// How many parts a schema of arguments may have.
+/// The most parts that a schema of arguments may have.
 const MAX_PARTS: usize = 300;
 /// Texts of arguments are no longer than the question, if that is short: a small model does not always find an end.
 const MAX_BOUNDED_CHARACTERS: usize = 400;

@@ -20,7 +20,7 @@ pub struct DefaultRule {
     pub name: String,
     /// Its purpose, in a sentence.
     pub about: String,
-    /// What the person is told in addition.
+    /// A message that the person is told in addition.
     pub message: String,
     /// A question that it stops.
     pub stops: String,

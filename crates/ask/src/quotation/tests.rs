@@ -1,4 +1,4 @@
-//! What is delivered, what is dropped, and the guarantee over arbitrary results and arbitrary model output.
+//! Bullets that are delivered or dropped, and the guarantee over arbitrary results and arbitrary model output.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -7,13 +7,13 @@ use std::ops::Range;
 
 /// A list mark with a number has at most so many digits.
 const MAX_MARK_DIGITS: usize = 3;
-/// How many marks may stand before one text, as in `> - [x] text`.
+/// The most marks before one text, as in `> - [x] text`.
 const MAX_MARKS: usize = 8;
 /// A line of at least so many characters may have been wrapped.
 const MIN_WRAPPED_CHARACTERS: usize = 50;
-/// How long the name in a line like `Name: value` may be, in bytes.
+/// The greatest length of the name in a line like `Name: value`, in bytes.
 const MAX_LABEL_BYTES: usize = 40;
-/// How many columns a tab stands for.
+/// The columns that a tab stands for.
 const TAB_COLUMNS: usize = 4;
 /// The level of a heading that is only bold, below all others.
 const BOLD_LEVEL: usize = 7;
@@ -49,9 +49,9 @@ struct SourceLine {
     /// Its text, without marks.
     range: Range<usize>,
     mark: LineMark,
-    /// How many columns stand before it.
+    /// The columns before it.
     indent: usize,
-    /// Whether a blank line stands before it.
+    /// True if a blank line stands before it.
     is_after_blank: bool,
 }
 
@@ -145,7 +145,7 @@ impl UnitReader<'_> {
         }
     }
 
-    /// What a line stands below.
+    /// The unit that a line stands below.
     fn parent(&self) -> Option<usize> {
         let lead_in = self.lead_ins.last().map(|one| one.unit);
         let item = self.items.last().map(|(_, unit)| *unit);
@@ -296,12 +296,12 @@ fn wrapped(text: &str, lines: Vec<SourceLine>) -> Vec<SourceLine> {
     joined
 }
 
-/// Whether a line may go on with the text of the one before it.
+/// True if a line may go on with the text of the one before it.
 fn is_continued(line: &SourceLine) -> bool {
     line.mark == LineMark::None && !line.is_after_blank
 }
 
-/// Whether a text goes on behind a line end. `length` is that of its last line.
+/// True if a text goes on behind a line end. `length` is that of its last line.
 fn goes_on(before: &str, next: &str, is_prose: bool, length: usize) -> bool {
     let is_closed = before.ends_with(is_final) || before.ends_with([':', '：', ';', '|']);
     let is_text = has_content(before) && has_content(next);
@@ -313,7 +313,7 @@ fn goes_on(before: &str, next: &str, is_prose: bool, length: usize) -> bool {
         || is_prose && length >= MIN_WRAPPED_CHARACTERS
 }
 
-/// Whether a line is like `Name: value`.
+/// True if a line is like `Name: value`.
 fn is_labelled(line: &str) -> bool {
     line.split_once(':').is_some_and(|(label, value)| {
         let is_short = label.len() <= MAX_LABEL_BYTES && label.split_whitespace().count() <= 3;
@@ -410,7 +410,7 @@ fn ends_sentence(before: &str, behind: &str, mark: char) -> bool {
     !(is_short || word.contains('.') || ABBREVIATIONS.contains(&word.to_lowercase().as_str()))
 }
 
-/// Whether there is anything in a text but marks.
+/// True if there is anything in a text but marks.
 fn has_content(text: &str) -> bool {
     let is_mark = |one: char| {
         one.is_whitespace() || one.is_ascii_punctuation() || matches!(one, '\u{2000}'..='\u{206f}')

@@ -14,7 +14,7 @@ pub(super) struct CallOutcome {
     pub plan: Plan,
     /// The result, if it passed its contract; otherwise the reason for which it may not be read.
     pub typed: Result<Box<RawValue>, String>,
-    /// Whether the result is nothing but the way to an artifact.
+    /// True if the result is nothing but the way to an artifact.
     pub is_pointer: bool,
     pub raw: Box<RawValue>,
 }
@@ -95,7 +95,7 @@ fn wants_approval(tool: &Tool, failure: &Failure) -> BlockedResponse {
     }
 }
 
-/// Whether the gate refused before the tool began. A tool may have declared the same code as its own.
+/// True if the gate refused before the tool began. A tool may have declared the same code as its own.
 fn is_refusal(tool: &Tool, failure: &Failure) -> bool {
     let is_own = tool.contract.errors.iter().any(|error| error.code == failure.code);
     let refusals = [

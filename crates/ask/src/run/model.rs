@@ -205,7 +205,7 @@ impl Ask {
     }
 }
 
-/// Whether an endpoint that answers so may do it because of `response_format`.
+/// True if an endpoint that answers so may do it because of `response_format`.
 fn may_be_the_format(status: u16) -> bool {
     matches!(status, 400 | 415 | 422 | 500 | 501)
 }

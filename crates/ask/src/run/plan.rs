@@ -13,7 +13,7 @@ use crate::{
     planner,
 };
 
-/// How much of what is no plan is handed back, in characters.
+/// The most of a reply that is no plan which is handed back, in characters.
 const MAX_RAW_CHARACTERS: usize = 2_000;
 
 impl Ask {

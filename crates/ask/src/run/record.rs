@@ -99,7 +99,7 @@ impl AskRun<'_> {
         }
     }
 
-    /// What the tool printed may repeat the result, and the arguments.
+    /// The outcome as it may be kept: the text that the tool printed may repeat the result, and the arguments.
     fn kept_outcome(&self, raw: &RawValue, max_characters: usize) -> Value {
         let has_secrets = |tool: &gate::Tool| tool.output.has_secrets() || tool.input.has_secrets();
         if self.tool.as_deref().is_some_and(has_secrets) {

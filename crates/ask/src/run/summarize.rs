@@ -138,7 +138,7 @@ impl AskRun<'_> {
     }
 }
 
-/// Whether a tool says that there is nothing.
+/// True if a tool says that there is nothing.
 fn is_not_found(value: &Value) -> bool {
     let mut fields = value.as_object().into_iter().flatten();
     fields.any(|(_, field)| field.as_str() == Some(NOT_FOUND))

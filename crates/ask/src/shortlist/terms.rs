@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use crate::text::{folded, is_unspaced, visible};
 
-/// How long a term may be, in bytes. What is longer is cut, and still finds itself.
+/// The greatest length of a term, in bytes. A longer one is cut, and still finds itself.
 const MAX_TERM_BYTES: usize = 64;
 /// Shorter words than this keep their endings.
 const MIN_STEM: usize = 3;
@@ -117,12 +117,12 @@ fn shape(piece: &str) -> Option<String> {
     Some(shape)
 }
 
-/// Whether a word is nothing, or one letter.
+/// True if a word is nothing, or one letter.
 fn is_letter(word: &str) -> bool {
     word.len() < 2 && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// Whether a word, in small letters, says nothing of what a question is about.
+/// True if a word, in small letters, says nothing of what a question is about.
 pub(crate) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }

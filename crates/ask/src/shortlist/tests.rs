@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 
-/// How far down the right tool may stand.
+/// The lowest place at which the right tool may stand.
 const FIRST: usize = 5;
 
 /// The tools of the table, and its questions with the place of the tool that answers them.

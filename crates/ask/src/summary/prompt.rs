@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::MAX_BULLETS;
 use crate::{candidates::fenced, planner::closed, quotation::QuoteSource};
 
-/// How many lines a model may be made to choose from by its schema.
+/// The most lines that a model is made to choose from by its schema.
 const MAX_CHOICES: usize = 120;
-/// How long one of them may be, in characters.
+/// The greatest length of one of them, in characters.
 const MAX_CHOICE_CHARACTERS: usize = 600;
 
 pub(crate) const RULES: &str = r#"You pick lines of a text.
@@ -30,7 +30,7 @@ For example, for "Summarize it" and the lines "id: 7", "Rules", "Backups run eve
 /// The lines of a result that a model is shown.
 pub(crate) struct ShownSource {
     lines: Vec<String>,
-    /// Whether there are more of them.
+    /// True if there are more of them.
     pub(crate) is_cut: bool,
 }
 

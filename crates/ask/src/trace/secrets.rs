@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::{Regex, RegexSet};
 use serde_json::Value;
 
-/// What stands in the place of a secret.
+/// The text in the place of a secret.
 const HIDDEN: &str = "[redacted]";
 
 /// Keys of services, tokens, private keys, and whatever is called a password. The last group is what is hidden;
@@ -85,7 +85,7 @@ impl SecretFilter {
     }
 }
 
-/// Whether a field of this name holds a secret.
+/// True if a field of this name holds a secret.
 fn names_a_secret(name: &str) -> bool {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
     let plain = plain.to_ascii_lowercase();

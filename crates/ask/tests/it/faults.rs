@@ -10,7 +10,7 @@ use testkit::Act;
 
 use crate::fixture::{FETCH, Fixture, QUESTION, Setup, events, has, in_turn, reply};
 
-/// What an endpoint does with every request.
+/// The reaction of an endpoint to every request.
 type Script = fn() -> Vec<Act>;
 
 /// Plans that are refused: after one repair, and at once where they plan what is forbidden. Replies that are no plan

@@ -106,7 +106,7 @@ fn texts(names: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": names, "additionalProperties": false })
 }
 
-/// What a fixture is made of.
+/// The parts of a fixture.
 pub struct Setup {
     pub model: Peer,
     pub settings: AskSettings,
@@ -243,7 +243,7 @@ impl Fixture {
         (serde_json::to_value(&outcome.response).unwrap(), outcome)
     }
 
-    /// How many calls were made.
+    /// The number of calls that were made.
     pub fn call_count(&self) -> usize {
         self.calls.lock().unwrap().len()
     }
@@ -292,7 +292,7 @@ pub fn request(question: &str) -> AskRequest {
     }
 }
 
-/// Whether a text of a response has this part.
+/// Asserts that a text of a response has this part.
 #[track_caller]
 pub fn has(response: &Value, field: &str, part: &str) {
     assert!(response[field].as_str().is_some_and(|text| text.contains(part)), "{part}: {response}");

@@ -1,4 +1,4 @@
-//! What is written down of a run.
+//! Traces: the record of a run.
 
 use std::sync::Arc;
 

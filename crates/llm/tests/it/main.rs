@@ -50,7 +50,7 @@ async fn ask(model: &Model) -> Result<(String, Option<Finish>), Error> {
     Ok((text, answering.finish()))
 }
 
-/// What comes of an endpoint that does this.
+/// The result of asking an endpoint that does this.
 async fn asked(acts: impl Fn() -> Vec<Act> + Send + Sync + 'static) -> Result<String, Error> {
     let peer = Peer::start(move |_: &PeerRequest| acts()).await;
     ask(&model(&peer)).await.map(|(text, _)| text)

@@ -56,76 +56,16 @@ const PHRASES: &[&str] = &[
     "x = x = 1",
 ];
 
-const WORDS: &[&str] = &[
-    "the",
-    "the",
-    "i",
-    "I",
-    "um",
-    "uh,",
-    "Um,",
-    "you",
-    "know,",
-    "like,",
-    "we",
-    "have",
-    "had",
-    "that",
-    "very",
-    "very,",
-    "[Music]",
-    "(laughter)",
-    "[1]",
-    "th-",
-    "und",
-    "ich",
-    "um",
-    "er",
-    "das",
-    "nicht",
-    "je",
-    "pas",
-    "est",
-    "euh",
-    "que",
-    "para",
-    "un",
-    "no.",
-    "No!",
-    "so?",
-    "go...",
-    "\"well",
-    "there\"",
-    "hello",
-    "Hello",
-    "♪",
-    ">>",
-    "-",
-    "Ada:",
-    "Bob:",
-    "Note:",
-    "mm",
-    "5",
-    "5",
-    "ähm,",
-    "ÄHM",
-    "UH",
-    "the.",
-    "I,",
-    "and",
-    "and",
-    "to,",
-    "of",
-    "naïve",
-    "日本",
-    "שלום",
-    "🎉",
-    "i'm",
-];
+/// Words of speech, with marks, fillers and several languages among them.
+const WORDS: &str = r#"
+    the the i I um uh, Um, you know, like, we have had that very very, [Music] (laughter) [1] th-
+    und ich um er das nicht je pas est euh que para un no. No! so? go... "well there" hello Hello ♪
+    >> - Ada: Bob: Note: mm 5 5 ähm, ÄHM UH the. I, and and to, of naïve 日本 שלום 🎉 i'm
+"#;
 
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
-        8 => prop::sample::select(WORDS).prop_map(str::to_owned),
+        8 => prop::sample::select(WORDS.split_whitespace().collect::<Vec<_>>()).prop_map(str::to_owned),
         1 => prop::sample::select(ENTITIES).prop_map(str::to_owned),
     ]
 }

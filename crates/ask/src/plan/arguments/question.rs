@@ -9,11 +9,11 @@ use crate::{
     text::{is_unspaced, normal, words},
 };
 
-/// How many words a date has at most.
+/// The most words of a date.
 const MAX_DATE_WORDS: usize = 4;
-/// How many groups of three digits may follow the first.
+/// The most groups of three digits behind the first.
 const MAX_DIGIT_GROUPS: usize = 6;
-/// How long the unit right behind a number may be, as in `30d` and `512mb`, in bytes.
+/// The greatest length of the unit right behind a number, as in `30d` and `512mb`, in bytes.
 const MAX_UNIT_BYTES: usize = 4;
 /// Longer words are no words, in bytes.
 const MAX_WORD_BYTES: usize = 64;
@@ -49,7 +49,7 @@ impl QuestionValues {
         Self { words, numbers: numbers(&text), dates: dates(&text), text }
     }
 
-    /// Whether a text stands in the question as a whole: not as a part of a longer id, path or address.
+    /// True if a text stands in the question as a whole: not as a part of a longer id, path or address.
     pub fn has_text(&self, text: &str) -> bool {
         let needle = one_quote(&normal(text));
         let needle = needle.trim_matches(['\'', ' ']);
@@ -80,7 +80,7 @@ impl QuestionValues {
         integers
     }
 
-    /// Whether a text is a day that the question names, or that day at a time that it names.
+    /// True if a text is a day that the question names, or that day at a time that it names.
     pub fn has_date(&self, text: &str) -> bool {
         let text = normal(text);
         if date_readings(&text).any(|date| self.dates.contains(&date)) {
@@ -122,7 +122,7 @@ impl QuestionValues {
     }
 }
 
-/// Whether a value begins behind this text: it is no part of a longer id, path or address.
+/// True if a value begins behind this text: it is no part of a longer id, path or address.
 fn begins(before: &str, first: Option<char>) -> bool {
     let bare = before.trim_end_matches(AROUND);
     let Some(last) = bare.chars().next_back() else { return true };
@@ -147,7 +147,7 @@ fn begins(before: &str, first: Option<char>) -> bool {
         || !bare[..bare.len() - last.len_utf8()].ends_with(char::is_alphanumeric)
 }
 
-/// Whether a value ends before this text.
+/// True if a value ends before this text.
 fn ends(behind: &str, last: Option<char>) -> bool {
     let bare = behind.trim_start_matches(AROUND);
     let mut characters = bare.chars();
@@ -233,7 +233,7 @@ fn numbers(text: &str) -> HashSet<String> {
     found
 }
 
-/// What digits with points and commas can mean: groups, a fraction, or a list.
+/// The readings of digits with points and commas: groups, a fraction, or a list.
 fn readings(digits: &str, sign: &str) -> impl Iterator<Item = String> {
     let parts: Vec<&str> = digits.split(['.', ',']).collect();
     let is_grouped = parts.len() > 1

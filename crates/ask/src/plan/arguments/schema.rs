@@ -10,9 +10,9 @@ use crate::{
     text::{normal, split_name, words},
 };
 
-/// How many parts of a schema may describe one value.
+/// The most parts of a schema that may describe one value.
 const MAX_NODES: usize = 64;
-/// How much of a description is read, in bytes.
+/// The most of a description that is read, in bytes.
 const MAX_DESCRIPTION_BYTES: usize = 1_000;
 
 /// Words in the names of properties that take the words of a search.
@@ -137,7 +137,7 @@ impl<'a> SchemaView<'a> {
         })
     }
 
-    /// Whether the contract offers this very value here. `5` and `5.0` are the same.
+    /// True if the contract offers this very value here. `5` and `5.0` are the same.
     pub fn offers(&self, value: &Value) -> bool {
         let is_same = |offered: &Value| match (offered.as_f64(), value.as_f64()) {
             (Some(offered), Some(value)) => offered.total_cmp(&value).is_eq(),
@@ -146,12 +146,12 @@ impl<'a> SchemaView<'a> {
         self.offered().any(is_same)
     }
 
-    /// Whether nobody has to give it: it has a default, or can be nothing else.
+    /// True if nobody has to give it: it has a default, or can be nothing else.
     pub fn is_settled(&self) -> bool {
         self.nodes.iter().any(|node| node.contains_key("default") || node.contains_key("const"))
     }
 
-    /// Whether a number is wanted here.
+    /// True if a number is wanted here.
     pub fn is_number(&self) -> bool {
         let mut types = self.nodes.iter().filter_map(|node| node.get("type")?.as_str());
         types.any(|name| matches!(name, "integer" | "number"))
@@ -163,7 +163,7 @@ impl<'a> SchemaView<'a> {
         texts.map(|text| &text[..text.floor_char_boundary(MAX_DESCRIPTION_BYTES)])
     }
 
-    /// Whether a text is only the word for what an id is of: `document` is no id of a document. Words that the
+    /// True if a text is only the word for what an id is of: `document` is no id of a document. Words that the
     /// description quotes are examples.
     pub fn is_only_named(&self, text: &str) -> bool {
         let name = split_name(self.name);
@@ -183,7 +183,7 @@ impl<'a> SchemaView<'a> {
         has_letters && !text.contains(char::is_numeric) && words(&text).all(is_said)
     }
 
-    /// Whether words of a search are wanted here.
+    /// True if words of a search are wanted here.
     pub fn is_search(&self) -> bool {
         let name = split_name(self.name);
         let has = |list: &[&str]| name.iter().any(|word| list.contains(&word.as_str()));
