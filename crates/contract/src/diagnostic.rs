@@ -49,8 +49,8 @@ impl Diagnostic {
         span: Range<usize>,
         message: impl Into<String>,
     ) -> Self {
-        let start = floor(text, span.start);
-        let end = floor(text, span.end.max(start));
+        let start = text.floor_char_boundary(span.start);
+        let end = text.floor_char_boundary(span.end.max(start));
         let before = &text[..start];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         Self {
@@ -106,13 +106,4 @@ impl Diagnostic {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         renderer.render(&[group])
     }
-}
-
-/// The nearest character boundary at or before the offset.
-fn floor(text: &str, offset: usize) -> usize {
-    let mut offset = offset.min(text.len());
-    while !text.is_char_boundary(offset) {
-        offset -= 1;
-    }
-    offset
 }

@@ -127,6 +127,57 @@ impl Dialect {
     }
 }
 
+/// What stands below a keyword of JSON Schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeywordContent {
+    /// A schema, or a list of them.
+    Schemas,
+    /// Names, each with a schema or with other names.
+    Named,
+    /// A list of names.
+    Names,
+    /// Values that are taken as they are.
+    Values,
+    /// A word of the language, a number or a switch.
+    Fixed,
+    /// A text, or anything else that changes no value.
+    Text,
+}
+
+/// The keywords of all dialects that decide about values, hold schemas or name one.
+const KEYWORDS: [(KeywordContent, &str); 5] = [
+    (
+        KeywordContent::Schemas,
+        "additionalItems additionalProperties allOf anyOf contains contentSchema else if items not \
+         oneOf prefixItems propertyNames then unevaluatedItems unevaluatedProperties",
+    ),
+    (
+        KeywordContent::Named,
+        "$defs definitions dependencies dependentRequired dependentSchemas patternProperties \
+         properties",
+    ),
+    (KeywordContent::Names, "required"),
+    (KeywordContent::Values, "const enum"),
+    (
+        KeywordContent::Fixed,
+        "$anchor $dynamicAnchor $dynamicRef $id $recursiveAnchor $recursiveRef $ref $schema \
+         $vocabulary contentEncoding contentMediaType exclusiveMaximum exclusiveMinimum format id \
+         maxContains maxItems maxLength maxProperties maximum minContains minItems minLength \
+         minProperties minimum multipleOf pattern type uniqueItems",
+    ),
+];
+
+/// All of them.
+pub fn keywords() -> impl Iterator<Item = &'static str> {
+    KEYWORDS.iter().flat_map(|(_, keywords)| keywords.split(' '))
+}
+
+/// The content of a keyword. A keyword that no dialect knows is text.
+pub fn content_of(keyword: &str) -> KeywordContent {
+    let known = KEYWORDS.iter().find(|(_, all)| all.split(' ').any(|one| one == keyword));
+    known.map_or(KeywordContent::Text, |(content, _)| *content)
+}
+
 /// How a schema inside a schema is reached: what it speaks about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Applicator<'a> {

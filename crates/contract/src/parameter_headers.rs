@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::violation::escape;
+use crate::{Dialect, SchemaError, dialect::Applicator, subschemas::Subschemas};
 
 /// The word in a schema.
 const KEYWORD: &str = "x-mcp-header";
@@ -31,112 +31,53 @@ impl ParameterHeader {
     }
 }
 
-/// Why an annotation cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeaderError {
-    /// Where it stands.
-    pub pointer: String,
-    /// What is wrong with it.
-    pub message: String,
-}
-
 /// The arguments of this schema that are repeated in headers. A client drops a tool whose
-/// annotations break the rules, so a contract with such a one is refused here.
-pub fn declared(schema: &Value) -> Result<Vec<ParameterHeader>, HeaderError> {
-    let mut walk = HeaderWalk::default();
-    walk.schema(schema, "", Some(&[]))?;
-    Ok(walk.found)
-}
-
-#[derive(Default)]
-struct HeaderWalk {
-    found: Vec<ParameterHeader>,
-    names: HashSet<String>,
-}
-
-impl HeaderWalk {
-    /// Looks at a schema that is reached by `path`, or by something that is no chain of
-    /// `properties`.
-    fn schema(
-        &mut self,
-        schema: &Value,
-        pointer: &str,
-        path: Option<&[String]>,
-    ) -> Result<(), HeaderError> {
-        match schema {
-            Value::Object(fields) => self.object(fields, pointer, path),
-            Value::Array(items) => items.iter().enumerate().try_for_each(|(index, item)| {
-                self.schema(item, &format!("{pointer}/{index}"), None)
-            }),
-            _ => Ok(()),
-        }
-    }
-
-    fn object(
-        &mut self,
-        fields: &Map<String, Value>,
-        pointer: &str,
-        path: Option<&[String]>,
-    ) -> Result<(), HeaderError> {
-        if let Some(name) = fields.get(KEYWORD) {
-            let pointer = format!("{pointer}/{KEYWORD}");
-            self.annotation(name, fields, path)
-                .map_err(|message| HeaderError { pointer, message: message.into() })?;
-        }
-        for (key, value) in fields {
-            let inside = format!("{pointer}/{}", escape(key));
-            match (key.as_str(), path, value) {
-                // Values, not schemas.
-                ("const" | "default" | "enum" | "examples", ..) => {}
-                (
-                    "$defs" | "definitions" | "patternProperties" | "dependentSchemas",
-                    _,
-                    Value::Object(named),
-                ) => {
-                    for (name, schema) in named {
-                        self.schema(schema, &format!("{inside}/{}", escape(name)), None)?;
-                    }
-                }
-                ("properties", _, Value::Object(properties)) => {
-                    for (name, property) in properties {
-                        let inside = format!("{inside}/{}", escape(name));
-                        let longer = path.map(|path| [path, std::slice::from_ref(name)].concat());
-                        self.schema(property, &inside, longer.as_deref())?;
-                    }
-                }
-                _ => self.schema(value, &inside, None)?,
+/// annotations break the rules, so such a contract is refused here.
+pub fn declared(schema: &Value) -> Result<Vec<ParameterHeader>, SchemaError> {
+    let subschemas = Subschemas::of(schema, Dialect::of(schema)?)?;
+    // The keys that lead to each subschema, where `properties` alone do.
+    let mut paths: Vec<Option<Vec<String>>> = vec![None; subschemas.all.len()];
+    paths[0] = Some(Vec::new());
+    let mut found = Vec::new();
+    let mut names = HashSet::new();
+    for (number, subschema) in subschemas.all.iter().enumerate() {
+        for (child, inner) in &subschema.inner {
+            if let (Applicator::Property(name), Some(path)) = (child.applicator, &paths[number]) {
+                paths[*inner] = Some([path.as_slice(), &[name.to_owned()]].concat());
             }
         }
-        Ok(())
+        if let Some(name) = subschema.schema.get(KEYWORD) {
+            let header = header(name, subschema.schema, paths[number].as_deref(), &mut names);
+            found.push(header.map_err(|message| {
+                SchemaError::new(format!("{}/{KEYWORD}", subschema.pointer), message)
+            })?);
+        }
     }
+    Ok(found)
+}
 
-    fn annotation(
-        &mut self,
-        name: &Value,
-        fields: &Map<String, Value>,
-        path: Option<&[String]>,
-    ) -> Result<(), &'static str> {
-        let name = name.as_str().unwrap_or_default();
-        if name.is_empty() || !name.bytes().all(is_token) {
-            return Err("this cannot stand in the name of a header");
-        }
-        let Some(path) = path.filter(|path| !path.is_empty()) else {
-            return Err("only an argument that is reached by `properties` alone has a header");
-        };
-        let primitive = matches!(
-            fields.get("type").and_then(Value::as_str),
-            Some("string" | "integer" | "boolean")
-        );
-        if !primitive {
-            return Err("only a string, an integer or a boolean has a header");
-        }
-        let header = format!("mcp-param-{}", name.to_ascii_lowercase());
-        if !self.names.insert(header.clone()) {
-            return Err("another argument has this header already");
-        }
-        self.found.push(ParameterHeader { header, path: path.to_vec() });
-        Ok(())
+fn header(
+    name: &Value,
+    schema: &Value,
+    path: Option<&[String]>,
+    names: &mut HashSet<String>,
+) -> Result<ParameterHeader, &'static str> {
+    let name = name.as_str().unwrap_or_default();
+    if name.is_empty() || !name.bytes().all(is_token) {
+        return Err("is not a valid name of a header");
     }
+    let Some(path) = path.filter(|path| !path.is_empty()) else {
+        return Err("must be on an argument that is reached by `properties` alone");
+    };
+    let kind = schema.get("type").and_then(Value::as_str);
+    if !matches!(kind, Some("string" | "integer" | "boolean")) {
+        return Err("must be on a string, an integer or a boolean");
+    }
+    let header = format!("mcp-param-{}", name.to_ascii_lowercase());
+    if !names.insert(header.clone()) {
+        return Err("is the header of another argument already");
+    }
+    Ok(ParameterHeader { header, path: path.to_vec() })
 }
 
 /// A character of a header's name (RFC 9110, `tchar`).
@@ -194,6 +135,6 @@ mod tests {
         assert_eq!(refused(twice), format!("{at}/properties/c/{KEYWORD}"));
         // A property that happens to have that name is none.
         let schema = json!({ "properties": { "x-mcp-header": { "type": "string" } } });
-        assert_eq!(declared(&schema), Ok(Vec::new()));
+        assert_eq!(declared(&schema).unwrap(), []);
     }
 }

@@ -15,11 +15,8 @@ mod fixtures;
 pub mod markdown;
 pub mod mcp;
 pub mod output;
-mod references;
 
 pub use markdown::{Row, rows};
-pub(crate) use references::encode;
-pub use references::{each_reference, relocate};
 
 use crate::{
     Contract, ContractStatus,

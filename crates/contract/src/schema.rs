@@ -10,7 +10,7 @@ use crate::{
     dialect::Dialect,
     formats,
     graph::Graph,
-    pointer_references,
+    references,
     subschemas::Subschemas,
     violation::{MAX_VIOLATIONS, Violation},
 };
@@ -94,7 +94,7 @@ impl Schema {
         Inspection::default().look(source, 0)?;
         let subschemas = Subschemas::of(source, dialect)?;
         let complexity = complexity::measure(&subschemas)?;
-        let rewritten = pointer_references::rewritten(&subschemas)?;
+        let rewritten = references::without_identifiers(&subschemas)?;
         let validator = validator(rewritten.as_ref().unwrap_or(source), dialect)?;
         let graph = Graph::of(&subschemas);
         Ok(Self {

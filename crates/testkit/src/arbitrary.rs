@@ -73,6 +73,7 @@ fn leaf(dialect: Dialect) -> impl Strategy<Value = Value> {
         json!({ "minProperties": 1, "maxProperties": 2 }),
         json!({ "$ref": "#/definitions/one" }),
         json!({ "$ref": "#/definitions/other~1~0", "description": "Beside.", "type": "string" }),
+        json!({ "$ref": "#/definitions/one", "uniqueItems": true }),
         // Known to some dialects and unknown to others.
         json!({ "const": 1 }),
         json!({ "dependentRequired": { "a": ["b"] } }),
@@ -125,52 +126,7 @@ fn joined(
 
 /// What is hardly a schema: any keyword with any value, and references to anywhere.
 pub fn hostile() -> impl Strategy<Value = Value> {
-    let words = [
-        "$anchor",
-        "$defs",
-        "$dynamicAnchor",
-        "$dynamicRef",
-        "$id",
-        "$recursiveAnchor",
-        "$recursiveRef",
-        "$ref",
-        "$schema",
-        "$vocabulary",
-        "additionalItems",
-        "additionalProperties",
-        "allOf",
-        "anyOf",
-        "const",
-        "contains",
-        "default",
-        "definitions",
-        "dependencies",
-        "dependentRequired",
-        "dependentSchemas",
-        "enum",
-        "format",
-        "id",
-        "if",
-        "items",
-        "maxLength",
-        "minimum",
-        "multipleOf",
-        "not",
-        "oneOf",
-        "pattern",
-        "patternProperties",
-        "prefixItems",
-        "properties",
-        "propertyNames",
-        "required",
-        "then",
-        "type",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-        "uniqueItems",
-        "a",
-        "",
-    ];
+    let words: Vec<&str> = contract::dialect::keywords().chain(["default", "a", ""]).collect();
     let texts = [
         "#",
         "#a",
@@ -217,7 +173,7 @@ pub fn hostile() -> impl Strategy<Value = Value> {
     ];
     leaf.prop_recursive(5, 32, 4, move |inner| {
         let fields =
-            prop::collection::vec((proptest::sample::select(words.to_vec()), inner.clone()), 0..5);
+            prop::collection::vec((proptest::sample::select(words.clone()), inner.clone()), 0..5);
         prop_oneof![
             3 => fields.prop_map(|fields| {
                 fields.into_iter().map(|(word, value)| (word.to_owned(), value)).collect::<Map<_, _>>().into()

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use contract::{
     Dialect, Schema, SchemaError,
     json::kind,
+    references,
     subschemas::{SubschemaId, Subschemas},
 };
 
@@ -56,24 +57,24 @@ pub fn widen(schema: &Value, value: &Value) -> Result<Widened, SchemaError> {
 
 /// The schema, or the value's own: what is left where nothing smaller will do.
 fn beside(schema: &Value, value: &Value) -> Widened {
-    let mut first = schema.as_object().cloned().unwrap_or_default();
+    let mut first = references::repointed(schema, &|pointer| {
+        let stays = ["/$defs/", "/definitions/"].iter().any(|stays| pointer.starts_with(stays));
+        if stays { pointer.to_owned() } else { format!("/anyOf/0{pointer}") }
+    });
     let mut whole = Map::new();
     if schema["type"] == "object" && value.is_object() {
         whole.insert("type".to_owned(), json!("object"));
     }
-    // What counts from the root stays there.
-    for keyword in ["$schema", "$id", "title", "description", "$defs", "definitions"] {
-        if let Some((keyword, kept)) = first.shift_remove_entry(keyword) {
-            whole.insert(keyword, kept);
+    // What is about the whole, or referred to, stays at the root.
+    if let Value::Object(first) = &mut first {
+        for keyword in ["$schema", "$id", "title", "description", "$defs", "definitions"] {
+            whole.extend(first.shift_remove_entry(keyword));
         }
     }
-    let first = if schema.is_object() { Value::Object(first) } else { schema.clone() };
     let second = infer(std::slice::from_ref(value));
+    let changes = vec![format!("another form is accepted: {}", edit::words(&second))];
     whole.insert("anyOf".to_owned(), json!([first, second]));
-    let mut whole = Value::Object(whole);
-    edit::repoint(&mut whole, "#/anyOf/0", &["$defs", "definitions"]);
-    let changes = vec![format!("another form is accepted: {}", edit::words(&whole["anyOf"][1]))];
-    Widened { schema: whole, changes }
+    Widened { schema: Value::Object(whole), changes }
 }
 
 /// One thing that is wrong with a value, by where it is said.
@@ -296,5 +297,21 @@ mod tests {
         assert_eq!(widened["$defs"], schema["$defs"]);
         let schema = json!({ "not": { "$ref": "#/$defs/s" }, "items": { "$ref": "#/$defs/s" }, "$defs": { "s": { "type": "string" } } });
         check(&schema, &json!([1]), &["another form is accepted: an array"]);
+        // References count from the new place, but for those to definitions and in values.
+        let referring = |to: &str| {
+            json!({
+                "properties": {
+                    "default": { "$ref": to, "default": { "$ref": "#/items" } },
+                    "list": { "$ref": "#/$defs/list" },
+                },
+                "items": { "type": "string" },
+                "oneOf": [{ "required": ["a"] }, { "required": ["b"] }],
+            })
+        };
+        let mut schema = referring("#/items");
+        schema["$defs"] = json!({ "list": { "items": { "$ref": "#/$defs/list" } } });
+        let widened = check(&schema, &json!({}), &["another form is accepted: an object"]);
+        assert_eq!(widened["anyOf"][0], referring("#/anyOf/0/items"));
+        assert_eq!(widened["$defs"], schema["$defs"]);
     }
 }

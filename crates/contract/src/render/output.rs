@@ -5,8 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::references::relocate;
-use crate::{Contract, LargeOutput};
+use crate::{Contract, LargeOutput, references::relocate};
 
 /// The schema of what a caller gets: the result, or where the contract says so what points to one
 /// that was too large. `home` is where the schema stands (`#` for a document of its own).

@@ -6,69 +6,15 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::{
     Dialect, SchemaError,
-    dialect::{Applicator, ChildKey, ChildSchema},
-    render::encode,
+    dialect::{Applicator, ChildKey, ChildSchema, KeywordContent, content_of},
+    references::{encode, push_all_of},
     subschemas::{ReferenceTarget, Subschema, SubschemaId, Subschemas},
     violation::escape,
 };
-
-/// Keywords that have decided about values in some dialect, or named a subschema.
-const DECIDING: [&str; 50] = [
-    "$anchor",
-    "$dynamicAnchor",
-    "$dynamicRef",
-    "$id",
-    "$recursiveAnchor",
-    "$recursiveRef",
-    "$ref",
-    "$schema",
-    "$vocabulary",
-    "additionalItems",
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "const",
-    "contains",
-    "contentSchema",
-    "dependencies",
-    "dependentRequired",
-    "dependentSchemas",
-    "else",
-    "enum",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "format",
-    "id",
-    "if",
-    "items",
-    "maxContains",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minContains",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "not",
-    "oneOf",
-    "pattern",
-    "patternProperties",
-    "prefixItems",
-    "properties",
-    "propertyNames",
-    "required",
-    "then",
-    "type",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-];
 
 /// The schema in 2020-12.
 pub(super) fn translate(source: &Value, dialect: Dialect) -> Result<Value, SchemaError> {
@@ -191,7 +137,7 @@ impl DraftWriter<'_, '_> {
                 "$schema" | "$id" | "$anchor" | "$recursiveAnchor" | "$vocabulary"
                 | "$dynamicAnchor" | "$defs" | "definitions" => {}
                 "id" if dialect == Dialect::Draft04 => {}
-                _ if alone && DECIDING.contains(&keyword) => {}
+                _ if alone && content_of(keyword) != KeywordContent::Text => {}
                 _ if !dialect.knows(keyword) => {}
                 "items" | "additionalItems" if tuple => {}
                 "additionalItems" => {}
@@ -279,7 +225,7 @@ impl DraftWriter<'_, '_> {
             }
         };
         if written.contains_key("$ref") {
-            push_all(written, Map::from_iter([("$ref".to_owned(), Value::String(text))]));
+            push_all_of(written, json!({ "$ref": text }));
         } else {
             written.insert("$ref".to_owned(), Value::String(text));
         }
@@ -319,11 +265,4 @@ fn put_bound(
     let keyword =
         if schema.get(exclusive) == Some(&Value::Bool(true)) { exclusive } else { keyword };
     written.insert(keyword.to_owned(), value.clone());
-}
-
-fn push_all(written: &mut Map<String, Value>, schema: Map<String, Value>) {
-    let all = written.entry("allOf").or_insert_with(|| Value::Array(Vec::new()));
-    if let Value::Array(all) = all {
-        all.push(Value::Object(schema));
-    }
 }

@@ -9,6 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     Dialect,
+    dialect::{ChildKey, KeywordContent, content_of},
+    references::push_all_of,
     subschemas::{ReferenceTarget, SubschemaId, Subschemas},
 };
 
@@ -71,7 +73,7 @@ impl ReferenceInliner<'_, '_> {
                 continue;
             }
             let key = match part.key {
-                Some(crate::dialect::ChildKey::Name(name)) => Some(name.to_owned()),
+                Some(ChildKey::Name(name)) => Some(name.to_owned()),
                 _ => None,
             };
             let written = self.write(*number)?;
@@ -90,7 +92,7 @@ impl ReferenceInliner<'_, '_> {
             let ReferenceTarget::Subschema(target) = reference.target else { return None };
             match self.write(target)? {
                 Value::Object(target) => merge(&mut written, target),
-                target => push_all(&mut written, target),
+                target => push_all_of(&mut written, target),
             }
         }
         Some(Value::Object(written))
@@ -118,14 +120,7 @@ fn merge(written: &mut Map<String, Value>, target: Map<String, Value>) {
             written.entry(keyword).or_insert(value);
         }
     } else {
-        push_all(written, Value::Object(target));
-    }
-}
-
-fn push_all(written: &mut Map<String, Value>, schema: Value) {
-    let all = written.entry("allOf").or_insert_with(|| Value::Array(Vec::new()));
-    if let Value::Array(all) = all {
-        all.push(schema);
+        push_all_of(written, Value::Object(target));
     }
 }
 
@@ -138,9 +133,9 @@ fn nodes_of_its_own(schema: &Value) -> usize {
             _ => 1,
         }
     }
-    let Value::Object(map) = schema else { return 1 };
-    let data = ["enum", "const", "default", "examples", "required", "type"];
-    let own =
-        map.iter().map(|(key, value)| if data.contains(&key.as_str()) { all(value) } else { 1 });
-    1 + own.sum::<usize>()
+    let own = |(keyword, value): (&String, &Value)| match content_of(keyword) {
+        KeywordContent::Schemas | KeywordContent::Named => 1,
+        _ => all(value),
+    };
+    1 + schema.as_object().into_iter().flatten().map(own).sum::<usize>()
 }

@@ -4,9 +4,11 @@
 //! which one tool has `allOf`, `anyOf` or `oneOf` at the root. So these go behind a condition that
 //! always holds, and what they say about properties is told at the root as far as it is certain.
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value, json};
 
-use crate::render::each_reference;
+use crate::references;
 
 const CHOICES: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
@@ -15,13 +17,33 @@ const CHOICES: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 /// an object too then.)
 pub(super) fn of_object(schema: &Value) -> Value {
     let original = match schema {
-        Value::Object(fields) => fields.clone(),
-        Value::Bool(true) => Map::new(),
-        _ => Map::from_iter([("not".to_owned(), json!({}))]),
+        Value::Object(_) => schema.clone(),
+        Value::Bool(true) => json!({}),
+        _ => json!({ "not": {} }),
     };
-    let mut root = original.clone();
-    // Arguments are objects, so nothing is lost by saying only that.
-    let mut written = Map::from_iter([("type".to_owned(), json!("object"))]);
+    let has = |keyword: &&str| original.get(*keyword).is_some();
+    // Where there is a condition already, the choices stay.
+    let moves = CHOICES.iter().any(has) && !["if", "then", "else"].iter().any(has);
+    let changed = moves || original.get("type") != Some(&json!("object"));
+    let mut copy = "root".to_owned();
+    while original["$defs"].get(&copy).is_some() {
+        copy.push('_');
+    }
+    let refers_to_root = Cell::new(false);
+    let repointed = references::repointed(&original, &|pointer| {
+        let first = pointer.split('/').nth(1).unwrap_or_default();
+        if pointer.is_empty() && changed {
+            // What refers to the root means it as it was.
+            refers_to_root.set(true);
+            format!("/$defs/{copy}")
+        } else if moves && CHOICES.contains(&first) {
+            format!("/then{pointer}")
+        } else {
+            pointer.to_owned()
+        }
+    });
+    let Value::Object(mut root) = repointed else { return original };
+    let mut unchanged = root.clone();
     let may_be_object = match root.shift_remove("type") {
         None => true,
         Some(Value::Array(types)) => types.contains(&json!("object")),
@@ -30,49 +52,24 @@ pub(super) fn of_object(schema: &Value) -> Value {
     if !may_be_object {
         root.insert("not".to_owned(), json!({}));
     }
-    let moved = move_choices(&mut root);
-    let changed = moved || original.get("type") != Some(&json!("object"));
+    if moves {
+        let choices: Map<String, Value> =
+            CHOICES.iter().filter_map(|keyword| root.shift_remove_entry(*keyword)).collect();
+        tell(&mut root, &choices);
+        root.insert("if".to_owned(), json!({}));
+        root.insert("then".to_owned(), Value::Object(choices));
+    }
+    if refers_to_root.get() {
+        unchanged.shift_remove("$defs");
+        unchanged.shift_remove("definitions");
+        if let Value::Object(definitions) = root.entry("$defs").or_insert_with(|| json!({})) {
+            definitions.insert(copy, Value::Object(unchanged));
+        }
+    }
+    // Arguments are objects, so nothing is lost by saying only that.
+    let mut written = Map::from_iter([("type".to_owned(), json!("object"))]);
     written.extend(root);
-    let mut references = References { moved, root: None, to_root: false };
-    references.find(Value::Object(written.clone()));
-    if changed && references.to_root {
-        // What refers to the root means it as it was.
-        let name = keep(&mut written, original);
-        references.root = Some(format!("#/$defs/{name}"));
-    }
-    let mut written = Value::Object(written);
-    references.mend(&mut written);
-    written
-}
-
-/// Puts a copy of the root under `$defs`, and returns its name there.
-fn keep(written: &mut Map<String, Value>, mut original: Map<String, Value>) -> String {
-    original.shift_remove("$defs");
-    original.shift_remove("definitions");
-    let definitions = written.entry("$defs").or_insert_with(|| Value::Object(Map::new()));
-    let Value::Object(definitions) = definitions else { return String::new() };
-    let mut name = "root".to_owned();
-    while definitions.contains_key(&name) {
-        name.push('_');
-    }
-    definitions.insert(name.clone(), Value::Object(original));
-    name
-}
-
-/// Puts the choices of the root behind a condition. Where there is a condition already they stay.
-fn move_choices(root: &mut Map<String, Value>) -> bool {
-    if ["if", "then", "else"].iter().any(|keyword| root.contains_key(*keyword)) {
-        return false;
-    }
-    let choices: Map<String, Value> =
-        CHOICES.iter().filter_map(|keyword| root.shift_remove_entry(*keyword)).collect();
-    if choices.is_empty() {
-        return false;
-    }
-    tell(root, &choices);
-    root.insert("if".to_owned(), json!({}));
-    root.insert("then".to_owned(), Value::Object(choices));
-    true
+    Value::Object(written)
 }
 
 /// Names the properties of the choices at the root, and requires what all of them require.
@@ -126,39 +123,6 @@ fn words(schema: &Value) -> Value {
     let kept =
         words.iter().filter_map(|word| Some(((*word).to_owned(), schema.get(*word)?.clone())));
     Value::Object(kept.collect())
-}
-
-/// The references of the schema, which count from its root.
-struct References {
-    /// Whether the choices of the root have moved.
-    moved: bool,
-    /// Where the root as it was can be found now.
-    root: Option<String>,
-    /// Whether anything refers to the root itself.
-    to_root: bool,
-}
-
-impl References {
-    fn find(&mut self, mut schema: Value) {
-        each_reference(&mut schema, &mut |reference| self.to_root |= reference == "#");
-    }
-
-    fn mend(&self, schema: &mut Value) {
-        each_reference(schema, &mut |reference| self.mend_one(reference));
-    }
-
-    fn mend_one(&self, reference: &mut String) {
-        if let ("#", Some(root)) = (reference.as_str(), &self.root) {
-            reference.clone_from(root);
-        }
-        let leads_into = |choice: &str| {
-            let rest = reference.strip_prefix("#/").and_then(|rest| rest.strip_prefix(choice));
-            rest.is_some_and(|rest| rest.starts_with('/'))
-        };
-        if self.moved && CHOICES.iter().any(|choice| leads_into(choice)) {
-            reference.insert_str(1, "/then");
-        }
-    }
 }
 
 #[cfg(test)]

@@ -148,7 +148,7 @@ fn components(contracts: &[&Contract], settings: &OpenApiSettings) -> Value {
     for contract in contracts {
         let home = |name: &str| format!("#/components/schemas/{name}");
         let name = format!("{}.input", contract.name);
-        let input = render::relocate(&contract.input_schema, &home(&name));
+        let input = contract::references::relocate(&contract.input_schema, &home(&name));
         schemas.insert(name, input);
         let name = format!("{}.output", contract.name);
         let output = render::output::served(contract, &home(&name)).into_owned();

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{
-    ChangeClass, ContractChange, excerpt,
-    model_texts::{self, KeywordContent, ModelTexts},
+use super::{ChangeClass, ContractChange, excerpt, model_texts::ModelTexts};
+use contract::{
+    dialect::{KeywordContent, content_of},
+    escape,
 };
-use contract::escape;
 
 /// How many differences are told of one part, and how many texts that are new to models.
 const MAX_DIFFERENCES: usize = 100;
@@ -184,7 +184,7 @@ impl<'a> DifferenceWalk<'a> {
     }
 
     fn is_wording(&self, key: &str, named: bool) -> bool {
-        self.known.is_some() && !named && model_texts::content_of(key) == KeywordContent::Text
+        self.known.is_some() && !named && content_of(key) == KeywordContent::Text
     }
 
     /// Compares what stands under one key.
@@ -198,7 +198,7 @@ impl<'a> DifferenceWalk<'a> {
                 _ => walk.compare(old, new, false),
             });
         }
-        match (model_texts::content_of(key), old, new) {
+        match (content_of(key), old, new) {
             (KeywordContent::Text, ..) => self.step(key, |walk| walk.replaced(old, new, true)),
             (KeywordContent::Schemas, Value::Array(before), Value::Array(after)) => {
                 self.step(key, |walk| walk.schemas(before, after));

@@ -7,57 +7,11 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use contract::{Dialect, escape};
-
-/// What stands below a keyword.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum KeywordContent {
-    /// A schema, or a list of them.
-    Schemas,
-    /// Names, each with a schema or with other names.
-    Named,
-    /// A list of names.
-    Names,
-    /// Values that are taken as they are.
-    Values,
-    /// A word of the language, a number or a switch.
-    Fixed,
-    /// A text, or anything else that changes no value.
-    Text,
-}
-
-/// What stands below a keyword. What no dialect knows is read by models all the same.
-pub(super) fn content_of(keyword: &str) -> KeywordContent {
-    match keyword {
-        "additionalProperties"
-        | "unevaluatedProperties"
-        | "propertyNames"
-        | "items"
-        | "additionalItems"
-        | "unevaluatedItems"
-        | "prefixItems"
-        | "contains"
-        | "anyOf"
-        | "oneOf"
-        | "allOf"
-        | "not"
-        | "if"
-        | "then"
-        | "else"
-        | "contentSchema" => KeywordContent::Schemas,
-        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"
-        | "dependentRequired" | "dependencies" => KeywordContent::Named,
-        "required" => KeywordContent::Names,
-        "const" | "enum" => KeywordContent::Values,
-        "type" | "format" | "pattern" | "minimum" | "maximum" | "exclusiveMinimum"
-        | "exclusiveMaximum" | "multipleOf" | "minLength" | "maxLength" | "minItems"
-        | "maxItems" | "uniqueItems" | "minContains" | "maxContains" | "minProperties"
-        | "maxProperties" | "contentEncoding" | "contentMediaType" | "$ref" | "$dynamicRef"
-        | "$recursiveRef" | "$schema" | "$id" | "id" | "$anchor" | "$dynamicAnchor"
-        | "$recursiveAnchor" | "$vocabulary" => KeywordContent::Fixed,
-        _ => KeywordContent::Text,
-    }
-}
+use contract::{
+    Dialect,
+    dialect::{KeywordContent, content_of},
+    escape,
+};
 
 /// Keywords that are known, and change no value.
 fn is_annotation(keyword: &str) -> bool {

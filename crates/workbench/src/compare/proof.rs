@@ -4,7 +4,7 @@ use jsonschema::canonical::{self, CanonicalSchema, Containment, Satisfiability};
 use serde_json::Value;
 
 use super::{ChangeClass, model_texts};
-use contract::{Dialect, complexity, pointer_references, subschemas::Subschemas};
+use contract::{Dialect, complexity, references, subschemas::Subschemas};
 
 /// Up to how many parts and branches a schema is compared as a set of values: the work grows much
 /// faster than the schema. What is larger is not shown to be harmless.
@@ -55,7 +55,7 @@ fn read(schema: &Value) -> Option<CanonicalSchema> {
     if complexity::longest_path(&subschemas) > MAX_STEPS {
         return None;
     }
-    let rewritten = pointer_references::rewritten(&subschemas).ok()?;
+    let rewritten = references::without_identifiers(&subschemas).ok()?;
     let schema = rewritten.as_ref().unwrap_or(schema);
     canonical::options()
         .offline()

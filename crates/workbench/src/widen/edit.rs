@@ -2,8 +2,6 @@
 
 use serde_json::{Map, Value, json};
 
-use contract::render::each_reference;
-
 use crate::infer::infer;
 
 /// How much of a value or a list is told, in characters.
@@ -211,40 +209,5 @@ fn quote(value: &Value) -> String {
     match text.char_indices().nth(MAX_TOLD) {
         None => text,
         Some((end, _)) => format!("{}…", &text[..end]),
-    }
-}
-
-/// References that counted from the root count from another place, but for those into what stayed.
-pub(super) fn repoint(schema: &mut Value, to: &str, stayed: &[&str]) {
-    let stays = |rest: &str| {
-        let first = rest.split('/').nth(1).unwrap_or_default();
-        !rest.is_empty() && (stayed.contains(&first) || !rest.starts_with('/'))
-    };
-    each_reference(schema, &mut |reference| match reference.strip_prefix('#') {
-        Some(rest) if !stays(rest) => *reference = format!("{to}{rest}"),
-        _ => {}
-    });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn references_below_any_name_count_from_the_new_place() {
-        let schema = |reference: &str| {
-            json!({
-                "properties": { "default": { "const": { "$ref": reference } }, "a": { "default": { "$ref": "#/b" } } },
-                "$defs": { "enum": { "items": { "$ref": "#/$defs/enum" } } },
-            })
-        };
-        let mut data = schema("#/b");
-        repoint(&mut data, "#/anyOf/0", &["$defs"]);
-        assert_eq!(data, schema("#/b"), "values are left alone, and what stayed");
-        for name in ["default", "const", "enum", "examples"] {
-            let mut named = json!({ "properties": { name: { "$ref": "#/b" } } });
-            repoint(&mut named, "#/anyOf/0", &["$defs"]);
-            assert_eq!(named["properties"][name]["$ref"], "#/anyOf/0/b");
-        }
     }
 }

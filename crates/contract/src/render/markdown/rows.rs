@@ -1,13 +1,18 @@
-//! A schema as the rows of a table: one a value that can appear, by its path.
+//! A schema as the rows of a table: one for each value that can appear, named by its path.
 
 use serde_json::{Map, Value};
 
 use super::words::{conditions, sentence};
-use crate::render::references::{relocate, target};
+use crate::{
+    Dialect,
+    dialect::Applicator,
+    json,
+    subschemas::{SubschemaId, Subschemas},
+};
 
-/// How deep the table follows nested values.
+/// The depth up to which the table follows nested values.
 const MAX_DEPTH: usize = 8;
-/// How many rows a table has before it is cut.
+/// The number of rows after which a table is cut.
 const MAX_ROWS: usize = 300;
 
 /// One value that can appear.
@@ -19,19 +24,18 @@ pub struct Row {
     pub kind: String,
     /// `yes`, `no`, `sometimes` (some forms ask for it), or nothing where it makes no sense.
     pub required: &'static str,
-    /// What it means and what it must be, in Markdown.
+    /// Its meaning and its conditions, in Markdown.
     pub description: String,
 }
 
-/// The rows of a schema; `whole` names a value that is not an object.
+/// The rows of a schema (2020-12); `whole` names a value that is not an object.
 pub fn rows(schema: &Value, whole: &str) -> Vec<Row> {
-    // Its own document, so that every reference is a pointer from its root.
-    let root = relocate(schema, "#");
-    let mut table = RowTable { root: &root, rows: Vec::new() };
-    if table.kind(&root, 0) == "object" {
-        table.children("", &root, &mut Vec::new());
+    let Ok(subschemas) = Subschemas::of(schema, Dialect::Draft202012) else { return Vec::new() };
+    let mut table = RowTable { subschemas: &subschemas, rows: Vec::new() };
+    if table.kind(0, 0) == "object" {
+        table.children("", 0, &mut Vec::new());
     } else {
-        table.value(&format!("({whole})"), &root, "yes", &mut Vec::new());
+        table.value(&format!("({whole})"), 0, "yes", &mut Vec::new());
     }
     let mut rows = table.rows;
     if rows.len() > MAX_ROWS {
@@ -43,210 +47,204 @@ pub fn rows(schema: &Value, whole: &str) -> Vec<Row> {
 }
 
 struct RowTable<'a> {
-    root: &'a Value,
+    subschemas: &'a Subschemas<'a>,
     rows: Vec<Row>,
 }
 
 /// A schema that speaks about a value, and whether it certainly does.
-type SchemaPart<'a> = (&'a Map<String, Value>, bool);
+type SchemaPart = (SubschemaId, bool);
 /// The schemas of the values around a value, one list a level.
-type OuterSchemas<'a> = Vec<Vec<&'a Map<String, Value>>>;
+type OuterSchemas = Vec<Vec<SubschemaId>>;
 
-impl<'a> RowTable<'a> {
+impl RowTable<'_> {
     /// One row, and those of what is inside.
     fn value(
         &mut self,
         name: &str,
-        schema: &'a Value,
+        schema: SubschemaId,
         required: &'static str,
-        above: &mut OuterSchemas<'a>,
+        above: &mut OuterSchemas,
     ) {
         if self.rows.len() > MAX_ROWS {
             return;
         }
-        let kind = self.kind(schema, 0);
-        let description = self.description(schema);
+        let (kind, description) = (self.kind(schema, 0), self.description(schema));
         self.rows.push(Row { name: name.to_owned(), kind, required, description });
         self.children(name, schema, above);
     }
 
-    /// The rows of what is inside a value. A schema that is inside itself is shown once.
-    fn children(&mut self, name: &str, schema: &'a Value, above: &mut OuterSchemas<'a>) {
+    /// The rows of what is inside a value. A schema that is inside itself (`above`) is shown once.
+    fn children(&mut self, name: &str, schema: SubschemaId, above: &mut OuterSchemas) {
         let parts = self.parts(schema);
-        let again =
-            |(part, _): &SchemaPart| above.iter().flatten().any(|one| std::ptr::eq(*one, *part));
+        let again = |(part, _): &SchemaPart| above.iter().flatten().any(|one| one == part);
         if above.len() >= MAX_DEPTH || parts.iter().any(again) {
             return;
         }
         above.push(parts.iter().map(|(part, _)| *part).collect());
-        self.properties(name, &parts, above);
-        self.other_keys(name, &parts, above);
-        self.items(name, &parts, above);
+        let subschemas = self.subschemas;
+        let inner = || parts.iter().flat_map(|(part, _)| subschemas.children(*part));
+        let mut known: Vec<&str> = Vec::new();
+        for (applicator, inner) in inner() {
+            // The first to speak of a property describes it; branches refine.
+            if let Applicator::Property(key) = applicator
+                && !known.contains(&key)
+            {
+                known.push(key);
+                let required = self.required(key, &parts);
+                self.value(&below(name, key), inner, required, above);
+            }
+        }
+        for (applicator, inner) in inner() {
+            let is_object = subschemas.all[inner].schema.is_object();
+            match applicator {
+                Applicator::Pattern(pattern) => {
+                    self.value(&below(name, &format!("/{pattern}/")), inner, "", above);
+                }
+                Applicator::AdditionalProperties if is_object => {
+                    self.value(&below(name, "*"), inner, "", above);
+                }
+                Applicator::Prefix(index) => {
+                    self.value(&format!("{name}[{index}]"), inner, "", above);
+                }
+                Applicator::Items if is_object => {
+                    let name = format!("{name}[]");
+                    // The row of the array says the type of its items already.
+                    if self.description(inner).is_empty() {
+                        self.children(&name, inner, above);
+                    } else {
+                        self.value(&name, inner, "", above);
+                    }
+                }
+                _ => {}
+            }
+        }
         above.pop();
     }
 
-    fn properties(&mut self, name: &str, parts: &[SchemaPart<'a>], above: &mut OuterSchemas<'a>) {
-        let mut known: Vec<&str> = Vec::new();
-        for (key, schema) in parts.iter().flat_map(|(part, _)| entries(part, "properties")) {
-            // The first to speak of a property describes it; branches refine.
-            if !known.contains(&key) {
-                known.push(key);
-                self.value(&below(name, key), schema, required(key, parts), above);
-            }
-        }
-    }
-
-    fn other_keys(&mut self, name: &str, parts: &[SchemaPart<'a>], above: &mut OuterSchemas<'a>) {
-        for (part, _) in parts {
-            for (pattern, schema) in entries(part, "patternProperties") {
-                self.value(&below(name, &format!("/{pattern}/")), schema, "", above);
-            }
-            if let Some(schema @ Value::Object(_)) = part.get("additionalProperties") {
-                self.value(&below(name, "*"), schema, "", above);
-            }
-        }
-    }
-
-    fn items(&mut self, name: &str, parts: &[SchemaPart<'a>], above: &mut OuterSchemas<'a>) {
-        for (part, _) in parts {
-            let first = part.get("prefixItems").and_then(Value::as_array);
-            for (index, schema) in first.into_iter().flatten().enumerate() {
-                self.value(&format!("{name}[{index}]"), schema, "", above);
-            }
-            if let Some(schema @ Value::Object(_)) = part.get("items") {
-                let name = format!("{name}[]");
-                // The row of the array says the type of its items already.
-                if self.description(schema).is_empty() {
-                    self.children(&name, schema, above);
-                } else {
-                    self.value(&name, schema, "", above);
-                }
-            }
-        }
-    }
-
-    /// Every schema that speaks about the same value: the given one first, then what it
-    /// refers to and combines.
-    fn parts(&self, schema: &'a Value) -> Vec<SchemaPart<'a>> {
-        let mut parts: Vec<SchemaPart<'a>> = Vec::new();
+    /// Every schema that speaks about the same value: the given one first, then what it refers to and
+    /// combines.
+    fn parts(&self, schema: SubschemaId) -> Vec<SchemaPart> {
+        let mut parts: Vec<SchemaPart> = Vec::new();
         let mut open = vec![(schema, true)];
         while let Some((schema, certain)) = open.pop() {
-            let Value::Object(map) = schema else { continue };
-            if parts.iter().any(|(known, _)| std::ptr::eq(*known, map)) {
+            let Some(map) = self.map(schema) else { continue };
+            if parts.iter().any(|(known, _)| *known == schema) {
                 continue;
             }
-            parts.push((map, certain));
-            let mut next: Vec<(&Value, bool)> = Vec::new();
-            if let Some(referred) = self.referred(map) {
-                next.push((referred, certain));
+            parts.push((schema, certain));
+            let mut next: Vec<SchemaPart> =
+                self.referred(schema).map(|referred| (referred, certain)).into_iter().collect();
+            for (child, inner) in &self.subschemas.all[schema].inner {
+                let is_certain = match child.keyword {
+                    "allOf" => certain,
+                    "anyOf" | "oneOf" if is_null(child.schema) => continue,
+                    "anyOf" | "oneOf" => {
+                        // What is either null or one other thing is that thing.
+                        let others = list(map, child.keyword).iter().filter(|one| !is_null(one));
+                        certain && others.count() == 1
+                    }
+                    "then" | "else" | "dependentSchemas" => false,
+                    // `if` is a question and promises nothing.
+                    _ => continue,
+                };
+                next.push((*inner, is_certain));
             }
-            next.extend(list(map, "allOf").iter().map(|branch| (branch, certain)));
-            for keyword in ["anyOf", "oneOf"] {
-                let branches = list(map, keyword).iter().filter(|branch| !is_null(branch));
-                // What is either null or one other thing is that thing.
-                let nullable = branches.clone().count() == 1;
-                next.extend(branches.map(|branch| (branch, certain && nullable)));
-            }
-            // `if` is a question and promises nothing.
-            let branches = ["then", "else"].iter().filter_map(|keyword| map.get(*keyword));
-            next.extend(branches.map(|branch| (branch, false)));
-            let dependent = entries(map, "dependentSchemas");
-            next.extend(dependent.map(|(_, schema)| (schema, false)));
             open.extend(next.into_iter().rev());
         }
         parts
     }
 
-    fn referred(&self, schema: &Map<String, Value>) -> Option<&'a Value> {
-        target(self.root, schema.get("$ref")?.as_str()?)
+    fn map(&self, schema: SubschemaId) -> Option<&Map<String, Value>> {
+        self.subschemas.all[schema].schema.as_object()
     }
 
-    fn description(&self, schema: &'a Value) -> String {
+    fn referred(&self, schema: SubschemaId) -> Option<SubschemaId> {
+        let references = &self.subschemas.all[schema].references;
+        references.first().and_then(|reference| reference.target.subschemas().first().copied())
+    }
+
+    /// The schemas that stand under a keyword.
+    fn under(&self, schema: SubschemaId, keyword: &str) -> Vec<SubschemaId> {
+        let inner = self.subschemas.all[schema].inner.iter();
+        inner.filter(|(child, _)| child.keyword == keyword).map(|(_, inner)| *inner).collect()
+    }
+
+    fn description(&self, schema: SubschemaId) -> String {
         let parts = self.parts(schema);
-        let certain = || parts.iter().filter(|(_, certain)| *certain).map(|(part, _)| *part);
-        let described = certain().find_map(|part| part.get("description")?.as_str());
-        let mut phrases: Vec<String> = Vec::new();
-        for phrase in certain().flat_map(conditions) {
-            if !phrases.contains(&phrase) {
-                phrases.push(phrase);
-            }
-        }
+        let certain = parts.iter().filter(|(_, certain)| *certain);
+        let certain: Vec<_> = certain.filter_map(|(part, _)| self.map(*part)).collect();
+        let described = certain.iter().find_map(|part| part.get("description")?.as_str());
+        let phrases = distinct(certain.iter().flat_map(|part| conditions(part)));
         sentence(described.unwrap_or_default(), &phrases)
     }
 
+    fn required(&self, key: &str, parts: &[SchemaPart]) -> &'static str {
+        let asks = |(part, _): &&SchemaPart| {
+            self.map(*part).is_some_and(|part| list(part, "required").iter().any(|one| one == key))
+        };
+        let depends = |(part, _): &&SchemaPart| {
+            let lists = self.map(*part).and_then(|part| part.get("dependentRequired")?.as_object());
+            let mut names = lists.into_iter().flat_map(|lists| lists.values());
+            names.any(|names| names.as_array().is_some_and(|names| names.contains(&key.into())))
+        };
+        if parts.iter().filter(|(_, certain)| *certain).any(|part| asks(&part)) {
+            "yes"
+        } else if parts.iter().any(|part| asks(&part) || depends(&part)) {
+            "sometimes"
+        } else {
+            "no"
+        }
+    }
+
     /// The type in words.
-    fn kind(&self, schema: &Value, depth: usize) -> String {
+    fn kind(&self, schema: SubschemaId, depth: usize) -> String {
         let any = || "any".to_owned();
-        let Value::Object(map) = schema else {
-            return if schema == &Value::Bool(false) { "never".into() } else { any() };
+        let Some(map) = self.map(schema) else {
+            let nothing = *self.subschemas.all[schema].schema == Value::Bool(false);
+            return if nothing { "never".into() } else { any() };
         };
         if depth > MAX_DEPTH {
             return any();
         }
-        let inner = |schema: &Value| self.kind(schema, depth + 1);
+        let inner = |schema: SubschemaId| self.kind(schema, depth + 1);
+        let typed = |name: &str| match (name, map.get("format").and_then(Value::as_str)) {
+            ("array", _) => {
+                let items = self.under(schema, "items").into_iter();
+                let mut items = items.filter(|items| self.map(*items).is_some());
+                items.next().map_or(name.into(), |items| format!("array of {}", inner(items)))
+            }
+            ("string", Some(format)) => format!("string ({format})"),
+            _ => name.to_owned(),
+        };
         match map.get("type") {
-            Some(Value::String(one)) => return self.kind_of(one, map, depth),
+            Some(Value::String(one)) => return typed(one),
             Some(Value::Array(types)) => {
-                let types = types.iter().filter_map(Value::as_str);
-                return either(types.map(|one| self.kind_of(one, map, depth)));
+                return either(types.iter().filter_map(Value::as_str).map(typed));
             }
             _ => {}
         }
-        if let Some(referred) = self.referred(map) {
+        if let Some(referred) = self.referred(schema) {
             return inner(referred);
         }
         if let Some(value) = map.get("const") {
-            return kind_of_value(value).to_owned();
+            return json::kind(value).to_owned();
         }
         let choice = list(map, "enum");
         if !choice.is_empty() {
-            return either(choice.iter().map(|value| kind_of_value(value).to_owned()));
+            return either(choice.iter().map(|value| json::kind(value).to_owned()));
         }
         for keyword in ["anyOf", "oneOf"] {
-            let branches = list(map, keyword);
-            if !branches.is_empty() && map.get("properties").is_none() {
-                return either(branches.iter().map(inner));
+            let branches = self.under(schema, keyword);
+            if !branches.is_empty() && !map.contains_key("properties") {
+                return either(branches.into_iter().map(inner));
             }
         }
-        if let Some(kind) = list(map, "allOf").iter().map(inner).find(|kind| kind != "any") {
+        let mut all = self.under(schema, "allOf").into_iter().map(inner);
+        if let Some(kind) = all.find(|kind| kind != "any") {
             return kind;
         }
         if map.contains_key("properties") { "object".to_owned() } else { any() }
     }
-
-    fn kind_of(&self, name: &str, schema: &Map<String, Value>, depth: usize) -> String {
-        match (name, schema.get("items"), schema.get("format").and_then(Value::as_str)) {
-            ("array", Some(items @ Value::Object(_)), _) => {
-                format!("array of {}", self.kind(items, depth + 1))
-            }
-            ("string", _, Some(format)) => format!("string ({format})"),
-            _ => name.to_owned(),
-        }
-    }
-}
-
-fn required(key: &str, parts: &[SchemaPart]) -> &'static str {
-    let asks = |part: &Map<String, Value>| list(part, "required").iter().any(|one| one == key);
-    let depends = |part: &Map<String, Value>| {
-        entries(part, "dependentRequired").any(|(_, names)| {
-            names.as_array().is_some_and(|names| names.iter().any(|one| one == key))
-        })
-    };
-    if parts.iter().any(|(part, certain)| *certain && asks(part)) {
-        "yes"
-    } else if parts.iter().any(|(part, _)| asks(part) || depends(part)) {
-        "sometimes"
-    } else {
-        "no"
-    }
-}
-
-fn entries<'a>(
-    schema: &'a Map<String, Value>,
-    keyword: &str,
-) -> impl Iterator<Item = (&'a str, &'a Value)> {
-    let named = schema.get(keyword).and_then(Value::as_object);
-    named.into_iter().flatten().map(|(name, value)| (name.as_str(), value))
 }
 
 fn list<'a>(schema: &'a Map<String, Value>, keyword: &str) -> &'a [Value] {
@@ -262,25 +260,17 @@ fn below(name: &str, key: &str) -> String {
 }
 
 fn either(kinds: impl Iterator<Item = String>) -> String {
-    let mut distinct: Vec<String> = Vec::new();
-    for kind in kinds {
-        if !distinct.contains(&kind) {
-            distinct.push(kind);
-        }
-    }
-    distinct.join(" or ")
+    distinct(kinds).join(" or ")
 }
 
-fn kind_of_value(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
+fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut distinct = Vec::new();
+    for text in texts {
+        if !distinct.contains(&text) {
+            distinct.push(text);
+        }
     }
+    distinct
 }
 
 #[cfg(test)]
