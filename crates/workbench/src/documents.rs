@@ -17,7 +17,7 @@ use contract::{
 };
 
 use crate::compare::PartialContract;
-use markdown::{CodeBlock, Markdown, MarkdownLine};
+use markdown::{CodeBlock, Markdown, MarkdownBlock};
 
 /// The largest document that is read, in bytes.
 pub const MAX_DOCUMENT_BYTES: usize = 1_048_576;
@@ -25,7 +25,7 @@ pub const MAX_DOCUMENT_BYTES: usize = 1_048_576;
 pub const MAX_TOOLS: usize = 1_000;
 
 /// What a document says about a tool.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct DocumentedTool {
     /// Its name.
     pub name: String,
@@ -56,24 +56,6 @@ pub struct DocumentedTool {
 }
 
 impl DocumentedTool {
-    fn new(name: &str, line: usize) -> Self {
-        Self {
-            name: name.to_owned(),
-            line,
-            description: None,
-            status: None,
-            transport: None,
-            endpoint: None,
-            input_schema: None,
-            output_schema: None,
-            errors: None,
-            effects: None,
-            approval: None,
-            limits: Vec::new(),
-            constraints: Vec::new(),
-        }
-    }
-
     /// What callers may rely on. Arguments that the document does not name are no part of that,
     /// even where its schema leaves room for them.
     pub fn promise(&self) -> PartialContract {
@@ -114,7 +96,7 @@ pub fn read(name: &str, text: &str) -> (Vec<DocumentedTool>, Vec<Diagnostic>) {
     }
     reader.duplicates();
     if let Some(opening) = document.unclosed {
-        let message = "this block of code has no end, so that everything after it is a part of it";
+        let message = "this block of code is not closed, so the rest of the document is part of it";
         reader.say(Severity::Error, opening, message);
     }
     (reader.tools, reader.found)
@@ -132,25 +114,27 @@ impl DocumentReader<'_> {
         self.found.push(Diagnostic::new(severity, self.name, &self.text, span, message));
     }
 
-    fn section(&mut self, lines: &[MarkdownLine]) {
-        let Some(MarkdownLine::Heading { text: title, line, span, .. }) = lines.first() else {
-            return;
-        };
+    fn section(&mut self, blocks: &[MarkdownBlock]) {
+        let Some(MarkdownBlock::Heading { text: title, span, .. }) = blocks.first() else { return };
         let marked = title.strip_prefix("Tool:").map(|name| unquoted(name.trim()));
-        let lists_schema = lines.iter().any(|line| {
-            matches!(line, MarkdownLine::Bullet { key: Some(key), .. } if key == "input_schema" || key == "output_schema")
+        let lists_schema = blocks.iter().any(|block| {
+            matches!(block, MarkdownBlock::Item { key: Some(key), .. } if key == "input_schema" || key == "output_schema")
         });
         if marked.is_none() && !lists_schema {
             return;
         }
-        let tool = DocumentedTool::new(marked.unwrap_or_else(|| unquoted(title)), *line);
+        let tool = DocumentedTool {
+            name: marked.unwrap_or_else(|| unquoted(title)).to_owned(),
+            line: self.text[..span.start].matches('\n').count() + 1,
+            ..DocumentedTool::default()
+        };
         if !is_name(&tool.name) {
             let message = format!("`{}` cannot be the name of a tool", tool.name);
             self.say(Severity::Error, span.clone(), message);
             return;
         }
         let tool =
-            if marked.is_some() { self.parts(tool, lines) } else { self.bullets(tool, lines) };
+            if marked.is_some() { self.parts(tool, blocks) } else { self.items(tool, blocks) };
         if tool.input_schema.is_none() {
             let message = format!("the input schema of `{}` is missing", tool.name);
             self.say(Severity::Warning, span.clone(), message);
@@ -159,11 +143,11 @@ impl DocumentReader<'_> {
     }
 
     /// `- key: value`, and a block after it where the value is long.
-    fn bullets(&mut self, mut tool: DocumentedTool, lines: &[MarkdownLine]) -> DocumentedTool {
-        for (index, line) in lines.iter().enumerate() {
-            let MarkdownLine::Bullet { key: Some(key), value, span, .. } = line else { continue };
-            let block = match lines.get(index + 1) {
-                Some(MarkdownLine::Block(block)) if value.is_empty() => Some(block),
+    fn items(&mut self, mut tool: DocumentedTool, blocks: &[MarkdownBlock]) -> DocumentedTool {
+        for (index, block) in blocks.iter().enumerate() {
+            let MarkdownBlock::Item { key: Some(key), value, span, .. } = block else { continue };
+            let block = match blocks.get(index + 1) {
+                Some(MarkdownBlock::Code(block)) if value.is_empty() => Some(block),
                 _ => None,
             };
             match key.as_str() {
@@ -181,33 +165,35 @@ impl DocumentReader<'_> {
     }
 
     /// `### Part`, and what stands below it.
-    fn parts(&mut self, mut tool: DocumentedTool, lines: &[MarkdownLine]) -> DocumentedTool {
+    fn parts(&mut self, mut tool: DocumentedTool, blocks: &[MarkdownBlock]) -> DocumentedTool {
         let mut part = String::new();
         let mut about = Range { start: 0, end: 0 };
-        for line in lines.iter().skip(1) {
-            match (line, part.as_str()) {
-                (MarkdownLine::Heading { text, span, .. }, _) => {
+        for block in blocks.iter().skip(1) {
+            match (block, part.as_str()) {
+                (MarkdownBlock::Heading { text, span, .. }, _) => {
                     part = text.to_lowercase();
                     about = span.clone();
                 }
-                (MarkdownLine::Text { text }, "description") => {
+                (MarkdownBlock::Paragraph(text), "description") => {
                     let said = tool.description.get_or_insert_default();
                     if !said.is_empty() {
                         said.push(' ');
                     }
                     said.push_str(text);
                 }
-                (MarkdownLine::Text { text }, "status") => tool.status = self.status(text, &about),
-                (MarkdownLine::Block(block), "input schema") => {
+                (MarkdownBlock::Paragraph(text), "status") => {
+                    tool.status = self.status(text, &about)
+                }
+                (MarkdownBlock::Code(block), "input schema") => {
                     tool.input_schema = self.schema("input schema", Some(block), &about);
                 }
-                (MarkdownLine::Block(block), "output schema") => {
+                (MarkdownBlock::Code(block), "output schema") => {
                     tool.output_schema = self.schema("output schema", Some(block), &about);
                 }
-                (MarkdownLine::Block(block), "errors") => {
+                (MarkdownBlock::Code(block), "errors") => {
                     tool.errors = self.errors("errors", Some(block), &about);
                 }
-                (MarkdownLine::Bullet { text, .. }, "constraints") => constraint(&mut tool, text),
+                (MarkdownBlock::Item { text, .. }, "constraints") => constraint(&mut tool, text),
                 _ => {}
             }
         }

@@ -1,25 +1,36 @@
-//! As much of Markdown as contracts are written in: headings, lists, blocks of code.
+//! The parts of a Markdown document that contracts are written in: headings, list items, paragraphs, and
+//! fenced blocks of code.
 
 use std::ops::Range;
 
-/// A document, line by line.
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
+
+/// The blocks of a document, in order.
+#[derive(Default)]
 pub(super) struct Markdown {
-    lines: Vec<MarkdownLine>,
-    /// The line that opens a block of code which does not end: all that follows is in it.
+    blocks: Vec<MarkdownBlock>,
+    /// A block of code that is not closed; the rest of the document is in it.
     pub(super) unclosed: Option<Range<usize>>,
 }
 
-/// A line that means something.
-#[derive(Debug)]
-pub(super) enum MarkdownLine {
-    Heading { level: usize, text: String, line: usize, span: Range<usize> },
-    Bullet { key: Option<String>, value: String, text: String, span: Range<usize> },
-    Text { text: String },
-    Block(CodeBlock),
+pub(super) enum MarkdownBlock {
+    Heading {
+        level: usize,
+        text: String,
+        span: Range<usize>,
+    },
+    /// An item of a list: its first line, which may be `key: value`.
+    Item {
+        key: Option<String>,
+        value: String,
+        text: String,
+        span: Range<usize>,
+    },
+    Paragraph(String),
+    Code(CodeBlock),
 }
 
-/// A block of code.
-#[derive(Debug)]
+/// A fenced block of code.
 pub(super) struct CodeBlock {
     pub(super) language: String,
     /// Its content.
@@ -28,112 +39,108 @@ pub(super) struct CodeBlock {
 
 impl Markdown {
     pub(super) fn of(text: &str) -> Self {
-        let mut lines = Vec::new();
-        let mut fence: Option<Fence> = None;
-        let mut start = 0;
-        for (index, whole) in text.split_inclusive('\n').enumerate() {
-            let span = start..start + whole.trim_end().len();
-            start += whole.len();
-            let trimmed = whole.trim();
-            if let Some(open) = &mut fence {
-                if open.ends_with(trimmed) {
-                    let content = open.content..span.start;
-                    lines.push(MarkdownLine::Block(CodeBlock {
-                        language: open.language.clone(),
-                        span: content,
-                    }));
-                    fence = None;
+        let text = &without_templates(text);
+        let mut document = Self::default();
+        let mut items = 0;
+        let mut code = None;
+        for (event, whole) in Parser::new(text).into_offset_iter() {
+            let source = &text[whole.clone()];
+            let first_line = source.lines().next().unwrap_or_default().trim_end();
+            let span = whole.start..whole.start + first_line.len();
+            match event {
+                Event::Start(Tag::Heading { level, .. }) => {
+                    let text = first_line.trim_matches('#').trim().to_owned();
+                    let heading = MarkdownBlock::Heading { level: level as usize, text, span };
+                    document.blocks.push(heading);
                 }
-                continue;
+                Event::Start(Tag::Item) => {
+                    items += 1;
+                    document.blocks.extend(item(first_line, span));
+                }
+                Event::End(TagEnd::Item) => items -= 1,
+                Event::Start(Tag::Paragraph) if items == 0 => {
+                    let lines: Vec<&str> = source.lines().map(str::trim).collect();
+                    document.blocks.push(MarkdownBlock::Paragraph(lines.join(" ")));
+                }
+                Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => {
+                    let language = info.split(' ').next().unwrap_or_default().to_lowercase();
+                    code = Some(CodeBlock { language, span: span.end..span.end });
+                }
+                Event::Text(_) => {
+                    if let Some(code) = &mut code {
+                        let start =
+                            if code.span.is_empty() { whole.start } else { code.span.start };
+                        code.span = start..whole.end;
+                    }
+                }
+                Event::End(TagEnd::CodeBlock) => {
+                    let Some(code) = code.take() else { continue };
+                    // Behind the content are the marks that close the block.
+                    if text[code.span.end..whole.end].trim().is_empty() {
+                        document.unclosed = Some(span);
+                    } else {
+                        document.blocks.push(MarkdownBlock::Code(code));
+                    }
+                }
+                _ => {}
             }
-            if let Some(open) = Fence::opened_by(trimmed, span.clone(), start) {
-                fence = Some(open);
-            } else {
-                lines.extend(MarkdownLine::of(trimmed, index + 1, span));
+        }
+        document
+    }
+
+    /// The parts of the document that start with a heading of the first or second level.
+    pub(super) fn sections(&self) -> impl Iterator<Item = &[MarkdownBlock]> {
+        let starts = |block: &MarkdownBlock| matches!(block, MarkdownBlock::Heading { level, .. } if *level <= 2);
+        let first = self.blocks.iter().position(starts).unwrap_or(self.blocks.len());
+        self.blocks[first..].chunk_by(move |_, next| !starts(next))
+    }
+}
+
+fn item(line: &str, span: Range<usize>) -> Option<MarkdownBlock> {
+    let text = line.strip_prefix(['-', '*', '+'])?.trim();
+    let is_word = |key: &str| {
+        !key.is_empty() && key.bytes().all(|one| one.is_ascii_lowercase() || one == b'_')
+    };
+    let entry = text.split_once(':').map(|(key, value)| (key.trim_matches(['`', '*']), value));
+    let (key, value) = match entry {
+        Some((key, value)) if is_word(key) => (Some(key.to_owned()), value.trim().to_owned()),
+        _ => (None, String::new()),
+    };
+    Some(MarkdownBlock::Item { key, value, text: text.to_owned(), span })
+}
+
+/// The text without the content of blocks of Markdown: spaces stand for it. People put blocks of code inside
+/// them with the same marks, and a strict reader ends the outer block at the end of the first inner one.
+fn without_templates(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    // The marks of the open block, and the number of blocks that are open inside it.
+    let mut open: Option<(&str, usize)> = None;
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim();
+        let mark = if trimmed.starts_with('~') { '~' } else { '`' };
+        let info = trimmed.trim_start_matches(mark);
+        let marks = &trimmed[..trimmed.len() - info.len()];
+        let stays = match &mut open {
+            None => {
+                let opens = marks.len() >= 3 && matches!(info.trim(), "markdown" | "md");
+                open = opens.then_some((marks, 0));
+                true
             }
-        }
-        Self { lines, unclosed: fence.map(|open| open.opening) }
-    }
-
-    /// The parts of the document that start with a heading of the second level.
-    pub(super) fn sections(&self) -> impl Iterator<Item = &[MarkdownLine]> {
-        let starts = |line: &MarkdownLine| matches!(line, MarkdownLine::Heading { level, .. } if *level <= 2);
-        let mut rest = self.lines.as_slice();
-        std::iter::from_fn(move || {
-            let first = rest.iter().position(starts)?;
-            let length = rest[first + 1..].iter().position(starts);
-            let end = length.map_or(rest.len(), |length| first + 1 + length);
-            let section = &rest[first..end];
-            rest = &rest[end..];
-            Some(section)
-        })
-    }
-}
-
-impl MarkdownLine {
-    fn of(trimmed: &str, line: usize, span: Range<usize>) -> Option<Self> {
-        if trimmed.is_empty() || trimmed.chars().all(|one| one == '-') {
-            return None;
-        }
-        let level = trimmed.bytes().take_while(|one| *one == b'#').count();
-        if (1..=6).contains(&level) && trimmed[level..].starts_with(' ') {
-            let text = trimmed[level..].trim().trim_end_matches('#').trim_end().to_owned();
-            return Some(MarkdownLine::Heading { level, text, line, span });
-        }
-        let Some(item) = trimmed.strip_prefix("- ").or(trimmed.strip_prefix("* ")) else {
-            return Some(MarkdownLine::Text { text: trimmed.to_owned() });
+            Some((outer, inner)) if marks.starts_with(*outer) => {
+                let closes = info.is_empty() && *inner == 0;
+                *inner = if info.is_empty() { inner.saturating_sub(1) } else { *inner + 1 };
+                if closes {
+                    open = None;
+                }
+                closes
+            }
+            Some(_) => false,
         };
-        let item = item.trim();
-        let key = item.split_once(':').map(|(key, value)| (key.trim_matches(['`', '*']), value));
-        let is_word = |key: &str| {
-            !key.is_empty() && key.bytes().all(|one| one.is_ascii_lowercase() || one == b'_')
-        };
-        let (key, value) = match key {
-            Some((key, value)) if is_word(key) => (Some(key.to_owned()), value.trim().to_owned()),
-            _ => (None, String::new()),
-        };
-        Some(MarkdownLine::Bullet { key, value, text: item.to_owned(), span })
+        if stays {
+            plain.push_str(line);
+        } else {
+            plain.extend(line.bytes().map(|one| if one == b'\n' { '\n' } else { ' ' }));
+        }
     }
-}
-
-struct Fence {
-    mark: u8,
-    length: usize,
-    language: String,
-    /// The line that opens it.
-    opening: Range<usize>,
-    content: usize,
-    /// How many blocks are open inside, in a block that is itself Markdown.
-    inner: usize,
-}
-
-impl Fence {
-    fn opened_by(trimmed: &str, opening: Range<usize>, content: usize) -> Option<Self> {
-        let mark = trimmed.bytes().next().filter(|mark| matches!(mark, b'`' | b'~'))?;
-        let length = trimmed.bytes().take_while(|one| *one == mark).count();
-        let rest = &trimmed[length..];
-        if length < 3 || rest.contains('`') {
-            return None;
-        }
-        let language = rest.split_whitespace().next().unwrap_or_default().to_lowercase();
-        Some(Self { mark, length, language, opening, content, inner: 0 })
-    }
-
-    /// Whether a line is the end of the block. People write Markdown with blocks inside a block with
-    /// the same marks; what is meant is clear, whatever a strict reader makes of it.
-    fn ends_with(&mut self, trimmed: &str) -> bool {
-        let length = trimmed.bytes().take_while(|one| *one == self.mark).count();
-        if length < self.length {
-            return false;
-        }
-        if trimmed.len() > length {
-            self.inner += usize::from(matches!(self.language.as_str(), "markdown" | "md"));
-            return false;
-        }
-        if self.inner > 0 {
-            self.inner -= 1;
-            return false;
-        }
-        true
-    }
+    plain
 }

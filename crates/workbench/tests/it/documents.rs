@@ -251,7 +251,7 @@ fn a_block_that_does_not_end_is_an_error_where_it_begins() {
         let (tools, found) = documents::read("tools.md", &text);
         assert_eq!(tools[0].name, "a");
         let one = found.iter().find(|one| one.severity == Error).expect("an error");
-        assert!(one.message.contains("has no end"), "{}", one.message);
+        assert!(one.message.contains("is not closed"), "{}", one.message);
         assert_eq!(one.line, line, "{text}");
     }
     assert!(
