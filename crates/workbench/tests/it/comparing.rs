@@ -96,15 +96,6 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_compared_it_ends(old in arbitrary::hostile(), new in arbitrary::hostile()) {
-        let started = Instant::now();
-        class(&old, &new);
-        compare::tools(&old, &new, compare::Inputs::Closed);
-        compare::added(&new);
-        prop_assert!(started.elapsed() < Duration::from_secs(10));
-    }
-
-    #[test]
     fn whatever_a_document_says_it_is_read(
         text in "(\n|## |### |Tool: |Input Schema|Errors|- input_schema:\n|- status: é\n|- errors:\n|```json\n|```\n|```markdown\n|~~~|\\{\"a\": é\\}|\\{\"type\": 1\\}\n|[a-zé: ]){0,40}"
     ) {
